@@ -1,11 +1,14 @@
-"""Reference models of schedulers, in exact fractions, for tests of schedulers and drop policies.
+"""Reference models in exact fractions: of schedulers, for their tests and those of drop policies,
+and of endpoints.
 
-A model has `inputs`, each with the number of waiting packets (`count`) and the one to be sent next
-(`next`). It is notified of arrivals, and of what is sent until when; whenever the line is free it
-may `settle`, and chooses the input to serve. An input may be a queue or another scheduler.
+A model of a scheduler has `inputs`, each with the number of waiting packets (`count`) and the one
+to be sent next (`next`). It is notified of arrivals, and of what is sent until when; whenever the
+line is free it may `settle`, and chooses the input to serve. An input may be a queue or another
+scheduler.
 """
 
 import math
+from collections.abc import Set
 from fractions import Fraction
 from typing import Any
 
@@ -254,3 +257,66 @@ BOOKS = {
     "wfq": Fair,
     "wf2q_plus": Eligible,
 }
+
+
+class Way:
+    """A line, and what is lost behind it: the packets of some numbers, in order from 0."""
+
+    def __init__(self, time: Fraction, propagation: int, lost: Set[int]) -> None:
+        self.time, self.propagation, self.lost = time, propagation, lost
+        self.free, self.sent = Fraction(0), 0
+        self.arriving: list[tuple[int, int]] = []
+
+    def send(self, number: int, now: int) -> None:
+        start = Fraction(now) if now > math.floor(self.free) else self.free
+        self.free = start + self.time
+        if self.sent not in self.lost:
+            self.arriving.append((math.floor(self.free) + self.propagation, number))
+        self.sent += 1
+
+    def next(self) -> float:
+        return self.arriving[0][0] if self.arriving else math.inf
+
+
+class Echo:
+    """A client and its server: exchanges by number, until each has ended.
+
+    `ended` holds when each began and ended, None if it was given up, in order of their ends. Times
+    of arrival are rounded down, as everywhere.
+    """
+
+    def __init__(self, there: Way, back: Way, timeout: int, retries: int, stop: int) -> None:
+        self.there, self.back = there, back
+        self.timeout, self.retries, self.stop = timeout, retries, stop
+        self.waiting: dict[int, tuple[int, int, int]] = {}  # due, tries, begun; by number
+        self.ended: list[tuple[int, int | None]] = []
+
+    def ask(self, number: int, now: int, tries: int, begun: int) -> None:
+        self.waiting.pop(number, None)
+        self.waiting[number] = now + self.timeout, tries, begun  # the last one is due last
+        self.there.send(number, now)
+
+    def run(self, window: int) -> None:
+        for number in range(window):
+            self.ask(number, 0, 0, 0)
+        while self.waiting or self.there.arriving or self.back.arriving:
+            due = min((each[0] for each in self.waiting.values()), default=math.inf)
+            if self.there.next() <= min(self.back.next(), due):
+                now, number = self.there.arriving.pop(0)
+                self.back.send(number, now)
+            elif self.back.next() <= due:
+                now, number = self.back.arriving.pop(0)
+                if number in self.waiting:
+                    self.end(number, number + window, now, now)
+            else:
+                number, (now, tries, begun) = next(iter(self.waiting.items()))
+                if tries < self.retries:
+                    self.ask(number, now, tries + 1, begun)
+                else:
+                    self.end(number, number + window, now, None)
+
+    def end(self, number: int, following: int, now: int, answered: int | None) -> None:
+        _, _, begun = self.waiting.pop(number)
+        self.ended.append((begun, answered))
+        if now < self.stop:
+            self.ask(following, now, 0, now)

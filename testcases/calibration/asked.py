@@ -133,7 +133,7 @@ def _measured(metric: str, statistic: str) -> Measured:
         "",
         "f",
         None,
-        plane="user",
+        part="user",
         metric=metric,
         statistic=statistic,
         dimension=of,

@@ -277,6 +277,7 @@ def kernels_as_python() -> Iterator[None]:
 
 
 PROMISES = {
+    "agreement": keeps_agreement,
     "chunks": keeps_chunks,
     "purity": keeps_purity,
     "causality": keeps_causality,
@@ -292,17 +293,6 @@ PROMISES = {
 @given(data=st.data())
 def test_an_element_keeps_its_promises(drawing, kind, promise, data):
     promise(data.draw(drawing.examples(kind)))
-
-
-@pytest.mark.parametrize(
-    "kind",
-    [kind for kind in ELEMENTS.values() if kind.build.transition is not Element.transition],
-    ids=lambda kind: kind.name,
-)
-@slowly
-@given(data=st.data())
-def test_both_drivers_agree(drawing, kind, data):
-    keeps_agreement(data.draw(drawing.examples(kind)))
 
 
 @every_kind
@@ -374,6 +364,13 @@ class Unsized(Encapsulate):
     form_after = Element.form_after
 
 
+class Lenient(Gcra):
+    """A policer that lets all cells pass where it is on a cycle."""
+
+    def transition(self, setting: Setting) -> Any:
+        return Gcra(police=()).transition(setting)
+
+
 class Unmarking(Gcra):
     """A policer that does not state that it tags."""
 
@@ -389,6 +386,7 @@ class Unmarking(Gcra):
         ("gcra", Swallower(), keeps_conservation, "neither left nor reported as lost"),
         ("gcra", Denying(), keeps_facts, "for a cause that it does not state"),
         ("gcra", Unmarking("tag"), keeps_facts, "marks_after"),
+        ("gcra", Lenient(), keeps_agreement, "events differ"),
         ("encapsulate", Unsized(20), keeps_facts, "sizes_after"),
         (
             "shape",

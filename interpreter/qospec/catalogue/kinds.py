@@ -29,6 +29,8 @@ CARRIED: tuple[Carried, ...] = ("cell", "packet")
 """What moves through a network; no line and no port carries both."""
 RECORDS: tuple[Role, ...] = ("traffic", "element", "arrivals", "dropping")
 """The roles of kinds that records are made of."""
+LOSING: tuple[Role, ...] = ("element", "traffic")
+"""The roles of kinds that state causes of loss."""
 NESTED: Mapping[str, Role] = {"dropping": "dropping"}
 """By domain of a field that holds a record of another kind: that kind's role."""
 STRIPPED = 2
@@ -212,8 +214,8 @@ class Catalogue:
 
     @cached_property
     def causes(self) -> frozenset[str]:
-        """Return the causes for which elements lose items."""
-        builds = (kind.build for kind in self.of("element").values())
+        """Return the causes for which elements and endpoints lose items."""
+        builds = (kind.build for role in LOSING for kind in self.of(role).values())
         return frozenset(cause for each in builds for cause in each.causes)
 
     @cached_property

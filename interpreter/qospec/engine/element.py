@@ -90,6 +90,7 @@ class Setting(NamedTuple):
         owns_times: Whether the element owns `at_ps` of arrivals: nothing else reads it again, so
             departures may be written over it.
         watched: Whether an element that holds items reports those that waited, in `Step.waits`.
+        stop_ps: The end of the trial, when sources stop: an endpoint begins nothing then or later.
     """
 
     connections: Connections
@@ -101,6 +102,7 @@ class Setting(NamedTuple):
     size_bytes: int = 0
     owns_times: bool = False
     watched: bool = False
+    stop_ps: int = 0
 
 
 class Element(ABC):  # noqa: B024 -- either of `process` and `transition` is needed
@@ -121,6 +123,8 @@ class Element(ABC):  # noqa: B024 -- either of `process` and `transition` is nee
     inserts: ClassVar[tuple[Plane, ...]] = ()
     """The planes of which it inserts cells; the planner gives them indices, and the engine counts
     them."""
+    makes: ClassVar[bool] = False
+    """Whether it is an endpoint: it makes items, which count as planned, and runs by events."""
     keeps_spacing: ClassVar[bool] = False
     """Whether cells leave as far apart as they arrive; the planner uses it to check tolerances."""
     only_splits: ClassVar[bool] = False

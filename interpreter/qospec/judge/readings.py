@@ -76,7 +76,7 @@ class Readings:
                 self._tallies[prefix + population.name] = tally
                 if population.flow in planned.packets:
                     self._packets.add(prefix + population.name)
-                if population.member is None and population.plane == "user" and not tally.sent:
+                if population.member is None and population.part == "user" and not tally.sent:
                     self._silent.append(prefix + population.name)
         for name, tally in self._tallies.items():
             if tally.sent != tally.received + tally.lost_count + tally.consumed:
@@ -126,7 +126,7 @@ class Readings:
     def _tallies_of(self, leaf: Measured, every_ps: int) -> list[Tally]:
         """Return the tallies of all intervals; none of OAM cells in a network without any."""
         planned, observation = self._seen[leaf.network]
-        name = population_name(leaf.flow, leaf.member, leaf.plane)
+        name = population_name(leaf.flow, leaf.member, leaf.part)
         of, tally = planned.populations.get(name), self._tally(leaf)
         if of is None or tally is None or observation.series is None:
             return []
@@ -137,7 +137,7 @@ class Readings:
 
     def _tally(self, leaf: Measured) -> Tally | None:
         prefix = f"{leaf.network}." if leaf.network else ""
-        return self._tallies.get(prefix + population_name(leaf.flow, leaf.member, leaf.plane))
+        return self._tallies.get(prefix + population_name(leaf.flow, leaf.member, leaf.part))
 
     def _passed(self, leaf: Measured, place: Place) -> Tally:
         """Return what passed a place: of a flow, or of all."""
@@ -145,7 +145,7 @@ class Readings:
         assert observation.passages is not None  # noqa: S101 -- what was run has them
         part = slice(0, planned.experiment.connections.indices)
         if leaf.flow:
-            of = planned.populations.get(population_name(leaf.flow, leaf.member, leaf.plane))
+            of = planned.populations.get(population_name(leaf.flow, leaf.member, leaf.part))
             part = slice(0) if of is None else slice(of.first, of.stop)
         packets = place.carries == "packet"
         return observation.passages.tally(place.name, part, packets=packets)

@@ -29,6 +29,7 @@ class BitRate(Metric):
     """
 
     dimension = "rate"
+    sized = True
     measured_at = ("flow", "place")
     better = "more"
     least = 0

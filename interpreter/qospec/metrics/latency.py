@@ -34,6 +34,7 @@ class Latency(Metric):
     """
 
     dimension = "time"
+    sized = True
     noun = "delays"
     least = 0
     statistics = ("mean", "min", "max", "std", "sample_std", "p*", "packet_*")

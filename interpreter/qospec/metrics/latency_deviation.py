@@ -28,6 +28,7 @@ class LatencyDeviation(Metric):
     """
 
     dimension = "time"
+    sized = True
     least = 0
     statistics = ("mean", "max", "packet_*")
     needs = frozenset({"latencies", "variation"})

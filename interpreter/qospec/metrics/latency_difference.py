@@ -30,6 +30,7 @@ class LatencyDifference(Metric):
     """
 
     dimension = "time"
+    sized = True
     least = 0
     statistics = ("mean", "max", "p*", "packet_*")
     needs = frozenset({"variation"})

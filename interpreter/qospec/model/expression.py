@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from qospec.dataclass import dataclass
 
 if TYPE_CHECKING:
-    from qospec.protocol.atm import Plane
+    from qospec.protocol.parts import Part
     from qospec.units import Dimension
 
 
@@ -58,7 +58,7 @@ class Measured:
         network: "" for the topology of the test, else the control's name.
         flow: The flow's name; "" for all items that pass a place.
         member: Which member of a flow between arrays; None for all of them, pooled.
-        plane: Of which cells of its connections it is.
+        part: Of which part of the flow it is.
         metric: The metric's name in the catalogue.
         statistic: "p99", "max", or "" for a single number.
         dimension: Of the value.
@@ -73,7 +73,7 @@ class Measured:
     network: str
     flow: str
     member: int | None
-    plane: Plane
+    part: Part
     metric: str
     statistic: str
     dimension: Dimension

@@ -108,7 +108,8 @@ def ambiguous_route(case: Case, network: Network, error: AmbiguousRouteError) ->
 
 def _cells(error: NoPathError, flow: Flow) -> str:
     if flow.stream is not None:
-        return f"packets of `{flow.name}`"
+        answers = error.member.part == "answers"
+        return f"{'answers' if answers else 'packets'} of `{flow.name}`"
     if error.item_class.plane != "user":
         return f"{error.item_class.plane.upper()} cells of `{flow.name}`"
     tagged = error.item_class.marks & CLP > error.member.marks & CLP
@@ -211,7 +212,7 @@ def framing_mismatch(case: Case, name: str, survey: Survey) -> Iterator[Diagnost
         flow = case.flows[member.flow]
         first = drafts[case.networks[name].hosts[member.origin].line].clock
         assert first is not None  # noqa: S101 -- a host's line has one
-        wanted = None if flow.stream is None else flow.stream.encapsulation
+        wanted = None if member.stream is None else member.stream.encapsulation
         if member.flow not in reported and first.encapsulation != wanted:
             reported.add(member.flow)
             yield _other_framing(flow, name)

@@ -14,7 +14,6 @@ if TYPE_CHECKING:
 
     from qospec.catalogue.kinds import Carried
     from qospec.engine.source.sizes import Sizes
-    from qospec.model.suite import Flow
     from qospec.plan.assembly import Drafts
     from qospec.plan.tables import Hop, Member, Reach, Routes, State, Table
 
@@ -33,11 +32,11 @@ class FormError(Exception):
         super().__init__(reason)
 
 
-def form_sent(flow: Flow) -> Form:
-    """Return the form of a flow's items as they are sent."""
-    if flow.stream is None:
+def form_sent(member: Member) -> Form:
+    """Return the form of a member's items as they are sent."""
+    if member.stream is None:
         return _form("cell", CELLS)
-    return _form("packet", flow.stream.sizes)
+    return _form("packet", member.stream.sizes)
 
 
 @functools.cache
@@ -68,7 +67,7 @@ class Forms:
         if not _is_changed(sent, routes):
             return
         for number, member in enumerate(members):
-            hops, ends = routes.reach.hops[number], routes.reach.ends.get(number, ())
+            hops, ends = routes.reach.hops.get(number, []), routes.reach.ends.get(number, ())
             for hop, form in _followed(hops, sent[number], routes.drafts, member):
                 element = hop.after.element
                 self._at.setdefault((element, number), set()).add(form)

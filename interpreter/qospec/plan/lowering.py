@@ -42,6 +42,7 @@ class Lowered:
         entry: Per host, the node that its cells enter.
         reach: Per node, the members (by number) whose items may pass it.
         lines: By a line's path, that of the node that sends on it: a queue's, if one feeds it.
+        arrives_at: Per wire, the host that it leads to; -1: none.
     """
 
     nodes: tuple[Node, ...]
@@ -49,6 +50,7 @@ class Lowered:
     entry: dict[int, int]
     reach: tuple[frozenset[int], ...]
     lines: dict[str, str]
+    arrives_at: tuple[int, ...] = ()
 
 
 def lower(
@@ -76,12 +78,14 @@ def lower(
     kept = sorted(reach)
     position = {index: place for place, index in enumerate(kept)}
     hosts = enumerate(network.hosts)
+    wires = _wires(drafts, position)
     return Lowered(
         tuple(_node(drafts[i], made.get(i), members, connections) for i in kept),
-        _wires(drafts, position),
+        tuple(wire for wire, _ in wires),
         {number: position[host.line] for number, host in hosts if host.line in position},
         tuple(frozenset(reach[i]) for i in kept),
         {drafts[i].line or drafts[i].instance.path: drafts[i].instance.path for i in kept},
+        tuple(host for _, host in wires),
     )
 
 
@@ -209,14 +213,19 @@ def _node(
     return node._replace(outputs=outputs, columns=columns)
 
 
-def _wires(drafts: Drafts, position: dict[int, int]) -> tuple[Wire, ...]:
-    """Return the wires by rank: the engine merges simultaneous items in that order."""
+def _wires(drafts: Drafts, position: dict[int, int]) -> list[tuple[Wire, int]]:
+    """Return the wires by rank, each with the host that it leads to, or -1.
+
+    The engine merges simultaneous items in that order.
+    """
     ranked = []
     for index, place in position.items():
         for edge in drafts[index].edges:
             if edge.end == "element" and edge.to in position:
-                ranked.append((edge.rank, Wire(place, edge.output, position[edge.to], edge.input)))
+                wire = Wire(place, edge.output, position[edge.to], edge.input)
+                ranked.append((edge.rank, wire, -1))
             elif edge.end != "element":
                 end = DISCARD if edge.end == "discard" else END
-                ranked.append((edge.rank, Wire(place, edge.output, end)))
-    return tuple(wire for _, wire in sorted(ranked, key=lambda pair: pair[0]))
+                host = edge.to if edge.end == "host" else -1
+                ranked.append((edge.rank, Wire(place, edge.output, end), host))
+    return [(wire, host) for _, wire, host in sorted(ranked, key=lambda each: each[0])]

@@ -213,6 +213,8 @@ def route_members(
     asked = any("input" in predicates.attributes(c) for e in network.elements for c in e.predicates)
     entries = network.entries if asked else {}
     for number, member in enumerate(members):
+        if not member.is_routed:
+            continue
         walk = MemberRouting(drafts, made, entries, number, member)
         start = State(network.hosts[member.origin].line, ItemClass("user", member.marks))
         if start.element < 0:

@@ -20,9 +20,11 @@ from qospec.engine.queue import drop_policy
 from qospec.engine.source.sizes import CELLS
 from qospec.model.expression import counted, measurements
 from qospec.plan import feasibility
+from qospec.plan.endpoints import with_endpoints
 from qospec.plan.lowering import Lowered, lower
 from qospec.plan.survey import cell_rate, survey_network
 from qospec.protocol.atm import PLANES
+from qospec.protocol.parts import OF_EXCHANGES
 from qospec.units import PS_PER_S
 
 if TYPE_CHECKING:
@@ -33,6 +35,7 @@ if TYPE_CHECKING:
     from qospec.model.suite import Case, Flow, Goal, Network, Search, Suite, Test
     from qospec.plan.tables import Member
     from qospec.protocol.atm import Plane
+    from qospec.protocol.parts import Part
 
 
 @dataclass(frozen=True)
@@ -132,6 +135,8 @@ def _sent(flow: Flow, length_ps: int) -> tuple[Fraction, bool]:
     """Return how many cells a flow sends at most, and true; on average, and false, if random."""
     most = flow.arrivals.most_items(flow.connections, length_ps)
     each = cell_rate(flow) * length_ps / PS_PER_S if most is None else Fraction(most)
+    if flow.stream is not None and flow.stream.answers is not None:
+        each *= 2  # an answer to each
     return len(flow.origins) * each, most is not None
 
 
@@ -146,9 +151,11 @@ def _network(
         contracts=tuple(c for m in members for c in [m.contract] * m.connections),
         flow=tuple(i for m in members for i in [m.flow] * m.connections),
         planes=_planes(network),
+        exchanges=sum(m.connections for m in members if not m.is_routed),
     )
     places = _places(case, name)
     lowered = lower(network, survey, connections, frozenset(place.path for place in places))
+    lowered = with_endpoints(lowered, case.flows, members, network)
     for find, refuse in (
         (zero_delay_cycle, feasibility.loop_without_time),
         (cycle_in_batches, feasibility.loop_in_batches),
@@ -186,11 +193,12 @@ def _sources(
     flows: tuple[Flow, ...], members: tuple[Member, ...], lowered: Lowered
 ) -> Iterator[Source]:
     for member in members:
-        flow = flows[member.flow]
-        stream = flow.stream
+        if not member.is_routed:
+            continue
+        flow, stream = flows[member.flow], member.stream
         yield Source(
             name=member.name,
-            arrivals=flow.arrivals,
+            arrivals=flow.arrivals if stream is None or stream.loop is None else stream.loop,
             first=member.first,
             connections=member.connections,
             phases=flow.phases,
@@ -208,23 +216,18 @@ def _sources(
 def _measurement(
     case: Case, network: str, connections: Connections, members: tuple[Member, ...]
 ) -> MeasurementSpec:
-    """Give each plane of each flow, and each member that a statement names, a histogram."""
-    planes, flows = range(len(connections.planes)), len(case.flows)
-    rows = [plane * flows + flow for plane in planes for flow in connections.flow]
-    fresh = len(planes) * flows
+    """Give each part of each flow, and each member that a statement names, a histogram."""
+    rows = [-1] * connections.indices
     populations = list(_populations(case, network, connections, members))
-    for population in populations:
-        if population.member is not None:
-            rows[population.first : population.stop] = [fresh] * (
-                population.stop - population.first
-            )
-            fresh += 1
+    whole = sorted(populations, key=lambda each: each.member is not None)
+    for row, each in enumerate(whole):  # a member's row replaces that of the whole
+        rows[each.first : each.stop] = [row] * (each.stop - each.first)
     named = {population.name: population for population in populations}
     followed = {
         (need, named[of].first, named[of].stop)
         for m in _measured(case, network)
         for need in m.needs
-        if (of := population_name(m.flow, m.member, m.plane)) in named
+        if (of := population_name(m.flow, m.member, m.part)) in named
     }
     return MeasurementSpec(
         start_ps=case.run.warmup_ps,
@@ -239,7 +242,7 @@ def _measurement(
 def _series(case: Case, network: str, named: Mapping[str, Population]) -> set[Intervals]:
     """Return what reports ask for by intervals."""
     asked = (
-        (statement.every_ps, named.get(population_name(m.flow, m.member, m.plane)))
+        (statement.every_ps, named.get(population_name(m.flow, m.member, m.part)))
         for statement in case.statements
         for m in measurements(statement.expression)
         if m.network == network
@@ -278,19 +281,32 @@ def _taps(places: list[Place], network: Network, lowered: Lowered) -> Iterator[T
 def _populations(
     case: Case, network: str, connections: Connections, members: tuple[Member, ...]
 ) -> Iterator[Population]:
-    """Yield each plane of each flow, and the members that statements name."""
-    named = {(m.flow, m.member, m.plane) for m in _measured(case, network) if m.member is not None}
+    """Yield each part of each flow, and the members that statements name."""
+    named = {(m.flow, m.member, m.part) for m in _measured(case, network) if m.member is not None}
     for number, flow in enumerate(case.flows):
-        mine = [member for member in members if member.flow == number]
-        for plane in connections.planes:
-            shift = connections.index(0, plane)
+        for part, mine, shift in _parts(number, connections, members):
             last = mine[-1].first + flow.connections
             shares = flow.connections if len(mine) > 1 else 1
-            yield Population(flow.name, None, plane, mine[0].first + shift, last + shift, shares)
+            yield Population(flow.name, None, part, mine[0].first + shift, last + shift, shares)
             for turn, member in enumerate(mine):
-                if (flow.name, turn, plane) in named:
+                if (flow.name, turn, part) in named:
                     first = member.first + shift
-                    yield Population(flow.name, turn, plane, first, first + flow.connections)
+                    yield Population(flow.name, turn, part, first, first + flow.connections)
+
+
+def _parts(
+    flow: int, connections: Connections, members: tuple[Member, ...]
+) -> Iterator[tuple[Part, list[Member], int]]:
+    """Yield the parts of a flow: the members of each, and how far their indices are shifted."""
+    of: dict[Part, list[Member]] = {}
+    for member in members:
+        if member.flow == flow:
+            of.setdefault(member.part, []).append(member)
+    for plane in connections.planes:
+        yield plane, of["user"], connections.index(0, plane)
+    for part in OF_EXCHANGES:
+        if part in of:
+            yield part, of[part], 0
 
 
 def _discarders(
@@ -316,7 +332,7 @@ class Population:
 
     flow: str
     member: int | None
-    plane: Plane
+    part: Part
     first: int
     stop: int
     each: int = 1
@@ -324,13 +340,13 @@ class Population:
     @property
     def name(self) -> str:
         """Return how a statement names it."""
-        return population_name(self.flow, self.member, self.plane)
+        return population_name(self.flow, self.member, self.part)
 
 
-def population_name(flow: str, member: int | None, plane: Plane) -> str:
-    """Return how a statement names a flow, a member of it, or its OAM cells."""
+def population_name(flow: str, member: int | None, part: Part) -> str:
+    """Return how a statement names a flow, a member of it, or a part of it, as its OAM cells."""
     index = "" if member is None else f"[{member}]"
-    return f"{flow}{index}{'' if plane == 'user' else f'.{plane}'}"
+    return f"{flow}{index}{'' if part == 'user' else f'.{part}'}"
 
 
 class Cost(NamedTuple):

@@ -26,9 +26,11 @@ if TYPE_CHECKING:
     from qospec.diagnostics import Problems
     from qospec.engine.items.connections import Contract
     from qospec.engine.line.clock import Clock
+    from qospec.engine.source.traffic import Stream
     from qospec.model.expression import Value
     from qospec.model.suite import Case, Flow, Network, Suite
     from qospec.protocol.encapsulation import Encapsulation
+    from qospec.protocol.parts import Part
 
 
 def survey_network(case: Case, name: str, problems: Problems) -> Survey | None:
@@ -60,9 +62,7 @@ def verify(suite: Suite, problems: Problems) -> None:
                 if routes is not None:
                     classes.add(case, routes)
             routes = known[key]
-            streams = tuple(
-                s and (s.sizes, s.encapsulation) for s in (f.stream for f in case.flows)
-            )
+            streams = tuple(s and (s.sizes, s.encapsulation) for s in (m.stream for m in members))
             rates = () if case.run.overload else tuple(map(cell_rate, case.flows))
             contracts = tuple(member.contract for member in members)
             load = (key, streams, rates, contracts, feasibility.latencies_asked(case, name))
@@ -96,7 +96,7 @@ def _survey(
     routes: Routes,
     problems: Problems,
 ) -> Survey | None:
-    sent = [form_sent(case.flows[member.flow]) for member in members]
+    sent = [form_sent(member) for member in members]
     try:
         return Survey(members, Forms(sent, routes, members), *routes)
     except FormError as error:
@@ -114,7 +114,7 @@ def _route_of(member: Member) -> Hashable:
         sustainable_cell_rate=sustainable,
         maximum_burst_size=1,
     )
-    return replace(member, contract=contract)
+    return replace(member, contract=contract, stream=None)
 
 
 def _fits(case: Case, name: str, survey: Survey, problems: Problems) -> bool:
@@ -157,29 +157,38 @@ def _line_bytes(form: Form, framed: Encapsulation | None) -> Fraction:
 
 
 def _members(flows: tuple[Flow, ...], network: Network) -> Iterator[Member]:
+    """Yield the members of all flows, each with the next connections; exchanges come last."""
     first = 0
-    for number, flow in enumerate(flows):
-        contract, marks, asked = _sent(flow)
-        for turn, (origin, target) in enumerate(zip(flow.origins, flow.targets, strict=True)):
-            yield Member(
-                number,
-                flow.name if len(flow.origins) == 1 else f"{flow.name}[{turn}]",
-                network.host(origin),
-                network.host(target),
-                first,
-                flow.connections,
-                contract,
-                marks,
-                asked,
-            )
-            first += flow.connections
+    drafted = [each for flow in enumerate(flows) for each in _parts(*flow, network)]
+    for member in sorted(drafted, key=lambda each: not each.is_routed):
+        yield replace(member, first=first)
+        first += member.connections
+
+
+def _parts(number: int, flow: Flow, network: Network) -> Iterator[Member]:
+    """Yield the members of a flow; of one between endpoints, all of one part after another."""
+    stream = flow.stream
+    parts: list[tuple[Part, Stream | None]] = [("user", stream)]
+    if stream is not None and stream.answers is not None:
+        parts += [("answers", stream.answers), ("exchanges", stream)]
+    for part, sent in parts:
+        contract, marks, asked = _sent(flow) if sent is None else _sent_in(sent)
+        for turn, ends in enumerate(zip(flow.origins, flow.targets, strict=True)):
+            origin, target = map(network.host, ends[::-1] if part == "answers" else ends)
+            name = flow.name if len(flow.origins) == 1 else f"{flow.name}[{turn}]"
+            if part != "user":
+                name = f"{name}.{part}"
+            many = flow.connections
+            yield Member(number, name, origin, target, 0, many, contract, marks, asked, part, sent)
 
 
 def _sent(flow: Flow) -> tuple[Contract, int, tuple[tuple[str, Value], ...]]:
-    """Return a flow's contract, what its items are marked with, and what else a classifier asks."""
-    if flow.stream is not None:
-        stream = flow.stream
-        return stream.contract, stream.marks, tuple(sorted(stream.header_fields.items()))
+    """Return the contract of a flow of cells, their marks, and what else a classifier asks."""
     contract = flow.traffic.contract()
     asked = (("category", contract.category), ("virtual_path", Fraction(flow.virtual_path)))
     return contract, marked(clp=flow.clp), asked
+
+
+def _sent_in(stream: Stream) -> tuple[Contract, int, tuple[tuple[str, Value], ...]]:
+    """Return the same of packets."""
+    return stream.contract, stream.marks, tuple(sorted(stream.header_fields.items()))

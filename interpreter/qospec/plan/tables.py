@@ -12,9 +12,11 @@ from qospec.engine.items.partition import MAX_OUTPUTS
 if TYPE_CHECKING:
     from qospec.engine.arrays import Marks
     from qospec.engine.items.connections import Connections, Contract
+    from qospec.engine.source.traffic import Stream
     from qospec.model.expression import Value
     from qospec.plan.assembly import Drafts
     from qospec.protocol.atm import Plane
+    from qospec.protocol.parts import Part
 
 NO_OUTPUT = MAX_OUTPUTS
 """Stands for no output."""
@@ -24,7 +26,21 @@ NO_OUTPUT = MAX_OUTPUTS
 class Member:
     """One origin and target of a flow, with its range of connections.
 
-    `asked` holds what classifiers may ask of its items and no element changes, by name.
+    Of a flow between endpoints there are three for each: the requests, their answers, whose origin
+    is the flow's target, and the exchanges, which are counted but go nowhere.
+
+    Attributes:
+        flow: The number of the flow.
+        name: As messages call it.
+        origin: The host where its items are sent.
+        target: The host where they arrive.
+        first: The index of its first connection.
+        connections: How many it has.
+        contract: Their contract.
+        marks: With which its items are sent.
+        asked: What classifiers may ask of its items and no element changes, by name.
+        part: Which part of the flow it is.
+        stream: Of packets, how they are sent.
     """
 
     flow: int
@@ -36,6 +52,18 @@ class Member:
     contract: Contract
     marks: int = 0
     asked: tuple[tuple[str, Value], ...] = ()
+    part: Part = "user"
+    stream: Stream | None = None
+
+    @property
+    def is_routed(self) -> bool:
+        """Return whether its items go through the network."""
+        return self.part != "exchanges"
+
+    @property
+    def range(self) -> tuple[int, int]:
+        """Return the index of its first connection, and of the one behind its last."""
+        return self.first, self.first + self.connections
 
 
 class NoPathError(Exception):

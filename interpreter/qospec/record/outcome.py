@@ -225,7 +225,7 @@ def _definitions(suite: Suite) -> list[Document]:
         for kind in (
             *(instance.kind for network in case.networks.values() for instance in network.elements),
             *(flow.kind for flow in case.flows),
-            *(arrivals_kind(flow.arrivals) for flow in case.flows),
+            *(arrivals_kind(flow.arrivals) for flow in case.flows if not _is_answered(flow)),
         )
     }
     named = {
@@ -289,7 +289,9 @@ def flow_documents(test: Test) -> list[Document]:
             "name": name,
             "from": _alternatives(_hosts(flow.origins) for flow in flows),
             "to": _alternatives(_hosts(flow.targets) for flow in flows),
-            "traffic": f"{_alternatives(flow.kind.name for flow in flows)}, {_sent(flows)}",
+            "traffic": ", ".join(
+                filter(None, [_alternatives(flow.kind.name for flow in flows), _sent(flows)])
+            ),
             "contract": _ranges([_contract(flow) for flow in flows]),
             "source": _source(flows),
         }
@@ -301,6 +303,9 @@ def _source(flows: Sequence[Flow]) -> str:
     """Return the arrival processes with their fields: what is emitted, not what is declared."""
     found: dict[str, list[Mapping[str, FieldValue]]] = {}
     for flow in flows:
+        if _is_answered(flow):
+            found.setdefault("as answers arrive", [])
+            continue
         kind = arrivals_kind(flow.arrivals)
         fields = settings(kind, flow.arrivals, packets=flow.stream is not None)
         found.setdefault(kind.name, []).append(fields)
@@ -330,17 +335,26 @@ def _setting_range(found: Sequence[FieldValue | None]) -> str:
 
 
 def _sent(flows: Sequence[Flow]) -> str:
-    """Return the number of connections, if it is not always one, and the rate of each."""
+    """Return the number of connections, if it is not always one, and the rate of each.
+
+    Endpoints have no rate.
+    """
     counts = [flow.connections * len(flow.origins) for flow in flows]
-    many = f"{_range(f'{end(counts):_}' for end in (min, max))} connections of "
+    many = f"{_range(f'{end(counts):_}' for end in (min, max))} connections"
     rates: dict[Dimension, list[Fraction]] = {}
     for flow in flows:
-        dimension, rate = _rate(flow)
-        rates.setdefault(dimension, []).append(rate)
+        if not _is_answered(flow):
+            dimension, rate = _rate(flow)
+            rates.setdefault(dimension, []).append(rate)
     each = _alternatives(
         _range(text_of(end(of), dimension) for end in (min, max)) for dimension, of in rates.items()
     )
-    return (many if max(counts) > 1 else "") + each
+    return " of ".join([many] * (max(counts) > 1) + [each] * bool(each))
+
+
+def _is_answered(flow: Flow) -> bool:
+    """Return whether endpoints exchange its packets."""
+    return flow.stream is not None and flow.stream.answers is not None
 
 
 def _rate(flow: Flow) -> tuple[Dimension, Fraction]:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from qospec.catalogue.kinds import REQUIRED, Buffer, documentation
 from qospec.check.evaluate.dimensions import METRICS, written_in
 from qospec.check.records.fields import MAPS
-from qospec.check.records.spelling import SOURCE
+from qospec.check.records.spelling import SOURCE, has_source
 from qospec.units import IN_PACKETS, text_of
 
 if TYPE_CHECKING:
@@ -95,7 +95,7 @@ def kind_document(kind: Kind) -> Document:
 
 def _fields(kind: Kind) -> Iterator[Parameter]:
     yield from kind.parameters.values()
-    if kind.role == "traffic":
+    if has_source(kind):
         yield SOURCE
 
 

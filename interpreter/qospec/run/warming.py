@@ -84,7 +84,7 @@ def _shortened(planned: Planned) -> Planned:
 
 def shortened(experiment: Experiment) -> Experiment:
     """Return the beginning of an experiment, in which about `ITEMS` items are sent."""
-    rates = [each.arrivals.mean_rate(each.connections) for each in experiment.sources]
+    rates = [each.arrivals.highest_rate(each.connections) for each in experiment.sources]
     rate, measurement = sum(rates), experiment.measurement
     stop_ps = (
         min(measurement.stop_ps, int(ITEMS * PS_PER_S / rate)) if rate else measurement.stop_ps

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from fractions import Fraction
 from typing import TYPE_CHECKING, Annotated, Literal
 
@@ -10,54 +9,33 @@ from qospec.catalogue.kinds import Domain, Load, PacketSizes, traffic
 from qospec.dataclass import dataclass
 from qospec.engine.items.connections import Contract
 from qospec.engine.source.contract import Count, Phases, check_exact
-from qospec.engine.source.sizes import LARGEST_WEIGHT, Sizes, mean_bytes
-from qospec.engine.source.traffic import PacketTraffic, Stream
-from qospec.protocol.encapsulation import Encapsulation
-from qospec.protocol.ip import (
-    FAMILY_EXTRA_BYTES,
-    HIGHEST_PORT,
-    IPV4_HEADER_BYTES,
-    TRANSPORT_HEADER_BYTES,
+from qospec.engine.source.headers import (
+    Address,
+    CodePoint,
+    Family,
+    Headers,
+    Port,
+    PriorityCode,
+    Protocol,
+    TrafficClass,
+    sizes_on,
 )
-from qospec.protocol.marks import MARKS, marked
+from qospec.engine.source.sizes import LARGEST_WEIGHT, mean_bytes
+from qospec.engine.source.traffic import PacketTraffic, Stream
+from qospec.protocol.marks import marked
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    from qospec.protocol.encapsulation import Encapsulation
+
 PacketLoad = Annotated[Load | None, Domain("load")]
 """Bits per second in a layer of packets, or packets per second; exact."""
-Family = Annotated[Literal["ipv4", "ipv6"], Domain("choice", choices=("ipv4", "ipv6"))]
-"""The version of IP."""
-Address = Annotated[str | None, Domain("address")]
-"""An address of that version, in its shortest form."""
 Gaps = Annotated[Literal["constant", "poisson"], Domain("choice", choices=("constant", "poisson"))]
 """The arrival process of packets."""
-Protocol = Annotated[
-    Literal["udp", "tcp", "none"], Domain("choice", choices=("udp", "tcp", "none"))
-]
-"""What an IP packet carries."""
-Port = Annotated[int, Domain("integer", 0, HIGHEST_PORT)]
-"""A port of UDP or TCP."""
-CodePoint = Annotated[int, Domain("integer", 0, MARKS["dscp"].highest)]
-"""A DSCP."""
-PriorityCode = Annotated[int | None, Domain("integer", 0, MARKS["priority"].highest)]
-"""A priority code point."""
-TrafficClass = Annotated[int | None, Domain("integer", 0, MARKS["traffic_class"].highest)]
-"""Of an MPLS label."""
-
 LOWEST_PACKET_RATE = Fraction(1, 1_000)
 HIGHEST_PACKET_RATE = 10**11
 """The limits of the arrival processes."""
-UNSPECIFIED = {"ipv4": "0.0.0.0", "ipv6": "::"}  # noqa: S104 -- no socket is bound
-"""The address of packets without one. Source: RFC 1122, 3.2.1.3; RFC 4291, 2.5.2."""
-
-
-class UnfitError(ValueError):
-    """A size does not fit the first link; `help` names the nearest sizes that do."""
-
-    def __init__(self, message: str, help_text: str) -> None:
-        super().__init__(message)
-        self.help = help_text
 
 
 @traffic(
@@ -110,17 +88,7 @@ class Packets(PacketTraffic):
     def __post_init__(self) -> None:
         if sum(weight for _, weight in self.size.parts) > LARGEST_WEIGHT:
             raise ValueError("size: these weights are too fine; give fewer digits")
-        ports = {"source_port": self.source_port, "destination_port": self.destination_port}
-        for name, port in ports.items():
-            if port and self.protocol == "none":
-                raise ValueError(f"{name}: packets without UDP or TCP have no ports")
-        addresses = {
-            "source_address": self.source_address,
-            "destination_address": self.destination_address,
-        }
-        for name, address in addresses.items():
-            if address is not None and (":" in address) != (self.family == "ipv6"):
-                raise ValueError(f"{name}: expected an address of {self.family}")
+        self._headers.verify()
 
     def stream(self, link: Encapsulation) -> Stream:
         """Return the packets that are sent on a first link.
@@ -131,7 +99,9 @@ class Packets(PacketTraffic):
         """
         if self.rate is None:
             raise ValueError("rate: missing, and no source gives one")
-        sizes, transport_bytes = self._sizes(link), self._transport_bytes
+        headers = self._headers
+        transport_bytes = headers.transport_bytes
+        sizes = sizes_on(link, self.size, transport_bytes)
         packet_rate = Fraction(self.rate.amount)
         if self.rate.layer:
             packet_rate /= 8 * mean_bytes(sizes, link, self.rate.layer, transport_bytes)
@@ -142,61 +112,16 @@ class Packets(PacketTraffic):
         marks = marked(
             dscp=self.dscp, priority=self.priority or 0, traffic_class=self.traffic_class or 0
         )
-        unspecified = UNSPECIFIED[self.family]
-        header_fields: dict[str, Fraction | str] = {
-            "family": self.family,
-            "source_address": self.source_address or unspecified,
-            "destination_address": self.destination_address or unspecified,
-            "protocol": self.protocol,
-            "source_port": Fraction(self.source_port),
-            "destination_port": Fraction(self.destination_port),
-        }
         contract = Contract("packets", packet_rate, 0)
-        return Stream(contract, source, sizes, marks, header_fields, link, transport_bytes)
+        return Stream(contract, source, sizes, marks, headers.fields, link, transport_bytes)
 
     @property
-    def _transport_bytes(self) -> int:
-        """Return the bytes of headers besides the 20 bytes of IPv4."""
-        return FAMILY_EXTRA_BYTES[self.family] + TRANSPORT_HEADER_BYTES[self.protocol]
-
-    def _sizes(self, link: Encapsulation) -> Sizes:
-        headers = self._transport_bytes
-        least = IPV4_HEADER_BYTES + headers
-        found: list[tuple[int, int]] = []
-        unfit: dict[int, int] = {}
-        for size, weight in self.size.parts:
-            packet = link.packet_bytes(size, self.size.layer, headers)
-            if not least <= packet <= link.largest_bytes:
-                unfit[size] = packet
-            found.append((packet, weight))
-        if unfit:
-            raise self._unfit(unfit, (least, link.largest_bytes))
-        if not self.size.in_order:
-            weights: Counter[int] = Counter()
-            for packet, weight in found:
-                weights[packet] += weight
-            found = sorted(weights.items())
-        packets, weights_of = zip(*found, strict=True)
-        return Sizes(packets, weights_of, in_order=self.size.in_order)
-
-    def _unfit(self, packets: Mapping[int, int], ends: tuple[int, int]) -> UnfitError:
-        """Return the error for sizes that do not fit; it names the nearest ones that do.
-
-        It describes the first size. `packets` has the resulting bytes @ip by size as written.
-        """
-        (least, most), layer = ends, self.size.layer
-        size, packet = next(iter(packets.items()))
-        inside = f"leaves {max(packet, 0)} B @ip" if layer != "ip" else "does not fit"
-        nearest = sorted(
-            {
-                size + (least if packet < least else most) - packet
-                for size, packet in packets.items()
-            }
-        )
-        fit = " and ".join(f"`{each:_} B @{layer}`" for each in nearest)
-        are = "sizes that fit are" if len(nearest) > 1 else "size that fits is"
-        return UnfitError(
-            f"size: {size} B @{layer} {inside}; on this link"
-            f" a packet with its headers has {least} to {most} B @ip",
-            f"the nearest {are} {fit}" if least <= most else "",
+    def _headers(self) -> Headers:
+        return Headers(
+            self.family,
+            self.protocol,
+            self.source_port,
+            self.destination_port,
+            self.source_address,
+            self.destination_address,
         )

@@ -9,10 +9,11 @@ import pytest
 from qospec.engine.items.batch import Batch
 from qospec.engine.items.connections import Connections, Contract
 from qospec.engine.random import Draws
+from qospec.engine.source.arrivals import Arrivals
 from qospec.protocol.atm import Plane
 
 
-class Listed:
+class Listed(Arrivals):
     """Arrivals at stated times, (time, connection within the flow), spread over some time."""
 
     def __init__(self, cells: Sequence[tuple[int, int]], over_ps: int = 1_000_000) -> None:
@@ -34,6 +35,11 @@ class Listed:
     def mean_rate(self, connections: int) -> Fraction:
         assert connections
         return Fraction(len(self.cells) * 10**12, self.over_ps)
+
+    def most_items(self, connections: int, length_ps: int) -> int:
+        assert connections
+        assert length_ps
+        return len(self.cells)
 
 
 @pytest.fixture

@@ -16,7 +16,7 @@ SPAN = Span(Source("a.qos", "expect f.lost == 0\n"), 0, 6)
 
 def measured(metric: str) -> Measured:
     return Measured(
-        "", "f", None, plane="user", metric=metric, statistic="", dimension=CELLS, text=""
+        "", "f", None, part="user", metric=metric, statistic="", dimension=CELLS, text=""
     )
 
 

@@ -28,7 +28,7 @@ def measured(metric: str, statistic: str = "", dimension: object = COUNT) -> Mea
         "",
         "f",
         None,
-        plane="user",
+        part="user",
         metric=metric,
         statistic=statistic,
         dimension=dimension,

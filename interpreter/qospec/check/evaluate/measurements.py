@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from qospec.check.evaluate.evaluator import Evaluator
     from qospec.check.evaluate.scope import Scope
     from qospec.model.expression import Place
-    from qospec.protocol.atm import Plane
+    from qospec.protocol.parts import Part
     from qospec.source import Span
     from qospec.syntax import ast
 
@@ -57,9 +57,10 @@ ELSEWHERE = {
 
 @dataclass(frozen=True)
 class FlowValue(Value):
-    """A flow, one member of it, or the OAM cells of either. `members` is None if it is no array.
+    """A flow, one member of it, or a part of either, such as its OAM cells.
 
-    At a `place`, only what passes there.
+    `members` is None if it is no array; `has` are the parts that it has. At a `place`, only what
+    passes there.
     """
 
     what: ClassVar[str] = "a flow"
@@ -67,8 +68,9 @@ class FlowValue(Value):
     flow: str
     members: int | None
     member: int | None = None
-    plane: Plane = "user"
+    part: Part = "user"
     carries: str = "cell"
+    has: tuple[Part, ...] = ()
     place: Place | None = None
 
     @property
@@ -76,7 +78,7 @@ class FlowValue(Value):
         """Return it as written."""
         network = f"{self.network}." if self.network else ""
         member = "" if self.member is None else f"[{self.member}]"
-        return f"{network}{self.flow}{member}{'' if self.plane == 'user' else f'.{self.plane}'}"
+        return f"{network}{self.flow}{member}{'' if self.part == 'user' else f'.{self.part}'}"
 
     def on(self, network: str) -> FlowValue:
         """Return the same flow on another network."""
@@ -91,14 +93,25 @@ class FlowValue(Value):
         return replace(self, member=position(key, self.members, f"`{self.flow}`", span))
 
     def field(self, name: ast.Name, evaluator: Evaluator) -> Value:
-        """Return a metric, or its OAM cells."""
-        if name.text == "oam" and self.plane == "user" and self.carries == "cell":
-            return replace(self, plane="oam")
+        """Return a metric, or a part of it."""
+        for part in self.has:
+            if name.text == part and self.part == "user":
+                return replace(self, part=part)
         kind = evaluator.context.catalogue.find("metric", name.text)
         if kind is None:
-            raise _unknown_metric(self.carries, name, evaluator.context.catalogue.of("metric"))
+            metrics = evaluator.context.catalogue.of("metric")
+            parts = self.has if self.part == "user" else ()
+            raise _unknown_metric(self.carries, parts, name, metrics)
         if self.carries not in kind.carries:
             raise _not_measured_of(self.carries, name, evaluator.context.catalogue.of("metric"))
+        if kind.build.sized and self.part == "exchanges":
+            raise error(
+                "E0501",
+                f"`{name.text}` is not measured of exchanges",
+                name.span,
+                note="it needs the size of packets, and an exchange is several of them",
+                help=f"measure requests or answers: `{self.flow}.{name.text}`",
+            )
         metric = MetricValue(self, kind, name.text, _causes(evaluator.context.catalogue))
         single = "" in metric.statistics or not metric.statistics
         return metric.measured("") if single else metric
@@ -176,7 +189,7 @@ class MetricValue(Value):
             flow.network,
             flow.flow,
             flow.member,
-            flow.plane,
+            flow.part,
             self.kind.name,
             statistic,
             dimension,
@@ -492,11 +505,13 @@ def _not_measured_of(carries: str, name: ast.Name, known: Mapping[str, Kind]) ->
     )
 
 
-def _unknown_metric(carries: str, name: ast.Name, of_all: Mapping[str, Kind]) -> CheckError:
+def _unknown_metric(
+    carries: str, parts: tuple[Part, ...], name: ast.Name, of_all: Mapping[str, Kind]
+) -> CheckError:
     known = {each: kind for each, kind in of_all.items() if carries in kind.carries}
     spellings = [spelling for each in known.values() for spelling in (each.name, *each.aliases)]
     meant = ELSEWHERE.get(name.text.lower(), "")
-    near = meant if meant in spellings else did_you_mean(name.text, [*spellings, "oam"])
+    near = meant if meant in spellings else did_you_mean(name.text, [*spellings, *parts])
     shown = (min((each.name, *each.aliases[:1]), key=len) for each in known.values())
     return error(
         "E0501",

@@ -26,7 +26,12 @@ ARTICLES = {
 """By role, the name of its kinds in messages."""
 
 SOURCE = Parameter("source", Domain("arrivals"), None)
-"""A field of every kind of traffic: what is emitted, apart from what is declared."""
+"""A field of every kind of traffic with sources: what is emitted, apart from what is declared."""
+
+
+def has_source(kind: Kind) -> bool:
+    """Return whether it is a kind of traffic that a source emits; endpoints have none."""
+    return kind.role == "traffic" and not kind.build.is_answered
 
 
 _ELSEWHERE = {
@@ -44,7 +49,7 @@ _ELSEWHERE = {
 
 def parameter_of(kind: Kind, name: str) -> Parameter | None:
     """Return the field of that name or abbreviation."""
-    if name == SOURCE.name and kind.role == "traffic":
+    if name == SOURCE.name and has_source(kind):
         return SOURCE
     return kind.parameter(name)
 
@@ -57,7 +62,7 @@ def spellings(kind: Kind) -> dict[str, Parameter]:
         for spelling in (each.name, each.alias)
         if spelling
     }
-    if kind.role == "traffic":
+    if has_source(kind):
         known[SOURCE.name] = SOURCE
     return known
 

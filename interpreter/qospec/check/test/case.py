@@ -129,11 +129,10 @@ class CaseBuilder:
                 node.name.span,
                 help="loop over values that differ, and give each loop's flows another name",
             )
-        made, many, carries = flow_rules.flow(node, name, scope, self._evaluator)
-        if not carries:  # what is measured of it hangs on what is wrong with it
+        made, value = flow_rules.flow(node, name, scope, self._evaluator)
+        if value is None:  # what is measured of it hangs on what is wrong with it
             scope.declare(known_binding(node.name, FLOWS[0], POISON), self._context)
             return
-        value = FlowValue("", name, many, carries=carries)
         self._flows[name] = value
         scope.declare(known_binding(node.name, FLOWS[0], value), self._context)
         if made is not None:

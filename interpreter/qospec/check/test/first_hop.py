@@ -40,64 +40,102 @@ class Sending(NamedTuple):
     stream: Any = None
 
 
-def sent_on_link(
+def sent_on_links(
     record: Record,
     sending: Sending,
     flow: tuple[ast.Flow, str],
-    origins: tuple[Node, ...],
+    ends: tuple[tuple[Node, ...], tuple[Node, ...]],
     evaluator: Evaluator,
 ) -> Sending | None:
-    """Return what is sent on the links of the origins; None after a mistake; raises CheckError.
+    """Return what is sent on the links of the origins, and on those of the targets in answer.
 
-    `record` is the traffic of the `flow`, which is given with its name.
+    Args:
+        record: The traffic of the flow.
+        sending: What it declares.
+        flow: Of which flow, with its name.
+        ends: The origins and the targets.
+        evaluator: For the arguments of lines.
+
+    Returns:
+        None after a mistake.
+
+    Raises:
+        CheckError: Another mistake.
     """
-    node, name = flow
-    packets = "packet" in sending.kind.carries
-    lines = [_line(origin, evaluator) for origin in origins if HOST_PORT in origin.media]
-    for line, origin in zip(lines, origins, strict=False):
-        if line is not None and ("packet" in line.accepts) != packets:
-            sent, taken = ("packets", "cells") if packets else ("cells", "packets")
-            raise error(
-                "E0309",
-                f"`{name}` sends {sent}, but the link of `{origin.path}` carries {taken}",
-                node.span,
-                secondary=(origin.links[HOST_PORT], "linked here"),
-                help=f"use a medium for {sent}, or traffic of another kind",
-            )
-    if not packets:
+    near = _first_link(record, sending, flow, ("origins", ends[0]), evaluator)
+    if "packet" not in sending.kind.carries:
         return sending
-    if not any(origin.links for origin in origins):
-        raise _unlinked(node, name, origins)
-    if not lines or None in lines:
+    traffic, far = sending.traffic, None
+    if traffic.is_answered:
+        far = _first_link(record, sending, flow, ("targets", ends[1]), evaluator)
+    if near is None or (traffic.is_answered and far is None):
         return None
-    framed = {line.clock(stamps=False).encapsulation for line in lines}
-    if len(framed) > 1:
-        raise error(
-            "E0309",
-            f"the links at the origins of `{name}` frame packets differently",
-            node.span,
-            help="give them one medium, or make flows of their own",
-        )
-    (link,) = framed
-    linked = origins[0].links[HOST_PORT]
-    begins = (linked, f"linked here, where `{name}` begins")
-    unborne = [
-        _mark_not_carried(mark, record.given[mark].value.span, name, begins)
-        for mark in PLACES
-        if sending.arguments.get(mark) is not None and not link.carries_mark(mark)
-    ]
-    if unborne:
-        raise together(unborne)
+    linked = next(host.links[HOST_PORT] for host in ends[0] if HOST_PORT in host.links)
+    begins = (linked, f"linked here, where `{flow[1]}` begins")
     try:
-        stream = sending.traffic.stream(link)
+        stream = traffic.exchanged(near, far) if far else traffic.stream(near.encapsulation)
     except ValueError as cause:
         raise record.mistake(cause, begins) from cause
     return sending._replace(arrivals=_arrivals(sending, stream, evaluator), stream=stream)
 
 
+def _first_link(
+    record: Record,
+    sending: Sending,
+    flow: tuple[ast.Flow, str],
+    end: tuple[str, tuple[Node, ...]],
+    evaluator: Evaluator,
+) -> Any:
+    """Return the clock of the fastest line at some hosts, which frame alike.
+
+    None after a mistake; for cells, in any case.
+    """
+    (node, name), (role, hosts) = flow, end
+    packets = "packet" in sending.kind.carries
+    lines = [_line(host, evaluator) for host in hosts if HOST_PORT in host.media]
+    for line, host in zip(lines, hosts, strict=False):
+        if line is not None and ("packet" in line.accepts) != packets:
+            sent, taken = ("packets", "cells") if packets else ("cells", "packets")
+            raise error(
+                "E0309",
+                f"`{name}` sends {sent}, but the link of `{host.path}` carries {taken}",
+                node.span,
+                secondary=(host.links[HOST_PORT], "linked here"),
+                help=f"use a medium for {sent}, or traffic of another kind",
+            )
+    if not packets or not hosts:
+        return None
+    if not any(host.links for host in hosts):
+        raise _unlinked(node, name, hosts)
+    if not lines or None in lines:
+        return None
+    clocks = [line.clock(stamps=False) for line in lines]
+    if len({clock.encapsulation for clock in clocks}) > 1:
+        raise error(
+            "E0309",
+            f"the links at the {role} of `{name}` frame packets differently",
+            node.span,
+            help="give them one medium, or make flows of their own",
+        )
+    fastest = max(clocks, key=lambda clock: clock.bit_rate)
+    does = "begins" if role == "origins" else "is answered"
+    linked = next(host.links[HOST_PORT] for host in hosts if HOST_PORT in host.links)
+    begins = (linked, f"linked here, where `{name}` {does}")
+    unborne = [
+        _mark_not_carried(mark, record.given[mark].value.span, name, begins)
+        for mark in PLACES
+        if sending.arguments.get(mark) is not None and not fastest.encapsulation.carries_mark(mark)
+    ]
+    if unborne:
+        raise together(unborne)
+    return fastest
+
+
 def _arrivals(sending: Sending, stream: Any, evaluator: Evaluator) -> Any:
     if sending.arrivals is not None:
         return sending.arrivals
+    if sending.traffic.is_answered:
+        return stream.loop
     if sending.emitted is None:
         process, given = stream.source
         kind = evaluator.context.catalogue.find("arrivals", process)

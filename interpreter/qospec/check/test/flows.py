@@ -8,14 +8,17 @@ from qospec.check.declarations import traffic_of
 from qospec.check.device.body import built
 from qospec.check.device.nodes import NodeArray, NodeValue
 from qospec.check.evaluate.context import CheckError, error
+from qospec.check.evaluate.measurements import FlowValue
 from qospec.check.evaluate.values import Poison
 from qospec.check.records.record import Record
 from qospec.check.test import first_hop
 from qospec.check.test.first_hop import Sending
 from qospec.check.test.sources import of_packets, own_load, source_of
 from qospec.model.suite import Flow
+from qospec.protocol.parts import OF_EXCHANGES
 
 if TYPE_CHECKING:
+    from qospec.catalogue.kinds import Kind
     from qospec.check.device.nodes import Node
     from qospec.check.evaluate.evaluator import Evaluator
     from qospec.check.evaluate.scope import Scope
@@ -27,27 +30,36 @@ Ends = tuple[tuple[str, ...], int | None]
 
 def flow(
     node: ast.Flow, name: str, scope: Scope, evaluator: Evaluator
-) -> tuple[Flow | None, int | None, str]:
-    """Return a flow of that name, its number of members, and whether it sends cells or packets.
+) -> tuple[Flow | None, FlowValue | None]:
+    """Return a flow of that name, and what can be measured of it.
 
-    The flow is None after a mistake in it; what it sends is "" if that cannot be known.
+    The first is None after a mistake in it; the second if what it sends cannot be known.
     """
     origins, many = _hosts(node.origin, scope, evaluator)
     targets, others = _hosts(node.target, scope, evaluator)
     record = record_of(node, scope, evaluator)
-    packets = record is not None and "packet" in record.kind.carries
-    sending = None if record is None else _sending(record, node, name, origins, evaluator)
-    carries = "" if record is None else "packet" if packets else "cell"
+    sending, value = None, None
+    if record is not None:
+        sending = _sending(record, node, name, (origins, targets), evaluator)
+        value = _measured(record.kind, name, many)
     if origins is None or targets is None:
-        return None, many, carries
+        return None, value
     try:
         starts = tuple(each.path for each in origins)
         stops = tuple(each.path for each in targets)
         _verify(node, name, (starts, many), (stops, others))
     except CheckError as mistake:
         evaluator.context.report(mistake)
-        return None, many, carries
-    return sending and _built(node, name, sending, (starts, stops)), many, carries
+        return None, value
+    return sending and _built(node, name, sending, (starts, stops)), value
+
+
+def _measured(kind: Kind, name: str, many: int | None) -> FlowValue:
+    """Return what can be measured of a flow of such traffic."""
+    if "cell" in kind.carries:
+        return FlowValue("", name, many, carries="cell", has=("oam",))
+    parts = OF_EXCHANGES if kind.build.is_answered else ()
+    return FlowValue("", name, many, carries="packet", has=parts)
 
 
 def _verify(node: ast.Flow, name: str, origin: Ends, target: Ends) -> None:
@@ -125,14 +137,17 @@ def _sending(
     record: Record,
     node: ast.Flow,
     name: str,
-    origins: tuple[Node, ...] | None,
+    ends: tuple[tuple[Node, ...] | None, tuple[Node, ...] | None],
     evaluator: Evaluator,
 ) -> Sending | None:
     sending = sent(record, evaluator)
+    origins, targets = ends
     if sending is None or origins is None:
         return sending
     try:
-        return first_hop.sent_on_link(record, sending, (node, name), origins, evaluator)
+        return first_hop.sent_on_links(
+            record, sending, (node, name), (origins, targets or ()), evaluator
+        )
     except CheckError as mistake:
         evaluator.context.report(mistake)
         return None
@@ -151,7 +166,7 @@ def _built(
         sending.arrivals,
         *ends,
         connections=shared["connections"],
-        phases=shared["phases"],
+        phases=shared.get("phases", "even"),
         clp=shared.get("clp", 0),
         virtual_path=shared.get("virtual_path", 0),
         span=node.span,

@@ -62,7 +62,7 @@ class Cycle:
                 tuple(tuple(sender.get(id(link)) for link in port) for port in runtime.ports),
                 len(runtime.sinks),
                 seen=runtime.is_seen,
-                makes=bool(runtime.inserts),
+                makes=True,
             )
             for runtime, transition in zip(runtimes, transitions, strict=True)
         ]

@@ -81,7 +81,7 @@ def run(
     if chunk < 1:
         raise ValueError("a chunk holds at least one cell")
     keep_memory()
-    answering = frozenset(range(len(experiment.nodes))) if by_events else on_cycles(experiment)
+    answering = frozenset(range(len(experiment.nodes))) if by_events else _answering(experiment)
     experiment = fuse_classifiers(experiment, answering)
     recorder = Recorder(experiment)
     draws = Draws(experiment.seed)
@@ -116,7 +116,7 @@ def keep_memory() -> None:
 def _windows(experiment: Experiment, chunk: int) -> Iterator[int]:
     """Yield the end of each window, the last at the time when the sources stop."""
     stop_ps = experiment.measurement.stop_ps
-    rates = [source.arrivals.mean_rate(source.connections) for source in experiment.sources]
+    rates = [each.arrivals.highest_rate(each.connections) for each in experiment.sources]
     cell_rate = Fraction(sum(rates))
     length_ps = max(1, int(chunk * PS_PER_S / cell_rate)) if cell_rate else stop_ps
     until_ps = length_ps
@@ -169,7 +169,7 @@ class _Network:
     Attributes:
         origins: The sources.
         runtimes: The nodes, in order of the experiment.
-        parts: The nodes in topological order; those of a cycle as one `Loop`.
+        parts: The nodes in topological order; those of a cycle as one `Cycle`.
     """
 
     def __init__(
@@ -274,6 +274,12 @@ def on_cycles(experiment: Experiment) -> frozenset[int]:
     return frozenset(node for component in cycles for node in component)
 
 
+def _answering(experiment: Experiment) -> frozenset[int]:
+    """Return the nodes that are on cycles, and those that make items."""
+    making = {number for number, node in enumerate(experiment.nodes) if node.element.makes}
+    return on_cycles(experiment) | making
+
+
 def _setting(node: Node, experiment: Experiment, recorder: Recorder, draws: Draws) -> Setting:
     return Setting(
         connections=experiment.connections,
@@ -285,6 +291,7 @@ def _setting(node: Node, experiment: Experiment, recorder: Recorder, draws: Draw
         size_bytes=node.size_bytes,
         owns_times=True,
         watched=recorder.occupancies.is_recorded(node),
+        stop_ps=experiment.measurement.stop_ps,
     )
 
 

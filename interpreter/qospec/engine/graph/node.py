@@ -121,7 +121,8 @@ class Unconnected:
 class NodeRuntime:
     """One node with its state and its wires.
 
-    A node of a cycle has no `process`: a `graph.cycle` runs it, and keeps its numbers here.
+    A node of a cycle, and an endpoint, has no `process`: a `graph.cycle` runs it, and keeps its
+    numbers here.
 
     Attributes:
         path: The name of the node in reports.

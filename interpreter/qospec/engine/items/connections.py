@@ -69,11 +69,14 @@ class Connections:
         contracts: One per VC, in order of index.
         flow: The flow (statement) that each VC belongs to.
         planes: The planes in use, that of user items first.
+        exchanges: How many of them, the last, are not of items that travel but of whole exchanges:
+            made and sent when a request is first made, received with the first answer to it.
     """
 
     contracts: tuple[Contract, ...]
     flow: tuple[int, ...]
     planes: tuple[Plane, ...] = ("user",)
+    exchanges: int = 0
 
     @property
     def count(self) -> int:
@@ -92,6 +95,10 @@ class Connections:
     def plane_of(self, index: int) -> Plane:
         """Return the plane of a connection index."""
         return self.planes[index // self.count]
+
+    def are_exchanges(self, indices: Indices) -> Truths:
+        """Return (n,) which of n indices are of whole exchanges."""
+        return (indices >= self.count - self.exchanges) & (indices < self.count)
 
     def are_of(self, planes: Iterable[Plane], indices: Indices) -> Truths:
         """Return (n,) which of n indices are of some planes, which need not be in use."""

@@ -48,6 +48,8 @@ class Metric(ABC):
     """The lower bound of its values, if any, for criteria that cannot fail and for intervals."""
     most: ClassVar[int | None] = None
     """The upper bound of its values, likewise."""
+    sized: ClassVar[bool] = False
+    """Whether it needs the size of packets, which whole exchanges do not have."""
     counting: ClassVar[Counting | None] = None
     """What it counts, if it is a number of some items out of all, or their share; for the judge."""
     noun: ClassVar[str] = "values"

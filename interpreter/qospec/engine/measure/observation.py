@@ -202,11 +202,22 @@ class Recorder:
             self._series.sent(batch.connection, batch.sent_ps)
 
     def made(self, batch: Batch) -> None:
-        """Count items that an element made: as sent, but for user items, which a line sends."""
-        inserted = batch.select(batch.connection >= self._connections.count)
-        self._count(inserted.connection, inserted.sent_ps, self._sent)
+        """Count items, at least one, that an element made.
+
+        Inserted cells are sent, and exchanges that begin; what else endpoints make is planned, and
+        a line sends it.
+        """
+        connection = batch.connection
+        users = connection < self._connections.count
+        exchanges = self._connections.are_exchanges(connection)
+        self._count(connection[users], batch.at_ps[users], self._planned)
+        begun = batch.select(exchanges | ~users)
+        self._count(begun.connection, begun.sent_ps, self._sent)
         if self._series.needed:
-            self._series.sent(inserted.connection, inserted.sent_ps)
+            self._series.sent(begun.connection, begun.sent_ps)
+        if self._variations.needed and exchanges.any():
+            begun = batch.select(exchanges)
+            self._variations.sent(self._within(begun, begun.sent_ps))
 
     def consumed(self, batch: Batch) -> None:
         """Count items that ended at an element, neither lost nor delivered."""

@@ -46,6 +46,10 @@ class Arrivals(ABC):
     def mean_rate(self, connections: int) -> Fraction:
         """Return items/s of all connections together, on average: for the planner's loads."""
 
+    def highest_rate(self, connections: int) -> Fraction:
+        """Return items/s of all connections that windows of time are made for."""
+        return self.mean_rate(connections)
+
     @abstractmethod
     def most_items(self, connections: int, length_ps: int) -> int | None:
         """Return the most items that they have ready within a time; None if that is random.

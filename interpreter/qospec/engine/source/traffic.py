@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from fractions import Fraction
 
     from qospec.engine.items.connections import Contract
+    from qospec.engine.source.closed_loop import ClosedLoop
     from qospec.engine.source.sizes import Sizes
     from qospec.protocol.encapsulation import Encapsulation
 
@@ -22,21 +23,25 @@ class Stream(NamedTuple):
 
     Attributes:
         contract: The planned rate, in place of a contract.
-        source: The arrival process, by name and arguments.
+        source: The arrival process, by name and arguments; None if endpoints exchange them.
         sizes: The sizes of its IP packets.
         marks: The marks of all of them.
         header_fields: Those that classifiers can test and no element changes, by name.
         encapsulation: The framing of the first link.
         transport_bytes: Headers in each packet, besides the 20 bytes of IPv4's.
+        loop: If endpoints exchange them, what bounds how many are sent.
+        answers: Likewise, of requests: the packets that answer them.
     """
 
     contract: Contract
-    source: tuple[str, Mapping[str, object]]
+    source: tuple[str, Mapping[str, object]] | None
     sizes: Sizes
     marks: int
     header_fields: Mapping[str, Fraction | str]
     encapsulation: Encapsulation
     transport_bytes: int
+    loop: ClosedLoop | None = None
+    answers: Stream | None = None
 
 
 class CellTraffic(ABC):
@@ -44,6 +49,11 @@ class CellTraffic(ABC):
 
     Flows read its `connections` and `phases`, and `clp` and `virtual_path` if it has them.
     """
+
+    is_answered: ClassVar[bool] = False
+    """Whether endpoints exchange the cells, so that it has no rate."""
+    causes: ClassVar[tuple[str, ...]] = ()
+    """All causes of loss at its endpoints; sources have none."""
 
     @abstractmethod
     def contract(self) -> Contract:
@@ -59,6 +69,10 @@ class PacketTraffic(ABC):
 
     rate_field: ClassVar[str] = "rate"
     """The field that holds the rate if no source has one; the checker requires it then."""
+    is_answered: ClassVar[bool] = False
+    """Whether endpoints exchange the packets, so that it has no rate."""
+    causes: ClassVar[tuple[str, ...]] = ()
+    """All causes of loss at its endpoints; sources have none."""
 
     @abstractmethod
     def stream(self, link: Encapsulation) -> Stream:

@@ -48,7 +48,7 @@ def test_each_member_is_named_as_an_author_would(checked):
     condition = condition_of(checked, "expect worst(bare.user.oam.delay.max) < 1 s")
     leaves = measurements(condition)
     assert [leaf.text for leaf in leaves] == [f"bare.user[{n}].oam.delay.max" for n in range(3)]
-    assert {(leaf.network, leaf.plane) for leaf in leaves} == {("bare", "oam")}
+    assert {(leaf.network, leaf.part) for leaf in leaves} == {("bare", "oam")}
 
 
 def test_measured_and_known_values_meet(checked):

@@ -44,7 +44,7 @@ def test_measured_paths(checked):
     (statement,) = statements(checked, *lines)
     (leaf,) = measurements(statement.expression)
     assert isinstance(leaf, Measured)
-    assert (leaf.network, leaf.flow, leaf.member, leaf.plane) == ("bare", "user", 1, "oam")
+    assert (leaf.network, leaf.flow, leaf.member, leaf.part) == ("bare", "user", 1, "oam")
     assert (leaf.metric, leaf.statistic, leaf.text) == (
         "transfer_delay", "p99_9", "bare.user[1].oam.delay.p99_9",
     )  # fmt: skip

@@ -1,0 +1,1 @@
+"""Endpoints: elements at hosts that answer what arrives, and what they share."""

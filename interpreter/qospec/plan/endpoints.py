@@ -1,0 +1,86 @@
+"""The endpoints of flows that exchange packets: elements at their hosts, and wires to them."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING, NamedTuple
+
+from qospec.engine.endpoint.host import Host
+from qospec.engine.endpoint.traffic import Exchange
+from qospec.engine.experiment import END, Node, Wire
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from qospec.engine.element import Element
+    from qospec.model.suite import Flow, Network
+    from qospec.plan.lowering import Lowered
+    from qospec.plan.tables import Member
+
+
+class _Endpoint(NamedTuple):
+    """An endpoint: its element, and the member whose items it takes; `flow` sends from its host."""
+
+    element: Element
+    takes: int
+    flow: str
+
+
+def with_endpoints(
+    lowered: Lowered, flows: Sequence[Flow], members: Sequence[Member], network: Network
+) -> Lowered:
+    """Return the same network with the endpoints of all flows at its hosts.
+
+    What arrives at a host for an endpoint goes there; what else arrives has arrived.
+    """
+    found = list(_endpoints(flows, members))
+    if not found:
+        return lowered
+    nodes, wires, reach = list(lowered.nodes), list(lowered.wires), list(lowered.reach)
+    at: dict[int, list[tuple[int, int]]] = {}
+    for each in found:
+        taken = members[each.takes]
+        place, host = len(nodes), taken.target
+        at.setdefault(host, []).append((each.takes, place))
+        nodes.append(Node(f"{network.hosts[host].path}.{each.flow}", each.element))
+        reach.append(frozenset({each.takes}))
+        wires.append(Wire(place, 0, lowered.entry[host]))
+        ends = range(1, len(each.element.outputs))
+        wires += [Wire(place, output, END) for output in ends]
+    for host, endpoints in at.items():
+        arriving = {n for n, m in enumerate(members) if m.target == host and m.is_routed}
+        place = endpoints[0][1]
+        if arriving != {endpoints[0][0]}:
+            place = len(nodes)
+            ranges = tuple(members[taken].range for taken, _ in endpoints)
+            nodes.append(Node(network.hosts[host].path, Host(ranges)))
+            reach.append(frozenset(arriving))
+            wires += [Wire(place, 1 + k, to) for k, (_, to) in enumerate(endpoints)]
+            wires.append(Wire(place, 0, END))
+        for number, arrives_at in enumerate(lowered.arrives_at):
+            if arrives_at == host:
+                wires[number] = wires[number]._replace(to=place)
+    return replace(lowered, nodes=tuple(nodes), wires=tuple(wires), reach=tuple(reach))
+
+
+def _endpoints(flows: Sequence[Flow], members: Sequence[Member]) -> Iterator[_Endpoint]:
+    """Yield the endpoints of each member: where its answers arrive, and where its requests do."""
+    for number, flow in enumerate(flows):
+        if flow.stream is None or flow.stream.answers is None:
+            continue
+        requests, answers, exchanges = (
+            [n for n, each in enumerate(members) if (each.flow, each.part) == (number, part)]
+            for part in ("user", "answers", "exchanges")
+        )
+        for request, answer, exchange in zip(requests, answers, exchanges, strict=True):
+            between = Exchange(
+                flow.connections,
+                members[request].first,
+                members[answer].first,
+                members[exchange].first,
+                flow.stream,
+            )
+            client, server = flow.traffic.endpoints(between)
+            name = members[request].name
+            yield _Endpoint(client, answer, name)
+            yield _Endpoint(server, request, name)

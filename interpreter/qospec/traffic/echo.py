@@ -1,0 +1,355 @@
+"""Requests and answers: a window of packets, each answered, and repeated until it is."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from typing import TYPE_CHECKING, Annotated
+
+from qospec.catalogue.kinds import LONGEST_PS, Domain, PacketSizes, SizeMix, Time, traffic
+from qospec.dataclass import dataclass
+from qospec.engine.arrays import np
+from qospec.engine.element import Element
+from qospec.engine.endpoint.deadlines import (
+    DUE,
+    earliest,
+    meet_deadline,
+    no_deadlines,
+    set_deadline,
+)
+from qospec.engine.endpoint.traffic import Endpoints, ExchangeTraffic
+from qospec.engine.event.transition import (
+    CONNECTION,
+    DONE,
+    MOST_ANSWERS,
+    NUMBER,
+    Transition,
+    lose,
+    make,
+    send,
+    wake_at,
+)
+from qospec.engine.items.batch import FOREVER_PS
+from qospec.engine.items.connections import Contract
+from qospec.engine.kernel import kernel, rows, uncompiled
+from qospec.engine.source.closed_loop import ClosedLoop
+from qospec.engine.source.contract import Count
+from qospec.engine.source.headers import (
+    Address,
+    CodePoint,
+    Family,
+    Headers,
+    Port,
+    PriorityCode,
+    Protocol,
+    TrafficClass,
+    sizes_on,
+)
+from qospec.engine.source.traffic import Stream
+from qospec.protocol.marks import marked
+from qospec.units import PS_PER_S
+
+if TYPE_CHECKING:
+    from qospec.engine.arrays import Whole
+    from qospec.engine.element import Setting
+    from qospec.engine.endpoint.traffic import Exchange
+    from qospec.engine.line.clock import Clock
+
+AnswerSize = Annotated[SizeMix | None, Domain("size mix")]
+"""A size in bytes of one layer."""
+Window = Annotated[int, Domain("integer", 1, 2**16)]
+"""A number of exchanges at a time."""
+Timeout = Annotated[int, Domain("time", 10**3, LONGEST_PS)]
+"""A time in ps, of at least 1 ns."""
+Retries = Annotated[int, Domain("integer", 0, 1_000)]
+"""How often a request is sent again."""
+
+
+@traffic(
+    source="RFC 862 (echo); RFC 5357, 4 (a reflector of test packets); RFC 1122, 4.2.3 (giving up"
+    " after a number of retransmissions)",
+    carries=("packet",),
+)
+@dataclass(frozen=True, kw_only=True)
+class Echo(ExchangeTraffic):
+    """Requests of a client, each answered by the server.
+
+    Each connection keeps a window of exchanges under way: as one ends, the next begins, so the
+    packets sent follow from the time that a round trip takes. A request is made again when its
+    timeout expires before an answer arrives; after the last retry the exchange is given up, and the
+    next begins. The server answers each request that arrives, at once, and so twice if it arrives
+    twice. At the end of a trial no exchange begins, and those under way come to their end.
+
+    The flow itself is its requests. What answers it is measured as `FLOW.answers`, whole exchanges
+    as `FLOW.exchanges`: their delay is the time from making a request to the first answer, retries
+    and the wait for the client's own line included.
+
+    Not modelled: a timeout that adapts, a window that adapts, the server's own time.
+    """
+
+    size: PacketSizes
+    """The size of requests: one size."""
+    answer_size: AnswerSize = None
+    """The size of answers; by default that of requests."""
+    window: Window = 1
+    """How many exchanges of a connection are under way at a time."""
+    timeout: Timeout
+    """How long to wait for an answer before a request is sent again."""
+    retries: Retries = 3
+    """How often a request is sent again before its exchange is given up."""
+    dscp: CodePoint = 0
+    """The code point in the IP header, of requests and answers."""
+    priority: PriorityCode = None
+    """The priority code point of the VLAN tag, 802.1p; requires tags on the first links."""
+    traffic_class: TrafficClass = None
+    """The traffic class of the MPLS label, EXP; requires labels on the first links."""
+    family: Family = "ipv4"
+    """The version of IP: its header has 20 bytes (ipv4) or 40 (ipv6)."""
+    protocol: Protocol = "udp"
+    """The transport protocol: its header has 8 bytes (udp), 20 (tcp) or none."""
+    source_port: Port = 0
+    """Source port of requests, and destination port of answers."""
+    destination_port: Port = 0
+    """Destination port of requests, and source port of answers."""
+    source_address: Address = None
+    """The client's address; by default unspecified."""
+    destination_address: Address = None
+    """The server's address; by default unspecified. It does not affect the path."""
+    connections: Count = 1
+    """Number of identical connections, each with its own window."""
+    spread: Time = 0
+    """The connections begin one after the other, evenly spread over this time."""
+
+    def __post_init__(self) -> None:
+        for name, mix in (("size", self.size), ("answer_size", self.answer_size)):
+            if mix is not None and len(mix.parts) > 1:
+                raise ValueError(f"{name}: expected one size, found a mix")
+        self._headers.verify()
+
+    @property
+    def _headers(self) -> Headers:
+        return Headers(
+            self.family,
+            self.protocol,
+            self.source_port,
+            self.destination_port,
+            self.source_address,
+            self.destination_address,
+        )
+
+    def exchanged(self, near: Clock, far: Clock) -> Stream:
+        """Return the requests and their answers on the first links of clients and of servers.
+
+        No faster than requests and answers fit their links, an exchange follows another; besides,
+        each request of a window may be sent again once in a timeout.
+
+        Raises:
+            UnfitError: A size does not fit its link.
+        """
+        answers = self._stream("answer_size", self.answer_size or self.size, far)
+        requests = self._stream("size", self.size, near)
+        rate = min(each.contract.peak_cell_rate for each in (requests, answers))
+        again = Fraction(self.window * PS_PER_S, self.timeout)
+        return requests._replace(
+            loop=ClosedLoop(self.window, rate, again if self.retries else Fraction(0)),
+            answers=answers._replace(header_fields=self._headers.reversed.fields),
+        )
+
+    def _stream(self, field: str, size: SizeMix, clock: Clock) -> Stream:
+        """Return packets of one size on a link, as often as they fit."""
+        link, headers = clock.encapsulation, self._headers
+        assert link is not None  # noqa: S101 -- the checker knows it for a link of packets
+        sizes = sizes_on(link, size, headers.transport_bytes, field)
+        rate = Fraction(clock.bit_rate) / (8 * link.line_bytes(sizes.size_bytes[0]))
+        marks = marked(
+            dscp=self.dscp, priority=self.priority or 0, traffic_class=self.traffic_class or 0
+        )
+        return Stream(
+            Contract("packets", rate, 0),
+            None,
+            sizes,
+            marks,
+            headers.fields,
+            link,
+            headers.transport_bytes,
+            ClosedLoop(self.window, rate, Fraction(0)),
+        )
+
+    def endpoints(self, exchange: Exchange) -> Endpoints:
+        """Return the client and the server."""
+        return Endpoints(Client(self, exchange), Server(exchange))
+
+
+# ---- the client: `state` is a few numbers, then the deadlines of requests, a row each
+
+(FIRST_REQUEST, FIRST_ANSWER, FIRST_EXCHANGE, SIZE_BYTES, MARKS, WINDOW, TIMEOUT, RETRIES, STOP) = (
+    range(9)
+)
+(SPREAD, CONNECTIONS, BEGUN, CLIENT) = range(9, 13)
+"""What the client is, how many rows have begun, and the length of all that."""
+EXCHANGE, CURRENT, RETRIED, COLUMNS = range(DUE + 1, DUE + 5)
+"""The columns of a row behind those of a deadline: the item of the exchange, its number, and how
+often its request was sent again."""
+RECEIVED, ENDED = 1, 2
+"""Outputs: answers that have arrived, exchanges that have ended; 0 leads to the line."""
+TIMED_OUT = 0
+"""The cause of loss."""
+
+
+@dataclass(frozen=True)
+class Client(Element):
+    """Keep a window of exchanges under way."""
+
+    causes = ("timed_out",)
+    makes = True
+
+    echo: Echo
+    exchange: Exchange
+
+    @property
+    def outputs(self) -> tuple[str, ...]:
+        """Return the output to the line, and those of answers and of exchanges."""
+        return ("out", "received", "ended")
+
+    def transition(self, setting: Setting) -> Transition:
+        """Return the client before its first request."""
+        echo, exchange = self.echo, self.exchange
+        slots = exchange.connections * echo.window
+        state = np.zeros(CLIENT + (1 + slots) * COLUMNS, np.int64)
+        state[:CLIENT] = (
+            exchange.requests,
+            exchange.answers,
+            exchange.exchanges,
+            exchange.sent.sizes.size_bytes[0],
+            exchange.sent.marks,
+            echo.window,
+            echo.timeout,
+            echo.retries,
+            setting.stop_ps,
+            echo.spread,
+            exchange.connections,
+            0,
+        )
+        slot = uncompiled(rows)(state, CLIENT, 1 + slots, COLUMNS)
+        no_deadlines(slot)
+        slot[1:, CURRENT] = np.arange(slots) % echo.window
+        return Transition(state, _answered, _wake, (("", "timed_out"),), first_alarm_ps=0)
+
+
+@kernel
+def _answered(state: Whole, items: Whole, item: int, port: int, now_ps: int, out: Whole) -> int:
+    """End the exchange of the first answer, and begin the next; others come too late.
+
+    Slot s of a window holds the exchanges s, s + window, s + 2 window, and so on, one at a time: so
+    the number of an answer names its row.
+    """
+    slots = rows(state, CLIENT, 1 + state[CONNECTIONS] * state[WINDOW], COLUMNS)
+    connection, number = items[item, CONNECTION] - state[FIRST_ANSWER], items[item, NUMBER]
+    slot = 1 + connection * state[WINDOW] + number % state[WINDOW]
+    send(out, RECEIVED, item, now_ps)
+    if number == slots[slot, CURRENT]:
+        send(out, ENDED, slots[slot, EXCHANGE], now_ps)
+        _end(state, slots, slot)
+        _begin(state, slots, slot, items, now_ps, out)
+    return DONE
+
+
+@kernel
+def _wake(state: Whole, items: Whole, now_ps: int, out: Whole) -> int:
+    """Begin what begins now, and repeat or give up the requests whose time has run out.
+
+    The alarm is not set anew for each answer: it goes off for a deadline that may have been met.
+    """
+    slots = rows(state, CLIENT, 1 + state[CONNECTIONS] * state[WINDOW], COLUMNS)
+    for _ in range(MOST_ANSWERS // 5):  # as many rows of `out` at most, and one for the alarm
+        late = earliest(slots)
+        if _begins_ps(state) <= now_ps:
+            state[BEGUN] += 1
+            _begin(state, slots, state[BEGUN], items, now_ps, out)
+        elif slots[late, DUE] > now_ps:
+            break
+        elif slots[late, RETRIED] < state[RETRIES]:
+            meet_deadline(slots, late)
+            slots[late, RETRIED] += 1
+            _request(state, slots, late, items, now_ps, out)
+        else:
+            lose(out, TIMED_OUT, slots[late, EXCHANGE])
+            _end(state, slots, late)
+            _begin(state, slots, late, items, now_ps, out)
+    due_ps = min(_begins_ps(state), slots[earliest(slots), DUE])
+    if due_ps < FOREVER_PS:
+        wake_at(out, max(due_ps, now_ps))
+    return DONE
+
+
+@kernel
+def _begins_ps(state: Whole) -> int:
+    """Return when the next slot begins its first exchange."""
+    connection = state[BEGUN] // state[WINDOW]
+    if connection == state[CONNECTIONS]:
+        return FOREVER_PS
+    return connection * state[SPREAD] // state[CONNECTIONS]  # type: ignore[no-any-return]
+
+
+@kernel
+def _begin(state: Whole, slots: Whole, slot: int, items: Whole, now_ps: int, out: Whole) -> None:
+    """Begin the next exchange of a slot, unless the trial is over."""
+    if now_ps < state[STOP]:
+        connection = state[FIRST_EXCHANGE] + (slot - 1) // state[WINDOW]
+        slots[slot, EXCHANGE] = make(items, out, connection, state[SIZE_BYTES], 0, now_ps)
+        slots[slot, RETRIED] = 0
+        _request(state, slots, slot, items, now_ps, out)
+
+
+@kernel
+def _request(state: Whole, slots: Whole, slot: int, items: Whole, now_ps: int, out: Whole) -> None:
+    """Send the request of a slot, which is due to be answered within the timeout."""
+    connection = state[FIRST_REQUEST] + (slot - 1) // state[WINDOW]
+    request = make(items, out, connection, state[SIZE_BYTES], state[MARKS], now_ps)
+    items[request, NUMBER] = slots[slot, CURRENT]
+    send(out, 0, request, now_ps)
+    set_deadline(slots, slot, now_ps + state[TIMEOUT])
+
+
+@kernel
+def _end(state: Whole, slots: Whole, slot: int) -> None:
+    """End the exchange of a slot: its next one has another number."""
+    meet_deadline(slots, slot)
+    slots[slot, CURRENT] += state[WINDOW]
+
+
+# ---- the server: `state` is what its answers are
+
+(ANSWERS_LESS_REQUESTS, ANSWER_BYTES, ANSWER_MARKS) = range(3)
+
+
+@dataclass(frozen=True)
+class Server(Element):
+    """Answer each request at once."""
+
+    makes = True
+
+    exchange: Exchange
+
+    @property
+    def outputs(self) -> tuple[str, ...]:
+        """Return the output to the line, and that of requests."""
+        return ("out", "received")
+
+    def transition(self, setting: Setting) -> Transition:
+        """Return the server, which remembers nothing."""
+        exchange, answers = self.exchange, self.exchange.sent.answers
+        assert answers is not None  # noqa: S101 -- an exchange has them
+        more = exchange.answers - exchange.requests
+        state = np.array([more, answers.sizes.size_bytes[0], answers.marks], np.int64)
+        return Transition(state, _asked)
+
+
+@kernel
+def _asked(state: Whole, items: Whole, item: int, port: int, now_ps: int, out: Whole) -> int:
+    """Receive a request, and send an answer of the same number."""
+    connection = items[item, CONNECTION] + state[ANSWERS_LESS_REQUESTS]
+    answer = make(items, out, connection, state[ANSWER_BYTES], state[ANSWER_MARKS], now_ps)
+    items[answer, NUMBER] = items[item, NUMBER]
+    send(out, RECEIVED, item, now_ps)
+    send(out, 0, answer, now_ps)
+    return DONE
