@@ -26,9 +26,11 @@ from qospec.engine.measure.observation import Recorder
 NOT_DRAWN = {"merge", "processor", "remark", "decapsulate"}
 """Elements of several inputs, and those for which the packets of these networks may not fit."""
 LONGEST_PS = 10**10
+KINDS = discover(("qospec.elements",)).of("element").values()
+SCHEDULERS = [kind for kind in KINDS if kind.duty == "scheduler"]
 MIDDLE = [
     kind
-    for kind in discover(("qospec.elements",)).of("element").values()
+    for kind in KINDS
     if kind.duty == "element"
     and "packet" in kind.carries
     and kind.build.transition is not Element.transition
@@ -39,7 +41,7 @@ MIDDLE = [
 class Seen(NamedTuple):
     """All that a trial shows."""
 
-    arrived: dict[int, list[tuple[int, ...]]]
+    arrived: dict[tuple[str, int], list[tuple[int, ...]]]
     sent: Counter[tuple[int, ...]]
     lost: Counter[tuple[Any, ...]]
     ledger: Ledger
@@ -49,13 +51,17 @@ class Seen(NamedTuple):
 
 def seen(experiment: Experiment, chunk: int, *, by_events: bool) -> Seen:
     """Return what a trial shows, each item by itself."""
-    arrived: dict[int, list[tuple[int, ...]]] = {}
+    arrived: dict[tuple[str, int], list[tuple[int, ...]]] = {}
     sent: Counter[tuple[int, ...]] = Counter()
     lost: Counter[tuple[Any, ...]] = Counter()
 
     class Noting(Recorder):
+        def __init__(self, fused: Experiment) -> None:
+            super().__init__(fused)
+            self.ends = [(fused.nodes[wire.node].path, wire.output) for wire in fused.wires]
+
         def arrived(self, batch: Batch, point: int) -> None:
-            arrived.setdefault(point, []).extend(rows(batch))
+            arrived.setdefault(self.ends[point], []).extend(rows(batch))
             super().arrived(batch, point)
 
         def sent(self, batch: Batch) -> None:
@@ -99,7 +105,10 @@ def by_definition(experiment: Experiment) -> Seen:
 def drawn_networks(elements: Any) -> st.SearchStrategy[Experiment]:
     """Return networks with elements, by a strategy for those of a kind; no delay is of years."""
     some = st.sampled_from(MIDDLE).flatmap(elements)
-    return networks(lambda: some.filter(lambda each: each.lookahead_ps(None) < LONGEST_PS))
+    return networks(
+        lambda: some.filter(lambda each: each.lookahead_ps(None) < LONGEST_PS),
+        lambda: st.sampled_from(SCHEDULERS).flatmap(elements),
+    )
 
 
 def compare(count: int) -> None:

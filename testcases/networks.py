@@ -9,6 +9,8 @@ import numpy as np
 from hypothesis import strategies as st
 
 from qospec.catalogue.kinds import Buffer
+from qospec.dropping.red import Red
+from qospec.elements.classify import Classify
 from qospec.elements.fifo import Fifo
 from qospec.elements.line import Line
 from qospec.elements.processor import Processor
@@ -16,6 +18,7 @@ from qospec.elements.router import Router
 from qospec.engine.experiment import END, Experiment, MeasurementSpec, Node, Source, Tap, Wire
 from qospec.engine.items.connections import Connections, Contract
 from qospec.engine.items.partition import MAX_OUTPUTS
+from qospec.engine.queue.drop_policy import Waiting
 from qospec.engine.source.sizes import Sizes
 from qospec.engine.switching import Multiplexer
 from qospec.traffic.replay import Replay
@@ -37,7 +40,8 @@ Middle = Callable[[], st.SearchStrategy[Any]]
 class Plan:
     """A network as it is drawn: nodes, wires, and the end of the path into each port."""
 
-    def __init__(self) -> None:
+    def __init__(self, flows: int) -> None:
+        self.flows = flows
         self.nodes: list[Node] = []
         self.wires: list[Wire] = []
 
@@ -52,6 +56,17 @@ class Plan:
             self.wires.append(Wire(*start, node))
             start = node, 0
         return start
+
+    def served(self, path: str, element: Any, queues: tuple[Waiting, ...], **fields: Any) -> Any:
+        """Put a queue in place, or a scheduler with a classifier; return its way in and out."""
+        node = self.node(f"queue[{path}]", element, queues=queues, **fields)
+        if not queues:
+            return node, node
+        names, flows = element.inputs, self.flows
+        table = np.array([[flow % len(names)] * len(MARKS) for flow in range(flows)], np.uint8)
+        classes = self.node(f"class[{path}]", Classify(names), outputs=table, columns=MARKS)
+        self.wires += [Wire(classes, number, node, number) for number in range(len(names))]
+        return classes, node
 
     def fabric(
         self, router: int, ways: int, table: Any, drawn: tuple[int, str]
@@ -77,7 +92,7 @@ class Plan:
 
 
 @st.composite
-def networks(draw: st.DrawFn, middle: Middle) -> Experiment:
+def networks(draw: st.DrawFn, middle: Middle, schedulers: Middle) -> Experiment:
     """Draw a network of packets with flows between its hosts."""
     count, links = SHAPES[draw(st.sampled_from(sorted(SHAPES)))]
     neighbours = [[HOST, HOST] for _ in range(count)]
@@ -89,7 +104,7 @@ def networks(draw: st.DrawFn, middle: Middle) -> Experiment:
         lambda pair: pair[0] != pair[1]
     )
     flows = draw(st.lists(pairs, min_size=1, max_size=4))
-    plan, rate = Plan(), draw(st.sampled_from(RATES))
+    plan, rate = Plan(len(flows)), draw(st.sampled_from(RATES))
     clock = line_of(rate).clock(stamps=False)
     few = st.lists(middle(), max_size=1)
     entries, exits, lines = {}, {}, {}
@@ -103,9 +118,14 @@ def networks(draw: st.DrawFn, middle: Middle) -> Experiment:
         for port in range(ways):
             entries[router, port] = into[port]
             start = plan.chain(f"out[{router}.{port}]", draw(few), out_of[port])
-            queue = plan.node(f"queue[{router}.{port}]", draw(fifos), clock=clock)
-            plan.wires.append(Wire(*start, queue))
-            exits[router, port] = queue
+            served, waiting = draw(servers(schedulers)), ()
+            if not isinstance(served, Fifo):
+                waiting = tuple(
+                    Waiting(f"{router}.{port}.{name}", *draw(limits)) for name in served.inputs
+                )
+            enters, leaves = plan.served(f"{router}.{port}", served, waiting, clock=clock)
+            plan.wires.append(Wire(*start, enters))
+            exits[router, port] = leaves
     for number, (router, port) in enumerate(hosts):
         lines[router, port] = plan.node(
             f"host[{number}]", line_of(rate), clock=line_of(rate).clock(stamps=True)
@@ -155,13 +175,18 @@ fabrics = st.tuples(
     st.sampled_from([0, 1, 700_001]), st.sampled_from(["", "", "round_robin", "random"])
 )
 """The latency of a router, and the arbitration of its multiplexers, if it has any."""
-fifos = st.builds(
-    Fifo,
-    st.one_of(
-        st.builds(Buffer, st.sampled_from([1, 3, 64]), st.just("packet")),
-        st.builds(Buffer, st.sampled_from([200, 1_600]), st.just("byte")),
-    ),
+buffers = st.one_of(
+    st.builds(Buffer, st.sampled_from([1, 3, 64]), st.just("packet")),
+    st.builds(Buffer, st.sampled_from([200, 1_600]), st.just("byte")),
 )
+RED = Red(Buffer(1, "packet"), Buffer(2, "packet"), Fraction(1, 2), weight=Fraction(1, 2))
+limits = buffers.map(lambda limit: (limit, None)) | st.just((Buffer(3, "packet"), RED))
+"""Of a queue, with its drop policy."""
+fifos = limits.map(lambda pair: Fifo(*pair))
+
+
+def servers(schedulers: Middle) -> st.SearchStrategy[Any]:
+    return fifos | schedulers()
 
 
 def processors(ports: int) -> st.SearchStrategy[Processor]:
@@ -192,6 +217,8 @@ def _experiment(draw: st.DrawFn, plan: Plan, flows: list[Any], lines: dict[Any, 
         sources.append(Source(f"f{number}", arrivals, number, 1, "even", mix, 0, lines[sender]))
     stop_ps = max(source.arrivals.at[-1] for source in sources) + 1
     queues = [n.path for n in plan.nodes if isinstance(n.element, Fifo | Processor)]
+    if draw(st.booleans()):  # else classifiers are fused with the schedulers behind them
+        queues += [queue.element for node in plan.nodes for queue in node.queues]
     outputs = [
         Tap(f"{node.path} {number}.{output}", number, output)
         for number, node in enumerate(plan.nodes)

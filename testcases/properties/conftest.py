@@ -275,6 +275,7 @@ class Drawing:
     values = staticmethod(values)
     elements = staticmethod(elements)
     examples = staticmethod(examples)
+    marks_of = staticmethod(marks_of)
 
 
 @pytest.fixture(scope="session")

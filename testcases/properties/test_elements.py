@@ -295,6 +295,27 @@ def test_an_element_keeps_its_promises(drawing, kind, promise, data):
     promise(data.draw(drawing.examples(kind)))
 
 
+CROWD = 600
+"""More than an element has places for at first, and than it may answer at once."""
+
+
+@every_kind
+@settings(slowly, max_examples=3)
+@given(data=st.data())
+def test_both_drivers_agree_about_a_crowd(drawing, kind, data):
+    example = data.draw(drawing.examples(kind))
+    indices, marks = example.setting.connections.indices, drawing.marks_of(kind)
+    numbers = np.arange(CROWD)
+    crowd = empty()._replace(
+        at_ps=numbers // (CROWD // 2),
+        connection=(numbers % indices).astype(np.int32),
+        size_bytes=np.full(CROWD, 53, np.int32),
+        marks=np.array(marks, np.uint32)[numbers % len(marks)],
+    )
+    arrivals = [crowd._replace(sent_ps=numbers + CROWD * n) for n in range(len(example.arrivals))]
+    keeps_agreement(example._replace(arrivals=tuple(arrivals), cuts=(1,)))
+
+
 @every_kind
 @slowly
 @given(data=st.data())

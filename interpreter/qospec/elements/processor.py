@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import functools
 from fractions import Fraction
 from typing import TYPE_CHECKING, Annotated, Literal
 
@@ -12,25 +11,18 @@ from qospec.engine.arrays import np
 from qospec.engine.element import Element, Loss, Step
 from qospec.engine.event.transition import DONE, SIZE, Transition, lose, send, waited
 from qospec.engine.items.batch import FOREVER_PS, joined
-from qospec.engine.kernel import kernel, part, rows, uncompiled
+from qospec.engine.kernel import kernel
 from qospec.engine.processor.interruptions import Interruptions, Periodic, RandomInterruptions
 from qospec.engine.processor.service import (
     FREE,
-    HEAD,
     LEFT,
-    NEXT,
-    NO_PLACES,
     OVERFLOW,
     RESTART,
-    RING_COLUMNS,
-    TAIL,
-    Cost,
     Outcomes,
-    Work,
-    initial_work,
+    idle,
+    replenish,
     serve,
-    serve_one,
-    with_larger_ring,
+    serve_batch,
 )
 
 if TYPE_CHECKING:
@@ -67,12 +59,12 @@ class State:
     """The state that is kept from batch to batch.
 
     Attributes:
-        work: The waiting packets, and until when the processor is busy.
+        fields: See `engine.processor.service`.
         interruptions: When it is interrupted.
         watched: Whether to report which packets waited.
     """
 
-    work: Work
+    fields: Whole
     interruptions: Interruptions
     watched: bool
 
@@ -170,12 +162,6 @@ class Processor(Element):
     def lookahead_ps(self, clock: Clock | None) -> int:
         return self.per_packet
 
-    @property
-    def cost(self) -> Cost:
-        """Return the terms of the processing time of packets."""
-        further = (self.segment, self.headroom, self.per_segment)
-        return Cost(self.per_packet, self.per_byte, *further, self.per_size_change)
-
     def start(self, setting: Setting) -> State:
         periodic = Periodic(self.housekeeping, self.housekeeping_every, self.housekeeping_phase)
         random = RandomInterruptions(
@@ -184,40 +170,33 @@ class Processor(Element):
             self.random_interruption_lengths,
         )
         interruptions = Interruptions(periodic, random, setting.draws)
-        work = initial_work(1 if self.shared else self.ports)
-        return State(work, interruptions, setting.watched)
+        queues = 1 if self.shared else self.ports
+        return State(idle(self._terms, queues, interruptions), interruptions, setting.watched)
+
+    @property
+    def _terms(self) -> tuple[int, ...]:
+        """Return the fields of `engine.processor.service` that are parameters."""
+        per_packet = (self.per_packet, self.per_byte)
+        per_segment = (self.segment, self.headroom, self.per_segment)
+        limit = (self.limit.amount, self.limit.unit == "byte")
+        watchdog = (self.watchdog_timeout if self.restart_time else FOREVER_PS, self.restart_time)
+        return (*per_packet, *per_segment, self.per_size_change, *limit, *watchdog)
+
+    def _most_ps(self, size_bytes: int) -> int:
+        """Return how long a packet takes at most that is no longer."""
+        segments = (size_bytes + self.headroom - 1) // self.segment
+        each_ps = self.per_packet + self.per_size_change
+        return each_ps + size_bytes * self.per_byte + segments * self.per_segment
 
     def transition(self, setting: Setting) -> Transition:
         state = self.start(setting)
         return Transition(
-            self._integers(state.work, state.interruptions),
+            state.fields,
             _arrive,
             losses=(("", "overflow"), ("", "reboot")),
             queues=("",) if setting.watched else (),
-            replenish=functools.partial(self._replenish, state.interruptions),
+            replenish=lambda fields, lacking: replenish(state.interruptions, fields, -lacking),
         )
-
-    def _integers(self, work: Work, interruptions: Interruptions) -> Whole:
-        """Return the state of `_arrive`."""
-        terms = (*self.cost, self.limit.amount, self.limit.unit == "byte", *self._watchdog)
-        sizes = (len(work.waiting), len(work.ring), self.shared)
-        fields = (work.clock, terms, sizes, [interruptions.until_ps])
-        arrays = (work.waiting, work.ring.ravel(), interruptions.known.ravel())
-        return np.concatenate([*fields, *arrays], dtype=np.int64)
-
-    def _replenish(self, interruptions: Interruptions, state: Whole, lacking: int) -> Whole:
-        """Return the state with more places, or with the interruptions of a further span."""
-        work = Work(*(view.copy() for view in uncompiled(_work_in)(state)))
-        if lacking == -NO_PLACES:
-            work = with_larger_ring(work)
-        else:
-            ended = interruptions.extend(int(work.clock[FREE]))
-            work.clock[NEXT] = max(work.clock[NEXT] - ended, 0)
-        return self._integers(work, interruptions)
-
-    @property
-    def _watchdog(self) -> tuple[int, int]:
-        return self.watchdog_timeout if self.restart_time else FOREVER_PS, self.restart_time
 
     def process(self, state: State, arrivals: tuple[Batch, ...], until_ps: int) -> Step:
         batch, port = _merge_inputs(arrivals)
@@ -231,72 +210,36 @@ class Processor(Element):
                 waits = batch.at_ps[waited], outcomes.began_ps[waited]
             batch, port, losses = _separate_lost(batch, port, outcomes)
         departures = tuple(_of_port(batch, port, number) for number in range(self.ports))
-        next_ps = max(until_ps, int(state.work.clock[LEFT])) + self.per_packet
+        next_ps = max(until_ps, int(state.fields[LEFT])) + self.per_packet
         return Step(departures, (min(next_ps, FOREVER_PS),) * self.ports, losses, waits)
 
     def _check(self, state: State, batch: Batch) -> None:
         """Raise OverflowError if times might exceed int64, by a generous upper bound."""
-        clock = state.work.clock
-        latest_ps = max(int(batch.at_ps[-1]), int(clock[FREE]))
+        latest_ps = max(int(batch.at_ps[-1]), int(state.fields[FREE]))
         packets = min(batch.count, self.ports * self.limit.amount + 1)
-        work_ps = packets * self.cost.most_ps(int(batch.size_bytes.max()))
+        work_ps = packets * self._most_ps(int(batch.size_bytes.max()))
         if latest_ps + work_ps / MIN_SHARE + self.restart_time >= FOREVER_PS:
             raise OverflowError("the packets that wait for a processor take it more than 50 days")
 
     def _outcomes(self, state: State, batch: Batch, port: Marks) -> Outcomes:
         """Return the outcome for each packet, given the input by which it arrived."""
-        limit = (self.limit.amount, self.limit.unit == "byte")
-        terms = (self.cost, limit, self._watchdog)
-        queue = np.zeros_like(port) if self.shared else port
         left_ps, began_ps = np.empty(batch.count, np.int64), np.empty(batch.count, np.int64)
-        outcomes = Outcomes(queue, left_ps, np.empty(batch.count, np.uint8), began_ps)
-        done = 0
-        while True:
-            known = (state.interruptions.known, state.interruptions.until_ps)
-            done = serve(batch, done, state.work, known, terms, outcomes)
-            if done == batch.count:
-                break
-            clock = state.work.clock
-            if clock[TAIL] - clock[HEAD] == len(state.work.ring):
-                state.work = with_larger_ring(state.work)
-            else:
-                ended = state.interruptions.extend(int(batch.at_ps[done]))
-                clock[NEXT] = max(clock[NEXT] - ended, 0)
+        outcomes = Outcomes(port, left_ps, np.empty(batch.count, np.uint8), began_ps)
+        done, lacking = serve_batch(batch, 0, state.fields, outcomes)
+        while lacking:
+            state.fields = replenish(state.interruptions, state.fields, lacking)
+            done, lacking = serve_batch(batch, done, state.fields, outcomes)
         return outcomes
-
-
-COST, LIMIT, WATCHDOG, QUEUES, PLACES, SHARED, KNOWN, ARRAYS = 9, 15, 17, 19, 20, 21, 22, 23
-"""Where the fields of `_arrive`'s state begin, behind the clock; the last are arrays: what waits in
-each queue, the ring, and the interruptions."""
-
-
-@kernel
-def _work_in(state: Whole) -> Work:
-    """Return the work of `_arrive`'s state, as views."""
-    ring = ARRAYS + state[QUEUES]
-    return Work(
-        part(state, 0, COST),
-        part(state, ARRAYS, state[QUEUES]),
-        rows(state, ring, state[PLACES], RING_COLUMNS),
-    )
 
 
 @kernel
 def _arrive(state: Whole, items: Whole, item: int, port: int, now_ps: int, out: Whole) -> int:
     """Send a packet once it has been processed, or lose it; see `engine.event.transition`."""
-    known = ARRAYS + state[QUEUES] + RING_COLUMNS * state[PLACES]
-    interruptions = rows(state, known, (len(state) - known) // 2, 2)
-    cost = Cost(state[9], state[10], state[11], state[12], state[13], state[14])
-    limit = (state[LIMIT], state[LIMIT + 1] != 0)
-    watchdog = (state[WATCHDOG], state[WATCHDOG + 1])
-    packet = (now_ps, items[item, SIZE], 0 if state[SHARED] else port)
-    cause, began_ps, done_ps = serve_one(
-        _work_in(state), (interruptions, state[KNOWN]), (cost, limit, watchdog), packet
-    )
+    cause, begins_ps, done_ps = serve(state, items[item, SIZE], port, now_ps)
     if cause < 0:
         return -cause
-    if began_ps > now_ps:
-        waited(out, 0, now_ps, began_ps)
+    if begins_ps > now_ps:
+        waited(out, 0, now_ps, begins_ps)
     if cause:
         lose(out, cause - OVERFLOW, item)
     else:

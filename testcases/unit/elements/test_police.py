@@ -6,7 +6,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from qospec.catalogue.kinds import Buffer
 from qospec.elements.police import Police
+from qospec.elements.shape import Shape
+from qospec.engine.event.alone import Alone
 from qospec.protocol.marks import MARKS
 
 GREEN, RED = 0, 2
@@ -67,3 +70,12 @@ def test_what_cannot_be_kept_exactly_is_refused(make, words):
 def test_what_is_no_packet_is_refused(lab):
     with pytest.raises(ValueError, match="at most 65535"):
         lab.carry(Police(KBIT, 1_500), lab.setting(), lab.cells([0], size_bytes=65_536))
+
+
+@pytest.mark.parametrize(
+    "element", [Police(KBIT, 1_500), Shape(8 * KBIT, 1_500, Buffer(1, "packet"))]
+)
+def test_what_is_no_packet_is_refused_in_a_loop_too(lab, element):
+    process = Alone(element, lab.setting()).process
+    with pytest.raises(ValueError, match="at most 65535"):
+        process((lab.cells([0], size_bytes=65_536),), 1)

@@ -11,199 +11,204 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from qospec.engine.arrays import np
 from qospec.engine.items.batch import FOREVER_PS
-from qospec.engine.kernel import kernel
+from qospec.engine.kernel import kernel, part, rows
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from qospec.engine.arrays import Marks, Times, Whole
     from qospec.engine.items.batch import Batch
+    from qospec.engine.processor.interruptions import Interruptions
 
 FREE, LEFT, BUSY, DOWN, UP, SIZE, HEAD, TAIL, NEXT = range(9)
-STARTS, AMOUNT, QUEUE = range(3)
+"""The fields that change: when all packets so far will be done; when the last that leaves will
+have; since when there is something to do; when a restart begins and ends; the size of the packet
+ahead, 0 if there was none; the numbers of the first packet that waits and of that after the last;
+the number of the next interruption."""
+PACKET_PS, BYTE_PS, SEGMENT_BYTES, HEADROOM_BYTES, SEGMENT_PS, CHANGE_PS = range(9, 15)
+"""The terms of a packet's time: each packet; each of its bytes; how many bytes a segment holds, and
+how many lie ahead of the packet in the first; each segment but the first; a change of size."""
+LIMIT, IN_BYTES, TIMEOUT_PS, RESTART_PS = range(15, 19)
+"""The other parameters: how much may wait in a queue, and whether that counts bytes; how long the
+processor may be busy, and how long a restart takes."""
+QUEUES, PLACES, KNOWN_PS, LACKING_PS, ARRAYS = range(19, 24)
+"""How many queues there are, one for all inputs or one each; how many places the ring has; until
+when all interruptions are known; when the packet arrived for which something is lacking. Then come
+the `Arrays`."""
+
+BEGINS, AMOUNT, QUEUE = range(3)
 RING_COLUMNS = 3
-PLACES = 64
+FEWEST_PLACES = 64
 """At first; a power of two, doubled as needed."""
 
 OVERFLOW, RESTART = 1, 2
 """Why a packet is lost; 0 where it is not."""
 NO_PLACES, UNKNOWN = -1, -2
-"""What it lacks: places for packets that wait, or knowledge of interruptions."""
+"""What is lacking: places for packets that wait, or knowledge of interruptions."""
 
 
-class Cost(NamedTuple):
-    """How long a packet takes, in ps.
-
-    Attributes:
-        packet_ps: Each.
-        byte_ps: Each of its bytes.
-        segment_bytes: How many bytes lie in one segment.
-        prefix_bytes: How many lie ahead of the packet in the first.
-        segment_ps: Each segment but the first.
-        change_ps: Where its size is not that of the one ahead of it.
-    """
-
-    packet_ps: int
-    byte_ps: int
-    segment_bytes: int
-    prefix_bytes: int
-    segment_ps: int
-    change_ps: int
-
-    def most_ps(self, size_bytes: int) -> int:
-        """Return how long a packet takes at most that is no longer."""
-        further = (size_bytes + self.prefix_bytes - 1) // self.segment_bytes
-        each_ps = self.packet_ps + self.change_ps
-        return each_ps + size_bytes * self.byte_ps + further * self.segment_ps
-
-
-class Work(NamedTuple):
-    """The state that is kept from batch to batch.
+class Arrays(NamedTuple):
+    """The arrays behind the fields, as views.
 
     Attributes:
-        clock: FREE, when all packets so far will be done; LEFT, when the last that leaves will
-            have; BUSY, since when there is something to do; DOWN and UP, when a restart begins and
-            ends; SIZE of the packet ahead, 0 if there was none; HEAD and TAIL, the numbers of the
-            first that waits and of that after the last; NEXT, the next interruption.
         waiting: (queues,) The amount that waits in each.
-        ring: (places, 3) For each that waits: when it is begun, its amount and its queue.
+        ring: (places, 3) For each packet that waits: when it is begun, its amount and its queue.
+        pauses: (m + 1, 2) See `Interruptions.known`.
     """
 
-    clock: Whole
     waiting: Whole
     ring: Whole
+    pauses: Whole
 
 
 class Outcomes(NamedTuple):
     """The outcome of each packet of a batch.
 
     Attributes:
-        queue: (n,) The queue at which it arrives.
+        port: (n,) The input by which it arrives.
         left_ps: (n,) The end of its service.
         cause: (n,) 0, or the cause of its loss.
         began_ps: (n,) The time when its service begins, or when it is lost.
     """
 
-    queue: Marks
+    port: Marks
     left_ps: Times
     cause: Marks
     began_ps: Times
 
 
-def initial_work(queues: int) -> Work:
-    """Return the state at the beginning of a trial."""
-    clock = np.zeros(9, np.int64)
-    clock[DOWN] = clock[UP] = FOREVER_PS
-    return Work(clock, np.zeros(queues, np.int64), np.zeros((PLACES, 3), np.int64))
+def idle(terms: Sequence[int], queues: int, interruptions: Interruptions) -> Whole:
+    """Return the state at the beginning of a trial, given the fields PACKET_PS to RESTART_PS."""
+    fields = np.zeros(ARRAYS + queues + FEWEST_PLACES * RING_COLUMNS, np.int64)
+    fields[DOWN] = fields[UP] = FOREVER_PS
+    fields[PACKET_PS:QUEUES] = terms
+    fields[QUEUES], fields[PLACES] = queues, FEWEST_PLACES
+    return _with_pauses(fields, interruptions)
 
 
-def with_larger_ring(work: Work) -> Work:
-    """Return the same work with a ring of twice the places."""
-    places = len(work.ring)
-    ring = np.zeros((2 * places, 3), np.int64)
-    numbers = np.arange(work.clock[HEAD], work.clock[TAIL])
-    ring[numbers % len(ring)] = work.ring[numbers % places]
-    return work._replace(ring=ring)
+def replenish(interruptions: Interruptions, state: Whole, lacking: int) -> Whole:
+    """Return the state with more places, or with the interruptions of a further span."""
+    if lacking == NO_PLACES:
+        return _with_more_places(state)
+    ended = interruptions.extend(int(state[LACKING_PS]))
+    state[NEXT] = max(state[NEXT] - ended, 0)
+    return _with_pauses(state, interruptions)
+
+
+def _with_pauses(state: Whole, interruptions: Interruptions) -> Whole:
+    state[KNOWN_PS] = interruptions.until_ps
+    before = state[: ARRAYS + state[QUEUES] + RING_COLUMNS * state[PLACES]]
+    return np.concatenate([before, interruptions.known.ravel()])
+
+
+def _with_more_places(state: Whole) -> Whole:
+    """Return the same state with a ring of twice the places."""
+    start, places = int(ARRAYS + state[QUEUES]), int(state[PLACES])
+    stop = start + RING_COLUMNS * places
+    before = state[start:stop].reshape(places, RING_COLUMNS)
+    ring = np.zeros((2 * places, RING_COLUMNS), np.int64)
+    numbers = np.arange(state[HEAD], state[TAIL])
+    ring[numbers % len(ring)] = before[numbers % places]
+    state[PLACES] = len(ring)
+    return np.concatenate([state[:start], ring.ravel(), state[stop:]])
 
 
 @kernel
-def serve(
-    batch: Batch,
-    first: int,
-    work: Work,
-    known: tuple[Whole, int],
-    terms: tuple[Cost, tuple[int, bool], tuple[int, int]],
-    outcomes: Outcomes,
-) -> int:
-    """Serve packets from number `first` on; return the number of the first not served.
-
-    It stops where the known interruptions end, or where the ring is full.
+def serve_batch(batch: Batch, first: int, state: Whole, outcomes: Outcomes) -> tuple[int, int]:
+    """Serve packets from number `first` on, until all are done or something is lacking.
 
     Args:
         batch: n packets.
         first: Number of the first.
-        work: Updated.
-        known: Interruptions, and until when all are known.
-        terms: What packets cost; how much may wait, and whether that is counted in bytes; how long
-            it may be busy, and how long it takes to restart.
+        state: Updated.
         outcomes: (n,) Read and written.
-    """
-    at_ps, size_bytes = batch.at_ps, batch.size_bytes
-    queue, left_ps, cause, began_ps = outcomes
-    i = first
-    while i < len(at_ps):
-        packet = (at_ps[i], int(size_bytes[i]), int(queue[i]))
-        found, began_ps[i], left_ps[i] = serve_one(work, known, terms, packet)
-        if found < 0:
-            break
-        cause[i] = found
-        i += 1
-    return i
-
-
-@kernel
-def serve_one(  # noqa: PLR0911 -- each return is one fate
-    work: Work,
-    known: tuple[Whole, int],
-    terms: tuple[Cost, tuple[int, bool], tuple[int, int]],
-    packet: tuple[int, int, int],
-) -> tuple[int, int, int]:
-    """Serve one packet, given when it arrives, its size and its queue; see `serve`.
 
     Returns:
-        0 or the cause of its loss, or NO_PLACES or UNKNOWN, nothing done; when its service begins
-        or it is lost; the end of its service.
+        The number of the first packet that was not served; what is lacking, or 0.
     """
-    clock, waiting, ring = work
-    pauses, until_ps = known
-    cost, limit, watchdog = terms
-    now, size_bytes, queue = packet
-    if clock[TAIL] - clock[HEAD] == len(ring):
-        return NO_PLACES, now, now
-    if now >= clock[UP]:
-        _restart(clock, waiting)
-    if now >= clock[DOWN]:
-        return RESTART, now, now
-    _release(work, now)
-    if max(now, clock[FREE]) >= until_ps:
-        return UNKNOWN, now, now
-    begun, k = _begin(clock, pauses, max(now, clock[FREE]))
-    amount = size_bytes if limit[1] else 1
-    if begun > now and waiting[queue] + amount > limit[0]:
-        return OVERFLOW, now, now
-    if clock[DOWN] != FOREVER_PS:
-        waiting[queue] += amount
-        return RESTART, clock[DOWN], now
-    done, k = _end(pauses, k, begun + _time(cost, size_bytes, clock[SIZE]))
-    if done > until_ps:
-        return UNKNOWN, now, now
-    if begun > now:
-        _wait(work, begun, amount, queue)
-    clock[BUSY] = now if now >= clock[FREE] else clock[BUSY]
-    clock[FREE], clock[SIZE] = done, size_bytes
-    cause = _watchdog_outcome(clock, watchdog, k)
-    return cause, min(begun, clock[DOWN]), done
+    at_ps, size_bytes = batch.at_ps, batch.size_bytes
+    port, left_ps, cause, began_ps = outcomes
+    for i in range(first, len(at_ps)):
+        found, began_ps[i], left_ps[i] = serve(state, size_bytes[i], port[i], at_ps[i])
+        if found < 0:
+            return i, found
+        cause[i] = found
+    return len(at_ps), 0
 
 
 @kernel
-def _time(cost: Cost, size_bytes: int, ahead_bytes: int) -> int:
-    """Return how long a packet takes behind one of `ahead_bytes`; 0: behind none."""
-    packet_ps, byte_ps, segment_bytes, prefix_bytes, segment_ps, change_ps = cost
-    further = (size_bytes + prefix_bytes - 1) // segment_bytes
-    time_ps = packet_ps + size_bytes * byte_ps + further * segment_ps
-    changed = ahead_bytes > 0 and ahead_bytes != size_bytes
-    return time_ps + change_ps if changed else time_ps
+def serve(  # noqa: PLR0911 -- each return is one fate
+    state: Whole, size_bytes: int, port: int, now_ps: int
+) -> tuple[int, int, int]:
+    """Serve a packet that arrives now at an input.
+
+    Returns:
+        0, the cause of its loss, or what is lacking, nothing done; when its service begins or it is
+        lost; the end of its service.
+    """
+    arrays, queue = _arrays_of(state), min(port, state[QUEUES] - 1)
+    state[LACKING_PS] = now_ps
+    if state[TAIL] - state[HEAD] == state[PLACES]:
+        return NO_PLACES, now_ps, now_ps
+    if now_ps >= state[UP]:
+        _restart(state, arrays)
+    if now_ps >= state[DOWN]:
+        return RESTART, now_ps, now_ps
+    _release(state, arrays, now_ps)
+    ready_ps = max(now_ps, state[FREE])
+    if ready_ps >= state[KNOWN_PS]:
+        return UNKNOWN, now_ps, now_ps
+    begins_ps, k = _begin(state, arrays, ready_ps)
+    amount = size_bytes if state[IN_BYTES] else 1
+    if begins_ps > now_ps and arrays.waiting[queue] + amount > state[LIMIT]:
+        return OVERFLOW, now_ps, now_ps
+    if state[DOWN] != FOREVER_PS:
+        arrays.waiting[queue] += amount
+        return RESTART, state[DOWN], now_ps
+    done_ps, k = _end(arrays, k, begins_ps + _time_ps(state, size_bytes))
+    if done_ps > state[KNOWN_PS]:
+        return UNKNOWN, now_ps, now_ps
+    if begins_ps > now_ps:
+        _wait(state, arrays, (begins_ps, amount, queue))
+    if now_ps >= state[FREE]:
+        state[BUSY] = now_ps
+    state[FREE], state[SIZE] = done_ps, size_bytes
+    cause = _watchdog_outcome(state, k)
+    return cause, min(begins_ps, state[DOWN]), done_ps
 
 
 @kernel
-def _begin(clock: Whole, pauses: Whole, ready_ps: int) -> tuple[int, int]:
+def _arrays_of(state: Whole) -> Arrays:
+    ring = ARRAYS + state[QUEUES]
+    pauses = ring + RING_COLUMNS * state[PLACES]
+    return Arrays(
+        part(state, ARRAYS, state[QUEUES]),
+        rows(state, ring, state[PLACES], RING_COLUMNS),
+        rows(state, pauses, (len(state) - pauses) // 2, 2),
+    )
+
+
+@kernel
+def _time_ps(state: Whole, size_bytes: int) -> int:
+    """Return how long a packet takes behind the one ahead."""
+    segments = (size_bytes + state[HEADROOM_BYTES] - 1) // state[SEGMENT_BYTES]
+    time_ps = state[PACKET_PS] + size_bytes * state[BYTE_PS] + segments * state[SEGMENT_PS]
+    changed = state[SIZE] > 0 and state[SIZE] != size_bytes
+    return time_ps + state[CHANGE_PS] if changed else time_ps  # type: ignore[no-any-return]
+
+
+@kernel
+def _begin(state: Whole, arrays: Arrays, ready_ps: int) -> tuple[int, int]:
     """Return when no interruption lasts that has begun by then, and the number of the next.
 
     While every arrival is lost, it does not matter.
     """
-    if clock[DOWN] != FOREVER_PS:
-        return ready_ps, clock[NEXT]
-    while pauses[clock[NEXT], 1] <= ready_ps:
-        clock[NEXT] += 1
-    k = clock[NEXT]
+    pauses = arrays.pauses
+    if state[DOWN] != FOREVER_PS:
+        return ready_ps, state[NEXT]
+    while pauses[state[NEXT], 1] <= ready_ps:
+        state[NEXT] += 1
+    k = state[NEXT]
     while pauses[k, 0] <= ready_ps:
         ready_ps = max(ready_ps, pauses[k, 1])
         k += 1
@@ -211,8 +216,9 @@ def _begin(clock: Whole, pauses: Whole, ready_ps: int) -> tuple[int, int]:
 
 
 @kernel
-def _end(pauses: Whole, k: int, done_ps: int) -> tuple[int, int]:
+def _end(arrays: Arrays, k: int, done_ps: int) -> tuple[int, int]:
     """Return when work is done in spite of interruptions from `k` on, and the next behind it."""
+    pauses = arrays.pauses
     while pauses[k, 0] < done_ps:
         done_ps += pauses[k, 1] - pauses[k, 0]
         k += 1
@@ -220,41 +226,40 @@ def _end(pauses: Whole, k: int, done_ps: int) -> tuple[int, int]:
 
 
 @kernel
-def _watchdog_outcome(clock: Whole, watchdog: tuple[int, int], k: int) -> int:
+def _watchdog_outcome(state: Whole, k: int) -> int:
     """Return 0 if the last packet so far leaves, or the cause of its loss."""
-    if clock[FREE] - clock[BUSY] <= watchdog[0]:
-        clock[LEFT], clock[NEXT] = clock[FREE], k
+    if state[FREE] - state[BUSY] <= state[TIMEOUT_PS]:
+        state[LEFT], state[NEXT] = state[FREE], k
         return 0
-    clock[DOWN] = clock[BUSY] + watchdog[0]
-    clock[UP] = clock[DOWN] + watchdog[1]
+    state[DOWN] = state[BUSY] + state[TIMEOUT_PS]
+    state[UP] = state[DOWN] + state[RESTART_PS]
     return RESTART
 
 
 @kernel
-def _wait(work: Work, begun_ps: int, amount: int, queue: int) -> None:
-    """Note a packet that waits."""
-    clock, waiting, ring = work
-    place = clock[TAIL] & (len(ring) - 1)
-    ring[place, STARTS], ring[place, AMOUNT], ring[place, QUEUE] = begun_ps, amount, queue
-    waiting[queue] += amount
-    clock[TAIL] += 1
+def _wait(state: Whole, arrays: Arrays, packet: tuple[int, int, int]) -> None:
+    """Note a packet that waits, as a row of the ring."""
+    begins_ps, amount, queue = packet
+    ring, place = arrays.ring, state[TAIL] & (state[PLACES] - 1)
+    ring[place, BEGINS], ring[place, AMOUNT], ring[place, QUEUE] = begins_ps, amount, queue
+    arrays.waiting[queue] += amount
+    state[TAIL] += 1
 
 
 @kernel
-def _release(work: Work, now_ps: int) -> None:
+def _release(state: Whole, arrays: Arrays, now_ps: int) -> None:
     """Release the places of packets whose service has begun by now."""
-    clock, waiting, ring = work
-    mask = len(ring) - 1
-    while clock[HEAD] < clock[TAIL] and ring[clock[HEAD] & mask, STARTS] <= now_ps:
-        place = clock[HEAD] & mask
-        waiting[ring[place, QUEUE]] -= ring[place, AMOUNT]
-        clock[HEAD] += 1
+    ring, mask = arrays.ring, state[PLACES] - 1
+    while state[HEAD] < state[TAIL] and ring[state[HEAD] & mask, BEGINS] <= now_ps:
+        place = state[HEAD] & mask
+        arrays.waiting[ring[place, QUEUE]] -= ring[place, AMOUNT]
+        state[HEAD] += 1
 
 
 @kernel
-def _restart(clock: Whole, waiting: Whole) -> None:
+def _restart(state: Whole, arrays: Arrays) -> None:
     """Drop all packets that wait."""
-    clock[FREE], clock[HEAD], clock[SIZE] = clock[UP], clock[TAIL], 0
-    clock[DOWN] = clock[UP] = FOREVER_PS
-    for k in range(len(waiting)):
-        waiting[k] = 0
+    state[FREE], state[HEAD], state[SIZE] = state[UP], state[TAIL], 0
+    state[DOWN] = state[UP] = FOREVER_PS
+    for queue in range(state[QUEUES]):
+        arrays.waiting[queue] = 0
