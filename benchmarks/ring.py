@@ -49,7 +49,7 @@ def experiment(duration_ms: int) -> Experiment:
         outputs = np.array([[flow != (n + 1) % SWITCHES] for flow in range(SWITCHES)], np.uint8)
         host, switch, exit_, onward = range(4 * n, 4 * n + 4)
         nodes += [
-            Node(f"host[{n}]", LINE, LINE.clock(stamps=True)),
+            Node(f"host[{n}]", LINE, LINE.clock(stamps=True), size_bytes=CELL_BYTES),
             Node(f"switch[{n}]", VcSwitch(2), outputs=outputs, columns=(0,)),
             Node(f"exit[{n}]", Fifo(limit), clock),
             Node(f"onward[{n}]", Fifo(limit), clock),

@@ -66,6 +66,7 @@ class Readings:
         self._seen = seen
         self._tallies: dict[str, Tally] = {}
         self._packets: set[str] = set()
+        self._exchanges: set[str] = set()
         self._silent: list[str] = []
         for network, (planned, observation) in seen.items():
             prefix = f"{network}." if network else ""
@@ -76,6 +77,8 @@ class Readings:
                 self._tallies[prefix + population.name] = tally
                 if population.flow in planned.packets:
                     self._packets.add(prefix + population.name)
+                if population.part == "exchanges":
+                    self._exchanges.add(prefix + population.name)
                 if population.member is None and population.part == "user" and not tally.sent:
                     self._silent.append(prefix + population.name)
         for name, tally in self._tallies.items():
@@ -186,6 +189,8 @@ class Readings:
                 if carries not in kind.carries or "flow" not in metric.measured_at:
                     continue
                 if not metric.needs <= tally.recorded:
+                    continue
+                if metric.sized and population in self._exchanges:
                     continue
                 dimension = DIMENSIONS[metric.dimension][0]
                 if carries == "packet":

@@ -155,9 +155,18 @@ def too_many_cells(test: Test, case: Case, cells: int, most_items: int) -> Diagn
         f"a trial of `{case.name}` would send {cells:_} {' and '.join(sorted(carried))}; "
         f"the limit is {most_items:_}",
         test.span,
-        notes=("the rate of all flows times warmup and measure",),
+        notes=("the rate of all flows times warmup and measure", *_bounds(case)),
         help=f"measure for a shorter time, or allow it with `--max-cells {cells}`",
     )
+
+
+def _bounds(case: Case) -> Iterator[str]:
+    """Yield what bounds the packets of endpoints, which have no rate."""
+    names = [f"`{each.name}`" for each in case.flows if each.stream and each.stream.answers]
+    if names:
+        yield (
+            f"of {', '.join(names)}, what the first links carry, and a window again in each timeout"
+        )
 
 
 FRAMING = "E0309"

@@ -10,7 +10,7 @@ from dataclasses import replace
 from fractions import Fraction
 from typing import TYPE_CHECKING
 
-from qospec.plan import feasibility, tolerances, warnings
+from qospec.plan import feasibility, round_trips, tolerances, warnings
 from qospec.plan.assembly import assemble
 from qospec.plan.forms import FormError, Forms, Survey, form_sent
 from qospec.plan.paths import route_members
@@ -62,7 +62,9 @@ def verify(suite: Suite, problems: Problems) -> None:
                 if routes is not None:
                     classes.add(case, routes)
             routes = known[key]
-            streams = tuple(s and (s.sizes, s.encapsulation) for s in (m.stream for m in members))
+            streams = tuple(
+                s and (s.sizes, s.encapsulation, s.loop) for s in (m.stream for m in members)
+            )
             rates = () if case.run.overload else tuple(map(cell_rate, case.flows))
             contracts = tuple(member.contract for member in members)
             load = (key, streams, rates, contracts, feasibility.latencies_asked(case, name))
@@ -131,6 +133,7 @@ def _fits(case: Case, name: str, survey: Survey, problems: Problems) -> bool:
         *warnings.small_buckets(case, survey),
         *warnings.unreachable_rates(survey),
         *tolerances.too_small(case, survey),
+        *round_trips.short_timeouts(case, survey),
     ]
     for each in (*unfit, *doubtful):
         problems.add(each)

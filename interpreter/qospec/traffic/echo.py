@@ -86,6 +86,8 @@ class Echo(ExchangeTraffic):
     Not modelled: a timeout that adapts, a window that adapts, the server's own time.
     """
 
+    causes = ("timed_out",)
+
     size: PacketSizes
     """The size of requests: one size."""
     answer_size: AnswerSize = None
@@ -149,9 +151,11 @@ class Echo(ExchangeTraffic):
         requests = self._stream("size", self.size, near)
         rate = min(each.contract.peak_cell_rate for each in (requests, answers))
         again = Fraction(self.window * PS_PER_S, self.timeout)
+        at_once = self.window * (1 + self.retries)
+        loop = ClosedLoop(at_once, rate, again, self.timeout)
         return requests._replace(
-            loop=ClosedLoop(self.window, rate, again if self.retries else Fraction(0)),
-            answers=answers._replace(header_fields=self._headers.reversed.fields),
+            loop=loop,
+            answers=answers._replace(loop=loop, header_fields=self._headers.reversed.fields),
         )
 
     def _stream(self, field: str, size: SizeMix, clock: Clock) -> Stream:
@@ -171,7 +175,6 @@ class Echo(ExchangeTraffic):
             headers.fields,
             link,
             headers.transport_bytes,
-            ClosedLoop(self.window, rate, Fraction(0)),
         )
 
     def endpoints(self, exchange: Exchange) -> Endpoints:
@@ -199,7 +202,7 @@ TIMED_OUT = 0
 class Client(Element):
     """Keep a window of exchanges under way."""
 
-    causes = ("timed_out",)
+    causes = Echo.causes
     makes = True
 
     echo: Echo
@@ -232,7 +235,7 @@ class Client(Element):
         slot = uncompiled(rows)(state, CLIENT, 1 + slots, COLUMNS)
         no_deadlines(slot)
         slot[1:, CURRENT] = np.arange(slots) % echo.window
-        return Transition(state, _answered, _wake, (("", "timed_out"),), first_alarm_ps=0)
+        return Transition(state, _answered, _wake, (("", *self.causes),), first_alarm_ps=0)
 
 
 @kernel

@@ -15,8 +15,9 @@ from qospec.elements.line import Line
 from qospec.engine.arrays import np
 from qospec.engine.element import Element
 from qospec.engine.endpoint.traffic import Exchange
-from qospec.engine.event.transition import DONE, Transition, lose, send
+from qospec.engine.event.transition import DONE, Transition, lose, make, send, wake_at
 from qospec.engine.experiment import END, Experiment, MeasurementSpec, Node, Source, Wire
+from qospec.engine.graph.components import BudgetError
 from qospec.engine.graph.emulation import run
 from qospec.engine.items.connections import Connections
 from qospec.engine.kernel import kernel
@@ -52,22 +53,23 @@ def _pass(state, items, item, port, now_ps, out):  # noqa: ARG001
     return DONE
 
 
-def observed(traffic, stop, lines=(BARE, BARE), lost=((), ()), chunk=None, warmup=0):
+def observed(traffic, stop, lines=(BARE, BARE), lost=((), ()), **given):
     """Run a client and a server with a line from each to the other; items may be lost behind."""
+    warmup, server, chunk = (given.get(each) for each in ("warmup", "server", "chunk"))
     near, far = (line.clock(stamps=True) for line in lines)
     sent = traffic.exchanged(near, far)
     n = traffic.connections
-    client, server = traffic.endpoints(Exchange(n, 0, n, 2 * n, sent))
+    ends = traffic.endpoints(Exchange(n, 0, n, 2 * n, sent))
     nodes = (
         Node("to", lines[0], near),
         Node("gap", Gap(frozenset(lost[0]))),
-        Node("server", server),
+        Node("server", server or ends.server),
         Node("from", lines[1], far),
         Node("pag", Gap(frozenset(lost[1]))),
-        Node("client", client),
+        Node("client", ends.client),
     )
     onward = [Wire(k, 0, (k + 1) % 6) for k in range(6)]
-    ends = [Wire(2, 1, END), Wire(5, 1, END), Wire(5, 2, END)]
+    received = [Wire(2, 1, END), Wire(5, 1, END), Wire(5, 2, END)]
     streams = [(sent, 0, 0), (sent.answers, n, 3)]
     sources = tuple(
         Source("ask", each.loop, first, n, "even", each.sizes, 0, node, 0, each.encapsulation)
@@ -76,9 +78,10 @@ def observed(traffic, stop, lines=(BARE, BARE), lost=((), ()), chunk=None, warmu
     contracts = (sent.contract,) * (3 * n)
     connections = Connections(contracts, (0,) * (3 * n), exchanges=n)
     rows = tuple(np.repeat(range(3), n).tolist())
-    measurement = MeasurementSpec(warmup, stop, rows)
+    measurement = MeasurementSpec(warmup or 0, stop, rows)
     return run(
-        Experiment(connections, sources, nodes, (*onward, *ends), measurement, ("0",)), chunk=chunk
+        Experiment(connections, sources, nodes, (*onward, *received), measurement, ("0",)),
+        chunk=chunk,
     )
 
 
@@ -135,6 +138,37 @@ def test_an_exchange_is_given_up_after_the_last_retry():
     assert sent_by(seen, "to") == 3
 
 
+@dataclass(frozen=True)
+class Flooding(Element):
+    """Send answers that nobody has asked for, without end."""
+
+    makes = True
+    inputs = ("in",)
+    outputs = ("out", "received")
+
+    def transition(self, _setting):
+        return Transition(np.zeros(1, np.int64), _take, _flood, first_alarm_ps=0)
+
+
+@kernel
+def _take(state, items, item, port, now_ps, out):  # noqa: ARG001
+    send(out, 1, item, now_ps)
+    return DONE
+
+
+@kernel
+def _flood(state, items, now_ps, out):  # noqa: ARG001
+    send(out, 0, make(items, out, 1, 100, 0, now_ps), now_ps)
+    wake_at(out, now_ps + 8_000_000)
+    return DONE
+
+
+def test_an_endpoint_that_floods_is_stopped_by_name():
+    traffic = replace(FIRST, window=1)
+    with pytest.raises(BudgetError, match=r"`server` floods the network: endpoints may make \d+"):
+        observed(traffic, 80 * US, server=Flooding())
+
+
 @st.composite
 def ways(draw):
     """Return a line, by its rate in bit/s and its length in m, and what is lost behind it."""
@@ -154,7 +188,7 @@ def test_it_equals_the_reference(both, window, timeout, ends, chunk):
     retries, stop = ends
     traffic = replace(FIRST, window=window, timeout=timeout * US, retries=retries)
     lines = [replace(BARE, rate=Fraction(rate), length=Fraction(long)) for rate, long, _ in both]
-    seen = observed(traffic, stop * US, lines, [lost for _, _, lost in both], chunk)
+    seen = observed(traffic, stop * US, lines, [lost for _, _, lost in both], chunk=chunk)
     there, back = (
         Way(Fraction(800 * 10**12, rate), long * 5_000, lost) for rate, long, lost in both
     )

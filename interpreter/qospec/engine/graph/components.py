@@ -41,6 +41,20 @@ class EndlessError(ValueError):
         self.paths = paths
 
 
+class BudgetError(ValueError):
+    """Endpoints have made more items than their traffic says that they can.
+
+    Attributes:
+        path: The one that made the last of them.
+        budget: The number of items that they may make in the trial.
+    """
+
+    def __init__(self, path: str, budget: int) -> None:
+        super().__init__(f"`{path}` floods the network: endpoints may make {budget:_} items")
+        self.path = path
+        self.budget = budget
+
+
 def zero_delay_cycle(nodes: Sequence[Node], wires: Sequence[Wire]) -> tuple[str, ...] | None:
     """Return the paths of a cycle of nodes without lookahead, in order, if there is one."""
     instant = {i for i, node in enumerate(nodes) if not node.element.lookahead_ps(node.clock)}

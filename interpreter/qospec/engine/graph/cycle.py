@@ -23,7 +23,7 @@ from qospec.engine.event.component import (
     StuckError,
     rows_as_batch,
 )
-from qospec.engine.graph.components import EndlessError, components
+from qospec.engine.graph.components import BudgetError, EndlessError, components
 from qospec.engine.graph.node import Link
 from qospec.engine.items.batch import FOREVER_PS, Batch, empty, joined
 from qospec.engine.measure.ledger import Account
@@ -47,8 +47,19 @@ class Cycle:
         transitions: Sequence[Transition],
         recorder: Recorder,
         changes: Sequence[Change] = (),
+        budget: int = FOREVER_PS,
     ) -> None:
+        """Begin a trial.
+
+        Args:
+            runtimes: The nodes.
+            transitions: How each answers.
+            recorder: Of the trial.
+            changes: What is changed from outside.
+            budget: How many items endpoints may make.
+        """
         self._runtimes = runtimes
+        self._budget = self._left = budget
         self._transitions = transitions
         self._recorder = recorder
         sender = {
@@ -92,6 +103,7 @@ class Cycle:
 
         Raises:
             EndlessError: The sources have stopped, yet items go round or wait for ever.
+            BudgetError: An endpoint makes more items than it may.
         """
         horizon_ps = min([link.until_ps for link in self._outer], default=cap_ps)
         horizon_ps = min(horizon_ps, cap_ps)
@@ -129,12 +141,20 @@ class Cycle:
             queue, cause = self._transitions[element].losses[port]
             self._recorder.lost(runtime.path, Loss(cause, batch.connection, batch.sent_ps, queue))
         elif what == MAKES:
+            self._spend(runtime, batch.count)
             self._recorder.made(batch)
         elif what == CONSUMES:
             self._recorder.consumed(batch)
         elif what == WAITS:
             queue = self._transitions[element].queues[port] or runtime.path
             self._recorder.occupancies.waited(queue, batch.at_ps, batch.sent_ps)
+
+    def _spend(self, runtime: NodeRuntime, count: int) -> None:
+        """Count what an endpoint has made against the budget; what is inserted costs nothing."""
+        if not runtime.inserts:
+            self._left -= count
+            if self._left < 0:
+                raise BudgetError(runtime.path, self._budget)
 
     def _send_on(self) -> None:
         """Put what has left on the links that lead out, as far as nothing earlier can follow."""

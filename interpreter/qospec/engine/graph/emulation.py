@@ -32,6 +32,7 @@ from qospec.engine.items.batch import FOREVER_PS, Batch
 from qospec.engine.measure.ledger import Account
 from qospec.engine.measure.observation import Recorder
 from qospec.engine.random import Draws
+from qospec.engine.source.closed_loop import ClosedLoop
 from qospec.units import PS_PER_S
 
 if TYPE_CHECKING:
@@ -74,6 +75,7 @@ def run(
         ValueError: An output is wired twice, or an item leaves by one that is not wired.
         ZeroDelayError: A cycle takes no time.
         EndlessError: Items would go round a cycle for ever.
+        BudgetError: An endpoint makes items without end.
     """
     if chunk is None:
         alike = all(source.sizes.alike for source in experiment.sources)
@@ -243,10 +245,22 @@ class _Network:
                     experiment.nodes[i].element.transition(self._settings[i]) for i in component
                 ]
                 changes = _changes(experiment, component)
-                parts.append(Cycle(runtimes, transitions, self._recorder, changes))
+                budget = _budget(experiment)
+                parts.append(Cycle(runtimes, transitions, self._recorder, changes, budget))
             else:
                 parts.append(runtimes[0])
         return parts
+
+
+def _budget(experiment: Experiment) -> int:
+    """Return how many items endpoints may make: for each request an answer, and an exchange."""
+    stop_ps = experiment.measurement.stop_ps
+    most = sum(
+        each.arrivals.most_items(each.connections, stop_ps)
+        for each in experiment.sources
+        if isinstance(each.arrivals, ClosedLoop)
+    )
+    return most * 3 // 2  # the sources are those of requests, and of answers
 
 
 def _changes(experiment: Experiment, component: Sequence[int]) -> list[Change]:

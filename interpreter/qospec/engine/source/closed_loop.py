@@ -22,14 +22,16 @@ class ClosedLoop(Arrivals):
     It has nothing ready by itself: the endpoint makes the items.
 
     Attributes:
-        at_once: The most items that a connection sends before anything arrives.
+        at_once: The most items that a connection sends before anything arrives, and after its end.
         rate: The most items/s that all connections of a host send after that, in answer.
         again: The most items/s that a connection sends again, whatever arrives.
+        timeout_ps: How long a connection waits before it sends again.
     """
 
     at_once: int
     rate: Fraction
     again: Fraction
+    timeout_ps: int
 
     def start(self, connections: int, phases: str, draws: Draws) -> None:
         """Have no state."""

@@ -1,0 +1,76 @@
+"""The shortest round trip between endpoints, and the timeouts that expire before it is over."""
+
+from __future__ import annotations
+
+import heapq
+from fractions import Fraction
+from typing import TYPE_CHECKING
+
+from qospec.diagnostics import Diagnostic
+from qospec.units import PS_PER_S, TIME, text_of
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from qospec.model.suite import Case
+    from qospec.plan.forms import Survey
+    from qospec.plan.tables import Hop, State
+
+
+def short_timeouts(case: Case, survey: Survey) -> Iterator[Diagnostic]:
+    """Yield each flow whose requests are sent again before any answer can have come."""
+    for number, flow in enumerate(case.flows):
+        if flow.stream is None or flow.stream.answers is None:
+            continue
+        requests, answers = (
+            [n for n, each in enumerate(survey.members) if (each.flow, each.part) == (number, part)]
+            for part in ("user", "answers")
+        )
+        shortest_ps = min(
+            _shortest_ps(survey, there) + _shortest_ps(survey, back)
+            for there, back in zip(requests, answers, strict=True)
+        )
+        if flow.stream.loop.timeout_ps <= shortest_ps:
+            least = text_of(-(-shortest_ps // 10**3) / Fraction(10**9), TIME)
+            timeout = text_of(Fraction(flow.stream.loop.timeout_ps, PS_PER_S), TIME)
+            yield Diagnostic(
+                "W0614",
+                f"every request of `{flow.name}` is sent again before its answer can arrive",
+                flow.span,
+                label=f"a timeout of {timeout}",
+                notes=(f"the shortest round trip takes {least}",),
+                help=f"write a `timeout` above {least}, with a margin for what waits on the way",
+            )
+
+
+def _shortest_ps(survey: Survey, member: int) -> int:
+    """Return the shortest time from a member's host to its target, by Dijkstra's algorithm."""
+    onward: dict[State, list[Hop]] = {}
+    for hop in survey.reach.hops.get(member, []):
+        onward.setdefault(hop.before, []).append(hop)
+    ends = survey.reach.ends[member]
+    start = next((hop.before for hop in survey.reach.hops.get(member, [])), next(iter(ends)))
+    waiting, seen, tie = [(0, 0, start)], set[object](), 0
+    while waiting:
+        at_ps, _, state = heapq.heappop(waiting)
+        if state in seen:
+            continue
+        seen.add(state)
+        behind_ps = at_ps + _least_ps(survey, state.element, member)
+        if state in ends:
+            return behind_ps
+        for hop in onward.get(state, ()):
+            tie += 1
+            heapq.heappush(waiting, (behind_ps, tie, hop.after))
+    return 0
+
+
+def _least_ps(survey: Survey, element: int, member: int) -> int:
+    """Return the shortest time through an element, or on the line that serves it."""
+    draft = survey.drafts[element]
+    clock = draft.clock
+    if clock is None or clock.encapsulation is None:
+        return draft.element.lookahead_ps(clock)
+    least_bytes = min(form.smallest_bytes for form in survey.forms.at(element, member))
+    on_the_line = clock.encapsulation.line_bytes(least_bytes)
+    return int(on_the_line * clock.byte_time_ps) + clock.arrival_ps
