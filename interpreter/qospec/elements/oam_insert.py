@@ -106,8 +106,10 @@ def _oam_before(cells: Batch, first: int) -> Batch:
 @kernel
 def _arrive(state: Whole, items: Whole, item: int, port: int, now_ps: int, out: Whole) -> int:
     """Send a cell on at once, behind an OAM cell if one is due; see `engine.event.transition`."""
+    vcs = rows(state, VCS, (len(state) - VCS) // COLUMNS, COLUMNS)
     connection = items[item, CONNECTION]
-    if _is_due(state, connection, now_ps):
+    if _is_due(vcs, connection, now_ps):
+        _postpone(state, vcs, connection)
         oam = make(items, out, state[FIRST] + connection, CELL_BYTES, 0, now_ps)
         send(out, 0, oam, now_ps)
     send(out, 0, item, now_ps)
@@ -115,17 +117,19 @@ def _arrive(state: Whole, items: Whole, item: int, port: int, now_ps: int, out: 
 
 
 @kernel
-def _is_due(state: Whole, connection: int, now_ps: int) -> bool:
-    """Return whether an OAM cell goes ahead of a cell; if so, the next is due a period later."""
-    vcs = rows(state, VCS, (len(state) - VCS) // COLUMNS, COLUMNS)
-    if connection >= len(vcs) or vcs[connection, DUE] > now_ps:
-        return False
+def _is_due(vcs: Whole, connection: int, now_ps: int) -> bool:
+    """Return whether an OAM cell goes ahead of a cell of this connection index."""
+    return connection < len(vcs) and vcs[connection, DUE] <= now_ps
+
+
+@kernel
+def _postpone(state: Whole, vcs: Whole, connection: int) -> None:
+    """Let the next OAM cell of a connection be due one period after the last."""
     vcs[connection, DUE] += state[PERIOD]
     vcs[connection, PART] += state[PERIOD_PART]
     if vcs[connection, PART] >= state[DENOMINATOR]:
         vcs[connection, PART] -= state[DENOMINATOR]
         vcs[connection, DUE] += 1
-    return True
 
 
 @kernel
@@ -138,9 +142,11 @@ def _all_due(at_ps: Times, connection: Indices, state: Whole, before: Whole) -> 
         state: Updated.
         before: (n,) Written, up to the number returned: the numbers of those cells.
     """
+    vcs = rows(state, VCS, (len(state) - VCS) // COLUMNS, COLUMNS)
     count = 0
     for i in range(len(at_ps)):
-        if _is_due(state, connection[i], at_ps[i]):
+        if _is_due(vcs, connection[i], at_ps[i]):
+            _postpone(state, vcs, connection[i])
             before[count] = i
             count += 1
     return count
