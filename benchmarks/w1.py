@@ -30,6 +30,7 @@ from qospec.engine.measure import delays
 from qospec.engine.measure.observation import Observation
 from qospec.engine.random import Draws
 from qospec.engine.source.sizes import CELLS
+from qospec.protocol.atm import CELL_BYTES
 from qospec.traffic.constant import Constant
 
 FLOWS = 4_000
@@ -53,8 +54,11 @@ def experiment(seconds: int, *, queues: bool = False) -> Experiment:
     tester, line = (Line(rate, slotted=False) for rate in (TESTER_RATE, LINE_RATE))
     hop = Fifo(limit=Buffer(PLACES, "cell")) if queues else line
     nodes = (
-        Node("tester", tester, tester.clock(stamps=True)),
-        *(Node(f"hop[{n}]", hop, line.clock(stamps=False)) for n in range(HOPS)),
+        Node("tester", tester, tester.clock(stamps=True), size_bytes=CELL_BYTES),
+        *(
+            Node(f"hop[{n}]", hop, line.clock(stamps=False), size_bytes=CELL_BYTES)
+            for n in range(HOPS)
+        ),
     )
     return Experiment(
         Connections((Contract("cbr", CELL_RATE / FLOWS, 0),) * FLOWS, (0,) * FLOWS),

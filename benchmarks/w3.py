@@ -19,7 +19,7 @@ from figures import Figure, MismatchError
 from qospec.elements.gcra import Gcra
 from qospec.engine.element import Setting
 from qospec.engine.graph import emulation
-from qospec.engine.items.batch import Batch
+from qospec.engine.items.batch import Batch, uninitialised
 from qospec.engine.items.connections import Connections, Contract
 from qospec.engine.random import Draws
 
@@ -42,7 +42,15 @@ def cells() -> list[Batch]:
         at_ps = now_ps + np.cumsum(draws.integers(0, 2 * GAP_PS, count))
         now_ps = int(at_ps[-1])
         flow = draws.integers(0, FLOWS, count).astype(np.int32)
-        batches.append(Batch(at_ps, at_ps, flow, sizes[:count], marks[:count]))
+        batches.append(
+            Batch(
+                at_ps=at_ps,
+                sent_ps=at_ps,
+                connection=flow,
+                size_bytes=sizes[:count],
+                marks=marks[:count],
+            )
+        )
     return batches
 
 
@@ -63,7 +71,7 @@ class Police:
         self._batches = batches
         self._inputs = [columns(batch) for batch in batches]
         self._violates = np.empty(emulation.CHUNK, np.uint8)
-        self._out = Batch(*(np.empty_like(column) for column in batches[0]))
+        self._out = uninitialised(batches[0].count)
 
     def ours(self, seen: list[np.ndarray] | None = None) -> None:
         """Police all cells; append to `seen`, for each batch, conforming cells, then the others."""

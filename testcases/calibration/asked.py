@@ -130,7 +130,14 @@ def _measured(metric: str, statistic: str) -> Measured:
     ratio = not statistic or statistic.startswith("above")
     of = RATIO if ratio else TIME
     return Measured(
-        "", "f", None, oam=False, metric=metric, statistic=statistic, dimension=of, text=statistic
+        "",
+        "f",
+        None,
+        plane="user",
+        metric=metric,
+        statistic=statistic,
+        dimension=of,
+        text=statistic,
     )
 
 

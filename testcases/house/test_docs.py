@@ -155,7 +155,13 @@ def test_the_documented_element_does_what_it_says(examples: Catalogue) -> None:
     for first in (0, 4):  # in two batches, so that the state is carried
         at_ps = np.arange(first, first + 4, dtype=np.int64)
         like = np.zeros(4, np.int32)
-        cells = Batch(at_ps, at_ps, like, like + 53, like.astype(np.uint8))
+        cells = Batch(
+            at_ps=at_ps,
+            sent_ps=at_ps,
+            connection=like,
+            size_bytes=like + 53,
+            marks=like.astype(np.uint8),
+        )
         step = element.process(state, (cells,), first + 4)
         assert step.departures[0].count + sum(len(x.connection) for x in step.losses) == 4
         kept += step.departures[0].at_ps.tolist()

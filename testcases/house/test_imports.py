@@ -13,7 +13,7 @@ import pytest
 from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
 
-from qospec.engine.graph.loop import components, is_cyclic
+from qospec.engine.graph.components import components, is_cyclic
 
 ROOT = Path(__file__).parents[2]
 PACKAGE = ROOT / "interpreter" / "qospec"

@@ -33,6 +33,7 @@ from qospec.engine.items.connections import Connections, Contract
 from qospec.engine.line.clock import Clock
 from qospec.engine.queue.drop_policy import Waiting
 from qospec.engine.random import Draws
+from qospec.protocol.atm import PLANES, Plane
 from qospec.protocol.encapsulation import Encapsulation
 
 STM1 = Fraction(149_760_000)
@@ -193,11 +194,17 @@ def marks_of(kind: Kind) -> tuple[int, ...]:
     return (0, 1) if "cell" in kind.carries else (0, 2, 4)
 
 
+def planes_with(inserted: tuple[Plane, ...]) -> st.SearchStrategy[tuple[Plane, ...]]:
+    """Draw the planes that are in use: those of which the element inserts cells are."""
+    more = st.sets(st.sampled_from(PLANES))
+    return more.map(lambda some: tuple(p for p in PLANES if p in {"user", *inserted, *some}))
+
+
 @st.composite
 def found(draw: st.DrawFn, kind: Kind, element: Any) -> Setting:
     """Draw what the element finds when a trial starts."""
     agreed = tuple(draw(st.lists(contracts, min_size=1, max_size=3)))
-    connections = Connections(agreed, (0,) * len(agreed), has_oam=True)
+    connections = Connections(agreed, (0,) * len(agreed), draw(planes_with(element.inserts)))
     setting = Setting(connections, Draws(("test",)), watched=True)
     if kind.duty == "line":
         return setting._replace(clock=element.clock(stamps=False))
@@ -230,11 +237,11 @@ def coming(
     small = 53 if clock is None else clock.smallest_bytes
     sizes = np.full(count, 53) if alike else draw(_column([53, 53, small, 64, 1_500], count))
     return Batch(
-        at_ps,
-        np.arange(first, first + count),
-        np.array(draw(_column(range(indices), count)), np.int32),
-        np.array(sizes, np.int32),
-        np.array(draw(_column(marks, count)), np.uint16),
+        at_ps=at_ps,
+        sent_ps=np.arange(first, first + count),
+        connection=np.array(draw(_column(range(indices), count)), np.int32),
+        size_bytes=np.array(sizes, np.int32),
+        marks=np.array(draw(_column(marks, count)), np.uint16),
     )
 
 

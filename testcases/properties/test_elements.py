@@ -14,14 +14,16 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import HealthCheck, given, reject, settings
 from hypothesis import strategies as st
 
+from qospec.catalogue.form import Form
 from qospec.catalogue.kinds import REQUIRED, Buffer, Domain, Parameter, discover
+from qospec.elements.encapsulate import Encapsulate
 from qospec.elements.gcra import Gcra
 from qospec.elements.shape import Shape
 from qospec.engine import kernel
-from qospec.engine.element import Setting
+from qospec.engine.element import Element, Setting
 from qospec.engine.items.batch import FOREVER_PS, Batch, empty, joined
 from qospec.engine.items.connections import Contract
 from qospec.engine.line import transmission
@@ -84,7 +86,7 @@ def equal(first: Outcome, second: Outcome) -> bool:
 
 
 def copied(batch: Batch) -> Batch:
-    return Batch(*(column.copy() for column in batch))
+    return batch._make(column.copy() for column in batch)
 
 
 class Item(NamedTuple):
@@ -94,20 +96,21 @@ class Item(NamedTuple):
     connection: int
     at_ps: int
     marks: int
+    size_bytes: int
 
 
 def passages(example: Any, given: Outcome) -> Iterator[tuple[Item, Item]]:
     """Yield each item that came and left again, as it came and as it left."""
     came = dict(items(example.arrivals))
     for name, left in items(given.departures):
-        if left.connection < inserted_from(example):
+        if not may_insert(example, left.connection):
             yield came[name], left
 
 
 def items(batches: tuple[Batch, ...]) -> Iterator[tuple[int, Item]]:
     """Yield the items of batches, one for each port, by name."""
     for port, batch in enumerate(batches):
-        columns = (batch.sent_ps, batch.connection, batch.at_ps, batch.marks)
+        columns = (batch.sent_ps, batch.connection, batch.at_ps, batch.marks, batch.size_bytes)
         for name, *item in zip(*(column.tolist() for column in columns), strict=True):
             yield name, Item(port, *item)
 
@@ -137,7 +140,7 @@ def keeps_causality(example: Any) -> None:
 
 
 def keeps_conservation(example: Any) -> None:
-    """Each cell leaves once or is in the ledger once; an element makes none but OAM cells."""
+    """Each cell leaves once or is in the ledger once; none is made but those that it inserts."""
     given = outcome(example)
     after = Counter(
         (int(index), int(name))
@@ -150,8 +153,8 @@ def keeps_conservation(example: Any) -> None:
         for batch in example.arrivals
         for index, name in zip(batch.connection, batch.sent_ps, strict=True)
     )
-    gone, own = before - after, inserted_from(example)
-    made = {item for item in after - before if item[0] < own}
+    gone = before - after
+    made = {item for item in after - before if not may_insert(example, item[0])}
     assert not gone, f"neither left nor reported as lost: (connection, item) {sorted(gone)}"
     assert not made, f"left or lost more often than they came: (connection, item) {sorted(made)}"
 
@@ -176,7 +179,7 @@ def keeps_account(example: Any) -> None:
 
 
 def keeps_facts(example: Any) -> None:
-    """Causes, outputs, times and marks are those that the element states."""
+    """Causes, outputs, times, marks and sizes are those that the element states."""
     element, connections = example.element, example.setting.connections
     given, shifts_ps = outcome(example), set()
     may_change = functools.reduce(int.__or__, (ALL[name].mask for name in element.marks_written), 0)
@@ -185,20 +188,29 @@ def keeps_facts(example: Any) -> None:
     assert {*element.discards_for} <= {*element.causes}, "`discards_for` is beyond `causes`"
     for came, left in passages(example, given):
         contract = connections.contracts[came.connection % connections.count]
-        oam = came.connection >= connections.count
+        plane = connections.plane_of(came.connection)
         assert left.marks in element.marks_after(came.marks, contract)
         assert (came.marks ^ left.marks) & ~may_change == 0, "it states other `marks_written`"
         assert element.concerns(contract) or came[1:] == left[1:]
+        assert left.size_bytes in sizes_after(element, came.size_bytes)
         if example.setting.outputs is None:
-            assert left.port == element.output_of(came.port, oam=oam)
+            assert left.port == element.output_of(came.port, plane=plane)
         shifts_ps.add(left.at_ps - came.at_ps)
     assert len(shifts_ps) < 2 or not element.keeps_spacing
 
 
-def inserted_from(example: Any) -> int:
-    """Return the first index of cells that the element may make of itself."""
-    connections = example.setting.connections
-    return connections.count if example.element.inserts_oam else connections.indices
+def sizes_after(element: Any, size_bytes: int) -> set[int]:
+    """Return the sizes that items of a size may have behind an element."""
+    form = Form(element.accepts[0], ((size_bytes, Fraction(1)),))
+    try:
+        return {size for size, _ in element.form_after(form).sizes}
+    except ValueError:  # the planner lets no such item arrive
+        reject()
+
+
+def may_insert(example: Any, index: int) -> bool:
+    """Return whether the element may make cells of a connection index of itself."""
+    return example.setting.connections.plane_of(index) in example.element.inserts
 
 
 PROMISES = {
@@ -287,6 +299,12 @@ class Denying(Gcra):
     causes = ()
 
 
+class Unsized(Encapsulate):
+    """A tunnel that does not state what it does to sizes."""
+
+    form_after = Element.form_after
+
+
 class Unmarking(Gcra):
     """A policer that does not state that it tags."""
 
@@ -302,6 +320,7 @@ class Unmarking(Gcra):
         ("gcra", Swallower(), keeps_conservation, "neither left nor reported as lost"),
         ("gcra", Denying(), keeps_facts, "for a cause that it does not state"),
         ("gcra", Unmarking("tag"), keeps_facts, "marks_after"),
+        ("encapsulate", Unsized(20), keeps_facts, "sizes_after"),
         (
             "shape",
             Silent(Fraction(8_000), 64, Buffer(100, "packet")),

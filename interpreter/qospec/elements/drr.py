@@ -41,7 +41,7 @@ def _select(tree: Tree, scheduler: int) -> int:
 
 
 @kernel
-def _on_arrival(tree: Tree, scheduler: int, k: int, size_bytes: int, now_ps: int) -> int:  # noqa: ARG001
+def _on_arrival(tree: Tree, scheduler: int, k: int, size_bytes: int, now_ps: int) -> int:
     """Append an input to the list, unless it is already on it."""
     mine = tree[scheduler]
     if not tree[k]["active"]:
@@ -55,7 +55,7 @@ def _on_arrival(tree: Tree, scheduler: int, k: int, size_bytes: int, now_ps: int
 
 
 @kernel
-def _on_service(tree: Tree, scheduler: int, k: int, size_bytes: int, end_ps: int) -> int:  # noqa: ARG001
+def _on_service(tree: Tree, scheduler: int, k: int, size_bytes: int, end_ps: int) -> int:
     tree[k]["deficit"] -= size_bytes
     return 0
 

@@ -2,13 +2,24 @@
 
 from __future__ import annotations
 
+import functools
 from typing import TYPE_CHECKING, Annotated, NamedTuple
 
 from qospec.catalogue.kinds import Domain, Limit, element
 from qospec.dataclass import dataclass
 from qospec.engine.arrays import np
 from qospec.engine.element import Element, Step
-from qospec.engine.kernel import kernel, linked
+from qospec.engine.event.transition import (
+    DONE,
+    MARKS,
+    SENT,
+    SIZE,
+    Transition,
+    lose,
+    send,
+    waited,
+)
+from qospec.engine.kernel import kernel, linked, rows
 from qospec.engine.line import tail_drop, transmission
 from qospec.engine.line.transmission import (
     DENOMINATOR,
@@ -20,12 +31,22 @@ from qospec.engine.line.transmission import (
     SLOT,
     SLOT_PART,
     SLOTTED,
+    STAMPS,
     after,
     next_slot,
     service_time,
+    start_of,
+    transmit,
 )
 from qospec.engine.queue import admission, drop_policy
-from qospec.engine.queue.admission import ADMITTED, OVERFLOW, SINCE, admit, admit_by_limit
+from qospec.engine.queue.admission import (
+    ADMITTED,
+    OVERFLOW,
+    SINCE,
+    admit,
+    admit_by_limit,
+    table_in,
+)
 from qospec.engine.queue.drop_policy import DropPolicy, Waiting
 from qospec.engine.queue.losses import losses_of
 
@@ -131,6 +152,18 @@ class Fifo(Element):
             state.queue = self._queue_of(state, 0)
         return state
 
+    def transition(self, setting: Setting) -> Transition:
+        (queue,) = setting.queues or (Waiting("", self.limit, self.drop),)
+        assert setting.clock is not None  # noqa: S101 -- or there were no line
+        drop_state = drop_policy.initial_drop_state((queue,), setting.draws, setting.clock)
+        return Transition(
+            _initial_state(transmission.line_of(setting.clock), drop_state, self.limit),
+            _arrive_by_policy if drop_state.selective else _arrive,
+            losses=tuple(("", cause) for cause in self.causes),
+            queues=("",) if setting.watched else (),
+            replenish=functools.partial(_replenish, drop_state),
+        )
+
     def process(self, state: State, arrivals: tuple[Batch, ...], until_ps: int) -> Step:
         (batch,) = arrivals
         losses: tuple[Loss, ...] = ()
@@ -214,7 +247,7 @@ def _queue(
     Returns:
         The number of the next item, and the number of items lost.
     """
-    at_ps, sent_ps, _, size_bytes, item_marks = batch
+    at_ps, sent_ps, sizes, item_marks = batch.at_ps, batch.sent_ps, batch.size_bytes, batch.marks
     line, marks, ring, table = state
     in_bytes, draws = options
     lost, left_ps, began_ps = outcome
@@ -234,7 +267,7 @@ def _queue(
         elif at_ps[i] > free:
             free, part = at_ps[i], 0
         begun = free + (part > 0 and not slotted)
-        amount = size_bytes[i] if in_bytes else 1
+        amount = sizes[i] if in_bytes else 1
         item = (item_marks[i], amount, at_ps[i])
         decision = admit(table, 0, item, waiting, begun > at_ps[i], draws[i])
         lost[i] = decision
@@ -246,7 +279,7 @@ def _queue(
                 ring[tail & mask, 0], ring[tail & mask, 1] = begun, amount
                 tail += 1
                 waiting += amount
-            time = service_time(line, size_bytes[i]) if not slotted else slot
+            time = service_time(line, sizes[i]) if not slotted else slot
             free, part = after(free, part, time, denominator)
             table.queues[0, SINCE] = free
         left_ps[i] = free + propagation
@@ -257,3 +290,91 @@ def _queue(
 
 
 _queue_by_limit = linked(_queue, "by_limit", {"admit": admit_by_limit})
+
+
+# ---- item by item
+
+LIMIT, IN_BYTES, FIRST, LAST, HELD, DRAWN, TABLE, DRAWS, RING = range(transmission.FIELDS, 25)
+"""Behind the fields of the line: how much may wait, and whether that counts bytes; the numbers of
+the first item that waits and of that after the last, and their amount; how many random numbers are
+used up; where the admission table, the random numbers and the ring begin."""
+NO_PLACES, NO_DRAWS = 1, 2
+"""What may be lacking."""
+BEGINS, AMOUNT = 0, 1
+"""The columns of the ring."""
+
+
+def _initial_state(line: Whole, drop_state: DropState, limit: Buffer) -> Whole:
+    table = admission.as_integers(drop_state.table) if drop_state.selective else np.zeros(0)
+    draws = drop_state.draws[0].take(drop_policy.BLOCK if drop_state.selective else 0)
+    start = RING + 1
+    own = [limit.amount, limit.unit == "byte", 0, 0, 0, 0]
+    own += [start, start + len(table), start + len(table) + len(draws)]
+    return np.concatenate(
+        [line, own, table, draws, np.zeros(2 * PLACES)], dtype=np.int64, casting="unsafe"
+    )
+
+
+def _replenish(drop_state: DropState, state: Whole, lacking: int) -> Whole:
+    """Return the state with new random numbers, or with a ring of twice the places."""
+    if lacking == NO_DRAWS:
+        state[state[DRAWS] : state[RING]] = drop_state.draws[0].take(drop_policy.BLOCK)
+        state[DRAWN] = 0
+        return state
+    before = state[state[RING] :].reshape(-1, 2)
+    ring = np.zeros((2 * len(before), 2), np.int64)
+    numbers = np.arange(state[FIRST], state[LAST])
+    ring[numbers % len(ring)] = before[numbers % len(before)]
+    return np.concatenate([state[: state[RING]], ring.ravel()])
+
+
+@kernel
+def _arrive(state: Whole, items: Whole, item: int, port: int, now_ps: int, out: Whole) -> int:
+    """Send an item, now or when the line is free, or lose it; see `engine.event.transition`."""
+    places = (len(state) - state[RING]) // 2
+    ring = rows(state, state[RING], places, 2)
+    if state[LAST] - state[FIRST] == places:
+        return NO_PLACES
+    while state[FIRST] < state[LAST] and ring[state[FIRST] & places - 1, BEGINS] <= now_ps:
+        state[HELD] -= ring[state[FIRST] & places - 1, AMOUNT]
+        state[FIRST] += 1
+    start = start_of(state, now_ps)
+    waits, size_bytes = start[0] > now_ps, items[item, SIZE]
+    amount = size_bytes if state[IN_BYTES] else 1
+    decision = _decide(state, (items[item, MARKS], amount, now_ps), waits)
+    if decision < ADMITTED:
+        return NO_DRAWS
+    if decision != ADMITTED:
+        lose(out, decision - OVERFLOW, item)
+        return DONE
+    if waits:
+        place = state[LAST] & places - 1
+        ring[place, BEGINS], ring[place, AMOUNT] = start[0], amount
+        state[LAST] += 1
+        state[HELD] += amount
+        waited(out, 0, now_ps, start[0])
+    if state[STAMPS]:
+        items[item, SENT] = start[0] + state[LEAD]
+    send(out, 0, item, transmit(state, start, size_bytes))
+    return DONE
+
+
+@kernel
+def _decide(state: Whole, arrival: tuple[int, int, int], waits: bool) -> int:  # noqa: FBT001
+    """Return ADMITTED or OVERFLOW: there is no policy."""
+    return OVERFLOW * (waits and state[HELD] + arrival[1] > state[LIMIT])
+
+
+@kernel
+def _decide_by_policy(state: Whole, arrival: tuple[int, int, int], waits: bool) -> int:  # noqa: FBT001
+    """Return ADMITTED or the cause of the loss; a negative number if random numbers are lacking."""
+    if state[DRAWN] == state[RING] - state[DRAWS]:
+        return -1
+    table = table_in(state, state[TABLE])
+    table.queues[0, SINCE] = state[FREE]
+    state[DRAWN] += 1
+    draw = state[state[DRAWS] + state[DRAWN] - 1]
+    return admit(table, 0, arrival, state[HELD], waits, draw)
+
+
+_arrive_by_policy = linked(_arrive, "by_policy", {"_decide": _decide_by_policy})

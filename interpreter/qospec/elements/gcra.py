@@ -53,12 +53,13 @@ class State(NamedTuple):
     Attributes:
         first: (indices,) The test of each connection on all cells.
         second: (indices,) The sustainable-rate test of VBR; (0,) without any VBR.
-        oam_offset: Cells from this index on count for the connection `oam_offset` indices below.
+        own: The number of indices with tests of their own; a cell of a higher index is tested with
+            the user cells of its connection, which are that many indices below, or a multiple.
     """
 
     first: Tests
     second: Tests
-    oam_offset: int
+    own: int
 
 
 @element(source="ITU-T I.371, Annex A; ATM Forum TM 4.1 (af-tm-0121): GCRA", carries=("cell",))
@@ -127,8 +128,9 @@ class Gcra(Element):
             if contract is not like:  # the VCs of a flow stand together and share a contract
                 like, tests = contract, (_first(contract), _second(contract))
             tests_of[index] = tests
-            if self.oam == "separate" and connections.has_oam:
-                tests_of[index + connections.count] = tests
+            if self.oam == "separate":
+                for plane in connections.planes:
+                    tests_of[connections.index(index, plane)] = tests
         dual = any(c is not None and c.sustainable_cell_rate is not None for c in policed)
         return State(
             np.array([first for first, _ in tests_of], list(TEST)),
@@ -143,7 +145,7 @@ class Gcra(Element):
         police = _police_dual if len(state.second) else _police
         discarded, tagged = police(batch, state, violated, outcome)
         if tagged:
-            batch = batch._replace(marks=batch.marks | (outcome == TAGGED))
+            batch = batch.with_marks(batch.marks | (outcome == TAGGED))
             outcome = (outcome == DISCARDED).view(np.uint8)
         kept, lost = split(batch, outcome, discarded)
         losses = (Loss("policed", lost.connection, lost.sent_ps),) if discarded else ()
@@ -186,12 +188,14 @@ def _police(batch: Batch, state: State, violated: int, outcome: Marks) -> tuple[
         violated: The outcome of a cell that does not conform.
         outcome: (n,) Written: CONFORMS, DISCARDED or TAGGED.
     """
-    at_ps, _, connection, _, _ = batch
-    tests, _, oam_offset = state
+    at_ps, connection = batch.at_ps, batch.connection
+    tests, _, own = state
     violations = 0
     for i in range(len(at_ps)):
         v = connection[i]
-        test = tests[v - oam_offset if v >= oam_offset else v]
+        while v >= own:
+            v -= own
+        test = tests[v]
         due, part = test["due_ps"], test["part"]
         # t < TAT - tau, for a whole t: a TAT with a fraction counts as the next whole ps.
         if at_ps[i] + test["tolerance_ps"] < due + (part > 0):
@@ -206,12 +210,13 @@ def _police(batch: Batch, state: State, violated: int, outcome: Marks) -> tuple[
 @kernel
 def _police_dual(batch: Batch, state: State, violated: int, outcome: Marks) -> tuple[int, int]:
     """Apply both tests of its connection to each cell; see `_police`."""
-    at_ps, _, connection, _, marks = batch
-    firsts, seconds, oam_offset = state
+    at_ps, connection, marks = batch.at_ps, batch.connection, batch.marks
+    firsts, seconds, own = state
     discarded = tagged = 0
     for i in range(len(at_ps)):
         v = connection[i]
-        v = v - oam_offset if v >= oam_offset else v
+        while v >= own:
+            v -= own
         first, second, t = firsts[v], seconds[v], at_ps[i]
         early = t + first["tolerance_ps"] < first["due_ps"] + (first["part"] > 0)
         counts = marks[i] & CLP == 0 or not second["only_clp_0"]

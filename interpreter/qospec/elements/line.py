@@ -9,7 +9,7 @@ from qospec.catalogue.kinds import Boolean, DelayPerLength, Domain, Length, Time
 from qospec.dataclass import dataclass
 from qospec.engine.arrays import np
 from qospec.engine.element import Element, Step
-from qospec.engine.items.batch import Batch
+from qospec.engine.event.transition import DONE, SENT, SIZE, Transition, send
 from qospec.engine.kernel import kernel
 from qospec.engine.line import tail_drop, transmission
 from qospec.engine.line.clock import Clock
@@ -29,6 +29,8 @@ from qospec.engine.line.transmission import (
     check_load,
     next_slot,
     service_time,
+    start_of,
+    transmit,
 )
 from qospec.protocol.encapsulation import LABEL_BYTES, TAG_BYTES, Encapsulation
 from qospec.protocol.ip import IPV4_HEADER_BYTES, LARGEST_PACKET_BYTES
@@ -37,6 +39,7 @@ if TYPE_CHECKING:
     from qospec.catalogue.kinds import Carried
     from qospec.engine.arrays import Sizes, Times, Whole
     from qospec.engine.element import Setting
+    from qospec.engine.items.batch import Batch
 
 
 class State(NamedTuple):
@@ -157,6 +160,9 @@ class Line(Element):
         slotted, stamps = bool(line[SLOTTED]), bool(line[STAMPS])
         return State(line, slotted, stamps, setting.size_bytes, setting.owns_times)
 
+    def transition(self, setting: Setting) -> Transition:
+        return Transition(transmission.line_of(setting.clock), _arrive)
+
     def process(self, state: State, arrivals: tuple[Batch, ...], until_ps: int) -> Step:
         (batch,) = arrivals
         if len(batch.at_ps):
@@ -181,7 +187,17 @@ def _sent(state: State, batch: Batch) -> Batch:
     else:
         _send(at_ps, sizes, line, left_ps, began_ps)
     sent_ps = began_ps if state.stamps else batch.sent_ps
-    return Batch(left_ps, sent_ps, batch.connection, sizes, batch.marks)
+    return batch.moved(left_ps, sent_ps)
+
+
+@kernel
+def _arrive(state: Whole, items: Whole, item: int, port: int, now_ps: int, out: Whole) -> int:
+    """Send an item when the line is free; see `engine.event.transition`."""
+    start = start_of(state, now_ps)
+    if state[STAMPS]:
+        items[item, SENT] = start[0] + state[LEAD]
+    send(out, 0, item, transmit(state, start, items[item, SIZE]))
+    return DONE
 
 
 @kernel

@@ -6,10 +6,15 @@ from typing import TYPE_CHECKING, Annotated
 
 from qospec.catalogue.kinds import Domain, element
 from qospec.dataclass import dataclass
+from qospec.engine.arrays import np
 from qospec.engine.element import Element, Step
+from qospec.engine.event.transition import DONE, Transition, send
 from qospec.engine.items.merge import merged
+from qospec.engine.kernel import kernel
 
 if TYPE_CHECKING:
+    from qospec.engine.arrays import Whole
+    from qospec.engine.element import Setting
     from qospec.engine.items.batch import Batch
 
 
@@ -30,5 +35,15 @@ class Merge(Element):
     def inputs(self) -> tuple[str, ...]:
         return tuple(f"in[{number}]" for number in range(self.ports))
 
+    def transition(self, setting: Setting) -> Transition:
+        return Transition(np.zeros(0, np.int64), _arrive)
+
     def process(self, state: None, arrivals: tuple[Batch, ...], until_ps: int) -> Step:
         return Step((merged(arrivals),), (until_ps,))
+
+
+@kernel
+def _arrive(state: Whole, items: Whole, item: int, port: int, now_ps: int, out: Whole) -> int:
+    """Send an item on at once; see `engine.event.transition`."""
+    send(out, 0, item, now_ps)
+    return DONE

@@ -10,7 +10,7 @@ from qospec.catalogue.kinds import CellRate, Domain, element
 from qospec.dataclass import dataclass
 from qospec.engine.arrays import np
 from qospec.engine.element import Element, Step
-from qospec.engine.items.partition import uninitialised
+from qospec.engine.items.batch import uninitialised
 from qospec.engine.kernel import kernel
 from qospec.protocol.atm import CELL_BYTES
 from qospec.units import PS_PER_S
@@ -27,11 +27,13 @@ class State(NamedTuple):
     """The state that is kept from batch to batch.
 
     Attributes:
+        first: The index of the OAM cells of the first VC.
         due_ps: (count,) The first whole ps in which an OAM cell of each VC is due.
         ahead: (count,) The amount by which that is rounded up, as a numerator.
         period: The time between two: whole ps, numerator, denominator.
     """
 
+    first: int
     due_ps: Times
     ahead: Whole
     period: tuple[int, int, int]
@@ -52,7 +54,7 @@ class OamInsert(Element):
     Not modelled: the content of OAM cells; OAM cells without user cells.
     """
 
-    inserts_oam = True
+    inserts = ("oam",)
 
     rate: CellRate
     """OAM cells per second and connection."""
@@ -81,7 +83,7 @@ class OamInsert(Element):
             # Rounding the numerator down is harmless: only whole numerators are ever added to it.
             ahead[:] = [floor((ceil(at_ps) - at_ps) * denominator) for at_ps in exact]
         period = (*divmod(period_ps.numerator, denominator), denominator)
-        return State(due_ps, ahead, period)
+        return State(setting.connections.index(0, "oam"), due_ps, ahead, period)
 
     def process(self, state: State, arrivals: tuple[Batch, ...], until_ps: int) -> Step:
         (batch,) = arrivals
@@ -89,7 +91,7 @@ class OamInsert(Element):
         count = _due(batch.at_ps, batch.connection, state, before)
         if count:
             with_oam = uninitialised(batch.count + count)
-            _insert(batch, before[:count], len(state.due_ps), with_oam)
+            _insert(batch, before[:count], state.first, with_oam)
             batch = with_oam
         return Step((batch,), (until_ps,))
 
@@ -100,11 +102,11 @@ def _due(at_ps: Times, connection: Indices, state: State, before: Whole) -> int:
 
     Args:
         at_ps: (n,) Times; they do not fall.
-        connection: (n,) Indices; OAM cells are skipped.
+        connection: (n,) Indices; only user cells count.
         state: Updated.
         before: (n,) Written, up to the number returned: the numbers of those cells.
     """
-    due_ps, ahead, (period_ps, period_part, denominator) = state
+    _, due_ps, ahead, (period_ps, period_part, denominator) = state
     count = 0
     for i in range(len(at_ps)):
         v = connection[i]
@@ -129,8 +131,11 @@ def _insert(batch: Batch, before: Whole, oam: int, with_oam: Batch) -> None:
         oam: The offset from the index of a connection to that of its OAM cells.
         with_oam: n + m cells; written.
     """
-    at_1, sent_1, connection_1, size_1, marks_1 = batch
-    at, sent, connection, size, marks = with_oam
+    at, at_1 = with_oam.at_ps, batch.at_ps
+    sent, sent_1 = with_oam.sent_ps, batch.sent_ps
+    connection, connection_1 = with_oam.connection, batch.connection
+    size, size_1 = with_oam.size_bytes, batch.size_bytes
+    marks, marks_1 = with_oam.marks, batch.marks
     start = 0
     for m in range(len(before) + 1):
         stop = before[m] if m < len(before) else len(at_1)

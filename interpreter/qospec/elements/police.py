@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 @kernel
 def _judge(batch: Batch, state: State, colour: Marks) -> int:
     """Write the colour of each packet; return the number of red ones."""
-    at_ps, _, _, size_bytes, _ = batch
+    at_ps, size_bytes = batch.at_ps, batch.size_bytes
     clock, committed, _ = state
     red = 0
     for i in range(len(at_ps)):

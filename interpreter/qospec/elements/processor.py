@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from fractions import Fraction
 from typing import TYPE_CHECKING, Annotated, Literal
 
@@ -9,29 +10,36 @@ from qospec.catalogue.kinds import Boolean, Domain, Limit, Time, element
 from qospec.dataclass import dataclass
 from qospec.engine.arrays import np
 from qospec.engine.element import Element, Loss, Step
-from qospec.engine.items.batch import FOREVER_PS, Batch, empty
+from qospec.engine.event.transition import DONE, SIZE, Transition, lose, send, waited
+from qospec.engine.items.batch import FOREVER_PS, joined
+from qospec.engine.kernel import kernel, part, rows, uncompiled
 from qospec.engine.processor.interruptions import Interruptions, Periodic, RandomInterruptions
 from qospec.engine.processor.service import (
     FREE,
     HEAD,
     LEFT,
     NEXT,
+    NO_PLACES,
     OVERFLOW,
     RESTART,
+    RING_COLUMNS,
     TAIL,
     Cost,
     Outcomes,
     Work,
     initial_work,
     serve,
+    serve_one,
     with_larger_ring,
 )
 
 if TYPE_CHECKING:
     from qospec.catalogue.kinds import Buffer
-    from qospec.engine.arrays import Marks
+    from qospec.engine.arrays import Marks, Whole
     from qospec.engine.element import Setting
+    from qospec.engine.items.batch import Batch
     from qospec.engine.line.clock import Clock
+    from qospec.protocol.atm import Plane
 
 Ports = Annotated[int, Domain("integer", 1, 255)]
 PerPacket = Annotated[int, Domain("time", 1, 10**11)]
@@ -152,7 +160,7 @@ class Processor(Element):
     def outputs(self) -> tuple[str, ...]:
         return tuple(f"exit[{number}]" for number in range(self.ports))
 
-    def output_of(self, number: int, *, oam: bool) -> int:
+    def output_of(self, number: int, *, plane: Plane) -> int:
         return number
 
     @property
@@ -178,6 +186,38 @@ class Processor(Element):
         interruptions = Interruptions(periodic, random, setting.draws)
         work = initial_work(1 if self.shared else self.ports)
         return State(work, interruptions, setting.watched)
+
+    def transition(self, setting: Setting) -> Transition:
+        state = self.start(setting)
+        return Transition(
+            self._integers(state.work, state.interruptions),
+            _arrive,
+            losses=(("", "overflow"), ("", "reboot")),
+            queues=("",) if setting.watched else (),
+            replenish=functools.partial(self._replenish, state.interruptions),
+        )
+
+    def _integers(self, work: Work, interruptions: Interruptions) -> Whole:
+        """Return the state of `_arrive`."""
+        terms = (*self.cost, self.limit.amount, self.limit.unit == "byte", *self._watchdog)
+        sizes = (len(work.waiting), len(work.ring), self.shared)
+        fields = (work.clock, terms, sizes, [interruptions.until_ps])
+        arrays = (work.waiting, work.ring.ravel(), interruptions.known.ravel())
+        return np.concatenate([*fields, *arrays], dtype=np.int64)
+
+    def _replenish(self, interruptions: Interruptions, state: Whole, lacking: int) -> Whole:
+        """Return the state with more places, or with the interruptions of a further span."""
+        work = Work(*(view.copy() for view in uncompiled(_work_in)(state)))
+        if lacking == -NO_PLACES:
+            work = with_larger_ring(work)
+        else:
+            ended = interruptions.extend(int(work.clock[FREE]))
+            work.clock[NEXT] = max(work.clock[NEXT] - ended, 0)
+        return self._integers(work, interruptions)
+
+    @property
+    def _watchdog(self) -> tuple[int, int]:
+        return self.watchdog_timeout if self.restart_time else FOREVER_PS, self.restart_time
 
     def process(self, state: State, arrivals: tuple[Batch, ...], until_ps: int) -> Step:
         batch, port = _merge_inputs(arrivals)
@@ -206,8 +246,7 @@ class Processor(Element):
     def _outcomes(self, state: State, batch: Batch, port: Marks) -> Outcomes:
         """Return the outcome for each packet, given the input by which it arrived."""
         limit = (self.limit.amount, self.limit.unit == "byte")
-        watchdog = (self.watchdog_timeout if self.restart_time else FOREVER_PS, self.restart_time)
-        terms = (self.cost, limit, watchdog)
+        terms = (self.cost, limit, self._watchdog)
         queue = np.zeros_like(port) if self.shared else port
         left_ps, began_ps = np.empty(batch.count, np.int64), np.empty(batch.count, np.int64)
         outcomes = Outcomes(queue, left_ps, np.empty(batch.count, np.uint8), began_ps)
@@ -226,6 +265,45 @@ class Processor(Element):
         return outcomes
 
 
+COST, LIMIT, WATCHDOG, QUEUES, PLACES, SHARED, KNOWN, ARRAYS = 9, 15, 17, 19, 20, 21, 22, 23
+"""Where the fields of `_arrive`'s state begin, behind the clock; the last are arrays: what waits in
+each queue, the ring, and the interruptions."""
+
+
+@kernel
+def _work_in(state: Whole) -> Work:
+    """Return the work of `_arrive`'s state, as views."""
+    ring = ARRAYS + state[QUEUES]
+    return Work(
+        part(state, 0, COST),
+        part(state, ARRAYS, state[QUEUES]),
+        rows(state, ring, state[PLACES], RING_COLUMNS),
+    )
+
+
+@kernel
+def _arrive(state: Whole, items: Whole, item: int, port: int, now_ps: int, out: Whole) -> int:
+    """Send a packet once it has been processed, or lose it; see `engine.event.transition`."""
+    known = ARRAYS + state[QUEUES] + RING_COLUMNS * state[PLACES]
+    interruptions = rows(state, known, (len(state) - known) // 2, 2)
+    cost = Cost(state[9], state[10], state[11], state[12], state[13], state[14])
+    limit = (state[LIMIT], state[LIMIT + 1] != 0)
+    watchdog = (state[WATCHDOG], state[WATCHDOG + 1])
+    packet = (now_ps, items[item, SIZE], 0 if state[SHARED] else port)
+    cause, began_ps, done_ps = serve_one(
+        _work_in(state), (interruptions, state[KNOWN]), (cost, limit, watchdog), packet
+    )
+    if cause < 0:
+        return -cause
+    if began_ps > now_ps:
+        waited(out, 0, now_ps, began_ps)
+    if cause:
+        lose(out, cause - OVERFLOW, item)
+    else:
+        send(out, port, item, done_ps)
+    return DONE
+
+
 def _separate_lost(
     batch: Batch, port: Marks, outcomes: Outcomes
 ) -> tuple[Batch, Marks, tuple[Loss, ...]]:
@@ -242,12 +320,11 @@ def _separate_lost(
 def _merge_inputs(arrivals: tuple[Batch, ...]) -> tuple[Batch, Marks]:
     """Merge the arrivals of all inputs by time; return them, and the input of each."""
     port = np.repeat(np.arange(len(arrivals)), [batch.count for batch in arrivals]).astype(np.uint8)
-    filled = [batch for batch in arrivals if batch.count]
-    if len(filled) < 2:  # noqa: PLR2004  nothing to bring together
-        return (filled[0] if filled else empty()), port
-    merged = Batch(*(np.concatenate(columns) for columns in zip(*filled, strict=True)))
-    order = merged.at_ps.argsort(kind="stable")
-    return merged.select(order), port[order]
+    together = joined(*arrivals)
+    if any(batch.count == together.count for batch in arrivals):
+        return together, port
+    order = together.at_ps.argsort(kind="stable")
+    return together.select(order), port[order]
 
 
 def _of_port(batch: Batch, port: Marks, number: int) -> Batch:

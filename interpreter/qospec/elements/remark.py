@@ -106,9 +106,9 @@ class Remark(Element):
         (batch,) = arrivals
         kept, written = state
         if batch.count and len(kept) == 1:
-            batch = batch._replace(marks=(batch.marks & kept) | written)
+            batch = batch.with_marks((batch.marks & kept) | written)
         elif batch.count:
             colour = (batch.marks & np.uint16(MARKS["colour"].mask)) >> MARKS["colour"].first
             colour = np.minimum(colour, len(COLOURS) - 1)
-            batch = batch._replace(marks=(batch.marks & kept[colour]) | written[colour])
+            batch = batch.with_marks((batch.marks & kept[colour]) | written[colour])
         return Step((batch,), (until_ps,))

@@ -31,21 +31,21 @@ def _select(tree: Tree, scheduler: int) -> int:
 
 
 @kernel
-def _on_arrival(tree: Tree, scheduler: int, k: int, size_bytes: int, now_ps: int) -> int:  # noqa: ARG001
+def _on_arrival(tree: Tree, scheduler: int, k: int, size_bytes: int, now_ps: int) -> int:
     if tree[k]["waits"] == 1:
         tree[k]["start"] = max(tree[scheduler]["virtual"], tree[k]["start"])
     return 0
 
 
 @kernel
-def _on_service(tree: Tree, scheduler: int, k: int, size_bytes: int, end_ps: int) -> int:  # noqa: ARG001
+def _on_service(tree: Tree, scheduler: int, k: int, size_bytes: int, end_ps: int) -> int:
     tree[k]["start"] += size_bytes * tree[k]["cost"]
     tree[scheduler]["virtual"] = tree[k]["start"]
     return 0
 
 
 @kernel
-def _on_idle(tree: Tree, scheduler: int, k: int) -> int:  # noqa: ARG001
+def _on_idle(tree: Tree, scheduler: int, k: int) -> int:
     mine = tree[scheduler]
     if mine["waits"] == 0:
         mine["virtual"] = 0

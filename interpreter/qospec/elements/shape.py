@@ -165,7 +165,7 @@ def _shape(
         The number after that of the last waiting packet, the number of packets that are too long,
         and of those that find no room.
     """
-    at_ps, _, _, size_bytes, _ = batch
+    at_ps, size_bytes = batch.at_ps, batch.size_bytes
     marks, bucket = state
     leaves_ps, amounts, last = queue
     left_ps, outcome = written

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 @kernel
 def _judge(batch: Batch, state: State, is_colour_aware: bool, colour: Marks) -> tuple[int, int]:  # noqa: FBT001
     """Write the colour of each packet; return the numbers of yellow and red ones."""
-    at_ps, _, _, size_bytes, marks = batch
+    at_ps, size_bytes, marks = batch.at_ps, batch.size_bytes, batch.marks
     clock, committed, peak = state
     yellow = red = 0
     for i in range(len(at_ps)):

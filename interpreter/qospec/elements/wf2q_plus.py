@@ -53,7 +53,7 @@ def _select(tree: Tree, scheduler: int) -> int:
 
 
 @kernel
-def _on_arrival(tree: Tree, scheduler: int, k: int, size_bytes: int, now_ps: int) -> int:  # noqa: ARG001
+def _on_arrival(tree: Tree, scheduler: int, k: int, size_bytes: int, now_ps: int) -> int:
     if tree[k]["waits"] == 1:
         _advance_virtual_time(tree, scheduler, position(tree, scheduler, now_ps), k)
         tree[k]["start"] = max(tree[k]["start"], tree[scheduler]["virtual"])
@@ -68,7 +68,7 @@ def _on_service(tree: Tree, scheduler: int, k: int, size_bytes: int, end_ps: int
 
 
 @kernel
-def _on_idle(tree: Tree, scheduler: int, k: int) -> int:  # noqa: ARG001
+def _on_idle(tree: Tree, scheduler: int, k: int) -> int:
     mine = tree[scheduler]
     if mine["waits"] == 0:
         mine["virtual"], mine["seen"] = 0, 0

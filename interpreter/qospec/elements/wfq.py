@@ -81,7 +81,7 @@ def _on_service(tree: Tree, scheduler: int, k: int, size_bytes: int, end_ps: int
 
 
 @kernel
-def _on_idle(tree: Tree, scheduler: int, k: int) -> int:  # noqa: ARG001
+def _on_idle(tree: Tree, scheduler: int, k: int) -> int:
     mine = tree[scheduler]
     if mine["waits"] == 0:
         mine["virtual"], mine["rest"], mine["busy"], mine["seen"] = 0, 0, 0, 0

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 
 @kernel
-def _on_service(tree: Tree, scheduler: int, k: int, size_bytes: int, end_ps: int) -> int:  # noqa: ARG001
+def _on_service(tree: Tree, scheduler: int, k: int, size_bytes: int, end_ps: int) -> int:
     tree[scheduler]["left"] -= 1
     return 0
 

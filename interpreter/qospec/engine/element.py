@@ -11,23 +11,26 @@ a property test holds every element of the catalogue to it:
 - *purity*: equal arguments give equal results, and no input is changed, except for arrival
   times that the element owns by its setting;
 - *account*: an element that holds items reports those that waited, if required;
-- *facts*: causes, outputs, times and marks are those that it states;
+- *facts*: causes, outputs, times, marks and sizes are those that it states;
 - *agreement*: a compiled kernel equals its Python version.
 """
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
+from abc import ABC
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
 from qospec.catalogue.kinds import CARRIED
+from qospec.protocol.atm import Plane
 from qospec.protocol.marks import CLP
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from qospec.catalogue.form import Form
     from qospec.catalogue.kinds import Buffer, Carried
     from qospec.engine.arrays import Indices, Marks, Times
+    from qospec.engine.event.transition import Transition
     from qospec.engine.items.batch import Batch
     from qospec.engine.items.connections import Connections, Contract
     from qospec.engine.line.clock import Clock
@@ -79,7 +82,7 @@ class Setting(NamedTuple):
         outputs: For a router and a classifier: (indices, marks) the output's number by connection
             and by `columns`, 255 where no such item arrives.
         columns: The marks of its columns.
-        size_bytes: The size of all items; 0 if sizes differ or are unknown.
+        size_bytes: The size of all items that arrive; 0 if sizes differ or are unknown.
         owns_times: Whether the element owns `at_ps` of arrivals: nothing else reads it again, so
             departures may be written over it.
         watched: Whether an element that holds items reports those that waited, in `Step.waits`.
@@ -96,7 +99,7 @@ class Setting(NamedTuple):
     watched: bool = False
 
 
-class Element(ABC):
+class Element(ABC):  # noqa: B024 -- either of `process` and `transition` is needed
     """One step of the path of cells or packets: a frozen dataclass of its parameters.
 
     All that the checker, the planner and the engine know of an element are the facts below. Each
@@ -111,8 +114,9 @@ class Element(ABC):
     """All causes of loss at such an element; the checker offers their counts."""
     holds: ClassVar[bool] = False
     """Whether items wait in it, other than for a line; the checker offers its occupancy."""
-    inserts_oam: ClassVar[bool] = False
-    """Whether it inserts OAM cells; the planner gives them indices, and the engine counts them."""
+    inserts: ClassVar[tuple[Plane, ...]] = ()
+    """The planes of which it inserts cells; the planner gives them indices, and the engine counts
+    them."""
     keeps_spacing: ClassVar[bool] = False
     """Whether cells leave as far apart as they arrive; the planner uses it to check tolerances."""
     only_splits: ClassVar[bool] = False
@@ -137,7 +141,7 @@ class Element(ABC):
             return CARRIED
         return (self.buffer.unit,)
 
-    def output_of(self, number: int, *, oam: bool) -> int:
+    def output_of(self, number: int, *, plane: Plane) -> int:
         """Return the output for items of an input, which the planner follows; both are numbers.
 
         Unused for routers and classifiers, for which the planner makes a table.
@@ -168,6 +172,15 @@ class Element(ABC):
         There are none if no such item passes.
         """
         return (marks,)
+
+    def form_after(self, form: Form) -> Form:
+        """Return what items are behind it, which the planner follows: their kind and sizes.
+
+        Raises:
+            ValueError: It cannot take such items. The message is for the author of a specification
+                and says why.
+        """
+        return form
 
     @property
     def marks_written(self) -> tuple[str, ...]:
@@ -207,12 +220,20 @@ class Element(ABC):
         return 0
 
     def start(self, setting: Setting) -> Any:
-        """Return its state at the beginning of a trial; None if it has none."""
+        """Return its state for `process` at the beginning of a trial; None if it has none."""
         return None
 
-    @abstractmethod
     def process(self, state: Any, arrivals: tuple[Batch, ...], until_ps: int) -> Step:
         """Process `arrivals`, a batch per input, all below `until_ps`.
 
-        At `FOREVER_PS` all waiting items are sent.
+        At `FOREVER_PS` all waiting items are sent. An element may have a `transition` only: then it
+        works event by event, wherever it is.
         """
+        raise NotImplementedError
+
+    def transition(self, setting: Setting) -> Transition:
+        """Return how it answers events one at a time, from the beginning of a trial.
+
+        An element on a cycle needs one.
+        """
+        raise NotImplementedError

@@ -68,6 +68,7 @@ class Node(NamedTuple):
         outputs: For a router or classifier: (indices, marks) output number by connection and by
             `columns`; 255: never arrives.
         columns: The marks of its columns.
+        size_bytes: The size of all items that arrive; 0 if sizes differ or are unknown.
     """
 
     path: str
@@ -76,6 +77,7 @@ class Node(NamedTuple):
     queues: tuple[Waiting, ...] = ()
     outputs: Marks | None = None
     columns: tuple[int, ...] = (0, CLP)
+    size_bytes: int = 0
 
 
 class Wire(NamedTuple):

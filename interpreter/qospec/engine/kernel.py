@@ -17,7 +17,7 @@ import stat
 import sys
 import time
 import types
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, ParamSpec, TypeVar, cast
 
@@ -79,6 +79,73 @@ def unsigned(index: int) -> int:
     return index
 
 
+def part(array: Any, start: int, count: int) -> Any:
+    """Return `count` elements of an array of one dimension from `start` on, as a view.
+
+    Unlike a slice it costs nothing in compiled code, and checks nothing.
+    """
+    return array[start : start + count]
+
+
+def rows(array: Any, start: int, count: int, width: int) -> Any:
+    """Return the same as `part`, of `count * width` elements, as (count, width)."""
+    return array[start : start + count * width].reshape(count, width)
+
+
+def call_arrive(functions: Any, place: int, *arguments: Any) -> Any:
+    """Call one of the `arrive` kernels of a `function_table`; see `engine.event.transition`."""
+    return functions[place](*arguments)
+
+
+def call_wake(functions: Any, place: int, *arguments: Any) -> Any:
+    """Likewise, one of the `wake` kernels."""
+    return functions[place](*arguments)
+
+
+def state_at(states: Any, node: int) -> Any:
+    """Return an array of a `state_table`."""
+    return states[node]
+
+
+def uncompiled(function: Callable[P, R]) -> Callable[P, R]:
+    """Return the Python function of a kernel, which may return views."""
+    return cast("Callable[P, R]", inspect.unwrap(function))
+
+
+def is_compiled(function: Any) -> bool:
+    """Return whether a function is a kernel that runs compiled."""
+    return isinstance(function, _Kernel)
+
+
+def function_table(kernels: Sequence[Any], name: str, *, compiled: bool) -> Any:
+    """Return kernels for `call_arrive` or `call_wake`, as `name` says; they must be kept alive.
+
+    None stands for one that is never called.
+    """
+    if not compiled:
+        return list(kernels)
+    _numba()
+    from qospec.engine import intrinsics
+
+    arguments = intrinsics.ARGUMENTS[name]
+    known: dict[Any, int] = {None: 0}
+    for each in kernels:
+        if each not in known:
+            known[each] = intrinsics.address_of(each.compiled, arguments)
+    return np.array([known[each] for each in kernels], np.int64)
+
+
+def state_table(states: Sequence[Any], *, compiled: bool) -> Any:
+    """Return arrays of int64 for `state_at`; they must be kept alive."""
+    if not compiled:
+        return list(states)
+    return np.array([(each.ctypes.data, len(each)) for each in states], np.int64).reshape(-1, 2)
+
+
+INTRINSICS = (part, rows, call_arrive, call_wake, state_at)
+"""What compiled code finds in `engine.intrinsics` instead."""
+
+
 class _Kernel:
     def __init__(self, function: Callable[..., Any]) -> None:
         self._function = function
@@ -94,6 +161,10 @@ class _Kernel:
                 scope[name] = scope[name].compiled
             elif scope.get(name) is unsigned:
                 scope[name] = numba.uint32
+            elif any(scope.get(name) is each for each in INTRINSICS):
+                from qospec.engine import intrinsics
+
+                scope[name] = getattr(intrinsics, name)
         linked = types.FunctionType(
             function.__code__, scope, function.__name__, function.__defaults__
         )

@@ -5,12 +5,22 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Annotated
 
 from qospec.catalogue.kinds import Domain
+from qospec.engine.arrays import np
 from qospec.engine.element import Element, Step
+from qospec.engine.event.transition import CONNECTION, DONE, MARKS, Transition, send
 from qospec.engine.items.batch import FOREVER_PS
 from qospec.engine.items.merge import merged
-from qospec.engine.items.partition import MAX_OUTPUTS, partition_by_table, routing_table
+from qospec.engine.items.partition import (
+    MAX_OUTPUTS,
+    output_in,
+    partition_by_table,
+    routing_table,
+    table_state,
+)
+from qospec.engine.kernel import kernel
 
 if TYPE_CHECKING:
+    from qospec.engine.arrays import Whole
     from qospec.engine.element import Setting
     from qospec.engine.items.batch import Batch
     from qospec.engine.items.partition import RoutingTable
@@ -46,6 +56,10 @@ class Fabric(Element):
         """Return the planner's table."""
         return routing_table(setting)
 
+    def transition(self, setting: Setting) -> Transition:
+        """Return the same, item by item."""
+        return Transition(np.concatenate([[self.latency], table_state(setting)]), _arrive)
+
     def process(self, state: RoutingTable, arrivals: tuple[Batch, ...], until_ps: int) -> Step:
         """Partition arrivals by output; those of the same ps leave in the order of their inputs."""
         exits = zip(
@@ -55,3 +69,11 @@ class Fabric(Element):
         if self.latency:
             departures = tuple(items.moved(items.at_ps + self.latency) for items in departures)
         return Step(departures, (min(until_ps + self.latency, FOREVER_PS),) * self.ports)
+
+
+@kernel
+def _arrive(state: Whole, items: Whole, item: int, port: int, now_ps: int, out: Whole) -> int:  # noqa: ARG001
+    """Send an item to its output, after the latency; see `engine.event.transition`."""
+    output = output_in(state, 1, items[item, CONNECTION], items[item, MARKS])
+    send(out, output, item, now_ps + state[0])
+    return DONE

@@ -107,7 +107,7 @@ def warnings(plans: Iterable[CasePlan]) -> Iterator[Diagnostic]:
 def _shortfalls(statement: Statement, case: Case) -> Iterator[Shortfall]:
     for need in needs(statement):
         flow = next((each for each in case.flows if each.name == need.leaf.flow), None)
-        if flow is None or need.leaf.oam:
+        if flow is None or need.leaf.plane != "user":
             continue
         items = _max_items(flow, need.leaf.member, case.run.measure_ps)
         items *= case.run.repeat if need.together else 1

@@ -72,7 +72,7 @@ class Readings:
                 self._tallies[prefix + population.name] = tally
                 if population.flow in planned.packets:
                     self._packets.add(prefix + population.name)
-                if population.member is None and not population.oam and not tally.sent:
+                if population.member is None and population.plane == "user" and not tally.sent:
                     self._silent.append(prefix + population.name)
         for name, tally in self._tallies.items():
             if tally.sent != tally.received + tally.lost_count:
@@ -119,7 +119,7 @@ class Readings:
     def _tallies_of(self, leaf: Measured, every_ps: int) -> list[Tally]:
         """Return the tallies of all intervals; none of OAM cells in a network without any."""
         planned, observation = self._seen[leaf.network]
-        name = population_name(leaf.flow, leaf.member, oam=leaf.oam)
+        name = population_name(leaf.flow, leaf.member, leaf.plane)
         of, tally = planned.populations.get(name), self._tally(leaf)
         if of is None or tally is None or observation.series is None:
             return []
@@ -128,7 +128,7 @@ class Readings:
 
     def _tally(self, leaf: Measured) -> Tally | None:
         prefix = f"{leaf.network}." if leaf.network else ""
-        return self._tallies.get(prefix + population_name(leaf.flow, leaf.member, oam=leaf.oam))
+        return self._tallies.get(prefix + population_name(leaf.flow, leaf.member, leaf.plane))
 
     def _count(self, leaf: Counted) -> Fraction:
         """Return a number of cells; 0 where no cell of these flows can come."""

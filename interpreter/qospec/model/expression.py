@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 from qospec.dataclass import dataclass
 
 if TYPE_CHECKING:
+    from qospec.protocol.atm import Plane
     from qospec.units import Dimension
 
 
@@ -39,7 +40,7 @@ class Measured:
         network: "" for the topology of the test, else the control's name.
         flow: The flow's name.
         member: Which member of a flow between arrays; None for all of them, pooled.
-        oam: Whether it is of the OAM cells of its connections instead of the user cells.
+        plane: Of which cells of its connections it is.
         metric: The metric's name in the catalogue.
         statistic: "p99", "max", or "" for a single number.
         dimension: Of the value.
@@ -53,7 +54,7 @@ class Measured:
     network: str
     flow: str
     member: int | None
-    oam: bool
+    plane: Plane
     metric: str
     statistic: str
     dimension: Dimension

@@ -46,6 +46,7 @@ class Draft:
         clock: The line that serves it.
         queues: For a scheduler, the queue before each input, or None.
         line: For a queue and a scheduler, the path of that line.
+        size_bytes: The size of all items that arrive; 0 if sizes differ or are unknown.
     """
 
     instance: Instance
@@ -53,6 +54,7 @@ class Draft:
     clock: Clock | None = None
     queues: list[Instance | None] = field(default_factory=list)
     line: str = ""
+    size_bytes: int = 0
 
     @property
     def element(self) -> Element:

@@ -14,34 +14,39 @@ from typing import TYPE_CHECKING
 from qospec.check.device import predicates
 from qospec.check.test.first_hop import PLACES
 from qospec.diagnostics import Diagnostic, Label
+from qospec.model.expression import measurements
 from qospec.protocol.marks import CLP
 from qospec.units import RATE, text_of
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping, Sequence
+    from collections.abc import Callable, Iterator, Mapping
 
+    from qospec.catalogue.form import Form
     from qospec.engine.line.clock import Clock
     from qospec.model.suite import Case, Flow, Instance, Network, Property, Test
     from qospec.plan.assembly import Draft, Drafts
-    from qospec.plan.tables import AmbiguousRouteError, Member, NoPathError, Reach
+    from qospec.plan.forms import FormError, Survey
+    from qospec.plan.tables import AmbiguousRouteError, NoPathError, Reach
     from qospec.source import Span
 
 
 def overloads(
-    case: Case,
-    network: Network,
-    drafts: Drafts,
-    reach: Reach,
-    members: Sequence[Member],
-    asks: Callable[[Flow, Clock], Fraction],
+    case: Case, network: Network, survey: Survey, asks: Callable[[Flow, Form, Clock], Fraction]
 ) -> Iterator[Diagnostic]:
     """Yield each line whose flows ask for more than it carries, in bit/s by `asks`."""
-    for index, through in sorted(reach.offered.items()):
-        draft = drafts[index]
+    members = survey.members
+    for index, through in sorted(survey.reach.offered.items()):
+        draft = survey.drafts[index]
         clock = draft.clock
         if clock is None:
             continue
-        asked_bps = {n: asks(case.flows[members[n].flow], clock) for n in through}
+        asked_bps = {
+            n: max(
+                asks(case.flows[members[n].flow], form, clock)
+                for form in survey.forms.straight(index, n)
+            )
+            for n in through
+        }
         if sum(asked_bps.values(), Fraction(0)) > clock.bit_rate:
             layer = "cell" if clock.encapsulation is None else "line"
             shares: dict[int, Fraction] = {}
@@ -104,8 +109,8 @@ def ambiguous_route(case: Case, network: Network, error: AmbiguousRouteError) ->
 def _cells(error: NoPathError, flow: Flow) -> str:
     if flow.stream is not None:
         return f"packets of `{flow.name}`"
-    if error.item_class.oam:
-        return f"OAM cells of `{flow.name}`"
+    if error.item_class.plane != "user":
+        return f"{error.item_class.plane.upper()} cells of `{flow.name}`"
     tagged = error.item_class.marks & CLP > error.member.marks & CLP
     return f"{'tagged ' if tagged else ''}cells of `{flow.name}`"
 
@@ -138,12 +143,52 @@ def too_many_cells(test: Test, case: Case, cells: int, most_items: int) -> Diagn
 FRAMING = "E0309"
 
 
-def framing_mismatch(
-    case: Case, name: str, drafts: Drafts, reach: Reach, members: Sequence[Member]
-) -> Iterator[Diagnostic]:
+def form_refused(case: Case, network: Network, error: FormError) -> Diagnostic:
+    """Return the error for an element that cannot take the items of a flow as they arrive."""
+    element, flow = network.elements[error.element], case.flows[error.member.flow]
+    items = "cells" if flow.stream is None else "packets"
+    return Diagnostic(
+        "E0311",
+        f"`{element.path}` cannot take the {items} of `{flow.name}`: {error}",
+        element.span or flow.span,
+        secondary=(Label(flow.span, "sent here"),),
+        help=f"lead `{flow.name}` past it, or change what it does or what `{flow.name}` sends",
+    )
+
+
+def latencies_asked(case: Case, name: str) -> frozenset[str]:
+    """Return the flows of which statements use latencies on a network."""
+    leaves = (each for s in case.statements for each in measurements(s.expression))
+    return frozenset(
+        each.flow for each in leaves if each.network == name and "latencies" in each.needs
+    )
+
+
+def unknown_latency(case: Case, name: str, survey: Survey) -> Iterator[Diagnostic]:
+    """Yield each flow whose latency is asked for, which needs the sizes of packets as sent.
+
+    They are those that arrive, or all the same.
+    """
+    asked = latencies_asked(case, name)
+    for number, flow in enumerate(case.flows):
+        mine = [n for n, member in enumerate(survey.members) if member.flow == number]
+        sent, *_ = {survey.forms.sent(n) for n in mine}
+        changed = any(survey.forms.at_end(n) != {sent} for n in mine)
+        if flow.name in asked and changed and len(sent.sizes) > 1:
+            yield Diagnostic(
+                "E0312",
+                f"the latency of `{flow.name}` is not known: its packets of several sizes arrive"
+                " with others",
+                flow.span,
+                notes=("latency begins with the last bit sent, so it needs the size as sent",),
+                help="ask for `delay`, decapsulate the packets, or send one size",
+            )
+
+
+def framing_mismatch(case: Case, name: str, survey: Survey) -> Iterator[Diagnostic]:
     """Yield each flow that a network's lines do not carry as planned; once for a flow."""
-    reported: set[int] = set()
-    for number, member in enumerate(members):
+    drafts, reported = survey.drafts, set[int]()
+    for number, member in enumerate(survey.members):
         flow = case.flows[member.flow]
         first = drafts[case.networks[name].hosts[member.origin].line].clock
         assert first is not None  # noqa: S101 -- a host's line has one
@@ -152,16 +197,20 @@ def framing_mismatch(
             reported.add(member.flow)
             yield _other_framing(flow, name)
         if member.flow not in reported and flow.stream is not None:
-            largest = max(flow.stream.sizes.size_bytes)
-            for index, through in sorted(reach.any.items()):
+            sent_bytes = survey.forms.sent(number).largest_bytes
+            for index, through in sorted(survey.reach.any.items()):
                 clock = drafts[index].clock
                 framed = None if clock is None else clock.encapsulation
-                if number in through and framed is not None and largest > framed.largest_bytes:
+                if number not in through or framed is None:
+                    continue
+                largest_bytes = survey.forms.largest_bytes(index, number)
+                if largest_bytes > framed.largest_bytes:
                     reported.add(member.flow)
                     # A queue or a scheduler has been joined with its line.
                     path = drafts[index].line or drafts[index].instance.path
                     link = next(e for e in case.networks[name].elements if e.path == path)
-                    yield _too_large(flow, link, largest, framed.largest_bytes)
+                    sizes = (sent_bytes, largest_bytes, framed.largest_bytes)
+                    yield _too_large(flow, link, *sizes)
                     break
 
 
@@ -174,15 +223,21 @@ def _other_framing(flow: Flow, network: str) -> Diagnostic:
     )
 
 
-def _too_large(flow: Flow, link: Instance, largest_bytes: int, most_bytes: int) -> Diagnostic:
+def _too_large(
+    flow: Flow, link: Instance, sent_bytes: int, largest_bytes: int, most_bytes: int
+) -> Diagnostic:
+    grown = largest_bytes - sent_bytes
+    arrive = f"they have {largest_bytes} B at `{link.path}`, which" if grown else f"`{link.path}`"
     return Diagnostic(
         FRAMING,
-        f"`{flow.name}` sends packets of {largest_bytes} B @ip, "
-        f"but `{link.path}` takes at most {most_bytes} B",
+        f"`{flow.name}` sends packets of {sent_bytes} B @ip, "
+        f"but {arrive} takes at most {most_bytes} B",
         flow.span,
         secondary=() if link.span is None else (Label(link.span, "linked here"),),
         notes=("packets are not fragmented",),
-        help="send smaller packets, or use a medium that takes them",
+        help=f"send packets of at most {most_bytes - grown} B @ip, or use a medium that takes them"
+        if grown > 0
+        else "send smaller packets, or use a medium that takes them",
     )
 
 

@@ -21,7 +21,8 @@ if TYPE_CHECKING:
     from qospec.engine.items.connections import Connections
     from qospec.model.suite import Network
     from qospec.plan.assembly import Drafts
-    from qospec.plan.tables import Member, Survey, Table
+    from qospec.plan.forms import Survey
+    from qospec.plan.tables import Member, Table
 
 
 MembersByElement = dict[int, set[int]]
@@ -49,8 +50,10 @@ class Lowered:
 
 def lower(network: Network, survey: Survey, connections: Connections) -> Lowered:
     """Return the nodes and wires that the members' items can reach; consumes the survey."""
-    members, drafts, made, found = survey
+    members, forms, drafts, made, found = survey
     reach = found.any
+    for index, through in reach.items():
+        drafts[index].size_bytes = forms.only_size(index, through)
     for index in reach:
         if index in made:
             used = made[index].used
@@ -94,7 +97,7 @@ def _split_inputs(
             for edge in edges
             if edge.output in made[place].used
         ]
-        drafts[place] = Draft(drafts[index].instance, mine)
+        drafts[place] = Draft(drafts[index].instance, mine, size_bytes=drafts[index].size_bytes)
         _move_input(drafts, (index, entry), place)
 
 
@@ -148,9 +151,11 @@ def _node(
         draft.clock,
         draft.waiting,
     )
+    node = Node(path, element, clock, waiting, size_bytes=draft.size_bytes)
     if table is None:
-        return Node(path, element, clock, waiting)
-    return Node(path, element, clock, waiting, *table.by_connection(members, connections))
+        return node
+    outputs, columns = table.by_connection(members, connections)
+    return node._replace(outputs=outputs, columns=columns)
 
 
 def _wires(drafts: Drafts, position: dict[int, int]) -> tuple[Wire, ...]:

@@ -28,7 +28,7 @@ class Unmark(Element):
         """Clear the other bits of all marks."""
         (batch,) = arrivals
         if batch.count:
-            batch = batch._replace(marks=batch.marks & np.uint16(self.kept))
+            batch = batch.with_marks(batch.marks & np.uint16(self.kept))
         return Step((batch,), (until_ps,))
 
 
@@ -59,6 +59,6 @@ def insert_unmarks(drafts: Drafts, reach: Reach) -> None:
         path = f"{draft.line or draft.instance.path} (marks)"
         behind = replace(draft.instance, path=path, element=Unmark(kept))
         (edge,) = draft.edges
-        drafts[place] = Draft(behind, [replace(edge, output=0)])
+        drafts[place] = Draft(behind, [replace(edge, output=0)], size_bytes=draft.size_bytes)
         draft.edges = [Edge(edge.output, "element", place, 0, edge.rank)]
         reach.any[place] = reach.any[index]

@@ -19,12 +19,14 @@ from qospec.plan.marks_carried import carried
 from qospec.plan.tables import (
     NO_OUTPUT,
     AmbiguousRouteError,
+    Hop,
     ItemClass,
     NoPathError,
     Reach,
     State,
     Table,
 )
+from qospec.protocol.atm import PLANES
 from qospec.protocol.marks import ALL, CLP
 
 if TYPE_CHECKING:
@@ -35,8 +37,8 @@ if TYPE_CHECKING:
     from qospec.plan.assembly import Draft, Drafts, Edge
     from qospec.plan.tables import Member, Reach, Table
 
-OAM = (ItemClass(oam=True, marks=0), ItemClass(oam=True, marks=CLP))
-"""The classes of OAM cells: a policer may tag them too."""
+INSERTED = [ItemClass(plane, marks) for plane in PLANES if plane != "user" for marks in (0, CLP)]
+"""The classes of cells that the network inserts: a policer may tag them too."""
 
 
 class MemberRouting:
@@ -59,7 +61,7 @@ class MemberRouting:
     def choose(self, start: State) -> None:
         """Write the shortest route of user items to the target into the routers' tables.
 
-        OAM cells take the route of the user cells of their connection.
+        Inserted cells take the route of the user cells of their connection.
         """
         distances = self._distances(start)
         if start not in distances:
@@ -76,8 +78,8 @@ class MemberRouting:
         table = self._made[state.element].by_class
         table[self._number, state.item_class] = best[2]
         if state.item_class.marks == self._member.marks:
-            for oam in OAM:
-                table[self._number, oam] = best[2]
+            for inserted in INSERTED:
+                table[self._number, inserted] = best[2]
 
     def _distance(self, edge: Edge, state: State, distances: dict[State, int]) -> float:
         if edge.end == "host":
@@ -97,7 +99,7 @@ class MemberRouting:
             for edge, item_class in self._successors(state, free=True):
                 if edge.end == "host" and edge.to == self._member.target:
                     last.append(state)
-                elif edge.end == "element" and not item_class.oam:
+                elif edge.end == "element" and item_class.plane == "user":
                     onward = self._next_state(edge, item_class, entry)
                     before.setdefault(onward, []).append(state)
                     if onward not in reached:
@@ -116,6 +118,7 @@ class MemberRouting:
     def follow(self, start: State, reach: Reach) -> None:
         """Note where items of all classes pass; raises NoPathError for those that end elsewhere."""
         reached, waiting, straight = {start}, deque([start]), {start}
+        hops = reach.hops.setdefault(self._number, [])
         while waiting:
             state = waiting.popleft()
             reach.any.setdefault(state.element, set()).add(self._number)
@@ -132,22 +135,31 @@ class MemberRouting:
             if not onward:
                 raise NoPathError(self._member, state.item_class)
             for edge, item_class in onward:
-                if edge.end == "host" and edge.to != self._member.target:
-                    raise NoPathError(self._member, item_class, edge.to)
+                if edge.end == "host":
+                    self._end(edge, state, item_class, reach)
                 if edge.end != "element":
                     continue
                 reach.inputs.setdefault((edge.to, edge.input), set()).add(self._number)
                 after = self._next_state(edge, item_class, entry)
-                if state in straight and item_class == usual:
+                goes_straight = state in straight and item_class == usual
+                hops.append(Hop(state, after, edge.input, goes_straight))
+                if goes_straight:
                     straight.add(after)
                 if after not in reached:
                     reached.add(after)
                     waiting.append(after)
 
+    def _end(self, edge: Edge, state: State, item_class: ItemClass, reach: Reach) -> None:
+        """Note that items reach a host; raises NoPathError if it is not the target."""
+        if edge.to != self._member.target:
+            raise NoPathError(self._member, item_class, edge.to)
+        reach.ends.setdefault(self._number, set()).add(state)
+
     def _next_state(self, edge: Edge, item_class: ItemClass, entry: str) -> State:
         """Return the state of items at the element that an edge leads to."""
         element = self._drafts[edge.to].element
-        return State(edge.to, item_class, entry, element.output_of(edge.input, oam=item_class.oam))
+        output = element.output_of(edge.input, plane=item_class.plane)
+        return State(edge.to, item_class, entry, output)
 
     def _entry(self, state: State) -> str:
         """Return the port by which items that leave an element entered the device."""
@@ -175,10 +187,11 @@ class MemberRouting:
         """Yield the classes that items may have behind an element."""
         for marks in draft.element.marks_after(item_class.marks, self._member.contract):
             yield ItemClass(
-                item_class.oam, marks if draft.clock is None else marks & carried(draft.clock)
+                item_class.plane, marks if draft.clock is None else marks & carried(draft.clock)
             )
-        if draft.element.inserts_oam and not item_class.oam:
-            yield ItemClass(oam=True, marks=0)
+        if item_class.plane == "user":
+            for plane in draft.element.inserts:
+                yield ItemClass(plane, marks=0)
 
 
 def route_members(
@@ -201,7 +214,7 @@ def route_members(
     entries = network.entries if asked else {}
     for number, member in enumerate(members):
         walk = MemberRouting(drafts, made, entries, number, member)
-        start = State(network.hosts[member.origin].line, ItemClass(oam=False, marks=member.marks))
+        start = State(network.hosts[member.origin].line, ItemClass("user", member.marks))
         if start.element < 0:
             raise NoPathError(member, start.item_class)  # no link is at the host
         walk.choose(start)
@@ -225,7 +238,11 @@ class Classes(Table):
         asked = self._members[member].asked
         key = (asked, item_class, entry)
         if key not in self._known:
-            item: dict[str, Value] = {**dict(asked), "oam": item_class.oam, "input": entry}
+            item: dict[str, Value] = {
+                **dict(asked),
+                "oam": item_class.plane == "oam",
+                "input": entry,
+            }
             for name, mark in ALL.items():
                 value = mark.of(item_class.marks)
                 item[name] = mark.words[value] if value < len(mark.words) else Fraction(value)

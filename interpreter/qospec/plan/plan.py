@@ -22,6 +22,7 @@ from qospec.model.expression import counted, measurements
 from qospec.plan import feasibility
 from qospec.plan.lowering import Lowered, lower
 from qospec.plan.survey import cell_rate, survey_network
+from qospec.protocol.atm import PLANES
 from qospec.units import PS_PER_S
 
 if TYPE_CHECKING:
@@ -31,6 +32,7 @@ if TYPE_CHECKING:
     from qospec.model.expression import Measured
     from qospec.model.suite import Case, Flow, Goal, Network, Search, Suite, Test
     from qospec.plan.tables import Member
+    from qospec.protocol.atm import Plane
 
 
 @dataclass(frozen=True)
@@ -143,7 +145,7 @@ def _network(
     connections = Connections(
         contracts=tuple(c for m in members for c in [m.contract] * m.connections),
         flow=tuple(i for m in members for i in [m.flow] * m.connections),
-        has_oam=any(instance.element.inserts_oam for instance in network.elements),
+        planes=_planes(network),
     )
     lowered = lower(network, survey, connections)
     loop = zero_delay_cycle(lowered.nodes, lowered.wires)
@@ -165,6 +167,12 @@ def _network(
         lowered.lines,
         frozenset(flow.name for flow in case.flows if flow.stream is not None),
     )
+
+
+def _planes(network: Network) -> tuple[Plane, ...]:
+    """Return the planes in use: that of user items, and those of which something is inserted."""
+    inserted = {plane for each in network.elements for plane in each.element.inserts}
+    return tuple(plane for plane in PLANES if plane == "user" or plane in inserted)
 
 
 def _sources(
@@ -193,11 +201,10 @@ def _sources(
 def _measurement(
     case: Case, network: str, connections: Connections, members: tuple[Member, ...]
 ) -> MeasurementSpec:
-    """Give each flow, each flow's OAM cells and each member that a statement names a histogram."""
-    rows = list(connections.flow)
-    if connections.has_oam:
-        rows += [row + len(case.flows) for row in connections.flow]
-    fresh = 2 * len(case.flows)
+    """Give each plane of each flow, and each member that a statement names, a histogram."""
+    planes, flows = range(len(connections.planes)), len(case.flows)
+    rows = [plane * flows + flow for plane in planes for flow in connections.flow]
+    fresh = len(planes) * flows
     populations = list(_populations(case, network, connections, members))
     for population in populations:
         if population.member is not None:
@@ -210,7 +217,7 @@ def _measurement(
         (need, named[of].first, named[of].stop)
         for m in _measured(case, network)
         for need in m.needs
-        if (of := population_name(m.flow, m.member, oam=m.oam)) in named
+        if (of := population_name(m.flow, m.member, m.plane)) in named
     }
     return MeasurementSpec(
         start_ps=case.run.warmup_ps,
@@ -225,7 +232,7 @@ def _measurement(
 def _series(case: Case, network: str, named: Mapping[str, Population]) -> set[Intervals]:
     """Return what reports ask for by intervals."""
     asked = (
-        (statement.every_ps, named.get(population_name(m.flow, m.member, oam=m.oam)))
+        (statement.every_ps, named.get(population_name(m.flow, m.member, m.plane)))
         for statement in case.statements
         for m in measurements(statement.expression)
         if m.network == network
@@ -250,19 +257,19 @@ def _queues(case: Case, network: str) -> set[str]:
 def _populations(
     case: Case, network: str, connections: Connections, members: tuple[Member, ...]
 ) -> Iterator[Population]:
-    """Yield each flow, its OAM cells, and the members that statements name."""
-    named = {(m.flow, m.member, m.oam) for m in _measured(case, network) if m.member is not None}
+    """Yield each plane of each flow, and the members that statements name."""
+    named = {(m.flow, m.member, m.plane) for m in _measured(case, network) if m.member is not None}
     for number, flow in enumerate(case.flows):
         mine = [member for member in members if member.flow == number]
-        for oam in (False, True) if connections.has_oam else (False,):
-            shift = connections.count if oam else 0
+        for plane in connections.planes:
+            shift = connections.index(0, plane)
             last = mine[-1].first + flow.connections
             shares = flow.connections if len(mine) > 1 else 1
-            yield Population(flow.name, None, oam, mine[0].first + shift, last + shift, shares)
+            yield Population(flow.name, None, plane, mine[0].first + shift, last + shift, shares)
             for turn, member in enumerate(mine):
-                if (flow.name, turn, oam) in named:
+                if (flow.name, turn, plane) in named:
                     first = member.first + shift
-                    yield Population(flow.name, turn, oam, first, first + flow.connections)
+                    yield Population(flow.name, turn, plane, first, first + flow.connections)
 
 
 def _discarders(
@@ -288,7 +295,7 @@ class Population:
 
     flow: str
     member: int | None
-    oam: bool
+    plane: Plane
     first: int
     stop: int
     each: int = 1
@@ -296,13 +303,13 @@ class Population:
     @property
     def name(self) -> str:
         """Return how a statement names it."""
-        return population_name(self.flow, self.member, oam=self.oam)
+        return population_name(self.flow, self.member, self.plane)
 
 
-def population_name(flow: str, member: int | None, *, oam: bool) -> str:
+def population_name(flow: str, member: int | None, plane: Plane) -> str:
     """Return how a statement names a flow, a member of it, or its OAM cells."""
     index = "" if member is None else f"[{member}]"
-    return f"{flow}{index}{'.oam' if oam else ''}"
+    return f"{flow}{index}{'' if plane == 'user' else f'.{plane}'}"
 
 
 class Cost(NamedTuple):

@@ -5,15 +5,16 @@
 
 from __future__ import annotations
 
+import functools
 from dataclasses import replace
 from fractions import Fraction
 from typing import TYPE_CHECKING
 
-from qospec.engine.source.sizes import mean_bytes
 from qospec.plan import feasibility, tolerances, warnings
 from qospec.plan.assembly import assemble
+from qospec.plan.forms import FormError, Forms, Survey, form_sent
 from qospec.plan.paths import route_members
-from qospec.plan.tables import AmbiguousRouteError, Member, NoPathError, Survey
+from qospec.plan.tables import AmbiguousRouteError, Member, NoPathError, Routes
 from qospec.plan.warnings import Classes
 from qospec.protocol.atm import CELL_BYTES
 from qospec.protocol.marks import marked
@@ -21,11 +22,13 @@ from qospec.protocol.marks import marked
 if TYPE_CHECKING:
     from collections.abc import Hashable, Iterator
 
+    from qospec.catalogue.form import Form
     from qospec.diagnostics import Problems
     from qospec.engine.items.connections import Contract
     from qospec.engine.line.clock import Clock
     from qospec.model.expression import Value
     from qospec.model.suite import Case, Flow, Network, Suite
+    from qospec.protocol.encapsulation import Encapsulation
 
 
 def survey_network(case: Case, name: str, problems: Problems) -> Survey | None:
@@ -35,36 +38,38 @@ def survey_network(case: Case, name: str, problems: Problems) -> Survey | None:
     """
     network = case.networks[name]
     members = tuple(_members(case.flows, network))
-    survey = _routes(case, network, members, problems)
+    routes = _routes(case, network, members, problems)
+    survey = None if routes is None else _survey(case, network, members, routes, problems)
     return survey if survey is not None and _fits(case, name, survey, problems) else None
 
 
 def verify(suite: Suite, problems: Problems) -> None:
     """Report what cannot be planned in a checked suite: missing paths, overloaded lines.
 
-    Routes do not depend on rates, so cases that differ in nothing else share them.
+    Routes do not depend on rates and sizes, so cases that differ in nothing else share them.
     """
-    surveys: dict[Hashable, Survey | None] = {}
+    known: dict[Hashable, Routes | None] = {}
     fitting: set[Hashable] = set()
     classes = Classes()
     for case in (case for test in suite.tests for case in test.cases if not case.skip):
         for name, network in case.networks.items():
             members = tuple(_members(case.flows, network))
             key = (id(network), tuple(map(_route_of, members)))
-            if key not in surveys:
-                survey = surveys[key] = _routes(case, network, members, problems)
-                if survey is not None:
-                    classes.add(case, survey)
-            survey = surveys[key]
+            if key not in known:
+                routes = known[key] = _routes(case, network, members, problems)
+                if routes is not None:
+                    classes.add(case, routes)
+            routes = known[key]
             streams = tuple(
                 s and (s.sizes, s.encapsulation) for s in (f.stream for f in case.flows)
             )
             rates = () if case.run.overload else tuple(map(cell_rate, case.flows))
             contracts = tuple(member.contract for member in members)
-            load = (key, streams, rates, contracts)
-            if survey is None or load in fitting:
+            load = (key, streams, rates, contracts, feasibility.latencies_asked(case, name))
+            if routes is None or load in fitting:
                 continue
-            if _fits(case, name, survey._replace(members=members), problems):
+            survey = _survey(case, network, members, routes, problems)
+            if survey is not None and _fits(case, name, survey, problems):
                 fitting.add(load)
     for each in classes.unfed():
         problems.add(each)
@@ -72,15 +77,30 @@ def verify(suite: Suite, problems: Problems) -> None:
 
 def _routes(
     case: Case, network: Network, members: tuple[Member, ...], problems: Problems
-) -> Survey | None:
+) -> Routes | None:
     drafts = assemble(network)
     try:
-        return Survey(members, drafts, *route_members(network, drafts, members))
+        return Routes(drafts, *route_members(network, drafts, members))
     except NoPathError as error:
         problems.add(feasibility.no_path(case, network, error))
         return None
     except AmbiguousRouteError as error:
         problems.add(feasibility.ambiguous_route(case, network, error))
+        return None
+
+
+def _survey(
+    case: Case,
+    network: Network,
+    members: tuple[Member, ...],
+    routes: Routes,
+    problems: Problems,
+) -> Survey | None:
+    sent = [form_sent(case.flows[member.flow]) for member in members]
+    try:
+        return Survey(members, Forms(sent, routes, members), *routes)
+    except FormError as error:
+        problems.add(feasibility.form_refused(case, network, error))
         return None
 
 
@@ -99,16 +119,15 @@ def _route_of(member: Member) -> Hashable:
 
 def _fits(case: Case, name: str, survey: Survey, problems: Problems) -> bool:
     unfit = [
-        *feasibility.framing_mismatch(case, name, survey.drafts, survey.reach, survey.members),
+        *feasibility.framing_mismatch(case, name, survey),
         *feasibility.uncarried_marks(case, survey.drafts, survey.reach),
+        *feasibility.unknown_latency(case, name, survey),
     ]
     if not unfit and not case.run.overload:
-        reach, network = survey.reach, case.networks[name]
-        drafts, members = survey.drafts, survey.members
-        unfit = [*feasibility.overloads(case, network, drafts, reach, members, _asked_bps)]
+        unfit = [*feasibility.overloads(case, case.networks[name], survey, _asked_bps)]
     doubtful = [
-        *warnings.short_quanta(case, case.networks[name], survey),
-        *warnings.small_queues(case, survey),
+        *warnings.short_quanta(case.networks[name], survey),
+        *warnings.small_queues(survey),
         *warnings.small_buckets(case, survey),
         *warnings.unreachable_rates(survey),
         *tolerances.too_small(case, survey),
@@ -123,12 +142,18 @@ def cell_rate(flow: Flow) -> Fraction:
     return Fraction(flow.arrivals.mean_rate(flow.connections))
 
 
-def _asked_bps(flow: Flow, clock: Clock) -> Fraction:
+def _asked_bps(flow: Flow, form: Form, clock: Clock) -> Fraction:
     """Return what a member of a flow asks of a line, as the line counts bits."""
-    framed = clock.encapsulation
-    if flow.stream is None or framed is None:
-        return cell_rate(flow) * CELL_BYTES * 8
-    return cell_rate(flow) * 8 * mean_bytes(flow.stream.sizes, framed, "line", 0)
+    return cell_rate(flow) * 8 * _line_bytes(form, clock.encapsulation)
+
+
+@functools.cache
+def _line_bytes(form: Form, framed: Encapsulation | None) -> Fraction:
+    """Return the mean number of bytes on a line for each item that the source sends."""
+    # Cached: the cases of a sweep use the same few means, of mixes of up to hundreds of sizes.
+    if framed is None:
+        return form.mean_of(lambda _: CELL_BYTES)
+    return form.mean_of(framed.line_bytes)
 
 
 def _members(flows: tuple[Flow, ...], network: Network) -> Iterator[Member]:

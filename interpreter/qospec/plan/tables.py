@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from qospec.engine.items.connections import Connections, Contract
     from qospec.model.expression import Value
     from qospec.plan.assembly import Drafts
+    from qospec.protocol.atm import Plane
 
 NO_OUTPUT = MAX_OUTPUTS
 """Stands for no output."""
@@ -56,7 +57,7 @@ class NoPathError(Exception):
 class ItemClass(NamedTuple):
     """What distinguishes items of one connection."""
 
-    oam: bool
+    plane: Plane
     marks: int
 
 
@@ -96,12 +97,29 @@ class Reach:
         inputs: Per element and input, the members whose items may arrive there.
         offered: Per element, the members whose user items pass it as they were sent.
         item_classes: Per element, the classes of items that arrive there, by member.
+        hops: Per member, from where to where its items go.
+        ends: Per member, from where they go to its target.
     """
 
     any: dict[int, set[int]] = field(default_factory=dict)
     inputs: dict[tuple[int, int], set[int]] = field(default_factory=dict)
     offered: dict[int, set[int]] = field(default_factory=dict)
     item_classes: dict[int, set[tuple[int, ItemClass]]] = field(default_factory=dict)
+    hops: dict[int, list[Hop]] = field(default_factory=dict)
+    ends: dict[int, set[State]] = field(default_factory=dict)
+
+
+class Hop(NamedTuple):
+    """A step of items from one element to an input of the next.
+
+    `straight` says whether user items take it that are as they were sent, but for what elements
+    usually do to them.
+    """
+
+    before: State
+    after: State
+    input: int
+    straight: bool
 
 
 @dataclass
@@ -145,12 +163,13 @@ class Table:
         """
         columns = sorted({item_class.marks for _, item_class in self.by_class})
         place = {marks: column for column, marks in enumerate(columns)}
-        halves = 2 if connections.has_oam else 1
-        rows = np.full((halves * len(members), len(columns)), NO_OUTPUT, np.uint8)
+        planes = connections.planes
+        rows = np.full((len(planes), len(members), len(columns)), NO_OUTPUT, np.uint8)
         for (member, item_class), output in self.by_class.items():
-            rows[member + item_class.oam * len(members), place[item_class.marks]] = output
-        lengths = [member.connections for member in members] * halves
-        return np.repeat(rows, lengths, axis=0), tuple(columns)
+            rows[planes.index(item_class.plane), member, place[item_class.marks]] = output
+        lengths = [member.connections for member in members]
+        table = np.repeat(rows, lengths, axis=1).reshape(connections.indices, len(columns))
+        return table, tuple(columns)
 
 
 def members_using(output: int, members: set[int], table: Table | None) -> set[int]:
@@ -158,17 +177,15 @@ def members_using(output: int, members: set[int], table: Table | None) -> set[in
     return {n for n in members if table is None or output in table.outputs(n)}
 
 
-class Survey(NamedTuple):
-    """A network with the routes of a case's items.
+class Routes(NamedTuple):
+    """A network with the routes of a case's items, whatever their rates and sizes.
 
     Attributes:
-        members: Each origin and target of each flow.
         drafts: The elements in place.
         tables: The output tables of routers and classifiers.
         reach: Where items pass.
     """
 
-    members: tuple[Member, ...]
     drafts: Drafts
     tables: dict[int, Table]
     reach: Reach

@@ -20,7 +20,8 @@ if TYPE_CHECKING:
 
     from qospec.engine.line.clock import Clock
     from qospec.model.suite import Case
-    from qospec.plan.tables import Member, Survey
+    from qospec.plan.forms import Survey
+    from qospec.plan.tables import Member
 
 _ROUNDING_PS = 2
 """What rounding slots to whole picoseconds may add."""

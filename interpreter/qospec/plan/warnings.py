@@ -13,7 +13,6 @@ from typing import TYPE_CHECKING
 from qospec.diagnostics import Diagnostic, Label
 from qospec.model.expression import Constant
 from qospec.plan.assembly import feeders
-from qospec.protocol.atm import CELL_BYTES
 from qospec.units import RATE, text_of
 
 if TYPE_CHECKING:
@@ -22,7 +21,8 @@ if TYPE_CHECKING:
     from qospec.engine.scheduler.scheduler import Scheduler
     from qospec.model.suite import Case, Instance, Network
     from qospec.plan.assembly import Draft
-    from qospec.plan.tables import Survey
+    from qospec.plan.forms import Survey
+    from qospec.plan.tables import Routes
     from qospec.source import Span
 
     Level = tuple[Scheduler, list[int]]
@@ -34,9 +34,9 @@ REASON = (
 )
 
 
-def short_quanta(case: Case, network: Network, survey: Survey) -> Iterator[Diagnostic]:
+def short_quanta(network: Network, survey: Survey) -> Iterator[Diagnostic]:
     """Yield each scheduler whose quantum for an input is below the size of a packet there."""
-    found = largest_arrivals(case, survey)
+    found = largest_arrivals(survey)
     for index, draft in survey.drafts.items():
         if draft.duty == "scheduler":
             scheduler: Scheduler = draft.instance.element
@@ -45,17 +45,13 @@ def short_quanta(case: Case, network: Network, survey: Survey) -> Iterator[Diagn
                 yield from _short_quantum(each, largest, network)
 
 
-def largest_arrivals(case: Case, survey: Survey) -> dict[tuple[int, int], int]:
+def largest_arrivals(survey: Survey) -> dict[tuple[int, int], int]:
     """Return the largest size in bytes of arrivals, by element and number of its input."""
-    return {
-        place: max(_largest(case, survey.members[number].flow) for number in members)
-        for place, members in survey.reach.inputs.items()
-    }
-
-
-def _largest(case: Case, flow: int) -> int:
-    stream = case.flows[flow].stream
-    return CELL_BYTES if stream is None else max(stream.sizes.size_bytes)
+    found = {}
+    for place, members in survey.reach.inputs.items():
+        forms = (form for each in members for form in survey.forms.at_input(*place, each))
+        found[place] = max(form.largest_bytes for form in forms)
+    return found
 
 
 def _levels(scheduler: Scheduler, coming: Iterator[int]) -> Iterator[Level]:
@@ -96,9 +92,9 @@ def _short_quantum(
     )
 
 
-def small_queues(case: Case, survey: Survey) -> Iterator[Diagnostic]:
+def small_queues(survey: Survey) -> Iterator[Diagnostic]:
     """Yield each queue whose limit is below the size of a packet that arrives there."""
-    coming = largest_arrivals(case, survey)
+    coming = largest_arrivals(survey)
     for index, draft in survey.drafts.items():
         for number, queue in enumerate(_queues(draft)):
             largest = coming.get((index, number), 0)
@@ -131,9 +127,12 @@ def small_buckets(case: Case, survey: Survey) -> Iterator[Diagnostic]:
         bucket = element.token_bucket
         if bucket is None or not (bucket.size_bytes or element.holds):
             continue
-        for number in sorted({survey.members[n].flow for n in survey.reach.any[index]}):
+        largest: dict[int, int] = {}
+        for number in survey.reach.any[index]:
+            of = survey.members[number].flow
+            largest[of] = max(largest.get(of, 0), survey.forms.largest_bytes(index, number))
+        for number, largest_bytes in sorted(largest.items()):
             flow = case.flows[number]
-            largest_bytes = 0 if flow.stream is None else max(flow.stream.sizes.size_bytes)
             if bucket.size_bytes < largest_bytes:
                 yield Diagnostic(
                     "W0607",
@@ -152,11 +151,11 @@ class Classes:
         self._written: dict[tuple[Span, int], str] = {}
         self._used: set[tuple[Span, int]] = set()
 
-    def add(self, case: Case, survey: Survey) -> None:
+    def add(self, case: Case, routes: Routes) -> None:
         """Note the classes that a case uses, of classifiers in its own file that packets reach."""
-        for index, table in survey.tables.items():
-            draft = survey.drafts[index]
-            if draft.duty == "classifier" and survey.reach.any.get(index):
+        for index, table in routes.tables.items():
+            draft = routes.drafts[index]
+            if draft.duty == "classifier" and routes.reach.any.get(index):
                 self._add(case, draft.instance, table.used)
 
     def _add(self, case: Case, instance: Instance, used: frozenset[int]) -> None:

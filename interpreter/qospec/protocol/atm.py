@@ -1,6 +1,7 @@
-"""ATM: the cell, the virtual path, and the service categories.
+"""ATM: the cell, the virtual path, the service categories, and the planes of a connection.
 
-Sources: ITU-T I.361, 2 (the cell); ATM Forum TM 4.1, 2.1 (the categories).
+Sources: ITU-T I.361, 2 (the cell); ATM Forum TM 4.1, 2.1 (the categories); ITU-T I.610, 6 (OAM
+cells) and I.371, 5.2 (resource management cells).
 """
 
 from __future__ import annotations
@@ -14,3 +15,10 @@ HIGHEST_VIRTUAL_PATH = 4_095
 
 ServiceCategory = Literal["cbr", "vbr_rt", "vbr_nrt", "ubr"]
 SERVICE_CATEGORIES: tuple[str, ...] = get_args(ServiceCategory)
+
+Plane = Literal["user", "oam", "rm"]
+PLANES: tuple[Plane, ...] = get_args(Plane)
+"""The cells that share a connection: user cells, OAM cells, and resource management (RM) cells.
+
+Sources send items of the first plane; elements of the network insert those of the others.
+"""

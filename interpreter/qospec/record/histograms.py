@@ -77,7 +77,7 @@ def _of_delays(statements: Iterable[Statement]) -> Iterator[Measured]:
 
 def _flow(leaf: Measured) -> str:
     prefix = f"{leaf.network}." if leaf.network else ""
-    return prefix + population_name(leaf.flow, leaf.member, oam=leaf.oam)
+    return prefix + population_name(leaf.flow, leaf.member, leaf.plane)
 
 
 def histogram(repeats: Sequence[Delays]) -> Document:

@@ -256,14 +256,14 @@ class Bench:
         at_ps, sizes, marks = zip(*traffic.items, strict=True)
         count = len(at_ps)
         batch = Batch(
-            np.array(at_ps, np.int64),
-            np.arange(count),
-            np.zeros(count, np.int32),
-            np.array(sizes, np.int32),
-            np.array(marks, np.uint16),
+            at_ps=np.array(at_ps, np.int64),
+            sent_ps=np.arange(count),
+            connection=np.zeros(count, np.int32),
+            size_bytes=np.array(sizes, np.int32),
+            marks=np.array(marks, np.uint16),
         )
         fifo = Fifo(limit, policy)
-        connections = Connections((CONTRACT,), (0,), has_oam=False)
+        connections = Connections((CONTRACT,), (0,))
         state = fifo.start(Setting(connections, DRAWS, traffic.clock))
         done, left, lost = 0, empty(), []
         for until_ps in (*traffic.cuts, FOREVER_PS):

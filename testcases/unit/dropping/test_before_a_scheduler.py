@@ -22,7 +22,7 @@ from qospec.engine.queue.drop_policy import Waiting
 from qospec.engine.random import Draws
 from qospec.engine.scheduler.scheduler import Combined
 
-CONNECTIONS = Connections((Contract("cbr", Fraction(1_000), 0),), (0,), has_oam=False)
+CONNECTIONS = Connections((Contract("cbr", Fraction(1_000), 0),), (0,))
 TYPICAL = 500
 SHARES = (("a", Fraction(500)), ("b", Fraction(1_500)), ("c", Fraction(4_500)))
 SCHEDULERS = {
@@ -148,11 +148,11 @@ def carried(scheduler, inputs, kept, cuts):
 def batch_of(items, k):
     at_ps, sizes, marks = zip(*items, strict=True)
     return Batch(
-        np.array(at_ps, np.int64),
-        np.arange(len(items)) + 1_000 * k,
-        np.zeros(len(items), np.int32),
-        np.array(sizes, np.int32),
-        np.array(marks, np.uint16),
+        at_ps=np.array(at_ps, np.int64),
+        sent_ps=np.arange(len(items)) + 1_000 * k,
+        connection=np.zeros(len(items), np.int32),
+        size_bytes=np.array(sizes, np.int32),
+        marks=np.array(marks, np.uint16),
     )
 
 

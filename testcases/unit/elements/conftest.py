@@ -48,11 +48,11 @@ class Lab:
             return np.broadcast_to(np.array(columns.get(name, usual), dtype), count).copy()
 
         return Batch(
-            np.array(at_ps, np.int64),
-            column("sent_ps", range(count), np.int64),
-            column("connection", 0, np.int32),
-            column("size_bytes", 53, np.int32),
-            column("marks", 0, np.uint16),
+            at_ps=np.array(at_ps, np.int64),
+            sent_ps=column("sent_ps", range(count), np.int64),
+            connection=column("connection", 0, np.int32),
+            size_bytes=column("size_bytes", 53, np.int32),
+            marks=column("marks", 0, np.uint16),
         )
 
     @staticmethod
@@ -60,7 +60,7 @@ class Lab:
         *, clock: Clock | None = None, contracts: Sequence[Contract] = (CBR,), **more: Any
     ) -> Setting:
         """Return what an element finds."""
-        connections = Connections(tuple(contracts), (0,) * len(contracts), has_oam=True)
+        connections = Connections(tuple(contracts), (0,) * len(contracts), planes=("user", "oam"))
         return Setting(connections, Draws(("test",)), clock, **more)
 
     @staticmethod

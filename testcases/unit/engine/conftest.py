@@ -9,6 +9,7 @@ import pytest
 from qospec.engine.items.batch import Batch
 from qospec.engine.items.connections import Connections, Contract
 from qospec.engine.random import Draws
+from qospec.protocol.atm import Plane
 
 
 class Listed:
@@ -51,11 +52,11 @@ def batch_of() -> Callable[..., Batch]:
     ) -> Batch:
         n = len(at_ps)
         return Batch(
-            np.array(at_ps, np.int64),
-            np.array(at_ps if sent_ps is None else sent_ps, np.int64),
-            np.array([0] * n if connection is None else connection, np.int32),
-            np.full(n, 53, np.int32),
-            np.zeros(n, np.uint16),
+            at_ps=np.array(at_ps, np.int64),
+            sent_ps=np.array(at_ps if sent_ps is None else sent_ps, np.int64),
+            connection=np.array([0] * n if connection is None else connection, np.int32),
+            size_bytes=np.full(n, 53, np.int32),
+            marks=np.zeros(n, np.uint16),
         )
 
     return make
@@ -65,8 +66,10 @@ def batch_of() -> Callable[..., Batch]:
 def vcs() -> Callable[..., Connections]:
     """Return a maker of CBR connections, all of one peak cell rate."""
 
-    def make(count: int, *, cell_rate: int = 10**11, has_oam: bool = False) -> Connections:
+    def make(
+        count: int, *, cell_rate: int = 10**11, planes: Sequence[Plane] = ("user",)
+    ) -> Connections:
         contract = Contract("cbr", Fraction(cell_rate), 0)
-        return Connections((contract,) * count, (0,) * count, has_oam=has_oam)
+        return Connections((contract,) * count, (0,) * count, planes=tuple(planes))
 
     return make

@@ -24,7 +24,7 @@ from qospec.units import CELLS, RATIO
 
 SPAN = Span(Source("a.qos", "expect f.lost < 1\n"), 0, 6)
 LOST, SENT, SEEN = (
-    Measured("", "f", None, oam=False, metric=name, statistic="", dimension=CELLS, text="")
+    Measured("", "f", None, plane="user", metric=name, statistic="", dimension=CELLS, text="")
     for name in ("lost", "sent", "received")
 )
 SPREAD = (8, 9, 10, 11, 12)
@@ -253,7 +253,7 @@ RATE = Measured("", "f", None, False, "cell_loss_ratio", "", RATIO, "")  # noqa:
 
 
 RATIO_SEEN = Measured(
-    "", "f", None, oam=False, metric="cell_loss_ratio", statistic="", dimension=RATIO, text=""
+    "", "f", None, plane="user", metric="cell_loss_ratio", statistic="", dimension=RATIO, text=""
 )
 
 

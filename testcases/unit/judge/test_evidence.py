@@ -143,7 +143,9 @@ def test_where_nothing_is_drawn_a_pass_on_too_few_says_so(planned) -> None:
 
 def test_a_quantile_is_of_delays_or_of_values() -> None:
     asked = [
-        Measured("", "f", None, oam=False, metric=name, statistic="p99", dimension=TIME, text="q")
+        Measured(
+            "", "f", None, plane="user", metric=name, statistic="p99", dimension=TIME, text="q"
+        )
         for name in ("transfer_delay", "jitter")
     ]
     apart = [Need(leaf, 100, together=False, text="x").shortfall(20)[0] for leaf in asked]
@@ -154,7 +156,7 @@ def test_a_quantile_is_of_delays_or_of_values() -> None:
 
 def test_the_unit_of_what_was_lost_is_what_the_metric_is_declared_for() -> None:
     of = [
-        Measured("", "f", None, oam=False, metric=name, statistic="", dimension=RATIO, text="")
+        Measured("", "f", None, plane="user", metric=name, statistic="", dimension=RATIO, text="")
         for name in ("loss_ratio", "cell_loss_ratio")
     ]
     said = [Need(leaf, 299, together=True, text="x").shortfall(20)[0] for leaf in of]

@@ -27,7 +27,7 @@ P0, P10, P80, P90, P99, MEAN = (
         "",
         "f",
         None,
-        oam=False,
+        plane="user",
         metric="transfer_delay",
         statistic=name,
         dimension=TIME,

@@ -15,7 +15,9 @@ SPAN = Span(Source("a.qos", "expect f.lost == 0\n"), 0, 6)
 
 
 def measured(metric: str) -> Measured:
-    return Measured("", "f", None, oam=False, metric=metric, statistic="", dimension=CELLS, text="")
+    return Measured(
+        "", "f", None, plane="user", metric=metric, statistic="", dimension=CELLS, text=""
+    )
 
 
 LOST, SENT = measured("lost"), measured("sent")

@@ -125,11 +125,11 @@ class Wire:
         some = [t for t in trips if before_ps <= getattr(t, name) < until_ps]
         if some:
             yield Batch(
-                np.array([getattr(t, name) for t in some], np.int64),
-                np.array([t.sent_ps for t in some], np.int64),
-                np.array([t.connection for t in some], np.int32),
-                np.array([t.size_bytes for t in some], np.int32),
-                np.zeros(len(some), np.uint16),
+                at_ps=np.array([getattr(t, name) for t in some], np.int64),
+                sent_ps=np.array([t.sent_ps for t in some], np.int64),
+                connection=np.array([t.connection for t in some], np.int32),
+                size_bytes=np.array([t.size_bytes for t in some], np.int32),
+                marks=np.zeros(len(some), np.uint16),
             )
 
 

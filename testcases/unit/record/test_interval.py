@@ -28,7 +28,7 @@ def measured(metric: str, statistic: str = "", dimension: object = COUNT) -> Mea
         "",
         "f",
         None,
-        oam=False,
+        plane="user",
         metric=metric,
         statistic=statistic,
         dimension=dimension,

@@ -43,7 +43,13 @@ def test_its_conforming_source_conforms(flow, peak, ratio, size, connections, ph
     until_ps = math.ceil(3 * process.every)
     state = process.start(connections, phases, flow.draws)
     at_ps, connection = process.emit(state, until_ps)
-    batch = Batch(at_ps, at_ps, connection, connection * 0 + 53, (connection * 0).astype("uint8"))
+    batch = Batch(
+        at_ps=at_ps,
+        sent_ps=at_ps,
+        connection=connection,
+        size_bytes=connection * 0 + 53,
+        marks=(connection * 0).astype("uint8"),
+    )
     contracts = Connections((traffic.contract(),) * connections, (0,) * connections)
     gcra = Gcra()
     step = gcra.process(gcra.start(Setting(contracts, flow.draws)), (batch,), until_ps)

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
+from qospec.catalogue.form import Form
 from qospec.catalogue.kinds import OF_PACKETS, Buffer
 from qospec.check.device import predicates
 from qospec.check.device.ports import Origin
@@ -15,6 +16,7 @@ from qospec.check.records.layers import OF_CELLS, OF_LINE
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping
 
+    from qospec.catalogue.kinds import Carried
     from qospec.check.device.ports import Part, Template
     from qospec.check.evaluate.context import Context
     from qospec.check.evaluate.evaluator import Evaluator
@@ -54,19 +56,23 @@ def verify(template: Template, context: Context) -> None:
 
     An element that was reached from one port is not followed again from another.
     """
-    seen: dict[str, set[Origin]] = {each: set() for each in CARRIED}
+    seen: set[tuple[Origin, str]] = set()
     for ports in template.ports.values():
         for index in range(1 if ports.count is None else ports.count):
             start = Origin(port=(ports.name, index))
-            _follow(template, start, ports.carries, seen[ports.carries], context)
+            _follow(template, start, ports.carries, seen, context)
 
 
 def _follow(
-    template: Template, start: Origin, carries: str, seen: set[Origin], context: Context
+    template: Template,
+    start: Origin,
+    enters: str,
+    seen: set[tuple[Origin, str]],
+    context: Context,
 ) -> None:
-    waiting = [start]
+    waiting = [(start, enters)]
     while waiting:
-        origin = waiting.pop()
+        origin, carries = waiting.pop()
         end = template.wires.get(origin)
         if end is None:
             continue
@@ -85,9 +91,18 @@ def _follow(
                 f"`{part.path}` is for {what}", start, carries, place, context, help_text=help_text
             )
             continue
-        onward = [Origin(end.part, output) for output in part.outputs]
+        leaves = _leaves_as(part, carries)
+        onward = [(Origin(end.part, output), leaves) for output in part.outputs]
         waiting += [each for each in onward if each not in seen]
         seen.update(onward)
+
+
+def _leaves_as(part: Part, carries: str) -> str:
+    """Return what such items are behind an element, as far as it is known."""
+    if part.element is None:
+        return carries
+    after: Form = part.element.form_after(Form(cast("Carried", carries)))
+    return after.carries
 
 
 def _report(

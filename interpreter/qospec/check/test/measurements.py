@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from qospec.catalogue.kinds import Catalogue, Kind
     from qospec.check.evaluate.evaluator import Evaluator
     from qospec.check.evaluate.scope import Scope
+    from qospec.protocol.atm import Plane
     from qospec.source import Span
     from qospec.syntax import ast
 
@@ -59,7 +60,7 @@ class FlowValue(Value):
     flow: str
     members: int | None
     member: int | None = None
-    oam: bool = False
+    plane: Plane = "user"
     carries: str = "cell"
 
     @property
@@ -67,7 +68,7 @@ class FlowValue(Value):
         """Return it as written."""
         network = f"{self.network}." if self.network else ""
         member = "" if self.member is None else f"[{self.member}]"
-        return f"{network}{self.flow}{member}{'.oam' if self.oam else ''}"
+        return f"{network}{self.flow}{member}{'' if self.plane == 'user' else f'.{self.plane}'}"
 
     def on(self, network: str) -> FlowValue:
         """Return the same flow on another network."""
@@ -83,8 +84,8 @@ class FlowValue(Value):
 
     def field(self, name: ast.Name, evaluator: Evaluator) -> Value:
         """Return a metric, or its OAM cells."""
-        if name.text == "oam" and not self.oam and self.carries == "cell":
-            return replace(self, oam=True)
+        if name.text == "oam" and self.plane == "user" and self.carries == "cell":
+            return replace(self, plane="oam")
         kind = evaluator.context.catalogue.find("metric", name.text)
         if kind is None:
             raise _unknown_metric(self.carries, name, evaluator.context.catalogue.of("metric"))
@@ -153,7 +154,7 @@ class MetricValue(Value):
             flow.network,
             flow.flow,
             flow.member,
-            flow.oam,
+            flow.plane,
             self.kind.name,
             statistic,
             dimension,

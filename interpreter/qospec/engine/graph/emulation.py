@@ -1,8 +1,9 @@
 """Runs a trial: carries batches from the sources through all nodes, window by window.
 
 Every wire has a watermark: nothing earlier will follow. A node works up to the lowest watermark of
-its inputs, its horizon. Without cycles, one pass in topological order carries a window through; the
-nodes of a cycle form a `Loop`. How time is cut into windows changes only the speed.
+its inputs, its horizon, so one pass in topological order carries a window through. The nodes of a
+cycle are one part, a `Cycle`, and run event by event. How time is cut into windows changes only the
+speed.
 """
 
 from __future__ import annotations
@@ -15,22 +16,22 @@ from typing import TYPE_CHECKING, Protocol
 
 from qospec.engine.arrays import np
 from qospec.engine.element import Setting
+from qospec.engine.event.alone import process_of
 from qospec.engine.experiment import DISCARD, END
-from qospec.engine.graph.fusion import fuse_classifiers
-from qospec.engine.graph.loop import (
+from qospec.engine.graph.components import (
     EndlessError,
-    Loop,
     ZeroDelayError,
     components,
     is_cyclic,
     zero_delay_cycle,
 )
+from qospec.engine.graph.cycle import Cycle
+from qospec.engine.graph.fusion import fuse_classifiers
 from qospec.engine.graph.node import Discard, End, Link, NodeRuntime, Sink, Unconnected
 from qospec.engine.graph.promises import with_promises_checked
 from qospec.engine.items.batch import FOREVER_PS, Batch
 from qospec.engine.measure.observation import Recorder
 from qospec.engine.random import Draws
-from qospec.protocol.atm import CELL_BYTES
 from qospec.units import PS_PER_S
 
 if TYPE_CHECKING:
@@ -78,7 +79,7 @@ def run(
     if chunk < 1:
         raise ValueError("a chunk holds at least one cell")
     keep_memory()
-    experiment = fuse_classifiers(experiment)
+    experiment = fuse_classifiers(experiment, _on_cycles(experiment))
     recorder = Recorder(experiment)
     draws = Draws(experiment.seed)
     network = _Network(experiment, recorder, draws)
@@ -148,7 +149,13 @@ class _Origin:
             connection = connection + np.int32(self._source.first)
         # Only items that a line will stamp may share columns of times: others may write over them.
         sent_ps = at_ps if self._stamped else at_ps.copy()
-        batch = Batch(at_ps, sent_ps, connection, sizes, self._marks[:count])
+        batch = Batch(
+            at_ps=at_ps,
+            sent_ps=sent_ps,
+            connection=connection,
+            size_bytes=sizes,
+            marks=self._marks[:count],
+        )
         if count:
             self._recorder.planned(batch, alone=self._source.connections == 1)
         self._link.put(batch, watermark_ps)
@@ -168,8 +175,13 @@ class _Network:
         if cycle is not None:
             raise ZeroDelayError(cycle)
         self._recorder = recorder
+        self._settings = [_setting(node, experiment, recorder, draws) for node in experiment.nodes]
+        cyclic = _on_cycles(experiment)
         self.runtimes = [
-            _node_runtime(node, experiment, recorder, draws) for node in experiment.nodes
+            _node_runtime(node, setting, recorder, by_events=number in cyclic)
+            for number, (node, setting) in enumerate(
+                zip(experiment.nodes, self._settings, strict=True)
+            )
         ]
         ports: list[list[list[Link]]] = [[[] for _ in n.element.inputs] for n in experiment.nodes]
         self.origins = []
@@ -207,46 +219,67 @@ class _Network:
         return sinks
 
     def _parts(self, experiment: Experiment) -> list[_Runnable]:
-        onward: list[list[int]] = [[] for _ in experiment.nodes]
-        for wire in experiment.wires:
-            if wire.to >= 0:
-                onward[wire.node].append(wire.to)
+        onward = _onward(experiment)
         parts: list[_Runnable] = []
         for component in components(onward):
             runtimes = [self.runtimes[i] for i in component]
-            parts.append(Loop(runtimes) if is_cyclic(component, onward) else runtimes[0])
+            if is_cyclic(component, onward):
+                transitions = [
+                    experiment.nodes[i].element.transition(self._settings[i]) for i in component
+                ]
+                parts.append(Cycle(runtimes, transitions, self._recorder))
+            else:
+                parts.append(runtimes[0])
         return parts
 
 
-def _node_runtime(
-    node: Node, experiment: Experiment, recorder: Recorder, draws: Draws
-) -> NodeRuntime:
-    element, connections = node.element, experiment.connections
-    size_bytes = {size for source in experiment.sources for size in source.sizes.size_bytes}
-    if connections.has_oam:
-        size_bytes.add(CELL_BYTES)
-    setting = Setting(
-        connections=connections,
+def _onward(experiment: Experiment) -> list[list[int]]:
+    """Return, per node, the nodes that it feeds."""
+    onward: list[list[int]] = [[] for _ in experiment.nodes]
+    for wire in experiment.wires:
+        if wire.to >= 0:
+            onward[wire.node].append(wire.to)
+    return onward
+
+
+def _on_cycles(experiment: Experiment) -> frozenset[int]:
+    """Return the nodes that are on cycles."""
+    onward = _onward(experiment)
+    cycles = (component for component in components(onward) if is_cyclic(component, onward))
+    return frozenset(node for component in cycles for node in component)
+
+
+def _setting(node: Node, experiment: Experiment, recorder: Recorder, draws: Draws) -> Setting:
+    return Setting(
+        connections=experiment.connections,
         draws=draws.below("element", node.path),
         clock=node.clock,
         queues=node.queues,
         outputs=node.outputs,
         columns=node.columns,
-        size_bytes=size_bytes.pop() if len(size_bytes) == 1 else 0,
+        size_bytes=node.size_bytes,
         owns_times=True,
         watched=recorder.occupancies.is_recorded(node),
     )
+
+
+def _node_runtime(
+    node: Node, setting: Setting, recorder: Recorder, *, by_events: bool
+) -> NodeRuntime:
+    element = node.element
+    process: Process | None = None
     lookahead_ps = element.lookahead_ps(node.clock)
-    process: Process = functools.partial(element.process, element.start(setting))
-    process = recorder.occupancies.recording(process, node)
-    if os.environ.get("QOS_CHECK") == "1":
-        own_from = connections.count if element.inserts_oam else None
-        process = with_promises_checked(process, node.path, lookahead_ps, own_from)
+    if not by_events:
+        process = process_of(element, setting)
+        process = recorder.occupancies.recording(process, node)
+        if os.environ.get("QOS_CHECK") == "1":
+            inserted = functools.partial(setting.connections.are_of, element.inserts)
+            process = with_promises_checked(process, node.path, lookahead_ps, inserted)
     return NodeRuntime(
         node.path,
         process,
         recorder,
         lookahead_ps=lookahead_ps,
         stamps=node.clock is not None and node.clock.stamps,
-        inserts_oam=element.inserts_oam,
+        inserts=element.inserts,
     )

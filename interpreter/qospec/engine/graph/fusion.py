@@ -60,12 +60,13 @@ class _PassThrough(Element):
         return Step(arrivals, (until_ps,))
 
 
-def fuse_classifiers(experiment: Experiment) -> Experiment:
+def fuse_classifiers(experiment: Experiment, by_events: frozenset[int] = frozenset()) -> Experiment:
     """Return the same experiment with classifiers fused into the schedulers behind them.
 
     A classifier is fused if all its outputs lead to inputs of one scheduler that nothing else
     feeds. One before an observed scheduler is left as it is, for the arrivals at each queue are
-    observed. So is one whose wires are wrong: that is reported elsewhere.
+    observed. So is one whose wires are wrong: that is reported elsewhere; and one of `by_events`,
+    the nodes that take no batches.
     """
     nodes, wires = list(experiment.nodes), list(experiment.wires)
     feeding: dict[int, set[int]] = defaultdict(set)
@@ -78,7 +79,7 @@ def fuse_classifiers(experiment: Experiment) -> Experiment:
     for number, outgoing in leaving.items():
         to, classifier = outgoing[0].to, nodes[number]
         alone = {wire.to for wire in outgoing} == {to} and feeding[to] == {number}
-        if not (classifier.element.only_splits and alone and to >= 0):
+        if number in by_events or not (classifier.element.only_splits and alone and to >= 0):
             continue
         if not _can_fuse_into(nodes[to], outgoing, experiment.measurement) or not _is_fully_wired(
             classifier, outgoing

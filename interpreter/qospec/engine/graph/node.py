@@ -10,11 +10,10 @@ from qospec.engine.items.batch import FOREVER_PS, empty, joined
 from qospec.engine.items.merge import merged
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from qospec.engine.element import Step
+    from qospec.engine.element import Process, Step
     from qospec.engine.items.batch import Batch
     from qospec.engine.measure.observation import Recorder
+    from qospec.protocol.atm import Plane
 
 
 class Sink(Protocol):
@@ -120,11 +119,14 @@ class Unconnected:
 class NodeRuntime:
     """One node with its state and its wires.
 
+    A node of a cycle has no `process`: a `graph.cycle` runs it, and keeps its numbers here.
+
     Attributes:
         path: The name of the node in reports.
         ports: The links that lead to each input.
         sinks: Where each output leads.
         lookahead_ps: Its lookahead.
+        stamps: Whether it writes when items were sent, so that they count as sent behind it.
         horizon_ps: The time up to which it has worked.
         cell_hops: The number of items that it has taken.
         held: The number of them that have neither left nor been lost.
@@ -132,11 +134,10 @@ class NodeRuntime:
     """
 
     __slots__ = (
-        "_inserts_oam",
+        "_inserts",
         "_links",
         "_process",
         "_recorder",
-        "_stamps",
         "cell_hops",
         "departed",
         "held",
@@ -145,24 +146,25 @@ class NodeRuntime:
         "path",
         "ports",
         "sinks",
+        "stamps",
     )
 
     def __init__(
         self,
         path: str,
-        process: Callable[[tuple[Batch, ...], int], Step],
+        process: Process | None,
         recorder: Recorder,
         *,
         lookahead_ps: int,
         stamps: bool,
-        inserts_oam: bool,
+        inserts: tuple[Plane, ...],
     ) -> None:
         self.path = path
         self.lookahead_ps = lookahead_ps
         self._process = process
         self._recorder = recorder
-        self._stamps = stamps
-        self._inserts_oam = inserts_oam
+        self.stamps = stamps
+        self._inserts = inserts
         self.ports: tuple[tuple[Link, ...], ...] = ()
         self.sinks: tuple[Sink, ...] = ()
         self._links: tuple[Link, ...] = ()
@@ -193,6 +195,7 @@ class NodeRuntime:
                 for port in self.ports
             ]
         )
+        assert self._process is not None  # noqa: S101 -- those of a cycle do not advance
         self._forward(arrivals, self._process(arrivals, horizon_ps))
         return True
 
@@ -202,14 +205,14 @@ class NodeRuntime:
         for sink, batch, until_ps in zip(self.sinks, step.departures, step.until_ps, strict=True):
             count = len(batch.at_ps)
             left += count
-            if count and self._stamps:
+            if count and self.stamps:
                 self._recorder.sent(batch)
             sink.put(batch, until_ps)
         self.departed += left
         for loss in step.losses:
             left += len(loss.connection)
             self._recorder.lost(self.path, loss)
-        if self._inserts_oam:
-            self.held += self._recorder.inserted(arrivals, step)
+        if self._inserts:
+            self.held += self._recorder.inserted(self._inserts, arrivals, step)
         self.cell_hops += arrived
         self.held += arrived - left

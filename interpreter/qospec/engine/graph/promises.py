@@ -9,7 +9,9 @@ from qospec.engine.element import Loss
 from qospec.engine.items.batch import FOREVER_PS, well_formed
 
 if TYPE_CHECKING:
-    from qospec.engine.arrays import Times
+    from collections.abc import Callable
+
+    from qospec.engine.arrays import Indices, Times, Truths
     from qospec.engine.element import Process, Step
     from qospec.engine.items.batch import Batch
 
@@ -19,7 +21,10 @@ class BrokenPromiseError(RuntimeError):
 
 
 def with_promises_checked(
-    process: Process, path: str, lookahead_ps: int, own_from: int | None
+    process: Process,
+    path: str,
+    lookahead_ps: int,
+    are_inserted: Callable[[Indices], Truths],
 ) -> Process:
     """Return `process`, checked at each step.
 
@@ -27,9 +32,9 @@ def with_promises_checked(
         process: The element's.
         path: Its path, for the message.
         lookahead_ps: The least delay that it claims.
-        own_from: The first connection index of the items that it inserts, if it inserts any.
+        are_inserted: Which of some connection indices are of items that it may insert.
     """
-    account = _Account(path, lookahead_ps, own_from)
+    account = _Account(path, lookahead_ps, are_inserted)
 
     def checked(arrivals: tuple[Batch, ...], until_ps: int) -> Step:
         account.take(arrivals)
@@ -44,10 +49,12 @@ def with_promises_checked(
 class _Account:
     """The history of one element."""
 
-    def __init__(self, path: str, lookahead_ps: int, own_from: int | None) -> None:
+    def __init__(
+        self, path: str, lookahead_ps: int, are_inserted: Callable[[Indices], Truths]
+    ) -> None:
         self._path = path
         self._lookahead_ps = lookahead_ps
-        self._own_from = own_from
+        self._are_inserted = are_inserted
         self._watermarks_ps: tuple[int, ...] = ()
         self._waiting_ps = np.empty(0, np.int64)
 
@@ -93,7 +100,7 @@ class _Account:
     def _foreign_ps(self, cells: Batch | Loss) -> Times:
         """Return the times of items that the element did not insert."""
         times_ps = cells.sent_ps if isinstance(cells, Loss) else cells.at_ps
-        return times_ps if self._own_from is None else times_ps[cells.connection < self._own_from]
+        return times_ps[~self._are_inserted(cells.connection)]
 
     def _require(self, kept: bool, breach: str) -> None:  # noqa: FBT001  reads as a statement
         if not kept:

@@ -11,6 +11,7 @@ import functools
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from qospec.engine.arrays import np
+from qospec.engine.kernel import kernel
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -62,9 +63,17 @@ class Batch(NamedTuple):
             at_ps[which], sent_ps[which], connection[which], size_bytes[which], marks[which]
         )
 
-    def moved(self, at_ps: Times) -> Batch:
-        """Return the same items at other times."""
-        return self._replace(at_ps=at_ps)
+    def moved(self, at_ps: Times, sent_ps: Times | None = None) -> Batch:
+        """Return the same items at other times; with `sent_ps`, as sent at others too."""
+        return self._replace(at_ps=at_ps, sent_ps=self.sent_ps if sent_ps is None else sent_ps)
+
+    def with_marks(self, marks: Bits) -> Batch:
+        """Return the same items with other marks."""
+        return self._replace(marks=marks)
+
+    def with_sizes(self, size_bytes: Sizes) -> Batch:
+        """Return the same items with other sizes."""
+        return self._replace(size_bytes=size_bytes)
 
     def equals(self, other: Batch) -> bool:
         """Return whether both hold the same items, bit for bit."""
@@ -75,21 +84,42 @@ class Batch(NamedTuple):
 @functools.cache
 def empty() -> Batch:
     """Return the batch without items."""
+    return uninitialised(0)
+
+
+def uninitialised(count: int, *, is_unsent: bool = False) -> Batch:
+    """Return a batch of `count` items, to be written before it is read.
+
+    Args:
+        count: The number of items.
+        is_unsent: Whether a line will stamp the items: `sent_ps` is then `at_ps` itself.
+    """
+    at_ps = np.empty(count, np.int64)
     return Batch(
-        np.empty(0, np.int64),
-        np.empty(0, np.int64),
-        np.empty(0, np.int32),
-        np.empty(0, np.int32),
-        np.empty(0, np.uint16),
+        at_ps=at_ps,
+        sent_ps=at_ps if is_unsent else np.empty(count, np.int64),
+        connection=np.empty(count, np.int32),
+        size_bytes=np.empty(count, np.int32),
+        marks=np.empty(count, np.uint16),
     )
 
 
 def joined(*batches: Batch) -> Batch:
-    """Return the items of all batches; each begins no earlier than the one before it ends."""
+    """Return the items of all batches, one batch after the other.
+
+    They are in order of time if each batch begins no earlier than the one before it ends.
+    """
     filled = [batch for batch in batches if len(batch.at_ps)]
     if len(filled) > 1:
         return Batch(*(np.concatenate(columns) for columns in zip(*filled, strict=True)))
     return filled[0] if filled else empty()
+
+
+@kernel
+def copy_item(source: Batch, i: int, target: Batch, k: int) -> None:
+    """Copy item `i` of a batch into place `k` of another, except for its time there."""
+    target.sent_ps[k], target.connection[k] = source.sent_ps[i], source.connection[i]
+    target.size_bytes[k], target.marks[k] = source.size_bytes[i], source.marks[i]
 
 
 def well_formed(batch: Batch) -> bool:

@@ -1,17 +1,23 @@
-"""The connections (VCs) of a trial: their contracts, and which indices are of OAM cells.
+"""The connections (VCs) of a trial: their contracts, and the indices of their planes.
 
-OAM cells of a VC have an index of their own, `count` above that of its user cells. So an element
-that treats them differently needs one table look-up and no test of each cell.
+A connection has an index for each plane: first come those of user items, then, in the same order of
+connections, those of OAM cells, and so on. So an element that treats planes differently needs one
+table look-up and no test of each cell.
 """
 
 from __future__ import annotations
 
 from fractions import Fraction
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
 from qospec.dataclass import dataclass
-from qospec.protocol.atm import ServiceCategory
+from qospec.protocol.atm import Plane, ServiceCategory
 from qospec.units import PS_PER_S
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from qospec.engine.arrays import Indices, Truths
 
 
 @dataclass(frozen=True)
@@ -62,12 +68,12 @@ class Connections:
     Attributes:
         contracts: One per VC, in order of index.
         flow: The flow (statement) that each VC belongs to.
-        has_oam: Whether some element inserts OAM cells: indices count..2*count-1 are in use.
+        planes: The planes in use, that of user items first.
     """
 
     contracts: tuple[Contract, ...]
     flow: tuple[int, ...]
-    has_oam: bool = False
+    planes: tuple[Plane, ...] = ("user",)
 
     @property
     def count(self) -> int:
@@ -76,5 +82,21 @@ class Connections:
 
     @property
     def indices(self) -> int:
-        """Return the number of connection indices: of user cells, then of OAM cells."""
-        return self.count * (2 if self.has_oam else 1)
+        """Return the number of connection indices, in all planes."""
+        return self.count * len(self.planes)
+
+    def index(self, connection: int, plane: Plane) -> int:
+        """Return the index of a connection, a number from 0, in a plane that is in use."""
+        return self.planes.index(plane) * self.count + connection
+
+    def plane_of(self, index: int) -> Plane:
+        """Return the plane of a connection index."""
+        return self.planes[index // self.count]
+
+    def are_of(self, planes: Iterable[Plane], indices: Indices) -> Truths:
+        """Return (n,) which of n indices are of some planes, which need not be in use."""
+        among = indices < 0
+        for plane in {*planes} & {*self.planes}:
+            first = self.index(0, plane)
+            among |= (indices >= first) & (indices < first + self.count)
+        return among

@@ -9,13 +9,14 @@ import itertools
 from typing import TYPE_CHECKING, NamedTuple
 
 from qospec.engine.arrays import np
-from qospec.engine.items.batch import Batch, empty
+from qospec.engine.items.batch import copy_item, empty, uninitialised
 from qospec.engine.kernel import kernel
 from qospec.protocol.marks import VALUES
 
 if TYPE_CHECKING:
     from qospec.engine.arrays import Bits, Marks, Whole
     from qospec.engine.element import Setting
+    from qospec.engine.items.batch import Batch
 
 MAX_OUTPUTS = 255
 """The number of outputs that a table can name; 255 itself stands for none."""
@@ -51,6 +52,25 @@ def routing_table(setting: Setting) -> RoutingTable:
     column = np.full(VALUES, len(marks), np.uint16)
     column[list(marks)] = np.arange(len(marks))
     return RoutingTable(whole, column, int(outputs[0]) if len(outputs) == 1 else -1)
+
+
+def table_state(setting: Setting) -> Whole:
+    """Return the planner's table as integers, for `output_in`: its columns' number, marks, rows."""
+    table, marks = setting.outputs, setting.columns
+    if table is None:
+        raise ValueError("no routing table was planned for this element")
+    return np.concatenate([[len(marks)], marks, table.ravel()], dtype=np.int64)
+
+
+@kernel
+def output_in(state: Whole, start: int, connection: int, marks: int) -> int:
+    """Return the output of an item in the table that begins at a place of `state`."""
+    columns, column = state[start], 0
+    while column < columns and state[start + 1 + column] != marks:
+        column += 1
+    if column == columns:  # marks that were not planned for
+        return MAX_OUTPUTS
+    return state[start + 1 + columns + connection * columns + column]  # type: ignore[no-any-return]
 
 
 def partition_by_table(batch: Batch, where: RoutingTable, outputs: int) -> tuple[Batch, ...]:
@@ -102,17 +122,6 @@ def split(batch: Batch, lost: Marks, count: int) -> tuple[Batch, Batch]:
     return moved.part(0, batch.count - count), moved.part(batch.count - count, batch.count)
 
 
-def uninitialised(count: int) -> Batch:
-    """Return a batch of `count` items, to be written before it is read."""
-    return Batch(
-        np.empty(count, np.int64),
-        np.empty(count, np.int64),
-        np.empty(count, np.int32),
-        np.empty(count, np.int32),
-        np.empty(count, np.uint16),
-    )
-
-
 @kernel
 def _look_up_outputs(
     batch: Batch, column: Bits, table: Marks, output: Marks, tallies: Whole
@@ -121,7 +130,7 @@ def _look_up_outputs(
 
     Two rows of `tallies` are used in turn: adding to a number that was just written waits for it.
     """
-    _, _, connection, _, marks = batch
+    connection, marks = batch.connection, batch.marks
     for i in range(len(connection)):
         number = table[connection[i], column[marks[i]]]
         output[i] = number
@@ -138,25 +147,23 @@ def _partition(batch: Batch, output: Marks, place: Whole, moved: Batch) -> None:
         place: Per output, where its next item goes; written.
         moved: n items, written.
     """
-    at_1, sent_1, connection_1, size_1, marks_1 = batch
-    at, sent, connection, size, marks = moved
+    at, at_1 = moved.at_ps, batch.at_ps
     for i in range(len(output)):
         k = place[output[i]]
         place[output[i]] = k + 1
-        at[k], sent[k], connection[k] = at_1[i], sent_1[i], connection_1[i]
-        size[k], marks[k] = size_1[i], marks_1[i]
+        at[k] = at_1[i]
+        copy_item(batch, i, moved, k)
 
 
 @kernel
 def _split(batch: Batch, lost: Marks, kept: int, moved: Batch) -> None:
     """Move lost items behind the `kept` others; both keep their order."""
-    at_1, sent_1, connection_1, size_1, marks_1 = batch
-    at, sent, connection, size, marks = moved
+    at, at_1 = moved.at_ps, batch.at_ps
     here, there = 0, kept
     for i in range(len(lost)):
         goes = lost[i] != 0
         k = there if goes else here
         there += goes
         here += not goes
-        at[k], sent[k], connection[k] = at_1[i], sent_1[i], connection_1[i]
-        size[k], marks[k] = size_1[i], marks_1[i]
+        at[k] = at_1[i]
+        copy_item(batch, i, moved, k)

@@ -14,7 +14,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, NamedTuple
 
 from qospec.engine.arrays import np
-from qospec.engine.items.batch import Batch, joined
+from qospec.engine.items.batch import joined
 from qospec.engine.items.partition import split
 from qospec.engine.kernel import kernel
 from qospec.engine.line.transmission import (
@@ -36,6 +36,7 @@ from qospec.engine.line.transmission import (
 if TYPE_CHECKING:
     from qospec.catalogue.kinds import Buffer
     from qospec.engine.arrays import Marks, Times, Whole
+    from qospec.engine.items.batch import Batch
 
 
 class Outcome(NamedTuple):
@@ -61,7 +62,7 @@ def new_outcome(line: Whole, count: int) -> Outcome:
 def split_by_loss(batch: Batch, outcome: Outcome, lost: int) -> tuple[Batch, Batch]:
     """Return the items sent, and the `lost` items dropped."""
     sent_ps = outcome.began_ps if len(outcome.began_ps) else batch.sent_ps
-    return split(batch._replace(at_ps=outcome.left_ps, sent_ps=sent_ps), outcome.lost, lost)
+    return split(batch.moved(outcome.left_ps, sent_ps), outcome.lost, lost)
 
 
 def send_through(
@@ -157,7 +158,7 @@ def _send(batch: Batch, line: Whole, pace: tuple[int, int, int, int], outcome: O
         pace: The time of one item, and of all that may wait: ps and numerator each.
         outcome: (n,) Written.
     """
-    at_ps, sent_ps, _, _, _ = batch
+    at_ps, sent_ps = batch.at_ps, batch.sent_ps
     lost, left_ps, began_ps = outcome
     time_ps, time_part, room_ps, room_part = pace
     free, part, denominator = line[FREE], line[PART], line[DENOMINATOR]
@@ -192,7 +193,7 @@ def _send_in_slots(
     batch: Batch, line: Whole, pace: tuple[int, int, int, int], outcome: Outcome
 ) -> int:
     """Send in slots. See `_send`."""
-    at_ps, sent_ps, _, _, _ = batch
+    at_ps, sent_ps = batch.at_ps, batch.sent_ps
     lost, left_ps, began_ps = outcome
     slot_ps, slot_part, room_ps, room_part = pace
     free, part, denominator = line[FREE], line[PART], line[DENOMINATOR]
@@ -251,7 +252,7 @@ def send_uncongested(
         sent += _send_uncongested(columns, line, (time_ps, time_part, room_ps), binary)
         done = here.stop
     sent_ps = began_ps if line[STAMPS] else batch.sent_ps
-    return Batch(left_ps, sent_ps, batch.connection, batch.size_bytes, batch.marks), sent
+    return batch.moved(left_ps, sent_ps), sent
 
 
 def _binary(part: int, denominator: int) -> np.uint64:

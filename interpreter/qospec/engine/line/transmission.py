@@ -153,6 +153,26 @@ def after(free_ps: int, part: int, time: tuple[int, int], denominator: int) -> t
     return free_ps, part
 
 
+@kernel
+def start_of(line: Whole, ready_ps: int) -> tuple[int, int]:
+    """Return when an item that is ready then may begin: whole ps and a numerator."""
+    free_ps, part = line[FREE], line[PART]
+    if ready_ps > free_ps:
+        if line[SLOTTED]:
+            pace = (line[SLOT], line[SLOT_PART], line[DENOMINATOR], line[LEAP])
+            return next_slot(pace, free_ps, part, ready_ps)
+        return ready_ps, 0
+    return free_ps, part
+
+
+@kernel
+def transmit(line: Whole, start: tuple[int, int], size_bytes: int) -> int:
+    """Keep a line busy with an item from then on; return when its last bit is at the far end."""
+    time = (line[SLOT], line[SLOT_PART]) if line[SLOTTED] else service_time(line, size_bytes)
+    line[FREE], line[PART] = after(start[0], start[1], time, line[DENOMINATOR])
+    return line[FREE] + line[PROPAGATION]  # type: ignore[no-any-return]
+
+
 def _line_bytes(line: Whole, size_bytes: int) -> int:
     return max(size_bytes + line.item(HEADER), line.item(LEAST)) + line.item(EXTRA)
 

@@ -36,7 +36,7 @@ def transmission_ps(clock: Clock, size_bytes: int) -> int:
 def transmission_times(experiment: Experiment, source: Source) -> Whole | None:
     """Return (largest size + 1,) the times by size for a source; None without a line.
 
-    No element changes the size of an item, so this holds at every point.
+    The sizes are those with which items arrive, too: the planner has made sure, where they matter.
     """
     clock = experiment.nodes[source.node].clock if experiment.nodes else None
     if clock is None:

@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from qospec.engine.experiment import Experiment, MeasurementSpec
     from qospec.engine.items.batch import Batch
     from qospec.engine.measure.occupancy import Occupancy
+    from qospec.protocol.atm import Plane
 
 
 class Observation(NamedTuple):
@@ -36,7 +37,7 @@ class Observation(NamedTuple):
 
     Attributes:
         planned: (n,) Cells that were ready in the window.
-        sent: (n,) Cells whose first bit left the source's line in the window; OAM cells inserted.
+        sent: (n,) Cells whose first bit left the source's line in the window; inserted cells, too.
         carried: (n,) Cells that arrived in the window, whenever they were sent.
         delays: (n, 8) Delays of those of `sent` that arrived; see `engine.measure.delays`.
         histogram: (rows, buckets) Counts of delays.
@@ -187,23 +188,23 @@ class Recorder:
         if self._series.needed:
             self._series.sent(batch.connection, batch.sent_ps)
 
-    def inserted(self, before: tuple[Batch, ...], step: Step) -> int:
-        """Count the OAM cells that an element inserted as sent; return their number."""
+    def inserted(self, planes: tuple[Plane, ...], before: tuple[Batch, ...], step: Step) -> int:
+        """Count the cells of some planes that an element inserted as sent; return their number."""
         more = 0
         for batch in step.departures:
-            more += self._count_oam(batch, 1)
+            more += self._count_planes(planes, batch, 1)
         for loss in step.losses:
-            more += self._count_oam(loss, 1)
+            more += self._count_planes(planes, loss, 1)
         for batch in before:
-            more -= self._count_oam(batch, -1)
+            more -= self._count_planes(planes, batch, -1)
         return more
 
-    def _count_oam(self, cells: Batch | Loss, step: int) -> int:
-        is_oam = cells.connection >= self._connections.count
-        self._count(cells.connection[is_oam], cells.sent_ps[is_oam], self._sent, step=step)
+    def _count_planes(self, planes: tuple[Plane, ...], cells: Batch | Loss, step: int) -> int:
+        mine = self._connections.are_of(planes, cells.connection)
+        self._count(cells.connection[mine], cells.sent_ps[mine], self._sent, step=step)
         if self._series.needed:
-            self._series.sent(cells.connection[is_oam], cells.sent_ps[is_oam], step)
-        return int(is_oam.sum())
+            self._series.sent(cells.connection[mine], cells.sent_ps[mine], step)
+        return int(mine.sum())
 
     def arrived(self, batch: Batch, point: int) -> None:
         """Count cells, at least one, that reached the end numbered `point`, and their delays."""

@@ -11,7 +11,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, NamedTuple
 
 from qospec.engine.arrays import np
-from qospec.engine.items.batch import Batch, empty, joined
+from qospec.engine.items.batch import empty, joined
 from qospec.engine.kernel import kernel
 from qospec.engine.line.transmission import (
     DENOMINATOR,
@@ -32,6 +32,7 @@ if TYPE_CHECKING:
     from qospec.engine.arrays import Indices, Times, Whole
     from qospec.engine.element import Loss, Process, Step
     from qospec.engine.experiment import MeasurementSpec, Node
+    from qospec.engine.items.batch import Batch
     from qospec.engine.line.clock import Clock
 
 NOT_FOUND = -1
@@ -56,6 +57,7 @@ class Occupancies:
     def __init__(self, measurement: MeasurementSpec) -> None:
         self._measurement = measurement
         self.seen = dict.fromkeys(measurement.queues, Occupancy())
+        self._queues: dict[str, _Queue] = {}
 
     def recording(self, process: Process, node: Node) -> Process:
         """Return the `process` of a node, wrapped to record its queues if statements use any."""
@@ -84,14 +86,19 @@ class Occupancies:
         """Return whether a statement uses the occupancy of a queue of the node."""
         return any(path in self.seen for path in _paths(node))
 
+    def waited(self, path: str, at_ps: Times, began_ps: Times) -> None:
+        """Record items that waited in a queue: when they arrived, in order, and stopped waiting."""
+        if path in self.seen:
+            queue = self._queues.setdefault(path, _Queue())
+            self.seen[path] = queue.waited(at_ps, began_ps, self._measurement, self.seen[path])
+
     def _recording_waits(self, process: Process, path: str) -> Process:
         """Return the `process` of an element that has no line and reports waits itself."""
-        queue = _Queue()
 
         def recorded(arrivals: tuple[Batch, ...], until_ps: int) -> Step:
             step = process(arrivals, until_ps)
             if step.waits is not None and len(step.waits[0]):
-                self.seen[path] = queue.waited(*step.waits, self._measurement, self.seen[path])
+                self.waited(path, *step.waits)
             return step
 
         return recorded
@@ -147,7 +154,7 @@ class _Service:
             for held, new, path in zip(self._pending, arrivals_before, self._paths, strict=True)
         ]
         left = step.departures[0]
-        flat = _concatenate(waiting)
+        flat = joined(*waiting)
         stops = np.cumsum([batch.count for batch in waiting])
         heads = stops - [batch.count for batch in waiting]
         firsts = heads.copy()
@@ -174,11 +181,6 @@ class _Service:
         if most > len(self._guess):
             more = np.zeros(most - len(self._guess), np.int32)
             self._guess = np.concatenate([self._guess, more])
-
-
-def _concatenate(batches: list[Batch]) -> Batch:
-    """Return the batches one after the other, without merging by time."""
-    return Batch(*(np.concatenate(columns) for columns in zip(*batches, strict=True)))
 
 
 def _without(batch: Batch, losses: list[Loss]) -> Batch:
@@ -218,8 +220,8 @@ def _match_departures(  # noqa: PLR0913, PLR0917  a kernel has no objects
         which: (n,) Written: the queue, if a match is found.
         at_ps: (n,) Written: the time of arrival.
     """
-    left_ps, sent_ps, connection, _, _ = left
-    arrived_ps, known_ps, senders, _, _ = flat
+    left_ps, sent_ps, connection = left.at_ps, left.sent_ps, left.connection
+    arrived_ps, known_ps, senders = flat.at_ps, flat.sent_ps, flat.connection
     queues = len(heads)
     for i in range(len(left_ps)):
         first = guess[connection[i]]
@@ -248,7 +250,7 @@ def _replay_line(left: Batch, arrived_ps: Times, line: Whole, began_ps: Times) -
         line: The line that sends them; updated.
         began_ps: (n,) Written, rounded up: an earlier arrival finds them waiting.
     """
-    left_ps, _, _, size_bytes, _ = left
+    left_ps, size_bytes = left.at_ps, left.size_bytes
     free, part, denominator = line[FREE], line[PART], line[DENOMINATOR]
     pace = (line[SLOT], line[SLOT_PART], denominator, line[LEAP])
     slotted = line[SLOTTED] != 0

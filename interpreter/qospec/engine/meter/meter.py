@@ -126,7 +126,7 @@ class Meter(Element):
         found = (0, *self.judge(batch, state, colour))
         written = colour.astype(np.uint16) * np.uint16(1 << FIRST)
         marks = (batch.marks & np.uint16(OTHERS)) | written
-        batch = batch._replace(marks=marks)
+        batch = batch.with_marks(marks)
         dropped = [
             each for each, actions in self.actions.items() if actions == "drop" and found[each]
         ]
@@ -204,7 +204,7 @@ def green_else_yellow(
     Returns:
         How many are yellow, and how many red.
     """
-    at_ps, _, _, size_bytes, marks = batch
+    at_ps, size_bytes, marks = batch.at_ps, batch.size_bytes, batch.marks
     clock, committed, excess = state
     yellow = red = 0
     for i in range(len(at_ps)):

@@ -19,11 +19,14 @@ if TYPE_CHECKING:
 
 FREE, LEFT, BUSY, DOWN, UP, SIZE, HEAD, TAIL, NEXT = range(9)
 STARTS, AMOUNT, QUEUE = range(3)
+RING_COLUMNS = 3
 PLACES = 64
 """At first; a power of two, doubled as needed."""
 
 OVERFLOW, RESTART = 1, 2
 """Why a packet is lost; 0 where it is not."""
+NO_PLACES, UNKNOWN = -1, -2
+"""What it lacks: places for packets that wait, or knowledge of interruptions."""
 
 
 class Cost(NamedTuple):
@@ -123,42 +126,61 @@ def serve(
             it may be busy, and how long it takes to restart.
         outcomes: (n,) Read and written.
     """
-    at_ps, _, _, size_bytes, _ = batch
+    at_ps, size_bytes = batch.at_ps, batch.size_bytes
+    queue, left_ps, cause, began_ps = outcomes
+    i = first
+    while i < len(at_ps):
+        packet = (at_ps[i], int(size_bytes[i]), int(queue[i]))
+        found, began_ps[i], left_ps[i] = serve_one(work, known, terms, packet)
+        if found < 0:
+            break
+        cause[i] = found
+        i += 1
+    return i
+
+
+@kernel
+def serve_one(  # noqa: PLR0911 -- each return is one fate
+    work: Work,
+    known: tuple[Whole, int],
+    terms: tuple[Cost, tuple[int, bool], tuple[int, int]],
+    packet: tuple[int, int, int],
+) -> tuple[int, int, int]:
+    """Serve one packet, given when it arrives, its size and its queue; see `serve`.
+
+    Returns:
+        0 or the cause of its loss, or NO_PLACES or UNKNOWN, nothing done; when its service begins
+        or it is lost; the end of its service.
+    """
     clock, waiting, ring = work
     pauses, until_ps = known
     cost, limit, watchdog = terms
-    queue, left_ps, cause, began_ps = outcomes
-    i = first
-    while i < len(at_ps) and clock[TAIL] - clock[HEAD] < len(ring):
-        now = at_ps[i]
-        if now >= clock[UP]:
-            _restart(clock, waiting)
-        if now >= clock[DOWN]:
-            cause[i], began_ps[i] = RESTART, now
-            i += 1
-            continue
-        _release(work, now)
-        if max(now, clock[FREE]) >= until_ps:
-            break
-        begun, k = _begin(clock, pauses, max(now, clock[FREE]))
-        amount = size_bytes[i] if limit[1] else 1
-        full = begun > now and waiting[queue[i]] + amount > limit[0]
-        if full or clock[DOWN] != FOREVER_PS:
-            cause[i], began_ps[i] = (OVERFLOW, now) if full else (RESTART, clock[DOWN])
-            waiting[queue[i]] += 0 if full else amount
-            i += 1
-            continue
-        done, k = _end(pauses, k, begun + _time(cost, int(size_bytes[i]), clock[SIZE]))
-        if done > until_ps:
-            break
-        if begun > now:
-            _wait(work, begun, amount, queue[i])
-        clock[BUSY] = now if now >= clock[FREE] else clock[BUSY]
-        clock[FREE], clock[SIZE] = done, size_bytes[i]
-        left_ps[i], cause[i] = done, _watchdog_outcome(clock, watchdog, k)
-        began_ps[i] = min(begun, clock[DOWN])
-        i += 1
-    return i
+    now, size_bytes, queue = packet
+    if clock[TAIL] - clock[HEAD] == len(ring):
+        return NO_PLACES, now, now
+    if now >= clock[UP]:
+        _restart(clock, waiting)
+    if now >= clock[DOWN]:
+        return RESTART, now, now
+    _release(work, now)
+    if max(now, clock[FREE]) >= until_ps:
+        return UNKNOWN, now, now
+    begun, k = _begin(clock, pauses, max(now, clock[FREE]))
+    amount = size_bytes if limit[1] else 1
+    if begun > now and waiting[queue] + amount > limit[0]:
+        return OVERFLOW, now, now
+    if clock[DOWN] != FOREVER_PS:
+        waiting[queue] += amount
+        return RESTART, clock[DOWN], now
+    done, k = _end(pauses, k, begun + _time(cost, size_bytes, clock[SIZE]))
+    if done > until_ps:
+        return UNKNOWN, now, now
+    if begun > now:
+        _wait(work, begun, amount, queue)
+    clock[BUSY] = now if now >= clock[FREE] else clock[BUSY]
+    clock[FREE], clock[SIZE] = done, size_bytes
+    cause = _watchdog_outcome(clock, watchdog, k)
+    return cause, min(begun, clock[DOWN]), done
 
 
 @kernel

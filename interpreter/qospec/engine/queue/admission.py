@@ -19,7 +19,8 @@ from typing import TYPE_CHECKING, Annotated, NamedTuple
 
 from qospec.catalogue.kinds import OF_PACKETS, Boolean, Domain
 from qospec.dataclass import dataclass
-from qospec.engine.kernel import kernel
+from qospec.engine.arrays import np
+from qospec.engine.kernel import kernel, rows
 
 if TYPE_CHECKING:
     from qospec.engine.arrays import Marks, Whole
@@ -61,6 +62,26 @@ class AdmissionTable(NamedTuple):
     classes: Whole
     column: Marks
     decay: Whole
+
+
+def as_integers(table: AdmissionTable) -> Whole:
+    """Return a table as one array of int64, for `table_in`: its shapes, then its fields."""
+    shapes = [len(field) for field in table] + [table.column.shape[1]]
+    return np.concatenate([shapes, *(field.ravel() for field in table)], dtype=np.int64)
+
+
+@kernel
+def table_in(state: Whole, start: int) -> AdmissionTable:
+    """Return the table that begins at a place of `state`, as views."""
+    queues, classes = start + 5, start + 5 + state[start] * QUEUE_FIELDS
+    column = classes + state[start + 1] * CLASS_FIELDS
+    decay = column + state[start + 2] * state[start + 4]
+    return AdmissionTable(
+        rows(state, queues, state[start], QUEUE_FIELDS),
+        rows(state, classes, state[start + 1], CLASS_FIELDS),
+        rows(state, column, state[start + 2], state[start + 4]),
+        rows(state, decay, state[start + 3], POWERS),
+    )
 
 
 Item = tuple[int, int, int]

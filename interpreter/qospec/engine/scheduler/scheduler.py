@@ -18,8 +18,7 @@ from typing import TYPE_CHECKING, ClassVar, NamedTuple
 from qospec.dataclass import dataclass
 from qospec.engine.arrays import np
 from qospec.engine.element import Element, Loss, Step
-from qospec.engine.items.batch import FOREVER_PS, Batch, empty, joined
-from qospec.engine.items.partition import uninitialised
+from qospec.engine.items.batch import FOREVER_PS, Batch, empty, joined, uninitialised
 from qospec.engine.line import tail_drop, transmission
 from qospec.engine.line.transmission import FREE
 from qospec.engine.queue.drop_policy import Waiting, initial_drop_state

@@ -18,7 +18,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from qospec.engine.arrays import np
-from qospec.engine.items.batch import Batch, empty
+from qospec.engine.items.batch import copy_item, empty
 from qospec.engine.kernel import kernel, unsigned
 from qospec.engine.line.transmission import (
     BYTE,
@@ -488,16 +488,10 @@ def size_of(sizes: tuple[Any, Any], i: int) -> int:
 @kernel
 def carry(arrivals: Batch, held: Batch, i: int, left: Batch, place: int) -> None:
     """Copy an item, an arrival or one that waits, except for its time."""
-    _, sent_ps, connection, size_bytes, marks = left
-    _, sent_1, connection_1, size_1, marks_1 = arrivals
-    _, sent_2, connection_2, size_2, marks_2 = held
-    if i < len(sent_1):
-        sent_ps[place], connection[place] = sent_1[i], connection_1[i]
-        size_bytes[place], marks[place] = size_1[i], marks_1[i]
+    if i < len(arrivals.at_ps):
+        copy_item(arrivals, i, left, place)
     else:
-        j = i - len(sent_1)
-        sent_ps[place], connection[place] = sent_2[j], connection_2[j]
-        size_bytes[place], marks[place] = size_2[j], marks_2[j]
+        copy_item(held, i - len(arrivals.at_ps), left, place)
 
 
 @kernel
@@ -506,7 +500,7 @@ def write_remaining(
 ) -> None:
     """Write the items that wait, then those lost, behind those sent."""
     place, service = sent
-    queue, left, at_ps = service.queue, service.left, service.left[0]
+    queue, left, at_ps = service.queue, service.left, service.left.at_ps
     for k in service.rows:
         for each in range(tree[k]["head"], tree[k]["head"] + tree[k]["waits"]):
             at_ps[place] = until_ps

@@ -89,7 +89,7 @@ def test_what_is_seen_is_the_same(listed, arrivals, scheduler, chunk, drop):
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("QOS_CHECK", "1")
         whole = emulation.run(trial, chunk=chunk)
-        patch.setattr(emulation, "fuse_classifiers", lambda known: known)
+        patch.setattr(emulation, "fuse_classifiers", lambda known, _: known)
         parted = emulation.run(trial, chunk=chunk)
     assert counted(whole) == counted(parted)
     assert np.array_equal(whole.histogram, parted.histogram)

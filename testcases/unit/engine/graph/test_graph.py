@@ -30,7 +30,7 @@ from qospec.engine.items.batch import FOREVER_PS, Batch
 from qospec.engine.items.connections import Connections
 from qospec.engine.line.clock import Clock
 from qospec.engine.measure.observation import Observation
-from qospec.engine.source.sizes import CELLS, Sizes
+from qospec.engine.source.sizes import CELLS
 
 Vcs = Callable[..., Connections]
 STOP_PS = 1_000_000
@@ -154,7 +154,7 @@ def busy(vcs: Vcs, listed: Any, start_ps: int = 0) -> Experiment:
     series = Intervals(0, 6, BUSY_PS // 7), Intervals(6, 12, BUSY_PS // 3)
     seen = MeasurementSpec(start_ps, BUSY_PS, (0,) * 12, FOLLOWED, series=series)
     return Experiment(
-        vcs(6, cell_rate=2 * 10**6, has_oam=True), sources, nodes, wires, seen, ("s",)
+        vcs(6, cell_rate=2 * 10**6, planes=("user", "oam")), sources, nodes, wires, seen, ("s",)
     )
 
 
@@ -272,7 +272,8 @@ def test_an_element_may_write_over_the_times_of_what_comes(
     vcs: Vcs, listed: Any, chunk: int
 ) -> None:
     """Even behind a source, where a cell's time and the time sent begin as one and the same."""
-    nodes = tuple(Node(path, Overwriter(time)) for path, time in (("a", 5), ("b", 7)))
+    places = (("a", 5), ("b", 7))
+    nodes = tuple(Node(path, Overwriter(time), size_bytes=53) for path, time in places)
     cells = [(at_ps, 0) for at_ps in range(0, 90, 3)]
     sources, wires = (source(listed, cells),), (Wire(0, 0, 1), Wire(1, 0, END))
     experiment = Experiment(vcs(1), sources, nodes, wires, measurement(1), ("s",))
@@ -280,9 +281,9 @@ def test_an_element_may_write_over_the_times_of_what_comes(
     assert (delays.count, delays.min_ps, delays.max_ps) == (30, 12, 12)
 
 
-def test_elements_get_no_common_size_where_sizes_differ(vcs: Vcs, listed: Any) -> None:
-    nodes = (Node("a", Curious(0)),)
-    sources = (source(listed, [(0, 0)])._replace(sizes=Sizes((53, 64), (1, 1))),)
+def test_each_element_is_given_the_size_at_its_node(vcs: Vcs, listed: Any) -> None:
+    nodes = (Node("a", Curious(0), size_bytes=53), Node("b", Curious(0)))
+    sources, wires = (source(listed, [(0, 0)]),), (Wire(0, 0, 1), Wire(1, 0, END))
     Curious.met.clear()
-    emulation.run(Experiment(vcs(1), sources, nodes, (Wire(0, 0, END),), measurement(1), ("s",)))
-    assert [setting.size_bytes for setting, _ in Curious.met if setting is not None] == [0]
+    emulation.run(Experiment(vcs(1), sources, nodes, wires, measurement(1), ("s",)))
+    assert [setting.size_bytes for setting, _ in Curious.met if setting is not None] == [53, 0]

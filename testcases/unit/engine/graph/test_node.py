@@ -28,7 +28,7 @@ def runtime(
         calls.append(([batch.at_ps.tolist() for batch in arrivals], until_ps))
         return Step((), ())
 
-    made = NodeRuntime("s", process, Unused(), lookahead_ps=0, stamps=False, inserts_oam=False)
+    made = NodeRuntime("s", process, Unused(), lookahead_ps=0, stamps=False, inserts=())
     ports = tuple(tuple(Link(0) for _ in range(links)) for links in inputs)
     made.connect(ports, ())
     return made, [link for port in ports for link in port]

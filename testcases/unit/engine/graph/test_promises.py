@@ -13,10 +13,12 @@ Maker = Callable[..., Batch]
 LEAST_PS = 10
 
 
-def checked(*steps: Step, own_from: int | None = None) -> Callable[[Batch, int], Step]:
+def checked(*steps: Step, own_from: int = 99) -> Callable[[Batch, int], Step]:
     """Return a process that gives these steps, one per call, whatever it is given."""
     following = iter(steps)
-    process = with_promises_checked(lambda *_: next(following), "sw.fabric", LEAST_PS, own_from)
+    process = with_promises_checked(
+        lambda *_: next(following), "sw.fabric", LEAST_PS, lambda indices: indices >= own_from
+    )
     return lambda batch, until_ps: process((batch,), until_ps)
 
 

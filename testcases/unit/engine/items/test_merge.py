@@ -10,11 +10,11 @@ from qospec.engine.items.merge import merged
 def drawn(stream: np.random.Generator, count: int, first: int) -> Batch:
     """Return cells at few different times, so that many are equal; `sent_ps` numbers them."""
     return Batch(
-        np.sort(stream.integers(0, 20, count)),
-        np.arange(first, first + count),
-        stream.integers(0, 9, count).astype(np.int32),
-        stream.integers(1, 99, count).astype(np.int32),
-        stream.integers(0, 2, count).astype(np.uint8),
+        at_ps=np.sort(stream.integers(0, 20, count)),
+        sent_ps=np.arange(first, first + count),
+        connection=stream.integers(0, 9, count).astype(np.int32),
+        size_bytes=stream.integers(1, 99, count).astype(np.int32),
+        marks=stream.integers(0, 2, count).astype(np.uint8),
     )
 
 
@@ -51,7 +51,7 @@ def test_nothing_merged_is_nothing() -> None:
 def test_inputs_are_not_changed() -> None:
     stream = np.random.Generator(np.random.Philox(3))
     one, two = drawn(stream, 9, 0), drawn(stream, 9, 9)
-    copies = [Batch(*(column.copy() for column in batch)) for batch in (one, two)]
+    copies = [batch._make(column.copy() for column in batch) for batch in (one, two)]
     merged([one, two])
     assert one.equals(copies[0])
     assert two.equals(copies[1])

@@ -30,7 +30,9 @@ def recorder(vcs: Callable[..., Connections], listed: Any) -> Callable[..., Reco
             Source("g", listed([(0, 0)]), 2, 1, "even", Sizes((64,)), 0, 0),
         )
         measurement = MeasurementSpec(*WINDOW, histogram_row=(0, 0, 1))._replace(**changed)
-        return Recorder(Experiment(vcs(3, has_oam=True), sources, (), (), measurement, ("seed",)))
+        return Recorder(
+            Experiment(vcs(3, planes=("user", "oam")), sources, (), (), measurement, ("seed",))
+        )
 
     return make
 
@@ -169,7 +171,7 @@ def test_oam_cells_are_sent_where_they_appear(
     one = recorder()
     before = (batch_of([1_100, 1_200], [0, 3], [1_000, 1_050]),)
     after = batch_of([1_100, 1_100, 1_200, 2_500], [3, 0, 3, 4], [1_100, 1_000, 1_050, 2_500])
-    assert one.inserted(before, Step((after,), (3_000,))) == 2
+    assert one.inserted(("oam",), before, Step((after,), (3_000,))) == 2
     assert seen(one).sent.tolist() == [0, 0, 0, 1, 0, 0]
 
 
@@ -179,7 +181,7 @@ def test_an_oam_cell_that_is_lost_where_it_is_made_was_sent(
     one = recorder()
     gone = batch_of([1_100], [5])
     step = Step((batch_of([]),), (3_000,), (Loss("overflow", gone.connection, gone.sent_ps),))
-    assert one.inserted((batch_of([]),), step) == 1
+    assert one.inserted(("oam",), (batch_of([]),), step) == 1
     assert seen(one).sent.tolist() == [0, 0, 0, 0, 0, 1]
 
 

@@ -43,7 +43,13 @@ def batch(items) -> Batch:
     columns = list(zip(*items, strict=True)) or [(), (), (), ()]
     kinds = (np.int64, np.int64, np.int32, np.int32)
     at, sent, connection, size = (np.array(c, k) for c, k in zip(columns, kinds, strict=True))
-    return Batch(at, sent, connection, size, np.zeros(len(at), np.uint16))
+    return Batch(
+        at_ps=at,
+        sent_ps=sent,
+        connection=connection,
+        size_bytes=size,
+        marks=np.zeros(len(at), np.uint16),
+    )
 
 
 @st.composite

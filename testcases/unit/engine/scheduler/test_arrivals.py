@@ -17,11 +17,11 @@ def batch(at_ps, connection):
     """Return packets of these times; `sent_ps` is the time too."""
     times = np.array(at_ps, np.int64)
     return Batch(
-        times,
-        times.copy(),
-        np.full(len(times), connection, np.int32),
-        np.full(len(times), 100, np.int32),
-        np.zeros(len(times), np.uint16),
+        at_ps=times,
+        sent_ps=times.copy(),
+        connection=np.full(len(times), connection, np.int32),
+        size_bytes=np.full(len(times), 100, np.int32),
+        marks=np.zeros(len(times), np.uint16),
     )
 
 

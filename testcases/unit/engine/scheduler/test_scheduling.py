@@ -37,11 +37,11 @@ def packets(first, cells):
     at_ps, sizes = zip(*cells, strict=True) if cells else ((), ())
     count = len(cells)
     return Batch(
-        np.array(at_ps, np.int64),
-        np.arange(first, first + count),
-        np.zeros(count, np.int32),
-        np.array(sizes, np.int32),
-        np.zeros(count, np.uint16),
+        at_ps=np.array(at_ps, np.int64),
+        sent_ps=np.arange(first, first + count),
+        connection=np.zeros(count, np.int32),
+        size_bytes=np.array(sizes, np.int32),
+        marks=np.zeros(count, np.uint16),
     )
 
 
@@ -49,7 +49,7 @@ def carried(element, inputs, cuts=(), limit=None):
     """Return the numbers of who left, in order, when, and who was lost."""
     contract = Contract("cbr", Fraction(1_000), 0)
     queues = tuple(Waiting(name, limit) for name in element.inputs)
-    connections = Connections((contract,), (0,), has_oam=True)
+    connections = Connections((contract,), (0,), planes=("user", "oam"))
     state = element.start(Setting(connections, Draws(("test",)), GIGABIT, queues))
     firsts = np.cumsum([0, *map(len, inputs)]).tolist()
     batches = [packets(first, cells) for first, cells in zip(firsts, inputs, strict=False)]

@@ -5,7 +5,7 @@ from typing import NamedTuple
 import pytest
 
 from qospec.engine.experiment import END, Node, Wire
-from qospec.engine.graph.loop import components, is_cyclic, zero_delay_cycle
+from qospec.engine.graph.components import components, is_cyclic, zero_delay_cycle
 from qospec.engine.line.clock import Clock
 
 

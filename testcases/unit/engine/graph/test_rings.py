@@ -15,11 +15,13 @@ from qospec.elements.delay import Delay
 from qospec.elements.fifo import Fifo
 from qospec.elements.line import Line
 from qospec.elements.vc_switch import VcSwitch
-from qospec.engine.element import Step
+from qospec.engine.event import component
+from qospec.engine.event.transition import DONE, Transition
 from qospec.engine.experiment import END, Experiment, MeasurementSpec, Node, Source, Wire
-from qospec.engine.graph import emulation, loop
+from qospec.engine.graph import emulation
 from qospec.engine.items.batch import Batch
 from qospec.engine.items.connections import Connections
+from qospec.engine.kernel import kernel
 from qospec.engine.line.clock import Clock
 from qospec.engine.measure.observation import Observation, Recorder
 from qospec.engine.source.sizes import CELLS
@@ -131,8 +133,8 @@ class Emulated:
         if MAX_OUTPUTS[connection][1] == switch:
             self.arrived.append((at_ps, sent_ps, connection))
             return
-        waiting = [start_ps for start_ps in self._starts_ps[switch] if start_ps > at_ps]
-        if self._free_ps[switch] > at_ps and len(waiting) == PLACES:
+        waiting = [start_ps for start_ps in self._starts_ps[switch] if floor(start_ps) > at_ps]
+        if floor(self._free_ps[switch]) > at_ps and len(waiting) == PLACES:
             self.lost[f"ring[{switch}]", connection] += 1
             return
         start_ps = max(self._free_ps[switch], Fraction(at_ps))
@@ -184,28 +186,10 @@ def test_the_cut_into_chunks_changes_nothing(
     assert sorted(arrived) == at_once
 
 
-def test_time_leaps_while_no_cell_is_inside(
-    vcs: Vcs, listed: Any, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """A second of silence is some 70,000 times the lookahead of the ring."""
-    calls: list[int] = []
-    process = VcSwitch.process
-
-    def noted(self: VcSwitch, state: Any, arrivals: tuple[Batch, ...], until_ps: int) -> Step:
-        calls.append(until_ps)
-        return process(self, state, arrivals, until_ps)
-
-    monkeypatch.setattr(VcSwitch, "process", noted)
-    one: Cells = [[(0, 0), (10**12, 1)], [(5, 0)], [(7, 1)]]
-    seen = emulation.run(ring(vcs, listed, one))
-    assert seen.received.sum() == 4
-    assert len(calls) < 300
-
-
 def test_cells_that_never_leave_end_the_trial(
     vcs: Vcs, listed: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(loop, "ROUNDS", 100)
+    monkeypatch.setattr(component, "MOST_EVENTS", 1_000)
     experiment = ring(vcs, listed, [[(0, 0)], [(0, 1)], [(3, 0)]], leave=False)
     with pytest.raises(emulation.EndlessError, match="3 cells never leave") as caught:
         emulation.run(experiment)
@@ -214,22 +198,19 @@ def test_cells_that_never_leave_end_the_trial(
     }
 
 
+@kernel
+def _keep(state: Any, items: Any, item: int, port: int, now_ps: int, out: Any) -> int:  # noqa: ARG001
+    return DONE
+
+
 class Keeper(Delay):
-    """An element that gives its cells away only at the end of time."""
+    """An element that never gives its cells away."""
 
-    def start(self, setting: Any) -> list[Batch]:
-        assert setting.connections.count == 1
-        return []
-
-    def process(self, state: list[Batch], arrivals: tuple[Batch, ...], until_ps: int) -> Step:
-        state.extend(batch for batch in arrivals if batch.count)
-        return Step((arrivals[0].part(0, 0),), (until_ps + self.time,))
+    def transition(self, setting: Any) -> Transition:  # noqa: ARG002
+        return Transition(np.zeros(0, np.int64), _keep)
 
 
-def test_cells_that_wait_for_ever_end_the_trial(
-    vcs: Vcs, listed: Any, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(loop, "IDLE_PASSES", 50)
+def test_cells_that_wait_for_ever_end_the_trial(vcs: Vcs, listed: Any) -> None:
     nodes = (Node("a", Keeper(5)), Node("b", Delay(5)))
     sources = (Source("f", listed([(0, 0)]), 0, 1, "even", CELLS, 0, 0),)
     wires = (Wire(0, 0, 1), Wire(1, 0, 0))
@@ -242,7 +223,7 @@ def test_a_cell_may_wait_long_beside_a_short_cycle(
     vcs: Vcs, listed: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The cell waits as long as a million rounds of the short cycle take, then it leaves."""
-    monkeypatch.setattr(loop, "IDLE_PASSES", 50)
+    monkeypatch.setattr(component, "MOST_EVENTS", 1_000)
     table = np.array([[2, 2]], np.uint8)
     nodes = (
         Node("far", Delay(10**7)),

@@ -1,0 +1,317 @@
+"""Elements that are run event by event: their wiring, and what passes in and out.
+
+The elements of a component work together from their transitions. Arrivals from outside come as
+batches, one for each wire that leads in; what leaves, is lost or is to be seen goes out as batches,
+each for one outlet.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+
+from qospec.engine.arrays import np
+from qospec.engine.event import drive as events
+from qospec.engine.event.transition import COLUMNS, FREE, MOST_ANSWERS, NEXT, SPARE
+from qospec.engine.items.batch import FOREVER_PS, empty, joined, uninitialised
+from qospec.engine.kernel import function_table, is_compiled, state_table
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Sequence
+    from typing import Any
+
+    from qospec.engine.arrays import Whole
+    from qospec.engine.event.transition import Transition
+    from qospec.engine.items.batch import Batch
+
+OUTBOX_ROWS = 1 << 14
+POOL_ROWS = 1 << 10
+"""At first; doubled as needed."""
+MOST_EVENTS = 1 << 22
+"""Events after which Python looks whether anything goes on."""
+
+LEAVES, SEEN, MAKES, LOSES, WAITS = ("leaves", "seen", "makes", "loses", "waits")
+"""What goes out by an outlet: items that leave by an output, items that leave by one and stay
+within, items that an element made, lost items, and waiting times."""
+
+
+class Outlet(NamedTuple):
+    """Where something goes out: what, of which element, and of which output, cause or queue."""
+
+    what: str
+    element: int
+    number: int
+
+
+class Member(NamedTuple):
+    """One element of a component.
+
+    Attributes:
+        transition: How it answers.
+        inputs: Per input, what leads there in order: an element of the component and its output, or
+            None for what comes from outside.
+        outputs: The number of its outputs.
+        seen: Whether what leaves it for an input within the component is to be seen.
+        makes: Whether what it makes is to be seen.
+    """
+
+    transition: Transition
+    inputs: tuple[tuple[tuple[int, int] | None, ...], ...]
+    outputs: int
+    seen: bool = False
+    makes: bool = False
+
+
+class StuckError(RuntimeError):
+    """Event follows event, and nothing goes on.
+
+    Attributes:
+        items: How many items are inside.
+        element: The one of the last event.
+    """
+
+    def __init__(self, items: int, element: int) -> None:
+        super().__init__(f"{items} items never leave")
+        self.items = items
+        self.element = element
+
+
+class Component:
+    """Elements at work.
+
+    Attributes:
+        outlets: By number, what goes out there.
+    """
+
+    def __init__(self, members: Sequence[Member], order: Sequence[int]) -> None:
+        """Begin a trial.
+
+        Args:
+            members: The elements.
+            order: Their numbers, each before those that it feeds without delay.
+        """
+        self._transitions = [member.transition for member in members]
+        self._states = [each.state for each in self._transitions]
+        self.outlets: list[Outlet] = []
+        found = list(_places(members, order))
+        self._outside = [
+            place for place, (_, port, origin) in enumerate(found) if port >= 0 and not origin
+        ]
+        self._wiring = self._wired(members, found)
+        self._places = _no_events(found)
+        self._working = _nothing_done(len(members))
+        self._elements = self._tables(found)
+        for number, transition in enumerate(self._transitions):
+            if transition.first_alarm_ps is not None:
+                alarm = int(self._wiring.alarms[number])
+                events.settle(self._places, alarm, transition.first_alarm_ps)
+
+    def _outlet(self, what: str, element: int, number: int) -> int:
+        self.outlets.append(Outlet(what, element, number))
+        return len(self.outlets) - 1
+
+    def _wired(self, members: Sequence[Member], found: Sequence[Place]) -> events.Wiring:
+        leads_to = {origin: place for place, (_, _, origin) in enumerate(found) if origin}
+        to: list[int] = []
+        seen: list[int] = []
+        first, losses, waits, makes = [0], [], [], []
+        for number, member in enumerate(members):
+            for output in range(member.outputs):
+                inside = leads_to.get((number, output))
+                to.append(-1 - self._outlet(LEAVES, number, output) if inside is None else inside)
+                watched = member.seen and inside is not None
+                seen.append(self._outlet(SEEN, number, output) if watched else -1)
+            first.append(len(to))
+            transition = member.transition
+            losses.append(len(self.outlets))
+            for cause in range(len(transition.losses)):
+                self._outlet(LOSES, number, cause)
+            waits.append(len(self.outlets) if transition.queues else -1)
+            for queue in range(len(transition.queues)):
+                self._outlet(WAITS, number, queue)
+            makes.append(self._outlet(MAKES, number, 0) if member.makes else -1)
+        alarms = {
+            number: place
+            for place, (number, port, _) in enumerate(found)
+            if port == events.ALARM_PORT
+        }
+        columns = (
+            first,
+            to,
+            seen,
+            [alarms.get(n, 0) for n in range(len(members))],
+            losses,
+            waits,
+            makes,
+        )
+        return events.Wiring(*(np.array(column, np.int64) for column in columns))
+
+    def _tables(self, found: Sequence[Place]) -> tuple[Any, Any, Any]:
+        at_places = [self._transitions[number] for number, _, _ in found]
+        self._compiled = is_compiled(at_places[0].arrive)
+        return (
+            function_table([each.arrive for each in at_places], "arrive", compiled=self._compiled),
+            function_table([each.wake for each in at_places], "wake", compiled=self._compiled),
+            state_table(self._states, compiled=self._compiled),
+        )
+
+    @property
+    def inside(self) -> int:
+        """Return how many items are under way or held."""
+        items = self._working.items
+        return len(items) - 1 - int(items[0, SPARE])
+
+    @property
+    def ledger(self) -> Whole:
+        """Return (elements, LEDGER_COLUMNS) what each did with its items."""
+        return self._working.ledger
+
+    def advance(
+        self, arrivals: Sequence[Batch], until_ps: int, deliver: Callable[[int, Whole], None]
+    ) -> None:
+        """Run all events before a time.
+
+        Args:
+            arrivals: What comes from outside before then, a batch for each wire that leads in.
+            until_ps: The time.
+            deliver: Called with the number of an outlet, and rows of the outbox, in order.
+
+        Raises:
+            StuckError: Nothing comes from outside any more or time stands still, and items go round
+                for ever.
+        """
+        feed = self._feed(arrivals)
+        report, now_ps = self._working.report, -1
+        while True:
+            report[events.EVENTS] = 0
+            limits = (until_ps, MOST_EVENTS)
+            code = events.drive(
+                self._places, self._wiring, feed, self._elements, self._working, limits
+            )
+            went_out = self._deliver(deliver)
+            if code == events.IDLE:
+                if until_ps == FOREVER_PS and self.inside:
+                    raise StuckError(self.inside, int(report[events.NODE]))
+                return
+            if code == events.POOL:
+                self._enlarge_pool()
+            elif code == events.LACKING:
+                self._replenish(int(report[events.NODE]), int(report[events.REASON]))
+            elif code == events.BUDGET:
+                due_ps = int(self._places.due_ps[self._places.winner[1]])
+                ends = until_ps == FOREVER_PS and not went_out
+                if ends or due_ps == now_ps:
+                    raise StuckError(self.inside, int(report[events.NODE]))
+                now_ps = due_ps
+            elif code == events.ASTRAY:
+                astray = int(report[events.REASON])
+                raise ValueError(f"an item of connection {astray} arrived where none was planned")
+            elif code != events.OUTBOX:
+                said = "too much at once" if code == events.TALKATIVE else "what overtakes"
+                raise BrokenTransitionError(f"element {report[events.NODE]} answers {said}")
+
+    def _feed(self, arrivals: Sequence[Batch]) -> Batch:
+        start = 0
+        for place, batch in zip(self._outside, arrivals, strict=True):
+            self._places.fed[place] = start, start + batch.count
+            start += batch.count
+            if batch.count:
+                events.settle(self._places, place, int(batch.at_ps[0]))
+        return joined(*arrivals) if arrivals else empty()
+
+    def _deliver(self, deliver: Callable[[int, Whole], None]) -> bool:
+        """Empty the outbox; return whether there was anything in it."""
+        outbox = self._working.outbox
+        count = int(outbox[0, 0])
+        outbox[0, 0] = 0
+        if not count:
+            return False
+        rows = outbox[1 : count + 1]
+        short = np.uint16 if len(self.outlets) < 2**16 else np.int64  # which sorts ten times faster
+        outlet = rows[:, events.OUTLET].astype(short)
+        rows = rows[outlet.argsort(kind="stable")]
+        counts = np.bincount(outlet)
+        stop = 0
+        for number in counts.nonzero()[0].tolist():
+            start, stop = stop, stop + int(counts[number])
+            deliver(number, rows[start:stop])
+        return True
+
+    def _enlarge_pool(self) -> None:
+        self._working = self._working._replace(items=_with_more_rows(self._working.items))
+
+    def _replenish(self, element: int, reason: int) -> None:
+        replenish = self._transitions[element].replenish
+        if replenish is None:
+            raise BrokenTransitionError(f"element {element} lacks something that it cannot get")
+        self._states[element] = replenish(self._states[element], reason)
+        states = state_table(self._states, compiled=self._compiled)
+        self._elements = (*self._elements[:2], states)
+
+
+class BrokenTransitionError(RuntimeError):
+    """A transition broke its contract: a defect of the engine, never of a specification."""
+
+
+Place = tuple[int, int, tuple[int, int] | None]
+"""The element; its input, or ALARM_PORT; which output leads there, None: none within."""
+
+
+def _places(members: Sequence[Member], order: Sequence[int]) -> Iterator[Place]:
+    """Yield all places, in their order."""
+    for number in order:
+        member = members[number]
+        for port in member.transition.ports or range(len(member.inputs)):
+            for origin in member.inputs[port]:
+                yield number, port, origin
+        if member.transition.wake is not None:
+            yield number, events.ALARM_PORT, None
+
+
+def _no_events(found: Sequence[Place]) -> events.Places:
+    """Return the places, with no event."""
+    count = 1 << max(1, (len(found) - 1).bit_length())
+    winner = np.zeros(2 * count, np.int64)
+    winner[count:] = range(count)
+    for k in range(count - 1, 0, -1):
+        winner[k] = winner[2 * k]
+    node, port = np.zeros(count, np.int64), np.full(count, events.ALARM_PORT, np.int64)
+    node[: len(found)] = [number for number, _, _ in found]
+    port[: len(found)] = [each for _, each, _ in found]
+    first, last, fed = (
+        np.zeros(count, np.int64),
+        np.zeros(count, np.int64),
+        np.zeros((count, 2), np.int64),
+    )
+    return events.Places(np.full(count, FOREVER_PS), winner, first, last, node, port, fed)
+
+
+def _nothing_done(elements: int) -> events.Working:
+    pool = np.zeros((1, COLUMNS), np.int64)
+    return events.Working(
+        _with_more_rows(pool, POOL_ROWS),
+        np.zeros((MOST_ANSWERS + 1, 4), np.int64),
+        np.zeros((OUTBOX_ROWS, events.OUTBOX_COLUMNS), np.int64),
+        np.zeros((elements, events.LEDGER_COLUMNS), np.int64),
+        np.zeros(3, np.int64),
+    )
+
+
+def _with_more_rows(pool: Whole, rows: int = 0) -> Whole:
+    """Return a pool with the same items, and twice the rows or as many as given."""
+    before, count = len(pool), rows or 2 * len(pool)
+    larger = np.zeros((count, COLUMNS), np.int64)
+    larger[:before] = pool
+    larger[before:, NEXT] = range(before + 1, count + 1)
+    larger[-1, NEXT] = pool[0, FREE]
+    larger[0, FREE] = before
+    larger[0, SPARE] += count - before
+    return larger
+
+
+def rows_as_batch(rows: Whole) -> Batch:
+    """Return rows of the outbox as items."""
+    batch = uninitialised(len(rows))
+    batch.at_ps[:], batch.sent_ps[:] = rows[:, events.AT_PS], rows[:, events.SENT_PS]
+    batch.connection[:], batch.size_bytes[:] = rows[:, events.OF], rows[:, events.BYTES]
+    batch.marks[:] = rows[:, events.MARKED]
+    return batch

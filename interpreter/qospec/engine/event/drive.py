@@ -1,0 +1,298 @@
+"""The event loop: the earliest event is answered, and what leaves arrives elsewhere.
+
+What arrives at an input of an element over one wire arrives at a *place*, in order of time; so does
+its alarm. The next event is that of the earliest time; of simultaneous ones, that of the first
+place; at one place, that which came first. Places stand in the order in which elements work at one
+moment: each before those that it feeds without delay, its inputs in their order, its alarm last.
+So the order of events follows from the network alone, and is that of the batches.
+
+A tournament finds the next place: a binary tree with a leaf for each, in which each node holds the
+earlier of the two below it, the first if they are equal. An event changes one path to the root.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+
+from qospec.engine.event.transition import (
+    ALARM,
+    AT,
+    CONNECTION,
+    CONSUMED,
+    DONE,
+    LEFT,
+    LOST,
+    MADE,
+    MARKS,
+    MOST_ANSWERS,
+    NEXT,
+    SENT,
+    SIZE,
+    SPARE,
+    WAITED,
+    acquire,
+    release,
+)
+from qospec.engine.items.batch import FOREVER_PS
+from qospec.engine.kernel import call_arrive, call_wake, kernel, state_at, unsigned
+
+if TYPE_CHECKING:
+    from typing import Any
+
+    from qospec.engine.arrays import Whole
+    from qospec.engine.items.batch import Batch
+
+IDLE, BUDGET, OUTBOX, POOL, LACKING, TALKATIVE, ASTRAY, DISORDER = range(8)
+"""Why the loop stops: no event before the given time; enough events; the outbox is full; the pool
+is empty; an element lacks something; it answers too much at once; it sends an item to an output
+that does not exist, or so early that it overtakes."""
+NODE, REASON, EVENTS = range(3)
+"""The fields of its report."""
+NOTHING = 0
+"""No item."""
+ALARM_PORT = -1
+"""In place of an input: its alarm."""
+
+CAME = ALARM  # an alarm is no item
+LEDGER_COLUMNS = ALARM + 1
+"""The columns of the ledger: LEFT, LOST, MADE, CONSUMED, and what came; all else is held."""
+OUTLET, AT_PS, SENT_PS, OF, BYTES, MARKED = range(6)
+"""The columns of the outbox; for what waited, the second and third are when it came and began."""
+OUTBOX_COLUMNS = 6
+
+
+class Places(NamedTuple):
+    """Where events happen, in their order; a power of two of them, the last ones unused.
+
+    Attributes:
+        due_ps: (n,) The time of the first event at each; FOREVER_PS: none.
+        winner: (2n,) The tournament: from 1, the root; the last n are the places themselves.
+        first: (n,) The item that arrives there next; NOTHING: none, or it is still in the feed.
+        last: (n,) The one that arrives there last.
+        node: (n,) The element there.
+        port: (n,) Its input; -1 for its alarm.
+        fed: (n, 2) Of what comes from outside: the number of the next item in the feed, and of the
+            one behind the last.
+    """
+
+    due_ps: Whole
+    winner: Whole
+    first: Whole
+    last: Whole
+    node: Whole
+    port: Whole
+    fed: Whole
+
+
+class Wiring(NamedTuple):
+    """Where things go; an outlet is a number by which Python knows where a row of the outbox goes.
+
+    Attributes:
+        outputs: (elements + 1,) The number of the first output of each element among all outputs.
+        to: (outputs,) The place that an output leads to, or -1 - an outlet.
+        seen: (outputs,) An outlet that is to see what leaves by it, besides; -1: none.
+        alarms: (elements,) The place of each alarm, if it has one.
+        losses: (elements,) The outlet of its first cause of loss.
+        waits: (elements,) The outlet of its first queue; -1 if none is watched.
+        makes: (elements,) The outlet that is to see what it makes; -1: none.
+    """
+
+    outputs: Whole
+    to: Whole
+    seen: Whole
+    alarms: Whole
+    losses: Whole
+    waits: Whole
+    makes: Whole
+
+
+class Working(NamedTuple):
+    """What the loop writes to.
+
+    Attributes:
+        items: The pool; see `engine.event.transition`.
+        out: (MOST_ANSWERS + 1, 4) The answer to one event; row 0 holds the number of its rows.
+        outbox: (n, OUTBOX_COLUMNS) What goes out; row 0 holds the number of its rows.
+        ledger: (elements, LEDGER_COLUMNS) Of each, in items.
+        report: (3,) The element of the last event, the reason for which it lacks something, and the
+            number of events.
+    """
+
+    items: Whole
+    out: Whole
+    outbox: Whole
+    ledger: Whole
+    report: Whole
+
+
+@kernel
+def drive(
+    places: Places,
+    wiring: Wiring,
+    feed: Batch,
+    elements: tuple[Any, Any, Any],
+    working: Working,
+    limits: tuple[int, int],
+) -> int:
+    """Answer all events before `until_ps`, or as many as possible; return why it stopped.
+
+    Args:
+        places: Updated.
+        wiring: Of the network.
+        feed: What comes from outside, place by place, in order of time.
+        elements: By place, the `arrive` kernels and the `wake` kernels; by element, the states.
+        working: Written.
+        limits: Arrivals from outside from this time on are not known yet; how many events at most.
+    """
+    until_ps, most_events = limits
+    due_ps, winner, port_of = places.due_ps, places.winner, places.port
+    arrives, wakes, states = elements
+    items, out, report = working.items, working.out, working.report
+    while True:
+        place = unsigned(winner[1])
+        now_ps = due_ps[place]
+        if now_ps >= until_ps:
+            return IDLE
+        if report[EVENTS] >= most_events:
+            return BUDGET
+        if working.outbox[0, 0] + 2 * MOST_ANSWERS >= len(working.outbox):
+            return OUTBOX
+        if items[0, SPARE] <= MOST_ANSWERS:
+            return POOL
+        node = unsigned(places.node[place])
+        out[0, 0] = 0
+        if port_of[place] == ALARM_PORT:
+            reason = call_wake(wakes, place, state_at(states, node), items, now_ps, out)
+        else:
+            item = _first_at(places, place, feed, items)
+            reason = call_arrive(
+                arrives, place, state_at(states, node), items, item, port_of[place], now_ps, out
+            )
+        report[NODE], report[REASON] = node, reason
+        code = LACKING
+        if reason == DONE:
+            working.ledger[node, CAME] += port_of[place] != ALARM_PORT
+            report[EVENTS] += 1
+            _advance(places, place, feed, items)
+            code = _carry_out(places, wiring, working, node, now_ps)
+        if code != IDLE:
+            return code
+
+
+@kernel
+def _first_at(places: Places, place: int, feed: Batch, items: Whole) -> int:
+    """Return the item that arrives next at a place, which may have to come out of the feed."""
+    if places.first[place] == NOTHING:
+        n = places.fed[place, 0]
+        item = acquire(
+            items, feed.connection[n], feed.size_bytes[n], feed.marks[n], feed.sent_ps[n]
+        )
+        items[item, NEXT] = NOTHING
+        places.first[place] = places.last[place] = item
+        places.fed[place, 0] = n + 1
+    return places.first[place]  # type: ignore[no-any-return]
+
+
+@kernel
+def _advance(places: Places, place: int, feed: Batch, items: Whole) -> None:
+    """Go on to the next event of a place."""
+    due_ps = FOREVER_PS
+    if places.port[place] != ALARM_PORT:
+        following = items[places.first[place], NEXT]
+        places.first[place] = following
+        if following != NOTHING:
+            due_ps = items[following, AT]
+        elif places.fed[place, 0] < places.fed[place, 1]:
+            due_ps = feed.at_ps[places.fed[place, 0]]
+    settle(places, place, due_ps)
+
+
+@kernel
+def settle(places: Places, place: int, due_ps: int) -> None:
+    """Set the time of the next event of a place, and find the next of all."""
+    due, winner = places.due_ps, places.winner
+    due[place] = due_ps
+    k = (len(due) + place) >> 1
+    while k > 0:
+        k = unsigned(k)
+        left, right = unsigned(winner[2 * k]), unsigned(winner[2 * k + 1])
+        before, now = winner[k], left if due[left] <= due[right] else right
+        winner[k] = now
+        if now == before and now != place:
+            break  # nor does it win further up
+        k >>= 1
+
+
+@kernel
+def _carry_out(places: Places, wiring: Wiring, working: Working, node: int, now_ps: int) -> int:
+    """Do what an element has answered; return IDLE, or what is wrong with it."""
+    out, ledger = working.out, working.ledger
+    if out[0, 0] > MOST_ANSWERS:
+        return TALKATIVE
+    for n in range(1, out[0, 0] + 1):
+        what, number, item, at_ps = out[n, 0], out[n, 1], out[n, 2], out[n, 3]
+        if what == LEFT:
+            code = _leave(places, wiring, working, node, (number, item, at_ps, now_ps))
+            if code != IDLE:
+                return code
+        elif what == ALARM:
+            settle(places, wiring.alarms[node], at_ps)
+        elif what == WAITED:
+            if wiring.waits[node] >= 0:
+                _put_out(working, wiring.waits[node] + number, NOTHING, item, at_ps)
+        else:
+            ledger[node, what] += 1
+            outlet = wiring.losses[node] + number if what == LOST else wiring.makes[node]
+            if outlet >= 0 and what != CONSUMED:
+                _put_out(working, outlet, item, now_ps, working.items[item, SENT])
+            if what != MADE:
+                release(working.items, item)
+    return IDLE
+
+
+@kernel
+def _leave(
+    places: Places, wiring: Wiring, working: Working, node: int, leaving: tuple[int, int, int, int]
+) -> int:
+    """Take an item, that leaves by an output at a time, to where that leads."""
+    number, item, at_ps, now_ps = leaving
+    items, output = working.items, wiring.outputs[node] + number
+    if output >= wiring.outputs[node + 1]:
+        working.report[REASON] = items[item, CONNECTION]
+        return ASTRAY
+    if at_ps < now_ps:
+        return DISORDER
+    working.ledger[node, LEFT] += 1
+    if wiring.seen[output] >= 0:
+        _put_out(working, wiring.seen[output], item, at_ps, items[item, SENT])
+    to = wiring.to[output]
+    if to >= 0:
+        return _arrive_at(places, to, items, item, at_ps)
+    _put_out(working, -1 - to, item, at_ps, items[item, SENT])
+    release(items, item)
+    return IDLE
+
+
+@kernel
+def _arrive_at(places: Places, place: int, items: Whole, item: int, at_ps: int) -> int:
+    """Let an item arrive at a place; return DISORDER if it overtakes the one ahead of it."""
+    items[item, AT], items[item, NEXT] = at_ps, NOTHING
+    last = places.last[place]
+    places.last[place] = item
+    if places.first[place] == NOTHING:
+        places.first[place] = item
+        settle(places, place, at_ps)
+        return IDLE
+    items[last, NEXT] = item
+    return IDLE if items[last, AT] <= at_ps else DISORDER
+
+
+@kernel
+def _put_out(working: Working, outlet: int, item: int, at_ps: int, sent_ps: int) -> None:
+    """Copy an item to the outbox, with two times."""
+    items, outbox = working.items, working.outbox
+    n = outbox[0, 0] + 1
+    outbox[n, OUTLET], outbox[n, AT_PS], outbox[n, SENT_PS] = outlet, at_ps, sent_ps
+    outbox[n, OF], outbox[n, BYTES] = items[item, CONNECTION], items[item, SIZE]
+    outbox[n, MARKED] = items[item, MARKS]
+    outbox[0, 0] = n

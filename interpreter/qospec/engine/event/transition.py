@@ -1,0 +1,145 @@
+"""Transitions: how an element answers one event, written with the words of this module.
+
+An element has an `arrive` kernel and, if it acts by itself, a `wake` kernel:
+
+    arrive(state, items, item, port, now_ps, out) -> DONE
+    wake(state, items, now_ps, out) -> DONE
+
+`state` is the element's own array of int64. `items` is the pool of all items, a row each, whose
+columns are below; `item` is the number of the one that has arrived at input `port`. The answer goes
+into `out`: what leaves, what is lost, when to wake it. An element keeps an item by noting its
+number in its state, until it sends or drops it.
+
+An element has one alarm: `wake_at` sets it, and sets it anew if it was set. It goes off after all
+arrivals of its picosecond. A kernel that lacks something that only Python can give (random numbers,
+interruptions not yet computed, room for what waits) returns the reason, a number above DONE, before
+it has changed anything: `Transition.replenish` provides it, and the event is repeated.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from qospec.engine.kernel import kernel
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from qospec.engine.arrays import Whole
+
+SENT, CONNECTION, SIZE, MARKS, NUMBER, AT, NEXT = range(7)
+"""The columns of an item: those of a batch; its number within its connection, for endpoints; for
+the driver, its time of arrival at the next element, and the item that arrives there after it."""
+COLUMNS = 8
+"""A row of the pool: a line of a usual cache."""
+FREE, SPARE = 0, 1
+"""In row 0 of the pool, which is no item: the first row that is free, and how many are."""
+
+DONE = 0
+"""What a transition returns if it has answered; anything else is a reason to replenish."""
+
+LEFT, LOST, MADE, CONSUMED, ALARM, WAITED = range(6)
+"""What a row of `out` says."""
+MOST_ANSWERS = 64
+"""How many rows an event may write. One that has more to say sets its alarm for the same moment,
+and goes on then."""
+
+
+class Transition(NamedTuple):
+    """How an element answers events in one trial.
+
+    Attributes:
+        state: (n,) int64; see `arrive`.
+        arrive: The kernel for arrivals.
+        wake: The kernel for its alarm; None if it never sets it.
+        losses: What the numbers of causes stand for: the path of the queue or "", and the cause.
+        queues: The paths of the queues for which it reports what waited.
+        ports: In which order it takes simultaneous arrivals of its inputs; by default, theirs.
+        first_alarm_ps: When it wakes first; None: an arrival comes first.
+        replenish: Given the state and a reason, returns the state, or a larger one to use from now
+            on, with what was lacking.
+    """
+
+    state: Whole
+    arrive: Callable[..., int]
+    wake: Callable[..., int] | None = None
+    losses: tuple[tuple[str, str], ...] = ()
+    queues: tuple[str, ...] = ()
+    ports: tuple[int, ...] | None = None
+    first_alarm_ps: int | None = None
+    replenish: Callable[[Whole, int], Whole] | None = None
+
+
+@kernel
+def send(out: Any, output: int, item: int, at_ps: int) -> None:
+    """Let an item leave by an output at a time, now or later; what left there before goes first."""
+    n = out[0, 0] + 1
+    if n < len(out):
+        out[n, 0], out[n, 1], out[n, 2], out[n, 3] = LEFT, output, item, at_ps
+    out[0, 0] = n
+
+
+@kernel
+def lose(out: Any, cause: int, item: int) -> None:
+    """Lose an item now, for the cause of this number in `Transition.losses`."""
+    n = out[0, 0] + 1
+    if n < len(out):
+        out[n, 0], out[n, 1], out[n, 2] = LOST, cause, item
+    out[0, 0] = n
+
+
+@kernel
+def wake_at(out: Any, at_ps: int) -> None:
+    """Set the alarm, which is thereby no longer set for another time."""
+    n = out[0, 0] + 1
+    if n < len(out):
+        out[n, 0], out[n, 3] = ALARM, at_ps
+    out[0, 0] = n
+
+
+@kernel
+def waited(out: Any, queue: int, arrived_ps: int, began_ps: int) -> None:
+    """Report that an item waited, or will, in a queue of `Transition.queues`."""
+    n = out[0, 0] + 1
+    if n < len(out):
+        out[n, 0], out[n, 1], out[n, 2], out[n, 3] = WAITED, queue, arrived_ps, began_ps
+    out[0, 0] = n
+
+
+@kernel
+def make(items: Any, out: Any, connection: int, size_bytes: int, marks: int, now_ps: int) -> int:
+    """Return a new item, its number 0; there is always room for MOST_ANSWERS."""
+    item = acquire(items, connection, size_bytes, marks, now_ps)
+    n = out[0, 0] + 1
+    if n < len(out):
+        out[n, 0], out[n, 2] = MADE, item
+    out[0, 0] = n
+    return item
+
+
+@kernel
+def consume(out: Any, item: int) -> None:
+    """End an item here, neither lost nor delivered: it has done what it was sent for."""
+    n = out[0, 0] + 1
+    if n < len(out):
+        out[n, 0], out[n, 2] = CONSUMED, item
+    out[0, 0] = n
+
+
+@kernel
+def acquire(items: Any, connection: int, size_bytes: int, marks: int, sent_ps: int) -> int:
+    """Return a row of the pool, filled in: the driver's part, as items come from outside."""
+    item = items[0, FREE]
+    items[0, FREE] = items[item, NEXT]
+    items[0, SPARE] -= 1
+    items[item, SENT], items[item, CONNECTION] = sent_ps, connection
+    items[item, SIZE], items[item, MARKS], items[item, NUMBER] = size_bytes, marks, 0
+    return item  # type: ignore[no-any-return]
+
+
+@kernel
+def release(items: Any, item: int) -> None:
+    """Give the row of an item back to the pool: the driver's part, as items leave and are lost."""
+    items[item, NEXT] = items[0, FREE]
+    items[0, FREE] = item
+    items[0, SPARE] += 1

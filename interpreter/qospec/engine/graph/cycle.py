@@ -1,0 +1,153 @@
+"""Nodes on cycles with each other, and endpoints: run event by event, as one.
+
+Outside of cycles a node works up to the lowest watermark of its inputs, a batch at a time. In a
+cycle what it sends comes back to it, so a batch would hold what leaves within its own shortest
+time: often a single item. So the nodes of a strongly connected component are one
+`event.component`, which takes what comes from outside up to a time, and gives what goes out.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from qospec.engine.element import Loss
+from qospec.engine.event.component import (
+    LEAVES,
+    LOSES,
+    SEEN,
+    WAITS,
+    Component,
+    Member,
+    StuckError,
+    rows_as_batch,
+)
+from qospec.engine.graph.components import EndlessError, components
+from qospec.engine.graph.node import Link
+from qospec.engine.items.batch import FOREVER_PS, Batch, empty, joined
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from qospec.engine.arrays import Whole
+    from qospec.engine.event.transition import Transition
+    from qospec.engine.graph.node import NodeRuntime
+    from qospec.engine.measure.observation import Recorder
+
+
+class Cycle:
+    """The nodes of one component."""
+
+    def __init__(
+        self,
+        runtimes: Sequence[NodeRuntime],
+        transitions: Sequence[Transition],
+        recorder: Recorder,
+    ) -> None:
+        self._runtimes = runtimes
+        self._transitions = transitions
+        self._recorder = recorder
+        sender = {
+            id(sink): (number, output)
+            for number, runtime in enumerate(runtimes)
+            for output, sink in enumerate(runtime.sinks)
+        }
+        members = [
+            Member(
+                transition,
+                tuple(tuple(sender.get(id(link)) for link in port) for port in runtime.ports),
+                len(runtime.sinks),
+                seen=runtime.stamps,
+            )
+            for runtime, transition in zip(runtimes, transitions, strict=True)
+        ]
+        order = _order_of_work(runtimes, members)
+        self._component = Component(members, order)
+        self._outer = self._links_from_outside(order, transitions, sender)
+        self._later: dict[int, Batch] = {}
+        self._horizon_ps = 0
+
+    def _links_from_outside(
+        self,
+        order: Sequence[int],
+        transitions: Sequence[Transition],
+        sender: dict[int, tuple[int, int]],
+    ) -> list[Link]:
+        """Return the links that lead in, in the order of their places."""
+        return [
+            link
+            for number in order
+            for port in transitions[number].ports or range(len(self._runtimes[number].ports))
+            for link in self._runtimes[number].ports[port]
+            if id(link) not in sender
+        ]
+
+    def advance(self, cap_ps: int = FOREVER_PS) -> bool:
+        """Advance to the lowest watermark of the links that lead in, or `cap_ps`.
+
+        Raises:
+            EndlessError: The sources have stopped, yet items go round or wait for ever.
+        """
+        horizon_ps = min([link.until_ps for link in self._outer], default=cap_ps)
+        horizon_ps = min(horizon_ps, cap_ps)
+        if horizon_ps <= self._horizon_ps:
+            return False
+        self._horizon_ps = horizon_ps
+        arrivals = [link.take(horizon_ps) for link in self._outer]
+        try:
+            self._component.advance(arrivals, horizon_ps, self._deliver)
+        except StuckError as stuck:
+            paths = tuple(runtime.path for runtime in self._runtimes)
+            raise EndlessError(stuck.items, paths) from None
+        self._send_on()
+        for runtime, counts in zip(self._runtimes, self._component.ledger.tolist(), strict=True):
+            went, lost, made, consumed, came = counts
+            runtime.cell_hops, runtime.departed = came, went
+            runtime.held = came + made - went - lost - consumed
+        return True
+
+    def _deliver(self, number: int, rows: Whole) -> None:
+        """Take what goes out by an outlet to where it belongs."""
+        what, element, port = self._component.outlets[number]
+        runtime = self._runtimes[element]
+        batch = rows_as_batch(rows)
+        if what == LEAVES:
+            if runtime.stamps:
+                self._recorder.sent(batch)
+            sink = runtime.sinks[port]
+            if isinstance(sink, Link):
+                self._later[number] = joined(self._later.get(number, empty()), batch)
+            else:
+                sink.put(batch, FOREVER_PS)
+        elif what == SEEN:
+            self._recorder.sent(batch)
+        elif what == LOSES:
+            queue, cause = self._transitions[element].losses[port]
+            self._recorder.lost(runtime.path, Loss(cause, batch.connection, batch.sent_ps, queue))
+        elif what == WAITS:
+            queue = self._transitions[element].queues[port] or runtime.path
+            self._recorder.occupancies.waited(queue, batch.at_ps, batch.sent_ps)
+
+    def _send_on(self) -> None:
+        """Put what has left on the links that lead out, as far as nothing earlier can follow."""
+        for number, (what, element, port) in enumerate(self._component.outlets):
+            runtime = self._runtimes[element]
+            sink = runtime.sinks[port] if what == LEAVES else None
+            if not isinstance(sink, Link):
+                continue
+            until_ps = min(self._horizon_ps + runtime.lookahead_ps, FOREVER_PS)
+            left = self._later.pop(number, empty())
+            count = int(left.at_ps.searchsorted(until_ps))
+            sink.put(left.part(0, count), until_ps)
+            if count < left.count:
+                self._later[number] = left.part(count, left.count)
+
+
+def _order_of_work(runtimes: Sequence[NodeRuntime], members: Sequence[Member]) -> list[int]:
+    """Return the numbers of nodes, each before those that it feeds without delay."""
+    onward: list[list[int]] = [[] for _ in members]
+    for number, member in enumerate(members):
+        for origins in member.inputs:
+            for origin in origins:
+                if origin is not None and not runtimes[origin[0]].lookahead_ps:
+                    onward[origin[0]].append(number)
+    return [number for (number,) in components(onward)]

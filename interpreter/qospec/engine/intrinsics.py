@@ -1,0 +1,129 @@
+"""What Numba has no words for: views without a reference count, and calls by address.
+
+A transition is compiled once, for one signature, and called by its address, so the event loop that
+calls it is compiled once for every network. An array that comes from an address, or is a part of
+another, holds no reference to it: whoever calls the outermost kernel keeps both alive.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from numba.core import types
+from numba.extending import intrinsic
+from numba.np.arrayobj import make_array, populate_array
+
+INTEGER = types.int64
+NUMBERS = types.Array(types.int64, 1, "C")
+ROWS = types.Array(types.int64, 2, "C")
+ARRIVE = (NUMBERS, ROWS, INTEGER, INTEGER, INTEGER, ROWS)
+WAKE = (NUMBERS, ROWS, INTEGER, ROWS)
+ARGUMENTS = {"arrive": ARRIVE, "wake": WAKE}
+"""By name, the arguments of a transition."""
+ITEM_BYTES = 8
+
+
+def address_of(compiled: Any, arguments: tuple[Any, ...]) -> int:
+    """Return the address of a compiled kernel that takes such arguments and returns an int64."""
+    compiled.compile(INTEGER(*arguments))
+    result = compiled.overloads[arguments]
+    return int(result.library.get_pointer_to_function(result.fndesc.llvm_func_name))
+
+
+def _array(kind: Any) -> Any:
+    return make_array(kind)  # type: ignore[no-untyped-call]
+
+
+def _view(context: Any, builder: Any, kind: Any, data: Any, shape: list[Any]) -> Any:
+    """Return an array of int64 at `data` that owns nothing."""
+    array = _array(kind)(context, builder)
+    item = context.get_constant(types.intp, ITEM_BYTES)
+    strides = [builder.mul(shape[1], item), item] if kind.ndim == 2 else [item]  # noqa: PLR2004
+    populate_array(  # type: ignore[no-untyped-call]
+        array, data, shape, strides, item, meminfo=None
+    )
+    return array._getvalue()  # noqa: SLF001  as Numba's own code does
+
+
+@intrinsic
+def part(_: Any, array: Any, start: Any, count: Any) -> Any:
+    """Return a view of `count` elements from `start` on."""
+
+    def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+        whole = _array(signature.args[0])(context, builder, arguments[0])
+        data = builder.gep(whole.data, [arguments[1]])
+        return _view(context, builder, signature.return_type, data, [arguments[2]])
+
+    return NUMBERS(array, INTEGER, INTEGER), generate
+
+
+@intrinsic
+def rows(_: Any, array: Any, start: Any, count: Any, width: Any) -> Any:
+    """Return a view of `count` rows from `start` on."""
+
+    def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+        whole = _array(signature.args[0])(context, builder, arguments[0])
+        data = builder.gep(whole.data, [arguments[1]])
+        return _view(context, builder, signature.return_type, data, list(arguments[2:]))
+
+    return ROWS(array, INTEGER, INTEGER, INTEGER), generate
+
+
+@intrinsic
+def state_at(_: Any, states: Any, node: Any) -> Any:
+    """Return the array whose address and length are in a row."""
+
+    def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+        table = _array(signature.args[0])(context, builder, arguments[0])
+        first = builder.mul(arguments[1], context.get_constant(types.int64, 2))
+        address, length = (
+            builder.load(builder.gep(table.data, [builder.add(first, offset)]))
+            for offset in (context.get_constant(types.int64, k) for k in range(2))
+        )
+        data = builder.inttoptr(address, table.data.type)
+        return _view(context, builder, signature.return_type, data, [length])
+
+    return NUMBERS(ROWS, INTEGER), generate
+
+
+def _call(context: Any, builder: Any, arguments: Any, kinds: tuple[Any, ...]) -> Any:
+    """Call the function at `arguments[0][arguments[1]]` with the other arguments."""
+    table = _array(NUMBERS)(context, builder, arguments[0])
+    address = builder.load(builder.gep(table.data, [arguments[1]]))
+    convention = context.call_conv
+    function = builder.inttoptr(address, convention.get_function_type(INTEGER, kinds).as_pointer())
+    # Kernels raise nothing: the status needs no look.
+    _, result = convention.call_function(builder, function, INTEGER, kinds, arguments[2:])
+    return result
+
+
+@intrinsic
+def call_arrive(
+    _: Any,
+    functions: Any,
+    place: Any,
+    state: Any,
+    items: Any,
+    item: Any,
+    port: Any,
+    now_ps: Any,
+    out: Any,
+) -> Any:
+    """Call an `arrive` by its address."""
+
+    def generate(context: Any, builder: Any, _: Any, arguments: Any) -> Any:
+        return _call(context, builder, arguments, ARRIVE)
+
+    return INTEGER(NUMBERS, INTEGER, *ARRIVE), generate
+
+
+@intrinsic
+def call_wake(
+    _: Any, functions: Any, place: Any, state: Any, items: Any, now_ps: Any, out: Any
+) -> Any:
+    """Call a `wake` by its address."""
+
+    def generate(context: Any, builder: Any, _: Any, arguments: Any) -> Any:
+        return _call(context, builder, arguments, WAKE)
+
+    return INTEGER(NUMBERS, INTEGER, *WAKE), generate

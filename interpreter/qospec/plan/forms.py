@@ -1,0 +1,168 @@
+"""The form of each member's items at each element: followed along their paths, as marks are."""
+
+from __future__ import annotations
+
+import functools
+from collections import Counter
+from fractions import Fraction
+from typing import TYPE_CHECKING, NamedTuple
+
+from qospec.catalogue.form import Form
+from qospec.engine.source.sizes import CELLS
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Iterable, Iterator, Sequence
+
+    from qospec.engine.source.sizes import Sizes
+    from qospec.model.suite import Flow
+    from qospec.plan.assembly import Drafts
+    from qospec.plan.tables import Hop, Member, Reach, Routes, State, Table
+
+
+class FormError(Exception):
+    """An element cannot take the items of a member in the form in which they arrive.
+
+    Attributes:
+        member: Whose items.
+        element: The element.
+    """
+
+    def __init__(self, member: Member, element: int, reason: str) -> None:
+        self.member = member
+        self.element = element
+        super().__init__(reason)
+
+
+def form_sent(flow: Flow) -> Form:
+    """Return the form of a flow's items as they are sent."""
+    if flow.stream is None:
+        return Form("cell", _shares(CELLS))
+    return Form("packet", _shares(flow.stream.sizes))
+
+
+@functools.cache
+def _shares(sizes: Sizes) -> tuple[tuple[int, Fraction], ...]:
+    counts: Counter[int] = Counter()
+    for size, weight in zip(sizes.size_bytes, sizes.weights, strict=True):
+        counts[size] += weight
+    return tuple((size, Fraction(counts[size], counts.total())) for size in sorted(counts))
+
+
+class Forms:
+    """The forms in which items of each member arrive.
+
+    Where no element of the network changes any, they are everywhere as they were sent.
+    """
+
+    def __init__(self, sent: Sequence[Form], routes: Routes, members: Sequence[Member]) -> None:
+        """Follow all items on their paths, given the form in which each member sends them.
+
+        Raises:
+            FormError: An element cannot take some of them.
+        """
+        self._sent = sent
+        self._at: dict[tuple[int, int], set[Form]] = {}
+        self._at_input: dict[tuple[int, int, int], set[Form]] = {}
+        self._straight: dict[tuple[int, int], set[Form]] = {}
+        self._at_end: dict[int, set[Form]] = {}
+        if not _is_changed(sent, routes):
+            return
+        for number, member in enumerate(members):
+            hops, ends = routes.reach.hops[number], routes.reach.ends.get(number, ())
+            for hop, form in _followed(hops, sent[number], routes.drafts, member):
+                element = hop.after.element
+                self._at.setdefault((element, number), set()).add(form)
+                self._at_input.setdefault((element, hop.input, number), set()).add(form)
+                if hop.after in ends:
+                    after = routes.drafts[element].element.form_after(form)
+                    self._at_end.setdefault(number, set()).add(after)
+            straight = [hop for hop in hops if hop.straight]
+            for hop, form in _followed(straight, sent[number], routes.drafts, member):
+                self._straight.setdefault((hop.after.element, number), set()).add(form)
+
+    def sent(self, member: int) -> Form:
+        """Return the form in which a member's items are sent."""
+        return self._sent[member]
+
+    def at(self, element: int, member: int) -> Collection[Form]:
+        """Return the forms in which a member's items arrive at an element."""
+        return self._at.get((element, member)) or {self._sent[member]}
+
+    def at_input(self, element: int, number: int, member: int) -> Collection[Form]:
+        """Return the forms in which a member's items arrive at an input of an element."""
+        return self._at_input.get((element, number, member)) or {self._sent[member]}
+
+    def straight(self, element: int, member: int) -> Collection[Form]:
+        """Return the forms at an element of items that took no path but the usual one to it."""
+        return self._straight.get((element, member)) or {self._sent[member]}
+
+    def at_end(self, member: int) -> Collection[Form]:
+        """Return the forms in which a member's items arrive at its target."""
+        return self._at_end.get(member) or {self._sent[member]}
+
+    def largest_bytes(self, element: int, member: int) -> int:
+        """Return the size of the largest items of a member that arrive at an element."""
+        return max(form.largest_bytes for form in self.at(element, member))
+
+    def only_size(self, element: int, members: Iterable[int]) -> int:
+        """Return the one size of items of these members that arrive at an element, or 0."""
+        forms = {form for member in members for form in self.at(element, member)}
+        sizes = {size for form in forms for size, _ in form.sizes}
+        return sizes.pop() if len(sizes) == 1 else 0
+
+
+def _is_changed(sent: Sequence[Form], routes: Routes) -> bool:
+    """Return whether any element changes the form of items that pass it, or cannot take them.
+
+    The first element on a path that does so is given them as they were sent.
+    """
+    for index, members in routes.reach.any.items():
+        element = routes.drafts[index].element
+        for form in {sent[member] for member in members}:
+            try:
+                if element.form_after(form) != form:
+                    return True
+            except ValueError:
+                return True
+    return False
+
+
+def _followed(
+    hops: Sequence[Hop], sent: Form, drafts: Drafts, member: Member
+) -> Iterator[tuple[Hop, Form]]:
+    """Yield each hop with each form in which items arrive by it; the first leads from the source.
+
+    That ends in a loop too: no element takes packets that are larger or smaller than can be.
+    """
+    onward: dict[State, list[Hop]] = {}
+    for hop in hops:
+        onward.setdefault(hop.before, []).append(hop)
+    waiting = [(hops[0].before, sent)] if hops else []
+    seen = set(waiting)
+    while waiting:
+        state, form = waiting.pop()
+        try:
+            after = drafts[state.element].element.form_after(form)
+        except ValueError as reason:
+            raise FormError(member, state.element, str(reason)) from reason
+        for hop in onward.get(state, ()):
+            yield hop, after
+            if (hop.after, after) not in seen:
+                seen.add((hop.after, after))
+                waiting.append((hop.after, after))
+
+
+class Survey(NamedTuple):
+    """A network with the routes of a case's items, and what these are on their way.
+
+    Attributes:
+        members: Each origin and target of each flow.
+        forms: Whether items are cells or packets, and of which sizes, at each element.
+        drafts: As of `Routes`, like the rest.
+    """
+
+    members: tuple[Member, ...]
+    forms: Forms
+    drafts: Drafts
+    tables: dict[int, Table]
+    reach: Reach
