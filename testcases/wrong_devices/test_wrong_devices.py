@@ -45,8 +45,23 @@ class Wrong(NamedTuple):
 SWITCHES = "std.devices.atm_switches"
 ENCRYPTOR = "std.devices.sitline"
 ROUTERS = "std.devices.unh_routers"
+GATEWAYS = "gateways"
 
 WRONG = [
+    Wrong(
+        "echo.two_processors",
+        GATEWAYS,
+        "request_answer.qos",
+        ("throughput_follows_the_window:size=32", "throughput_follows_the_window:size=128"),
+        {"never_above", "beyond"},
+    ),
+    Wrong(
+        "echo.small_queue",
+        GATEWAYS,
+        "request_answer.qos",
+        ("throughput_follows_the_window:size=64", "throughput_follows_the_window:size=128"),
+        {"never_twice"},
+    ),
     Wrong(
         "eantc.policer_forgets",
         SWITCHES,
