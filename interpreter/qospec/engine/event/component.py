@@ -14,7 +14,7 @@ from qospec.engine.arrays import np
 from qospec.engine.event import drive as events
 from qospec.engine.event.places import DUE_PS, Places, settle
 from qospec.engine.event.transition import COLUMNS, DONE, FREE, MOST_ANSWERS, NEXT, SPARE
-from qospec.engine.items.batch import FOREVER_PS, empty, joined, uninitialised
+from qospec.engine.items.batch import FOREVER_PS, Batch, empty, joined
 from qospec.engine.kernel import function_table, is_compiled, state_table
 
 if TYPE_CHECKING:
@@ -23,7 +23,6 @@ if TYPE_CHECKING:
     from qospec.engine.arrays import Whole
     from qospec.engine.event.transition import Transition
     from qospec.engine.experiment import Change
-    from qospec.engine.items.batch import Batch
 
 OUTBOX_ROWS = 1 << 14
 POOL_ROWS = 1 << 10
@@ -186,7 +185,8 @@ class Component:
         Args:
             arrivals: What comes from outside before then, a batch for each wire that leads in.
             until_ps: The time.
-            deliver: Called with the number of an outlet, and rows of the outbox, in order.
+            deliver: Called with the number of an outlet, and rows of the outbox, in order, as a new
+                array whose columns are contiguous.
 
         Raises:
             StuckError: Nothing comes from outside any more or time stands still, and items go round
@@ -271,18 +271,16 @@ class Component:
         """Empty the outbox; return whether there was anything in it."""
         outbox = self._working.outbox
         count = int(outbox[0, 0])
-        outbox[0, 0] = 0
         if not count:
             return False
-        rows = outbox[1 : count + 1]
-        short = np.uint16 if len(self.outlets) < 2**16 else np.int64  # which sorts ten times faster
-        outlet = rows[:, events.OUTLET].astype(short)
-        rows = rows[outlet.argsort(kind="stable")]
-        counts = np.bincount(outlet)
-        stop = 0
-        for number in counts.nonzero()[0].tolist():
-            start, stop = stop, stop + int(counts[number])
-            deliver(number, rows[start:stop])
+        stops = np.zeros(len(self.outlets) + 1, np.int64)
+        columns = np.empty((events.OUTBOX_COLUMNS, count), np.int64)
+        events.put_in_order(outbox, stops, columns)
+        outbox[0, 0], start = 0, 0
+        for number, stop in enumerate(stops[:-1].tolist()):
+            if stop > start:
+                deliver(number, columns[:, start:stop].T)
+                start = stop
         return True
 
     def _enlarge_pool(self) -> None:
@@ -352,8 +350,11 @@ def _with_more_rows(pool: Whole, rows: int = 0) -> Whole:
 
 def rows_as_batch(rows: Whole) -> Batch:
     """Return rows of the outbox as items."""
-    batch = uninitialised(len(rows))
-    batch.at_ps[:], batch.sent_ps[:] = rows[:, events.AT_PS], rows[:, events.SENT_PS]
-    batch.connection[:], batch.size_bytes[:] = rows[:, events.OF], rows[:, events.BYTES]
-    batch.marks[:] = rows[:, events.MARKED]
-    return batch
+    form = empty()
+    return Batch(
+        at_ps=rows[:, events.AT_PS],
+        sent_ps=rows[:, events.SENT_PS],
+        connection=rows[:, events.OF].astype(form.connection.dtype),
+        size_bytes=rows[:, events.BYTES].astype(form.size_bytes.dtype),
+        marks=rows[:, events.MARKED].astype(form.marks.dtype),
+    )

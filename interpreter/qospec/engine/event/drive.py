@@ -278,3 +278,24 @@ def _put_out(working: Working, outlet: int, item: int, at_ps: int, sent_ps: int)
     outbox[n, OF], outbox[n, BYTES] = items[item, CONNECTION], items[item, SIZE]
     outbox[n, MARKED] = items[item, MARKS]
     outbox[0, 0] = n
+
+
+@kernel
+def put_in_order(outbox: Whole, stops: Whole, columns: Whole) -> None:
+    """Copy the rows of the outbox so that those of one outlet follow each other, in their order.
+
+    Args:
+        outbox: As of `Working`; not changed.
+        stops: (outlets + 1,) Zeros; written: where the rows of each outlet end.
+        columns: (OUTBOX_COLUMNS, rows) Written: the rows, a column each.
+    """
+    count = outbox[0, 0]
+    for n in range(1, count + 1):
+        stops[outbox[n, OUTLET] + 1] += 1
+    for outlet in range(1, len(stops)):
+        stops[outlet] += stops[outlet - 1]
+    for n in range(1, count + 1):
+        outlet = outbox[n, OUTLET]
+        for column in range(OUTBOX_COLUMNS):
+            columns[column, stops[outlet]] = outbox[n, column]
+        stops[outlet] += 1
