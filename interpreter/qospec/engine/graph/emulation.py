@@ -253,14 +253,18 @@ class _Network:
 
 
 def _budget(experiment: Experiment) -> int:
-    """Return how many items endpoints may make: for each request an answer, and an exchange."""
+    """Return how many items endpoints may make: for each request an answer, and an exchange.
+
+    A network without endpoints has no limit.
+    """
     stop_ps = experiment.measurement.stop_ps
-    most = sum(
+    most = [
         each.arrivals.most_items(each.connections, stop_ps)
         for each in experiment.sources
         if isinstance(each.arrivals, ClosedLoop)
-    )
-    return most * 3 // 2  # the sources are those of requests, and of answers
+    ]
+    # The sources are those of requests, and of answers.
+    return sum(most) * 3 // 2 if most else FOREVER_PS
 
 
 def _changes(experiment: Experiment, component: Sequence[int]) -> list[Change]:
