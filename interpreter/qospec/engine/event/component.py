@@ -40,6 +40,8 @@ LEAVES, SEEN, MAKES, CONSUMES, LOSES, WAITS = (
 )
 """What goes out by an outlet: items that leave by an output, items that leave by one and stay
 within, items that an element made or consumed, lost items, and waiting times."""
+GONE = (LEAVES, CONSUMES, LOSES)
+"""Those by which the number of items inside falls."""
 
 
 class Outlet(NamedTuple):
@@ -67,6 +69,15 @@ class Member(NamedTuple):
     outputs: int
     seen: bool = False
     makes: bool = False
+
+
+BROKEN = {
+    events.TALKATIVE: "answers too much at once",
+    events.DISORDER: "sends an item that overtakes another",
+    events.PAST: "acts in the past",
+    events.DEAF: "sets an alarm, and has no `wake`",
+}
+"""What breaks the contract of transitions, by the code of the event loop."""
 
 
 class StuckError(RuntimeError):
@@ -103,6 +114,8 @@ class Component:
         self._changes = deque(changes)
         self._transitions = [member.transition for member in members]
         self._states = [each.state for each in self._transitions]
+        for number, state in enumerate(self._states):
+            _verify(number, state)
         self.outlets: list[Outlet] = []
         found = list(_places(members, order))
         self._outside = [
@@ -151,7 +164,7 @@ class Component:
             first,
             to,
             seen,
-            [alarms.get(n, 0) for n in range(len(members))],
+            [alarms.get(n, -1) for n in range(len(members))],
             ends,
             waits,
         )
@@ -236,8 +249,7 @@ class Component:
         element, reason = self._working.report[: events.EVENTS].tolist()
         if code == events.ASTRAY:
             raise ValueError(f"an item of connection {reason} arrived where none was planned")
-        said = "too much at once" if code == events.TALKATIVE else "what overtakes"
-        raise BrokenTransitionError(f"element {element} answers {said}")
+        raise BrokenTransitionError(f"element {element} {BROKEN[code]}")
 
     def _answer(self, feed: Batch) -> None:
         """Let an element answer the next event whose transition is Python's."""
@@ -268,20 +280,19 @@ class Component:
         return joined(*arrivals) if arrivals else empty()
 
     def _deliver(self, deliver: Callable[[int, Whole], None]) -> bool:
-        """Empty the outbox; return whether there was anything in it."""
+        """Empty the outbox; return whether any item in it has gone for good."""
         outbox = self._working.outbox
         count = int(outbox[0, 0])
-        if not count:
-            return False
         stops = np.zeros(len(self.outlets) + 1, np.int64)
         columns = np.empty((events.OUTBOX_COLUMNS, count), np.int64)
         events.put_in_order(outbox, stops, columns)
-        outbox[0, 0], start = 0, 0
+        outbox[0, 0], start, gone = 0, 0, False
         for number, stop in enumerate(stops[:-1].tolist()):
             if stop > start:
                 deliver(number, columns[:, start:stop].T)
+                gone |= self.outlets[number].what in GONE
                 start = stop
-        return True
+        return gone
 
     def _enlarge_pool(self) -> None:
         self._working = self._working._replace(items=_with_more_rows(self._working.items))
@@ -293,6 +304,7 @@ class Component:
         self._set_state(element, replenish(self._states[element], reason))
 
     def _set_state(self, element: int, state: Whole) -> None:
+        _verify(element, state)
         self._states[element] = state
         states = state_table(self._states, compiled=self._compiled)
         self._elements = (*self._elements[:2], states)
@@ -300,6 +312,12 @@ class Component:
 
 class BrokenTransitionError(RuntimeError):
     """A transition broke its contract: a defect of the engine, never of a specification."""
+
+
+def _verify(element: int, state: Whole) -> None:
+    """Raise BrokenTransitionError if compiled code cannot read a state by its address."""
+    if state.ndim != 1 or state.dtype != np.int64 or not state.flags.c_contiguous:
+        raise BrokenTransitionError(f"element {element} has a state that is no row of int64")
 
 
 Place = tuple[int, int, tuple[int, int] | None]

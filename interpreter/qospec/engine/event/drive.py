@@ -38,10 +38,11 @@ if TYPE_CHECKING:
     from qospec.engine.arrays import Whole
     from qospec.engine.items.batch import Batch
 
-IDLE, BUDGET, OUTBOX, POOL, PYTHON, LACKING, TALKATIVE, ASTRAY, DISORDER = range(9)
+IDLE, BUDGET, OUTBOX, POOL, PYTHON, LACKING, TALKATIVE, ASTRAY, DISORDER, PAST, DEAF = range(11)
 """Why the loop stops: no event before the given time; enough events; the outbox is full; the pool
 is empty; the element's transition is not compiled; it lacks something; it answers too much at once;
-it sends an item to an output that does not exist, or so early that it overtakes."""
+it sends an item to an output that does not exist, or so early that it overtakes; it acts in the
+past; it sets an alarm without a kernel for it."""
 NODE, REASON, EVENTS, ANSWERED = range(4)
 """The fields of its report."""
 NO_KERNEL = 0
@@ -65,7 +66,7 @@ class Wiring(NamedTuple):
         outputs: (elements + 1,) The number of the first output of each element among all outputs.
         to: (outputs,) The place that an output leads to, or -1 - an outlet.
         seen: (outputs,) An outlet that is to see what leaves by it, besides; -1: none.
-        alarms: (elements,) The place of each alarm, if it has one.
+        alarms: (elements,) The place of each alarm; -1: none.
         ends: (elements, 4) By LOST, MADE and CONSUMED, the outlet that is to see these items, or
             that of its first cause of loss; -1: none.
         waits: (elements,) The outlet of its first queue; -1 if none is watched.
@@ -141,7 +142,9 @@ def _hindrance(
         return OUTBOX
     if working.items[0, SPARE] <= MOST_ANSWERS:
         return POOL
-    if elements[0][places.due[1, PLACE]] == NO_KERNEL and not working.report[ANSWERED]:
+    place = places.due[1, PLACE]
+    kernels = elements[1] if places.port[place] == ALARM_PORT else elements[0]
+    if kernels[place] == NO_KERNEL and not working.report[ANSWERED]:
         return PYTHON
     return IDLE
 
@@ -212,13 +215,12 @@ def _carry_out(places: Places, wiring: Wiring, working: Working, node: int, now_
         return TALKATIVE
     for n in range(1, out[0, 0] + 1):
         what, number, item, at_ps = out[n, 0], out[n, 1], out[n, 2], out[n, 3]
+        code = IDLE
         if what == LEFT:
             leaving = (number, item, at_ps, now_ps)
             code = _leave(places, wiring, working, node, leaving)
-            if code != IDLE:
-                return code
         elif what == ALARM:
-            settle(places, wiring.alarms[node], at_ps)
+            code = _set_alarm(places, wiring.alarms[node], at_ps, now_ps)
         elif what == WAITED:
             if wiring.waits[node] >= 0:
                 _put_out(working, wiring.waits[node] + number, NOTHING, item, at_ps)
@@ -229,6 +231,19 @@ def _carry_out(places: Places, wiring: Wiring, working: Working, node: int, now_
                 _put_out(working, outlet + number, item, now_ps, working.items[item, SENT])
             if what != MADE:
                 release(working.items, item)
+        if code != IDLE:
+            return code
+    return IDLE
+
+
+@kernel
+def _set_alarm(places: Places, alarm: int, at_ps: int, now_ps: int) -> int:
+    """Set an alarm, a place or -1; return IDLE, or what is wrong with that."""
+    if alarm < 0:
+        return DEAF
+    if at_ps < now_ps:
+        return PAST
+    settle(places, alarm, at_ps)
     return IDLE
 
 
@@ -239,11 +254,11 @@ def _leave(
     """Take an item, that leaves by an output at a time, to where that leads."""
     number, item, at_ps, now_ps = leaving
     items, output = working.items, wiring.outputs[node] + number
-    if output >= wiring.outputs[node + 1]:
+    if number < 0 or output >= wiring.outputs[node + 1]:
         working.report[REASON] = items[item, CONNECTION]
         return ASTRAY
     if at_ps < now_ps:
-        return DISORDER
+        return PAST
     working.ledger[node, LEFT] += 1
     if wiring.seen[output] >= 0:
         _put_out(working, wiring.seen[output], item, at_ps, items[item, SENT])
