@@ -76,6 +76,7 @@ BROKEN = {
     events.DISORDER: "sends an item that overtakes another",
     events.PAST: "acts in the past",
     events.DEAF: "sets an alarm, and has no `wake`",
+    events.NAMELESS: "names a cause of loss or a queue that it does not state",
 }
 """What breaks the contract of transitions, by the code of the event loop."""
 
@@ -167,6 +168,7 @@ class Component:
             [alarms.get(n, -1) for n in range(len(members))],
             ends,
             waits,
+            [[len(each.losses), len(each.queues)] for each in self._transitions],
         )
         return events.Wiring(*(np.array(column, np.int64) for column in columns))
 
@@ -283,6 +285,8 @@ class Component:
         """Empty the outbox; return whether any item in it has gone for good."""
         outbox = self._working.outbox
         count = int(outbox[0, 0])
+        if not count:
+            return False
         stops = np.zeros(len(self.outlets) + 1, np.int64)
         columns = np.empty((events.OUTBOX_COLUMNS, count), np.int64)
         events.put_in_order(outbox, stops, columns)

@@ -18,6 +18,7 @@ from qospec.engine.event.transition import (
     CONNECTION,
     DONE,
     LEFT,
+    LOST,
     MADE,
     MARKS,
     MOST_ANSWERS,
@@ -38,11 +39,14 @@ if TYPE_CHECKING:
     from qospec.engine.arrays import Whole
     from qospec.engine.items.batch import Batch
 
-IDLE, BUDGET, OUTBOX, POOL, PYTHON, LACKING, TALKATIVE, ASTRAY, DISORDER, PAST, DEAF = range(11)
+IDLE, BUDGET, OUTBOX, POOL, PYTHON, LACKING, TALKATIVE, ASTRAY, DISORDER, PAST, DEAF, NAMELESS = (
+    range(12)
+)
 """Why the loop stops: no event before the given time; enough events; the outbox is full; the pool
 is empty; the element's transition is not compiled; it lacks something; it answers too much at once;
 it sends an item to an output that does not exist, or so early that it overtakes; it acts in the
-past; it sets an alarm without a kernel for it."""
+past; it sets an alarm without a kernel for it; it names a cause or a queue that it does not state.
+"""
 NODE, REASON, EVENTS, ANSWERED = range(4)
 """The fields of its report."""
 NO_KERNEL = 0
@@ -70,6 +74,7 @@ class Wiring(NamedTuple):
         ends: (elements, 4) By LOST, MADE and CONSUMED, the outlet that is to see these items, or
             that of its first cause of loss; -1: none.
         waits: (elements,) The outlet of its first queue; -1 if none is watched.
+        stated: (elements, 2) The number of its causes of loss, and of its queues.
     """
 
     outputs: Whole
@@ -78,6 +83,7 @@ class Wiring(NamedTuple):
     alarms: Whole
     ends: Whole
     waits: Whole
+    stated: Whole
 
 
 class Working(NamedTuple):
@@ -210,7 +216,7 @@ def _advance(places: Places, place: int, feed: Batch, items: Whole) -> None:
 @kernel
 def _carry_out(places: Places, wiring: Wiring, working: Working, node: int, now_ps: int) -> int:
     """Do what an element has answered; return IDLE, or what is wrong with it."""
-    out, ledger = working.out, working.ledger
+    out = working.out
     if out[0, 0] > MOST_ANSWERS:
         return TALKATIVE
     for n in range(1, out[0, 0] + 1):
@@ -222,17 +228,37 @@ def _carry_out(places: Places, wiring: Wiring, working: Working, node: int, now_
         elif what == ALARM:
             code = _set_alarm(places, wiring.alarms[node], at_ps, now_ps)
         elif what == WAITED:
-            if wiring.waits[node] >= 0:
-                _put_out(working, wiring.waits[node] + number, NOTHING, item, at_ps)
+            code = _report_wait(wiring, working, node, (number, item, at_ps))
         else:
-            ledger[node, what] += 1
-            outlet = wiring.ends[node, what]
-            if outlet >= 0:
-                _put_out(working, outlet + number, item, now_ps, working.items[item, SENT])
-            if what != MADE:
-                release(working.items, item)
+            code = _account(wiring, working, node, (what, number, item, now_ps))
         if code != IDLE:
             return code
+    return IDLE
+
+
+@kernel
+def _report_wait(wiring: Wiring, working: Working, node: int, wait: tuple[int, int, int]) -> int:
+    """Put out when an item arrived at a queue, and when it was begun; return IDLE or NAMELESS."""
+    queue, arrived_ps, began_ps = wait
+    if wiring.waits[node] >= 0:
+        if queue >= wiring.stated[node, 1]:
+            return NAMELESS
+        _put_out(working, wiring.waits[node] + queue, NOTHING, arrived_ps, began_ps)
+    return IDLE
+
+
+@kernel
+def _account(wiring: Wiring, working: Working, node: int, fate: tuple[int, int, int, int]) -> int:
+    """Account for an item that an element lost, made or consumed; return IDLE or NAMELESS."""
+    what, number, item, now_ps = fate
+    if what == LOST and number >= wiring.stated[node, 0]:
+        return NAMELESS
+    working.ledger[node, what] += 1
+    outlet = wiring.ends[node, what]
+    if outlet >= 0:
+        _put_out(working, outlet + number, item, now_ps, working.items[item, SENT])
+    if what != MADE:
+        release(working.items, item)
     return IDLE
 
 

@@ -25,6 +25,7 @@ from qospec.engine.event.component import (
 )
 from qospec.engine.graph.components import EndlessError, components
 from qospec.engine.graph.node import Link
+from qospec.engine.graph.promises import BrokenPromiseError
 from qospec.engine.items.batch import FOREVER_PS, Batch, empty, joined
 from qospec.engine.measure.ledger import Account
 
@@ -159,6 +160,8 @@ class Cycle:
                 continue
             until_ps = min(self._horizon_ps + runtime.lookahead_ps, FOREVER_PS)
             left = self._later.pop(number, empty())
+            if left.count and int(left.at_ps[0]) < sink.until_ps:
+                raise BrokenPromiseError(f"{runtime.path} sent an item below its watermark")
             count = int(left.at_ps.searchsorted(until_ps))
             sink.put(left.part(0, count), until_ps)
             if count < left.count:

@@ -9,8 +9,10 @@ from qospec.engine.event.transition import (
     DONE,
     MOST_ANSWERS,
     Transition,
+    lose,
     make,
     send,
+    waited,
     wake_at,
 )
 from qospec.engine.items.batch import FOREVER_PS, Batch, empty
@@ -49,6 +51,19 @@ def delay(state, items, item, port, now_ps, out):
 @kernel
 def send_below(state, items, item, port, now_ps, out):
     send(out, -1, item, now_ps)
+    return DONE
+
+
+@kernel
+def lose_all(state, items, item, port, now_ps, out):
+    lose(out, state[0], item)
+    return DONE
+
+
+@kernel
+def wait(state, items, item, port, now_ps, out):
+    waited(out, state[0], now_ps, now_ps + 1)
+    send(out, 0, item, now_ps + 1)
     return DONE
 
 
@@ -115,6 +130,14 @@ def test_an_item_that_leaves_in_the_past():
 def test_more_answers_than_an_event_may_have(count):
     with pytest.raises(BrokenTransitionError, match="element 0 answers too much at once"):
         ran(with_number(count, make_many))
+
+
+@pytest.mark.parametrize("arrive", [lose_all, wait])
+def test_a_cause_or_a_queue_that_is_not_stated(arrive):
+    stated = Transition(np.array([0]), arrive, losses=(("", "overflow"),), queues=("",))
+    assert ran(stated) == 1 + (arrive is wait)
+    with pytest.raises(BrokenTransitionError, match="names a cause of loss or a queue"):
+        ran(stated._replace(state=np.array([1_000_000])))
 
 
 def test_an_output_below_the_first():
