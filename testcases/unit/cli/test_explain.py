@@ -170,6 +170,9 @@ def test_what_stands_in_every_file_is_known(name: str, piece: str) -> None:
         ("rx.count", "measured of a port"),
         ("discard", "on purpose"),
         ("oam", "OAM cells of a flow"),
+        ("answers", "`ask.answers.lost`"),
+        ("exchanges", "`ask.exchanges.delay.p99`"),
+        ("timed_out", "of echo"),
     ],
 )
 def test_what_a_criterion_or_a_class_asks_for_is_known(name: str, piece: str) -> None:
