@@ -135,7 +135,10 @@ static inline i64 send(struct line *line, i64 size)
     return line->free_ps + line->way_ps;
 }
 
-enum { PLACES = 256, LOST = -1 }; /* a queue holds at most PLACES */
+#ifndef PLACES
+#define PLACES 256 /* a queue holds at most so many; a power of two */
+#endif
+enum { LOST = -1 };
 
 struct queue { /* when each item that waits begins */
     i64 head, tail, limit, begins_ps[PLACES];

@@ -5,31 +5,14 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from qospec.dataclass import dataclass
-from qospec.engine.arrays import np
-from qospec.engine.element import Element, Step
+from qospec.engine.line.unmark import Unmark
 from qospec.plan.assembly import Draft, Edge
 from qospec.protocol.marks import ALL_BITS, MARKS, WITHIN
 
 if TYPE_CHECKING:
-    from qospec.engine.items.batch import Batch
     from qospec.engine.line.clock import Clock
     from qospec.plan.assembly import Drafts
     from qospec.plan.tables import Reach
-
-
-@dataclass(frozen=True)
-class Unmark(Element):
-    """Clears the bits of marks that a line does not carry; the engine's lines keep all of them."""
-
-    kept: int
-
-    def process(self, state: None, arrivals: tuple[Batch, ...], until_ps: int) -> Step:  # noqa: ARG002
-        """Clear the other bits of all marks."""
-        (batch,) = arrivals
-        if batch.count:
-            batch = batch.with_marks(batch.marks & np.uint32(self.kept))
-        return Step((batch,), (until_ps,))
 
 
 def carried(clock: Clock) -> int:

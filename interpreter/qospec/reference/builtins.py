@@ -30,8 +30,9 @@ MEANINGS: dict[str, str] = {
     "rx": "the side of a port where items enter, as in `west.rx -> queue`",
     "tx": "the side of a port where items leave, as in `queue -> east.tx`",
     "oam": "the OAM cells of a flow, as in `user.oam.delay.p99`",
-    "answers": "the answers to the requests of a flow of `echo`, as in `ask.answers.lost`",
-    "exchanges": "the whole exchanges of a flow of `echo`, as in `ask.exchanges.delay.p99`",
+    "answers": "the answers to the requests of a flow, as in `ask.answers.loss`",
+    "exchanges": "the whole exchanges of a flow, a request with its answer, as in"
+    " `ask.exchanges.delay.p99`",
     "host": "a port of the tester, as in `a, b = host` or `a = host(count = 4, slotted = false)`",
     "flows": "the list of all flows of a test, as in `for f in flows { report f.delay.p99 }`",
     "line": "all bits on the line, its own overhead included",

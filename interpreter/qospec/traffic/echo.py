@@ -265,7 +265,7 @@ def _wake(state: Whole, items: Whole, now_ps: int, out: Whole) -> int:
     The alarm is not set anew for each answer: it goes off for a deadline that may have been met.
     """
     slots = rows(state, CLIENT, 1 + state[CONNECTIONS] * state[WINDOW], COLUMNS)
-    for _ in range(MOST_ANSWERS // 5):  # as many rows of `out` at most, and one for the alarm
+    for _ in range(MOST_ANSWERS // 5):  # each writes four rows at most
         late = earliest(slots)
         if _begins_ps(state) <= now_ps:
             state[BEGUN] += 1

@@ -67,3 +67,19 @@ def test_outside_of_loops_it_may_work_in_batches_only(
 def test_every_element_may_be_in_a_loop(planned, problems: Problems) -> None:
     assert planned(BOTH_WAYS)
     assert not problems.errors
+
+
+def test_links_that_carry_no_colours_may_be_in_a_loop(planned, ran, problems: Problems) -> None:
+    """Where a link strips the colour of packets, an element of the planner's own is in the loop."""
+    metered = BOTH_WAYS.replace(
+        "  q, r = fifo",
+        "  m, n = police { cir = 100 kbit/s @ip, cbs = 2_000 B, exceed = mark }\n  q, r = fifo",
+    )
+    metered = metered.replace("rx -> cpu.entry[0]", "rx -> m -> cpu.entry[0]")
+    metered = metered.replace("rx -> cpu.entry[1]", "rx -> n -> cpu.entry[1]")
+    plans = planned(metered)
+    assert not problems.errors, problems.all
+    (case,) = plans
+    paths = [node.path for node in case.networks[""].experiment.nodes]
+    assert "left.p[1] -> right.p[0] (marks)" in paths
+    assert ran(case).judgements[0].verdict == "pass"

@@ -439,6 +439,13 @@ class AtPlace(Value):
                 call.span,
                 help="measure it without the control",
             )
+        if flow.part == "exchanges":
+            raise error(
+                "E0502",
+                "an exchange passes no place: it begins and ends at the client",
+                call.span,
+                help=f"measure requests or answers there: `{flow.flow}` or `{flow.flow}.answers`",
+            )
         place = value.place_at(node.span)
         if place.carries != flow.carries:
             message = (

@@ -14,7 +14,7 @@ from qospec.engine.arrays import np
 from qospec.engine.event import drive as events
 from qospec.engine.event.places import DUE_PS, Places, settle
 from qospec.engine.event.transition import COLUMNS, DONE, FREE, MOST_ANSWERS, NEXT, SPARE
-from qospec.engine.items.batch import FOREVER_PS, empty, joined, uninitialised
+from qospec.engine.items.batch import FOREVER_PS, Batch, empty, joined
 from qospec.engine.kernel import function_table, is_compiled, state_table
 
 if TYPE_CHECKING:
@@ -23,7 +23,6 @@ if TYPE_CHECKING:
     from qospec.engine.arrays import Whole
     from qospec.engine.event.transition import Transition
     from qospec.engine.experiment import Change
-    from qospec.engine.items.batch import Batch
 
 OUTBOX_ROWS = 1 << 14
 POOL_ROWS = 1 << 10
@@ -41,6 +40,8 @@ LEAVES, SEEN, MAKES, CONSUMES, LOSES, WAITS = (
 )
 """What goes out by an outlet: items that leave by an output, items that leave by one and stay
 within, items that an element made or consumed, lost items, and waiting times."""
+GONE = (LEAVES, CONSUMES, LOSES)
+"""Those by which the number of items inside falls."""
 
 
 class Outlet(NamedTuple):
@@ -68,6 +69,16 @@ class Member(NamedTuple):
     outputs: int
     seen: bool = False
     makes: bool = False
+
+
+BROKEN = {
+    events.TALKATIVE: "answers too much at once",
+    events.DISORDER: "sends an item that overtakes another",
+    events.PAST: "acts in the past",
+    events.DEAF: "sets an alarm, and has no `wake`",
+    events.NAMELESS: "names a cause of loss or a queue that it does not state",
+}
+"""What breaks the contract of transitions, by the code of the event loop."""
 
 
 class StuckError(RuntimeError):
@@ -104,6 +115,8 @@ class Component:
         self._changes = deque(changes)
         self._transitions = [member.transition for member in members]
         self._states = [each.state for each in self._transitions]
+        for number, state in enumerate(self._states):
+            _verify(number, state)
         self.outlets: list[Outlet] = []
         found = list(_places(members, order))
         self._outside = [
@@ -152,9 +165,10 @@ class Component:
             first,
             to,
             seen,
-            [alarms.get(n, 0) for n in range(len(members))],
+            [alarms.get(n, -1) for n in range(len(members))],
             ends,
             waits,
+            [[len(each.losses), len(each.queues)] for each in self._transitions],
         )
         return events.Wiring(*(np.array(column, np.int64) for column in columns))
 
@@ -186,7 +200,8 @@ class Component:
         Args:
             arrivals: What comes from outside before then, a batch for each wire that leads in.
             until_ps: The time.
-            deliver: Called with the number of an outlet, and rows of the outbox, in order.
+            deliver: Called with the number of an outlet, and rows of the outbox, in order, as a new
+                array whose columns are contiguous.
 
         Raises:
             StuckError: Nothing comes from outside any more or time stands still, and items go round
@@ -236,8 +251,7 @@ class Component:
         element, reason = self._working.report[: events.EVENTS].tolist()
         if code == events.ASTRAY:
             raise ValueError(f"an item of connection {reason} arrived where none was planned")
-        said = "too much at once" if code == events.TALKATIVE else "what overtakes"
-        raise BrokenTransitionError(f"element {element} answers {said}")
+        raise BrokenTransitionError(f"element {element} {BROKEN[code]}")
 
     def _answer(self, feed: Batch) -> None:
         """Let an element answer the next event whose transition is Python's."""
@@ -268,22 +282,21 @@ class Component:
         return joined(*arrivals) if arrivals else empty()
 
     def _deliver(self, deliver: Callable[[int, Whole], None]) -> bool:
-        """Empty the outbox; return whether there was anything in it."""
+        """Empty the outbox; return whether any item in it has gone for good."""
         outbox = self._working.outbox
         count = int(outbox[0, 0])
-        outbox[0, 0] = 0
         if not count:
             return False
-        rows = outbox[1 : count + 1]
-        short = np.uint16 if len(self.outlets) < 2**16 else np.int64  # which sorts ten times faster
-        outlet = rows[:, events.OUTLET].astype(short)
-        rows = rows[outlet.argsort(kind="stable")]
-        counts = np.bincount(outlet)
-        stop = 0
-        for number in counts.nonzero()[0].tolist():
-            start, stop = stop, stop + int(counts[number])
-            deliver(number, rows[start:stop])
-        return True
+        stops = np.zeros(len(self.outlets) + 1, np.int64)
+        columns = np.empty((events.OUTBOX_COLUMNS, count), np.int64)
+        events.put_in_order(outbox, stops, columns)
+        outbox[0, 0], start, gone = 0, 0, False
+        for number, stop in enumerate(stops[:-1].tolist()):
+            if stop > start:
+                deliver(number, columns[:, start:stop].T)
+                gone |= self.outlets[number].what in GONE
+                start = stop
+        return gone
 
     def _enlarge_pool(self) -> None:
         self._working = self._working._replace(items=_with_more_rows(self._working.items))
@@ -295,6 +308,7 @@ class Component:
         self._set_state(element, replenish(self._states[element], reason))
 
     def _set_state(self, element: int, state: Whole) -> None:
+        _verify(element, state)
         self._states[element] = state
         states = state_table(self._states, compiled=self._compiled)
         self._elements = (*self._elements[:2], states)
@@ -302,6 +316,12 @@ class Component:
 
 class BrokenTransitionError(RuntimeError):
     """A transition broke its contract: a defect of the engine, never of a specification."""
+
+
+def _verify(element: int, state: Whole) -> None:
+    """Raise BrokenTransitionError if compiled code cannot read a state by its address."""
+    if state.ndim != 1 or state.dtype != np.int64 or not state.flags.c_contiguous:
+        raise BrokenTransitionError(f"element {element} has a state that is no row of int64")
 
 
 Place = tuple[int, int, tuple[int, int] | None]
@@ -352,8 +372,11 @@ def _with_more_rows(pool: Whole, rows: int = 0) -> Whole:
 
 def rows_as_batch(rows: Whole) -> Batch:
     """Return rows of the outbox as items."""
-    batch = uninitialised(len(rows))
-    batch.at_ps[:], batch.sent_ps[:] = rows[:, events.AT_PS], rows[:, events.SENT_PS]
-    batch.connection[:], batch.size_bytes[:] = rows[:, events.OF], rows[:, events.BYTES]
-    batch.marks[:] = rows[:, events.MARKED]
-    return batch
+    form = empty()
+    return Batch(
+        at_ps=rows[:, events.AT_PS],
+        sent_ps=rows[:, events.SENT_PS],
+        connection=rows[:, events.OF].astype(form.connection.dtype),
+        size_bytes=rows[:, events.BYTES].astype(form.size_bytes.dtype),
+        marks=rows[:, events.MARKED].astype(form.marks.dtype),
+    )

@@ -18,6 +18,7 @@ from qospec.engine.event.transition import (
     CONNECTION,
     DONE,
     LEFT,
+    LOST,
     MADE,
     MARKS,
     MOST_ANSWERS,
@@ -38,10 +39,14 @@ if TYPE_CHECKING:
     from qospec.engine.arrays import Whole
     from qospec.engine.items.batch import Batch
 
-IDLE, BUDGET, OUTBOX, POOL, PYTHON, LACKING, TALKATIVE, ASTRAY, DISORDER = range(9)
+IDLE, BUDGET, OUTBOX, POOL, PYTHON, LACKING, TALKATIVE, ASTRAY, DISORDER, PAST, DEAF, NAMELESS = (
+    range(12)
+)
 """Why the loop stops: no event before the given time; enough events; the outbox is full; the pool
 is empty; the element's transition is not compiled; it lacks something; it answers too much at once;
-it sends an item to an output that does not exist, or so early that it overtakes."""
+it sends an item to an output that does not exist, or so early that it overtakes; it acts in the
+past; it sets an alarm without a kernel for it; it names a cause or a queue that it does not state.
+"""
 NODE, REASON, EVENTS, ANSWERED = range(4)
 """The fields of its report."""
 NO_KERNEL = 0
@@ -65,10 +70,11 @@ class Wiring(NamedTuple):
         outputs: (elements + 1,) The number of the first output of each element among all outputs.
         to: (outputs,) The place that an output leads to, or -1 - an outlet.
         seen: (outputs,) An outlet that is to see what leaves by it, besides; -1: none.
-        alarms: (elements,) The place of each alarm, if it has one.
+        alarms: (elements,) The place of each alarm; -1: none.
         ends: (elements, 4) By LOST, MADE and CONSUMED, the outlet that is to see these items, or
             that of its first cause of loss; -1: none.
         waits: (elements,) The outlet of its first queue; -1 if none is watched.
+        stated: (elements, 2) The number of its causes of loss, and of its queues.
     """
 
     outputs: Whole
@@ -77,6 +83,7 @@ class Wiring(NamedTuple):
     alarms: Whole
     ends: Whole
     waits: Whole
+    stated: Whole
 
 
 class Working(NamedTuple):
@@ -141,7 +148,9 @@ def _hindrance(
         return OUTBOX
     if working.items[0, SPARE] <= MOST_ANSWERS:
         return POOL
-    if elements[0][places.due[1, PLACE]] == NO_KERNEL and not working.report[ANSWERED]:
+    place = places.due[1, PLACE]
+    kernels = elements[1] if places.port[place] == ALARM_PORT else elements[0]
+    if kernels[place] == NO_KERNEL and not working.report[ANSWERED]:
         return PYTHON
     return IDLE
 
@@ -207,28 +216,60 @@ def _advance(places: Places, place: int, feed: Batch, items: Whole) -> None:
 @kernel
 def _carry_out(places: Places, wiring: Wiring, working: Working, node: int, now_ps: int) -> int:
     """Do what an element has answered; return IDLE, or what is wrong with it."""
-    out, ledger = working.out, working.ledger
+    out = working.out
     if out[0, 0] > MOST_ANSWERS:
         return TALKATIVE
     for n in range(1, out[0, 0] + 1):
         what, number, item, at_ps = out[n, 0], out[n, 1], out[n, 2], out[n, 3]
+        code = IDLE
         if what == LEFT:
             leaving = (number, item, at_ps, now_ps)
             code = _leave(places, wiring, working, node, leaving)
-            if code != IDLE:
-                return code
         elif what == ALARM:
-            settle(places, wiring.alarms[node], at_ps)
+            code = _set_alarm(places, wiring.alarms[node], at_ps, now_ps)
         elif what == WAITED:
-            if wiring.waits[node] >= 0:
-                _put_out(working, wiring.waits[node] + number, NOTHING, item, at_ps)
+            code = _report_wait(wiring, working, node, (number, item, at_ps))
         else:
-            ledger[node, what] += 1
-            outlet = wiring.ends[node, what]
-            if outlet >= 0:
-                _put_out(working, outlet + number, item, now_ps, working.items[item, SENT])
-            if what != MADE:
-                release(working.items, item)
+            code = _account(wiring, working, node, (what, number, item, now_ps))
+        if code != IDLE:
+            return code
+    return IDLE
+
+
+@kernel
+def _report_wait(wiring: Wiring, working: Working, node: int, wait: tuple[int, int, int]) -> int:
+    """Put out when an item arrived at a queue, and when it was begun; return IDLE or NAMELESS."""
+    queue, arrived_ps, began_ps = wait
+    if wiring.waits[node] >= 0:
+        if queue >= wiring.stated[node, 1]:
+            return NAMELESS
+        _put_out(working, wiring.waits[node] + queue, NOTHING, arrived_ps, began_ps)
+    return IDLE
+
+
+@kernel
+def _account(wiring: Wiring, working: Working, node: int, fate: tuple[int, int, int, int]) -> int:
+    """Account for an item that an element lost, made or consumed; return IDLE or NAMELESS."""
+    what, number, item, now_ps = fate
+    if what == LOST and number >= wiring.stated[node, 0]:
+        return NAMELESS
+    working.ledger[node, what] += 1
+    outlet = wiring.ends[node, what]
+    if outlet >= 0:
+        _put_out(working, outlet + number, item, now_ps, working.items[item, SENT])
+    if what != MADE:
+        release(working.items, item)
+    return IDLE
+
+
+@kernel
+def _set_alarm(places: Places, alarm: int, at_ps: int, now_ps: int) -> int:
+    """Set an alarm, a place or -1; return IDLE, or what is wrong with that."""
+    if alarm < 0:
+        return DEAF
+    if at_ps < now_ps:
+        return PAST
+    settle(places, alarm, at_ps)
     return IDLE
 
 
@@ -239,11 +280,11 @@ def _leave(
     """Take an item, that leaves by an output at a time, to where that leads."""
     number, item, at_ps, now_ps = leaving
     items, output = working.items, wiring.outputs[node] + number
-    if output >= wiring.outputs[node + 1]:
+    if number < 0 or output >= wiring.outputs[node + 1]:
         working.report[REASON] = items[item, CONNECTION]
         return ASTRAY
     if at_ps < now_ps:
-        return DISORDER
+        return PAST
     working.ledger[node, LEFT] += 1
     if wiring.seen[output] >= 0:
         _put_out(working, wiring.seen[output], item, at_ps, items[item, SENT])
@@ -278,3 +319,24 @@ def _put_out(working: Working, outlet: int, item: int, at_ps: int, sent_ps: int)
     outbox[n, OF], outbox[n, BYTES] = items[item, CONNECTION], items[item, SIZE]
     outbox[n, MARKED] = items[item, MARKS]
     outbox[0, 0] = n
+
+
+@kernel
+def put_in_order(outbox: Whole, stops: Whole, columns: Whole) -> None:
+    """Copy the rows of the outbox so that those of one outlet follow each other, in their order.
+
+    Args:
+        outbox: As of `Working`; not changed.
+        stops: (outlets + 1,) Zeros; written: where the rows of each outlet end.
+        columns: (OUTBOX_COLUMNS, rows) Written: the rows, a column each.
+    """
+    count = outbox[0, 0]
+    for n in range(1, count + 1):
+        stops[outbox[n, OUTLET] + 1] += 1
+    for outlet in range(1, len(stops)):
+        stops[outlet] += stops[outlet - 1]
+    for n in range(1, count + 1):
+        outlet = outbox[n, OUTLET]
+        for column in range(OUTBOX_COLUMNS):
+            columns[column, stops[outlet]] = outbox[n, column]
+        stops[outlet] += 1

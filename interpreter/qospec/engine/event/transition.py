@@ -113,9 +113,9 @@ def waited(out: Any, queue: int, arrived_ps: int, began_ps: int) -> None:
 @kernel
 def make(items: Any, out: Any, connection: int, size_bytes: int, marks: int, now_ps: int) -> int:
     """Return a new item, its number 0; there is always room for MOST_ANSWERS."""
-    item = acquire(items, connection, size_bytes, marks, now_ps)
-    n = out[0, 0] + 1
+    item, n = 0, out[0, 0] + 1
     if n < len(out):
+        item = acquire(items, connection, size_bytes, marks, now_ps)
         out[n, 0], out[n, 1], out[n, 2] = MADE, 0, item
     out[0, 0] = n
     return item

@@ -55,6 +55,24 @@ class BudgetError(ValueError):
         self.budget = budget
 
 
+class Budget:
+    """How many items the endpoints of a trial may make, all together."""
+
+    def __init__(self, endpoints: frozenset[str] = frozenset(), items: int = 0) -> None:
+        """Take the paths of the endpoints, and the number."""
+        self._endpoints, self._items, self._left = endpoints, items, items
+
+    def spend(self, path: str, count: int) -> None:
+        """Count items that were made; raises BudgetError if an endpoint made too many.
+
+        Other elements, which change what arrives into something else, have no budget.
+        """
+        if path in self._endpoints:
+            self._left -= count
+            if self._left < 0:
+                raise BudgetError(path, self._items)
+
+
 def zero_delay_cycle(nodes: Sequence[Node], wires: Sequence[Wire]) -> tuple[str, ...] | None:
     """Return the paths of a cycle of nodes without lookahead, in order, if there is one."""
     instant = {i for i, node in enumerate(nodes) if not node.element.lookahead_ps(node.clock)}

@@ -23,8 +23,9 @@ from qospec.engine.event.component import (
     StuckError,
     rows_as_batch,
 )
-from qospec.engine.graph.components import BudgetError, EndlessError, components
+from qospec.engine.graph.components import EndlessError, components
 from qospec.engine.graph.node import Link
+from qospec.engine.graph.promises import BrokenPromiseError
 from qospec.engine.items.batch import FOREVER_PS, Batch, empty, joined
 from qospec.engine.measure.ledger import Account
 
@@ -34,6 +35,7 @@ if TYPE_CHECKING:
     from qospec.engine.arrays import Whole
     from qospec.engine.event.transition import Transition
     from qospec.engine.experiment import Change
+    from qospec.engine.graph.components import Budget
     from qospec.engine.graph.node import NodeRuntime
     from qospec.engine.measure.observation import Recorder
 
@@ -46,8 +48,8 @@ class Cycle:
         runtimes: Sequence[NodeRuntime],
         transitions: Sequence[Transition],
         recorder: Recorder,
-        changes: Sequence[Change] = (),
-        budget: int = FOREVER_PS,
+        changes: Sequence[Change],
+        budget: Budget,
     ) -> None:
         """Begin a trial.
 
@@ -56,10 +58,10 @@ class Cycle:
             transitions: How each answers.
             recorder: Of the trial.
             changes: What is changed from outside.
-            budget: How many items endpoints may make.
+            budget: Of the endpoints of the trial.
         """
         self._runtimes = runtimes
-        self._budget = self._left = budget
+        self._budget = budget
         self._transitions = transitions
         self._recorder = recorder
         sender = {
@@ -141,20 +143,13 @@ class Cycle:
             queue, cause = self._transitions[element].losses[port]
             self._recorder.lost(runtime.path, Loss(cause, batch.connection, batch.sent_ps, queue))
         elif what == MAKES:
-            self._spend(runtime, batch.count)
+            self._budget.spend(runtime.path, batch.count)
             self._recorder.made(batch)
         elif what == CONSUMES:
             self._recorder.consumed(batch)
         elif what == WAITS:
             queue = self._transitions[element].queues[port] or runtime.path
             self._recorder.occupancies.waited(queue, batch.at_ps, batch.sent_ps)
-
-    def _spend(self, runtime: NodeRuntime, count: int) -> None:
-        """Count what an endpoint has made against the budget; what is inserted costs nothing."""
-        if not runtime.inserts:
-            self._left -= count
-            if self._left < 0:
-                raise BudgetError(runtime.path, self._budget)
 
     def _send_on(self) -> None:
         """Put what has left on the links that lead out, as far as nothing earlier can follow."""
@@ -165,6 +160,8 @@ class Cycle:
                 continue
             until_ps = min(self._horizon_ps + runtime.lookahead_ps, FOREVER_PS)
             left = self._later.pop(number, empty())
+            if left.count and int(left.at_ps[0]) < sink.until_ps:
+                raise BrokenPromiseError(f"{runtime.path} sent an item below its watermark")
             count = int(left.at_ps.searchsorted(until_ps))
             sink.put(left.part(0, count), until_ps)
             if count < left.count:

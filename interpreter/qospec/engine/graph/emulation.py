@@ -18,6 +18,7 @@ from qospec.engine.element import Setting
 from qospec.engine.event.alone import process_of
 from qospec.engine.experiment import DISCARD, END
 from qospec.engine.graph.components import (
+    Budget,
     EndlessError,
     ZeroDelayError,
     components,
@@ -235,6 +236,7 @@ class _Network:
 
     def _parts(self, experiment: Experiment, answering: frozenset[int]) -> list[_Runnable]:
         parts: list[_Runnable] = []
+        budget = _budget(experiment)
         in_order = components(_onward(experiment))
         if len(answering) == len(experiment.nodes):
             in_order = [[node for component in in_order for node in component]]
@@ -245,22 +247,22 @@ class _Network:
                     experiment.nodes[i].element.transition(self._settings[i]) for i in component
                 ]
                 changes = _changes(experiment, component)
-                budget = _budget(experiment)
                 parts.append(Cycle(runtimes, transitions, self._recorder, changes, budget))
             else:
                 parts.append(runtimes[0])
         return parts
 
 
-def _budget(experiment: Experiment) -> int:
+def _budget(experiment: Experiment) -> Budget:
     """Return how many items endpoints may make: for each request an answer, and an exchange."""
+    endpoints = frozenset(node.path for node in experiment.nodes if node.element.makes)
     stop_ps = experiment.measurement.stop_ps
     most = sum(
         each.arrivals.most_items(each.connections, stop_ps)
         for each in experiment.sources
         if isinstance(each.arrivals, ClosedLoop)
     )
-    return most * 3 // 2  # the sources are those of requests, and of answers
+    return Budget(endpoints, most * 3 // 2)  # the sources are those of requests, and of answers
 
 
 def _changes(experiment: Experiment, component: Sequence[int]) -> list[Change]:

@@ -19,6 +19,7 @@ from qospec.engine.event import component
 from qospec.engine.event.transition import DONE, Transition
 from qospec.engine.experiment import END, Experiment, MeasurementSpec, Node, Source, Wire
 from qospec.engine.graph import emulation
+from qospec.engine.graph.promises import BrokenPromiseError
 from qospec.engine.items.batch import Batch
 from qospec.engine.items.connections import Connections
 from qospec.engine.kernel import kernel
@@ -258,3 +259,24 @@ def test_a_cycle_without_delay_is_refused(vcs: Vcs, listed: Any) -> None:
     with pytest.raises(emulation.ZeroDelayError, match=r"(a -> b -> a|b -> a -> b)") as caught:
         emulation.run(experiment)
     assert sorted(caught.value.paths) == ["a", "b"]
+
+
+class Hasty(VcSwitch):
+    """A switch that claims to take longer than it does."""
+
+    def lookahead_ps(self, clock: Clock | None) -> int:  # noqa: ARG002
+        return 100 * self.latency
+
+
+def test_an_element_of_a_cycle_that_leaves_sooner_than_it_claims_is_named(
+    vcs: Vcs, listed: Any
+) -> None:
+    experiment = ring(vcs, listed, [[(5, 0), (10**7, 0)], [], []])
+    nodes, wires = list(experiment.nodes), list(experiment.wires)
+    nodes[4] = nodes[4]._replace(element=Hasty(2, latency=LATENCY_PS))
+    nodes.append(Node("behind", Delay(0)))
+    wires[wires.index(Wire(4, 0, END))] = Wire(4, 0, len(nodes) - 1)
+    wires.append(Wire(len(nodes) - 1, 0, END))
+    hasty = experiment._replace(nodes=tuple(nodes), wires=tuple(wires))
+    with pytest.raises(BrokenPromiseError, match=r"switch\[1\] sent an item below its watermark"):
+        emulation.run(hasty, chunk=1)

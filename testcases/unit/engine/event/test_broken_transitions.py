@@ -1,0 +1,164 @@
+"""What a transition must not do is reported, whatever it would lead to in memory."""
+# ruff: noqa: ARG001 -- all kernels have the same arguments
+
+import numpy as np
+import pytest
+
+from qospec.engine.event.component import BrokenTransitionError, Component, Member, StuckError
+from qospec.engine.event.transition import (
+    DONE,
+    MOST_ANSWERS,
+    Transition,
+    lose,
+    make,
+    send,
+    waited,
+    wake_at,
+)
+from qospec.engine.items.batch import FOREVER_PS, Batch, empty
+from qospec.engine.kernel import kernel
+
+AT_PS = 1_000
+
+
+@kernel
+def pass_on(state, items, item, port, now_ps, out):
+    send(out, 0, item, now_ps)
+    return DONE
+
+
+@kernel
+def set_alarm(state, items, item, port, now_ps, out):
+    send(out, 0, item, now_ps)
+    wake_at(out, now_ps + state[0])
+    return DONE
+
+
+@kernel
+def make_many(state, items, item, port, now_ps, out):
+    for _ in range(state[0]):
+        send(out, 0, make(items, out, 0, 53, 0, now_ps), now_ps)
+    send(out, 0, item, now_ps)
+    return DONE
+
+
+@kernel
+def delay(state, items, item, port, now_ps, out):
+    send(out, 0, item, now_ps + state[0])
+    return DONE
+
+
+@kernel
+def send_below(state, items, item, port, now_ps, out):
+    send(out, -1, item, now_ps)
+    return DONE
+
+
+@kernel
+def lose_all(state, items, item, port, now_ps, out):
+    lose(out, state[0], item)
+    return DONE
+
+
+@kernel
+def wait(state, items, item, port, now_ps, out):
+    waited(out, state[0], now_ps, now_ps + 1)
+    send(out, 0, item, now_ps + 1)
+    return DONE
+
+
+@kernel
+def rest(state, items, now_ps, out):
+    return DONE
+
+
+def note_alarm(state, items, now_ps, out):
+    state[1] = now_ps
+    return DONE
+
+
+def items(*at_ps: int) -> Batch:
+    count = len(at_ps)
+    return empty()._replace(
+        at_ps=np.array(at_ps),
+        sent_ps=np.zeros(count, np.int64),
+        connection=np.zeros(count, np.int32),
+        size_bytes=np.full(count, 53, np.int32),
+        marks=np.zeros(count, np.uint32),
+    )
+
+
+def ran(*transitions: Transition, seen: bool = False, goes_round: bool = False) -> int:
+    """Send one item through transitions in a chain, or a ring; return how many rows went out."""
+    count = len(transitions)
+    members = []
+    for number, transition in enumerate(transitions):
+        inputs = [(number - 1, 0)] if number else [None]
+        if goes_round and not number:
+            inputs.append((count - 1, 0))
+        members.append(Member(transition, (tuple(inputs),), 1, seen=seen))
+    came = 0
+
+    def count_rows(_: int, rows: np.ndarray) -> None:
+        nonlocal came
+        came += len(rows)
+
+    Component(members, range(count)).advance([items(AT_PS)], FOREVER_PS, count_rows)
+    return came
+
+
+def with_number(number: int, arrive, wake=None) -> Transition:
+    return Transition(np.array([number, 0]), arrive, wake)
+
+
+def test_an_alarm_without_a_kernel_for_it():
+    with pytest.raises(BrokenTransitionError, match="element 1 sets an alarm, and has no `wake`"):
+        ran(with_number(0, pass_on), with_number(5, set_alarm))
+
+
+def test_an_alarm_in_the_past():
+    with pytest.raises(BrokenTransitionError, match="element 0 acts in the past"):
+        ran(with_number(-5, set_alarm, rest))
+
+
+def test_an_item_that_leaves_in_the_past():
+    with pytest.raises(BrokenTransitionError, match="element 0 acts in the past"):
+        ran(with_number(-5, delay))
+
+
+@pytest.mark.parametrize("count", [MOST_ANSWERS, 100_000])
+def test_more_answers_than_an_event_may_have(count):
+    with pytest.raises(BrokenTransitionError, match="element 0 answers too much at once"):
+        ran(with_number(count, make_many))
+
+
+@pytest.mark.parametrize("arrive", [lose_all, wait])
+def test_a_cause_or_a_queue_that_is_not_stated(arrive):
+    stated = Transition(np.array([0]), arrive, losses=(("", "overflow"),), queues=("",))
+    assert ran(stated) == 1 + (arrive is wait)
+    with pytest.raises(BrokenTransitionError, match="names a cause of loss or a queue"):
+        ran(stated._replace(state=np.array([1_000_000])))
+
+
+def test_an_output_below_the_first():
+    with pytest.raises(ValueError, match="connection 0 arrived where none was planned"):
+        ran(with_number(0, pass_on), with_number(0, send_below))
+
+
+@pytest.mark.parametrize("state", [np.zeros(2), np.zeros(4, np.int64)[::2], np.zeros((1, 2), int)])
+def test_a_state_that_is_no_row_of_int64(state):
+    with pytest.raises(BrokenTransitionError, match="element 0 has a state that is no row"):
+        ran(Transition(state, pass_on))
+
+
+def test_python_may_answer_an_alarm_that_a_kernel_has_set():
+    transition = with_number(5, set_alarm, note_alarm)
+    assert ran(transition) == 1
+    assert transition.state[1] == AT_PS + 5
+
+
+@pytest.mark.parametrize("seen", [True, False])
+def test_an_item_that_goes_round_for_ever(seen, monkeypatch):
+    monkeypatch.setattr("qospec.engine.event.component.MOST_EVENTS", 1_000)
+    with pytest.raises(StuckError):
+        ran(with_number(10, delay), with_number(10, delay), seen=seen, goes_round=True)
