@@ -104,12 +104,14 @@ class FlowValue(Value):
             raise _unknown_metric(self.carries, parts, name, metrics)
         if self.carries not in kind.carries:
             raise _not_measured_of(self.carries, name, evaluator.context.catalogue.of("metric"))
-        if kind.build.sized and self.part == "exchanges":
+        follows = not kind.build.needs.isdisjoint({"variation", "latency"})
+        if self.part == "exchanges" and (kind.build.sized or follows):
+            needed = "the size of packets" if kind.build.sized else "each packet on its way"
             raise error(
                 "E0501",
                 f"`{name.text}` is not measured of exchanges",
                 name.span,
-                note="it needs the size of packets, and an exchange is several of them",
+                note=f"it needs {needed}, and an exchange is several of them",
                 help=f"measure requests or answers: `{self.flow}.{name.text}`",
             )
         metric = MetricValue(self, kind, name.text, _causes(evaluator.context.catalogue))

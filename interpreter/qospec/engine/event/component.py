@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from qospec.engine.arrays import np
 from qospec.engine.event import drive as events
 from qospec.engine.event.places import DUE_PS, Places, schedule
-from qospec.engine.event.transition import COLUMNS, DONE, FREE, MOST_ANSWERS, NEXT, SPARE
+from qospec.engine.event.transition import COLUMNS, DONE, FREE, MADE, MOST_ANSWERS, NEXT, SPARE
 from qospec.engine.items.batch import FOREVER_PS, Batch, empty, joined
 from qospec.engine.kernel import function_table, is_compiled, state_table
 
@@ -29,6 +29,10 @@ POOL_ROWS = 1 << 10
 """At first; doubled as needed."""
 MOST_EVENTS = 1 << 22
 """Events after which Python looks whether anything goes on."""
+MOST_ITEMS = 1 << 23
+"""Items under way at once, in 512 MB."""
+ROUNDS = 1_000
+"""Events that each item inside may have on average while none goes for good."""
 
 LEAVES, SEEN, MAKES, CONSUMES, LOSES, WAITS = (
     "leaves",
@@ -91,6 +95,20 @@ class StuckError(RuntimeError):
 
     def __init__(self, items: int, element: int) -> None:
         super().__init__(f"{items} items never leave")
+        self.items = items
+        self.element = element
+
+
+class CrowdError(RuntimeError):
+    """More items are under way than memory should hold.
+
+    Attributes:
+        items: How many.
+        element: The one that has made most items.
+    """
+
+    def __init__(self, items: int, element: int) -> None:
+        super().__init__(f"{items} items are under way")
         self.items = items
         self.element = element
 
@@ -206,6 +224,7 @@ class Component:
         Raises:
             StuckError: Nothing comes from outside any more or time stands still, and items go round
                 for ever.
+            CrowdError: More than MOST_ITEMS are under way.
         """
         feed = self._feed(arrivals)
         while self._changes and self._changes[0].at_ps < until_ps:
@@ -221,14 +240,15 @@ class Component:
 
     def _run(self, feed: Batch, until_ps: int, deliver: Callable[[int, Whole], None]) -> None:
         """Run all events before a time."""
-        report, now_ps, went_out = self._working.report, -1, False
+        report, now_ps, idle = self._working.report, -1, 0
         limits = (until_ps, MOST_EVENTS)
         report[events.EVENTS] = 0
         while True:
             code = events.drive(
                 self._places, self._wiring, feed, self._elements, self._working, limits
             )
-            went_out |= self._deliver(deliver)
+            if self._deliver(deliver):
+                idle = 0
             if code == events.IDLE:
                 return
             if code == events.POOL:
@@ -239,10 +259,10 @@ class Component:
                 self._replenish(int(report[events.NODE]), int(report[events.REASON]))
             elif code == events.BUDGET:
                 due_ps = int(self._places.due[1, DUE_PS])
-                if due_ps == now_ps or (until_ps == FOREVER_PS and not went_out):
+                idle = idle + MOST_EVENTS if until_ps == FOREVER_PS or due_ps == now_ps else 0
+                if idle > ROUNDS * self.inside:
                     raise StuckError(self.inside, int(report[events.NODE]))
-                now_ps, went_out = due_ps, False
-                report[events.EVENTS] = 0
+                now_ps, report[events.EVENTS] = due_ps, 0
             elif code > events.LACKING:
                 self._complain(code)
 
@@ -291,14 +311,16 @@ class Component:
         columns = np.empty((events.OUTBOX_COLUMNS, count), np.int64)
         events.put_in_order(outbox, stops, columns)
         outbox[0, 0], start, gone = 0, 0, False
-        for number, stop in enumerate(stops[:-1].tolist()):
-            if stop > start:
-                deliver(number, columns[:, start:stop].T)
-                gone |= self.outlets[number].what in GONE
-                start = stop
+        for number in np.flatnonzero(np.diff(stops[:-1], prepend=0)).tolist():
+            stop = int(stops[number])
+            deliver(number, columns[:, start:stop].T)
+            gone |= self.outlets[number].what in GONE
+            start = stop
         return gone
 
     def _enlarge_pool(self) -> None:
+        if len(self._working.items) > MOST_ITEMS:
+            raise CrowdError(self.inside, int(self.ledger[:, MADE].argmax()))
         self._working = self._working._replace(items=_with_more_rows(self._working.items))
 
     def _replenish(self, element: int, reason: int) -> None:
@@ -310,8 +332,7 @@ class Component:
     def _set_state(self, element: int, state: Whole) -> None:
         _verify(element, state)
         self._states[element] = state
-        states = state_table(self._states, compiled=self._compiled)
-        self._elements = (*self._elements[:2], states)
+        (self._elements[2][element],) = state_table([state], compiled=self._compiled)
 
 
 class BrokenTransitionError(RuntimeError):

@@ -55,6 +55,21 @@ class BudgetError(ValueError):
         self.budget = budget
 
 
+class CrowdedError(ValueError):
+    """More items are under way at once than memory should hold.
+
+    Attributes:
+        path: The node that has made most of them, if any has, or one among which they are.
+    """
+
+    def __init__(self, items: int, path: str) -> None:
+        super().__init__(
+            f"{items:_} items are under way at once, most of them from `{path}`: they come faster"
+            " than they can leave"
+        )
+        self.path = path
+
+
 class Budget:
     """How many items the endpoints of a trial may make, all together."""
 

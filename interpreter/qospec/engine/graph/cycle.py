@@ -19,14 +19,15 @@ from qospec.engine.event.component import (
     SEEN,
     WAITS,
     Component,
+    CrowdError,
     Member,
     StuckError,
     rows_as_batch,
 )
-from qospec.engine.graph.components import EndlessError, components
+from qospec.engine.graph.components import CrowdedError, EndlessError, components
 from qospec.engine.graph.node import Link
 from qospec.engine.graph.promises import BrokenPromiseError
-from qospec.engine.items.batch import FOREVER_PS, Batch, empty, joined
+from qospec.engine.items.batch import FOREVER_PS, Batch, joined
 from qospec.engine.measure.ledger import Account
 
 if TYPE_CHECKING:
@@ -82,7 +83,7 @@ class Cycle:
         order = _order_of_work(runtimes, members)
         self._component = Component(members, order, changes)
         self._outer = self._links_from_outside(order, transitions, sender)
-        self._later: dict[int, Batch] = {}
+        self._later: dict[int, list[Batch]] = {}
         self._horizon_ps = 0
 
     def _links_from_outside(
@@ -106,6 +107,7 @@ class Cycle:
         Raises:
             EndlessError: The sources have stopped, yet items go round or wait for ever.
             BudgetError: An endpoint makes more items than it may.
+            CrowdedError: More items are under way than memory should hold.
         """
         horizon_ps = min([link.until_ps for link in self._outer], default=cap_ps)
         horizon_ps = min(horizon_ps, cap_ps)
@@ -118,6 +120,9 @@ class Cycle:
         except StuckError as stuck:
             paths = tuple(runtime.path for runtime in self._runtimes)
             raise EndlessError(stuck.items, paths) from None
+        except CrowdError as crowd:
+            path = self._runtimes[crowd.element].path
+            raise CrowdedError(crowd.items, path) from None
         self._send_on()
         for runtime, counts in zip(self._runtimes, self._component.ledger.tolist(), strict=True):
             left, lost, made, consumed, came = counts
@@ -134,7 +139,7 @@ class Cycle:
                 runtime.see(port, batch)
             sink = runtime.sinks[port]
             if isinstance(sink, Link):
-                self._later[number] = joined(self._later.get(number, empty()), batch)
+                self._later.setdefault(number, []).append(batch)
             else:
                 sink.put(batch, FOREVER_PS)
         elif what == SEEN:
@@ -159,13 +164,13 @@ class Cycle:
             if not isinstance(sink, Link):
                 continue
             until_ps = min(self._horizon_ps + runtime.lookahead_ps, FOREVER_PS)
-            left = self._later.pop(number, empty())
+            left = joined(*self._later.pop(number, ()))
             if left.count and int(left.at_ps[0]) < sink.until_ps:
                 raise BrokenPromiseError(f"{runtime.path} sent an item below its watermark")
             count = int(left.at_ps.searchsorted(until_ps))
             sink.put(left.part(0, count), until_ps)
             if count < left.count:
-                self._later[number] = left.part(count, left.count)
+                self._later[number] = [left.part(count, left.count)]
 
 
 def _order_of_work(runtimes: Sequence[NodeRuntime], members: Sequence[Member]) -> list[int]:

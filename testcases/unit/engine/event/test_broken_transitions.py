@@ -4,7 +4,13 @@
 import numpy as np
 import pytest
 
-from qospec.engine.event.component import BrokenTransitionError, Component, Member, StuckError
+from qospec.engine.event.component import (
+    BrokenTransitionError,
+    Component,
+    CrowdError,
+    Member,
+    StuckError,
+)
 from qospec.engine.event.transition import (
     DONE,
     MOST_ANSWERS,
@@ -39,6 +45,14 @@ def make_many(state, items, item, port, now_ps, out):
     for _ in range(state[0]):
         send(out, 0, make(items, out, 0, 53, 0, now_ps), now_ps)
     send(out, 0, item, now_ps)
+    return DONE
+
+
+@kernel
+def breed(state, items, item, port, now_ps, out):
+    for _ in range(state[0]):
+        send(out, 0, make(items, out, 0, 53, 0, now_ps), now_ps + 1)
+    send(out, 0, item, now_ps + 1)
     return DONE
 
 
@@ -162,3 +176,12 @@ def test_an_item_that_goes_round_for_ever(seen, monkeypatch):
     monkeypatch.setattr("qospec.engine.event.component.MOST_EVENTS", 1_000)
     with pytest.raises(StuckError):
         ran(with_number(10, delay), with_number(10, delay), seen=seen, goes_round=True)
+
+
+def test_a_crowd_is_stopped_before_memory_is_full(monkeypatch):
+    """Each item that leaves comes back with two more, so they are more and more."""
+    monkeypatch.setattr("qospec.engine.event.component.MOST_ITEMS", 10_000)
+    with pytest.raises(CrowdError) as caught:
+        ran(with_number(2, breed), goes_round=True)
+    assert caught.value.element == 0
+    assert caught.value.items > 5_000
