@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 def short_timeouts(case: Case, survey: Survey) -> Iterator[Diagnostic]:
-    """Yield each flow whose requests are sent again before any answer can have come."""
+    """Yield each flow whose timeout expires before any answer can have come."""
     for number, flow in enumerate(case.flows):
         if flow.stream is None or flow.stream.answers is None:
             continue
@@ -35,7 +35,7 @@ def short_timeouts(case: Case, survey: Survey) -> Iterator[Diagnostic]:
             timeout = text_of(Fraction(flow.stream.loop.timeout_ps, PS_PER_S), TIME)
             yield Diagnostic(
                 "W0614",
-                f"every request of `{flow.name}` is sent again before its answer can arrive",
+                f"the timeout of `{flow.name}` expires before any answer can arrive",
                 flow.span,
                 label=f"a timeout of {timeout}",
                 notes=(f"the shortest round trip takes {least}",),

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from qospec.catalogue.kinds import RECORDS
+from qospec.catalogue.kinds import LOSING, RECORDS
 from qospec.check.device.invariants import OF_PORTS
 from qospec.check.device.machine import MACHINE, TRANSITION
 from qospec.check.device.observables import Occupancy, loss_causes, observed
@@ -107,12 +107,13 @@ def _causes(what: str, catalogue: Catalogue) -> Iterator[Document]:
         summary = f"the cause of loss of items discarded on purpose, by `discard`: `lost.{what}`"
         yield _document("cause", what, summary)
     if what in catalogue.causes:
-        elements = [
+        losing = [
             name
-            for name, kind in sorted(catalogue.of("element").items())
+            for role in LOSING
+            for name, kind in sorted(catalogue.of(role).items())
             if loss_causes(kind, what)
         ]
-        summary = f"a cause of loss, counted by `lost.{what}`, of {' '.join(elements)}"
+        summary = f"a cause of loss, counted by `lost.{what}`, of {' '.join(losing)}"
         yield _document("cause", what, summary)
 
 

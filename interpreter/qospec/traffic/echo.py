@@ -147,8 +147,10 @@ class Echo(ExchangeTraffic):
         Raises:
             UnfitError: A size does not fit its link.
         """
-        answers = self._stream("answer_size", self.answer_size or self.size, far)
         requests = self._stream("size", self.size, near)
+        answers = self._stream(
+            "answer_size" if self.answer_size else "size", self.answer_size or self.size, far
+        )
         rate = min(each.contract.peak_cell_rate for each in (requests, answers))
         again = Fraction(self.window * PS_PER_S, self.timeout)
         at_once = self.window * (1 + self.retries)

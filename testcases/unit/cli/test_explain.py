@@ -55,7 +55,7 @@ def test_a_code_shows_its_page(code: str) -> None:
         ("clr", "cell_loss_ratio"),
         ("sent", "a count of cells or a count of packets, exact"),
         ("throughput", "a cell rate or a packet rate, measured"),
-        ("throughput", "every …  throughput"),
+        ("throughput", "every …   throughput"),
         ("transfer_delay", "every …     mean min max"),
         ("classify", "colour"),
         ("delay.p99", "99 % of the cells or packets"),
@@ -170,6 +170,9 @@ def test_what_stands_in_every_file_is_known(name: str, piece: str) -> None:
         ("rx.count", "measured of a port"),
         ("discard", "on purpose"),
         ("oam", "OAM cells of a flow"),
+        ("answers", "`ask.answers.loss`"),
+        ("exchanges", "`ask.exchanges.delay.p99`"),
+        ("timed_out", "of echo"),
     ],
 )
 def test_what_a_criterion_or_a_class_asks_for_is_known(name: str, piece: str) -> None:

@@ -113,7 +113,7 @@ class NodeValue(Value):
                 "E0401",
                 f"`{self.node.path}` is a host: it has one port, without a name",
                 name.span,
-                help=f"write `{self.node.path}`",
+                help=f"write `{self.node.path}`, or `{self.node.path}.tx` to measure what it sends",
             )
         ports = template.ports.get(name.text)
         part = _part(self.node, name.text)

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from qospec.engine.arrays import np
 from qospec.engine.event import drive as events
-from qospec.engine.event.places import DUE_PS, Places, settle
+from qospec.engine.event.places import DUE_PS, Places, schedule
 from qospec.engine.event.transition import COLUMNS, DONE, FREE, MOST_ANSWERS, NEXT, SPARE
 from qospec.engine.items.batch import FOREVER_PS, Batch, empty, joined
 from qospec.engine.kernel import function_table, is_compiled, state_table
@@ -129,7 +129,7 @@ class Component:
         for number, transition in enumerate(self._transitions):
             if transition.first_alarm_ps is not None:
                 alarm = int(self._wiring.alarms[number])
-                settle(self._places, alarm, transition.first_alarm_ps)
+                schedule(self._places, alarm, transition.first_alarm_ps)
 
     def _outlet(self, what: str, element: int, number: int) -> int:
         self.outlets.append(Outlet(what, element, number))
@@ -278,7 +278,7 @@ class Component:
             self._places.fed[place] = start, start + batch.count
             start += batch.count
             if batch.count:
-                settle(self._places, place, int(batch.at_ps[0]))
+                schedule(self._places, place, int(batch.at_ps[0]))
         return joined(*arrivals) if arrivals else empty()
 
     def _deliver(self, deliver: Callable[[int, Whole], None]) -> bool:

@@ -11,7 +11,16 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
-from qospec.engine.event.places import COUNT, DUE_PS, PLACE, Places, retire, settle, sink, tidy
+from qospec.engine.event.places import (
+    COUNT,
+    DUE_PS,
+    PLACE,
+    Places,
+    fill_gap,
+    schedule,
+    sink,
+    vacate,
+)
 from qospec.engine.event.transition import (
     ALARM,
     AT,
@@ -127,7 +136,7 @@ def drive(
     """
     due = places.due
     while True:
-        tidy(places)
+        fill_gap(places)
         if due[0, COUNT] == 0 or due[1, DUE_PS] >= limits[0]:
             return IDLE
         code = _hindrance(places, elements, working, limits[1])
@@ -210,7 +219,7 @@ def _advance(places: Places, place: int, feed: Batch, items: Whole) -> None:
     if due_ps < FOREVER_PS:
         sink(places, 1, due_ps, place)
     else:
-        retire(places, place)
+        vacate(places, place)
 
 
 @kernel
@@ -269,7 +278,7 @@ def _set_alarm(places: Places, alarm: int, at_ps: int, now_ps: int) -> int:
         return DEAF
     if at_ps < now_ps:
         return PAST
-    settle(places, alarm, at_ps)
+    schedule(places, alarm, at_ps)
     return IDLE
 
 
@@ -304,7 +313,7 @@ def _arrive_at(places: Places, place: int, items: Whole, item: int, at_ps: int) 
     places.last[place] = item
     if places.first[place] == NOTHING:
         places.first[place] = item
-        settle(places, place, at_ps)
+        schedule(places, place, at_ps)
         return IDLE
     items[last, NEXT] = item
     return IDLE if items[last, AT] <= at_ps else DISORDER

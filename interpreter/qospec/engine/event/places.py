@@ -17,8 +17,8 @@ if TYPE_CHECKING:
 
 DUE_PS, PLACE = range(2)
 """The columns of the heap of places."""
-COUNT, RETIRED = range(2)
-"""The same in its row 0: how many places there are, and whether the first has retired."""
+COUNT, VACANT = range(2)
+"""The same in its row 0: how many places there are, and whether the first row is vacant."""
 
 
 class Places(NamedTuple):
@@ -45,18 +45,18 @@ class Places(NamedTuple):
 
 
 @kernel
-def settle(places: Places, place: int, due_ps: int) -> None:
+def schedule(places: Places, place: int, due_ps: int) -> None:
     """Set the time of the next event of a place."""
     due, row = places.due, places.row
     if row[place] != 0:
-        tidy(places)
+        fill_gap(places)
         k = row[place]
         if due_ps < due[k, DUE_PS]:
             _rise(places, k, due_ps, place)
         else:
             sink(places, k, due_ps, place)
-    elif due[0, RETIRED]:
-        due[0, RETIRED] = 0
+    elif due[0, VACANT]:
+        due[0, VACANT] = 0
         sink(places, 1, due_ps, place)
     else:
         due[0, COUNT] += 1
@@ -64,19 +64,19 @@ def settle(places: Places, place: int, due_ps: int) -> None:
 
 
 @kernel
-def retire(places: Places, place: int) -> None:
+def vacate(places: Places, place: int) -> None:
     """Leave the row of the first place, whose last event has been answered, to the next."""
-    places.due[0, RETIRED] = 1
+    places.due[0, VACANT] = 1
     places.row[place] = 0
 
 
 @kernel
-def tidy(places: Places) -> None:
-    """Take the first place off the heap if it has retired, and none has taken its row."""
+def fill_gap(places: Places) -> None:
+    """Move the last place into the first row if that is vacant."""
     due = places.due
-    if due[0, RETIRED]:
+    if due[0, VACANT]:
         last = due[0, COUNT]
-        due[0, RETIRED] = 0
+        due[0, VACANT] = 0
         due[0, COUNT] = last - 1
         if last > 1:
             sink(places, 1, due[last, DUE_PS], due[last, PLACE])

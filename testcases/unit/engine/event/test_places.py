@@ -8,7 +8,7 @@ from qospec.engine.event import places as heap
 
 PLACES = 7
 Answer = None
-SETTLE = st.tuples(st.integers(0, PLACES - 1), st.integers(0, 5))
+SCHEDULED = st.tuples(st.integers(0, PLACES - 1), st.integers(0, 5))
 
 
 def no_events() -> heap.Places:
@@ -17,18 +17,18 @@ def no_events() -> heap.Places:
     return heap.Places(due, row, first, last, node, port, fed)
 
 
-@given(st.lists(SETTLE | st.just(Answer), max_size=60))
+@given(st.lists(SCHEDULED | st.just(Answer), max_size=60))
 def test_an_answered_place_makes_way_for_the_next(steps):
     places, expected = no_events(), {}
     for step in [*steps, *[Answer] * PLACES]:
         if step is not Answer:
-            heap.settle(places, *step)
+            heap.schedule(places, *step)
             expected[step[0]] = step[1]
             continue
-        heap.tidy(places)
+        heap.fill_gap(places)
         assert places.due[0, heap.COUNT] == len(expected)
         if expected:
             time, place = min((time, place) for place, time in expected.items())
             assert places.due[1].tolist() == [time, place]
-            heap.retire(places, place)
+            heap.vacate(places, place)
             del expected[place]
