@@ -292,7 +292,15 @@ def _begins_ps(state: Whole) -> int:
     connection = state[BEGUN] // state[WINDOW]
     if connection == state[CONNECTIONS]:
         return FOREVER_PS
-    return connection * state[SPREAD] // state[CONNECTIONS]  # type: ignore[no-any-return]
+    return begins_ps(connection, state[CONNECTIONS], state[SPREAD])
+
+
+@kernel
+def begins_ps(connection: int, connections: int, spread_ps: int) -> int:
+    """Return when a connection begins, of so many that are evenly spread over a time."""
+    every_ps, rest_ps = spread_ps // connections, spread_ps % connections
+    # Not the product of connection and spread, which may exceed int64.
+    return connection * every_ps + connection * rest_ps // connections
 
 
 @kernel

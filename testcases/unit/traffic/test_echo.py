@@ -6,10 +6,10 @@ from fractions import Fraction
 import pytest
 from books import Echo as Reference
 from books import Way
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from qospec.catalogue.kinds import SizeMix
+from qospec.catalogue.kinds import LONGEST_PS, SizeMix
 from qospec.dataclass import dataclass
 from qospec.elements.line import Line
 from qospec.engine.arrays import np
@@ -21,7 +21,7 @@ from qospec.engine.graph.components import BudgetError
 from qospec.engine.graph.emulation import run
 from qospec.engine.items.connections import Connections
 from qospec.engine.kernel import kernel
-from qospec.traffic.echo import Echo
+from qospec.traffic.echo import Echo, begins_ps
 
 NS, US, MS = 10**3, 10**6, 10**9
 FIRST = Echo(size=SizeMix(((100, 1),), "ip"), window=2, timeout=MS)
@@ -214,3 +214,11 @@ def test_connections_are_alike_and_begin_one_after_the_other(connections):
     assert sent[0] == sent.max()
     assert (np.diff(sent) <= 0).all()
     assert sent[-1]
+
+
+@given(connections=st.integers(1, 2**20), share=st.floats(0, 1), spread=st.integers(0, LONGEST_PS))
+@example(connections=2**20, share=1.0, spread=LONGEST_PS)
+def test_the_longest_spread_of_the_most_connections_does_not_overflow(connections, share, spread):
+    connection = int(share * (connections - 1))
+    at_ps = begins_ps(np.int64(connection), np.int64(connections), np.int64(spread))
+    assert at_ps == connection * spread // connections
