@@ -295,7 +295,7 @@ def test_an_element_keeps_its_promises(drawing, kind, promise, data):
     promise(data.draw(drawing.examples(kind)))
 
 
-CROWD = 600
+CROWD = 300
 """More than an element has places for at first, and than it may answer at once."""
 
 
