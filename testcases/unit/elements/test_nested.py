@@ -260,7 +260,7 @@ class Listed:
     def mean_of(self, _length):
         return 1
 
-    def mean_rate(self, _connections):
+    def highest_rate(self, _connections):
         return 10**6 / 3
 
 
