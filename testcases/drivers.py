@@ -26,6 +26,8 @@ from qospec.engine.measure.observation import Recorder
 NOT_DRAWN = {"merge", "processor", "remark", "decapsulate"}
 """Elements of several inputs, and those for which the packets of these networks may not fit."""
 LONGEST_PS = 10**10
+COUNTED = ("planned", "sent", "carried", "received", "consumed")
+"""What an observation counts by connection."""
 KINDS = discover(("qospec.elements",)).of("element").values()
 SCHEDULERS = [kind for kind in KINDS if kind.duty == "scheduler"]
 MIDDLE = [
@@ -42,8 +44,10 @@ class Seen(NamedTuple):
     """All that a trial shows."""
 
     arrived: dict[tuple[str, int], list[tuple[int, ...]]]
+    made: Counter[tuple[int, ...]]
     sent: Counter[tuple[int, ...]]
     lost: Counter[tuple[Any, ...]]
+    counts: dict[str, list[int]]
     ledger: Ledger
     occupancies: dict[str, Any]
     passed: dict[str, Any]
@@ -52,6 +56,7 @@ class Seen(NamedTuple):
 def seen(experiment: Experiment, chunk: int, *, by_events: bool) -> Seen:
     """Return what a trial shows, each item by itself."""
     arrived: dict[tuple[str, int], list[tuple[int, ...]]] = {}
+    made: Counter[tuple[int, ...]] = Counter()
     sent: Counter[tuple[int, ...]] = Counter()
     lost: Counter[tuple[Any, ...]] = Counter()
 
@@ -63,6 +68,10 @@ def seen(experiment: Experiment, chunk: int, *, by_events: bool) -> Seen:
         def arrived(self, batch: Batch, point: int) -> None:
             arrived.setdefault(self.ends[point], []).extend(rows(batch))
             super().arrived(batch, point)
+
+        def made(self, batch: Batch) -> None:
+            made.update(rows(batch))
+            super().made(batch)
 
         def sent(self, batch: Batch) -> None:
             sent.update(rows(batch))
@@ -82,7 +91,8 @@ def seen(experiment: Experiment, chunk: int, *, by_events: bool) -> Seen:
         tap.place: found.passages.tally(tap.place, slice(None), packets=True).volume
         for tap in experiment.measurement.taps
     }
-    return Seen(arrived, sent, lost, found.ledger, found.occupancies, passed)
+    counts = {name: getattr(found, name).tolist() for name in COUNTED}
+    return Seen(arrived, made, sent, lost, counts, found.ledger, found.occupancies, passed)
 
 
 def rows(batch: Batch) -> list[tuple[int, ...]]:
@@ -130,14 +140,20 @@ def compare(count: int) -> None:
         others = seen(experiment, 7, by_events=True), by_definition(experiment)
         found["networks"] += 1
         found["with cycles"] += bool(emulation.on_cycles(experiment))
+        found["with endpoints"] += experiment.connections.exchanges > 0
         found["items"] += sum(batches.sent.values())
         found["lost"] += sum(batches.lost.values())
+        whole = slice(experiment.connections.indices - experiment.connections.exchanges, None)
+        found["begun"] += sum(batches.counts["sent"][whole])
+        found["answered"] += sum(batches.counts["received"][whole])
         found["differ"] += any(other != batches for other in others)
 
     each()
     words = (
-        f"{found['networks']:,} networks, {found['with cycles']:,} with cycles",
-        f"{found['items']:,} items sent, {found['lost']:,} lost",
+        *(f"{found[each]:,} {each}" for each in ("networks", "with cycles", "with endpoints")),
+        f"{found['items']:,} items sent",
+        f"{found['lost']:,} lost",
+        f"{found['answered']:,} of {found['begun']:,} exchanges answered",
     )
     print(f"{', '.join(words)}: compared, {found['differ']} differ")
     sys.exit(found["differ"] > 0)

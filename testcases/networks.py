@@ -1,4 +1,4 @@
-"""Random networks: routers with hosts, flows both ways, shared processors, and so cycles."""
+"""Random networks: routers with hosts, flows both ways, shared processors, endpoints: cycles."""
 
 from collections import deque
 from collections.abc import Callable
@@ -6,6 +6,7 @@ from fractions import Fraction
 from typing import Any
 
 import numpy as np
+from endpoints import ROUTED, Conversation, Path, conversations, endpoints_at, place, sources_of
 from hypothesis import strategies as st
 
 from qospec.catalogue.kinds import Buffer
@@ -15,8 +16,8 @@ from qospec.elements.fifo import Fifo
 from qospec.elements.line import Line
 from qospec.elements.processor import Processor
 from qospec.elements.router import Router
-from qospec.engine.experiment import END, Experiment, MeasurementSpec, Node, Source, Tap, Wire
-from qospec.engine.items.connections import Connections, Contract
+from qospec.engine.experiment import Experiment, MeasurementSpec, Node, Source, Tap, Wire
+from qospec.engine.items.connections import Connections
 from qospec.engine.items.partition import MAX_OUTPUTS
 from qospec.engine.queue.drop_policy import Waiting
 from qospec.engine.source.sizes import Sizes
@@ -40,8 +41,8 @@ Middle = Callable[[], st.SearchStrategy[Any]]
 class Plan:
     """A network as it is drawn: nodes, wires, and the end of the path into each port."""
 
-    def __init__(self, flows: int) -> None:
-        self.flows = flows
+    def __init__(self, indices: int) -> None:
+        self.indices = indices
         self.nodes: list[Node] = []
         self.wires: list[Wire] = []
 
@@ -62,8 +63,9 @@ class Plan:
         node = self.node(f"queue[{path}]", element, queues=queues, **fields)
         if not queues:
             return node, node
-        names, flows = element.inputs, self.flows
-        table = np.array([[flow % len(names)] * len(MARKS) for flow in range(flows)], np.uint8)
+        names = element.inputs
+        rows = [[index % len(names)] * len(MARKS) for index in range(self.indices)]
+        table = np.array(rows, np.uint8)
         classes = self.node(f"class[{path}]", Classify(names), outputs=table, columns=MARKS)
         self.wires += [Wire(classes, number, node, number) for number in range(len(names))]
         return classes, node
@@ -93,7 +95,7 @@ class Plan:
 
 @st.composite
 def networks(draw: st.DrawFn, middle: Middle, schedulers: Middle) -> Experiment:
-    """Draw a network of packets with flows between its hosts."""
+    """Draw a network of packets with flows and endpoints at its hosts."""
     count, links = SHAPES[draw(st.sampled_from(sorted(SHAPES)))]
     neighbours = [[HOST, HOST] for _ in range(count)]
     for a, b in links:
@@ -103,14 +105,17 @@ def networks(draw: st.DrawFn, middle: Middle, schedulers: Middle) -> Experiment:
     pairs = st.tuples(st.sampled_from(hosts), st.sampled_from(hosts)).filter(
         lambda pair: pair[0] != pair[1]
     )
-    flows = draw(st.lists(pairs, min_size=1, max_size=4))
-    plan, rate = Plan(len(flows)), draw(st.sampled_from(RATES))
+    flows, rate = draw(st.lists(pairs, max_size=4)), draw(st.sampled_from(RATES))
     clock = line_of(rate).clock(stamps=False)
+    asked = draw(conversations(pairs, len(flows), clock))
+    paths = [*flows, *(path for each in asked for path in each.paths)]
+    plan = Plan(len(paths) + sum(each.exchange.connections for each in asked))
     few = st.lists(middle(), max_size=1)
     entries, exits, lines = {}, {}, {}
     for router, ports in enumerate(neighbours):
         ways = len(ports)
-        into, out_of = plan.fabric(router, ways, _table(flows, router, neighbours), draw(fabrics))
+        table = _table(plan.indices, paths, router, neighbours)
+        into, out_of = plan.fabric(router, ways, table, draw(fabrics))
         if draw(st.booleans()):
             shared = plan.node(f"cpu[{router}]", draw(processors(ways)))
             plan.wires += [Wire(shared, port, into[port], port) for port in range(ways)]
@@ -126,30 +131,33 @@ def networks(draw: st.DrawFn, middle: Middle, schedulers: Middle) -> Experiment:
             enters, leaves = plan.served(f"{router}.{port}", served, waiting, clock=clock)
             plan.wires.append(Wire(*start, enters))
             exits[router, port] = leaves
-    for number, (router, port) in enumerate(hosts):
-        lines[router, port] = plan.node(
-            f"host[{number}]", line_of(rate), clock=line_of(rate).clock(stamps=True)
-        )
-        start = plan.chain(f"in[{number}]", draw(few), (lines[router, port], 0))
-        plan.wires.append(Wire(*start, entries[router, port], port))
-        plan.wires.append(Wire(exits[router, port], 0, END))
+    for number, host in enumerate(hosts):
+        line = plan.node(f"host[{number}]", line_of(rate), clock=line_of(rate).clock(stamps=True))
+        start = plan.chain(f"in[{number}]", draw(few), (line, 0))
+        plan.wires.append(Wire(*start, entries[host], host[1]))
+        arriving = sum(path[1] == host for path in paths)
+        endpoints = endpoints_at(host, asked)
+        end = place(plan.nodes, plan.wires, f"peer[{number}]", line, endpoints, arriving)
+        plan.wires.append(Wire(exits[host], 0, end))
+        lines[host] = line
     for router, ports in enumerate(neighbours):
         for port in range(2, len(ports)):
             other = ports[port]
             back = neighbours[other].index(router)
             plan.wires.append(Wire(exits[router, port], 0, entries[other, back], back))
-    return _experiment(draw, plan, flows, lines)
+    return _experiment(draw, plan, flows, asked, lines)
 
 
-def _table(flows: list[Any], router: int, neighbours: list[list[int]]) -> Any:
-    """Return the outputs of a router by flow and marks."""
-    ways = [_output(flow, router, neighbours) for flow in flows]
+def _table(indices: int, paths: list[Path], router: int, neighbours: list[list[int]]) -> Any:
+    """Return the outputs of a router by connection index and marks."""
+    ways = [_output(path, router, neighbours) for path in paths]
+    ways += [MAX_OUTPUTS] * (indices - len(paths))
     return np.array([[way] * len(MARKS) for way in ways], np.uint8)
 
 
-def _output(flow: Any, router: int, neighbours: list[list[int]]) -> int:
-    """Return the port by which a flow leaves a router, by a shortest path."""
-    _, (last, host) = flow
+def _output(path: Path, router: int, neighbours: list[list[int]]) -> int:
+    """Return the port by which items of a path leave a router, on the shortest way."""
+    _, (last, host) = path
     if router == last:
         return int(host)
     before = {router: router}
@@ -204,18 +212,21 @@ def processors(ports: int) -> st.SearchStrategy[Processor]:
     )
 
 
-def _experiment(draw: st.DrawFn, plan: Plan, flows: list[Any], lines: dict[Any, int]) -> Experiment:
+def _experiment(
+    draw: st.DrawFn, plan: Plan, flows: list[Path], asked: list[Conversation], lines: dict[Any, int]
+) -> Experiment:
     steps = st.integers(1, 40).flatmap(
         lambda count: st.lists(st.integers(0, 20), min_size=count, max_size=count)
     )
     sources = []
+    stop_ps = draw(st.sampled_from([1, 10**8, 4 * 10**8])) if asked else 1
     for number, (sender, _) in enumerate(flows):
         at_ps = np.cumsum(draw(steps)) * STEP_PS
         sizes = draw(st.sampled_from([(200,), (46, 1_500)]))
         arrivals = Replay(tuple(at_ps.tolist()))
         mix = Sizes(sizes, (1,) * len(sizes))
         sources.append(Source(f"f{number}", arrivals, number, 1, "even", mix, 0, lines[sender]))
-    stop_ps = max(source.arrivals.at[-1] for source in sources) + 1
+        stop_ps = max(stop_ps, int(at_ps[-1]) + 1)
     queues = [n.path for n in plan.nodes if isinstance(n.element, Fifo | Processor)]
     if draw(st.booleans()):  # else classifiers are fused with the schedulers behind them
         queues += [queue.element for node in plan.nodes for queue in node.queues]
@@ -225,12 +236,15 @@ def _experiment(draw: st.DrawFn, plan: Plan, flows: list[Any], lines: dict[Any, 
         for output in range(len(node.element.outputs))
     ]
     taps = tuple(draw(st.lists(st.sampled_from(outputs), max_size=4, unique=True)))
-    row = (0,) * len(flows)
+    row = (0,) * plan.indices
     measured = MeasurementSpec(0, stop_ps, row, queues=tuple(queues), taps=taps)
-    contract = Contract("packets", Fraction(1_000), 0)
     return Experiment(
-        Connections((contract,) * len(flows), tuple(range(len(flows)))),
-        tuple(sources),
+        Connections(
+            (ROUTED,) * plan.indices,
+            tuple(range(plan.indices)),
+            exchanges=sum(each.exchange.connections for each in asked),
+        ),
+        (*sources, *sources_of(asked, lines)),
         tuple(plan.nodes),
         tuple(plan.wires),
         measured,
