@@ -137,7 +137,7 @@ def _case(test: Test, case: Case, seed: str, bounds: Bounds, problems: Problems)
     return found and replace(found, refusal=feasibility.unsupported(test, case))
 
 
-def _planned(  # noqa: PLR0913 -- what a plan depends on
+def _planned(
     test: str, case: Case, span: Span, seed: tuple[str, ...], bounds: Bounds, problems: Problems
 ) -> CasePlan | None:
     length_ps = case.run.warmup_ps + case.run.measure_ps
