@@ -147,14 +147,14 @@ def _round(paths: tuple[str, ...]) -> str:
     return " -> ".join((*paths, paths[0]))
 
 
-def too_many_cells(test: Test, case: Case, cells: int, most_items: int) -> Diagnostic:
+def too_many_cells(span: Span, case: Case, cells: int, most_items: int) -> Diagnostic:
     """Return the error for a trial beyond the limit, with the flag that raises it."""
     carried = {"cells" if flow.stream is None else "packets" for flow in case.flows}
     return Diagnostic(
         "E0609",
         f"a trial of `{case.name}` would send {cells:_} {' and '.join(sorted(carried))}; "
         f"the limit is {most_items:_}",
-        test.span,
+        span,
         notes=("the rate of all flows times warmup and measure", *_bounds(case)),
         help=f"measure for a shorter time, or allow it with `--max-cells {cells}`",
     )
@@ -373,9 +373,9 @@ def unsupported(test: Test, case: Case) -> Diagnostic | None:
         for path, machine in network.machines:
             what = f"the machine `{machine.name}` of `{path}`"
             return _not_executed(what, machine.span, f"leave it out, or leave out `{test.name}`")
-    if case.search is not None:
-        what = f"the search for `{case.search.name}`"
-        return _not_executed(what, case.search.span, "give the load by a `sweep` for now")
+    for phase in case.phases:
+        what = f"the search for `{phase.name}`"
+        return _not_executed(what, phase.span, "give the load by a `sweep` for now")
     return None
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from qospec.check.device import invariants
@@ -15,13 +16,16 @@ from qospec.check.test.loops import LoopFlows, Loops, on_network
 from qospec.check.test.run_settings import run_of, skip_reason
 from qospec.check.test.search import SearchBuilder
 from qospec.check.test.statements import Statements
-from qospec.model.suite import Case, Flow, Network
+from qospec.model.suite import Case, Flow, Network, Search
 from qospec.syntax import ast
 
 if TYPE_CHECKING:
+    from fractions import Fraction
+
     from qospec.check.evaluate.evaluator import Evaluator
     from qospec.check.test.sweeps import Combination
     from qospec.check.topology.flatten import Networks
+    from qospec.model.suite import Phase
 
 FLOWS = ("a flow", "a flow of a loop")
 """What messages call names of flows."""
@@ -80,13 +84,7 @@ class CaseBuilder:
     def build(self, name: str, points: Combination) -> Case | None:
         """Return the case, or None after a mistake in it."""
         before, self._context.loop_iterations = self._context.mistakes, 0
-        found: dict[str, Network] = {}
-        instance = self._networks.of(self._test.topology, self._scope)
-        if instance is not None:
-            self._names.add_topology(instance.names)
-            if instance.network is not None:
-                found[""] = instance.network
-        self._names.nodes.incomplete = instance is None
+        found = self._topology()
         body = self._test.body.statements
         searching = SearchBuilder(self._test, self._evaluator)
         searching.declare(self._scope)
@@ -108,7 +106,49 @@ class CaseBuilder:
         parameters = tuple((point.binding.name, point.text) for point in points)
         statements = (*judged.statements, *invariants.of_networks(found))
         flows = tuple(self._built)
-        return Case(name, parameters, found, flows, run, statements, why, searching.search)
+        phases = () if searching.search is None else (searching.search,)
+        return Case(name, parameters, found, flows, run, statements, why, phases)
+
+    def trial(
+        self,
+        name: str,
+        points: Combination,
+        phase: Phase,
+        load: Fraction | None,
+        trial_ps: int | None,
+    ) -> Case | None:
+        """Return the case of one trial of a phase, or None after a mistake in it."""
+        before = self._context.mistakes
+        networks = self._topology()
+        body = self._test.body.statements
+        searching = SearchBuilder(self._test, self._evaluator, load)
+        searching.declare(self._scope)
+        for statement in body:
+            self._guard(lambda each: self._flow(each, self._scope, ""), statement)
+        searching.close()
+        for statement in body:
+            self._guard(lambda each: self._control(each, networks), statement)
+        self._flow_list()
+        run = run_of(self._test, searching.search, self._scope, self._evaluator)
+        judged = Statements(self._test, run, self._loops, self._evaluator, kinds=("require",))
+        for statement in body:
+            self._guard(lambda each: judged.add(each, self._scope, ""), statement)
+        if self._context.mistakes > before or run is None or not isinstance(phase, Search):
+            return None
+        length_ps = trial_ps or phase.goals[0].trial_ps
+        run = replace(run, measure_ps=length_ps, repeat=1)
+        parameters = tuple((point.binding.name, point.text) for point in points)
+        statements = (*judged.statements, *invariants.of_networks(networks))
+        return Case(name, parameters, networks, tuple(self._built), run, statements)
+
+    def _topology(self) -> dict[str, Network]:
+        """Declare the names of the topology, and return its network; nothing after a mistake."""
+        instance = self._networks.of(self._test.topology, self._scope)
+        self._names.nodes.incomplete = instance is None
+        if instance is None:
+            return {}
+        self._names.add_topology(instance.names)
+        return {} if instance.network is None else {"": instance.network}
 
     def _guard(self, act: object, what: object) -> None:
         try:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from qospec.check.evaluate import context
@@ -12,6 +13,7 @@ from qospec.check.evaluate.values import List, Poison, Text
 from qospec.check.test import applicability, tautologies
 from qospec.check.test.case import CaseBuilder, CaseScope
 from qospec.check.test.sweeps import case_name, combinations
+from qospec.check.test.trials import Trials
 from qospec.model.expression import is_constant
 from qospec.model.suite import Case, Test
 from qospec.syntax import ast
@@ -108,6 +110,9 @@ class _Expansion:
                 )
                 if case is None or self._context.mistakes > before:
                     return ()
+                if case.phases:
+                    own = (self._node, self._home, points, self._networks, self._evaluator)
+                    case = replace(case, at=Trials(*own, name))
                 built[name] = case
         except CheckError as mistake:
             self._context.report(mistake)

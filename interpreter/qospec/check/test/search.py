@@ -87,8 +87,9 @@ GOAL = replace(
 class SearchBuilder:
     """The search of a test: its variable at the greatest load, and its goals, as names."""
 
-    def __init__(self, test: ast.Test, evaluator: Evaluator) -> None:
+    def __init__(self, test: ast.Test, evaluator: Evaluator, load: Fraction | None = None) -> None:
         self.node = _only(test, evaluator)
+        self._load = load
         self.search: Search | None = None
         self._evaluator = evaluator
         self._context = evaluator.context
@@ -102,11 +103,13 @@ class SearchBuilder:
             return
         low, high = self._ends(node, scope)
         self.search = self._search(node, low, high, scope)
-        greatest: Value = high if high is not None else Poison()
+        tried: Value = high if high is not None else Poison()
+        if self._load is not None and high is not None:
+            tried = Amount(self._load, high.dimension, high.layer)
 
         def use() -> Value:
             self._used = True
-            return greatest
+            return tried
 
         searched = Binding(node.name.text, node.name.span, WHAT, use)
         first = next((each.name.text for each in _goals(node)), "goal")
@@ -200,7 +203,9 @@ class SearchBuilder:
         method = str(given.get("method", METHODS[0]))
         made = tuple(goal for goal in goals if goal is not None)
         ends = (low.value, high.value)
-        return Search(node.name.text, *ends, high.dimension, method, made, node.span)
+        return Search(
+            node.name.text, *ends, high.dimension, method, made, node.span, layer=high.layer
+        )
 
     def _fields(self, kind: Kind, body: ast.Body, scope: Scope) -> dict[str, Any]:
         """Return the fields that a body gives; report anything else in it."""

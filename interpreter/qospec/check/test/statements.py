@@ -11,11 +11,11 @@ from qospec.check.evaluate.criteria import condition, duplicate_label, reported
 from qospec.check.evaluate.loops import misplaced
 from qospec.check.test.intervals import every_of
 from qospec.model.expression import is_published, observed, without_readings
-from qospec.model.suite import Run, Statement
+from qospec.model.suite import JUDGED, Run, Statement
 from qospec.syntax import ast
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Collection, Sequence
     from fractions import Fraction
 
     from qospec.check.evaluate.evaluator import Evaluator
@@ -24,6 +24,8 @@ if TYPE_CHECKING:
     from qospec.model.expression import Expression
 
 HERE = "a test"
+KINDS = (*JUDGED, "report")
+"""Of the statements that are collected."""
 FIELDS = ("covers", "not_reproduced")
 """Fields that a test can bind."""
 ELSEWHERE = (ast.Flow, ast.Control, ast.Run, ast.Sweep, ast.Let, ast.Skip, ast.Search)
@@ -43,12 +45,23 @@ class Clauses(NamedTuple):
 
 
 class Statements:
-    """Collects the statements of a case; `run` is how it is run, None after a mistake."""
+    """Collects the statements of a case; `run` is how it is run, None after a mistake.
 
-    def __init__(self, test: ast.Test, run: Run | None, loops: Loops, evaluator: Evaluator) -> None:
+    Only those of some `kinds`, if they are given.
+    """
+
+    def __init__(
+        self,
+        test: ast.Test,
+        run: Run | None,
+        loops: Loops,
+        evaluator: Evaluator,
+        kinds: Collection[str] = KINDS,
+    ) -> None:
         self.statements: list[Statement] = []
         self._test = test
         self._run = run
+        self._kinds = kinds
         self._loops = loops
         self._evaluator = evaluator
         self._context = evaluator.context
@@ -59,9 +72,11 @@ class Statements:
     def add(self, node: ast.Statement, scope: Scope, subscript: str) -> None:
         """Add what a statement judges or reports; loops repeat their statements."""
         if isinstance(node, ast.Criterion) and node.kind != "invariant":
-            self._criterion(node, scope, subscript)
+            if node.kind in self._kinds:
+                self._criterion(node, scope, subscript)
         elif isinstance(node, ast.Report):
-            self._report(node, scope, subscript)
+            if "report" in self._kinds:
+                self._report(node, scope, subscript)
         elif isinstance(node, ast.Loop):
             self._loop(node, scope, subscript)
         elif not isinstance(node, IN_LOOPS if subscript else ELSEWHERE):
