@@ -115,6 +115,8 @@ TEST = {
     "links": [[str]],
     "controls": MapOf([[str]]),
     "not_reproduced": Optional([{"what": str, "why": str}]),
+    "follows": Optional(str),
+    "deviations": Optional([str]),
     "flows": Optional([{"name": str, "from": str, "to": str, "traffic": str, **SENT}]),
 }
 SERIES = {"every": QUANTITY, "unit": str, "values": VALUES}
@@ -183,6 +185,7 @@ GOAL = {
     "total": QUANTITY,
     "exceed": QUANTITY,
     "width": QUANTITY,
+    "defaults": Optional([str]),
     "lower": Nullable(QUANTITY),
     "upper": Nullable(QUANTITY),
     "regular": bool,
