@@ -55,8 +55,9 @@ def _on_topology(tests: Iterable[ast.Test]) -> dict[str, Uses]:
     found: dict[str, Uses] = {}
     for test in tests:
         uses = _uses(test)
-        controls = [each for each in _statements(test.body) if isinstance(each, ast.Control)]
-        for base in (test.topology, *(each.topology for each in controls)):
+        controls = [each for each in _statements(test.statements) if isinstance(each, ast.Control)]
+        own = [test.topology] if test.topology is not None else []
+        for base in (*own, *(each.topology for each in controls)):
             found.setdefault(_last(base), Uses()).update(uses)
     return found
 
@@ -77,7 +78,8 @@ def _within(node: ast.Declaration, on_topology: dict[str, Uses]) -> Iterator[Che
     if isinstance(node, ast.Let | ast.Traffic):
         return
     around = on_topology.get(node.name.text) if isinstance(node, ast.Topology) else Uses()
-    for statement in _statements(node.body):
+    own = node.statements if isinstance(node, ast.Test) else node.body.statements
+    for statement in _statements(own):
         if isinstance(statement, ast.Let) and around is not None:
             yield from _let(statement, uses + around)
         elif isinstance(statement, ast.Sweep) and isinstance(node, ast.Test):
@@ -91,12 +93,12 @@ def _idle(name: str) -> bool:
     return name.startswith("_")
 
 
-def _statements(body: ast.Body) -> Iterator[ast.Statement]:
+def _statements(statements: Sequence[ast.Statement]) -> Iterator[ast.Statement]:
     """Yield the statements of a body, and of the loops in it."""
-    for each in body.statements:
+    for each in statements:
         yield each
         if isinstance(each, ast.Loop):
-            yield from _statements(each.body)
+            yield from _statements(each.body.statements)
 
 
 def _let(node: ast.Let, uses: Uses) -> Iterator[CheckError]:

@@ -101,6 +101,8 @@ class CaseBuilder:
 
     def _topology(self) -> dict[str, Network]:
         """Declare the names of the topology, and return its network; nothing after a mistake."""
+        if self._names.topology is None:
+            return {}
         instance = self._networks.of(*self._names.topology)
         self._names.add_topology(instance and instance.names)
         return {"": instance.network} if instance is not None and instance.network else {}
@@ -182,7 +184,8 @@ class CaseBuilder:
         if instance is None or instance.network is None:
             return
         found[node.name.text] = instance.network
-        if "" in found:
+        if "" in found and self._names.topology is not None:
+            topology, _ = self._names.topology
             here, there = (
                 {host.path for host in each.hosts} for each in (found[""], instance.network)
             )
@@ -194,7 +197,7 @@ class CaseBuilder:
                     "a control needs the hosts of the test's topology",
                     node.topology.span,
                     label=f"only {where} has `{first}`",
-                    secondary=(self._names.topology[0].span, "the test's topology"),
+                    secondary=(topology.span, "the test's topology"),
                     help="give both the same hosts, as many of each",
                 )
 
