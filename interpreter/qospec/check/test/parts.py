@@ -72,8 +72,11 @@ def _base(written: ast.Path | ast.Call, parts: Sequence[Part], of: Evaluator) ->
             path.span,
             help="name a test to build on; the topology is written after `on`",
         )
+    if value in of.context.circular:  # which was reported
+        return None
     known = [part.node for part in parts]
     if value.node in known:
+        of.context.circular.add(value)
         circle = [*known[known.index(value.node) :: -1], value.node]
         names = " -> ".join(f"`{node.name.text}`" for node in reversed(circle))
         raise error(
