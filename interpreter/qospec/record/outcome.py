@@ -113,6 +113,7 @@ def _ran(
 def not_run(plan: CasePlan, command: str) -> Document:
     """Return the document of a case that has not ended: nothing is decided."""
     run = plan.case.run
+    measure_ps = 0 if plan.case.phases else run.measure_ps
     return {
         "name": plan.case.name,
         "test": plan.test,
@@ -122,7 +123,7 @@ def not_run(plan: CasePlan, command: str) -> Document:
         "links": _links(plan.case.networks[""]),
         "run": {
             "warmup": quantity(Fraction(run.warmup_ps, PS_PER_S), TIME),
-            **_measured_time(plan.case),
+            "measure": quantity(Fraction(measure_ps, PS_PER_S), TIME),
             "repeat": run.repeat,
             **({"common_draws": True} if run.common_draws else {}),
         },
@@ -134,12 +135,6 @@ def not_run(plan: CasePlan, command: str) -> Document:
         "errors": [NOT_RUN],
         "again": command,
     }
-
-
-def _measured_time(case: Case) -> Document:
-    """Return how long is measured; phases have times of their own."""
-    measure = quantity(Fraction(case.run.measure_ps, PS_PER_S), TIME)
-    return {} if case.phases else {"measure": measure}
 
 
 def _losses(repeats: Sequence[Readings]) -> list[Document]:

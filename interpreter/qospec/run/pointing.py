@@ -32,7 +32,7 @@ class PointRun(PhaseRun):
     @property
     def result(self) -> PointResult:
         """Return what it has come to so far."""
-        case = self._planned and self._planned.case
+        case = None if self._planned is None else self._planned.case
         return PointResult(
             self._point,
             () if case is None else tuple(flow.name for flow in case.flows),

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from qospec.judge.phases import SearchResult, SearchTrial, TrialResult
 from qospec.run.phase import PhaseRun
+from qospec.search.ahead import likely
 from qospec.search.method import begin, next_trial, outcome
 from qospec.search.trial import Request, Trial
 from qospec.units import text_of
@@ -17,12 +18,9 @@ if TYPE_CHECKING:
     from qospec.model.suite import GoalResult, Search
     from qospec.run.job import Work
     from qospec.run.phase import Setting
-    from qospec.search.progress import Progress
 
 MOST_ASSUMED = 64
 """How many trials are assumed to end in some way, at most, to find one to run ahead."""
-SENT = 10**9
-"""In an assumed trial."""
 
 
 class SearchRun(PhaseRun):
@@ -52,9 +50,9 @@ class SearchRun(PhaseRun):
         """Return how much closer the bounds of the goal that is furthest from its end have come."""
         shares = []
         for number, scale in enumerate(self._progress.scales):
-            bounds = self._progress.apparent_bounds(number)
-            low = self._search.low if bounds.lower is None else bounds.lower.load
-            high = self._search.high if bounds.upper is None else bounds.upper.load
+            lower, upper = self._progress.apparent_bounds(number)
+            low = self._search.low if lower is None else lower.load
+            high = self._search.high if upper is None else upper.load
             whole = 1 + scale.halvings(self._search.low, self._search.high)
             shares.append(1 - (1 + scale.halvings(low, high)) / whole)
         return min(shares) if self._trials else 0.0
@@ -115,22 +113,6 @@ class SearchRun(PhaseRun):
             yield asked
             result = self._known.get(asked)
             if result is None:
-                waiting.extend(progress.after(each) for each in self._assumed(asked, progress))
+                waiting.extend(progress.after(each) for each in likely(progress, asked))
             elif not result.error and result.sent:
                 waiting.append(progress.after(self._trial(asked, result)))
-
-    def _assumed(self, part: Request, progress: Progress) -> Iterator[Trial]:
-        """Yield results that a trial may have: bad, by what was forwarded of others; and good."""
-        drawn = any(each.result.drawn for each in self._trials)
-        length_ps = part.length_ps or self._search.goals[0].trial_ps
-        forwarded = max(
-            (
-                each.load * (1 - each.loss[0] / each.loss[1])
-                for each in progress.tried
-                if each.loss[0]
-            ),
-            default=part.load / 2,
-        )
-        lost = max(SENT // 1_000, int(SENT * (1 - forwarded / part.load)))
-        for each in (lost, 0):
-            yield Trial(part.load, part.number, length_ps, SENT, each, drawn)

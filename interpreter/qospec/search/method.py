@@ -85,9 +85,7 @@ class Narrowing(Method):
 
 def undecided(bounds: Bounds, goal: int) -> Fraction | None:
     """Return that of two bounds that is undecided; of both, the one with fewer trials."""
-    found = [
-        each for each in bounds if each and each.classes[goal] is Classification.UNDECIDED
-    ]
+    found = [each for each in bounds if each and each.classes[goal] is Classification.UNDECIDED]
     return min(found, key=lambda each: len(each.trials)).load if found else None
 
 
@@ -116,6 +114,11 @@ def next_trial(progress: Progress) -> Request | Outcome:
                 goal = progress.search.goals[number]
                 done = here.trials[-1].number if here is not None else 0
                 return Request(load, done + 1, None if goal.varies else goal.trial_ps)
+    return outcome(progress)
+
+
+def outcome(progress: Progress) -> Outcome:
+    """Return what a search has found so far."""
     return {goal.name: _result(progress, n) for n, goal in enumerate(progress.search.goals)}
 
 
