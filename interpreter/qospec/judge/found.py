@@ -1,7 +1,8 @@
 """Judging by what searches have found: a load between two bounds, not a number.
 
 `ndr.load >= y` holds if the lower bound is at least y, does not if the upper bound is below y, and
-is undecided in between. If a bound is missing, the load may be anything beyond the other.
+is undecided in between. If a bound is missing, the other decides: the greatest load that is good is
+the highest of the range if that is good, and there is none, below all of the range, if none is.
 """
 
 from __future__ import annotations
@@ -23,6 +24,8 @@ if TYPE_CHECKING:
 COMPARISONS = ("==", "!=", "<", "<=", ">", ">=", "within", "within share", "in")
 NEGATIONS = {"!=": "==", ">": "<=", ">=": "<"}
 """Each comparison that is judged by its negation."""
+MOST = "most"
+"""The part of a result that is the upper end of its interval."""
 
 
 def value_of(leaf: Found, results: Mapping[str, GoalResult]) -> Value:
@@ -32,7 +35,9 @@ def value_of(leaf: Found, results: Mapping[str, GoalResult]) -> Value:
         return None
     if leaf.part == "regular":
         return result.regular
-    return result.upper if leaf.part == "upper" else result.lower
+    if leaf.part == MOST and result.upper is None and result.complete:
+        return result.lower
+    return result.upper if leaf.part in ("upper", MOST) else result.lower
 
 
 def loads(expression: Expression) -> list[Found]:
@@ -70,31 +75,32 @@ def limits(expression: Expression, read: Reader) -> Bounds | None:
 
 def limits_of(leaf: Found, read: Reader) -> Bounds:
     """Return the bounds of a load; without a lower one, 0."""
-    lower, upper = (
-        read(Found(leaf.goal, part, leaf.dimension, leaf.text)) for part in ("lower", "upper")
-    )
-    return Bounds(
-        lower if isinstance(lower, Fraction) else Fraction(0),
-        upper if isinstance(upper, Fraction) else None,
-    )
+    lower, most = (_end(leaf, part, read) for part in ("lower", MOST))
+    return Bounds(Fraction(0) if lower is None else lower, most)
+
+
+def _end(leaf: Found, part: str, read: Reader) -> Fraction | None:
+    value = read(Found(leaf.goal, part, leaf.dimension, leaf.text))
+    return value if isinstance(value, Fraction) else None
 
 
 def notes(expression: Expression, read: Reader) -> Iterator[str]:
     """Yield a sentence for each load: between which bounds it is."""
     for leaf in loads(expression):
+        if leaf.dimension is None:
+            continue
         lower, upper = (
-            None if end is None or leaf.dimension is None else text_of(end, leaf.dimension)
-            for end in limits_of(leaf, read)
+            None if (end := _end(leaf, part, read)) is None else text_of(end, leaf.dimension)
+            for part in ("lower", "upper")
         )
-        missing = read(Found(leaf.goal, "lower", leaf.dimension, leaf.text)) is None
-        if missing and upper is None:
-            yield f"`{leaf.text}` is unknown"
-        elif missing:
-            yield f"`{leaf.text}` is below {upper}: no load was good"
-        elif upper is None:
-            yield f"`{leaf.text}` is at least {lower}: no load was bad"
+        name = f"`{leaf.text}`"
+        if lower and upper:
+            yield f"{name} is from {lower} to {upper}"
+        elif lower:
+            known = _end(leaf, MOST, read) is not None
+            yield f"no load was bad: {name} is {'' if known else 'at least '}{lower}"
         else:
-            yield f"`{leaf.text}` is from {lower} to {upper}"
+            yield f"no load was good: {name} is below {upper}" if upper else f"{name} is unknown"
 
 
 def _joined(operator: str, values: list[Value]) -> Value:
