@@ -1,5 +1,4 @@
-"""What a specification can name: elements, traffic, arrival processes, drop policies, metrics and
-search methods.
+"""What a specification can name: elements, kinds of traffic, metrics and so on.
 
 Each is a class in a file of its own, marked by one of the decorators below. Checks, help and
 fuzzing read the declaration: its docstring, its typed fields with their defaults, and its bounds. A

@@ -66,7 +66,7 @@ def _guess(progress: Progress, goal: int, lower: Fraction, upper: Fraction) -> F
     highest = max(_sustained(aim, each) for each in bad)
     if upper <= highest:
         return min(start, scale.below(upper, scale.halvings(upper, highest)))
-    if lower < scale.around(start):
+    if lower < scale.around(start) or progress.at(lower) is None:
         return start
     step = scale.halvings(start, max(start, lower))
     return scale.above(lower, step) if step < FAR else scale.middle(lower, upper)

@@ -33,7 +33,7 @@ class Step(Method):
     confirm: Confirm = 2
     """How many loads in succession must be good."""
 
-    def most_loads(self, search: Search, scale: Scale) -> int:  # noqa: ARG002
+    def most_loads(self, search: Search, scale: Scale) -> int:
         return len(_steps(search)) + 1
 
     def next_load(self, progress: Progress, goal: int) -> Fraction | None:

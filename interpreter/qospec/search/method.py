@@ -65,9 +65,11 @@ class Narrowing(Method):
         """Return a load between two that are not near; the lower may be an untried end."""
 
     def most_loads(self, search: Search, scale: Scale) -> int:  # noqa: ARG002
+        """Return the number of both ends and of the halvings between them."""
         return 2 + scale.halvings(scale.low, scale.high)
 
     def next_load(self, progress: Progress, goal: int) -> Fraction | None:
+        """Return an end, a load between the bounds or, when they are near, an undecided bound."""
         scale = progress.scales[goal]
         bounds = progress.apparent_bounds(goal)
         lower, upper = bounds

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from qospec.model.suite import Goal, Search
 
-FINENESS = 32
+FINENESS = 50
 """Loads are rounded to a power of ten that is at most the width divided by this."""
 BITS = 64
 """Ratios of loads are whole multiples of 2^-64."""
@@ -66,7 +66,7 @@ class Ratios(Scale):
         super().__init__(search, goal)
         self._half = 1 - goal.width / 2
         spans = [int(ONE / (1 - goal.width))]
-        # A middle is off by less than width / FINENESS; twice that also covers rounding here.
+        # A middle is rounded down twice, each time by less than width / FINENESS.
         shrunk = int(ONE * (1 - 2 * goal.width / FINENESS))
         most = self._ratio(self.low, self.high)
         while spans[-1] < most:
@@ -90,7 +90,7 @@ class Ratios(Scale):
         return min(self.high, self._floor(load * Fraction(self._span(halvings), ONE)))
 
     def around(self, load: Fraction) -> Fraction:
-        return self._floor(load * self._half) if load > self.low else self.low
+        return max(self.low, self._floor(max(self.low, load) * self._half))
 
     def _span(self, halvings: int) -> int:
         return self._spans[min(halvings, len(self._spans) - 1)]
