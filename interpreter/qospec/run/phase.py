@@ -62,7 +62,7 @@ class Setting(NamedTuple):
 
     def work(self, planned: CasePlan, *names: str, keeps: bool) -> Work:
         """Return what runs a trial; its draws depend on the `names` and on the repeat."""
-        return partial(_run_timed, planned, (f"repeat {self.repeat}", *names), keeps)
+        return partial(_run_timed, planned, (f"repeat {self.repeat}", *names), keeps=keeps)
 
     def invalidates(self, result: TrialResult) -> bool:
         """Return whether a trial ends the case: something that is required of it failed."""
@@ -137,7 +137,7 @@ class PhaseRun(ABC):
 
 
 def _run_timed(
-    planned: CasePlan, names: tuple[str, ...], keeps: bool, on_progress: Callable[[float], None]
+    planned: CasePlan, names: tuple[str, ...], on_progress: Callable[[float], None], *, keeps: bool
 ) -> TimedResult:
     started_s, compiled_s = time.monotonic(), kernel.compiling_s()
     result = trial.run_one(planned, names, on_progress, keeps=keeps)
