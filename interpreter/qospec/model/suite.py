@@ -146,6 +146,7 @@ class Flow:
         clp: Of each cell.
         virtual_path: VPI.
         stream: Of packets: what is sent on the first link. None for cells.
+        places: Where fields of its traffic are written, by name, of those in the flow itself.
     """
 
     name: str
@@ -160,6 +161,7 @@ class Flow:
     virtual_path: int
     span: Span = field(compare=False)
     stream: Any = None
+    places: Mapping[str, Span] = field(default_factory=dict, compare=False)
 
 
 # ---- tests

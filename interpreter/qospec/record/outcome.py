@@ -355,8 +355,11 @@ def _contract(flow: Flow) -> Mapping[str, FieldValue]:
 
 
 def _ranges(cases: Sequence[Mapping[str, FieldValue]]) -> list[list[str]]:
-    """Return pairs of a field and its value; where cases differ, the least and the most."""
-    names = dict.fromkeys(name for case in cases for name in case)
+    """Return pairs of a field and its value; where cases differ, the least and the most.
+
+    A field that has its default in all cases is left out.
+    """
+    names = dict.fromkeys(name for case in cases for name, value in case.items() if not value.usual)
     return [[name, _setting_range([case.get(name) for case in cases])] for name in names]
 
 
