@@ -146,6 +146,7 @@ class Flow:
         clp: Of each cell.
         virtual_path: VPI.
         stream: Of packets: what is sent on the first link. None for cells.
+        places: Where fields of its traffic are written, by name, of those in the flow itself.
     """
 
     name: str
@@ -160,6 +161,7 @@ class Flow:
     virtual_path: int
     span: Span = field(compare=False)
     stream: Any = None
+    places: Mapping[str, Span] = field(default_factory=dict, compare=False)
 
 
 # ---- tests
@@ -305,15 +307,26 @@ Phase = Search | Point
 
 
 class GoalResult(NamedTuple):
-    """What a search has found for a goal: bounds of the load in base units; None: there is none."""
+    """What a search has found for a goal. Loads are in base units.
+
+    Attributes:
+        lower: The highest load that is good, with none below it that is bad; None: there is none.
+        upper: The lowest load that is bad; None: there is none.
+        complete: Whether the search ended by itself; false if it reached its budget before.
+        throughput: The conditional throughput at `lower`: the load less what was lost.
+        inversion: A load that is bad and a higher one that is good, if there are any.
+    """
 
     lower: Fraction | None
     upper: Fraction | None
+    complete: bool = True
+    throughput: Fraction | None = None
+    inversion: tuple[Fraction, Fraction] | None = None
 
     @property
     def regular(self) -> bool:
         """Return whether both bounds exist."""
-        return None not in self
+        return self.lower is not None and self.upper is not None
 
 
 class CaseMaker(Protocol):
@@ -368,7 +381,9 @@ class Case:
 class Test:
     """A test, with a case per point of its sweeps.
 
-    `not_reproduced` are pairs: what is not reproduced of a publication, and why.
+    `not_reproduced` are pairs: what is not reproduced of a publication, and why. `follows` are the
+    procedures of standards that it carries out, `deviations` pairs too: what it does in another
+    way, and why. Of these four it has those of the tests that it is built on, too.
     """
 
     __test__ = False  # not one of pytest's
@@ -379,6 +394,8 @@ class Test:
     cases: tuple[Case, ...]
     span: Span = field(compare=False)
     not_reproduced: tuple[tuple[str, str], ...] = ()
+    follows: tuple[str, ...] = ()
+    deviations: tuple[tuple[str, str], ...] = ()
 
 
 @dataclass(frozen=True)

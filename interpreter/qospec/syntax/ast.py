@@ -447,7 +447,7 @@ __all__ = [
 
 
 class Parameter(Documented):
-    """`name: Type = default`."""
+    """`name: Type = default`; the type of a list is written as its annotation is: `[Data]`."""
 
     name: Name
     annotation: Name
@@ -479,11 +479,18 @@ class Topology(Documented):
 
 
 class Test(Documented):
-    """`test name on topology(arguments) { … }`."""
+    """`test name(parameters) = base(arguments) on topology(arguments) { … }`."""
 
     name: Name
-    topology: Path | Call
-    body: Body
+    parameters: tuple[Parameter, ...]
+    base: Path | Call | None
+    topology: Path | Call | None
+    body: Body | None
+
+    @property
+    def statements(self) -> tuple[Statement, ...]:
+        """Return its own statements, without those of its base."""
+        return self.body.statements if self.body is not None else ()
 
 
 class Property(Documented):

@@ -254,8 +254,8 @@ def phased_document():
         "covers": [],
         "links": first["links"],
         "controls": {},
-        "follows": "RFC 2544, 26.1",
-        "deviations": ["trials begin in an idle device"],
+        "follows": ["RFC 2544, 26.1"],
+        "deviations": [{"what": "trials begin in an idle device", "why": "it is emulated"}],
     }
     counts = dict.fromkeys(("skip", "pass", "inconclusive", "fail", "error"), 0)
     return {

@@ -101,6 +101,8 @@ class CaseBuilder:
 
     def _topology(self) -> dict[str, Network]:
         """Declare the names of the topology, and return its network; nothing after a mistake."""
+        if self._names.topology is None:
+            return {}
         instance = self._networks.of(*self._names.topology)
         self._names.add_topology(instance and instance.names)
         return {"": instance.network} if instance is not None and instance.network else {}
@@ -120,6 +122,7 @@ class CaseBuilder:
             self._flows_of_loop(node, scope, subscript)
         if not isinstance(node, ast.Flow):
             return
+        self._verify_topology(node, "a flow")
         name = f"{node.name.text}{subscript}"
         if name in self._flows and subscript:
             raise error(
@@ -136,6 +139,17 @@ class CaseBuilder:
         scope.declare(known_binding(node.name, FLOWS[0], value), self._context)
         if made is not None:
             self._built.append(made)
+
+    def _verify_topology(self, node: ast.Statement, what: str) -> None:
+        if self._names.topology is None:
+            name = self._test.name.text
+            raise error(
+                "E0522",
+                f"{what} needs a topology, and `{name}` has none",
+                node.span,
+                note=f"without `on`, `{name}` is a template, which other tests are built on",
+                help=f"write `test {name} on …`, or leave it to the tests that name a topology",
+            )
 
     def _flows_of_loop(self, node: ast.Loop, scope: Scope, around: str) -> None:
         """Make the flows of each iteration; outside they are arrays, by the iterations' indices."""
@@ -175,6 +189,7 @@ class CaseBuilder:
     def _control(self, node: ast.Statement, scope: Scope, found: dict[str, Network]) -> None:
         if not isinstance(node, ast.Control):
             return
+        self._verify_topology(node, "a control")
         flows = {n: on_network(flow, node.name.text) for n, flow in self._declared().items()}
         value = ControlValue(flows)
         scope.declare(known_binding(node.name, "a control", value), self._context)
@@ -182,7 +197,8 @@ class CaseBuilder:
         if instance is None or instance.network is None:
             return
         found[node.name.text] = instance.network
-        if "" in found:
+        if "" in found and self._names.topology is not None:
+            topology, _ = self._names.topology
             here, there = (
                 {host.path for host in each.hosts} for each in (found[""], instance.network)
             )
@@ -194,7 +210,7 @@ class CaseBuilder:
                     "a control needs the hosts of the test's topology",
                     node.topology.span,
                     label=f"only {where} has `{first}`",
-                    secondary=(self._names.topology[0].span, "the test's topology"),
+                    secondary=(topology.span, "the test's topology"),
                     help="give both the same hosts, as many of each",
                 )
 

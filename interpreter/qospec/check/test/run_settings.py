@@ -76,7 +76,7 @@ def run_of(names: CaseScope, search: Search | None, evaluator: Evaluator) -> Run
     if not found and searching:
         return _searched({}, search)
     if not found:
-        if not names.scope.may_hold("run"):
+        if names.topology is not None and not names.scope.may_hold("run"):
             message = f"`{names.test.name.text}` does not say how long to measure"
             help_text = "add `run { measure = 10 s }`"
             evaluator.context.report(error("E0505", message, names.test.name.span, help=help_text))
