@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 
     from qospec.check.evaluate.evaluator import Evaluator
     from qospec.check.evaluate.scope import Scope
+    from qospec.check.test.parts import CaseScope
 
 HERE = "a search"
 WHAT = "what is searched"
@@ -87,18 +88,20 @@ GOAL = replace(
 class SearchBuilder:
     """The search of a test: its variable at the greatest load, and its goals, as names."""
 
-    def __init__(self, test: ast.Test, evaluator: Evaluator, load: Fraction | None = None) -> None:
-        self.node = _only(test, evaluator)
+    def __init__(
+        self, names: CaseScope, evaluator: Evaluator, load: Fraction | None = None
+    ) -> None:
+        self.node, self._scope = _only(names, evaluator)
         self._load = load
         self.search: Search | None = None
         self._evaluator = evaluator
         self._context = evaluator.context
         self._used = False
 
-    def declare(self, scope: Scope) -> None:
+    def declare(self) -> None:
         """Declare what is searched and the goals; a mistake is reported."""
         self._context.judging = False
-        node = self.node
+        node, scope = self.node, self._scope
         if node is None:
             return
         low, high = self._ends(node, scope)
@@ -247,19 +250,19 @@ class SearchBuilder:
         return Goal(node.name.text, Fraction(own["loss"]), *times, *ratios, left)
 
 
-def _only(test: ast.Test, evaluator: Evaluator) -> ast.Search | None:
-    found = [each for each in test.body.statements if isinstance(each, ast.Search)]
-    for each in found[1:]:
+def _only(names: CaseScope, evaluator: Evaluator) -> tuple[ast.Search | None, Scope]:
+    found = list(names.of(ast.Search))
+    for each, _ in found[1:]:
         evaluator.context.report(
             error(
                 "E0102",
                 "a test has at most one search",
                 each.name.span,
-                secondary=(found[0].name.span, "the first"),
+                secondary=(found[0][0].name.span, "the first"),
                 help="give the search two goals, or write another test",
             )
         )
-    return found[0] if found else None
+    return found[0] if found else (None, names.scope)
 
 
 def _goals(node: ast.Search) -> Sequence[ast.Goal]:
