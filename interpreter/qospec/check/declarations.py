@@ -149,6 +149,11 @@ class DeviceValue(Design):
         self.signature = Signature(node.name.text, node.parameters, home, evaluator)
         self._made: dict[tuple[Value, ...], Template] = {}
 
+    @property
+    def name(self) -> str:
+        """Return its name."""
+        return self.node.name.text
+
     def call(self, call: ast.Call, scope: Scope, evaluator: Evaluator) -> Value:
         """Return the device with its parameters and its count."""
         own = call.arguments
