@@ -190,6 +190,7 @@ GOAL = {
     "regular": bool,
     "complete": bool,
     "throughput": Optional(Nullable(QUANTITY)),
+    "evidence": Optional(str),
     "notes": [str],
     "why": [str],
 }
