@@ -191,6 +191,7 @@ GOAL = {
     "regular": bool,
     "complete": bool,
     "throughput": Optional(Nullable(QUANTITY)),
+    "evidence": Optional(str),
     "notes": [str],
     "why": [str],
 }
