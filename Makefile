@@ -57,7 +57,7 @@ lint: setup ## Check format, rules, types and imports
 coverage: setup ## Measure the test coverage of the package
 	$(BIN)/coverage erase
 	QOS_KERNELS=python $(BIN)/coverage run -m pytest testcases/unit testcases/language \
-	    -m 'not slow' --hypothesis-profile coverage --numprocesses 2 --dist worksteal
+	    -m 'not slow and not untraced' --hypothesis-profile coverage --numprocesses 2 --dist worksteal
 	$(BIN)/coverage combine --quiet
 	$(BIN)/coverage report
 

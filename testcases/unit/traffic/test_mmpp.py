@@ -27,6 +27,7 @@ def test_both_rates_follow_from_the_mean_and_the_share():
     assert BURSTY.mean_rate(3) == 60_000
 
 
+@pytest.mark.untraced
 @pytest.mark.parametrize("connections", [1, 3])
 def test_counts_have_the_mean_and_the_dispersion_of_the_law(connections):
     """The index of dispersion for counts over a long time.

@@ -69,6 +69,7 @@ def counts(process, connections, window_ps, windows):
     return np.bincount(at_ps // window_ps, minlength=windows)
 
 
+@pytest.mark.untraced
 @pytest.mark.parametrize("connections", [1, 5])
 def test_exponential_times_have_the_mean_and_the_dispersion_of_the_law(connections):
     """Var N / E N over a long time: 2 a b^2 / (a + b)^2 cells of the peak.
