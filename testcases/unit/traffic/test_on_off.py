@@ -54,6 +54,7 @@ def test_constant_times_are_kept_by_the_book(flow, on, off, apart, connections, 
     connections=st.sampled_from([1, 2, 7]),
     phases=st.sampled_from(["random", "even"]),
 )
+@pytest.mark.untraced
 def test_cuts_change_nothing(flow, cuts, connections, phases):
     whole = flow.cells(TALK, 10**11, connections, phases)
     assert flow.cells(TALK, 10**11, connections, phases, cuts) == whole
