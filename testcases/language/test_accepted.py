@@ -200,7 +200,7 @@ def ran(case: Case) -> str:
 
 
 def sought(case: Case) -> str:
-    found = case.search
+    found = next(iter(case.phases), None)
     assert found is not None
     ends = [text_of(each, found.dimension) for each in (found.low, found.high)]
     goals = listed(goal.name for goal in found.goals)

@@ -149,6 +149,11 @@ class DeviceValue(Design):
         self.signature = Signature(node.name.text, node.parameters, home, evaluator)
         self._made: dict[tuple[Value, ...], Template] = {}
 
+    @property
+    def name(self) -> str:
+        """Return its name."""
+        return self.node.name.text
+
     def call(self, call: ast.Call, scope: Scope, evaluator: Evaluator) -> Value:
         """Return the device with its parameters and its count."""
         own = call.arguments
@@ -209,10 +214,14 @@ class TopologyValue(Value):
 
 
 class TestValue(Value):
-    """`test name on topology { … }`; it cannot be used."""
+    """`test name(parameters) = base(arguments) on topology { … }`; other tests are built on it."""
 
     __test__ = False
     what: ClassVar[str] = "a test"
+
+    def __init__(self, node: ast.Test, home: Scope, evaluator: Evaluator) -> None:
+        self.node = node
+        self.signature = Signature(node.name.text, node.parameters, home, evaluator)
 
 
 class ReferenceValue(Value):

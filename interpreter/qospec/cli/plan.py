@@ -60,9 +60,10 @@ def plan(**asked: Any) -> None:
 
 
 def _row(plan: CasePlan) -> dict[str, Any]:
+    from qospec.model.suite import Search
     from qospec.units import PS_PER_S
 
-    search = plan.case.search
+    search = next((each for each in plan.case.phases if isinstance(each, Search)), None)
     return {
         "name": plan.case.name,
         "skip": plan.case.skip,

@@ -27,8 +27,9 @@ Header = Annotated[int, Domain("data", 1, 4_096, layers=OF_PACKETS)]
 class Decapsulate(Element):
     """Take each packet out of the one around it, which `encapsulate` has made.
 
-    A packet that is too small to contain another is an error of the specification. Its marks stay
-    those of the outer header, which `encapsulate` has copied.
+    A packet that is too small to contain another is an error of the specification, and one that no
+    `encapsulate` has made a warning: it is taken to be sent that way. Its marks stay those of the
+    outer header, which `encapsulate` has copied.
 
     Not modelled: a mark that the packet had before a device on the way changed that of the outer
     header; the time that it takes.
@@ -42,7 +43,7 @@ class Decapsulate(Element):
             raise ValueError(
                 f"{form.smallest_bytes} B hold no IP packet behind a header of {self.header} B"
             )
-        return form.resized(lambda size: size - self.header)
+        return form.with_header(-self.header)
 
     def transition(self, setting: Setting) -> Transition:
         return Transition(np.array([self.header]), _arrive)

@@ -46,7 +46,7 @@ class Encapsulate(Element):
                 f"{form.largest_bytes} B and a header of {self.header} B exceed the"
                 f" {LARGEST_PACKET_BYTES} B of an IP packet"
             )
-        return form.resized(lambda size: size + self.header)
+        return form.with_header(self.header)
 
     def transition(self, setting: Setting) -> Transition:
         return Transition(np.array([self.header]), _arrive)

@@ -7,7 +7,7 @@ plain values and can be sent to another process.
 from __future__ import annotations
 
 from dataclasses import field
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Protocol
 
 from qospec.dataclass import dataclass
 
@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from fractions import Fraction
 
     from qospec.catalogue.kinds import Kind
+    from qospec.diagnostics import Diagnostic
     from qospec.model.expression import Expression
     from qospec.source import Source, Span
     from qospec.units import Dimension
@@ -145,6 +146,7 @@ class Flow:
         clp: Of each cell.
         virtual_path: VPI.
         stream: Of packets: what is sent on the first link. None for cells.
+        places: Where fields of its traffic are written, by name, of those in the flow itself.
     """
 
     name: str
@@ -159,6 +161,7 @@ class Flow:
     virtual_path: int
     span: Span = field(compare=False)
     stream: Any = None
+    places: Mapping[str, Span] = field(default_factory=dict, compare=False)
 
 
 # ---- tests
@@ -240,11 +243,14 @@ class Goal:
 
     Attributes:
         name: As written.
-        loss: The greatest share of cells that may be lost in a good trial.
-        trial_ps: How long a trial lasts.
+        loss: The greatest share of items that may be lost in a good trial.
+        trial_ps: How long a trial lasts; at the highest load, if it `varies` with the load.
         total_ps: How long the trials of one load last together, at most.
         exceed: The greatest share of that in which trials may be bad, of a load that is good.
-        width: How close the bounds must get, as a share of the upper one.
+        width: How close the bounds must get: as a share of the upper one or, if `absolute`, as a
+            difference in base units.
+        absolute: Which of the two.
+        varies: Whether the length of a trial depends on the load. There is one trial per load then.
         defaults: Its attributes that were not given.
     """
 
@@ -255,11 +261,26 @@ class Goal:
     exceed: Fraction
     width: Fraction
     defaults: tuple[str, ...]
+    absolute: bool = False
+    varies: bool = False
 
 
 @dataclass(frozen=True)
 class Search:
-    """A search for a load between two, in base units, by a method: "mlrsearch" or "rfc2544"."""
+    """A search for the greatest load between two that meets its goals.
+
+    Attributes:
+        name: Of the variable that is searched, "the load".
+        low: The lowest load, in base units; above 0.
+        high: The highest load, above `low`.
+        dimension: Of the load.
+        method: By which loads are chosen, such as "mlrsearch".
+        goals: What is looked for.
+        step: With it, only `low`, `low + step`, … and `high` are tried.
+        confirm: How many loads in succession, from the top down, must be good for "step".
+        layer: Which bits a rate counts; "" for none said.
+        span: Where it was written.
+    """
 
     name: str
     low: Fraction
@@ -268,14 +289,78 @@ class Search:
     method: str
     goals: tuple[Goal, ...]
     span: Span = field(compare=False)
+    step: Fraction | None = None
+    confirm: int = 1
+    layer: str = ""
+
+
+@dataclass(frozen=True)
+class Point:
+    """An operating point: the flows at fixed values of the variables, and how long they run."""
+
+    name: str
+    run: Run
+    span: Span = field(compare=False)
+
+
+Phase = Search | Point
+
+
+class GoalResult(NamedTuple):
+    """What a search has found for a goal. Loads are in base units.
+
+    Attributes:
+        lower: The highest load that is good, with none below it that is bad; None: there is none.
+        upper: The lowest load that is bad; None: there is none.
+        complete: Whether the search ended by itself; false if it reached its budget before.
+        throughput: The conditional throughput at `lower`: the load less what was lost.
+        inversion: A load that is bad and a higher one that is good, if there are any.
+    """
+
+    lower: Fraction | None
+    upper: Fraction | None
+    complete: bool = True
+    throughput: Fraction | None = None
+    inversion: tuple[Fraction, Fraction] | None = None
+
+    @property
+    def regular(self) -> bool:
+        """Return whether both bounds exist."""
+        return self.lower is not None and self.upper is not None
+
+
+class CaseMaker(Protocol):
+    """Makes the case of one trial of a phase, which has no phases itself."""
+
+    def __call__(
+        self,
+        phase: Phase,
+        load: Fraction | None,
+        found: Mapping[str, GoalResult],
+        trial_ps: int | None = None,
+        /,
+    ) -> Case | Diagnostic:
+        """Return the case of one trial, or the first mistake in it.
+
+        Its flows are those that take part in the phase. Its statements are what `require` asks of
+        them and, at a point, a `report` of each value measured there, with "" as its network.
+
+        Args:
+            phase: One of `Case.phases`.
+            load: Of a search; None at a point.
+            found: What goals of earlier phases have found, by name.
+            trial_ps: How long the trial measures, unless that depends on the load. None: as long as
+                a trial of the first goal, or as the point says.
+        """
 
 
 @dataclass(frozen=True)
 class Case:
     """One point of a sweep. `networks` holds the topology as "", and the controls by name.
 
-    `skip` says why the case is left out, if it is. The flows of a `search` are those of its
-    greatest load.
+    `skip` says why the case is left out, if it is. `phases` are carried out in this order; without
+    any, the case is one `run`. `at` makes the cases of their trials, and is lost when it is sent to
+    another process. The flows of a case with phases are each at its highest load.
     """
 
     name: str
@@ -285,7 +370,11 @@ class Case:
     run: Run
     statements: tuple[Statement, ...]
     skip: str = ""
-    search: Search | None = None
+    phases: tuple[Phase, ...] = ()
+    at: CaseMaker | None = field(default=None, compare=False, repr=False)
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {**vars(self), "at": None}
 
 
 @dataclass(frozen=True)

@@ -9,16 +9,19 @@ beyond the limit. A population is what is measured as one, such as the flow `ab`
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 from fractions import Fraction
 from typing import TYPE_CHECKING, NamedTuple
 
 from qospec.dataclass import dataclass
+from qospec.diagnostics import Problems
 from qospec.engine.experiment import Experiment, Intervals, MeasurementSpec, Source, Tap
 from qospec.engine.graph.components import cycle_in_batches, zero_delay_cycle
 from qospec.engine.items.connections import Connections
 from qospec.engine.queue import drop_policy
 from qospec.engine.source.sizes import CELLS
 from qospec.model.expression import counted, measurements
+from qospec.model.suite import Point
 from qospec.plan import feasibility
 from qospec.plan.endpoints import with_endpoints
 from qospec.plan.lowering import Lowered, lower
@@ -30,12 +33,13 @@ from qospec.units import PS_PER_S
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
-    from qospec.diagnostics import Diagnostic, Problems
+    from qospec.diagnostics import Diagnostic
     from qospec.model.expression import Measured, Place
-    from qospec.model.suite import Case, Flow, Goal, Network, Search, Suite, Test
+    from qospec.model.suite import Case, Flow, Goal, Network, Phase, Search, Suite, Test
     from qospec.plan.tables import Member
     from qospec.protocol.atm import Plane
     from qospec.protocol.parts import Part
+    from qospec.source import Span
 
 
 @dataclass(frozen=True)
@@ -83,8 +87,9 @@ class CasePlan:
     @property
     def cost(self) -> Cost:
         """Return how many trials the case takes, and how much emulated time; a search, at most."""
-        if self.case.search is not None and self.networks:
-            return cost(self.case, self.case.search)
+        if self.case.phases and self.networks:
+            costs = [cost(self.case, phase) for phase in self.case.phases]
+            return Cost(sum(each.trials for each in costs), sum(c.emulated_ps for c in costs))
         run = self.case.run
         trials = len(self.networks) * run.repeat
         return Cost(trials, trials * (run.warmup_ps + run.measure_ps))
@@ -113,22 +118,42 @@ def plan(suite: Suite, seed: str, bounds: Bounds, problems: Problems) -> tuple[C
     return tuple(plans)
 
 
+def plan_trial(
+    whole: CasePlan, phase: Phase, case: Case, bounds: Bounds
+) -> CasePlan | tuple[Diagnostic, ...]:
+    """Return the plan of a trial of a phase, or the errors in it; `case` is from `Case.at`.
+
+    Its draws have the same seed in all trials: what runs a trial adds to it.
+    """
+    problems = Problems()
+    seed = whole.networks[""].experiment.seed
+    planned = _planned(whole.test, case, phase.span, seed, bounds, problems)
+    return planned or problems.errors
+
+
 def _case(test: Test, case: Case, seed: str, bounds: Bounds, problems: Problems) -> CasePlan | None:
+    draws = test.name if case.run.common_draws else case.name
+    found = _planned(test.name, case, test.span, (seed, draws), bounds, problems)
+    return found and replace(found, refusal=feasibility.unsupported(test, case))
+
+
+def _planned(
+    test: str, case: Case, span: Span, seed: tuple[str, ...], bounds: Bounds, problems: Problems
+) -> CasePlan | None:
     length_ps = case.run.warmup_ps + case.run.measure_ps
     sent = [_sent(flow, length_ps) for flow in case.flows]
     cells = round(sum(count for count, _ in sent))
     if cells > bounds.most_items:
-        problems.add(feasibility.too_many_cells(test, case, cells, bounds.most_items))
+        problems.add(feasibility.too_many_cells(span, case, cells, bounds.most_items))
         return None
     networks = {}
     for name, network in case.networks.items():
-        draws = test.name if case.run.common_draws else case.name
-        planned = _network(case, network, name, (seed, draws), problems)
+        planned = _network(case, network, name, seed, problems)
         if planned is None:
             return None
         networks[name] = planned
     bounded = all(bound for _, bound in sent)
-    return CasePlan(test.name, case, networks, cells, bounded, feasibility.unsupported(test, case))
+    return CasePlan(test, case, networks, cells, bounded)
 
 
 def _sent(flow: Flow, length_ps: int) -> tuple[Fraction, bool]:
@@ -356,16 +381,19 @@ class Cost(NamedTuple):
     emulated_ps: int
 
 
-def cost(case: Case, search: Search) -> Cost:
-    """Return what the search of a case may cost at most, in all repeats and on its controls.
+def cost(case: Case, phase: Phase) -> Cost:
+    """Return what a phase of a case may cost at most, in all repeats and on its controls.
 
     In the worst case each goal is searched by itself: at both ends of the range, then by bisection
     on a logarithmic scale until the bounds are as close as its width, each load for all of `total`.
     A search that has spent this much ends.
     """
     often = len(case.networks) * case.run.repeat
-    trials = {goal: loads(search, goal) * trials_of_a_load(goal) for goal in search.goals}
-    length_ps = {goal: case.run.warmup_ps + goal.trial_ps for goal in search.goals}
+    if isinstance(phase, Point):
+        often *= phase.run.repeat
+        return Cost(often, often * (phase.run.warmup_ps + phase.run.measure_ps))
+    trials = {goal: loads(phase, goal) * trials_of_a_load(goal) for goal in phase.goals}
+    length_ps = {goal: case.run.warmup_ps + goal.trial_ps for goal in phase.goals}
     emulated_ps = sum(count * length_ps[goal] for goal, count in trials.items())
     return Cost(often * sum(trials.values()), often * emulated_ps)
 

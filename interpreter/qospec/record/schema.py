@@ -38,6 +38,13 @@ class Optional(NamedTuple):
     shape: Shape
 
 
+class Variant(NamedTuple):
+    """An object whose `field`, a text, decides which of the shapes it has."""
+
+    field: str
+    shapes: dict[str, Shape]
+
+
 class Checked(NamedTuple):
     """A plain value with a check beyond its type."""
 
@@ -95,6 +102,7 @@ MAY_JUDGE = Checked(
     lambda value: value in ("", NOT_APPLICABLE, *VERDICTS),
 )
 """The verdict of a statement; a report has none."""
+TRIAL_VERDICT = Checked('"good" or "bad"', lambda value: value in ("good", "bad"))
 
 QUANTITY = {"value": str, "unit": str, "text": str, "error": Optional(str)}
 METRICS = MapOf(MapOf(Nullable(QUANTITY)))
@@ -157,6 +165,60 @@ DELAYS = {
     "first": BIN,
     "counts": COUNTS,
 }
+TRIAL = {
+    "load": QUANTITY,
+    "number": int,
+    "length": QUANTITY,
+    "stands_for": Optional(int),
+    "sent": int,
+    "lost": int,
+    "loss": QUANTITY,
+    "verdicts": MapOf(TRIAL_VERDICT),
+}
+"""Of a search."""
+GOAL = {
+    "name": str,
+    "loss": QUANTITY,
+    "trial": QUANTITY,
+    "total": QUANTITY,
+    "exceed": QUANTITY,
+    "width": QUANTITY,
+    "lower": Nullable(QUANTITY),
+    "upper": Nullable(QUANTITY),
+    "regular": bool,
+    "complete": bool,
+    "throughput": Optional(Nullable(QUANTITY)),
+    "notes": [str],
+    "why": [str],
+}
+PHASE = Variant(
+    "kind",
+    {
+        "search": {
+            "name": str,
+            "kind": str,
+            "repeat": int,
+            "variable": str,
+            "method": str,
+            "low": QUANTITY,
+            "high": QUANTITY,
+            "step": Nullable(QUANTITY),
+            "goals": [GOAL],
+            "trials": [TRIAL],
+            "emulated": QUANTITY,
+        },
+        "point": {
+            "name": str,
+            "kind": str,
+            "repeat": int,
+            "measure": QUANTITY,
+            "repeats": int,
+            "flows": [str],
+            "ran": bool,
+            "note": str,
+        },
+    },
+)
 CASE = {
     "name": str,
     "test": str,
@@ -172,6 +234,7 @@ CASE = {
         "common_draws": Optional(bool),
     },
     "statements": [STATEMENT],
+    "phases": Optional([PHASE]),
     "metrics": METRICS,
     "repeats": [METRICS],
     "delays": Optional([DELAYS]),
@@ -230,6 +293,9 @@ def violations(value: Any, shape: Shape, path: str = "") -> Iterator[str]:
     if isinstance(shape, Checked):
         yield from () if shape.fits(value) else (f"`{path}` is not {shape.noun}",)
         return
+    if isinstance(shape, Variant):
+        yield from _variant_violations(value, shape, path)
+        return
     plain = isinstance(shape, type)
     kind: Any = shape if plain else list if isinstance(shape, list) else dict
     if not isinstance(value, kind):
@@ -242,6 +308,15 @@ def violations(value: Any, shape: Shape, path: str = "") -> Iterator[str]:
             yield from violations(each, shape.each, f"{path}.{name}")
     elif isinstance(shape, dict):
         yield from _field_violations(value, shape, path)
+
+
+def _variant_violations(value: Any, of: Variant, path: str) -> Iterator[str]:
+    found = list(violations(value, dict, path)) or list(
+        violations({of.field: value.get(of.field)}, {of.field: str}, path)
+    )
+    if not found and value[of.field] not in of.shapes:
+        found = [f"`{path}.{of.field}` is not one of {', '.join(of.shapes)}"]
+    yield from found or violations(value, of.shapes[value[of.field]], path)
 
 
 def _field_violations(value: dict[str, Any], fields: dict[str, Shape], path: str) -> Iterator[str]:

@@ -75,9 +75,9 @@ def command(tmp_path):
 
 def test_a_search_is_bounded_by_range_width_goals_and_total(planned) -> None:
     (case,) = planned(TOPOLOGY + SEARCH)
-    ndr, pdr = case.case.search.goals
+    ndr, pdr = case.case.phases[0].goals
     # ln 2 / -ln 0.995 = 138.3 steps of width: eight halvings; one step of a half: none
-    assert [loads(case.case.search, goal) for goal in (ndr, pdr)] == [2 + 8, 2]
+    assert [loads(case.case.phases[0], goal) for goal in (ndr, pdr)] == [2 + 8, 2]
     assert [trials_of_a_load(goal) for goal in (ndr, pdr)] == [11, 6]
     assert case.trials == 3 * (10 * 11 + 2 * 6)
     assert case.cost.emulated_ps == 3 * (110 * 2 + 12 * 3) * 10**12
@@ -90,7 +90,7 @@ def test_a_range_may_be_wider_than_a_float_is(planned) -> None:
     )
     text = text.replace("rate = rate)", "rate = 5 cell/s * rate / rate)").replace("_500 cell/s", "")
     (case,) = planned(TOPOLOGY + text)
-    assert 10 < loads(case.case.search, case.case.search.goals[0]) < 30
+    assert 10 < loads(case.case.phases[0], case.case.phases[0].goals[0]) < 30
 
 
 def test_the_flows_of_a_search_are_those_of_its_greatest_load(planned) -> None:
@@ -101,7 +101,7 @@ def test_the_flows_of_a_search_are_those_of_its_greatest_load(planned) -> None:
 
 def test_defaults_are_named(planned) -> None:
     (case,) = planned(TOPOLOGY + SEARCH)
-    ndr, pdr = case.case.search.goals
+    ndr, pdr = case.case.phases[0].goals
     assert ndr.defaults == ("trial", "exceed", "width")
     assert pdr.defaults == ("exceed",)
 
@@ -109,27 +109,24 @@ def test_defaults_are_named(planned) -> None:
 def test_halving_has_one_long_trial_for_each_load(planned) -> None:
     text = SEARCH.replace("total = 11 s", "method = rfc2544").replace(", trial = 2 s", "")
     (case,) = planned(TOPOLOGY + text)
-    assert [trials_of_a_load(goal) for goal in case.case.search.goals] == [1, 1]
-    assert {goal.trial_ps for goal in case.case.search.goals} == {60 * 10**12}
+    assert [trials_of_a_load(goal) for goal in case.case.phases[0].goals] == [1, 1]
+    assert {goal.trial_ps for goal in case.case.phases[0].goals} == {60 * 10**12}
 
 
-def test_a_plan_prints_the_bound_each_default_and_the_refusal(command) -> None:
+def test_a_plan_prints_the_bound_and_each_default(command) -> None:
     result = command("plan", TOPOLOGY + SEARCH)
-    assert result.exit_code == 2
+    assert result.exit_code == 0
     assert "knee: at most 366 trials" in result.output
     assert "at most 12 min 48 s emulated in total" in result.output
     assert re.search(r"goal ndr: .*trial 1 s \(default\), total 11 s, .*width 0.5 %", result.output)
-    assert "E0590" in result.output
     document = json.loads(command("plan", TOPOLOGY + SEARCH, "--json").stdout)
     assert [goal["name"] for goal in document["cases"][0]["search"]["goals"]] == ["ndr", "pdr"]
-    assert len(document["refused"]) == 1
+    assert document["refused"] == []
 
 
 @pytest.mark.parametrize(
     ("text", "what"),
     [
-        (TOPOLOGY + SEARCH, "the search for `rate`"),
-        (TOPOLOGY + SEARCH + PROPERTY, "the property `sums`"),
         (PROPERTY, "the property `sums`"),
         (MACHINE, "the machine `call` of `x`"),
     ],

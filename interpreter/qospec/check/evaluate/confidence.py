@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from qospec.check.evaluate.context import error
 from qospec.check.evaluate.dimensions import named
 from qospec.check.evaluate.values import Amount, Poison
-from qospec.model.expression import Operation, observed
+from qospec.model.expression import Operation, is_measured
 from qospec.model.suite import MIN_REPEATS
 from qospec.source import Span
 from qospec.syntax import ast
@@ -68,7 +68,7 @@ def _ratio(value: Value, node: ast.Expression) -> Fraction:
 def _verify_operator(node: ast.Criterion, expression: Expression) -> None:
     """Refuse conditions for which repeats cannot be judged together."""
     clause = clause_of(node)
-    if not observed(expression):
+    if not is_measured(expression):
         raise error(
             "E0512",
             "a confidence needs something measured, and nothing is measured here",
@@ -91,11 +91,12 @@ def _verify_operator(node: ast.Criterion, expression: Expression) -> None:
     )
 
 
-def verify_repeats(node: ast.Criterion, test: ast.Test, run: Run | None) -> None:
-    """Refuse a confidence in a test that is not repeated often enough."""
+def verify_repeats(
+    node: ast.Criterion, statement: ast.Run | None, run: Run | None, test: ast.Test
+) -> None:
+    """Refuse a confidence in a test that is not repeated often enough, by its `run`."""
     if run is None or run.repeat >= MIN_REPEATS:
         return
-    statement = next((s for s in test.body.statements if isinstance(s, ast.Run)), None)
     given = None
     for each in statement.body.statements if statement is not None else ():
         if isinstance(each, ast.Bind) and each.names[0].text == "repeat":

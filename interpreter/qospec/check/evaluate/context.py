@@ -3,19 +3,20 @@
 from __future__ import annotations
 
 import re
+from contextlib import contextmanager
 from dataclasses import field, replace
 from typing import TYPE_CHECKING, NamedTuple, NoReturn, Protocol, TypeVar
 
 from qospec.dataclass import dataclass
-from qospec.diagnostics import Diagnostic, Label
+from qospec.diagnostics import Diagnostic, Label, Problems
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Container, Iterable, Sequence
+    from collections.abc import Callable, Container, Iterable, Iterator, Sequence
 
     from qospec.catalogue.kinds import Catalogue
     from qospec.check.evaluate.scope import Binding
     from qospec.check.evaluate.values import Value
-    from qospec.diagnostics import Edit, Problems
+    from qospec.diagnostics import Edit
     from qospec.source import Span
     from qospec.syntax import ast
 
@@ -227,6 +228,17 @@ class Context:
     def _end(self, message: str, span: Span, help_text: str = FEWER) -> NoReturn:
         self.report(error("E0608", message, span, help=help_text))
         raise LimitReached
+
+    @contextmanager
+    def apart(self) -> Iterator[Problems]:
+        """Check something apart: with problems and counts of its own, within the same limits."""
+        kept = dict(vars(self))
+        apart = Context(self.catalogue, Problems(), self.limits, self.built_ins)
+        vars(self).update(vars(apart))
+        try:
+            yield self.problems
+        finally:
+            vars(self).update(kept)
 
     def report(self, mistake: CheckError) -> None:
         """Report a mistake, once per place: what is evaluated again is not reported again.

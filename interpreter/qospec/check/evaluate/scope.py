@@ -18,6 +18,8 @@ if TYPE_CHECKING:
     from qospec.source import Span
     from qospec.syntax import ast
 
+NODE = "a node"
+"""What messages call names of nodes."""
 MAX_DEPTH = 60
 """How long a chain of names that depend on each other may be."""
 
@@ -115,11 +117,13 @@ class Scope:
 
     An `incomplete` one lacks names because of a reported mistake. `unparsed` are names that may
     have been declared in what could not be parsed, `missing_imports` those that imports without a
-    file may have been for.
+    file may have been for. `heir` is the scope of a test that is built on this one: whatever is
+    declared here is declared there too.
     """
 
     def __init__(self, parent: Scope | None = None, unparsed: frozenset[str] = frozenset()) -> None:
         self.parent = parent
+        self.heir: Scope | None = None
         self.unparsed = unparsed
         self.missing_imports: frozenset[str] = frozenset()
         self.names: dict[str, Binding] = {}
@@ -152,9 +156,13 @@ class Scope:
 
     def known(self) -> Iterator[str]:
         """Yield all names that can be used here."""
+        return (each.name for each in self.bindings())
+
+    def bindings(self) -> Iterator[Binding]:
+        """Yield what can be used here."""
         scope: Scope | None = self
         while scope is not None:
-            yield from scope.names
+            yield from scope.names.values()
             scope = scope.parent
 
     def declare(self, binding: Binding, context: Context) -> None:
@@ -168,6 +176,8 @@ class Scope:
             if binding.name in self.names:
                 return
         self.names[binding.name] = binding
+        if self.heir is not None:
+            self.heir.declare(binding, context)
 
 
 def clash(binding: Binding, known: Binding) -> CheckError:

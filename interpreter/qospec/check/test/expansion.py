@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from qospec.check.evaluate import context
@@ -10,8 +11,10 @@ from qospec.check.evaluate.context import CheckError, error, too_deep
 from qospec.check.evaluate.loops import written_values
 from qospec.check.evaluate.values import List, Poison, Text
 from qospec.check.test import applicability, tautologies
-from qospec.check.test.case import CaseBuilder, CaseScope
+from qospec.check.test.case import CaseBuilder
+from qospec.check.test.parts import CaseScope, is_template, parts_of, sweeps_of
 from qospec.check.test.sweeps import case_name, combinations
+from qospec.check.test.trials import Trials
 from qospec.model.expression import is_constant
 from qospec.model.suite import Case, Test
 from qospec.syntax import ast
@@ -19,9 +22,11 @@ from qospec.syntax import ast
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
+    from qospec.check.declarations import TestValue
     from qospec.check.evaluate.evaluator import Evaluator
     from qospec.check.evaluate.scope import Scope
     from qospec.check.modules.loader import Unit
+    from qospec.check.test.parts import Parts
     from qospec.check.test.sweeps import Combination
     from qospec.check.topology.flatten import Networks
     from qospec.source import Span
@@ -32,11 +37,13 @@ def expanded(unit: Unit, home: Scope, networks: Networks, evaluator: Evaluator) 
     tests: list[Test] = []
     room = evaluator.context.limits.cases
     for node in unit.tree.declarations if unit.tree else ():
-        if isinstance(node, ast.Test):
-            expansion = _Expansion(node, home, networks, evaluator)
+        parts = runnable(node, home, evaluator) if isinstance(node, ast.Test) else None
+        if isinstance(node, ast.Test) and parts is not None:
+            expansion = _Expansion(parts, networks, evaluator)
             cases = expansion.cases(room)
             room -= len(cases)
-            if not (unit.tree and unit.tree.unparsed) and not all(map(_is_judged, cases)):
+            judged = all(map(_is_judged, cases)) or _only_reports(cases)
+            if not (unit.tree and unit.tree.unparsed) and not judged:
                 evaluator.context.report(_unexpected(node, cases))
             if any(map(_is_judged, cases)):
                 for idle in (*tautologies.criteria(cases), *applicability.warnings(node, cases)):
@@ -47,9 +54,35 @@ def expanded(unit: Unit, home: Scope, networks: Networks, evaluator: Evaluator) 
     return tests
 
 
+def runnable(node: ast.Test, home: Scope, evaluator: Evaluator) -> Parts | None:
+    """Return the parts of a test; None for a template, and after a mistake."""
+    parts = None if node.parameters else parts_of(node, home, evaluator)
+    return None if parts is None or is_template(parts) else parts
+
+
+def check_template(value: TestValue, networks: Networks, evaluator: Evaluator) -> None:
+    """Check a template on its own: with unknown parameters, and with their defaults."""
+    signature, before = value.signature, evaluator.context.mistakes
+    rounds = [False] if signature.parameters or not signature.has_defaults() else []
+    rounds += [True] if signature.has_defaults() else []
+    for defaults in rounds:
+        parts = parts_of(value.node, signature.placeholders(defaults=defaults), evaluator)
+        if parts is None or not (value.node.parameters or is_template(parts)):
+            return
+        _Expansion(parts, networks, evaluator).cases(evaluator.context.limits.cases)
+        if evaluator.context.mistakes > before:
+            return
+
+
 def _is_judged(case: Case) -> bool:
     """Return whether a `require` or `expect` measures something; else the case is inconclusive."""
     return any(each.judges and not is_constant(each.expression) for each in case.statements)
+
+
+def _only_reports(cases: Sequence[Case]) -> bool:
+    """Return whether an author asks for values only, so that nothing is to be judged."""
+    kinds = {each.kind for case in cases for each in case.statements if each.kind != "invariant"}
+    return kinds == {"report"}
 
 
 def _unexpected(node: ast.Test, cases: Sequence[Case]) -> CheckError:
@@ -62,27 +95,22 @@ def _unexpected(node: ast.Test, cases: Sequence[Case]) -> CheckError:
             note=f"`{without[0].name}` is inconclusive when run: nothing that applies measures",
             help="leave such cases out by `where` on the sweep, or say what must hold there",
         )
-    kinds = {each.kind for case in cases for each in case.statements if each.kind != "invariant"}
-    only_reports = kinds == {"report"}
     return error(
         "W0602",
         "nothing is expected of this test",
         node.name.span,
-        note="when run it is measured, which is not a pass"
-        if only_reports
-        else "without a `require` or `expect` that measures something it is inconclusive when run",
-        help="say what must hold, such as `expect user.lost == 0 cell`",
+        note="without a `require` or `expect` that measures something it is inconclusive when run",
+        help="say what must hold, such as `expect user.lost == 0 cell`, or `report` a value",
     )
 
 
 class _Expansion:
     """One test."""
 
-    def __init__(
-        self, node: ast.Test, home: Scope, networks: Networks, evaluator: Evaluator
-    ) -> None:
-        self._node = node
-        self._home = home
+    def __init__(self, parts: Parts, networks: Networks, evaluator: Evaluator) -> None:
+        self._node = parts[-1].node
+        self._parts = parts
+        self._sweeps = sweeps_of(self._parts)
         self._networks = networks
         self._evaluator = evaluator
         self._context = evaluator.context
@@ -102,12 +130,13 @@ class _Expansion:
                     )
                 before = self._context.mistakes
                 self._context.case = self._case(name, points)
-                names = CaseScope(self._node, self._home, points, self._evaluator)
-                case = CaseBuilder(self._node, names, self._networks, self._evaluator).build(
-                    name, points
-                )
+                names = CaseScope(self._parts, points, self._evaluator)
+                case = CaseBuilder(names, self._networks, self._evaluator).build(name, points)
                 if case is None or self._context.mistakes > before:
                     return ()
+                if case.phases:
+                    own = (self._parts, points, self._networks, self._evaluator)
+                    case = replace(case, at=Trials(*own, name))
                 built[name] = case
         except CheckError as mistake:
             self._context.report(mistake)
@@ -124,12 +153,11 @@ class _Expansion:
         return context.Case(name, self._node.span, variables) if variables else None
 
     def _points(self, room: int) -> Iterator[Combination]:
-        sweeps = [each for each in self._node.body.statements if isinstance(each, ast.Sweep)]
         count = 0
         before = self._context.mistakes
-        if not any(each.where for each in sweeps):
-            self._fit(math.prod(written_values(each.values) or 1 for each in sweeps), room)
-        for points in combinations(sweeps, self._scope_of, self._evaluator):
+        if not any(each.where for _, each in self._sweeps):
+            self._fit(math.prod(written_values(each.values) or 1 for _, each in self._sweeps), room)
+        for points in combinations(self._sweeps, self._scopes_of, self._evaluator):
             count += 1
             self._fit(count, room)
             if self._context.mistakes > before:
@@ -153,12 +181,11 @@ class _Expansion:
                 help="sweep over fewer values, or split the file",
             )
 
-    def _scope_of(self, points: Combination) -> Scope:
-        return CaseScope(self._node, self._home, points, self._evaluator).scope
+    def _scopes_of(self, points: Combination) -> Sequence[Scope]:
+        return CaseScope(self._parts, points, self._evaluator).scopes
 
     def _sweep(self) -> ast.Node:
-        sweeps = [each for each in self._node.body.statements if isinstance(each, ast.Sweep)]
-        return sweeps[-1] if sweeps else self._node.name
+        return self._sweeps[-1][1] if self._sweeps else self._node.name
 
     def not_reproduced(self) -> tuple[tuple[str, str], ...]:
         """Return what is not reproduced of a publication, and why."""
@@ -181,10 +208,10 @@ class _Expansion:
     def texts(self, name: str) -> tuple[tuple[str, Span], ...]:
         """Return the texts of `covers = […]` or its like, each with its place."""
         found: list[tuple[str, Span]] = []
-        for statement in self._node.body.statements:
-            if isinstance(statement, ast.Bind) and statement.names[0].text == name:
+        for statement, scope in CaseScope(self._parts, (), self._evaluator).of(ast.Bind):
+            if statement.names[0].text == name:
                 node = statement.value
-                value = self._evaluator.plain(node, self._home)
+                value = self._evaluator.plain(node, scope)
                 items = value.items if isinstance(value, List) else (value,)
                 places = node.items if isinstance(node, ast.ListLiteral) else (node,) * len(items)
                 for item, place in zip(items, places, strict=True):

@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 
     from qospec.check.evaluate.evaluator import Evaluator
     from qospec.check.evaluate.scope import Scope
+    from qospec.check.test.parts import CaseScope
 
 HERE = "a search"
 WHAT = "what is searched"
@@ -87,26 +88,31 @@ GOAL = replace(
 class SearchBuilder:
     """The search of a test: its variable at the greatest load, and its goals, as names."""
 
-    def __init__(self, test: ast.Test, evaluator: Evaluator) -> None:
-        self.node = _only(test, evaluator)
+    def __init__(
+        self, names: CaseScope, evaluator: Evaluator, load: Fraction | None = None
+    ) -> None:
+        self.node, self._scope = _only(names, evaluator)
+        self._load = load
         self.search: Search | None = None
         self._evaluator = evaluator
         self._context = evaluator.context
         self._used = False
 
-    def declare(self, scope: Scope) -> None:
+    def declare(self) -> None:
         """Declare what is searched and the goals; a mistake is reported."""
         self._context.judging = False
-        node = self.node
+        node, scope = self.node, self._scope
         if node is None:
             return
         low, high = self._ends(node, scope)
         self.search = self._search(node, low, high, scope)
-        greatest: Value = high if high is not None else Poison()
+        tried: Value = high if high is not None else Poison()
+        if self._load is not None and high is not None:
+            tried = Amount(self._load, high.dimension, high.layer)
 
         def use() -> Value:
             self._used = True
-            return greatest
+            return tried
 
         searched = Binding(node.name.text, node.name.span, WHAT, use)
         first = next((each.name.text for each in _goals(node)), "goal")
@@ -200,7 +206,9 @@ class SearchBuilder:
         method = str(given.get("method", METHODS[0]))
         made = tuple(goal for goal in goals if goal is not None)
         ends = (low.value, high.value)
-        return Search(node.name.text, *ends, high.dimension, method, made, node.span)
+        return Search(
+            node.name.text, *ends, high.dimension, method, made, node.span, layer=high.layer
+        )
 
     def _fields(self, kind: Kind, body: ast.Body, scope: Scope) -> dict[str, Any]:
         """Return the fields that a body gives; report anything else in it."""
@@ -242,19 +250,19 @@ class SearchBuilder:
         return Goal(node.name.text, Fraction(own["loss"]), *times, *ratios, left)
 
 
-def _only(test: ast.Test, evaluator: Evaluator) -> ast.Search | None:
-    found = [each for each in test.body.statements if isinstance(each, ast.Search)]
-    for each in found[1:]:
+def _only(names: CaseScope, evaluator: Evaluator) -> tuple[ast.Search | None, Scope]:
+    found = list(names.of(ast.Search))
+    for each, _ in found[1:]:
         evaluator.context.report(
             error(
                 "E0102",
                 "a test has at most one search",
                 each.name.span,
-                secondary=(found[0].name.span, "the first"),
+                secondary=(found[0][0].name.span, "the first"),
                 help="give the search two goals, or write another test",
             )
         )
-    return found[0] if found else None
+    return found[0] if found else (None, names.scope)
 
 
 def _goals(node: ast.Search) -> Sequence[ast.Goal]:

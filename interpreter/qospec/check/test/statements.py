@@ -11,19 +11,22 @@ from qospec.check.evaluate.criteria import condition, duplicate_label, reported
 from qospec.check.evaluate.loops import misplaced
 from qospec.check.test.intervals import every_of
 from qospec.model.expression import is_published, observed, without_readings
-from qospec.model.suite import Run, Statement
+from qospec.model.suite import JUDGED, Run, Statement
 from qospec.syntax import ast
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Collection, Sequence
     from fractions import Fraction
 
     from qospec.check.evaluate.evaluator import Evaluator
     from qospec.check.evaluate.scope import Scope
     from qospec.check.test.loops import Loops
+    from qospec.check.test.parts import CaseScope
     from qospec.model.expression import Expression
 
 HERE = "a test"
+KINDS = (*JUDGED, "report")
+"""Of the statements that are collected."""
 FIELDS = ("covers", "not_reproduced")
 """Fields that a test can bind."""
 ELSEWHERE = (ast.Flow, ast.Control, ast.Run, ast.Sweep, ast.Let, ast.Skip, ast.Search)
@@ -43,25 +46,37 @@ class Clauses(NamedTuple):
 
 
 class Statements:
-    """Collects the statements of a case; `run` is how it is run, None after a mistake."""
+    """Collects the statements of a case; `run` is how it is run, None after a mistake.
 
-    def __init__(self, test: ast.Test, run: Run | None, loops: Loops, evaluator: Evaluator) -> None:
+    Only those of some `kinds`, if they are given.
+    """
+
+    def __init__(
+        self,
+        names: CaseScope,
+        run: Run | None,
+        loops: Loops,
+        evaluator: Evaluator,
+        kinds: Collection[str] = KINDS,
+    ) -> None:
         self.statements: list[Statement] = []
-        self._test = test
+        self._names = names
         self._run = run
+        self._kinds = kinds
         self._loops = loops
         self._evaluator = evaluator
         self._context = evaluator.context
         self._labels: dict[str, ast.Node] = {}
-        searches = (each for each in test.body.statements if isinstance(each, ast.Search))
-        self._search = next(searches, None)
+        self._search = next((each for each, _ in names.of(ast.Search)), None)
 
     def add(self, node: ast.Statement, scope: Scope, subscript: str) -> None:
         """Add what a statement judges or reports; loops repeat their statements."""
         if isinstance(node, ast.Criterion) and node.kind != "invariant":
-            self._criterion(node, scope, subscript)
+            if node.kind in self._kinds:
+                self._criterion(node, scope, subscript)
         elif isinstance(node, ast.Report):
-            self._report(node, scope, subscript)
+            if "report" in self._kinds:
+                self._report(node, scope, subscript)
         elif isinstance(node, ast.Loop):
             self._loop(node, scope, subscript)
         elif not isinstance(node, IN_LOOPS if subscript else ELSEWHERE):
@@ -92,7 +107,7 @@ class Statements:
         confidence = confidence_of(node, expression, scope, self._evaluator)
         if confidence is not None:
             run, self._run = self._run, None  # too few for one is too few for all: reported once
-            verify_repeats(node, self._test, run)
+            verify_repeats(node, next(self._names.of(ast.Run), (None,))[0], run, self._names.test)
         if expression is not None:
             idle = DECIDED if without_readings(expression) is True else ""
             published = when.published or is_published(expression)
