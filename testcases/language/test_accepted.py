@@ -7,8 +7,8 @@ comment `# name = text` states a fact of the declaration around it; several are 
 - of a device: `ports`, `elements`, `machines`; of a topology: `nodes`, `links`, a value by its name
 - of a test: `cases`, `skipped`, `flows`, a flow's members by its name, `controls`, `statements`,
   `claims` of its criteria, `run`, `search`, `elements`, `covers` of the first case; `idle`, what
-  does not apply in each case; `lacking`, what is not reproduced; `cells`, the most that each case
-  sends
+  does not apply in each case; `lacking`, what is not reproduced; `follows`, `deviations`; `cells`,
+  the most that each case sends
 - of a reference: `title`, `entries`; of a test and a property: `doc`
 """
 
@@ -147,6 +147,8 @@ class Meaning:
             "idle": lambda: " | ".join(
                 listed(each.label for each in case.statements if each.idle) for case in test.cases
             ),
+            "follows": lambda: listed(test.follows),
+            "deviations": lambda: " | ".join(f"{what}: {why}" for what, why in test.deviations),
             "lacking": lambda: " | ".join(f"{what}: {why}" for what, why in test.not_reproduced),
             "run": lambda: ran(first),
             "search": lambda: sought(first),

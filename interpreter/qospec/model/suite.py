@@ -381,7 +381,9 @@ class Case:
 class Test:
     """A test, with a case per point of its sweeps.
 
-    `not_reproduced` are pairs: what is not reproduced of a publication, and why.
+    `not_reproduced` are pairs: what is not reproduced of a publication, and why. `follows` are the
+    procedures of standards that it carries out, `deviations` pairs too: what it does in another
+    way, and why. Of these four it has those of the tests that it is built on, too.
     """
 
     __test__ = False  # not one of pytest's
@@ -392,6 +394,8 @@ class Test:
     cases: tuple[Case, ...]
     span: Span = field(compare=False)
     not_reproduced: tuple[tuple[str, str], ...] = ()
+    follows: tuple[str, ...] = ()
+    deviations: tuple[tuple[str, str], ...] = ()
 
 
 @dataclass(frozen=True)

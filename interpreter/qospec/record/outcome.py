@@ -244,6 +244,8 @@ def _test(test: Test) -> Document:
         "description": test.doc,
         "covers": list(test.covers),
         "not_reproduced": [{"what": what, "why": why} for what, why in test.not_reproduced],
+        "follows": list(test.follows),
+        "deviations": [{"what": what, "why": why} for what, why in test.deviations],
         "place": test.span.recorded_place,
         "links": _links(networks[""]),
         "flows": flow_documents(test),

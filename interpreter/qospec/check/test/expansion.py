@@ -48,9 +48,16 @@ def expanded(unit: Unit, home: Scope, networks: Networks, evaluator: Evaluator) 
             if any(map(_is_judged, cases)):
                 for idle in (*tautologies.criteria(cases), *applicability.warnings(node, cases)):
                     evaluator.context.report(idle)
-            covers = tuple(text for text, _ in expansion.texts("covers"))
-            lacking = expansion.not_reproduced()
-            tests.append(Test(node.name.text, node.doc, covers, cases, node.span, lacking))
+            covers, follows = (
+                tuple(text for text, _ in expansion.texts(name)) for name in ("covers", "follows")
+            )
+            lacking = expansion.reasoned("not_reproduced", "what is not reproduced")
+            deviations = expansion.reasoned("deviations", "a deviation")
+            tests.append(
+                Test(
+                    node.name.text, node.doc, covers, cases, node.span, lacking, follows, deviations
+                )
+            )
     return tests
 
 
@@ -102,6 +109,13 @@ def _unexpected(node: ast.Test, cases: Sequence[Case]) -> CheckError:
         note="without a `require` or `expect` that measures something it is inconclusive when run",
         help="say what must hold, such as `expect user.lost == 0 cell`, or `report` a value",
     )
+
+
+REASONS = {
+    "not_reproduced": "figure 3: no cause is named",
+    "deviations": "trials of 1 s: each case has thousands of packets",
+}
+"""Fields of pairs of what and why, each with an example."""
 
 
 class _Expansion:
@@ -187,10 +201,10 @@ class _Expansion:
     def _sweep(self) -> ast.Node:
         return self._sweeps[-1][1] if self._sweeps else self._node.name
 
-    def not_reproduced(self) -> tuple[tuple[str, str], ...]:
-        """Return what is not reproduced of a publication, and why."""
+    def reasoned(self, name: str, shown: str) -> tuple[tuple[str, str], ...]:
+        """Return the pairs of `not_reproduced = ["what: why"]` or its like."""
         found = []
-        for text, place in self.texts("not_reproduced"):
+        for text, place in self.texts(name):
             what, _, why = (part.strip() for part in text.partition(":"))
             if what and why:
                 found.append((what, why))
@@ -198,9 +212,9 @@ class _Expansion:
                 self._context.report(
                     error(
                         "E0519",
-                        "what is not reproduced needs a reason",
+                        f"{shown} needs a reason",
                         place,
-                        help='write `"what: why"`, such as `"figure 3: no cause is named"`',
+                        help=f'write `"what: why"`, such as `"{REASONS[name]}"`',
                     )
                 )
         return tuple(found)
