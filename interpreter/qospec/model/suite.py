@@ -325,8 +325,8 @@ class GoalResult(NamedTuple):
 
     @property
     def regular(self) -> bool:
-        """Return whether both bounds exist."""
-        return self.lower is not None and self.upper is not None
+        """Return whether both bounds exist and are as close as the goal's width."""
+        return self.complete and self.lower is not None and self.upper is not None
 
 
 class CaseMaker(Protocol):
