@@ -185,6 +185,7 @@ GOAL = {
     "total": QUANTITY,
     "exceed": QUANTITY,
     "width": QUANTITY,
+    "defaults": Optional([str]),
     "lower": Nullable(QUANTITY),
     "upper": Nullable(QUANTITY),
     "regular": bool,
