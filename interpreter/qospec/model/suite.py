@@ -399,6 +399,15 @@ class Test:
 
 
 @dataclass(frozen=True)
+class Template:
+    """A test with parameters, or without a topology: it is run by tests that are built on it."""
+
+    name: str
+    doc: str
+    span: Span = field(compare=False)
+
+
+@dataclass(frozen=True)
 class Property:
     """What must hold for all values drawn."""
 
@@ -425,3 +434,4 @@ class Suite:
     references: tuple[Reference, ...]
     sources: tuple[Source, ...]
     properties: tuple[Property, ...] = ()
+    templates: tuple[Template, ...] = ()
