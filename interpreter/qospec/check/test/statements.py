@@ -28,7 +28,7 @@ KINDS = (*JUDGED, "report")
 """Of the statements that are collected."""
 FIELDS = ("covers", "not_reproduced")
 """Fields that a test can bind."""
-ELSEWHERE = (ast.Flow, ast.Control, ast.Run, ast.Sweep, ast.Let, ast.Skip, ast.Search)
+ELSEWHERE = (ast.Flow, ast.Control, ast.Run, ast.Sweep, ast.Let, ast.Skip, ast.Search, ast.Point)
 """Statements of a test that are evaluated elsewhere."""
 IN_LOOPS = (ast.Flow, ast.Let)
 """Those of them that a loop may hold."""
