@@ -1,37 +1,46 @@
-"""A job: one case to run, in this process or in a worker, and what comes of it."""
+"""A job: work that is done as one, in this process or in a worker, and what comes of it."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple, Protocol
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Hashable
 
     from qospec.document import Document
-    from qospec.plan.plan import CasePlan
+
+
+class Work(Protocol):
+    """What is done for a job; it is sent to worker processes."""
+
+    def __call__(self, on_progress: Callable[[float], None], /) -> Any:
+        """Do it; `on_progress` is called with the share that is done."""
 
 
 class Job(NamedTuple):
-    """A case to run.
+    """Work for a case.
 
     Attributes:
-        plan: The case.
-        command: The command that runs it alone.
+        place: Of the case among those that are run.
+        work: What is done.
+        part: Which part of the case it is; None for all of it.
         tries: How many workers have ended before they had finished it.
     """
 
-    plan: CasePlan
-    command: str
+    place: int
+    work: Work
+    part: Hashable = None
     tries: int = 0
 
-    @property
-    def name(self) -> str:
-        """Return the name of the case."""
-        return self.plan.case.name
+
+class LostJob(NamedTuple):
+    """The result of a job whose worker ended before it had finished, at each try."""
+
+    why: str
 
 
 class JobResult(NamedTuple):
-    """The result of a job.
+    """The result of a case.
 
     Attributes:
         document: The case's part of the outcome.
@@ -44,17 +53,6 @@ class JobResult(NamedTuple):
     compiling_s: float
 
 
-class LostJob(NamedTuple):
-    """A job whose worker ended before it had finished, at each try."""
-
-    job: Job
-    why: str
-
-
-class Work(Protocol):
-    """What is done for a job; worker processes must be able to import it."""
-
-    def __call__(
-        self, plan: CasePlan, command: str, on_progress: Callable[[float], None], /
-    ) -> JobResult:
-        """Run a case; `on_progress` is called with the share that is done."""
+def lost_twice(lost: LostJob) -> str:
+    """Return why a case has an error if workers ended at both tries of a job."""
+    return f"{lost.why} (twice, the second time in a fresh one)"

@@ -24,7 +24,8 @@ from qospec.record import outcome
 from qospec.record.schema import TIME_FORMAT
 from qospec.run import trial
 from qospec.run.interruption import Interruption
-from qospec.run.job import Job, JobResult, LostJob
+from qospec.run.job import JobResult, lost_twice
+from qospec.run.schedule import PlainRun, Schedule, run_here
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Generator, Mapping, Sequence
@@ -33,6 +34,8 @@ if TYPE_CHECKING:
     from qospec.model.suite import Suite
     from qospec.plan.plan import CasePlan
     from qospec.record.store import Record
+    from qospec.run.job import LostJob
+    from qospec.run.schedule import CaseRun, Ended
 
     Notices = Mapping[str, Callable[[], None]]
 
@@ -80,7 +83,6 @@ class RunRequest:
 def execute(request: RunRequest, record: Record, listener: ProgressListener) -> Document:
     """Run all cases, write the record, and return the outcome, which may be interrupted."""
     frame = outcome.frame(request.suite, request.seed, provenance(request))
-    names = [plan.case.name for plan in request.plans]
     planned = [outcome.not_run(p, request.commands[p.case.name]) for p in request.plans]
     started = datetime.now(UTC)
     record.begin(frame, planned)
@@ -90,9 +92,9 @@ def execute(request: RunRequest, record: Record, listener: ProgressListener) -> 
     with Interruption() as interruption:
         results = _results(request, listener, interruption)
         with suppress(KeyboardInterrupt), closing(results):
-            for result in results:
+            for place, result in results:
                 name = result.document["name"]
-                record.add(names.index(name) + 1, result.document)
+                record.add(place + 1, result.document)
                 done[name], seconds[name] = result.document, round(result.seconds, 3)
                 compiling_s += result.compiling_s
                 listener.ended(result.document, result.seconds)
@@ -114,38 +116,31 @@ def _timestamp(moment: datetime) -> str:
 
 def _results(
     request: RunRequest, listener: ProgressListener, interruption: Interruption
-) -> Generator[JobResult]:
-    commands = request.commands
-    jobs = [Job(plan, commands[plan.case.name]) for plan in request.plans]
-    work = partial(_case, keep_going=request.keep_going)
-    if request.jobs > 1 and len(jobs) > 1:
+) -> Generator[Ended]:
+    schedule = Schedule((_case_run(plan, request) for plan in request.plans), listener.progressed)
+    if request.jobs > 1 and len(request.plans) > 1:
         from qospec.run import workers
 
         def waited() -> None:
             interruption.check()
             listener.waited()
 
-        most = min(request.jobs, len(jobs))
-        results = workers.run(jobs, most, work, request.notices, listener.progressed, waited)
-        with closing(results):
-            for each in results:
-                yield _result_of_lost(each) if isinstance(each, LostJob) else each
-        return
+        most = min(request.jobs, len(request.plans))
+        return workers.run(schedule, most, request.notices, waited)
     kernel.notices.update(request.notices)
-    for job in jobs:
-
-        def on_progress(share: float, name: str = job.name) -> None:
-            interruption.check()
-            listener.progressed(name, share)
-
-        yield work(job.plan, job.command, on_progress)
+    return run_here(schedule, interruption.check)
 
 
-def _result_of_lost(lost: LostJob) -> JobResult:
+def _case_run(plan: CasePlan, request: RunRequest) -> CaseRun:
+    command = request.commands[plan.case.name]
+    work = partial(_case, plan, command, keep_going=request.keep_going)
+    return PlainRun(plan.case.name, work, partial(_result_of_lost, plan, command))
+
+
+def _result_of_lost(plan: CasePlan, command: str, lost: LostJob) -> JobResult:
     """Return the result of a case whose workers died: an error."""
-    why = f"{lost.why} (twice, the second time in a fresh one)"
-    result = Result((), (why,))
-    return JobResult(outcome.case_document(lost.job.plan, result, lost.job.command), 0.0, 0.0)
+    result = Result((), (lost_twice(lost),))
+    return JobResult(outcome.case_document(plan, result, command), 0.0, 0.0)
 
 
 def _case(

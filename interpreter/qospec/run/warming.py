@@ -6,12 +6,14 @@ import re
 import time
 from contextlib import closing
 from dataclasses import replace
+from functools import partial
 from typing import TYPE_CHECKING
 
 from qospec.catalogue.kinds import discover
 from qospec.engine import kernel
 from qospec.run import trial
-from qospec.run.job import Job, JobResult
+from qospec.run.job import JobResult
+from qospec.run.schedule import PlainRun, Schedule, run_here
 from qospec.units import PS_PER_S
 
 if TYPE_CHECKING:
@@ -19,6 +21,7 @@ if TYPE_CHECKING:
 
     from qospec.engine.experiment import Experiment
     from qospec.plan.plan import CasePlan, Planned
+    from qospec.run.job import LostJob
 
 ITEMS = 2_000
 """About how many cells or packets each trial sends: enough to fill queues."""
@@ -49,21 +52,26 @@ def _signature(plan: CasePlan) -> object:
 
 def warm_all(plans: Sequence[CasePlan], jobs: int) -> Generator[JobResult]:
     """Run the beginning of each case, in `jobs` processes; yield the results, for their times."""
+    schedule = Schedule(PlainRun(each.case.name, partial(warm, each), _lost) for each in plans)
     if jobs == 1:
-        yield from (warm(plan, "", _ignore) for plan in plans)
-        return
-    from qospec.run import workers
+        results = run_here(schedule, _ignore)
+    else:
+        from qospec.run import workers
 
-    work = [Job(plan, "") for plan in plans]
-    with closing(workers.run(work, jobs, warm, {}, _ignore, _ignore)) as results:
-        yield from (each for each in results if isinstance(each, JobResult))
+        results = workers.run(schedule, jobs, {}, _ignore)
+    with closing(results):
+        yield from (each.result for each in results)
+
+
+def _lost(_: LostJob) -> JobResult:
+    return JobResult({}, 0.0, 0.0)
 
 
 def _ignore(*_: object) -> None:
     """Do nothing: progress is not reported here."""
 
 
-def warm(plan: CasePlan, _command: str, on_progress: Callable[[float], None]) -> JobResult:
+def warm(plan: CasePlan, on_progress: Callable[[float], None]) -> JobResult:
     """Run the beginning of a case; only the times of the result are of use."""
     started_s, compiled_s = time.monotonic(), kernel.compiling_s()
     short = replace(

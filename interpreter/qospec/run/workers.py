@@ -1,7 +1,7 @@
-"""A pool of worker processes, each of which runs one case at a time.
+"""A pool of worker processes, each of which does one job at a time.
 
-If a worker is killed, no other case is affected. Its own is tried once more, in a fresh worker and
-after all others: what killed it, such as a shortage of memory, may be over by then.
+If a worker is killed, no other job is affected. Its own is tried once more, in a fresh worker and
+when no other is waiting: what killed it, such as a shortage of memory, may be over by then.
 """
 
 from __future__ import annotations
@@ -18,14 +18,15 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from qospec.engine import kernel
 from qospec.run.interruption import TERMINAL_SIGNALS, terminal_signals_blocked
-from qospec.run.job import JobResult, LostJob
+from qospec.run.job import LostJob
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Generator, Iterable, Mapping
     from multiprocessing.connection import Connection
     from typing import Any
 
-    from qospec.run.job import Job, Work
+    from qospec.run.job import Job
+    from qospec.run.schedule import Ended, Schedule
 
 MAX_TRIES = 2
 POLL_INTERVAL_S = 0.1
@@ -42,24 +43,26 @@ class _WorkError(NamedTuple):
     error: Exception
 
 
-class _Worker:
-    """A worker process and its current job."""
+class _Done(NamedTuple):
+    result: Any
 
-    def __init__(self, work: Work, notices: Iterable[str], job: Job) -> None:
+
+class _Worker:
+    """A worker process and its current job; None while it has none."""
+
+    def __init__(self, notices: Iterable[str]) -> None:
         context = multiprocessing.get_context("spawn")
         self.channel, theirs = context.Pipe()
-        self._process = context.Process(
-            target=_serve, args=(theirs, work, tuple(notices)), daemon=True
-        )
+        self.job: Job | None = None
+        self._process = context.Process(target=_serve, args=(theirs, tuple(notices)), daemon=True)
         with terminal_signals_blocked():
             self._process.start()
         theirs.close()
-        self.give(job)
 
     def give(self, job: Job) -> None:
         self.job = job
         with suppress(OSError):  # it is dead, which shows when its channel is read
-            self.channel.send((job.plan, job.command))
+            self.channel.send(job.work)
 
     def end(self) -> None:
         self._process.terminate()
@@ -77,86 +80,100 @@ class _Worker:
 
 
 def run(
-    jobs: Iterable[Job],
+    schedule: Schedule,
     processes: int,
-    work: Work,
     notices: Mapping[str, Callable[[], None]],
-    on_progress: Callable[[str, float], None],
     on_wait: Callable[[], None],
-) -> Generator[JobResult | LostJob]:
-    """Yield the result of each job as it ends.
+) -> Generator[Ended]:
+    """Do all jobs in workers, and yield the cases as they end.
 
     Args:
-        jobs: In any order: their results do not depend on it.
+        schedule: The jobs.
         processes: The number of workers, at most.
-        work: What is done for each job; the workers must be able to import it.
         notices: As `kernel.notices`; each is called here, once.
-        on_progress: Called with a case's name and the share of it that is done.
         on_wait: Called several times a second; an exception it raises ends the workers.
     """
-    pool = _Pool(deque(jobs), processes, work, notices)
+    pool = _Pool(schedule, processes, notices)
     left = dict(notices)
     try:
         while channels := pool.busy_channels():
+            yield from schedule.ended()
             ready = connection.wait(channels, POLL_INTERVAL_S)
             on_wait()
             for channel in ready:
                 worker = pool.workers[channel]
+                assert worker.job is not None  # noqa: S101 -- it is busy
                 message = _receive(worker)
                 if isinstance(message, float):
-                    on_progress(worker.job.name, message)
+                    schedule.progressed(worker.job, message)
                 elif isinstance(message, _Notice):
                     left.pop(message.name, _ignore)()
                 elif isinstance(message, _WorkError):
                     raise message.error
-                elif pool.finish(worker, message):
-                    yield message
+                else:
+                    pool.finish(worker, worker.job, message)
+        yield from schedule.ended()
     finally:
         pool.end()
 
 
 class _Pool:
-    """Workers by their channels, and the jobs that are still waiting."""
+    """Workers by their channels, and the jobs that are to be tried again."""
 
-    def __init__(
-        self, waiting: deque[Job], processes: int, work: Work, notices: Iterable[str]
-    ) -> None:
+    def __init__(self, schedule: Schedule, processes: int, notices: Iterable[str]) -> None:
         self.workers: dict[Any, _Worker] = {}
-        self._waiting = waiting
+        self._schedule = schedule
+        self._again: deque[Job] = deque()
         self._processes = processes
-        self._work = work
         self._notices = tuple(notices)
 
     def busy_channels(self) -> list[Any]:
-        """Return the channels of all workers, after starting as many as there are jobs for."""
-        while self._waiting and len(self.workers) < self._processes:
-            worker = _Worker(self._work, self._notices, self._waiting.popleft())
-            self.workers[worker.channel] = worker
-        return list(self.workers)
+        """Give a job to each worker that has none, and return the channels of those that have."""
+        while (worker := self._idle()) is not None or len(self.workers) < self._processes:
+            job = self._schedule.next_job()
+            if job is None and self._again:
+                job = self._again.popleft()
+                if worker is not None:
+                    self._remove(worker)
+                worker = None
+            job = job or self._schedule.next_job(ahead=True)
+            if job is None:
+                break
+            if worker is None:
+                worker = _Worker(self._notices)
+                self.workers[worker.channel] = worker
+            worker.give(job)
+        return [each.channel for each in self.workers.values() if each.job is not None]
 
-    def finish(self, worker: _Worker, result: JobResult | LostJob) -> bool:
-        """Note that a job has ended; return whether that is final, or it will be tried again."""
-        job = worker.job
-        if isinstance(result, JobResult) and self._waiting:
-            worker.give(self._waiting.popleft())
+    def finish(self, worker: _Worker, job: Job, message: _Done | LostJob) -> None:
+        """Pass on the result of a job, unless it is lost for the first time."""
+        worker.job = None
+        if isinstance(message, _Done):
+            self._schedule.take(job, message.result)
+            return
+        self._remove(worker)
+        if job.tries + 1 < MAX_TRIES:
+            self._again.append(job._replace(tries=job.tries + 1))
         else:
-            self.workers.pop(worker.channel).end()
-        if isinstance(result, JobResult) or job.tries + 1 >= MAX_TRIES:
-            return True
-        self._waiting.append(job._replace(tries=job.tries + 1))
-        return False
+            self._schedule.take(job, message)
 
     def end(self) -> None:
         for worker in self.workers.values():
             worker.end()
 
+    def _idle(self) -> _Worker | None:
+        return next((each for each in self.workers.values() if each.job is None), None)
 
-def _receive(worker: _Worker) -> float | _Notice | _WorkError | JobResult | LostJob:
+    def _remove(self, worker: _Worker) -> None:
+        self.workers.pop(worker.channel).end()
+
+
+def _receive(worker: _Worker) -> float | _Notice | _WorkError | _Done | LostJob:
     """Return the next message of a worker; if it has died, that its job is lost."""
     try:
-        message: float | _Notice | _WorkError | JobResult = worker.channel.recv()
+        message: float | _Notice | _WorkError | _Done = worker.channel.recv()
     except (EOFError, OSError):
-        return LostJob(worker.job, worker.cause_of_death())
+        return LostJob(worker.cause_of_death())
     return message
 
 
@@ -164,7 +181,7 @@ def _ignore() -> None:
     """Do nothing: the notice has been given before."""
 
 
-def _serve(channel: Connection, work: Work, notices: tuple[str, ...]) -> None:
+def _serve(channel: Connection, notices: tuple[str, ...]) -> None:
     """Do jobs until the channel closes; signals of the terminal are left to the parent."""
     for number in TERMINAL_SIGNALS:
         signal.signal(number, signal.SIG_IGN)
@@ -173,9 +190,9 @@ def _serve(channel: Connection, work: Work, notices: tuple[str, ...]) -> None:
         kernel.notices[name] = _NoticeSender(channel, name)
     with suppress(EOFError):
         while True:
-            plan, command = channel.recv()
+            work = channel.recv()
             try:
-                channel.send(work(plan, command, _ProgressSender(channel)))
+                channel.send(_Done(work(_ProgressSender(channel))))
             except Exception as error:  # noqa: BLE001 - the parent raises it
                 channel.send(_WorkError(error))
 

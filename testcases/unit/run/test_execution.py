@@ -7,7 +7,7 @@ import pytest
 from qospec.plan.plan import CasePlan
 from qospec.run import runner
 from qospec.run.interruption import Interruption, terminal_signals_blocked
-from qospec.run.job import Job, LostJob
+from qospec.run.job import LostJob
 
 TEXT = """
 topology wire {
@@ -30,8 +30,8 @@ def plan(planned) -> CasePlan:
 
 
 def test_a_case_whose_workers_were_killed_is_an_error_in_words(plan: CasePlan) -> None:
-    lost = LostJob(Job(plan, "again"), "its worker process was killed by SIGSEGV")
-    document, *_ = runner._result_of_lost(lost)
+    lost = LostJob("its worker process was killed by SIGSEGV")
+    document, *_ = runner._result_of_lost(plan, "again", lost)
     assert document["verdict"] == "error"
     (told,) = document["errors"]
     assert told == f"{lost.why} (twice, the second time in a fresh one)"

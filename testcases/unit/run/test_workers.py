@@ -5,16 +5,12 @@ import signal
 from collections import Counter
 from functools import partial
 from pathlib import Path
-from types import SimpleNamespace
 
 import pytest
 
 from qospec.run import workers
-from qospec.run.job import Job, JobResult, LostJob
-
-
-def job(name: str) -> Job:
-    return Job(SimpleNamespace(case=SimpleNamespace(name=name)), f"again {name}")
+from qospec.run.job import JobResult
+from qospec.run.schedule import PlainRun, Schedule
 
 
 def record_try(folder: Path, name: str) -> int:
@@ -23,9 +19,8 @@ def record_try(folder: Path, name: str) -> int:
     return len(list(folder.glob(f"{name} *")))
 
 
-def work(folder, plan, again, hear):
+def work(folder, name, hear):
     """Do what the name says, in a worker."""
-    name = plan.case.name
     tries = record_try(folder, name)
     if name == "dies" or (name == "dies once" and tries == 1):
         os.kill(os.getpid(), signal.SIGKILL)
@@ -39,12 +34,19 @@ def work(folder, plan, again, hear):
         hear._sent_s -= 1_000
         hear(0.5)
         hear(0.6)
-    return JobResult({"name": name, "again": again, "pid": os.getpid()}, 1.0, 0.0)
+    return JobResult({"name": name, "pid": os.getpid()}, 1.0, 0.0)
 
 
-def ended(folder: Path, *names: str, most: int = 2, **more):
-    asked = {"notices": {}, "on_progress": print, "on_wait": lambda: None, **more}
-    return list(workers.run(map(job, names), most, partial(work, folder), **asked))
+def lost(name, why):
+    return JobResult({"name": name, "lost": why.why}, 0.0, 0.0)
+
+
+def ended(folder: Path, *names: str, most: int = 2, on_progress=print, **more):
+    asked = {"notices": {}, "on_wait": lambda: None, **more}
+    runs = [PlainRun(name, partial(work, folder, name), partial(lost, name)) for name in names]
+    found = list(workers.run(Schedule(runs, on_progress), most, **asked))
+    assert [names[each.place] for each in found] == [each.result.document["name"] for each in found]
+    return [each.result.document for each in found]
 
 
 @pytest.mark.slow
@@ -52,8 +54,8 @@ def test_a_case_whose_worker_is_killed_is_tried_once_more_and_all_others_run(
     tmp_path: Path,
 ) -> None:
     gave = ended(tmp_path, "one", "dies once", "two", "three")
-    assert Counter(type(each) for each in gave) == {JobResult: 4}
-    documents = {each.document["name"]: each.document for each in gave}
+    documents = {each["name"]: each for each in gave}
+    assert Counter(each["name"] for each in gave) == dict.fromkeys(documents, 1)
     assert set(documents) == {"one", "dies once", "two", "three"}
     assert len(list(tmp_path.glob("dies once *"))) == 2
     assert sum(len(list(tmp_path.glob(f"{name} *"))) for name in ("one", "two", "three")) == 3
@@ -63,12 +65,12 @@ def test_a_case_whose_worker_is_killed_is_tried_once_more_and_all_others_run(
 @pytest.mark.slow
 def test_a_case_that_kills_each_worker_is_lost_after_two_and_no_other_is(tmp_path: Path) -> None:
     gave = ended(tmp_path, "dies", "one", "leaves", "two")
-    lost = {each.job.name: each.why for each in gave if isinstance(each, LostJob)}
+    lost = {each["name"]: each["lost"] for each in gave if "lost" in each}
     assert lost == {
         "dies": "its worker process was killed by SIGKILL; perhaps the machine ran out of memory",
         "leaves": "its worker process ended with exit code 7",
     }
-    assert {each.document["name"] for each in gave if isinstance(each, JobResult)} == {"one", "two"}
+    assert {each["name"] for each in gave if "lost" not in each} == {"one", "two"}
     assert len(list(tmp_path.glob("dies *"))) == len(list(tmp_path.glob("leaves *"))) == 2
 
 
