@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING
 from qospec.check.declarations import TopologyValue
 from qospec.check.device.nodes import NodeArray, NodeValue
 from qospec.check.records.record import Record
-from qospec.check.test.case import CaseScope
 from qospec.check.test.expansion import expanded
 from qospec.check.test.flows import record_of
+from qospec.check.test.parts import CaseScope, Part, sweeps_of
 from qospec.check.test.run_settings import RUN, SEARCHED
 from qospec.check.test.search import SearchBuilder
 from qospec.check.test.sweeps import combinations
@@ -23,7 +23,7 @@ from qospec.reference.values import value_text, written_text
 from qospec.syntax import ast
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
 
     from qospec.check.evaluate.scope import Scope
     from qospec.check.test.sweeps import Combination
@@ -124,15 +124,14 @@ def _origins(
     """Yield the fields of each flow directly in the test, then those of `run`."""
     node, evaluator = declared.node, declarations.evaluator
     assert isinstance(node, ast.Test)  # noqa: S101 -- the caller's choice
-    scope = _scope(node, declared, declarations, networks)
-    for each in node.body.statements:
+    names = _names(node, declared, declarations, networks)
+    for each, scope in names.statements:
         record, copies = None, []
         if isinstance(each, ast.Flow):
             record = record_of(each, scope, evaluator)
             copies = list(chain(declarations.named_by(declared.unit, each.traffic), declarations))
         elif isinstance(each, ast.Run):
-            searching = any(isinstance(other, ast.Search) for other in node.body.statements)
-            kind = SEARCHED if searching else RUN
+            kind = SEARCHED if any(names.of(ast.Search)) else RUN
             value = Record(kind, {}, each.span, evaluator).copy(each.body, scope, evaluator)
             record = value if isinstance(value, Record) else None
         if record is not None:
@@ -140,19 +139,19 @@ def _origins(
             yield from fields(record, copies, declarations, f"{name}.")
 
 
-def _scope(
+def _names(
     node: ast.Test, declared: Declared, declarations: Declarations, networks: Networks
-) -> Scope:
+) -> CaseScope:
     """Return the names of the first case."""
     home, evaluator = declarations.scope(declared.unit), declarations.evaluator
-    sweeps = [each for each in node.body.statements if isinstance(each, ast.Sweep)]
+    parts = (Part(node, home),)
 
-    def scope_of(points: Combination) -> Scope:
-        return CaseScope(node, home, points, evaluator).scope
+    def scopes_of(points: Combination) -> Sequence[Scope]:
+        return CaseScope(parts, points, evaluator).scopes
 
-    case = CaseScope(node, home, next(combinations(sweeps, scope_of, evaluator)), evaluator)
-    instance = networks.of(node.topology, case.scope)
-    if instance is not None:
-        case.add_topology(instance.names)
-    SearchBuilder(node, evaluator).declare(case.scope)
-    return case.scope
+    points = next(combinations(sweeps_of(parts), scopes_of, evaluator))
+    case = CaseScope(parts, points, evaluator)
+    instance = networks.of(*case.topology)
+    case.add_topology(instance and instance.names)
+    SearchBuilder(case, evaluator).declare()
+    return case

@@ -91,11 +91,12 @@ def _verify_operator(node: ast.Criterion, expression: Expression) -> None:
     )
 
 
-def verify_repeats(node: ast.Criterion, test: ast.Test, run: Run | None) -> None:
-    """Refuse a confidence in a test that is not repeated often enough."""
+def verify_repeats(
+    node: ast.Criterion, statement: ast.Run | None, run: Run | None, test: ast.Test
+) -> None:
+    """Refuse a confidence in a test that is not repeated often enough, by its `run`."""
     if run is None or run.repeat >= MIN_REPEATS:
         return
-    statement = next((s for s in test.body.statements if isinstance(s, ast.Run)), None)
     given = None
     for each in statement.body.statements if statement is not None else ():
         if isinstance(each, ast.Bind) and each.names[0].text == "repeat":

@@ -115,11 +115,13 @@ class Scope:
 
     An `incomplete` one lacks names because of a reported mistake. `unparsed` are names that may
     have been declared in what could not be parsed, `missing_imports` those that imports without a
-    file may have been for.
+    file may have been for. `heir` is the scope of a test that is built on this one: whatever is
+    declared here is declared there too.
     """
 
     def __init__(self, parent: Scope | None = None, unparsed: frozenset[str] = frozenset()) -> None:
         self.parent = parent
+        self.heir: Scope | None = None
         self.unparsed = unparsed
         self.missing_imports: frozenset[str] = frozenset()
         self.names: dict[str, Binding] = {}
@@ -168,6 +170,8 @@ class Scope:
             if binding.name in self.names:
                 return
         self.names[binding.name] = binding
+        if self.heir is not None:
+            self.heir.declare(binding, context)
 
 
 def clash(binding: Binding, known: Binding) -> CheckError:

@@ -8,9 +8,8 @@ from typing import TYPE_CHECKING
 from qospec.check.device import invariants
 from qospec.check.evaluate.context import CheckError, error
 from qospec.check.evaluate.measurements import ControlValue, FlowValue
-from qospec.check.evaluate.scope import Binding, Scope, clash, known_binding
+from qospec.check.evaluate.scope import known_binding
 from qospec.check.evaluate.values import POISON, List, Value
-from qospec.check.records.parameters import let_value
 from qospec.check.test import flows as flow_rules
 from qospec.check.test.loops import LoopFlows, Loops, on_network
 from qospec.check.test.run_settings import run_of, skip_reason
@@ -20,9 +19,12 @@ from qospec.model.suite import Case, Flow, Network, Search
 from qospec.syntax import ast
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from fractions import Fraction
 
     from qospec.check.evaluate.evaluator import Evaluator
+    from qospec.check.evaluate.scope import Binding, Scope
+    from qospec.check.test.parts import CaseScope
     from qospec.check.test.sweeps import Combination
     from qospec.check.topology.flatten import Networks
     from qospec.model.suite import Phase
@@ -31,47 +33,11 @@ FLOWS = ("a flow", "a flow of a loop")
 """What messages call names of flows."""
 
 
-class CaseScope:
-    """The names of a case: those of the file, then the topology's, then its own."""
-
-    def __init__(
-        self, test: ast.Test, home: Scope, points: Combination, evaluator: Evaluator
-    ) -> None:
-        self.nodes = Scope(home)
-        self.scope = Scope(self.nodes)
-        self._home = home
-        self._context = evaluator.context
-        for point in points:
-            self.scope.declare(point.binding, self._context)
-        for statement in test.body.statements:
-            if isinstance(statement, ast.Let):
-                self._let(statement, evaluator)
-
-    def _let(self, node: ast.Let, evaluator: Evaluator) -> None:
-        made = Binding(
-            node.name.text,
-            node.name.span,
-            "a value",
-            lambda: let_value(node, self.scope, evaluator, criteria=True),
-        )
-        self.scope.declare(made, self._context)
-
-    def add_topology(self, names: dict[str, Binding]) -> None:
-        """Add the names of the topology."""
-        for name, binding in names.items():
-            for taken in (self._home.find(name), self.scope.names.get(name)):
-                if taken is not None and taken.span != binding.span:
-                    self._context.report(clash(taken, binding))
-            self.nodes.names[name] = binding
-
-
 class CaseBuilder:
     """Evaluates the statements of a test: values first, then flows, then criteria."""
 
-    def __init__(
-        self, test: ast.Test, names: CaseScope, networks: Networks, evaluator: Evaluator
-    ) -> None:
-        self._test = test
+    def __init__(self, names: CaseScope, networks: Networks, evaluator: Evaluator) -> None:
+        self._test = names.test
         self._names = names
         self._scope = names.scope
         self._networks = networks
@@ -85,20 +51,16 @@ class CaseBuilder:
         """Return the case, or None after a mistake in it."""
         before, self._context.loop_iterations = self._context.mistakes, 0
         found = self._topology()
-        body = self._test.body.statements
-        searching = SearchBuilder(self._test, self._evaluator)
-        searching.declare(self._scope)
-        for statement in body:
-            self._guard(lambda each: self._flow(each, self._scope, ""), statement)
+        searching = SearchBuilder(self._names, self._evaluator)
+        searching.declare()
+        self._each(lambda statement, scope: self._flow(statement, scope, ""))
         searching.close()
-        for statement in body:
-            self._guard(lambda each: self._control(each, found), statement)
+        self._each(lambda statement, scope: self._control(statement, scope, found))
         self._flow_list()
-        run = run_of(self._test, searching.search, self._scope, self._evaluator)
-        judged = Statements(self._test, run, self._loops, self._evaluator)
-        for statement in body:
-            self._guard(lambda each: judged.add(each, self._scope, ""), statement)
-        why = skip_reason(body, self._scope, self._evaluator)
+        run = run_of(self._names, searching.search, self._evaluator)
+        judged = Statements(self._names, run, self._loops, self._evaluator)
+        self._each(lambda statement, scope: judged.add(statement, scope, ""))
+        why = skip_reason(self._names, self._evaluator)
         for binding in self._scope.names.values():
             self._guard(lambda each: each.value(self._context), binding)
         if self._context.mistakes > before or run is None or "" not in found:
@@ -120,19 +82,15 @@ class CaseBuilder:
         """Return the case of one trial of a phase, or None after a mistake in it."""
         before = self._context.mistakes
         networks = self._topology()
-        body = self._test.body.statements
-        searching = SearchBuilder(self._test, self._evaluator, load)
-        searching.declare(self._scope)
-        for statement in body:
-            self._guard(lambda each: self._flow(each, self._scope, ""), statement)
+        searching = SearchBuilder(self._names, self._evaluator, load)
+        searching.declare()
+        self._each(lambda statement, scope: self._flow(statement, scope, ""))
         searching.close()
-        for statement in body:
-            self._guard(lambda each: self._control(each, networks), statement)
+        self._each(lambda statement, scope: self._control(statement, scope, networks))
         self._flow_list()
-        run = run_of(self._test, searching.search, self._scope, self._evaluator)
-        judged = Statements(self._test, run, self._loops, self._evaluator, kinds=("require",))
-        for statement in body:
-            self._guard(lambda each: judged.add(each, self._scope, ""), statement)
+        run = run_of(self._names, searching.search, self._evaluator)
+        judged = Statements(self._names, run, self._loops, self._evaluator, kinds=("require",))
+        self._each(lambda statement, scope: judged.add(statement, scope, ""))
         if self._context.mistakes > before or run is None or not isinstance(phase, Search):
             return None
         length_ps = trial_ps or phase.goals[0].trial_ps
@@ -143,12 +101,13 @@ class CaseBuilder:
 
     def _topology(self) -> dict[str, Network]:
         """Declare the names of the topology, and return its network; nothing after a mistake."""
-        instance = self._networks.of(self._test.topology, self._scope)
-        self._names.nodes.incomplete = instance is None
-        if instance is None:
-            return {}
-        self._names.add_topology(instance.names)
-        return {} if instance.network is None else {"": instance.network}
+        instance = self._networks.of(*self._names.topology)
+        self._names.add_topology(instance and instance.names)
+        return {"": instance.network} if instance is not None and instance.network else {}
+
+    def _each(self, act: Callable[[ast.Statement, Scope], None]) -> None:
+        for statement, scope in self._names.statements:
+            self._guard(lambda each, names=scope: act(each, names), statement)
 
     def _guard(self, act: object, what: object) -> None:
         try:
@@ -197,28 +156,29 @@ class CaseBuilder:
             scope.declare(known_binding(outside, FLOWS[1], array), self._context)
 
     def _flow_list(self) -> None:
-        known = self._scope.find("flows")
-        if known is not None:
+        listed = List(tuple(self._flows.values()))
+        for scope in self._names.scopes:
+            known = scope.find("flows")
+            if known is None:
+                scope.names["flows"] = known_binding(
+                    ast.Name(text="flows", span=self._test.name.span), "all flows", listed
+                )
+                continue
             message = "`flows` is the list of all flows of a test: no name can hide it"
             self._context.report(error("E0102", message, known.span, help="choose another name"))
-            return
-        listed = List(tuple(self._flows.values()))
-        self._scope.names["flows"] = Binding(
-            "flows", self._test.name.span, "all flows", lambda: listed
-        )
 
     def _declared(self) -> dict[str, Value]:
         """Return the flows by their names outside loops."""
         own = [each for each in self._scope.names.values() if each.what in FLOWS]
         return {each.name: each.value(self._context) for each in own}
 
-    def _control(self, node: ast.Statement, found: dict[str, Network]) -> None:
+    def _control(self, node: ast.Statement, scope: Scope, found: dict[str, Network]) -> None:
         if not isinstance(node, ast.Control):
             return
         flows = {n: on_network(flow, node.name.text) for n, flow in self._declared().items()}
         value = ControlValue(flows)
-        self._scope.declare(known_binding(node.name, "a control", value), self._context)
-        instance = self._networks.of(node.topology, self._scope)
+        scope.declare(known_binding(node.name, "a control", value), self._context)
+        instance = self._networks.of(node.topology, scope)
         if instance is None or instance.network is None:
             return
         found[node.name.text] = instance.network
@@ -234,7 +194,7 @@ class CaseBuilder:
                     "a control needs the hosts of the test's topology",
                     node.topology.span,
                     label=f"only {where} has `{first}`",
-                    secondary=(self._test.topology.span, "the test's topology"),
+                    secondary=(self._names.topology[0].span, "the test's topology"),
                     help="give both the same hosts, as many of each",
                 )
 

@@ -11,7 +11,8 @@ from qospec.check.evaluate.context import CheckError, error, too_deep
 from qospec.check.evaluate.loops import written_values
 from qospec.check.evaluate.values import List, Poison, Text
 from qospec.check.test import applicability, tautologies
-from qospec.check.test.case import CaseBuilder, CaseScope
+from qospec.check.test.case import CaseBuilder
+from qospec.check.test.parts import CaseScope, Part, sweeps_of
 from qospec.check.test.sweeps import case_name, combinations
 from qospec.check.test.trials import Trials
 from qospec.model.expression import is_constant
@@ -84,7 +85,8 @@ class _Expansion:
         self, node: ast.Test, home: Scope, networks: Networks, evaluator: Evaluator
     ) -> None:
         self._node = node
-        self._home = home
+        self._parts = (Part(node, home),)
+        self._sweeps = sweeps_of(self._parts)
         self._networks = networks
         self._evaluator = evaluator
         self._context = evaluator.context
@@ -104,14 +106,12 @@ class _Expansion:
                     )
                 before = self._context.mistakes
                 self._context.case = self._case(name, points)
-                names = CaseScope(self._node, self._home, points, self._evaluator)
-                case = CaseBuilder(self._node, names, self._networks, self._evaluator).build(
-                    name, points
-                )
+                names = CaseScope(self._parts, points, self._evaluator)
+                case = CaseBuilder(names, self._networks, self._evaluator).build(name, points)
                 if case is None or self._context.mistakes > before:
                     return ()
                 if case.phases:
-                    own = (self._node, self._home, points, self._networks, self._evaluator)
+                    own = (self._parts, points, self._networks, self._evaluator)
                     case = replace(case, at=Trials(*own, name))
                 built[name] = case
         except CheckError as mistake:
@@ -129,12 +129,11 @@ class _Expansion:
         return context.Case(name, self._node.span, variables) if variables else None
 
     def _points(self, room: int) -> Iterator[Combination]:
-        sweeps = [each for each in self._node.body.statements if isinstance(each, ast.Sweep)]
         count = 0
         before = self._context.mistakes
-        if not any(each.where for each in sweeps):
-            self._fit(math.prod(written_values(each.values) or 1 for each in sweeps), room)
-        for points in combinations(sweeps, self._scope_of, self._evaluator):
+        if not any(each.where for _, each in self._sweeps):
+            self._fit(math.prod(written_values(each.values) or 1 for _, each in self._sweeps), room)
+        for points in combinations(self._sweeps, self._scopes_of, self._evaluator):
             count += 1
             self._fit(count, room)
             if self._context.mistakes > before:
@@ -158,12 +157,11 @@ class _Expansion:
                 help="sweep over fewer values, or split the file",
             )
 
-    def _scope_of(self, points: Combination) -> Scope:
-        return CaseScope(self._node, self._home, points, self._evaluator).scope
+    def _scopes_of(self, points: Combination) -> Sequence[Scope]:
+        return CaseScope(self._parts, points, self._evaluator).scopes
 
     def _sweep(self) -> ast.Node:
-        sweeps = [each for each in self._node.body.statements if isinstance(each, ast.Sweep)]
-        return sweeps[-1] if sweeps else self._node.name
+        return self._sweeps[-1][1] if self._sweeps else self._node.name
 
     def not_reproduced(self) -> tuple[tuple[str, str], ...]:
         """Return what is not reproduced of a publication, and why."""
@@ -186,10 +184,10 @@ class _Expansion:
     def texts(self, name: str) -> tuple[tuple[str, Span], ...]:
         """Return the texts of `covers = […]` or its like, each with its place."""
         found: list[tuple[str, Span]] = []
-        for statement in self._node.body.statements:
-            if isinstance(statement, ast.Bind) and statement.names[0].text == name:
+        for statement, scope in CaseScope(self._parts, (), self._evaluator).of(ast.Bind):
+            if statement.names[0].text == name:
                 node = statement.value
-                value = self._evaluator.plain(node, self._home)
+                value = self._evaluator.plain(node, scope)
                 items = value.items if isinstance(value, List) else (value,)
                 places = node.items if isinstance(node, ast.ListLiteral) else (node,) * len(items)
                 for item, place in zip(items, places, strict=True):

@@ -13,10 +13,9 @@ from qospec.model.suite import MAX_REPEATS, Run
 from qospec.syntax import ast
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from qospec.check.evaluate.evaluator import Evaluator
     from qospec.check.evaluate.scope import Scope
+    from qospec.check.test.parts import CaseScope
     from qospec.model.suite import Search
 
 
@@ -67,34 +66,35 @@ SET_BY_SEARCH = {
 """Fields of `run` that a search determines: why, and what to write instead."""
 
 
-def run_of(test: ast.Test, search: Search | None, scope: Scope, evaluator: Evaluator) -> Run | None:
+def run_of(names: CaseScope, search: Search | None, evaluator: Evaluator) -> Run | None:
     """Return how a test is run, or None after a mistake.
 
     A search has the length of its trials itself, and may offer more than a line carries.
     """
-    searching = any(isinstance(each, ast.Search) for each in test.body.statements)
-    found = [statement for statement in test.body.statements if isinstance(statement, ast.Run)]
+    searching = any(names.of(ast.Search))
+    found = list(names.of(ast.Run))
     if not found and searching:
         return _searched({}, search)
     if not found:
-        if not scope.may_hold("run"):
-            message = f"`{test.name.text}` does not say how long to measure"
+        if not names.scope.may_hold("run"):
+            message = f"`{names.test.name.text}` does not say how long to measure"
             help_text = "add `run { measure = 10 s }`"
-            evaluator.context.report(error("E0505", message, test.name.span, help=help_text))
+            evaluator.context.report(error("E0505", message, names.test.name.span, help=help_text))
         return None
     if len(found) > 1:
         evaluator.context.report(
             error(
                 "E0102",
                 "`run` is already declared",
-                found[1].span,
-                secondary=(found[0].span, "first declared here"),
+                found[1][0].span,
+                secondary=(found[0][0].span, "first declared here"),
                 help="keep one of them",
             )
         )
-    body = _without_fields_of_search(found[0].body, evaluator) if searching else found[0].body
+    node, scope = found[0]
+    body = _without_fields_of_search(node.body, evaluator) if searching else node.body
     kind = SEARCHED if searching else RUN
-    record = Record(kind, {}, found[0].span, evaluator).copy(body, scope, evaluator)
+    record = Record(kind, {}, node.span, evaluator).copy(body, scope, evaluator)
     if not isinstance(record, Record):
         return None
     arguments, complete = record.arguments(evaluator)
@@ -133,15 +133,15 @@ def _searched(given: dict[str, Any], search: Search | None) -> Run | None:
     return Run(int(given.get("warmup", 0)), longest_ps, given.get("repeat", 1), overload=True)
 
 
-def skip_reason(statements: Sequence[ast.Statement], scope: Scope, evaluator: Evaluator) -> str:
+def skip_reason(names: CaseScope, evaluator: Evaluator) -> str:
     """Return why a case is left out: the first reason whose condition is false; "" if none is.
 
     The condition must be known before the run; a mistake in it is reported.
     """
     reasons = [
         node.reason.text.strip()
-        for node in statements
-        if isinstance(node, ast.Skip) and not _is_met(node, scope, evaluator)
+        for node, scope in names.of(ast.Skip)
+        if not _is_met(node, scope, evaluator)
     ]
     return reasons[0] if reasons else ""
 

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from qospec.check.evaluate.evaluator import Evaluator
     from qospec.check.evaluate.scope import Scope
     from qospec.check.test.loops import Loops
+    from qospec.check.test.parts import CaseScope
     from qospec.model.expression import Expression
 
 HERE = "a test"
@@ -52,22 +53,21 @@ class Statements:
 
     def __init__(
         self,
-        test: ast.Test,
+        names: CaseScope,
         run: Run | None,
         loops: Loops,
         evaluator: Evaluator,
         kinds: Collection[str] = KINDS,
     ) -> None:
         self.statements: list[Statement] = []
-        self._test = test
+        self._names = names
         self._run = run
         self._kinds = kinds
         self._loops = loops
         self._evaluator = evaluator
         self._context = evaluator.context
         self._labels: dict[str, ast.Node] = {}
-        searches = (each for each in test.body.statements if isinstance(each, ast.Search))
-        self._search = next(searches, None)
+        self._search = next((each for each, _ in names.of(ast.Search)), None)
 
     def add(self, node: ast.Statement, scope: Scope, subscript: str) -> None:
         """Add what a statement judges or reports; loops repeat their statements."""
@@ -107,7 +107,7 @@ class Statements:
         confidence = confidence_of(node, expression, scope, self._evaluator)
         if confidence is not None:
             run, self._run = self._run, None  # too few for one is too few for all: reported once
-            verify_repeats(node, self._test, run)
+            verify_repeats(node, next(self._names.of(ast.Run), (None,))[0], run, self._names.test)
         if expression is not None:
             idle = DECIDED if without_readings(expression) is True else ""
             published = when.published or is_published(expression)

@@ -21,38 +21,45 @@ UNSAFE = re.compile(r"[^A-Za-z0-9._=,:%+-]")
 
 
 class Point(NamedTuple):
-    """One value of a sweep's variable: its binding, and its text as written."""
+    """One value of a sweep's variable: its binding, its text as written, and its part of a test."""
 
     binding: Binding
     text: str
     named: bool
+    part: int = 0
 
 
 Combination = tuple[Point, ...]
 
 
 def combinations(
-    sweeps: Sequence[ast.Sweep], scope_of: Callable[[Combination], Scope], evaluator: Evaluator
+    sweeps: Sequence[tuple[int, ast.Sweep]],
+    scopes_of: Callable[[Combination], Sequence[Scope]],
+    evaluator: Evaluator,
 ) -> Iterator[Combination]:
-    """Yield all combinations, in source order; a later sweep may depend on an earlier one."""
-    yield from _product(sweeps, (), scope_of, evaluator)
+    """Yield all combinations, in source order; a later sweep may depend on an earlier one.
+
+    A sweep comes with the index of its part of the test; `scopes_of` returns the names of each.
+    """
+    yield from _product(sweeps, (), scopes_of, evaluator)
 
 
 def _product(
-    sweeps: Sequence[ast.Sweep],
+    sweeps: Sequence[tuple[int, ast.Sweep]],
     sofar: Combination,
-    scope_of: Callable[[Combination], Scope],
+    scopes_of: Callable[[Combination], Sequence[Scope]],
     evaluator: Evaluator,
 ) -> Iterator[Combination]:
     if not sweeps:
         yield sofar
         return
-    first, *rest = sweeps
-    for row in _rows(first, scope_of(sofar), evaluator):
+    (part, first), *rest = sweeps
+    for row in _rows(first, scopes_of(sofar)[part], evaluator):
         evaluator.context.count_iteration(first.span)
-        points = (*sofar, *row)
-        if first.where is None or evaluator.truth(first.where, scope_of(points)) is not False:
-            yield from _product(rest, points, scope_of, evaluator)
+        points = (*sofar, *(point._replace(part=part) for point in row))
+        where = first.where
+        if where is None or evaluator.truth(where, scopes_of(points)[part]) is not False:
+            yield from _product(rest, points, scopes_of, evaluator)
 
 
 def _rows(sweep: ast.Sweep, scope: Scope, evaluator: Evaluator) -> list[Combination]:

@@ -5,19 +5,19 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, NamedTuple
 
 from qospec.check.evaluate.context import CheckError, LimitReached
-from qospec.check.test.case import CaseBuilder, CaseScope
+from qospec.check.test.case import CaseBuilder
+from qospec.check.test.parts import CaseScope
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
     from fractions import Fraction
 
     from qospec.check.evaluate.evaluator import Evaluator
-    from qospec.check.evaluate.scope import Scope
+    from qospec.check.test.parts import Parts
     from qospec.check.test.sweeps import Combination
     from qospec.check.topology.flatten import Networks
     from qospec.diagnostics import Diagnostic
     from qospec.model.suite import Case, GoalResult, Phase
-    from qospec.syntax import ast
 
 
 class Trials(NamedTuple):
@@ -26,8 +26,7 @@ class Trials(NamedTuple):
     The networks are those of the case: they are evaluated once for all equal arguments.
     """
 
-    test: ast.Test
-    home: Scope
+    parts: Parts
     points: Combination
     networks: Networks
     evaluator: Evaluator
@@ -45,8 +44,8 @@ class Trials(NamedTuple):
         context, case = self.evaluator.context, None
         with context.apart() as problems:
             try:
-                names = CaseScope(self.test, self.home, self.points, self.evaluator)
-                builder = CaseBuilder(self.test, names, self.networks, self.evaluator)
+                names = CaseScope(self.parts, self.points, self.evaluator)
+                builder = CaseBuilder(names, self.networks, self.evaluator)
                 case = builder.trial(self.name, self.points, phase, load, trial_ps)
             except CheckError as mistake:
                 context.report(mistake)
