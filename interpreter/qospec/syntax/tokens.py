@@ -29,6 +29,8 @@ _TRIVIA = r"""
 _WORD = re.compile(r"[ \t]*([A-Za-z%µμ]+(?:/[A-Za-zµμ]+)?)")
 _FIRST_LINE = 2
 """The tokens of `qos 1`."""
+_BEFORE_A_NAME = frozenset({"POINT"})
+"""Keywords that are names unless they begin `word name {` on one line, which no text did before."""
 _NO_TERMINALS = lexical_errors.KINDS | {"NEWLINE", "COMMENT", "LAST"}
 
 
@@ -134,7 +136,9 @@ class _Lexer:
             kind = match.lastgroup or ""
             start, end = match.span(kind)
             if kind == "NAME":
-                kind = keywords.get(text[start:end], kind)
+                word = keywords.get(text[start:end], kind)
+                if word not in _BEFORE_A_NAME and not (word == "STEP" and kinds[-1:] == ["EQUAL"]):
+                    kind = word
             elif kind in _NO_TERMINALS:
                 if kind == "FOREIGN":
                     start = self._name_start(start)
@@ -148,6 +152,10 @@ class _Lexer:
             self._fresh = False
             if kind == "EQUAL" and kinds and kinds[-1] in fields:
                 kinds[-1] = "NAME"
+            if kind == "LBRACE" and kinds[-2:] == ["NAME", "NAME"]:
+                word = keywords.get(text[starts[-2] : ends[-2]], "")
+                if word in _BEFORE_A_NAME and "\n" not in text[ends[-2] : start]:
+                    kinds[-2] = word
             kinds.append(kind)
             starts.append(start)
             ends.append(end)

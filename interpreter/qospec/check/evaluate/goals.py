@@ -134,11 +134,12 @@ class PointValue(ControlValue):
     """An operating point, as criteria see it: the flows that take part, and the list of them."""
 
     what: ClassVar[str] = "a point"
+    listed: tuple[Value, ...]
 
     def field(self, name: ast.Name, evaluator: Evaluator) -> Value:
         """Return a flow, or all flows."""
         if name.text == "flows":
-            return List(tuple(self.listed))
+            return List(self.listed)
         return super().field(name, evaluator)
 
 

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from qospec.check.evaluate.context import error
 from qospec.check.evaluate.goals import GoalOfTrial, GoalValue, PointOfTrial, PointValue
-from qospec.check.evaluate.scope import Binding, Scope, known_binding
+from qospec.check.evaluate.scope import Binding, known_binding
 from qospec.check.evaluate.values import POISON, Value
 from qospec.check.records.spelling import spellings
 from qospec.check.test.point import POINT, point_of
@@ -20,20 +20,19 @@ from qospec.model.suite import GoalResult, Search
 from qospec.syntax import ast
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Iterator, Mapping
     from fractions import Fraction
 
     from qospec.catalogue.kinds import Kind
     from qospec.check.evaluate.evaluator import Evaluator
-    from qospec.check.test.search import Ends
-    from qospec.model.suite import Phase
+    from qospec.check.evaluate.scope import Scope
+    from qospec.check.test.parts import CaseScope
+    from qospec.model.suite import Phase, Run
 
 WHAT = "a variable of a phase"
 KINDS: dict[type, Kind] = {ast.Search: SEARCH, ast.Point: POINT}
 
 PhaseNode = ast.Search | ast.Point
-Placed = tuple[ast.Statement, Scope]
-"""A statement with the names that it sees."""
 
 
 class Trial(NamedTuple):
@@ -63,15 +62,18 @@ class Phases:
         values: By variable, its highest value in the first phase that binds it.
     """
 
-    def __init__(self, statements: Sequence[ast.Statement], evaluator: Evaluator) -> None:
-        self.nodes = [each for each in statements if isinstance(each, PhaseNode)]
+    def __init__(self, names: CaseScope, evaluator: Evaluator) -> None:
+        self.nodes = [node for node, _ in _placed(names)]
         self.read: list[Phase | None] = []
         self.values: dict[str, Value] = {}
         self._evaluator = evaluator
         self._context = evaluator.context
-        used = {name for each in statements for name in _names_used(each)} if self.nodes else set()
+        used = {name for each, _ in names.statements for name in _names_used(each)}
         self._binds = [_variables(each, used) for each in self.nodes]
-        self.variables = {name.text: name for node in self.nodes for name in self._bound(node)}
+        self.variables: dict[str, ast.Name] = {}
+        for node in self.nodes:
+            for name in self._bound(node):
+                self.variables.setdefault(name.text, name)
 
     def _bound(self, node: PhaseNode) -> Iterator[ast.Name]:
         """Yield the variables that a phase binds, that which it searches first."""
@@ -87,11 +89,11 @@ class Phases:
 
     # ---- names
 
-    def declare(self, placed: Sequence[Placed], trial: Trial) -> None:
+    def declare(self, names: CaseScope, trial: Trial) -> None:
         """Declare the variables, goals and points as a trial sees them."""
-        for number, (node, scope) in enumerate(self._placed(placed)):
+        for number, (node, scope) in enumerate(_placed(names)):
             for name in self._first_bound(node):
-                scope.declare(self._variable(name, placed, trial), self._context)
+                scope.declare(self._variable(name, names, trial), self._context)
             if isinstance(node, ast.Point):
                 point = PointOfTrial(node.name.text)
                 scope.declare(known_binding(node.name, "a point", point), self._context)
@@ -100,29 +102,25 @@ class Phases:
             search = read if isinstance(read, Search) else None
             for goal in goals_of(node):
                 result = None if search is None else _found(goal.name.text, search, trial)
-                value = GoalOfTrial(goal.name.text, node.name, search, result)
+                is_later = number >= trial.number
+                value = GoalOfTrial(goal.name.text, node.name, search, result, is_later)
                 scope.declare(known_binding(goal.name, "a goal", value), self._context)
 
-    def declare_judged(
-        self, placed: Sequence[Placed], points: Mapping[str, Mapping[str, Value]]
-    ) -> None:
-        """Declare them as criteria see them; `points` are the flows of each point, by name."""
-        for number, (node, scope) in enumerate(self._placed(placed)):
+    def declare_judged(self, names: CaseScope, points: Mapping[str, PointValue]) -> None:
+        """Declare them as criteria see them; `points` are those that have been read, by name."""
+        for number, (node, scope) in enumerate(_placed(names)):
             for name in self._first_bound(node):
                 value = self.values.get(name.text, POISON)
                 scope.declare(self._varying(name, value), self._context)
             if isinstance(node, ast.Point):
-                flows = PointValue(points.get(node.name.text, {}))
-                scope.declare(known_binding(node.name, "a point", flows), self._context)
+                point_value = points.get(node.name.text, POISON)
+                scope.declare(known_binding(node.name, "a point", point_value), self._context)
                 continue
             read = self.read[number] if number < len(self.read) else None
             search = read if isinstance(read, Search) else None
             for goal in goals_of(node):
                 made = GoalValue(goal.name.text, node.name.text, search)
                 scope.declare(known_binding(goal.name, "a goal", made), self._context)
-
-    def _placed(self, placed: Sequence[Placed]) -> list[tuple[PhaseNode, Scope]]:
-        return [(node, scope) for node, scope in placed if isinstance(node, PhaseNode)]
 
     def _first_bound(self, node: PhaseNode) -> list[ast.Name]:
         """Return the variables that no phase before this one binds."""
@@ -133,8 +131,8 @@ class Phases:
         binding.varies = {name.text: self._instead(name.text)}
         return binding
 
-    def _variable(self, name: ast.Name, placed: Sequence[Placed], trial: Trial) -> Binding:
-        made = Binding(name.text, name.span, WHAT, lambda: self._value(name.text, placed, trial))
+    def _variable(self, name: ast.Name, names: CaseScope, trial: Trial) -> Binding:
+        made = Binding(name.text, name.span, WHAT, lambda: self._value(name.text, names, trial))
         made.varies = {name.text: self._instead(name.text)}
         return made
 
@@ -144,9 +142,9 @@ class Phases:
         goals = [goal for each in searches if each.name.text == name for goal in goals_of(each)]
         return f"{goals[0].name.text}.{name}" if goals else ""
 
-    def _value(self, name: str, placed: Sequence[Placed], trial: Trial) -> Value:
+    def _value(self, name: str, names: CaseScope, trial: Trial) -> Value:
         """Return the value of a variable in a trial; POISON if its phase does not bind it."""
-        node, scope = self._placed(placed)[trial.number]
+        node, scope = _placed(names)[trial.number]
         if isinstance(node, ast.Search) and node.name.text == name:
             if trial.load is not None:
                 search = self.read[trial.number]
@@ -165,14 +163,17 @@ class Phases:
 
     # ---- what they mean
 
-    def phase(self, placed: Sequence[Placed], trial: Trial, run: Run | None) -> Phase | None:
+    def phase(self, names: CaseScope, trial: Trial, run: Run | None) -> Phase | None:
         """Return what a phase means at the load of a trial; None after a mistake."""
-        node, scope = self._placed(placed)[trial.number]
-        before, found = self._context.mistakes, []
+        node, scope = _placed(names)[trial.number]
+        before = self._context.mistakes
+        found: list[Phase | None] = []
 
         def read() -> Value:
             if isinstance(node, ast.Point):
-                found.append(point_of(node, self._fields(trial.number), run, scope, self._evaluator))
+                found.append(
+                    point_of(node, self._fields(trial.number), run, scope, self._evaluator)
+                )
             elif (ends := ends_of(node, scope, self._evaluator)) is not None:
                 fields = self._fields(trial.number)
                 found.append(SearchReader(node, ends, fields, scope, self._evaluator).search())
@@ -195,18 +196,20 @@ class Phases:
         """Return the bindings of a phase that are its fields, or are meant to be."""
         statements = self.nodes[number].body.statements
         variables = self._binds[number]
-        return [
-            each for each in statements if isinstance(each, ast.Bind) and each not in variables
-        ]
+        return [each for each in statements if isinstance(each, ast.Bind) and each not in variables]
 
-    def keep(self, phase: Phase | None, placed: Sequence[Placed]) -> None:
+    def keep(self, phase: Phase | None, names: CaseScope) -> None:
         """Keep what a phase means, and the highest values of its variables, as declared there."""
         self.read.append(phase)
         for name in self._bound(self.nodes[len(self.read) - 1]):
-            for _, scope in self._placed(placed):
-                binding = scope.find(name.text)
-                if binding is not None:
-                    self.values.setdefault(name.text, binding.value(self._context))
+            binding = names.scope.find(name.text)
+            if binding is not None:
+                self.values.setdefault(name.text, binding.value(self._context))
+
+
+def _placed(names: CaseScope) -> list[tuple[PhaseNode, Scope]]:
+    """Return the phases of a test, each with the names that it sees."""
+    return [(node, scope) for node, scope in names.statements if isinstance(node, PhaseNode)]
 
 
 def _found(goal: str, search: Search, trial: Trial) -> GoalResult:
@@ -217,7 +220,7 @@ def _found(goal: str, search: Search, trial: Trial) -> GoalResult:
     return GoalResult(end, end)
 
 
-def _variables(node: PhaseNode, used: frozenset[str] | set[str]) -> list[ast.Bind]:
+def _variables(node: PhaseNode, used: set[str]) -> list[ast.Bind]:
     """Return the bindings of a phase that are no fields of it: names that something uses."""
     fields = spellings(KINDS[type(node)])
     binds = [each for each in node.body.statements if isinstance(each, ast.Bind)]

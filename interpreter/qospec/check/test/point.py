@@ -6,11 +6,9 @@ from dataclasses import replace
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
-from qospec.catalogue.kinds import LONGEST_PS
-from qospec.check.evaluate.context import error
 from qospec.check.evaluate.loops import misplaced
 from qospec.check.records.record import fields_of
-from qospec.check.test.run_settings import RUN, RunFields
+from qospec.check.test.run_settings import RUN
 from qospec.model.suite import Point, Run
 from qospec.syntax import ast
 

@@ -7,10 +7,12 @@ from fractions import Fraction
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from qospec.catalogue.kinds import LONGEST_PS, REQUIRED, Domain, Kind, Parameter
-from qospec.check.evaluate.context import error
+from qospec.check.evaluate.arithmetic import verify_layers
+from qospec.check.evaluate.context import CheckError, error
 from qospec.check.evaluate.dimensions import named
 from qospec.check.evaluate.loops import misplaced
 from qospec.check.evaluate.values import Amount, Poison
+from qospec.check.records.fields import convert
 from qospec.check.records.record import Record
 from qospec.model.suite import Goal, Search
 from qospec.syntax import ast
@@ -22,6 +24,7 @@ if TYPE_CHECKING:
     from qospec.check.evaluate.evaluator import Evaluator
     from qospec.check.evaluate.scope import Scope
     from qospec.check.evaluate.values import Value
+    from qospec.source import Span
 
 HERE = "a search"
 FINEST = Fraction(1, 10**6)
@@ -36,11 +39,14 @@ TIMES = {
 }
 """Defaults by method. Source: FD.io CSIT's use of MLRsearch; RFC 2544, 24, trial duration."""
 
+SHARE = Domain("ratio", FINEST, Fraction(1, 2))
+"""Of a width as a share of the load."""
+
 _ATTRIBUTES = {
     "trial": Parameter("trial", Domain("time", 1, LONGEST_PS), None),
     "total": Parameter("total", Domain("time", 1, LONGEST_PS), None),
     "exceed": Parameter("exceed", Domain("ratio", 0, 1), Fraction(1, 2)),
-    "width": Parameter("width", Domain("width", FINEST, Fraction(1, 2)), Fraction(1, 200)),
+    "width": Parameter("width", Domain("width"), Fraction(1, 200)),
 }
 """What a goal requires of a load. Source: RFC 9971 (MLRsearch), attributes of a search goal."""
 
@@ -121,6 +127,8 @@ def ends_of(node: ast.Search, scope: Scope, evaluator: Evaluator) -> Ends | None
                 )
             )
             return None
+        if other is not None and place is not None:
+            verify_layers(low, other, values.first.span, place.span)
     if low.value is None or high.value is None or (step is not None and step.value is None):
         return None
     whole = low.value.denominator == high.value.denominator == 1 and "%" not in low.text + high.text
@@ -194,11 +202,11 @@ class SearchReader:
         """Return the search; None after a mistake, which is reported."""
         before, node, ends = self._context.mistakes, self._node, self._ends
         record = self._record(SEARCH, self._binds, node.body)
-        around = record.arguments(self._evaluator)[0] if record is not None else {}
+        around = record.arguments(self._evaluator)[0]
         for statement in node.body.statements:
             if not isinstance(statement, ast.Bind | ast.Goal):
                 self._context.report(misplaced(statement, HERE))
-        goals = [self._goal(each, record, around) for each in goals_of(node)]
+        goals = [self._guarded(each, record, around) for each in goals_of(node)]
         if not goals:
             self._context.report(
                 error(
@@ -226,13 +234,12 @@ class SearchReader:
             ends.high.layer,
         )
 
-    def _record(self, kind: Kind, binds: Sequence[ast.Bind], body: ast.Body) -> Record | None:
+    def _record(self, kind: Kind, binds: Sequence[ast.Bind], body: ast.Body) -> Record:
         own = ast.Body(statements=tuple(binds), span=body.span)
-        made = Record(kind, {}, body.span, self._evaluator).copy(own, self._scope, self._evaluator)
-        return made if isinstance(made, Record) else None
+        return Record(kind, {}, body.span, self._evaluator).copy(own, self._scope, self._evaluator)
 
-    def _verify_method(self, method: str, record: Record | None) -> None:
-        given = {} if record is None else record.given
+    def _verify_method(self, method: str, record: Record) -> None:
+        given = record.given
         if method == "step" and self._ends.step is None:
             values = self._node.values.span
             self._context.report(
@@ -255,15 +262,20 @@ class SearchReader:
                 )
             )
 
-    def _goal(
-        self, node: ast.Goal, record: Record | None, around: dict[str, Any]
-    ) -> Goal | None:
+    def _guarded(self, node: ast.Goal, record: Record, around: dict[str, Any]) -> Goal | None:
+        try:
+            return self._goal(node, record, around)
+        except CheckError as mistake:
+            self._context.report(mistake)
+            return None
+
+    def _goal(self, node: ast.Goal, record: Record, around: dict[str, Any]) -> Goal | None:
         binds = [each for each in node.body.statements if isinstance(each, ast.Bind)]
         for statement in node.body.statements:
             if not isinstance(statement, ast.Bind):
                 self._context.report(misplaced(statement, "a goal"))
         mine = self._record(GOAL, binds, node.body)
-        own = mine.arguments(self._evaluator)[0] if mine is not None else {}
+        own = mine.arguments(self._evaluator)[0]
         method = str(around.get("method", METHODS[0]))
         defaults = {
             name: TIMES[method].get(name, each.default) for name, each in _ATTRIBUTES.items()
@@ -289,49 +301,63 @@ class SearchReader:
                     help="give `total` at least the length of `trial`",
                 )
             )
-        width, absolute = self._width(found["width"], mine, record)
+        places = (
+            each.given["width"].value.span for each in (mine, record) if "width" in each.given
+        )
+        width, absolute = self._width(found["width"], next(places, None))
         left = tuple(name for name in _ATTRIBUTES if name not in given)
         times = (int(found["trial"]), int(found["total"]))
         ratios = (Fraction(own["loss"]), *times, Fraction(found["exceed"]), width)
         return Goal(node.name.text, *ratios, left, absolute, varies)
 
-    def _width(
-        self, width: Fraction | Amount, mine: Record | None, record: Record | None
-    ) -> tuple[Fraction, bool]:
-        """Return a width, and whether it is a difference; a mistake in it is reported."""
-        if not isinstance(width, Amount):
-            return Fraction(width), False
-        high, low = self._ends.high.value or Fraction(0), self._ends.low.value or Fraction(0)
-        amount = width.value or Fraction(0)
-        given = next((r.given["width"] for r in (mine, record) if r and "width" in r.given), None)
-        if given is None:
-            return amount, True
-        what = ""
-        if width.dimension != self._ends.high.dimension:
-            theirs = named(self._ends.high.dimension)
-            what = f"is a share of the load or {theirs}, not {named(width.dimension)}"
-        elif not 0 < amount <= high - low:
-            shown = text_of(high - low, width.dimension)
-            what = f"must be more than 0 and at most the range, which is {shown}"
-        elif self._ends.step is not None and amount < (self._ends.step.value or 0):
-            shown = text_of(self._ends.step.value or Fraction(0), width.dimension)
-            what = f"is less than a step of the range, which is {shown}"
-        if what:
-            code = "E0202" if width.dimension != self._ends.high.dimension else "E0205"
-            help_text = "write a share such as `1%`, or a difference of two loads"
-            self._context.report(
-                error(code, f"`width` {what}", given.value.span, help=help_text)
+    def _width(self, width: Fraction | Amount, place: Span | None) -> tuple[Fraction, bool]:
+        """Return a width, and whether it is a difference; raises CheckError.
+
+        A number without a unit is a share of the load, unless loads are such numbers themselves.
+        """
+        if place is None:  # a default
+            return (
+                (width.value or Fraction(0), True) if isinstance(width, Amount) else (width, False)
+            )
+        assert isinstance(width, Amount)  # noqa: S101 -- as it is converted
+        high, amount = self._ends.high, width.value or Fraction(0)
+        if width.dimension.is_ratio and not (high.dimension.is_ratio and amount >= 1):
+            share = replace(_ATTRIBUTES["width"], domain=SHARE)
+            return Fraction(convert(width, share, SEARCH, place)), False
+        if width.dimension != high.dimension:
+            raise error(
+                "E0202",
+                f"`width` is a share or {named(high.dimension)}, not {named(width.dimension)}",
+                place,
+                help="write a share such as `1%`, or a difference of two loads",
+            )
+        verify_layers(high, width, self._node.values.span, place)
+        most = (high.value or Fraction(0)) - (self._ends.low.value or Fraction(0))
+        if not 0 < amount <= most:
+            shown = text_of(most, high.dimension)
+            raise error(
+                "E0205",
+                f"`width` must be more than 0 and at most the range, which is {shown}",
+                place,
+                help="write a share such as `1%`, or a smaller difference",
+            )
+        step = None if self._ends.step is None else self._ends.step.value
+        if step is not None and amount < step:
+            shown = text_of(step, high.dimension)
+            raise error(
+                "E0205",
+                f"`width` is less than the step of the range, which is {shown}",
+                place,
+                help="leave `width` out: it is one step then",
             )
         return amount, True
 
-    def _varies(
-        self, node: ast.Goal, mine: Record | None, record: Record | None, method: str
-    ) -> bool:
+    def _varies(self, node: ast.Goal, mine: Record, record: Record, method: str) -> bool:
         """Return whether the length of a trial depends on the load; report where it cannot."""
         variable, varying = self._node.name.text, False
         for here in (record, mine):
-            for name, field in here.given.items() if here is not None else ():
-                binding = here.binding(name) if here is not None else None
+            for name, field in here.given.items():
+                binding = here.binding(name)
                 if binding is None or variable not in binding.varies:
                     continue
                 alone = name == "trial" and here is record and method != "mlrsearch"
@@ -348,7 +374,7 @@ class SearchReader:
                             else "write `trial` beside the goals, and `method = binary`",
                         )
                     )
-        if varying and "total" in {**(record.given if record else {}), **(mine.given if mine else {})}:
+        if varying and "total" in {**record.given, **mine.given}:
             self._context.report(
                 error(
                     "E0514",
