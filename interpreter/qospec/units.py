@@ -208,6 +208,16 @@ def text_of(
     return f"{number} {shown}"
 
 
+def fitting_unit(value: Fraction, dimension: Dimension) -> tuple[str, Fraction]:
+    """Return the unit in which a value is a short number: its spelling, "" for a count; its factor.
+
+    The spelling belongs to the table that `text_of` uses, so one column of a table can have it.
+    """
+    if dimension.is_ratio and dimension.counted:
+        return "", Fraction(1)
+    return _fitting(value, dimension)[-1]
+
+
 def _fitting(value: Fraction, dimension: Dimension) -> list[tuple[str, Fraction]]:
     """Return the units up to the one that fits a value, which is last."""
     spellings = _FITTING.get(dimension)
@@ -230,7 +240,7 @@ def number_text(value: Fraction | int, *, digits: int = 4, exact: bool = False) 
     sign, value = ("-", -value) if value < 0 else ("", value)
     if value.denominator == 1:
         return f"{sign}{_grouped(value.numerator)}"
-    places = _decimals(value)
+    places = decimals(value)
     if exact and places is None:
         return f"{sign}{_grouped(value.numerator)}/{_grouped(value.denominator)}"
     if not exact and (places is None or places > _SHORT):
@@ -238,12 +248,12 @@ def number_text(value: Fraction | int, *, digits: int = 4, exact: bool = False) 
         needed = max(0, digits - magnitude)
         places = needed if places is None else min(needed, places)
     scaled = _rounded(value * 10 ** (places or 0))
-    whole, decimals = divmod(scaled, 10 ** (places or 0))
-    tail = f"{decimals:0{places}}".rstrip("0") if places else ""
+    whole, rest = divmod(scaled, 10 ** (places or 0))
+    tail = f"{rest:0{places}}".rstrip("0") if places else ""
     return f"{sign}{_grouped(whole)}{'.' if tail else ''}{tail}"
 
 
-def _decimals(value: Fraction) -> int | None:
+def decimals(value: Fraction) -> int | None:
     """Return the number of decimals that show a value exactly; None if there are too many."""
     rest, twos, fives = value.denominator, 0, 0
     while rest % 2 == 0:

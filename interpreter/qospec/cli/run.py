@@ -48,12 +48,18 @@ if TYPE_CHECKING:
     help="Number of worker processes.",
 )
 @click.option("--keep-going", is_flag=True, help="Continue with repeats after a failed `require`.")
+@click.option(
+    "-v",
+    "--verbose",
+    is_flag=True,
+    help="Print a line for each case, tables with all rows, and each failure in full.",
+)
 @click.option("--no-progress", is_flag=True, help="Show no progress line.")
 @click.option("--exit-zero", is_flag=True, help="Exit with 0 whatever the verdicts are.")
 def run(**asked: Any) -> None:
     """Run tests and judge them. Keeps a record and prints the path of the report."""
     from qospec.cli.progress import Progress, workload_of
-    from qospec.cli.terminal import Console
+    from qospec.cli.terminal import Console, cases_in_tables
 
     request = loading.Request(**{field: asked[field] for field in loading.Request._fields})
     formats = tuple(dict.fromkeys(("html", *asked["formats"])))
@@ -63,7 +69,14 @@ def run(**asked: Any) -> None:
     wanted = not asked["no_progress"]
     progress = Progress(workload_of(plans), live=wanted, reports=wanted and not request.as_json)
     here = _here(request, suite)
-    console = Console(len(plans), quiet=request.as_json, progress=progress, here=here)
+    console = Console(
+        len(plans),
+        quiet=request.as_json,
+        progress=progress,
+        here=here,
+        tables=cases_in_tables(plans),
+        verbose=asked["verbose"],
+    )
     assignment = _assignment(request, suite, plans, asked["jobs"], console)
     root = Path(asked["record"]) if asked["record"] else _records(request.paths)
     document, paths = _execute(assignment, root, formats, console)

@@ -1,4 +1,4 @@
-"""A run on a terminal: its progress, a line per finished case, what failed and why."""
+"""A run on a terminal: its progress, a line or a table of finished cases, what failed and why."""
 
 from __future__ import annotations
 
@@ -10,17 +10,23 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import click
 
-from qospec.cli.output import LONGEST, say, say_text
+from qospec.cli.output import LONGEST, say, say_text, width
 from qospec.cli.progress import Progress, Workload
 from qospec.judge.verdict import PROBLEMS
 from qospec.report.causes import reasons, unmet, with_confidence
 from qospec.report.cautions import caution_sentence, cautions
 from qospec.report.claims import claims_sentence
+from qospec.report.grid import GAP, aligned, grids
+from qospec.report.similar import extent, least_and_most, same_way, similar
+from qospec.report.views import counts, plural, worst
 from qospec.report.words import confidence, ends
 from qospec.visible import visible
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterable, Iterator, Sequence
+
+    from qospec.plan.plan import CasePlan
+    from qospec.report.grid import Column, Grid
 
 MARKS = {"pass": "✓", "fail": "✗", "inconclusive": "~", "error": "!", "measured": "·", "skip": "-"}
 ASCII = {"pass": "+", "fail": "x", "inconclusive": "~", "error": "!", "measured": ".", "skip": "-"}
@@ -52,6 +58,35 @@ NOTICES = {"compiling": report_compiling, "uncached": warn_uncached}
 """Notices about kernels, each printed once in a run."""
 
 
+MOST_LINES = 12
+"""A test with more cases has a table of them instead of a line for each."""
+MOST_ROWS = 40
+"""The most rows of a table, unless everything is to be shown."""
+INDENT = 4
+"""The empty room before a table."""
+
+
+def cases_in_tables(plans: Iterable[CasePlan]) -> dict[str, tuple[str, ...]]:
+    """Return the names of the cases of each test that gets a table, by the name of each case.
+
+    These are tests with very many cases, and sweeps with reports, since what they report is read
+    down a column.
+    """
+    by_test: dict[str, list[CasePlan]] = {}
+    for plan in plans:
+        by_test.setdefault(plan.test, []).append(plan)
+    return {
+        plan.case.name: tuple(each.case.name for each in its)
+        for its in by_test.values()
+        if len(its) > MOST_LINES or (len(its) > 1 and any(map(_reports, its)))
+        for plan in its
+    }
+
+
+def _reports(plan: CasePlan) -> bool:
+    return any(each.kind == "report" for each in plan.case.statements)
+
+
 class LocalNames(NamedTuple):
     """Names of files and commands as they are valid in the current folder.
 
@@ -77,13 +112,32 @@ class Console:
     """Prints how a run goes."""
 
     def __init__(
-        self, cases: int, *, quiet: bool, progress: Progress | None, here: LocalNames | None = None
+        self,
+        cases: int,
+        *,
+        quiet: bool,
+        progress: Progress | None,
+        here: LocalNames | None = None,
+        tables: Mapping[str, tuple[str, ...]] | None = None,
+        verbose: bool = False,
     ) -> None:
-        """Expect this many cases; `quiet` leaves stdout to a document."""
+        """Expect this many cases.
+
+        Args:
+            cases: Their number.
+            quiet: Whether stdout is left to a document.
+            progress: What shows how far the run is.
+            here: Names of files and commands as they are valid here.
+            tables: Of `cases_in_tables`.
+            verbose: Whether to print a line for each case, whole tables and each failure in full.
+        """
         self._cases = cases
         self._here = here or LocalNames()
         self._quiet = quiet
         self._progress = progress or Progress(Workload({}), live=False, reports=False)
+        self._tables = tables or {}
+        self._verbose = verbose
+        self._waiting: dict[str, tuple[dict[str, Any], float]] = {}
         unicode = "utf" in (getattr(sys.stdout, "encoding", "") or "").lower()
         self._marks = MARKS if unicode else ASCII
 
@@ -105,29 +159,59 @@ class Console:
         self._progress.tick()
 
     def ended(self, case: dict[str, Any], seconds: float) -> None:
-        """Print the line of a finished case."""
+        """Print the line of a finished case, or the table of its test if that has ended."""
         self._progress.finish(case["name"])
         if self._quiet:
             return
-        verdict = case["verdict"]
-        mark = click.style(f"{self._marks[verdict]} {verdict}", fg=COLOURS[verdict])
-        say_text(f"{mark}  {visible(case['name'], LONGEST)}  {seconds:.1f} s")
+        its = self._tables.get(case["name"], ())
+        if not its or self._verbose:
+            self._print_line(case["verdict"], case["name"], seconds)
+        if its:
+            self._waiting[case["name"]] = (case, seconds)
+            if all(name in self._waiting for name in its):
+                self._print_table(its)
         if self._cases == 1:
             _print_notes(case)
 
+    def _print_line(self, verdict: str, name: str, seconds: float, more: str = "") -> None:
+        mark = click.style(f"{self._marks[verdict]} {verdict}", fg=COLOURS[verdict])
+        say_text(f"{mark}  {visible(name, LONGEST)}{more}  {seconds:.1f} s")
+
+    def _print_table(self, names: Iterable[str]) -> None:
+        """Print the results of the cases of a test that have ended."""
+        ended = [self._waiting.pop(name) for name in names if name in self._waiting]
+        cases = [{**case, "ran": True} for case, _ in ended]
+        of = counts(cases)
+        found = ", ".join(f"{count} {verdict}" for verdict, count in of.items())
+        more = f"  {plural(len(cases), 'case')}" + (f": {found}" if len(of) > 1 else "")
+        self._print_line(worst(of), cases[0]["test"], sum(took for _, took in ended), more)
+        rows = len(cases) if self._verbose else MOST_ROWS
+        for grid in grids(cases, width() - INDENT, rows):
+            wide = {verdict: f"{mark} {verdict}" for verdict, mark in self._marks.items()}
+            marks = self._marks if grid.title else wide
+            say_text("\n".join([*_table_lines(grid, marks), *[""] * bool(grid.title)]))
+            if grid.rows > rows:
+                say(f"    {rows} of {grid.rows} rows are shown; `-v` prints all")
+
     def summary(self, document: dict[str, Any]) -> None:
         """Print what needs attention, and the count of each verdict."""
-        for case in document["cases"]:
-            if case["ran"] and case["verdict"] == "skip":
-                say("", f"SKIP  {case['name']}", f"  why       {case['why'][0]}")
-            elif case["ran"] and case["verdict"] in PROBLEMS:
-                self._explain(case)
-        counts = ", ".join(
+        self._print_unfinished()
+        shown = [case for case in document["cases"] if case["ran"] and _needs_words(case)]
+        groups = [[case] for case in shown] if self._verbose else similar(shown)
+        for group in groups:
+            if group[0]["verdict"] == "skip":
+                say("", f"SKIP  {_title(group)}", *_cases(group))
+                say(f"  why       {group[0]['why'][0]}")
+            else:
+                self._explain(group)
+        if any(len(group) > 1 for group in groups):
+            say("of similar cases only the first is shown in full; `-v` prints each", "")
+        found = ", ".join(
             f"{count} {verdict}"
             for verdict, count in document["summary"].items()
             if verdict in MARKS and count
         )
-        say(f"{counts}; seed {document['seed']}")
+        say(f"{found}; seed {document['seed']}")
         if criteria := claims_sentence(document):
             say(criteria)
         for each in cautions(document):
@@ -140,16 +224,71 @@ class Console:
             of = f"{left} of {len(document['cases'])} cases"
             say(f"interrupted: {of} did not finish", err=True)
 
-    def _explain(self, case: dict[str, Any]) -> None:
+    def _print_unfinished(self) -> None:
+        """Print the tables of tests of which some cases have not ended."""
+        while self._waiting:
+            self._print_table(self._tables[next(iter(self._waiting))])
+
+    def _explain(self, group: Sequence[Mapping[str, Any]]) -> None:
+        """Print why a case did not pass, and which others are like it."""
+        case = group[0]
         verdict = click.style(case["verdict"].upper(), fg=COLOURS[case["verdict"]], bold=True)
-        say_text(f"\n{verdict}  {click.style(visible(case['name'], LONGEST), bold=True)}")
+        say_text(f"\n{verdict}  {click.style(visible(_title(group), LONGEST), bold=True)}")
+        say(*_cases(group))
         for statement in unmet(case):
-            _explain_statement(statement, self._here.place(statement["place"]))
+            place = self._here.place(statement["place"])
+            _explain_statement(statement, place, least_and_most(statement, group))
         for error in case["errors"]:
             say(f"  error     {error}")
         for line in reasons(case):
             say(f"  why       {line}")
         say(f"  rerun     {self._here.rerun_command(case)}", "")
+
+
+def _table_lines(grid: Grid, marks: Mapping[str, str]) -> Iterator[str]:
+    """Yield the lines of a table, the verdicts in their colours.
+
+    Args:
+        grid: What to show; it fits the terminal.
+        marks: By verdict, what stands for it: a sign, or a sign and the word.
+    """
+    drawn = [_drawn(column, marks) for column in grid.columns]
+    head, units, *rows = zip(*drawn, strict=True)
+    if grid.title:
+        yield " " * INDENT + click.style(visible(grid.title), bold=True)
+    for cells in (head, *([units] * any(map(str.strip, units))), *rows):
+        yield (" " * INDENT + (" " * GAP).join(cells)).rstrip()
+
+
+def _drawn(column: Column, marks: Mapping[str, str]) -> list[str]:
+    """Return a column line by line, each as wide as the column: name, unit, cells."""
+    if column.kind == "verdict":
+        width = max(len(column.head), *(len(marks.get(cell, "")) for cell in column.cells))
+        cells = [
+            click.style(marks[cell], fg=COLOURS[cell]) + " " * (width - len(marks[cell]))
+            if cell
+            else " " * width
+            for cell in column.cells
+        ]
+        return [column.head.ljust(width), " " * width, *cells]
+    texts = map(visible, (column.head, column.unit, *aligned(column)))
+    width = column.width
+    return [text.rjust(width) if column.number else text.ljust(width) for text in texts]
+
+
+def _needs_words(case: Mapping[str, Any]) -> bool:
+    return case["verdict"] == "skip" or case["verdict"] in PROBLEMS
+
+
+def _title(group: Sequence[Mapping[str, Any]]) -> str:
+    return same_way(group) if len(group) > 1 else str(group[0]["name"])
+
+
+def _cases(group: Sequence[Mapping[str, Any]]) -> list[str]:
+    """Return which cases are alike; nothing of a single one."""
+    if len(group) == 1:
+        return []
+    return [f"  cases     {extent(group)}", f"  first     {group[0]['name']}"]
 
 
 def _print_notes(case: dict[str, Any]) -> None:
@@ -159,8 +298,8 @@ def _print_notes(case: dict[str, Any]) -> None:
             say(f"    {statement['label']}: {statement['note']}")
 
 
-def _explain_statement(statement: dict[str, Any], place: str) -> None:
-    """Print what was measured and what was needed."""
+def _explain_statement(statement: Mapping[str, Any], place: str, others: str) -> None:
+    """Print what was measured and what was needed; `others` is what all similar cases measured."""
     asks = f"{statement['kind']} {statement['text']}{confidence(statement)}"
     say(f"  {place}: {asks}")
     if statement["apart"]:
@@ -171,7 +310,8 @@ def _explain_statement(statement: dict[str, Any], place: str) -> None:
         say("    measured  no data")
     if measured is not None:
         found = visible(measured["text"], LONGEST)
-        say_text(f"    measured  {click.style(found, fg=COLOURS[statement['verdict']])}")
+        more = f"; in all {others}" if others else ""
+        say_text(f"    measured  {click.style(found, fg=COLOURS[statement['verdict']])}{more}")
     if statement["interval"]:
         repeats = statement["interval"]["repeats"]
         say(f"    interval  {ends(statement['interval'])}, over {repeats} repeats")

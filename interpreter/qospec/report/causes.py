@@ -59,12 +59,16 @@ def reasons(case: Record) -> list[str]:
         return list(case["why"])
     known = {loss_sentence(loss) for loss in case["losses"]}
     others = dict.fromkeys(line for line in case["why"] if line not in known)
-    found, named = discarded(case), _named(case)
-    roots = set(named)
-    concerned = [each for each in found if _root(each["flow"]) in roots]
-    if found and named and not concerned:
+    named, found = _named(case), concerned(case)
+    if found and named and root(found[0]["flow"]) not in named:
         others[f"nothing of {' and '.join(named)} was discarded"] = None
-    return [*others, *map(discard_sentence, concerned or found)]
+    return [*others, *map(discard_sentence, found)]
+
+
+def concerned(case: Record) -> list[dict[str, Any]]:
+    """Return what was discarded of the flows that unmet criteria name; of all, if nothing was."""
+    found, named = discarded(case), set(_named(case))
+    return [each for each in found if root(each["flow"]) in named] or found
 
 
 def unmet(case: Record) -> list[dict[str, Any]]:
@@ -84,7 +88,7 @@ def unmet(case: Record) -> list[dict[str, Any]]:
 def _named(case: Record) -> list[str]:
     """Return the flows named by unmet criteria; none if one of these names no flow."""
     texts = [each["text"] for each in case["statements"] if each["verdict"] in PROBLEMS]
-    flows = set(map(_root, case["metrics"]))
+    flows = set(map(root, case["metrics"]))
     by_text = [[name for name in _names(text) if name in flows] for text in texts]
     return list(dict.fromkeys(flow for named in by_text for flow in named)) if all(by_text) else []
 
@@ -96,7 +100,7 @@ def _names(text: str) -> Iterator[str]:
         yield from (".".join(parts[: count + 1]) for count in range(len(parts)))
 
 
-def _root(population: str) -> str:
+def root(population: str) -> str:
     """Return the flow of a member or of OAM cells: `bare.ab` of `bare.ab[1].oam`."""
     return population.removesuffix(".oam").partition("[")[0]
 

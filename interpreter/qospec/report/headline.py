@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 
 from qospec.judge.verdict import PROBLEMS
 from qospec.report.causes import reasons as reasons_of
+from qospec.report.similar import same_way, similar
 from qospec.report.text import enumeration
 from qospec.report.views import Record, attention, counts, plural, ran, worst
 from qospec.report.words import measured, needed
@@ -85,9 +86,11 @@ def _not_judged(of: Mapping[str, int]) -> list[str]:
 
 def _first_problem(document: Record) -> str:
     """Return what is wrong in the first of the worst cases."""
-    case = attention(document)[0]
+    group = similar(attention(document))[0]
+    case = group[0]
     reasons = [*case["errors"], *map(_short, reasons_of(case))]
-    start = f"Look first at {case['name']}"
+    others = f"{same_way(group)}. " if len(group) > 1 else ""
+    start = f"{others}Look first at {case['name']}"
     for statement in case["statements"]:
         if statement["verdict"] == case["verdict"] and statement["measured"]:
             got = f"{measured(statement)} measured, {needed(statement)} needed"

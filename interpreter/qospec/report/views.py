@@ -150,24 +150,6 @@ def attention(document: Record) -> list[dict[str, Any]]:
     return sorted(found, key=lambda case: PROBLEMS.index(case["verdict"]))
 
 
-def similar(its: Iterable[Record]) -> list[list[Record]]:
-    """Return groups of cases of one test in which the same statements failed for the same causes.
-
-    The values that were measured may differ.
-    """
-    found: dict[tuple[Any, ...], list[Record]] = {}
-    for case in its:
-        failed = tuple(
-            (each["place"], each["label"], each["verdict"])
-            for each in case["statements"]
-            if each["verdict"] in PROBLEMS
-        )
-        causes = {(loss["flow"], loss["element"], loss["cause"]) for loss in case["losses"]}
-        key = (case["test"], case["verdict"], failed, frozenset(causes), tuple(case["errors"]))
-        found.setdefault(key, []).append(case)
-    return list(found.values())
-
-
 MOST_DETAILED = 200
 """The most cases whose metrics, losses and delays a page shows."""
 MOST_FLOWS = 100
@@ -309,7 +291,6 @@ def plural(count: int, noun: str) -> str:
 
 
 FUNCTIONS: dict[str, Callable[..., Any]] = {
-    "similar": similar,
     "attention": attention,
     "by_flow": by_flow,
     "cases": cases,

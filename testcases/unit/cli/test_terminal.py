@@ -1,8 +1,10 @@
 """What a terminal says beside verdicts: what passed criteria prove, and how sure all are."""
 
+from types import SimpleNamespace
+
 import pytest
 
-from qospec.cli.terminal import Console, LocalNames
+from qospec.cli.terminal import Console, LocalNames, cases_in_tables
 
 NOTE = "0 of 1_200_000 lost: with 95 % confidence the ratio is below 2.5 × 10⁻⁶"
 
@@ -12,7 +14,7 @@ def case(**more):
         "label": "clean", "kind": "expect", "verdict": "pass", "note": NOTE, "confidence": "",
         "interval": None, **more,
     }  # fmt: skip
-    return {"name": "t", "verdict": "pass", "ran": True, "statements": [statement]}
+    return {"name": "t", "test": "t", "verdict": "pass", "ran": True, "statements": [statement]}
 
 
 def test_what_a_count_of_zero_proves_is_shown_for_a_case_that_runs_alone(
@@ -109,3 +111,133 @@ def test_why_and_rerun_belong_to_the_case_not_to_its_last_criterion(
     assert "  error     it broke" in lines
     assert "  rerun     qos run a" in lines
     assert [line for line in lines if "why" in line] == ["  why       2 cells of f"]
+
+
+def swept(load, lost, verdict, **more):
+    """Return a case of a sweep that reports how many were lost, and expects none."""
+    measured = {"value": str(lost), "unit": "pkt", "text": f"{lost} pkt"}
+    criterion = {"place": "a.qos:9:3", "text": "f.lost == 0 pkt", "comparison": "=="}
+    return {
+        **case(**criterion, measured=measured, bound={"text": "0 pkt"}, tolerance=None),
+        "name": f"t:load={load}", "parameters": {"load": load}, "verdict": verdict,
+        "statements": [
+            *case(
+                **criterion, measured=measured, bound={"text": "0 pkt"}, tolerance=None,
+                verdict=verdict, note="",
+            )["statements"],
+            *case(kind="report", label="lost", measured=measured, verdict="", note="",
+                  text="f.lost", comparison="", bound=None, tolerance=None,
+                  place="a.qos:9:3")["statements"],
+        ],
+        "errors": [], "losses": [], "why": [f"{lost} packets"], "metrics": {}, "repeats": [{}],
+        "again": f"qos run a.qos::t:load={load}", **more,
+    }  # fmt: skip
+
+
+SWEEP = [swept("10%", 0, "pass"), swept("20%", 3, "fail"), swept("30%", 12, "fail")]
+NAMES = tuple(each["name"] for each in SWEEP)
+
+
+def run(cases=SWEEP, *, verbose=False):
+    tables = dict.fromkeys(NAMES, NAMES)
+    console = Console(3, quiet=False, progress=None, tables=tables, verbose=verbose)
+    for each in cases:
+        console.ended(each, 0.5)
+    rest = [{**each, "ran": False} for each in SWEEP[len(cases) :]]
+    document = {"summary": {"pass": 1, "fail": 2}, "seed": "0", "cases": [*cases, *rest]}
+    console.summary(document)
+
+
+def test_a_sweep_with_reports_is_one_table_when_its_last_case_has_ended(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    run()
+    told = capsys.readouterr().out.splitlines()
+    assert told[:5] == [
+        "✗ fail  t  3 cases: 2 fail, 1 pass  1.5 s",
+        "    load  verdict  lost",
+        "                    pkt",
+        "     10%  ✓ pass      0",
+        "     20%  ✗ fail      3",
+    ]
+
+
+def test_failures_that_are_alike_are_shown_once_with_their_number(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    run()
+    told = capsys.readouterr().out
+    block = told[told.index("FAIL") :].splitlines()
+    assert block[:7] == [
+        "FAIL  2 cases of t fail the same way",
+        "  cases     load = 20%, 30%",
+        "  first     t:load=20%",
+        "  a.qos:9:3: expect f.lost == 0 pkt",
+        "    measured  3 pkt; in all 3 pkt to 12 pkt",
+        "    needed    == 0 pkt",
+        "  why       3 packets",
+    ]
+    assert told.count("\nFAIL") == 1
+    assert "of similar cases only the first is shown in full; `-v` prints each\n" in told
+
+
+def test_verbose_prints_each_case_and_each_failure(capsys: pytest.CaptureFixture[str]) -> None:
+    run(verbose=True)
+    told = capsys.readouterr().out
+    assert "✗ fail  t:load=20%  0.5 s\n✗ fail  t:load=30%  0.5 s\n✗ fail  t  3 cases" in told
+    assert told.count("\nFAIL  t:load=") == 2
+    assert "similar" not in told
+
+
+def test_of_an_interrupted_sweep_the_table_has_what_ended(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    run(cases=SWEEP[:1])
+    told = capsys.readouterr()
+    assert told.out.startswith("✓ pass  t  1 case  0.5 s\n")
+    assert "interrupted: 2 of 3 cases did not finish" in told.err
+
+
+def test_cases_that_are_skipped_for_one_reason_are_shown_once(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    far = [swept(load, 0, "skip", statements=[], why=["too far"]) for load in ("10%", "20%")]
+    Console(2, quiet=False, progress=None).summary(
+        {"summary": {"skip": 2}, "seed": "0", "cases": far}
+    )
+    told = capsys.readouterr().out
+    assert "SKIP  2 cases of t are skipped for the same reason\n  cases     load = 10%, 20%" in told
+    assert told.count("too far") == 1
+
+
+@pytest.mark.parametrize(
+    ("cases", "kinds", "table"),
+    [(3, ["report"], True), (3, ["expect"], False), (1, ["report"], False), (13, ["expect"], True)],
+)
+def test_tests_with_reports_or_many_cases_have_a_table(cases, kinds, table):
+    plans = [
+        SimpleNamespace(
+            test="t",
+            case=SimpleNamespace(
+                name=f"t:n={n}", statements=[SimpleNamespace(kind=kind) for kind in kinds]
+            ),
+        )
+        for n in range(cases)
+    ]
+    found = cases_in_tables(plans)
+    assert set(found) == ({plan.case.name for plan in plans} if table else set())
+    assert all(len(names) == cases for names in found.values())
+
+
+def test_a_long_table_says_how_many_rows_it_has(capsys: pytest.CaptureFixture[str]) -> None:
+    cases = [swept(f"{n}%", 0, "pass") for n in range(1, 100)]
+    names = tuple(each["name"] for each in cases)
+    for verbose, rows in ((False, 40), (True, 99)):
+        console = Console(
+            99, quiet=False, progress=None, tables=dict.fromkeys(names, names), verbose=verbose
+        )
+        for each in cases:
+            console.ended(each, 0.0)
+        told = capsys.readouterr().out
+        assert told.count("%  ✓ pass ") == rows
+        assert ("40 of 99 rows are shown; `-v` prints all" in told) is not verbose

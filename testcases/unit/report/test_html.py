@@ -298,7 +298,7 @@ def test_a_thousand_cases_stay_small(large):
     folded = 1  # the names of the cases that failed in the same way
     assert page.tags.count("details") == 200 + folded + len(large["provenance"]["sources"])
     assert page.tags.count("article") == 1
-    assert "499 more cases failed in the same way" in page.text
+    assert "500 cases of cdvt fail the same way" in page.text
     assert "record has those of the other 800" in page.text
     assert page.text.count("✗ 900 cell") == 500, "the table has them all"
 
@@ -318,8 +318,9 @@ def test_similar_failures_are_shown_once_with_their_number(large):
     large["cases"][5]["errors"] = ["it broke"]
     page = Page(render(large, {}, "html"))
     assert page.tags.count("article") == 2
-    assert "1 more case failed in the same way" in page.text
-    assert "have their numbers: cdvt:n=3" in page.text
+    assert "2 cases of cdvt fail the same way" in page.text
+    assert "Cases n = 1, 3" in page.text
+    assert "Also cdvt:n=3" in page.text
 
 
 def test_an_inconclusive_criterion_of_a_failed_case_is_marked_and_last(document):

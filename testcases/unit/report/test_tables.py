@@ -49,7 +49,8 @@ def test_a_series_has_a_row_for_each_interval():
 def test_csv_has_a_line_for_each_statement_and_each_interval(with_series):
     text = render(with_series, {}, "csv")
     head, *lines = csv.reader(io.StringIO(text), strict=True)
-    assert head == ["test", "case", "statement", "kind", "verdict", "start_s", "value", "unit"]
+    assert head[:8] == ["test", "case", "statement", "kind", "verdict", "start_s", "value", "unit"]
+    assert head[8:] == ["scenario", "pvcs", "tolerance", "switch"]
     statements = [(case, each) for case in with_series["cases"] for each in case["statements"]]
     assert len(lines) == len(statements) + len(ROWS)
     assert {len(line) for line in lines} == {len(head)}
@@ -58,7 +59,8 @@ def test_csv_has_a_line_for_each_statement_and_each_interval(with_series):
     start.append(statement["verdict"])
     assert lines[0][:5] == start
     assert lines[0][5] == ""
-    assert lines[1:4] == [[*start, *row, "cell/s"] for row in ROWS]
+    values = ["1", "4_000", "", ""]
+    assert lines[1:4] == [[*start, *row, "cell/s", *values] for row in ROWS]
 
 
 def test_markdown_has_a_table_for_each_series(with_series):
@@ -66,7 +68,7 @@ def test_markdown_has_a_table_for_each_series(with_series):
     assert "\n## Time series\n" in text
     assert "\n| from, s | cell/s |\n|--:|--:|\n| 0 | 0 |\n| 0.01 | no data |\n" in text
     page = MarkdownIt("commonmark").enable("table").render(text)
-    assert page.count("<table>") == 2
+    assert page.count("<table>") == 3
     assert '<td style="text-align:right">0.333333333333</td>' in page
 
 

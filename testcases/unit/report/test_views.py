@@ -164,7 +164,7 @@ def test_the_headline_of_a_pass_counts_what_held(document):
 def test_the_headline_of_a_fail_names_the_first(document):
     document["cases"] = document["cases"][:6]
     assert headline(document) == (
-        "Of 6 cases, 2 fail; 4 pass. Look first at "
+        "Of 6 cases, 2 fail; 4 pass. 2 cases of cdvt fail the same way. Look first at "
         "cdvt:tolerance=4us,switch=switches.forerunner_le155 "
         "(no_loss, 1320 cell measured, = 0 cell needed; 1320 cells of ab: le155.upc[0] (policed))."
     )

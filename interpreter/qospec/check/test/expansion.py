@@ -37,7 +37,8 @@ def expanded(unit: Unit, home: Scope, networks: Networks, evaluator: Evaluator) 
             expansion = _Expansion(node, home, networks, evaluator)
             cases = expansion.cases(room)
             room -= len(cases)
-            if not (unit.tree and unit.tree.unparsed) and not all(map(_is_judged, cases)):
+            judged = all(map(_is_judged, cases)) or _only_reports(cases)
+            if not (unit.tree and unit.tree.unparsed) and not judged:
                 evaluator.context.report(_unexpected(node, cases))
             if any(map(_is_judged, cases)):
                 for idle in (*tautologies.criteria(cases), *applicability.warnings(node, cases)):
@@ -53,6 +54,12 @@ def _is_judged(case: Case) -> bool:
     return any(each.judges and not is_constant(each.expression) for each in case.statements)
 
 
+def _only_reports(cases: Sequence[Case]) -> bool:
+    """Return whether an author asks for values only, so that nothing is to be judged."""
+    kinds = {each.kind for case in cases for each in case.statements if each.kind != "invariant"}
+    return kinds == {"report"}
+
+
 def _unexpected(node: ast.Test, cases: Sequence[Case]) -> CheckError:
     without = [case for case in cases if not _is_judged(case)]
     if len(without) < len(cases):
@@ -63,16 +70,12 @@ def _unexpected(node: ast.Test, cases: Sequence[Case]) -> CheckError:
             note=f"`{without[0].name}` is inconclusive when run: nothing that applies measures",
             help="leave such cases out by `where` on the sweep, or say what must hold there",
         )
-    kinds = {each.kind for case in cases for each in case.statements if each.kind != "invariant"}
-    only_reports = kinds == {"report"}
     return error(
         "W0602",
         "nothing is expected of this test",
         node.name.span,
-        note="when run it is measured, which is not a pass"
-        if only_reports
-        else "without a `require` or `expect` that measures something it is inconclusive when run",
-        help="say what must hold, such as `expect user.lost == 0 cell`",
+        note="without a `require` or `expect` that measures something it is inconclusive when run",
+        help="say what must hold, such as `expect user.lost == 0 cell`, or `report` a value",
     )
 
 

@@ -186,7 +186,8 @@ def test_a_test_is_on_a_topology(codes, on, code):
     ("statement", "expected"),
     [
         ("", ["W0602"]),
-        ("report user.lost", ["W0602"]),
+        ("report user.lost", []),
+        ("report user.lost\nexpect 1 < 2", ["W0602"]),
         ("expect 1 < 2", ["W0602"]),
         ("for i in [] { expect user[0].lost == 0 cell }", ["W0602"]),
         ("expect user.lost == 0 cell", []),

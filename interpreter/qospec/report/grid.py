@@ -1,0 +1,160 @@
+"""The results of a test's cases as tables of text, for terminals and Markdown.
+
+A row is a case. If it has fewer lines so, a sweep over several parameters has a table for each
+result instead, with a column for each value of the last parameter.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import Any, NamedTuple
+
+from qospec.report.charts.parameter import scale_of
+from qospec.report.charts.plot import point, varying
+from qospec.report.figures import figures
+from qospec.report.views import columns
+
+Record = Mapping[str, Any]
+
+GAP = 2
+"""The room between columns."""
+LEAST_ROWS = 10
+"""A table with fewer rows is not turned."""
+
+
+class Column(NamedTuple):
+    """A column of a table.
+
+    Attributes:
+        head: What it shows.
+        unit: Of all its cells; "" if there is none, or if each has its own.
+        cells: One for each row; of a column of verdicts, verdicts ("" if not run).
+        kind: `verdict`, `key` (what a row is about), or `value`.
+        number: Whether its cells are aligned at their decimal points.
+    """
+
+    head: str
+    unit: str
+    cells: Sequence[str]
+    kind: str = "value"
+    number: bool = True
+
+    @property
+    def width(self) -> int:
+        """Return the characters that it needs."""
+        return max(len(self.head), len(self.unit), *map(len, aligned(self)))
+
+
+class Grid(NamedTuple):
+    """A table: what it shows, if that is a single thing, its columns, and all rows' number."""
+
+    title: str
+    columns: Sequence[Column]
+    rows: int
+
+
+def grids(cases: Sequence[Record], room: int, rows: int) -> list[Grid]:
+    """Return the results of a test's cases as tables that fit.
+
+    Args:
+        cases: Of one test.
+        room: The most characters of a line; wider tables are parted, each with its keys.
+        rows: The most rows; of longer tables, evenly distributed ones are shown.
+    """
+    found = [_fitting(_by_case(cases), room)]
+    if len(cases) >= LEAST_ROWS and len(varying(cases)) > 1:
+        found.append([part for grid in _crossed(cases) for part in _fitting(grid, room)])
+    chosen = min(found, key=lambda its: sum(grid.rows + 3 for grid in its))
+    return [_thinned(grid, rows) for grid in chosen]
+
+
+def _by_case(cases: Sequence[Record]) -> Grid:
+    return Grid("", [*_keys(cases, varying(cases)), *_judged(cases), *_values(cases)], len(cases))
+
+
+def _keys(cases: Sequence[Record], names: Sequence[str]) -> Iterator[Column]:
+    for name in names or ["case"]:
+        texts = [point(case, [name] if names else []) for case in cases]
+        yield Column(name, "", texts, "key", scale_of(cases, name) is not None)
+
+
+def _judged(cases: Sequence[Record]) -> Iterator[Column]:
+    """Yield the column of verdicts, unless all cases only report."""
+    if any(case["verdict"] != "measured" for case in cases):
+        verdicts = [case["verdict"] if case["ran"] else "" for case in cases]
+        yield Column("verdict", "", verdicts, "verdict", number=False)
+
+
+def _values(cases: Sequence[Record]) -> Iterator[Column]:
+    """Yield a column for each reported value."""
+    for column in columns(cases, ("report",)):
+        there = column["statements"]
+        found = figures(
+            [each and each["measured"] for each in there],
+            [each and each.get("interval") for each in there],
+        )
+        yield Column(column["label"], found.unit, _blank_where_none(found.texts, there))
+
+
+def _blank_where_none(texts: Sequence[str], there: Sequence[Record | None]) -> list[str]:
+    return [text if each else "" for text, each in zip(texts, there, strict=True)]
+
+
+def _crossed(cases: Sequence[Record]) -> Iterator[Grid]:
+    """Yield a table for each column of values, and of verdicts, over the last parameter."""
+    *names, over = varying(cases)
+    lines = [tuple(point(case, [name]) for name in names) for case in cases]
+    across = [point(case, [over]) for case in cases]
+    rows = dict(zip(reversed(lines), reversed(cases), strict=True))
+    rows = {row: rows[row] for row in dict.fromkeys(lines)}
+    for column in (*_judged(cases), *_values(cases)):
+        at = dict(zip(zip(lines, across, strict=True), column.cells, strict=True))
+        unit = f" ({column.unit})" if column.unit else ""
+        yield Grid(
+            f"{column.head} over {over}{unit}",
+            [
+                *_keys(list(rows.values()), names),
+                *(
+                    Column(value, "", [at.get((row, value), "") for row in rows], *column[3:])
+                    for value in dict.fromkeys(across)
+                ),
+            ],
+            len(rows),
+        )
+
+
+def _fitting(grid: Grid, room: int) -> list[Grid]:
+    """Return a table in parts that fit, each of which begins with the keys."""
+    keys = [column for column in grid.columns if column.kind == "key"]
+    parts: list[list[Column]] = []
+    left = 0
+    for column in grid.columns[len(keys) :]:
+        if not parts or left < column.width + GAP:
+            parts.append([])
+            left = room - sum(key.width + GAP for key in keys)
+        parts[-1].append(column)
+        left -= column.width + GAP
+    return [grid._replace(columns=[*keys, *part]) for part in parts or [[]]]
+
+
+def _thinned(grid: Grid, most: int) -> Grid:
+    """Return a table with at most that many rows: the first, the last, and some between."""
+    if grid.rows <= most:
+        return grid
+    kept = [round(number * (grid.rows - 1) / (most - 1)) for number in range(most)]
+    columns = [
+        column._replace(cells=[column.cells[row] for row in kept]) for column in grid.columns
+    ]
+    return grid._replace(columns=columns)
+
+
+def aligned(column: Column) -> list[str]:
+    """Return the cells of a column; numbers with their decimal points below each other."""
+    if not column.number:
+        return list(column.cells)
+    parts = [cell.partition(".") for cell in column.cells]
+    behind = max((len(point + rest) for _, point, rest in parts), default=0)
+    return [f"{whole}{(point + rest).ljust(behind)}" for whole, point, rest in parts]
+
+
+FUNCTIONS: dict[str, Callable[..., Any]] = {"grids": grids}

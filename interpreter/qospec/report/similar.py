@@ -1,0 +1,106 @@
+"""Cases that fail alike: the same criteria of one test, for the same causes.
+
+A sweep through the limit of a device fails in most of its cases, and each says the same. So the
+first is shown in full, with the number of all and the values for which they fail.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import Any
+
+from qospec.judge.verdict import PROBLEMS
+from qospec.report.causes import concerned, root
+from qospec.report.charts.parameter import scale_of
+from qospec.report.charts.plot import point, varying
+from qospec.report.charts.sample import exact
+from qospec.report.words import shown
+
+Record = Mapping[str, Any]
+
+MOST_VALUES = 3
+"""The most values of a parameter that are listed."""
+
+_NUMBER = re.compile(r"\d[\d_.]*")
+_INDEX = re.compile(r"\[\d+\]")
+_WORDS = {
+    "error": "end in the same error",
+    "fail": "fail the same way",
+    "inconclusive": "are inconclusive for the same reason",
+    "skip": "are skipped for the same reason",
+}
+
+
+def similar(its: Iterable[Record]) -> list[list[Record]]:
+    """Return groups of cases of one test in which the same criteria failed for the same causes.
+
+    A cause is why items of a flow were discarded, and in which element; members of an array are
+    one. What was measured may differ, and so may the numbers in the texts of errors.
+    """
+    found: dict[tuple[Any, ...], list[Record]] = {}
+    for case in its:
+        failed = tuple(
+            (each["place"], each["label"], each["verdict"])
+            for each in case["statements"]
+            if each["verdict"] in PROBLEMS
+        )
+        causes = {
+            (root(each["flow"]), _INDEX.sub("", each["element"]), each["cause"])
+            for each in concerned(case)
+        }
+        errors = tuple(_NUMBER.sub("#", error) for error in case["errors"])
+        skipped = tuple(case["why"]) if case["verdict"] == "skip" else ()
+        test = case["test"], case.get("place", "")
+        key = (test, case["verdict"], failed, frozenset(causes), errors, skipped)
+        found.setdefault(key, []).append(case)
+    return list(found.values())
+
+
+def same_way(group: Sequence[Record]) -> str:
+    """Return how many cases are alike: `55 cases of rfc2544 fail the same way`."""
+    first = group[0]
+    return f"{len(group)} cases of {first['test']} {_WORDS[first['verdict']]}"
+
+
+def extent(group: Sequence[Record]) -> str:
+    """Return the values of the parameters in which the cases of a group differ.
+
+    Such as `size = 64 B, 128 B; load = 30% to 95% (8 values)`.
+    """
+    return "; ".join(f"{name} = {_values(group, name)}" for name in varying(group))
+
+
+def _values(group: Sequence[Record], name: str) -> str:
+    texts = {case["parameters"].get(name, ""): point(case, [name]) for case in group}
+    if len(texts) <= MOST_VALUES:
+        return ", ".join(texts.values())
+    scale = scale_of(group, name)
+    order = list(texts) if scale is None else sorted(texts, key=scale.values.__getitem__)
+    first, last = texts[order[0]], texts[order[-1]]
+    return f"{first} {'…' if scale is None else 'to'} {last} ({len(texts)} values)"
+
+
+def least_and_most(statement: Record, group: Sequence[Record]) -> str:
+    """Return what a statement measured in the cases of a group, `72 pkt to 741 pkt`.
+
+    "" if it is the same in all, or cannot be compared.
+    """
+    found = {
+        exact(each["measured"]): each["measured"]
+        for case in (group if len(group) > 1 else ())
+        for each in case["statements"]
+        if each["place"] == statement["place"] and each["label"] == statement["label"]
+    }
+    known = {value: quantity for value, quantity in found.items() if value is not None}
+    if len(known) <= 1 or len({each["unit"] for each in known.values()}) > 1:
+        return ""
+    return " to ".join(shown(known[end(known)]) for end in (min, max))
+
+
+FUNCTIONS: dict[str, Callable[..., Any]] = {
+    "extent": extent,
+    "least_and_most": least_and_most,
+    "similar": similar,
+    "same_way": same_way,
+}

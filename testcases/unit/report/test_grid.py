@@ -1,0 +1,119 @@
+"""Results of a test as tables of text: a row for each case, or turned, in parts, and thinned."""
+
+import pytest
+
+from qospec.report.grid import aligned, grids
+
+
+def report(label, value, unit="pkt", **more):
+    text = f"{value} {unit}"
+    measured = None if value is None else {"value": str(value), "unit": unit, "text": text}
+    return {
+        "kind": "report", "label": label, "text": label, "verdict": "", "comparison": "",
+        "bound": None, "tolerance": None, "measured": measured, "interval": None, **more,
+    }  # fmt: skip
+
+
+def case(parameters, statements, verdict="measured", **more):
+    name = ",".join(f"{key}={value}" for key, value in parameters.items())
+    return {
+        "name": f"t:{name}", "parameters": parameters, "statements": statements,
+        "verdict": verdict, "ran": True, **more,
+    }  # fmt: skip
+
+
+def sweep(sizes, loads, verdict="measured"):
+    return [
+        case({"size": size, "load": load}, [report("lost", number * 10 + place)], verdict)
+        for number, size in enumerate(sizes)
+        for place, load in enumerate(loads)
+    ]
+
+
+def text(grid):
+    return [
+        " | ".join(cells) for cells in zip(*([c.head, *c.cells] for c in grid.columns), strict=True)
+    ]
+
+
+def test_a_row_is_a_case_with_its_parameters_and_reports():
+    cases = [
+        case({"load": "10%"}, [report("lost", 0), report("late", "1/400", "s")]),
+        case({"load": "20%"}, [report("lost", 7), report("late", None)]),
+    ]
+    (grid,) = grids(cases, 80, 40)
+    assert text(grid) == ["load | lost | late", "10% | 0 | 2.5", "20% | 7 | no data"]
+    assert [column.unit for column in grid.columns] == ["", "pkt", "ms"]
+    assert [column.kind for column in grid.columns] == ["key", "value", "value"]
+
+
+def test_verdicts_have_a_column_if_anything_was_judged():
+    cases = sweep(["64B"], ["10%", "20%"])
+    cases[1]["verdict"] = "fail"
+    cases.append(case({"size": "64B", "load": "30%"}, [], "inconclusive", ran=False))
+    (grid,) = grids(cases, 80, 40)
+    assert text(grid) == [
+        "load | verdict | lost",
+        "10% | measured | 0",
+        "20% | fail | 1",
+        "30% |  | ",
+    ]
+
+
+def test_a_long_sweep_over_two_parameters_is_turned():
+    cases = sweep(["64B", "1_518B"], [f"{n}0%" for n in range(1, 8)])
+    (grid,) = grids(cases, 80, 40)
+    assert grid.title == "lost over load (pkt)"
+    assert text(grid) == [
+        "size | 10% | 20% | 30% | 40% | 50% | 60% | 70%",
+        "64 B | 0 | 1 | 2 | 3 | 4 | 5 | 6",
+        "1_518 B | 10 | 11 | 12 | 13 | 14 | 15 | 16",
+    ]
+
+
+def test_a_turned_table_shows_verdicts_too_and_blanks_where_there_is_no_case():
+    cases = sweep(["64B", "128B", "256B"], [f"{n}0%" for n in range(1, 8)], "pass")
+    verdicts, lost = grids(cases[:-1], 80, 40)
+    assert verdicts.title == "verdict over load"
+    assert {column.kind for column in verdicts.columns[1:]} == {"verdict"}
+    assert lost.columns[-1].cells == ["6", "16", ""]
+
+
+@pytest.mark.parametrize("reports", [1, 2, 3])
+def test_a_table_is_turned_only_if_that_takes_fewer_lines(reports):
+    cases = sweep(["64B", "128B", "256B", "512B", "1_024B"], ["50%", "100%"])
+    for each in cases:
+        each["statements"] = [report(f"r{n}", n) for n in range(reports)]
+    assert bool(grids(cases, 80, 40)[0].title) == (reports == 1)
+
+
+def test_a_wide_table_has_parts_that_fit_each_with_its_keys():
+    reports = [report(f"a_rather_long_name_{n}", n) for n in range(6)]
+    cases = [case({"load": load}, reports) for load in ("10%", "20%")]
+    found = grids(cases, 60, 40)
+    assert [len(grid.columns) for grid in found] == [3, 3, 3]
+    assert all(grid.columns[0].head == "load" for grid in found)
+    widths = [sum(column.width + 2 for column in grid.columns) for grid in found]
+    assert max(widths) <= 60 + 2
+
+
+def test_of_very_many_rows_some_are_shown_with_the_first_and_the_last():
+    cases = [case({"load": f"{n}%"}, [report("lost", n)]) for n in range(1, 101)]
+    (grid,) = grids(cases, 80, 10)
+    assert grid.rows == 100
+    shown = grid.columns[0].cells
+    assert (len(shown), shown[0], shown[-1]) == (10, "1%", "100%")
+
+
+def test_cases_without_parameters_have_their_names():
+    (grid,) = grids([case({}, [report("lost", 3)])], 80, 40)
+    assert text(grid) == ["case | lost", "t: | 3"]
+
+
+def test_decimal_points_are_below_each_other():
+    cases = [
+        case({"n": n}, [report("r", v, "s")]) for n, v in (("x", "0"), ("y", "5/4"), ("z", 12))
+    ]
+    (grid,) = grids(cases, 80, 40)
+    assert aligned(grid.columns[1]) == ["0   ", "1.25", "12.00"]
+    assert grid.columns[1].width == 5

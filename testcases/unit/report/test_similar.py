@@ -1,0 +1,105 @@
+"""Failures that are alike: told together, with their number and what they have in common."""
+
+import pytest
+
+from qospec.report.similar import extent, least_and_most, same_way, similar
+
+
+def statement(lost, verdict="fail", **more):
+    return {
+        "label": "nothing_lost",
+        "place": "a.qos:9:3",
+        "verdict": verdict,
+        "text": "f.lost == 0 pkt",
+        "measured": {"value": str(lost), "unit": "pkt", "text": f"{lost} pkt"},
+        **more,
+    }
+
+
+def loss(element="dut.cpu", cause="overflow", flow="f"):
+    return {"flow": flow, "element": element, "cause": cause, "carries": "packet", "cells": 3}
+
+
+def case(load, size="64B", lost=1, **more):
+    return {
+        "name": f"t:size={size},load={load}",
+        "test": "t",
+        "parameters": {"size": size, "load": load},
+        "verdict": "fail",
+        "statements": [statement(lost)],
+        "losses": [loss()],
+        "metrics": {"f": {}, "g": {}},
+        "repeats": [{}],
+        "errors": [],
+        "why": [],
+        **more,
+    }
+
+
+def test_the_same_statement_and_cause_are_alike_whatever_was_measured():
+    cases = [case(f"{load}%", lost=load) for load in (30, 40, 50, 60)]
+    (group,) = similar(cases)
+    assert group == cases
+    assert same_way(group) == "4 cases of t fail the same way"
+    assert extent(group) == "load = 30% to 60% (4 values)"
+    assert least_and_most(group[0]["statements"][0], group) == "30 pkt to 60 pkt"
+
+
+@pytest.mark.parametrize(
+    "other",
+    [
+        {"test": "u"},
+        {"place": "b.qos:1:1"},
+        {"verdict": "inconclusive"},
+        {"statements": [statement(1, place="a.qos:10:3")]},
+        {"statements": [statement(1), statement(1, label="again")]},
+        {"losses": []},
+        {"losses": [loss(element="dut.out")]},
+        {"losses": [loss(cause="policed")]},
+        {"errors": ["it broke"]},
+    ],
+)
+def test_another_test_statement_place_or_cause_is_not_alike(other):
+    assert len(similar([case("30%"), case("40%", **other)])) == 2
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        ({"losses": [loss("dut[0].cpu")]}, {"losses": [loss("dut[12].cpu")]}),
+        ({"losses": [loss(flow="f[0]")]}, {"losses": [loss(flow="f[1]")]}),
+        ({}, {"losses": [loss(), loss(flow="g", element="elsewhere")]}),
+        ({"errors": ["3 of 1_000 left"]}, {"errors": ["12 of 50 left"]}),
+        ({"statements": [statement(1), statement(0, "pass", label="x")]}, {}),
+    ],
+)
+def test_members_of_arrays_bystanders_and_numbers_in_errors_make_no_difference(one, other):
+    assert len(similar([case("30%", **one), case("40%", **other)])) == 1
+
+
+def test_skipped_cases_are_alike_if_their_reason_is():
+    skipped = {"verdict": "skip", "statements": [], "losses": []}
+    cases = [case(f"{n}%", **skipped, why=[why]) for n, why in enumerate(["far", "far", "dear"])]
+    (far, dear) = similar(cases)
+    assert same_way(far) == "2 cases of t are skipped for the same reason"
+    assert dear == cases[2:]
+
+
+@pytest.mark.parametrize(
+    ("sizes", "text"),
+    [
+        (["64B", "1_518B"], "size = 64 B, 1_518 B"),
+        (["1_518B", "64B", "256B", "128B"], "size = 64 B to 1_518 B (4 values)"),
+        (["a", "c", "b", "d"], "size = a … d (4 values)"),
+    ],
+)
+def test_few_values_are_listed_and_many_are_a_range(sizes, text):
+    assert extent([case("30%", size) for size in sizes]) == text
+
+
+def test_equal_values_and_none_have_no_range():
+    group = [case("30%"), case("40%")]
+    assert least_and_most(group[0]["statements"][0], group) == ""
+    assert least_and_most(group[0]["statements"][0], group[:1]) == ""
+    silent = [case(load, statements=[statement(0, measured=None)]) for load in ("30%", "40%")]
+    assert least_and_most(silent[0]["statements"][0], silent) == ""
