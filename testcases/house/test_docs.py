@@ -6,12 +6,12 @@ from collections.abc import Callable, Iterator
 from dataclasses import replace
 from fractions import Fraction
 from pathlib import Path
-from typing import Any
+from typing import Any, get_args
 
 import pytest
 from click.testing import CliRunner
 
-from qospec.catalogue.kinds import CARRIED, PACKAGES, Buffer, Catalogue, Kind, discover
+from qospec.catalogue.kinds import CARRIED, PACKAGES, Buffer, Catalogue, Kind, Role, discover
 from qospec.check.device.observables import loss_causes
 from qospec.cli import qos
 from qospec.engine.arrays import np
@@ -26,8 +26,11 @@ from qospec.engine.queue.drop_policy import DropPolicy
 from qospec.engine.random import Draws
 from qospec.engine.source.arrivals import Arrivals
 from qospec.engine.source.traffic import CellTraffic, PacketTraffic
+from qospec.model.suite import Goal, Search
 from qospec.reference.kinds import kind_document
 from qospec.report.render import render
+from qospec.search.method import Method, begin, next_trial
+from qospec.search.trial import Request, Trial
 
 ROOT = Path(__file__).parents[2]
 PACKAGE = ROOT / "interpreter" / "qospec"
@@ -65,7 +68,7 @@ def codes_explained() -> list[str]:
 
 
 def test_the_catalogue_is_not_empty() -> None:
-    assert {kind.role for kind in KINDS} == {"element", "traffic", "arrivals", "dropping", "metric"}
+    assert {kind.role for kind in KINDS} == set(get_args(Role))
 
 
 def assert_documented(kind: Kind) -> None:
@@ -149,6 +152,7 @@ def test_the_documented_kinds_are_found(examples: Catalogue) -> None:
         ("traffic", "trickle"),
         ("dropping", "half"),
         ("metric", "smoothness"),
+        ("method", "upwards"),
     }
     for kind in examples.kinds.values():
         assert_documented(kind)
@@ -216,7 +220,7 @@ def test_the_documented_drop_policy_lets_half_wait(examples: Catalogue) -> None:
 
 
 @pytest.mark.parametrize(
-    "base", [Element, Arrivals, CellTraffic, PacketTraffic, DropPolicy, Metric]
+    "base", [Element, Arrivals, CellTraffic, PacketTraffic, DropPolicy, Metric, Method]
 )
 def test_each_fact_of_a_base_class_is_documented(base: type) -> None:
     text = EXTENDING.read_text(encoding="utf-8")
@@ -232,6 +236,18 @@ def test_the_documented_metric_measures(examples: Catalogue) -> None:
     some = replace(none, delays=Delays(count=2, sum_ps=8, min_ps=2, max_ps=6))
     assert metric.measure(none) is None
     assert metric.measure(some) == Fraction(1, 2)
+
+
+def test_the_documented_search_method_goes_upwards(examples: Catalogue) -> None:
+    goal = Goal("ndr", Fraction(0), 1, 1, Fraction(0), Fraction(30), (), absolute=True)
+    search = Search("load", Fraction(10), Fraction(100), None, "binary", (goal,), None)
+    progress = replace(begin(search), method=examples.kinds["method", "upwards"].build())
+    tried = []
+    while isinstance(request := next_trial(progress), Request):
+        tried.append(request.load)
+        progress = progress.after(Trial(request.load, 1, 1, sent=100, lost=request.load > 50))
+    assert tried == [10, 40, 70]
+    assert request["ndr"][:2] == (40, 70)
 
 
 def test_the_documented_report_is_made(tmp_path: Path) -> None:

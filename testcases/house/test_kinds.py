@@ -12,6 +12,7 @@ from qospec.engine.measure.metric import Metric
 from qospec.engine.queue.drop_policy import DropPolicy
 from qospec.engine.source.arrivals import Arrivals
 from qospec.engine.source.traffic import CellTraffic, PacketTraffic
+from qospec.search.method import Method
 
 BASES = {
     "element": (Element,),
@@ -19,6 +20,7 @@ BASES = {
     "traffic": (CellTraffic, PacketTraffic),
     "dropping": (DropPolicy,),
     "metric": (Metric,),
+    "method": (Method,),
 }
 KINDS = sorted(discover().kinds.values(), key=lambda kind: (kind.role, kind.name))
 every_kind = pytest.mark.parametrize("kind", KINDS, ids=lambda kind: f"{kind.role}-{kind.name}")

@@ -1,4 +1,4 @@
-"""What a specification can name: elements, traffic, arrival processes, drop policies and metrics.
+"""What a specification can name: elements, kinds of traffic, metrics and so on.
 
 Each is a class in a file of its own, marked by one of the decorators below. Checks, help and
 fuzzing read the declaration: its docstring, its typed fields with their defaults, and its bounds. A
@@ -21,7 +21,7 @@ from typing import Annotated, Any, Literal, NamedTuple, get_args, get_origin, ge
 
 from qospec.dataclass import dataclass
 
-Role = Literal["element", "traffic", "arrivals", "dropping", "metric"]
+Role = Literal["element", "traffic", "arrivals", "dropping", "metric", "method"]
 Duty = Literal["element", "queue", "scheduler", "line", "router", "classifier"]
 Carried = Literal["cell", "packet"]
 
@@ -35,7 +35,13 @@ NESTED: Mapping[str, Role] = {"dropping": "dropping"}
 """By domain of a field that holds a record of another kind: that kind's role."""
 STRIPPED = 2
 """At this level of optimisation Python has no docstrings."""
-PACKAGES = ("qospec.elements", "qospec.traffic", "qospec.dropping", "qospec.metrics")
+PACKAGES = (
+    "qospec.elements",
+    "qospec.traffic",
+    "qospec.dropping",
+    "qospec.metrics",
+    "qospec.methods",
+)
 
 
 class Buffer(NamedTuple):
@@ -265,6 +271,7 @@ traffic = _marker("traffic")
 arrivals = _marker("arrivals")
 dropping = _marker("dropping")
 metric = _marker("metric")
+method = _marker("method")
 
 
 @cache

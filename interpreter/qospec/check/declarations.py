@@ -209,10 +209,14 @@ class TopologyValue(Value):
 
 
 class TestValue(Value):
-    """`test name on topology { … }`; it cannot be used."""
+    """`test name(parameters) = base(arguments) on topology { … }`; other tests are built on it."""
 
     __test__ = False
     what: ClassVar[str] = "a test"
+
+    def __init__(self, node: ast.Test, home: Scope, evaluator: Evaluator) -> None:
+        self.node = node
+        self.signature = Signature(node.name.text, node.parameters, home, evaluator)
 
 
 class ReferenceValue(Value):

@@ -19,7 +19,7 @@ from qospec.check.evaluate.values import POISON, Value
 from qospec.check.records.parameters import let_value
 from qospec.check.records.record import Record
 from qospec.check.test import flows, properties
-from qospec.check.test.expansion import expanded
+from qospec.check.test.expansion import check_template, expanded
 from qospec.check.topology import body
 from qospec.check.topology.flatten import Networks
 from qospec.model.suite import Property, Reference, Suite, Test
@@ -46,21 +46,21 @@ NOUNS: dict[type, str] = {
 def suite(units: Sequence[Unit], evaluator: Evaluator) -> Suite:
     """Return the suite of the files; what has a mistake is reported and left out."""
     scopes = scopes_of(units, evaluator)
+    networks = Networks(evaluator)
     references = []
     for unit in units:
         for declaration in unit.tree.declarations if unit.tree else ():
-            reference = _check_alone(declaration, scopes[unit.path], evaluator)
+            reference = _check_alone(declaration, scopes[unit.path], networks, evaluator)
             references += [reference] if reference else []
     drawn = _properties(units, scopes, evaluator)
-    networks = Networks(evaluator)
     tests: list[Test] = []
     seen: dict[str, ast.Test] = {}
     for unit in units:
-        for node in unit.tree.declarations if unit.tree and unit.named else ():
-            if isinstance(node, ast.Test):
+        made = expanded(unit, scopes[unit.path], networks, evaluator) if unit.named else []
+        for node in unit.tree.declarations if unit.tree else ():
+            if isinstance(node, ast.Test) and any(test.span is node.span for test in made):
                 _once(node, seen, evaluator)
-        if unit.named:
-            tests += expanded(unit, scopes[unit.path], networks, evaluator)
+        tests += made
     if not evaluator.context.mistakes:  # else what is wrong may be what would use it
         for warning in unused.warnings(units):
             evaluator.context.report(warning)
@@ -144,10 +144,12 @@ def _value(node: ast.Declaration, scope: Scope, evaluator: Evaluator) -> Value:
         return TopologyValue(node, scope, evaluator)
     if isinstance(node, ast.Reference):
         return ReferenceValue(node, scope, evaluator)
-    return TestValue() if isinstance(node, ast.Test) else POISON
+    return TestValue(node, scope, evaluator) if isinstance(node, ast.Test) else POISON
 
 
-def _check_alone(node: ast.Declaration, scope: Scope, evaluator: Evaluator) -> Reference | None:
+def _check_alone(
+    node: ast.Declaration, scope: Scope, networks: Networks, evaluator: Evaluator
+) -> Reference | None:
     """Check a declaration on its own: with unknown parameters, and with their defaults."""
     if isinstance(node, ast.Property):
         return None
@@ -162,6 +164,8 @@ def _check_alone(node: ast.Declaration, scope: Scope, evaluator: Evaluator) -> R
             value.arguments(evaluator)
         if isinstance(value, TrafficValue | DeviceValue | TopologyValue):
             _with_unknowns(value, evaluator)
+        if isinstance(value, TestValue):
+            check_template(value, networks, evaluator)
     except CheckError as mistake:
         evaluator.context.report(mistake)
     except RecursionError:

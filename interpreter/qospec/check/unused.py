@@ -14,7 +14,7 @@ from qospec.check.evaluate.context import CheckError, error
 from qospec.syntax import ast
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
 
     from qospec.check.modules.loader import Unit
 
@@ -25,13 +25,15 @@ Uses = Counter[str]
 def warnings(units: Sequence[Unit]) -> Iterator[CheckError]:
     """Yield a warning for each unused name in the files that were named."""
     tests = [each for unit in units for each in _declarations(unit) if isinstance(each, ast.Test)]
-    on_topology = _on_topology(tests)
+    lineages = [_lineage(test, {each.name.text: each for each in tests}) for test in tests]
+    on_topology = _on_topology(lineages)
+    built_on = _built_on(lineages)
     for unit in units:
         if not unit.named:
             continue
         for each in _declarations(unit):
             if not isinstance(each, ast.Let):  # which is for whoever imports the file
-                yield from _within(each, on_topology)
+                yield from _within(each, on_topology, built_on)
 
 
 def _declarations(unit: Unit) -> Sequence[ast.Declaration]:
@@ -50,14 +52,35 @@ def _uses(node: ast.Node) -> Uses:
     return found
 
 
-def _on_topology(tests: Iterable[ast.Test]) -> dict[str, Uses]:
+def _lineage(test: ast.Test, tests: Mapping[str, ast.Test]) -> list[ast.Test]:
+    """Return a test, and what it is built on, as far as names tell."""
+    found = [test]
+    while (base := found[-1].base) is not None:
+        named = tests.get(_last(base))
+        if named is None or named in found:
+            break
+        found.append(named)
+    return found
+
+
+def _on_topology(lineages: Iterable[Sequence[ast.Test]]) -> dict[str, Uses]:
     """Return what tests use, by the names of the topologies that they run on, controls too."""
     found: dict[str, Uses] = {}
-    for test in tests:
+    for test, *bases in lineages:
         uses = _uses(test)
-        controls = [each for each in _statements(test.body) if isinstance(each, ast.Control)]
-        for base in (test.topology, *(each.topology for each in controls)):
+        controls = [each for each in _statements(test.statements) if isinstance(each, ast.Control)]
+        own = [each.topology for each in (test, *bases) if each.topology is not None]
+        for base in (*own, *(each.topology for each in controls)):
             found.setdefault(_last(base), Uses()).update(uses)
+    return found
+
+
+def _built_on(lineages: Iterable[Sequence[ast.Test]]) -> dict[str, Uses]:
+    """Return what tests use of those that they are built on, by the names of these."""
+    found: dict[str, Uses] = {}
+    for test, *bases in lineages:
+        for base in bases:
+            found.setdefault(base.name.text, Uses()).update(_uses(test))
     return found
 
 
@@ -68,19 +91,30 @@ def _last(base: ast.Path | ast.Call) -> str:
     return (names or [path.name])[-1].text
 
 
-def _within(node: ast.Declaration, on_topology: dict[str, Uses]) -> Iterator[CheckError]:
+def _within(
+    node: ast.Declaration, on_topology: dict[str, Uses], built_on: dict[str, Uses]
+) -> Iterator[CheckError]:
     """Yield the unused names within a declaration."""
     uses = _uses(node)
-    if isinstance(node, ast.Traffic | ast.Device | ast.Topology):
+    if isinstance(node, ast.Traffic | ast.Device | ast.Topology | ast.Test):
         seen = on_topology.get(node.name.text) if isinstance(node, ast.Topology) else None
         yield from _parameters(node, uses + (seen or Uses()))
     if isinstance(node, ast.Let | ast.Traffic):
         return
-    around = on_topology.get(node.name.text) if isinstance(node, ast.Topology) else Uses()
-    for statement in _statements(node.body):
+    around: Uses | None = Uses()
+    if isinstance(node, ast.Topology):
+        around = on_topology.get(node.name.text)
+    elif isinstance(node, ast.Test):
+        around = built_on.get(node.name.text, Uses())
+        if node.parameters or node.topology is None:  # other files may be built on it
+            around = None
+        else:
+            uses += around
+    own = node.statements if isinstance(node, ast.Test) else node.body.statements
+    for statement in _statements(own):
         if isinstance(statement, ast.Let) and around is not None:
             yield from _let(statement, uses + around)
-        elif isinstance(statement, ast.Sweep) and isinstance(node, ast.Test):
+        elif isinstance(statement, ast.Sweep) and around is not None:
             yield from _sweep(statement, uses)
         elif isinstance(statement, ast.Bind) and around and isinstance(node, ast.Topology):
             yield from _hosts(statement, around)
@@ -91,12 +125,12 @@ def _idle(name: str) -> bool:
     return name.startswith("_")
 
 
-def _statements(body: ast.Body) -> Iterator[ast.Statement]:
+def _statements(statements: Sequence[ast.Statement]) -> Iterator[ast.Statement]:
     """Yield the statements of a body, and of the loops in it."""
-    for each in body.statements:
+    for each in statements:
         yield each
         if isinstance(each, ast.Loop):
-            yield from _statements(each.body)
+            yield from _statements(each.body.statements)
 
 
 def _let(node: ast.Let, uses: Uses) -> Iterator[CheckError]:
@@ -110,7 +144,9 @@ def _let(node: ast.Let, uses: Uses) -> Iterator[CheckError]:
         )
 
 
-def _parameters(node: ast.Traffic | ast.Device | ast.Topology, uses: Uses) -> Iterator[CheckError]:
+def _parameters(
+    node: ast.Traffic | ast.Device | ast.Topology | ast.Test, uses: Uses
+) -> Iterator[CheckError]:
     for each in node.parameters:
         if not _idle(each.name.text) and not uses[each.name.text]:
             yield error(

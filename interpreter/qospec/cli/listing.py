@@ -16,6 +16,7 @@ _HELP = {
     "arrivals": "List the arrival processes, by which sources emit.",
     "policies": "List the drop policies of queues.",
     "metrics": "List the metrics that criteria can use.",
+    "methods": "List the methods by which searches choose loads.",
     "units": "List the units, with their exact sizes.",
     "media": "List the media of the library, with their rates.",
 }

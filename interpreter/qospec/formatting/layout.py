@@ -98,7 +98,9 @@ class Layout:
             self._printer.text(first, last)
         elif isinstance(node, ast.Wire | ast.Port):
             self._values.filled(first, last, "ARROW")
-        elif isinstance(node, ast.Device | ast.Topology | ast.Traffic) and node.parameters:
+        elif (
+            isinstance(node, ast.Device | ast.Topology | ast.Test | ast.Traffic) and node.parameters
+        ):
             behind = self._parameters(node, node.parameters)
             self._values.parts(node, behind, last)
         elif not clauses:

@@ -143,9 +143,9 @@ class ParsedSource:
                 self._note_items(node.statements)
                 if len(node.statements) > _MOST_ON_A_LINE:
                     self._broken.add(self._starting[node.span.start])
-            elif isinstance(node, _ALWAYS_BROKEN) and node.body.statements:
+            elif isinstance(node, _ALWAYS_BROKEN) and node.body and node.body.statements:
                 self._broken.add(self._starting[node.body.span.start])
-            if isinstance(node, ast.Device | ast.Topology | ast.Traffic):
+            if isinstance(node, ast.Device | ast.Topology | ast.Test | ast.Traffic):
                 self._note_items(node.parameters)
 
     def _note_items(self, nodes: Sequence[ast.Node]) -> None:

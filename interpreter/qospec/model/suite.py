@@ -305,15 +305,26 @@ Phase = Search | Point
 
 
 class GoalResult(NamedTuple):
-    """What a search has found for a goal: bounds of the load in base units; None: there is none."""
+    """What a search has found for a goal. Loads are in base units.
+
+    Attributes:
+        lower: The highest load that is good, with none below it that is bad; None: there is none.
+        upper: The lowest load that is bad; None: there is none.
+        complete: Whether the search ended by itself; false if it reached its budget before.
+        throughput: The conditional throughput at `lower`: the load less what was lost.
+        inversion: A load that is bad and a higher one that is good, if there are any.
+    """
 
     lower: Fraction | None
     upper: Fraction | None
+    complete: bool = True
+    throughput: Fraction | None = None
+    inversion: tuple[Fraction, Fraction] | None = None
 
     @property
     def regular(self) -> bool:
         """Return whether both bounds exist."""
-        return None not in self
+        return self.lower is not None and self.upper is not None
 
 
 class CaseMaker(Protocol):

@@ -12,7 +12,7 @@ from qospec.check.device.nodes import NodeArray, NodeValue
 from qospec.check.records.record import Record
 from qospec.check.test.expansion import expanded
 from qospec.check.test.flows import record_of
-from qospec.check.test.parts import CaseScope, Part, sweeps_of
+from qospec.check.test.parts import CaseScope, Part, parts_of, sweeps_of
 from qospec.check.test.phases import Phases, Trial
 from qospec.check.test.run_settings import PHASED, RUN, has_phases
 from qospec.check.test.sweeps import combinations
@@ -87,11 +87,12 @@ def test_document(declared: Declared, declarations: Declarations) -> Document:
     cases = next((test.cases for test in tests if test.span is node.span), ())
     if not cases:
         return {}
+    names = _names(node, declared, declarations, networks)
     return {
         "cases": truncated([{"name": case.name, "type": case.skip} for case in cases], "cases"),
-        "networks": [_network(name, each, node) for name, each in cases[0].networks.items()],
+        "networks": [_network(name, each, names) for name, each in cases[0].networks.items()],
         "flows": [_flow(each) for each in cases[0].flows],
-        "origins": list(_origins(declared, declarations, networks)),
+        "origins": list(_origins(names, declared, declarations)),
     }
 
 
@@ -103,11 +104,12 @@ def truncated(entries: list[Document], what: str) -> list[Document]:
     return [*entries[:MOST_SHOWN], {"name": "…", "type": f"and {more:_} more {what}"}]
 
 
-def _network(name: str, network: Network, node: ast.Test) -> Document:
-    controls = (each for each in node.body.statements if isinstance(each, ast.Control))
-    written = {each.name.text: each.topology for each in controls}.get(name, node.topology)
+def _network(name: str, network: Network, names: CaseScope) -> Document:
+    written = {each.name.text: each.topology for each, _ in names.of(ast.Control)}
+    if names.topology is not None:
+        written[""] = names.topology[0]
     size = f"{len(network.hosts):_} hosts, {len(network.elements):_} elements"
-    return {"name": name or "on", "type": f"{written_text(written)}: {size}"}
+    return {"name": name or "on", "type": f"{written_text(written[name])}: {size}"}
 
 
 def _flow(flow: Flow) -> Document:
@@ -119,12 +121,10 @@ def _flow(flow: Flow) -> Document:
 
 
 def _origins(
-    declared: Declared, declarations: Declarations, networks: Networks
+    names: CaseScope, declared: Declared, declarations: Declarations
 ) -> Iterator[Document]:
     """Yield the fields of each flow directly in the test, then those of `run`."""
-    node, evaluator = declared.node, declarations.evaluator
-    assert isinstance(node, ast.Test)  # noqa: S101 -- the caller's choice
-    names = _names(node, declared, declarations, networks)
+    evaluator = declarations.evaluator
     for each, scope in names.statements:
         record, copies = None, []
         if isinstance(each, ast.Flow):
@@ -143,14 +143,14 @@ def _names(
 ) -> CaseScope:
     """Return the names of the first case."""
     home, evaluator = declarations.scope(declared.unit), declarations.evaluator
-    parts = (Part(node, home),)
+    parts = parts_of(node, home, evaluator) or (Part(node, home),)
 
     def scopes_of(points: Combination) -> Sequence[Scope]:
         return CaseScope(parts, points, evaluator).scopes
 
     points = next(combinations(sweeps_of(parts), scopes_of, evaluator))
     case = CaseScope(parts, points, evaluator)
-    instance = networks.of(*case.topology)
+    instance = networks.of(*case.topology) if case.topology is not None else None
     case.add_topology(instance and instance.names)
     if has_phases(case):
         Phases(case, evaluator).declare(case, Trial(0))

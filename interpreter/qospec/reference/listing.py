@@ -86,10 +86,11 @@ TRAFFIC = Collection("traffic", "kind of traffic", _kinds("traffic"))
 ARRIVALS = Collection("arrivals", "arrival process", _kinds("arrivals"))
 POLICIES = Collection("policies", "drop policy", _kinds("dropping"))
 METRICS = Collection("metrics", "metric", _measured)
+METHODS = Collection("methods", "search method", _kinds("method"))
 UNITS = Collection("units", "unit", lambda _: unit_documents())
 MEDIA = Collection("media", "medium", lambda catalogue: medium_documents(library(catalogue)))
 
-COLLECTIONS = (DEVICES, ELEMENTS, TRAFFIC, ARRIVALS, POLICIES, METRICS, UNITS, MEDIA)
+COLLECTIONS = (DEVICES, ELEMENTS, TRAFFIC, ARRIVALS, POLICIES, METRICS, METHODS, UNITS, MEDIA)
 
 
 _FENCED = re.compile(r"^```\w*\n(.*?)^```$", re.MULTILINE | re.DOTALL)

@@ -487,11 +487,18 @@ class Topology(Documented):
 
 
 class Test(Documented):
-    """`test name on topology(arguments) { … }`."""
+    """`test name(parameters) = base(arguments) on topology(arguments) { … }`."""
 
     name: Name
-    topology: Path | Call
-    body: Body
+    parameters: tuple[Parameter, ...]
+    base: Path | Call | None
+    topology: Path | Call | None
+    body: Body | None
+
+    @property
+    def statements(self) -> tuple[Statement, ...]:
+        """Return its own statements, without those of its base."""
+        return self.body.statements if self.body is not None else ()
 
 
 class Property(Documented):

@@ -24,7 +24,7 @@ _FIELDS: dict[str, tuple[type[ast.Node], str]] = {
     "traffic": (ast.Traffic, "name *parameters value"),
     "device": (ast.Device, "name *parameters body"),
     "topology": (ast.Topology, "name *parameters body"),
-    "test": (ast.Test, "name topology body"),
+    "test": (ast.Test, "name *parameters base topology body"),
     "property": (ast.Property, "name body"),
     "reference": (ast.Reference, "name title body"),
     "parameter": (ast.Parameter, "name annotation default"),
@@ -86,7 +86,7 @@ class TreeBuilder:
         self.builders: dict[str, Build] = {
             rule: self._builder(node, fields.split()) for rule, (node, fields) in _FIELDS.items()
         }
-        for rule in ("traffic", "device", "topology"):
+        for rule in ("traffic", "device", "topology", "test"):
             self.builders[rule] = self._with_parameters(self.builders[rule])
         self.builders |= {
             "file": self._file,
@@ -138,8 +138,9 @@ class TreeBuilder:
 
     def _with_parameters(self, build: Build) -> Build:
         def checked(span: Span, parts: list[Any]) -> Any:
+            parameters = [part for part in parts if isinstance(part, ast.Parameter)]
             self._check_separated(
-                parts[1:-1], "a parameter must begin on a new line or after a `,`", ",\n"
+                parameters, "a parameter must begin on a new line or after a `,`", ",\n"
             )
             return build(span, parts)
 

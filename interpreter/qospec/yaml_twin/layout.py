@@ -179,7 +179,7 @@ _VALUES = {
     ast.Let: ("value",),
     ast.Bind: ("value",),
     ast.Traffic: ("value",),
-    ast.Test: ("topology",),
+    ast.Test: ("base", "topology"),
     ast.Parameter: ("default",),
     ast.Link: ("medium",),
     ast.Flow: ("traffic",),

@@ -331,7 +331,7 @@ class _Transcriber:
             elif part.required:
                 message = f"the key `{part.key}` is missing{keys_of(shape)}"
                 raise self._expect.error("E0016", message, first)
-        if shape.block:
+        if shape.block and not (shape.node is ast.Test and heads and _is_empty(rest)):
             self._block(node, rest, first)
 
     def _split_parts(
@@ -406,6 +406,11 @@ class _Transcriber:
 
     def _report(self, code: str, message: str, node: Node, help_text: str) -> None:
         self._problems.add(Diagnostic(code, message, self._expect.span(node), help=help_text))
+
+
+def _is_empty(items: Iterable[Mapping | Scalar]) -> bool:
+    """Return whether nothing is left for a block."""
+    return all(isinstance(item, Mapping) and not item.entries for item in items)
 
 
 def _unknown_edition(node: Node) -> str:

@@ -97,7 +97,14 @@ FILE = (
     Shape("traffic", ast.Traffic, parts=(_PARAMETERS, _IS, _WITH), short=_IS),
     Shape("device", ast.Device, parts=(_PARAMETERS,), block=True),
     Shape("topology", ast.Topology, parts=(_PARAMETERS,), block=True),
-    Shape("test", ast.Test, parts=(Part("on", Role.BASE, "on", "topology"),), block=True),
+    Shape(
+        "test", ast.Test,
+        parts=(
+            _PARAMETERS, Part("is", Role.BASE, "=", "base", required=False),
+            Part("on", Role.BASE, "on", "topology", required=False),
+        ),
+        block=True,
+    ),
     Shape("property", ast.Property, block=True),
     Shape("reference", ast.Reference, parts=(Part("title", Role.TEXT, "", "title"),), block=True),
 )  # fmt: skip

@@ -49,7 +49,7 @@ class EntryBuilder:
         if _may_be_keys(node) and (one_line or can_place_comments(node, self._parsed)):
             entry = Entry(self._content(shape, node), self._name(shape, node))
             self.with_comments(entry, first, last)
-            if shape.block:
+            if shape.block and node.body is not None:
                 entry.opening = self._opening(node.body)
             if self._place_trailing_comment(entry, last):
                 return entry
@@ -137,7 +137,7 @@ class EntryBuilder:
         if short is not None and not short.key and getattr(node, "body", None) is None:
             return Content("text", self._from_part(short, shape, node))
         entries = [entry for part in shape.parts if (entry := self._part(part, node)) is not None]
-        if shape.block:
+        if shape.block and node.body is not None:
             content = self._block(node.body.statements, entries, {part.key for part in shape.parts})
             content.opened |= not isinstance(node, ast.Run | ast.Goal | ast.Point) and bool(
                 content.entries
@@ -207,9 +207,11 @@ class EntryBuilder:
 
 
 def _may_be_keys(node: Any) -> bool:
-    """Return whether the names in a statement can be keys: none twice, and none that misleads."""
+    """Return whether a statement can be keys: no name twice, none that misleads, no `{ }` lost."""
     names = [each.name.text for each in getattr(node, "parameters", ())]
     mistaken = isinstance(node, ast.Transition) and node.name.text == "is"
+    if isinstance(node, ast.Test) and node.body is not None and not node.body.statements:
+        mistaken = node.base is not None or node.topology is not None or bool(names)
     return not mistaken and len({*names}) == len(names)
 
 

@@ -142,7 +142,8 @@ SHAPES = {
     "device: {d: {->: a -> b}}": "2:14 `->` E0016 expected a list below `->`",
     "device: {d: {->: {a: b}}}": "2:14 `->` E0016 expected a list below `->`",
     "device: {d: {->: [[a]]}}": "2:19 `[a]` E0016 expected a text",
-    "test: {t: {}}": "2:8 `t` E0016 the key `on` is missing below `test`: its keys are `on`",
+    "reference: {r: {}}": "2:13 `r` E0016 the key `title` is missing below `reference`: its keys "
+    "are `title`",
     "test: {t: {on: a, run: }}": "2:19 `run` E0016 a block must be a mapping",
     "test: {t: {on: a, expect: b}}": "2:19 `expect` E0016 expected a list or a mapping from labels",
     "test: {t: {on: a, flow: {f: g}}}": "2:26 `f` E0016 expected a mapping below `flow`",

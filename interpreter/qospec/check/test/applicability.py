@@ -42,7 +42,7 @@ def is_unmet(statement: Statement) -> bool:
 
 def warnings(test: ast.Test, cases: Sequence[Case]) -> Iterator[CheckError]:
     """Yield a warning for each statement of a test that tests less than it seems to."""
-    written = {node.condition.span.start: node for node in _criteria(test.body)}
+    written = {node.condition.span.start: node for node in _criteria(test.statements)}
     for statements in by_place(cases):
         node = written.get(statements[0].span.start)
         asked = [each for each in statements if not is_unmet(each)]
@@ -55,15 +55,15 @@ def warnings(test: ast.Test, cases: Sequence[Case]) -> Iterator[CheckError]:
             )
         if settled < len(asked) and node.kind == "expect" and node.claim is None:
             yield from _unclaimed(node, asked)
-    yield from _never(test.body, cases)
+    yield from _never(test.statements, cases)
 
 
-def _criteria(body: ast.Body) -> Iterator[ast.Criterion]:
-    for node in body.statements:
+def _criteria(statements: Iterable[ast.Statement]) -> Iterator[ast.Criterion]:
+    for node in statements:
         if isinstance(node, ast.Criterion):
             yield node
         elif isinstance(node, ast.Loop):
-            yield from _criteria(node.body)
+            yield from _criteria(node.body.statements)
 
 
 # ---- what says too little
@@ -79,12 +79,12 @@ def _unclaimed(node: ast.Criterion, statements: Sequence[Statement]) -> Iterator
         )
 
 
-def _never(body: ast.Body, cases: Sequence[Case]) -> Iterator[CheckError]:
+def _never(own: Iterable[ast.Statement], cases: Sequence[Case]) -> Iterator[CheckError]:
     """Yield a warning for each statement whose `when` is always false."""
     met = {
         (each.span.start, is_unmet(each)) for statements in by_place(cases) for each in statements
     }
-    for node in _conditional(body):
+    for node in _conditional(own):
         first = node.condition if isinstance(node, ast.Criterion) else _first(node.value)
         start = first.span.start
         if (start, True) in met and (start, False) not in met and node.when is not None:
@@ -96,12 +96,12 @@ def _never(body: ast.Body, cases: Sequence[Case]) -> Iterator[CheckError]:
             )
 
 
-def _conditional(body: ast.Body) -> Iterator[ast.Criterion | ast.Report]:
-    for node in body.statements:
+def _conditional(own: Iterable[ast.Statement]) -> Iterator[ast.Criterion | ast.Report]:
+    for node in own:
         if isinstance(node, ast.Criterion | ast.Report) and node.when is not None:
             yield node
         elif isinstance(node, ast.Loop):
-            yield from _conditional(node.body)
+            yield from _conditional(node.body.statements)
 
 
 def _first(value: ast.Expression) -> ast.Expression:

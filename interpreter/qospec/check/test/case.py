@@ -73,7 +73,9 @@ class CaseBuilder:
         return found if self._context.mistakes == before else None
 
     def topology(self) -> None:
-        """Declare the names of the topology."""
+        """Declare the names of the topology, if there is one."""
+        if self._names.topology is None:
+            return
         instance = self._networks.of(*self._names.topology)
         self._names.add_topology(instance and instance.names)
         if instance is not None and instance.network is not None:
@@ -130,6 +132,7 @@ class CaseBuilder:
             self._flows_of_loop(node, scope, subscript, around)
         if not isinstance(node, ast.Flow):
             return
+        self._verify_topology(node, "a flow")
         name = f"{node.name.text}{subscript}"
         if name in self.listed and subscript:
             raise error(
@@ -158,6 +161,17 @@ class CaseBuilder:
         self.listed[name], self.uses[name], self.nodes[name] = value, uses, node
         scope.declare(known_binding(node.name, FLOWS[0], value), self._context)
         self.built += made
+
+    def _verify_topology(self, node: ast.Statement, what: str) -> None:
+        if self._names.topology is None:
+            name = self._test.name.text
+            raise error(
+                "E0522",
+                f"{what} needs a topology, and `{name}` has none",
+                node.span,
+                note=f"without `on`, `{name}` is a template, which other tests are built on",
+                help=f"write `test {name} on …`, or leave it to the tests that name a topology",
+            )
 
     def _flows_of_loop(
         self, node: ast.Loop, scope: Scope, outer: str, around: Mapping[str, str]
@@ -206,6 +220,7 @@ class CaseBuilder:
         found = self.found
         if not isinstance(node, ast.Control):
             return
+        self._verify_topology(node, "a control")
         flows = self.on_network(node.name.text)
         value = ControlValue(flows)
         scope.declare(known_binding(node.name, "a control", value), self._context)
@@ -213,7 +228,8 @@ class CaseBuilder:
         if instance is None or instance.network is None:
             return
         found[node.name.text] = instance.network
-        if "" in found:
+        if "" in found and self._names.topology is not None:
+            topology, _ = self._names.topology
             here, there = (
                 {host.path for host in each.hosts} for each in (found[""], instance.network)
             )
@@ -225,7 +241,7 @@ class CaseBuilder:
                     "a control needs the hosts of the test's topology",
                     node.topology.span,
                     label=f"only {where} has `{first}`",
-                    secondary=(self._names.topology[0].span, "the test's topology"),
+                    secondary=(topology.span, "the test's topology"),
                     help="give both the same hosts, as many of each",
                 )
 

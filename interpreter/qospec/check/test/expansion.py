@@ -10,7 +10,7 @@ from qospec.check.evaluate.context import CheckError, error, too_deep
 from qospec.check.evaluate.loops import written_values
 from qospec.check.evaluate.values import List, Poison, Text
 from qospec.check.test import applicability, tautologies
-from qospec.check.test.parts import CaseScope, Part, sweeps_of
+from qospec.check.test.parts import CaseScope, is_template, parts_of, sweeps_of
 from qospec.check.test.sweeps import case_name, combinations
 from qospec.check.test.trials import CaseMaker
 from qospec.model.expression import is_constant
@@ -20,9 +20,11 @@ from qospec.syntax import ast
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
+    from qospec.check.declarations import TestValue
     from qospec.check.evaluate.evaluator import Evaluator
     from qospec.check.evaluate.scope import Scope
     from qospec.check.modules.loader import Unit
+    from qospec.check.test.parts import Parts
     from qospec.check.test.sweeps import Combination
     from qospec.check.topology.flatten import Networks
     from qospec.source import Span
@@ -33,8 +35,9 @@ def expanded(unit: Unit, home: Scope, networks: Networks, evaluator: Evaluator) 
     tests: list[Test] = []
     room = evaluator.context.limits.cases
     for node in unit.tree.declarations if unit.tree else ():
-        if isinstance(node, ast.Test):
-            expansion = _Expansion(node, home, networks, evaluator)
+        parts = runnable(node, home, evaluator) if isinstance(node, ast.Test) else None
+        if isinstance(node, ast.Test) and parts is not None:
+            expansion = _Expansion(parts, networks, evaluator)
             cases = expansion.cases(room)
             room -= len(cases)
             judged = all(map(_is_judged, cases)) or _only_reports(cases)
@@ -47,6 +50,26 @@ def expanded(unit: Unit, home: Scope, networks: Networks, evaluator: Evaluator) 
             lacking = expansion.not_reproduced()
             tests.append(Test(node.name.text, node.doc, covers, cases, node.span, lacking))
     return tests
+
+
+def runnable(node: ast.Test, home: Scope, evaluator: Evaluator) -> Parts | None:
+    """Return the parts of a test; None for a template, and after a mistake."""
+    parts = None if node.parameters else parts_of(node, home, evaluator)
+    return None if parts is None or is_template(parts) else parts
+
+
+def check_template(value: TestValue, networks: Networks, evaluator: Evaluator) -> None:
+    """Check a template on its own: with unknown parameters, and with their defaults."""
+    signature, before = value.signature, evaluator.context.mistakes
+    rounds = [False] if signature.parameters or not signature.has_defaults() else []
+    rounds += [True] if signature.has_defaults() else []
+    for defaults in rounds:
+        parts = parts_of(value.node, signature.placeholders(defaults=defaults), evaluator)
+        if parts is None or not (value.node.parameters or is_template(parts)):
+            return
+        _Expansion(parts, networks, evaluator).cases(evaluator.context.limits.cases)
+        if evaluator.context.mistakes > before:
+            return
 
 
 def _is_judged(case: Case) -> bool:
@@ -82,11 +105,9 @@ def _unexpected(node: ast.Test, cases: Sequence[Case]) -> CheckError:
 class _Expansion:
     """One test."""
 
-    def __init__(
-        self, node: ast.Test, home: Scope, networks: Networks, evaluator: Evaluator
-    ) -> None:
-        self._node = node
-        self._parts = (Part(node, home),)
+    def __init__(self, parts: Parts, networks: Networks, evaluator: Evaluator) -> None:
+        self._node = parts[-1].node
+        self._parts = parts
         self._sweeps = sweeps_of(self._parts)
         self._networks = networks
         self._evaluator = evaluator

@@ -8,7 +8,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
+from qospec.check.declarations import TestValue
+from qospec.check.evaluate.context import CheckError, error
 from qospec.check.evaluate.scope import Binding, Scope, clash
+from qospec.check.evaluate.values import Poison
 from qospec.check.records.parameters import let_value
 from qospec.syntax import ast
 
@@ -32,11 +35,80 @@ Parts = tuple[Part, ...]
 """What a test is built on, then the test itself."""
 
 
+def parts_of(node: ast.Test, inside: Scope, evaluator: Evaluator) -> Parts | None:
+    """Return the parts of a test with the parameters of `inside`; None after a mistake."""
+    parts = [Part(node, inside)]
+    while (written := parts[0].node.base) is not None:
+        try:
+            base = _base(written, parts, evaluator)
+        except CheckError as mistake:
+            evaluator.context.report(mistake)
+            return None
+        if base is None:
+            return None
+        parts.insert(0, base)
+    on = [part.node for part in parts if part.node.topology is not None]
+    if len(on) > 1:
+        evaluator.context.report(_second_topology(on[0], on[1]))
+        return None
+    return tuple(parts)
+
+
+def is_template(parts: Sequence[Part]) -> bool:
+    """Return whether a test has no topology: it is never run, but others are built on it."""
+    return all(part.node.topology is None for part in parts)
+
+
+def _base(written: ast.Path | ast.Call, parts: Sequence[Part], of: Evaluator) -> Part | None:
+    """Return what a test is built on; None after a reported mistake. Raises CheckError."""
+    path = written.path if isinstance(written, ast.Call) else written
+    value = of.value(path, parts[0].home)
+    if isinstance(value, Poison):
+        return None
+    if not isinstance(value, TestValue):
+        raise error(
+            "E0521",
+            f"expected a test, found {value.what}",
+            path.span,
+            help="name a test to build on; the topology is written after `on`",
+        )
+    if value in of.context.circular:  # which was reported
+        return None
+    known = [part.node for part in parts]
+    if value.node in known:
+        of.context.circular.add(value)
+        circle = [*known[known.index(value.node) :: -1], value.node]
+        names = " -> ".join(f"`{node.name.text}`" for node in reversed(circle))
+        raise error(
+            "E0103",
+            f"this test is built on itself: {names}",
+            path.span,
+            help="build one of them on no other test",
+        )
+    arguments = written.arguments if isinstance(written, ast.Call) else ()
+    bound = value.signature.bind(arguments, parts[0].home, written)
+    return None if bound is None else Part(value.node, bound[0])
+
+
+def _second_topology(base: ast.Test, test: ast.Test) -> CheckError:
+    first, second = base.topology, test.topology
+    assert first is not None and second is not None  # noqa: PT018, S101 -- the caller's choice
+    return error(
+        "E0522",
+        f"`{test.name.text}` already has a topology, from `{base.name.text}`",
+        second.span,
+        label="the second topology",
+        secondary=(first.span, "the first"),
+        help="remove `on …` from one of them",
+    )
+
+
 class CaseScope:
     """The names of a case: for each part those of its file, then the topology's, then the case's.
 
     Attributes:
         test: The test itself, the last of the parts.
+        topology: The topology as it is written, and the names that it sees; None for a template.
         scope: Its names.
         scopes: The names of each part.
         statements: The statements of all parts, in order, each with the names that it sees.
@@ -44,17 +116,21 @@ class CaseScope:
 
     def __init__(self, parts: Parts, points: Combination, evaluator: Evaluator) -> None:
         self.test = parts[-1].node
+        self.topology: tuple[ast.Path | ast.Call, Scope] | None = None
         self.scopes = [Scope(Scope(part.home)) for part in parts]
         self.scope = self.scopes[-1]
         self.statements = [
             (statement, scope)
             for part, scope in zip(parts, self.scopes, strict=True)
-            for statement in part.node.body.statements
+            for statement in part.node.statements
         ]
         self._evaluator = evaluator
         self._context = evaluator.context
         for scope, heir in zip(self.scopes, self.scopes[1:], strict=False):
             scope.heir = heir
+        for part, scope in zip(parts, self.scopes, strict=True):
+            if part.node.topology is not None:
+                self.topology = part.node.topology, scope
         for point in points:
             self.scopes[point.part].declare(point.binding, self._context)
         for node, scope in self.of(ast.Let):
@@ -75,21 +151,18 @@ class CaseScope:
         )
         scope.declare(made, self._context)
 
-    @property
-    def topology(self) -> tuple[ast.Path | ast.Call, Scope]:
-        """Return the topology as it is written, and the names that it sees."""
-        return self.test.topology, self.scope
-
     def add_topology(self, names: dict[str, Binding] | None) -> None:
-        """Add the names of the topology; None if they are not known."""
-        nodes = self.scope.parent
-        assert nodes is not None and nodes.parent is not None  # noqa: PT018, S101 -- made above
-        nodes.incomplete = names is None
-        for name, binding in (names or {}).items():
-            for taken in (nodes.parent.find(name), self.scope.names.get(name)):
-                if taken is not None and taken.span != binding.span:
-                    self._context.report(clash(taken, binding))
-            nodes.names[name] = binding
+        """Add the names of the topology, for its part and those after; None: they are unknown."""
+        first = self.scopes.index(self.topology[1]) if self.topology else len(self.scopes)
+        for scope in self.scopes[first:]:
+            nodes = scope.parent
+            assert nodes is not None and nodes.parent is not None  # noqa: PT018, S101 -- made above
+            nodes.incomplete = names is None
+            for name, binding in (names or {}).items():
+                for taken in (nodes.parent.find(name), scope.names.get(name)):
+                    if taken is not None and taken.span != binding.span:
+                        self._context.report(clash(taken, binding))
+                nodes.names[name] = binding
 
 
 def sweeps_of(parts: Sequence[Part]) -> list[tuple[int, ast.Sweep]]:
@@ -97,6 +170,6 @@ def sweeps_of(parts: Sequence[Part]) -> list[tuple[int, ast.Sweep]]:
     return [
         (index, statement)
         for index, part in enumerate(parts)
-        for statement in part.node.body.statements
+        for statement in part.node.statements
         if isinstance(statement, ast.Sweep)
     ]

@@ -58,7 +58,7 @@ PHASED = replace(RUN, parameters={name: RUN.parameters[name] for name in ("warmu
 SET_BY_PHASES = {
     "measure": (
         "each phase says how long its trials measure",
-        "write `trial = …` in a search, `measure = …` in a point",
+        "write `trial = …` in a search, and `measure = …` in a point",
     ),
     "overload": ("phases may offer more than a line carries", "remove it"),
 }
@@ -75,7 +75,7 @@ def run_of(names: CaseScope, evaluator: Evaluator) -> Run | None:
     if not found and phased:
         return _phased({})
     if not found:
-        if not names.scope.may_hold("run"):
+        if names.topology is not None and not names.scope.may_hold("run"):
             message = f"`{names.test.name.text}` does not say how long to measure"
             help_text = "add `run { measure = 10 s }`"
             evaluator.context.report(error("E0505", message, names.test.name.span, help=help_text))
@@ -91,7 +91,7 @@ def run_of(names: CaseScope, evaluator: Evaluator) -> Run | None:
             )
         )
     node, scope = found[0]
-    body = _without_fields_of_phases(node.body, evaluator) if phased else node.body
+    body = _without_fields_of_phases(node.body, names, evaluator) if phased else node.body
     kind = PHASED if phased else RUN
     record = Record(kind, {}, node.span, evaluator).copy(body, scope, evaluator)
     arguments, complete = record.arguments(evaluator)
@@ -114,7 +114,7 @@ def has_phases(names: CaseScope) -> bool:
     return any(names.of(ast.Search)) or any(names.of(ast.Point))
 
 
-def _without_fields_of_phases(body: ast.Body, evaluator: Evaluator) -> ast.Body:
+def _without_fields_of_phases(body: ast.Body, names: CaseScope, evaluator: Evaluator) -> ast.Body:
     """Report the fields of `run` that phases determine, and leave them out."""
     kept = []
     for node in body.statements:
@@ -123,7 +123,8 @@ def _without_fields_of_phases(body: ast.Body, evaluator: Evaluator) -> ast.Body:
             continue
         name = node.names[0]
         why, way_out = SET_BY_PHASES[name.text]
-        message = f"`run` has no field `{name.text}` in a test with phases"
+        phase = "search" if any(names.of(ast.Search)) else "point"
+        message = f"`run` has no field `{name.text}` in a test with a {phase}"
         evaluator.context.report(error("E0104", message, name.span, note=why, help=way_out))
     return replace(body, statements=tuple(kept))
 

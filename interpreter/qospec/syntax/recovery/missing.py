@@ -111,12 +111,7 @@ def missing_block(site: ErrorSite) -> Diagnosis | None:
 
 
 def missing_type(site: ErrorSite) -> Diagnosis | None:
-    """A parameter has no type, or a test has parameters."""
-    if site.first == "TEST" and site.kind == "LPAR" and site.accepted == {"ON"}:
-        diagnostic = site.diagnostic(
-            "E0001", "a test cannot have parameters", "write `sweep name in …` in its block instead"
-        )
-        return Diagnosis(diagnostic)
+    """A parameter has no type."""
     names = site.tokens.text(site.at - 1), site.text
     swapped = site.kind == "NAME" == site.before and names[0][:1].isupper() > names[1][:1].isupper()
     if site.accepted == {"COLON"} and swapped:

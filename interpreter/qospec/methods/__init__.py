@@ -1,0 +1,1 @@
+"""The search methods: which load a search tries next. One file each."""

@@ -1,0 +1,151 @@
+"""The contract of a search method, and how a search goes on by one."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from fractions import Fraction
+from typing import TYPE_CHECKING, ClassVar
+
+from qospec.catalogue.kinds import discover
+from qospec.model.suite import GoalResult
+from qospec.search.classification import Classification, conditional_throughput
+from qospec.search.progress import Progress
+from qospec.search.scale import scale_of
+from qospec.search.trial import Request
+from qospec.units import PS_PER_S
+
+if TYPE_CHECKING:
+    from qospec.model.suite import Goal, Search
+    from qospec.search.progress import Bounds
+    from qospec.search.scale import Scale
+
+Outcome = dict[str, GoalResult]
+"""What a search has found, by the names of its goals."""
+
+MINUTE_PS = 60 * PS_PER_S
+
+
+class Method(ABC):
+    """A way to choose loads. A frozen dataclass of its parameters.
+
+    A method decides which load is tried next, and nothing else: what a load is worth follows from
+    its trials, by the rules of `search.classification`.
+    """
+
+    trial_ps: ClassVar[int] = MINUTE_PS
+    """How long a trial lasts if the author does not say. Source: RFC 2544, 24."""
+    total_ps: ClassVar[int] = MINUTE_PS
+    """How long the trials at one load last together by default; at least as long as one trial."""
+    exceed: ClassVar[Fraction] = Fraction(0)
+    """The greatest share of that time that may be bad trials at a good load, by default."""
+    needs_step: ClassVar[bool] = False
+    """Whether the range must have a step: its loads are tried, and no others."""
+
+    @abstractmethod
+    def most_loads(self, search: Search, scale: Scale) -> int:
+        """Return the largest number of loads that are tried for one goal.
+
+        It is never exceeded if each load is decided as it first looks, and no greater load loses a
+        smaller share. In any other case it limits the search: it is the budget.
+        """
+
+    @abstractmethod
+    def next_load(self, progress: Progress, goal: int) -> Fraction | None:
+        """Return the load of the next trial for a goal, by its number; None if it needs none."""
+
+
+class Narrowing(Method):
+    """A method that narrows the interval between a good and a bad load until they are near.
+
+    It begins at the highest load. The lowest is tried last, if no other was good.
+    """
+
+    @abstractmethod
+    def between(self, progress: Progress, goal: int, lower: Fraction, upper: Fraction) -> Fraction:
+        """Return a load between two that are not near; the lower may be an untried end."""
+
+    def most_loads(self, search: Search, scale: Scale) -> int:  # noqa: ARG002
+        """Return the number of both ends and of the halvings between them."""
+        return 2 + scale.halvings(scale.low, scale.high)
+
+    def next_load(self, progress: Progress, goal: int) -> Fraction | None:
+        """Return an end, a load between the bounds or, when they are near, an undecided bound."""
+        scale = progress.scales[goal]
+        bounds = progress.apparent_bounds(goal)
+        lower, upper = bounds
+        if upper is None:
+            if lower is None or lower.load < scale.high:
+                return scale.high
+            return undecided(bounds, goal)
+        if lower is None and upper.load == scale.low:
+            return undecided(bounds, goal)
+        lowest = scale.low if lower is None else lower.load
+        if not scale.near(lowest, upper.load):
+            return self.between(progress, goal, lowest, upper.load)
+        return scale.low if lower is None else undecided(bounds, goal)
+
+
+def undecided(bounds: Bounds, goal: int) -> Fraction | None:
+    """Return that of two bounds that is undecided; of both, the one with fewer trials."""
+    found = [each for each in bounds if each and each.classes[goal] is Classification.UNDECIDED]
+    return min(found, key=lambda each: len(each.trials)).load if found else None
+
+
+def begin(search: Search) -> Progress:
+    """Return the progress of a search without trials."""
+    kind = discover().of("method")[search.method]
+    method = kind.build(**{name: getattr(search, name) for name in kind.parameters})
+    goals = search.goals
+    scales = tuple(scale_of(search, goal) for goal in goals)
+    most_loads = tuple(method.most_loads(search, each) for each in scales)
+    order = sorted(range(len(goals)), key=lambda number: (goals[number].loss, goals[number].exceed))
+    return Progress(search, method, scales, most_loads, tuple(order))
+
+
+def next_trial(progress: Progress) -> Request | Outcome:
+    """Return the trial that a search needs next or, if it needs none, what it has found.
+
+    The goals are pursued one after the other, beginning with the strictest, and each profits from
+    the trials of those before. A search that has spent its budget ends as it is.
+    """
+    if progress.trials < most_trials(progress):
+        for number in progress.order:
+            load = progress.method.next_load(progress, number)
+            if load is not None:
+                here = progress.at(load)
+                goal = progress.search.goals[number]
+                done = here.trials[-1].number if here is not None else 0
+                return Request(load, done + 1, None if goal.varies else goal.trial_ps)
+    return {goal.name: _result(progress, n) for n, goal in enumerate(progress.search.goals)}
+
+
+def most_trials(progress: Progress) -> int:
+    """Return the largest number of trials that a search runs, whatever they show: its budget."""
+    goals = zip(progress.search.goals, progress.most_loads, strict=True)
+    return sum(loads * trials_of_a_load(goal) for goal, loads in goals)
+
+
+def trials_of_a_load(goal: Goal) -> int:
+    """Return the number of trials that decide a load, at most."""
+    return 1 if goal.varies else -(-goal.total_ps // goal.trial_ps)
+
+
+def _result(progress: Progress, number: int) -> GoalResult:
+    goal = progress.search.goals[number]
+    lower, upper = progress.bounds(number)
+    return GoalResult(
+        None if lower is None else lower.load,
+        None if upper is None else upper.load,
+        progress.method.next_load(progress, number) is None,
+        None if lower is None else conditional_throughput(goal, lower.load, lower.trials),
+        _inversion(progress, number),
+    )
+
+
+def _inversion(progress: Progress, goal: int) -> tuple[Fraction, Fraction] | None:
+    """Return the lowest load that is bad and the highest one above it that is good, if any."""
+    upper = progress.bounds(goal).upper
+    good = [each for each in progress.tried if each.classes[goal] is Classification.LOWER]
+    if upper is None or not good or good[-1].load < upper.load:
+        return None
+    return upper.load, good[-1].load

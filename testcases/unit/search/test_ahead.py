@@ -1,0 +1,52 @@
+"""Looking ahead: how a trial may end."""
+
+from fractions import Fraction
+
+from hypothesis import given
+from hypothesis import strategies as st
+from searches import draws, forwards, goal, ndr, pdr, search
+
+from qospec.search.ahead import likely
+from qospec.search.classification import is_good
+from qospec.search.method import begin, next_trial
+from qospec.search.trial import Request
+
+
+def verdicts(progress, trial):
+    return tuple(is_good(goal, trial) for goal in progress.search.goals)
+
+
+@given(st.integers(0, 20), st.sampled_from(["mlrsearch", "binary"]))
+def test_one_of_the_likely_results_decides_as_the_real_one(seed, method):
+    asked = search(ndr(), pdr(), goal("1/10", name="soak"), method=method)
+    device = draws(lambda load, drawn: 1 - 40_000 * drawn.gauss(1, 0.01) / float(load), seed)
+    progress = begin(asked)
+    while isinstance(request := next_trial(progress), Request):
+        real, expected = device(request), likely(progress, request)
+        decided = [verdicts(progress, each) for each in expected]
+        assert len(set(decided)) == len(decided) == 4
+        assert verdicts(progress, real) in decided
+        for each in expected:
+            next_trial(progress.after(each))
+        progress = progress.after(real)
+
+
+def test_ndr_is_confirmed_as_expected():
+    """Most trials of a search repeat a load, and end as the one before: they can run at once."""
+    asked = search(ndr())
+    device = forwards(40_000, drawn=True)
+    progress, guessed, trials = begin(asked), 0, 0
+    while isinstance(request := next_trial(progress), Request):
+        real, expected = device(request), likely(progress, request)[0]
+        assert expected.drawn or not progress.tried
+        guessed += next_trial(progress.after(expected)) == next_trial(progress.after(real))
+        progress, trials = progress.after(real), trials + 1
+    assert (guessed, trials) == (22, 23)
+
+
+def test_a_load_below_an_overload_is_expected_to_forward_as_much():
+    progress = begin(search(ndr()))
+    progress = progress.after(forwards(40_000)(Request(Fraction(100_000), 1, 1)))
+    first = likely(progress, Request(Fraction(50_000), 1, None))[0]
+    assert Fraction(first.lost, first.sent) == Fraction(1, 5)
+    assert likely(progress, Request(Fraction(30_000), 1, None))[0].lost == 0

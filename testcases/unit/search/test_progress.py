@@ -1,0 +1,93 @@
+"""Progress: a function of the trials that have ended, whatever their order."""
+
+from fractions import Fraction
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from searches import HALF, carried_out, draws, forwards, goal, loses, ndr, pdr, search
+
+from qospec.search.method import begin, next_trial
+from qospec.search.trial import Trial
+
+SECOND = 10**12
+
+
+def told(asked, *trials):
+    """Return the progress after trials at loads that lost a number of 1,000 items each."""
+    progress = begin(asked)
+    for number, (load, lost) in enumerate(trials, 1):
+        progress = progress.after(Trial(Fraction(load), number, SECOND, 1_000, lost))
+    return progress
+
+
+@given(st.integers(0, 40), st.randoms())
+def test_the_order_in_which_trials_end_does_not_matter(seed, random):
+    """Looking ahead, workers end them in any order."""
+    asked = search(ndr(), pdr())
+    device = draws(lambda load, drawn: 1 - 40_000 * drawn.gauss(1, 0.01) / float(load), seed)
+    ended = carried_out(asked, device)
+    shuffled = random.sample(ended.trials, len(ended.trials))
+    progress = begin(asked)
+    for trial in shuffled:
+        progress = progress.after(trial)
+    assert progress == ended.progress
+    assert next_trial(progress) == ended.found
+
+
+def test_a_trial_counts_once():
+    progress = told(search(ndr()), (2_000, 0))
+    with pytest.raises(ValueError, match="trial 1 at 2000 was run before"):
+        progress.after(Trial(Fraction(2_000), 1, SECOND, 5, 0))
+
+
+def test_nothing_changes_what_was_given():
+    """An assumption is tried on a progress, which stays as it is."""
+    before = told(search(ndr()), (2_000, 0))
+    after = before.after(Trial(Fraction(3_000), 1, SECOND, 5, 1))
+    assert [each.load for each in before.tried] == [2_000]
+    assert [each.load for each in after.tried] == [2_000, 3_000]
+    assert next_trial(before) == next_trial(before)
+
+
+def test_relevant_bounds_are_those_of_mlrsearch():
+    """The lowest upper bound counts, and the highest lower bound below it. RFC 9971."""
+    progress = told(search(goal()), (10_000, 0), (20_000, 0), (30_000, 1), (40_000, 0), (50_000, 9))
+    lower, upper = progress.bounds(0)
+    assert (lower.load, upper.load) == (20_000, 30_000)
+
+
+def test_a_load_that_looks_bad_is_a_bound_until_it_is_decided():
+    asked = search(goal(total_s=3, exceed=HALF))
+    progress = told(asked, (20_000, 0), (20_000, 0), (30_000, 1), (40_000, 0), (40_000, 0))
+    lower, upper = progress.bounds(0)
+    assert (lower.load, upper) == (40_000, None)
+    assert progress.apparent_bounds(0) == (lower, None)
+    progress = told(asked, (20_000, 0), (20_000, 0), (30_000, 1), (50_000, 1), (50_000, 1))
+    assert progress.bounds(0).upper.load == 50_000
+    assert progress.apparent_bounds(0).upper.load == 30_000
+
+
+def test_ndr_and_pdr_share_trials():
+    """Each goal judges the trials by itself; a load is never tried twice without draws."""
+    ended = carried_out(search(ndr(), pdr()), forwards(40_000))
+    assert len(ended.trials) == len(ended.loads) == 4
+    assert ended.found["ndr"].upper == ended.found["pdr"].lower
+
+
+def test_loss_inversion_is_reported():
+    """A device that loses at some loads only: the lowest bad load counts, as in RFC 9971."""
+    device = loses(lambda load: Fraction(1, 100) if 20_000 <= load <= 30_000 else 0)
+    asked = search(goal(), low=10_000, high=100_000, step=10_000, method="step", confirm=9)
+    found = carried_out(asked, device).found["ndr"]
+    assert (found.lower, found.upper) == (10_000, 20_000)
+    assert found.inversion == (20_000, 100_000)
+    assert carried_out(asked, forwards(40_000)).found["ndr"].inversion is None
+
+
+def test_goals_may_have_trials_of_different_lengths():
+    """Short trials of one goal prove nothing good for another, as RFC 9971 has it."""
+    asked = search(goal(trial_s=60, total_s=60, name="rfc2544"), pdr())
+    ended = carried_out(asked, forwards(40_000, drawn=True))
+    assert {trial.length_ps // SECOND for trial in ended.trials} == {1, 60}
+    assert ended.found["rfc2544"].lower <= 40_000 < ended.found["rfc2544"].upper
