@@ -67,7 +67,7 @@ bench: setup ## Compare the speed of the engine with C in the same run
 digests: setup ## Renew the digests of the suites' results, after an intended change of results
 	$(BIN)/qos run testcases/suites -j 2 --json | $(BIN)/python testcases/digests.py
 
-calibration: setup ## Print how often criteria with a confidence are wrong about known queues
+calibration: setup ## Print how often criteria with a confidence, and searches, are wrong about what is known
 	$(BIN)/python testcases/calibration/table.py
 
 SECONDS = 120

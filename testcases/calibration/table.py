@@ -1,10 +1,15 @@
-"""Prints as Markdown how often criteria are wrong about known queues: `make calibration`."""
+"""Prints as Markdown how often criteria and searches are wrong: `make calibration`.
+
+The truth about the queues and the devices is known.
+"""
 
 import argparse
 import itertools
 from fractions import Fraction
 
 from asked import Row
+from knees import KNEES, SEARCHES
+from knees import count as count_searches
 from trials import count
 
 SURE, SURER = Fraction(95, 100), Fraction(99, 100)
@@ -126,6 +131,23 @@ def main() -> None:
             f"| {row.queue} | {row.load} | {row.room or 'any'} | {row.cells:_} | {row.repeats}"
             f" | {row.asked} | {float(row.confidence):.0%}"
             f" | {found.false_below} | {found.false_above} | {found.decided} | {trials} |",
+            flush=True,
+        )
+    print_searches(trials)
+
+
+def print_searches(searches: int) -> None:
+    """Print a line for each sort of device and method."""
+    print(
+        "\n| 10 % to 90 % of trials bad | method | trials at a load | load below the bounds"
+        " | load above the bounds | 1 in 20 farther than | trials | searches |"
+    )
+    print("|---" * 8 + "|")
+    for knee, (method, aim) in itertools.product(KNEES, SEARCHES):
+        found = count_searches(knee, method, aim, searches)
+        print(
+            f"| {knee} | {method} | {aim.total_ps // aim.trial_ps} | {found.above} | {found.below}"
+            f" | {found.farthest:.2%} | {found.trials:.0f} | {searches} |",
             flush=True,
         )
 

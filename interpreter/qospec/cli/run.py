@@ -128,6 +128,7 @@ def _check_chunk() -> None:
 def _assignment(
     request: loading.Request, suite: Suite, plans: list[CasePlan], jobs: int, console: Console
 ) -> RunRequest:
+    from qospec.plan.plan import Bounds
     from qospec.run.runner import RunRequest
 
     return RunRequest(
@@ -140,7 +141,7 @@ def _assignment(
             for test in suite.tests
             for case in test.cases
         },
-        limits={"cells per trial": request.max_cells},
+        bounds=Bounds(request.max_cells),
         version=VERSION,
         keep_going=request.keep_going,
         notices=console.notices(),

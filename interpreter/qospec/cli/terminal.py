@@ -16,6 +16,7 @@ from qospec.judge.verdict import PROBLEMS
 from qospec.report.causes import reasons, unmet, with_confidence
 from qospec.report.cautions import caution_sentence, cautions
 from qospec.report.claims import claims_sentence
+from qospec.report.goals import goal_lines
 from qospec.report.grid import GAP, aligned, grids
 from qospec.report.similar import extent, least_and_most, same_way, similar
 from qospec.report.views import counts, plural, worst
@@ -166,6 +167,8 @@ class Console:
         its = self._tables.get(case["name"], ())
         if not its or self._verbose:
             self._print_line(case["verdict"], case["name"], seconds)
+            for line in goal_lines(case):
+                say(f"    {line}")
         if its:
             self._waiting[case["name"]] = (case, seconds)
             if all(name in self._waiting for name in its):

@@ -16,6 +16,8 @@ from typing import TYPE_CHECKING
 
 from qospec.catalogue.statistics import from_histogram, share_of
 from qospec.judge import quantiles
+from qospec.judge.found import loads
+from qospec.judge.found_repeats import found_constraints
 from qospec.judge.losses import as_ratios, compared_count, is_count, losses
 from qospec.judge.means import MeanConstraint
 from qospec.judge.quantiles import (
@@ -81,9 +83,10 @@ def judge_repeats(
         rows.append([value for value in values if isinstance(value, Fraction)])
     if not any(repeat.drawn for repeat in repeats):
         return _judge_undrawn(statement, repeats[0])
+    found = bool(loads(expression))
     leaf = compared_count(expression)
     counted = losses(leaf, repeats) if leaf is not None else None
-    estimates = {} if leaf is not None else _estimates(expression, repeats)
+    estimates = {} if found or leaf is not None else _estimates(expression, repeats)
     if estimates:
         if any(value_of(side, estimates) is None for side in expression.operands):
             return Judgement("inconclusive", None, note="no data in all repeats together")
@@ -94,7 +97,11 @@ def judge_repeats(
     else:
         leaves = dict.fromkeys(observed(expression))
         skewness = max((_assumed_skewness(each, repeats) for each in leaves), default=Fraction(0))
-        constraints = _mean_constraints(expression, repeats, counted, skewness)
+        constraints = (
+            found_constraints(expression, repeats)
+            if found
+            else _mean_constraints(expression, repeats, counted, skewness)
+        )
         shown = _shown(expression, rows, statement, counted, skewness)
     verdict, notes = _decide(constraints, statement, confidence)
     few = _too_few_items(expression, estimates, confidence, constraints)

@@ -89,8 +89,8 @@ class Readings:
 
     def read(self, leaf: Leaf) -> Value:
         """Return the value of a measurement, in base units of the language; None without data."""
-        if isinstance(leaf, Attribute | Found):
-            return None
+        if isinstance(leaf, Attribute | Found) or leaf.network not in self._seen:
+            return None  # not measured here, or at a point that was not run
         if isinstance(leaf, Counted):
             return self._count(leaf)
         if leaf.place is not None:
@@ -198,6 +198,22 @@ class Readings:
                 for statistic in _statistics(kind.statistics(carries)):
                     shown = f"{name}.{statistic}" if statistic else name
                     yield population, shown, self._measure(name, tally, statistic), dimension
+
+    def exchanged(self) -> tuple[int, int]:
+        """Return how many items of all flows were sent, and how many of these were lost.
+
+        Of flows between endpoints these are exchanges: what is sent again was not lost for them.
+        """
+        sent = lost = 0
+        for network, (planned, _) in self._seen.items():
+            prefix = f"{network}." if network else ""
+            whole = [each for each in planned.populations.values() if each.member is None]
+            answered = {each.flow for each in whole if each.part == "exchanges"}
+            for each in whole:
+                if each.part == ("exchanges" if each.flow in answered else "user"):
+                    tally = self._tallies[prefix + each.name]
+                    sent, lost = sent + tally.sent, lost + tally.lost_count
+        return sent, lost
 
     def silent_flows(self) -> Iterator[str]:
         """Yield a sentence for each flow that sent nothing within the window."""

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from fractions import Fraction
 
     from qospec.engine.measure.tally import Delays
-    from qospec.model.expression import Leaf, Measured, Value
+    from qospec.model.expression import Expression, Leaf, Measured, Value
 
 
 class ConfidenceLevels(NamedTuple):
@@ -39,6 +39,9 @@ class RepeatReadings(Protocol):
 
     def delays(self, leaf: Measured) -> Delays | None:
         """Return the delays of which a metric gives quantiles; for others, the transfer delays."""
+
+    def series(self, expression: Expression, every_ps: int) -> list[Value]:
+        """Return the value of an expression in each interval in order; None without data."""
 
 
 class Constraint(Protocol):

@@ -2,13 +2,21 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from qospec.dataclass import dataclass
 
 if TYPE_CHECKING:
     from qospec.judge.readings import Readings
+    from qospec.judge.repeats import RepeatReadings
     from qospec.judge.verdict import Judgement
+
+
+class Judged(NamedTuple):
+    """One statement in one repeat; the readings are None if they were not kept."""
+
+    readings: RepeatReadings | None
+    judgement: Judgement
 
 
 @dataclass(frozen=True)
@@ -25,3 +33,7 @@ class Result:
 
     repeats: tuple[Repeat, ...]
     errors: tuple[str, ...] = ()
+
+    def of(self, number: int) -> list[Judged]:
+        """Return the statement of that number in each repeat."""
+        return [Judged(repeat.readings, repeat.judgements[number]) for repeat in self.repeats]

@@ -6,12 +6,14 @@ verdicts, so the order in which they are judged cannot matter. No data is never 
 
 from __future__ import annotations
 
+from dataclasses import replace
 from fractions import Fraction
 from typing import TYPE_CHECKING, Literal
 
 from qospec.catalogue.statistics import bound_of, from_histogram
 from qospec.dataclass import dataclass
-from qospec.model.expression import Attribute, Operation, evaluate, measurements, observed
+from qospec.judge.found import decided, notes
+from qospec.model.expression import Attribute, Operation, evaluate, is_measured, measurements
 from qospec.units import text_of
 
 if TYPE_CHECKING:
@@ -98,9 +100,10 @@ class Judgement:
 def judge(statement: Statement, read: Reader) -> Judgement:
     """Return the judgement of a statement in one trial; `read` returns what was measured."""
     expression = statement.expression
-    value = evaluate(expression, read)
+    note = "; ".join(notes(expression, read))
     if statement.kind == "report":
-        return Judgement(None, _side(expression, read))
+        return Judgement(None, _side(expression, read), note=note)
+    value = decided(expression, read)
     verdict: Verdict
     if value is None:
         verdict = "inconclusive"
@@ -108,7 +111,7 @@ def judge(statement: Statement, read: Reader) -> Judgement:
         verdict = "pass"
     else:
         verdict = WHEN_FALSE[statement.kind]
-    return with_sides(verdict, _decisive(expression, read), read)
+    return replace(with_sides(verdict, _decisive(expression, read), read), note=note)
 
 
 def _decisive(expression: Expression, read: Reader) -> Expression | None:
@@ -117,12 +120,12 @@ def _decisive(expression: Expression, read: Reader) -> Expression | None:
     Parts that measure something go first. None if the whole measures something, and only parts that
     measure nothing decided it.
     """
-    measuring = bool(observed(expression))
+    measuring = is_measured(expression)
     while isinstance(expression, Operation) and expression.operator in ("and", "or"):
-        value = evaluate(expression, read)
-        parts = [part for part in expression.operands if evaluate(part, read) == value]
-        expression = next((part for part in parts if observed(part)), parts[0])
-    return None if measuring and not observed(expression) else expression
+        value = decided(expression, read)
+        parts = [part for part in expression.operands if decided(part, read) == value]
+        expression = next((part for part in parts if is_measured(part)), parts[0])
+    return None if measuring and not is_measured(expression) else expression
 
 
 def with_sides(verdict: Verdict | None, expression: Expression | None, read: Reader) -> Judgement:
@@ -138,7 +141,7 @@ def with_sides(verdict: Verdict | None, expression: Expression | None, read: Rea
     left, right = sides
     if expression.operator == "in":
         return Judgement(verdict, left, "in", right)
-    if observed(expression.operands[1]) and not observed(expression.operands[0]):
+    if is_measured(expression.operands[1]) and not is_measured(expression.operands[0]):
         return Judgement(verdict, right, MIRRORED[expression.operator], left)
     return Judgement(verdict, left, expression.operator, right)
 

@@ -259,6 +259,11 @@ def observed(expression: Expression) -> tuple[Measured | Counted, ...]:
     return (*measurements(expression), *counted(expression))
 
 
+def is_measured(expression: Expression) -> bool:
+    """Return whether an expression depends on what a run measures or finds."""
+    return bool(observed(expression) or found(expression))
+
+
 def with_leaves(expression: Expression, change: Callable[[Leaf], Expression]) -> Expression:
     """Return an expression whose leaves, but for its constants, are changed."""
     if isinstance(expression, Operation):

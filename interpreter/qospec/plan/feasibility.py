@@ -373,9 +373,6 @@ def unsupported(test: Test, case: Case) -> Diagnostic | None:
         for path, machine in network.machines:
             what = f"the machine `{machine.name}` of `{path}`"
             return _not_executed(what, machine.span, f"leave it out, or leave out `{test.name}`")
-    for phase in case.phases:
-        what = f"the search for `{phase.name}`"
-        return _not_executed(what, phase.span, "give the load by a `sweep` for now")
     return None
 
 

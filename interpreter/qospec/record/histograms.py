@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 from qospec.catalogue.kinds import discover
 from qospec.catalogue.statistics import packet_of
-from qospec.model.expression import Measured, Operation, measurements, observed
+from qospec.model.expression import Measured, Operation, is_measured, measurements
 from qospec.plan.plan import population_name
 from qospec.record.bins import FINEST, bin_of
 from qospec.record.quantity import quantity
@@ -40,7 +40,7 @@ def single_measurement(expression: Expression) -> Document:
     """Return as `measures` what a statement measures; nothing unless that is a single value."""
     sides = [expression]
     if isinstance(expression, Operation):
-        sides = [side for side in expression.operands if observed(side)]
+        sides = [side for side in expression.operands if is_measured(side)]
     leaf = sides[0] if len(sides) == 1 else None
     if not isinstance(leaf, Measured) or leaf.place is not None:
         return {}

@@ -13,10 +13,11 @@ from typing import TYPE_CHECKING, Any
 from qospec.catalogue.kinds import discover
 from qospec.judge.readings import QUANTILES
 from qospec.judge.verdict import VERDICTS, Verdict, worst
-from qospec.model.expression import measurements, observed
+from qospec.model.expression import is_measured, measurements
 from qospec.model.suite import JUDGED
 from qospec.plan.settings import FieldValue, arrivals_kind, settings
 from qospec.record.histograms import histogram_documents
+from qospec.record.phases import phase_documents, why_of_phases
 from qospec.record.quantity import HISTOGRAM_ERROR, quantity
 from qospec.record.series import series_document
 from qospec.record.statements import count_by_claim, statement_document
@@ -27,7 +28,9 @@ if TYPE_CHECKING:
     from fractions import Fraction
 
     from qospec.document import Document
-    from qospec.judge.result import Repeat, Result
+    from qospec.judge.phases import PhasesResult
+    from qospec.judge.readings import Readings
+    from qospec.judge.result import Result
     from qospec.model.suite import Case, Flow, Network, Statement, Suite, Test
     from qospec.plan.plan import CasePlan
     from qospec.units import Dimension
@@ -46,19 +49,55 @@ def case_document(plan: CasePlan, result: Result, command: str) -> Document:
         return {**not_run(plan, command), **_SKIPPED, "why": [plan.case.skip]}
     statements = [
         {
-            **statement_document(each, number, result, plan.case.run.repeat),
-            **series_document(each, result),
+            **statement_document(
+                each, result.of(number), plan.case.run.repeat, errors=bool(result.errors)
+            ),
+            **series_document(each, result.of(number)),
         }
         for number, each in enumerate(plan.case.statements)
     ]
+    readings = [repeat.readings for repeat in result.repeats]
+    return {
+        **_ran(plan, command, statements, readings, result.errors),
+        "why": _why(plan, readings),
+        "errors": list(result.errors),
+    }
+
+
+def phases_document(plan: CasePlan, result: PhasesResult, command: str) -> Document:
+    """Return the document of a case with phases; `command` runs it alone."""
+    statements = []
+    for each in plan.case.statements:
+        judged, planned = result.of(each)
+        found = statement_document(each, judged, planned, errors=bool(result.errors))
+        statements.append({**found, **series_document(each, judged)})
+    document = _ran(plan, command, statements, result.readings(), result.errors)
+    unfinished: list[Verdict] = [] if result.complete else ["inconclusive"]
+    return {
+        **document,
+        "verdict": worst([document["verdict"], *unfinished]),
+        "phases": phase_documents(result),
+        "why": [*_why_unjudged(plan.case), *why_of_phases(result)],
+        "errors": list(result.errors),
+    }
+
+
+def _ran(
+    plan: CasePlan,
+    command: str,
+    statements: list[Document],
+    readings: Sequence[Readings],
+    errors: Sequence[str],
+) -> Document:
+    """Return what all documents of cases that ran have, but for reasons."""
     verdicts: list[Verdict] = [s["verdict"] for s in statements if s["verdict"] in VERDICTS]
     if not _measures(plan.case.statements):
         # invariants that hold say nothing about how good a device is
         verdicts = [verdict for verdict in verdicts if verdict != "pass"]
         verdicts.append("measured" if _only_reports(plan.case.statements) else "inconclusive")
-    if result.errors:
+    if errors:
         verdicts.append("error")
-    repeats = [_metrics(repeat) for repeat in result.repeats]
+    repeats = [_metrics(each) for each in readings]
     return {
         **not_run(plan, command),
         "verdict": worst(verdicts),
@@ -66,18 +105,15 @@ def case_document(plan: CasePlan, result: Result, command: str) -> Document:
         "statements": statements,
         "metrics": repeats[0] if repeats else {},
         "repeats": repeats,
-        "delays": histogram_documents(
-            plan.case.statements, [repeat.readings for repeat in result.repeats]
-        ),
-        "losses": _losses(result),
-        "why": _why(plan, result),
-        "errors": list(result.errors),
+        "delays": histogram_documents(plan.case.statements, readings),
+        "losses": _losses(readings),
     }
 
 
 def not_run(plan: CasePlan, command: str) -> Document:
     """Return the document of a case that has not ended: nothing is decided."""
     run = plan.case.run
+    measure_ps = 0 if plan.case.phases else run.measure_ps
     return {
         "name": plan.case.name,
         "test": plan.test,
@@ -87,7 +123,7 @@ def not_run(plan: CasePlan, command: str) -> Document:
         "links": _links(plan.case.networks[""]),
         "run": {
             "warmup": quantity(Fraction(run.warmup_ps, PS_PER_S), TIME),
-            "measure": quantity(Fraction(run.measure_ps, PS_PER_S), TIME),
+            "measure": quantity(Fraction(measure_ps, PS_PER_S), TIME),
             "repeat": run.repeat,
             **({"common_draws": True} if run.common_draws else {}),
         },
@@ -101,7 +137,7 @@ def not_run(plan: CasePlan, command: str) -> Document:
     }
 
 
-def _losses(result: Result) -> list[Document]:
+def _losses(repeats: Sequence[Readings]) -> list[Document]:
     return [
         {
             "repeat": number,
@@ -111,14 +147,14 @@ def _losses(result: Result) -> list[Document]:
             "carries": loss.carries,
             "cells": loss.cells,
         }
-        for number, repeat in enumerate(result.repeats, 1)
-        for loss in repeat.readings.losses()
+        for number, readings in enumerate(repeats, 1)
+        for loss in readings.losses()
     ]
 
 
 def _measures(statements: Iterable[Statement]) -> bool:
     """Return whether any criterion measures something; constants say nothing about a device."""
-    return any(s.judges and observed(s.expression) for s in statements)
+    return any(s.judges and is_measured(s.expression) for s in statements)
 
 
 def _only_reports(statements: Sequence[Statement]) -> bool:
@@ -136,9 +172,9 @@ def _why_unjudged(case: Case) -> Iterator[str]:
         yield "no criterion measures anything"
 
 
-def _metrics(repeat: Repeat) -> Document:
+def _metrics(readings: Readings) -> Document:
     metrics: Document = {}
-    for population, metric, value, dimension in repeat.readings.all():
+    for population, metric, value, dimension in readings.all():
         shown = quantity(value, dimension)
         if shown is not None and metric.rpartition(".")[2] in QUANTILES:
             shown["error"] = HISTOGRAM_ERROR
@@ -146,12 +182,11 @@ def _metrics(repeat: Repeat) -> Document:
     return metrics
 
 
-def _why(plan: CasePlan, result: Result) -> list[str]:
+def _why(plan: CasePlan, repeats: Sequence[Readings]) -> list[str]:
     """Return in sentences which elements discarded items; if none did, which could have."""
     lines = list(_why_unjudged(plan.case))
-    seen = [repeat.readings for repeat in result.repeats]
-    lines += [words for readings in seen for words in readings.silent_flows()]
-    lines += map(loss_sentence, _losses(result))
+    lines += [words for readings in repeats for words in readings.silent_flows()]
+    lines += map(loss_sentence, _losses(repeats))
     if lines:
         return list(dict.fromkeys(lines))
     could: dict[str, tuple[str, ...]] = {}

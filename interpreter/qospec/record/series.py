@@ -10,19 +10,22 @@ from qospec.record.quantity import quantity
 from qospec.units import PS_PER_S, TIME, base_unit
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from qospec.document import Document
-    from qospec.judge.result import Result
+    from qospec.judge.result import Judged
     from qospec.model.suite import Statement
 
 NO_DATA = "-"
 
 
-def series_document(statement: Statement, result: Result) -> Document:
+def series_document(statement: Statement, judged: Sequence[Judged]) -> Document:
     """Return as `series` the values by interval of a report, of the first repeat; else nothing."""
     dimension = dimension_of(statement.expression)
-    if statement.every_ps is None or not result.repeats or dimension is None:
+    first = judged[0].readings if judged else None
+    if statement.every_ps is None or first is None or dimension is None:
         return {}
-    values = result.repeats[0].readings.series(statement.expression, statement.every_ps)
+    values = first.series(statement.expression, statement.every_ps)
     shown = (NO_DATA if value is None else str(value) for value in values)
     return {
         "series": {

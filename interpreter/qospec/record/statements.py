@@ -13,10 +13,11 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from qospec.judge.confidence import incomplete_note, judge_repeats, mean_over_repeats
 from qospec.judge.evidence import caution
+from qospec.judge.found import decided
 from qospec.judge.losses import DEFAULT_CONFIDENCE, compared_count, losses, percent
 from qospec.judge.verdict import NOT_APPLICABLE, WHEN_FALSE, with_sides, worst
 from qospec.model.bounds import ANYTHING, bounds
-from qospec.model.expression import Attribute, Constant, Operation, evaluate, observed
+from qospec.model.expression import Attribute, Constant, Operation, is_measured
 from qospec.model.suite import CLAIMS, JUDGED
 from qospec.record.histograms import single_measurement
 from qospec.record.quantity import compared, quantity
@@ -27,7 +28,7 @@ if TYPE_CHECKING:
 
     from qospec.document import Document
     from qospec.judge.repeats import RepeatReadings
-    from qospec.judge.result import Result
+    from qospec.judge.result import Judged
     from qospec.judge.verdict import Interval, Judgement, Side, Verdict
     from qospec.model.bounds import Bounds
     from qospec.model.expression import Expression, Reader
@@ -36,41 +37,49 @@ if TYPE_CHECKING:
 AT_MOST = ("==", "<=", "<")
 
 
-def statement_document(statement: Statement, number: int, result: Result, repeats: int) -> Document:
-    """Return the document of a statement; `number` is its place in the case."""
+def statement_document(
+    statement: Statement, judged: Sequence[Judged], planned: int, *, errors: bool = False
+) -> Document:
+    """Return the document of a statement that was judged in some of the `planned` repeats."""
     if statement.idle:
         return _document(statement, NOT_APPLICABLE, None, statement.idle)
-    if statement.confidence is not None:
-        seen = [repeat.readings for repeat in result.repeats]
-        decided = judge_repeats(statement, seen, repeats)
-        caution_text = ""
-        if decided.verdict == "pass" and decided.interval is None:  # nothing was drawn
-            caution_text = caution(replace(statement, confidence=None), seen[:1])
-        return _document(statement, decided.verdict or "", decided, decided.note, caution_text)
-    judgements = [repeat.judgements[number] for repeat in result.repeats]
+    seen = [each.readings for each in judged if each.readings is not None]
+    judgements = [each.judgement for each in judged]
+    if statement.confidence is not None and len(seen) == len(judged):
+        return _judged_together(statement, seen, planned)
     if statement.kind == "report" and (mean := _mean(judgements)) is not None:
         return _document(statement, "", mean, mean.note)
     verdicts = [j.verdict for j in judgements if j.verdict is not None]
     verdict = worst(verdicts) if statement.kind != "report" else ""
     shown = next((j for j in judgements if j.verdict == (verdict or None)), None)
-    parts = _terms(statement, result, judgements.index(shown) if shown else 0)
-    note = "" if shown is not None or result.errors else "not reached"
-    if verdict == "pass":
-        seen = [repeat.readings for repeat in result.repeats]
-        if len(seen) < repeats:
-            missing = incomplete_note(len(seen), repeats)
-            return _document(statement, "inconclusive", shown, missing)
-        note = "; ".join(dict.fromkeys(_zero_notes(statement.expression, seen)))
-        caution_text = caution(statement, seen)
-        return {**_document(statement, verdict, shown, note, caution_text), **parts}
-    return {**_document(statement, verdict, shown, note), **parts}
+    note = shown.note if shown is not None else "" if errors else "not reached"
+    if shown is not None and seen:
+        parts = _terms(statement, seen[judgements.index(shown)].read)
+    else:
+        parts = {}
+    if verdict != "pass":
+        return {**_document(statement, verdict, shown, note), **parts}
+    if len(judged) < planned:
+        missing = incomplete_note(len(judged), planned)
+        return _document(statement, "inconclusive", shown, missing)
+    notes = filter(None, (note, *_zero_notes(statement.expression, seen)))
+    caution_text = caution(statement, seen) if seen else ""
+    note = "; ".join(dict.fromkeys(notes))
+    return {**_document(statement, verdict, shown, note, caution_text), **parts}
 
 
-def _terms(statement: Statement, result: Result, number: int) -> Document:
+def _judged_together(
+    statement: Statement, seen: Sequence[RepeatReadings], planned: int
+) -> Document:
+    decided = judge_repeats(statement, seen, planned)
+    caution_text = ""
+    if decided.verdict == "pass" and decided.interval is None:  # nothing was drawn
+        caution_text = caution(replace(statement, confidence=None), seen[:1])
+    return _document(statement, decided.verdict or "", decided, decided.note, caution_text)
+
+
+def _terms(statement: Statement, read: Reader) -> Document:
     """Return the terms of a criterion that joins several, in the repeat that is shown."""
-    if not result.repeats:
-        return {}
-    found = terms(statement, result.repeats[number].readings.read)
     parts = [
         {
             "text": each.text,
@@ -78,7 +87,7 @@ def _terms(statement: Statement, result: Result, number: int) -> Document:
             **single_measurement(each.expression),
             **_sides(each.judgement),
         }
-        for each in found
+        for each in terms(statement, read)
     ]
     return {"terms": parts} if parts else {}
 
@@ -174,7 +183,7 @@ def _possible_values(statement: Statement) -> Bounds:
     if statement.kind == "report" or not isinstance(expression, Operation):
         return bounds(expression)
     sides = (expression.operands[0], expression.operands[-1])
-    measuring = [side for side in sides if observed(side)]
+    measuring = [side for side in sides if is_measured(side)]
     return bounds(measuring[0]) if len(measuring) == 1 else ANYTHING
 
 
@@ -270,14 +279,14 @@ def _joined(expression: Expression, *, binding: bool) -> Iterator[tuple[Expressi
     if isinstance(expression, Operation) and expression.operator in JOINS:
         for part in expression.operands:
             yield from _joined(part, binding=binding and expression.operator == "and")
-    elif observed(expression):
+    elif is_measured(expression):
         yield expression, binding
 
 
 def _verdict(
     term: Expression, statement: Statement, read: Reader, *, binding: bool
 ) -> Verdict | None:
-    value = evaluate(term, read)
+    value = decided(term, read)
     if value is None:
         return "inconclusive" if binding else None
     return "pass" if value is True else WHEN_FALSE[statement.kind] if binding else None

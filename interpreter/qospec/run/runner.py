@@ -25,6 +25,8 @@ from qospec.record.schema import TIME_FORMAT
 from qospec.run import trial
 from qospec.run.interruption import Interruption
 from qospec.run.job import JobResult, lost_twice
+from qospec.run.phase import Setting
+from qospec.run.phased import PhasedRun
 from qospec.run.schedule import PlainRun, Schedule, run_here
 
 if TYPE_CHECKING:
@@ -32,7 +34,7 @@ if TYPE_CHECKING:
 
     from qospec.document import Document
     from qospec.model.suite import Suite
-    from qospec.plan.plan import CasePlan
+    from qospec.plan.plan import Bounds, CasePlan
     from qospec.record.store import Record
     from qospec.run.job import LostJob
     from qospec.run.schedule import CaseRun, Ended
@@ -63,7 +65,7 @@ class RunRequest:
         seed: The root of all random streams.
         jobs: How many processes; 1 is this one.
         commands: The command that runs a case alone, by its name.
-        limits: For the provenance.
+        bounds: What a trial may cost.
         version: Of qospec, for the provenance.
         keep_going: Whether repeats go on after a failed `require`.
         notices: As `kernel.notices`; each is called once, in this process.
@@ -74,7 +76,7 @@ class RunRequest:
     seed: str
     jobs: int
     commands: dict[str, str]
-    limits: dict[str, int]
+    bounds: Bounds
     version: str
     keep_going: bool = False
     notices: Notices = field(default_factory=dict)
@@ -118,14 +120,15 @@ def _results(
     request: RunRequest, listener: ProgressListener, interruption: Interruption
 ) -> Generator[Ended]:
     schedule = Schedule((_case_run(plan, request) for plan in request.plans), listener.progressed)
-    if request.jobs > 1 and len(request.plans) > 1:
+    phased = any(plan.case.phases for plan in request.plans)
+    most = request.jobs if phased else min(request.jobs, len(request.plans))
+    if most > 1:
         from qospec.run import workers
 
         def waited() -> None:
             interruption.check()
             listener.waited()
 
-        most = min(request.jobs, len(request.plans))
         return workers.run(schedule, most, request.notices, waited)
     kernel.notices.update(request.notices)
     return run_here(schedule, interruption.check)
@@ -133,6 +136,9 @@ def _results(
 
 def _case_run(plan: CasePlan, request: RunRequest) -> CaseRun:
     command = request.commands[plan.case.name]
+    if plan.case.phases and plan.refusal is None and not plan.case.skip:
+        setting = Setting(plan, request.bounds, keep_going=request.keep_going)
+        return PhasedRun(setting, command)
     work = partial(_case, plan, command, keep_going=request.keep_going)
     return PlainRun(plan.case.name, work, partial(_result_of_lost, plan, command))
 
@@ -161,7 +167,7 @@ def provenance(request: RunRequest) -> Document:
         "numpy": importlib.metadata.version("numpy"),
         "numba": importlib.metadata.version("numba"),
         "seed": request.seed,
-        "limits": request.limits,
+        "limits": {"cells per trial": request.bounds.most_items},
         "policy": {
             "inconclusive": "exit code 3",
             "a failed require": "goes on" if request.keep_going else "ends its case",

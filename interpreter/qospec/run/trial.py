@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from qospec.catalogue.kinds import discover
 from qospec.engine.graph import emulation
+from qospec.judge.phases import TrialResult
 from qospec.judge.readings import Readings
 from qospec.judge.result import Repeat, Result
 from qospec.judge.verdict import judge
@@ -13,7 +15,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from qospec.catalogue.kinds import Catalogue
-    from qospec.plan.plan import CasePlan
+    from qospec.engine.measure.observation import Observation
+    from qospec.plan.plan import CasePlan, Planned
 
 
 def run(
@@ -57,7 +60,50 @@ def _observe(
         def report(now_ps: int, stop_ps: int, before: int = done + position) -> None:
             on_progress((before + min(1.0, now_ps / stop_ps)) / case.trials)
 
-        experiment = planned.experiment
-        seeded = experiment._replace(seed=(*experiment.seed, f"repeat {number}"))
-        seen[name] = (planned, emulation.run(seeded, on_progress=report))
+        seen[name] = (planned, _emulated(planned, (f"repeat {number}",), report))
     return Readings(catalogue, seen)
+
+
+def _emulated(
+    planned: Planned, names: tuple[str, ...], report: Callable[[int, int], None]
+) -> Observation:
+    """Return what a trial observed, whose random draws depend on `names` too."""
+    experiment = planned.experiment
+    seeded = experiment._replace(seed=(*experiment.seed, *names))
+    return emulation.run(seeded, on_progress=report)
+
+
+def run_one(
+    case: CasePlan, names: tuple[str, ...], on_progress: Callable[[float], None], *, keeps: bool
+) -> TrialResult:
+    """Run one trial of a phase.
+
+    Args:
+        case: The plan of the trial.
+        names: What its random draws depend on, besides the case.
+        on_progress: Called with the share that is done.
+        keeps: Whether what was observed is part of the result.
+    """
+    planned = case.networks[""]
+
+    def report(now_ps: int, stop_ps: int) -> None:
+        on_progress(min(1.0, now_ps / stop_ps))
+
+    try:
+        observation = _emulated(planned, names, report)
+        readings = Readings(discover(), {"": (planned, observation)})
+    except Exception as error:  # noqa: BLE001 - any failure of the tester is the verdict `error`
+        return TrialResult(error=f"{type(error).__name__}: {error}")
+    sent, lost = readings.exchanged()
+    return TrialResult(
+        sent=sent,
+        lost=lost,
+        drawn=readings.drawn,
+        judgements={
+            each.label: judge(each, readings.read)
+            for each in case.case.statements
+            if each.kind != "report"
+        },
+        losses=tuple(readings.losses()),
+        seen=(planned, observation) if keeps else None,
+    )

@@ -11,13 +11,16 @@ from typing import TYPE_CHECKING
 
 from qospec.catalogue.kinds import discover
 from qospec.engine import kernel
+from qospec.model.suite import GoalResult, Search
+from qospec.plan.plan import Bounds
 from qospec.run import trial
 from qospec.run.job import JobResult
+from qospec.run.phase import Setting
 from qospec.run.schedule import PlainRun, Schedule, run_here
 from qospec.units import PS_PER_S
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Generator, Iterable, Sequence
+    from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
 
     from qospec.engine.experiment import Experiment
     from qospec.plan.plan import CasePlan, Planned
@@ -32,8 +35,22 @@ def distinct_cases(plans: Iterable[CasePlan]) -> list[CasePlan]:
     found: dict[object, CasePlan] = {}
     for plan in plans:
         if plan.networks and plan.refusal is None:
-            found.setdefault(_signature(plan), plan)
+            for each in _trials(plan) if plan.case.phases else (plan,):
+                found.setdefault(_signature(each), each)
     return list(found.values())
+
+
+def _trials(plan: CasePlan) -> Iterator[CasePlan]:
+    """Yield a trial of each phase, at the highest loads."""
+    setting = Setting(plan, Bounds())
+    found: dict[str, GoalResult] = {}
+    for phase in plan.case.phases:
+        load = phase.high if isinstance(phase, Search) else None
+        trial = setting.trial(phase, load, found)
+        if not isinstance(trial, str):
+            yield trial
+        if isinstance(phase, Search):
+            found.update({goal.name: GoalResult(load, load) for goal in phase.goals})
 
 
 def _signature(plan: CasePlan) -> object:

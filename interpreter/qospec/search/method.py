@@ -116,6 +116,11 @@ def next_trial(progress: Progress) -> Request | Outcome:
                 goal = progress.search.goals[number]
                 done = here.trials[-1].number if here is not None else 0
                 return Request(load, done + 1, None if goal.varies else goal.trial_ps)
+    return outcome(progress)
+
+
+def outcome(progress: Progress) -> Outcome:
+    """Return what a search has found so far."""
     return {goal.name: _result(progress, n) for n, goal in enumerate(progress.search.goals)}
 
 

@@ -113,23 +113,20 @@ def test_halving_has_one_long_trial_for_each_load(planned) -> None:
     assert {goal.trial_ps for goal in case.case.phases[0].goals} == {60 * 10**12}
 
 
-def test_a_plan_prints_the_bound_each_default_and_the_refusal(command) -> None:
+def test_a_plan_prints_the_bound_and_each_default(command) -> None:
     result = command("plan", TOPOLOGY + SEARCH)
-    assert result.exit_code == 2
+    assert result.exit_code == 0
     assert "knee: at most 366 trials" in result.output
     assert "at most 12 min 48 s emulated in total" in result.output
     assert re.search(r"goal ndr: .*trial 1 s \(default\), total 11 s, .*width 0.5 %", result.output)
-    assert "E0590" in result.output
     document = json.loads(command("plan", TOPOLOGY + SEARCH, "--json").stdout)
     assert [goal["name"] for goal in document["cases"][0]["phases"][0]["goals"]] == ["ndr", "pdr"]
-    assert len(document["refused"]) == 1
+    assert document["refused"] == []
 
 
 @pytest.mark.parametrize(
     ("text", "what"),
     [
-        (TOPOLOGY + SEARCH, "the search for `rate`"),
-        (TOPOLOGY + SEARCH + PROPERTY, "the property `sums`"),
         (PROPERTY, "the property `sums`"),
         (MACHINE, "the machine `call` of `x`"),
     ],

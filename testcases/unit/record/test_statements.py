@@ -6,6 +6,8 @@ from types import SimpleNamespace
 import pytest
 
 from qospec.catalogue.kinds import discover
+from qospec.judge.result import Judged
+from qospec.judge.verdict import Judgement
 from qospec.model.expression import Constant, Measured, Operation
 from qospec.model.suite import Statement
 from qospec.record.outcome import case_document
@@ -159,8 +161,8 @@ def test_an_interval_goes_below_nothing_where_the_metric_may(least, mirrored, lo
         SimpleNamespace(read=lambda _, value=value: Fraction(value), drawn=True)
         for value in (0, 0, 0, 5)
     ]
-    result = SimpleNamespace(repeats=[SimpleNamespace(readings=each) for each in read])
-    found = statement_document(said, 0, result, 4)["interval"]
+    judged = [Judged(each, Judgement(None, None)) for each in read]
+    found = statement_document(said, judged, 4)["interval"]
     lower = Fraction(found["lower"]["value"])
     assert lower == 0 if low == 0 else lower < low
     assert Fraction(found["upper"]["value"]) > 4

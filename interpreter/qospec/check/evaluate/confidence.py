@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from qospec.check.evaluate.context import error
 from qospec.check.evaluate.dimensions import named
 from qospec.check.evaluate.values import Amount, Poison
-from qospec.model.expression import Operation, observed
+from qospec.model.expression import Operation, is_measured
 from qospec.model.suite import MIN_REPEATS
 from qospec.source import Span
 from qospec.syntax import ast
@@ -68,7 +68,7 @@ def _ratio(value: Value, node: ast.Expression) -> Fraction:
 def _verify_operator(node: ast.Criterion, expression: Expression) -> None:
     """Refuse conditions for which repeats cannot be judged together."""
     clause = clause_of(node)
-    if not observed(expression):
+    if not is_measured(expression):
         raise error(
             "E0512",
             "a confidence needs something measured, and nothing is measured here",

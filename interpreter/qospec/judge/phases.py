@@ -1,0 +1,215 @@
+"""What the phases of a case came to: the trials of searches and operating points.
+
+A statement about points is judged in each of their trials, and one about goals once per repeat of
+the case. `require` and invariants of what is sent are judged in every trial, where it runs.
+"""
+
+from __future__ import annotations
+
+from dataclasses import field
+from typing import TYPE_CHECKING, NamedTuple
+
+from qospec.dataclass import dataclass
+from qospec.judge.found import value_of
+from qospec.judge.readings import Readings
+from qospec.judge.result import Judged
+from qospec.judge.verdict import judge
+from qospec.model.expression import Found, observed
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping, Sequence
+
+    from qospec.catalogue.kinds import Catalogue
+    from qospec.engine.measure.observation import Observation
+    from qospec.engine.measure.tally import Delays
+    from qospec.judge.readings import Loss
+    from qospec.judge.verdict import Judgement
+    from qospec.model.expression import Expression, Leaf, Measured, Value
+    from qospec.model.suite import GoalResult, Point, Search, Statement
+    from qospec.plan.plan import Planned
+    from qospec.search.trial import Trial
+
+
+@dataclass(frozen=True)
+class TrialResult:
+    """What came of one trial, wherever it ran.
+
+    Attributes:
+        sent: The cells or packets of all flows that were sent; of exchanges, those that began.
+        lost: How many of these were lost.
+        drawn: Whether anything was drawn at random.
+        judgements: Of its statements, by label.
+        losses: Where items were lost.
+        seen: What a trial of a point was, and what it observed; None for a search.
+        error: An error of the tester; "" if there was none.
+    """
+
+    sent: int = 0
+    lost: int = 0
+    drawn: bool = False
+    judgements: Mapping[str, Judgement] = field(default_factory=dict)
+    losses: tuple[Loss, ...] = ()
+    seen: tuple[Planned, Observation] | None = None
+    error: str = ""
+
+
+class SearchTrial(NamedTuple):
+    """A trial that a search asked for."""
+
+    trial: Trial
+    result: TrialResult
+
+
+@dataclass(frozen=True)
+class SearchResult:
+    """A search as far as it came: its trials in the order of the method, what goals have found.
+
+    `emulated_ps` is the length of all trials, with warmups. `cut` says that the case ended before
+    the search did.
+    """
+
+    phase: Search
+    trials: tuple[SearchTrial, ...]
+    goals: Mapping[str, GoalResult]
+    emulated_ps: int
+    cut: bool = False
+
+
+@dataclass(frozen=True)
+class PointResult:
+    """An operating point: its trials, or a `note` that says why there are none."""
+
+    phase: Point
+    flows: tuple[str, ...]
+    measure_ps: int
+    trials: tuple[TrialResult, ...]
+    note: str = ""
+
+
+PhaseResult = SearchResult | PointResult
+
+
+class PhaseReadings:
+    """What one repeat has found and, in one trial of each point, measured."""
+
+    def __init__(self, goals: Mapping[str, GoalResult], readings: Readings, *, drawn: bool) -> None:
+        self.readings = readings
+        self.drawn = drawn
+        self._goals = goals
+
+    def read(self, leaf: Leaf) -> Value:
+        """Return the value of a measurement, or what was found for a goal; None without data."""
+        if isinstance(leaf, Found):
+            return value_of(leaf, self._goals)
+        return self.readings.read(leaf)
+
+    def delays(self, leaf: Measured) -> Delays | None:
+        """Return the delays of which a metric gives quantiles; for others, the transfer delays."""
+        return self.readings.delays(leaf)
+
+    def series(self, expression: Expression, every_ps: int) -> list[Value]:
+        """Return the value of an expression in each interval in order; None without data."""
+        return self.readings.series(expression, every_ps)
+
+
+@dataclass(frozen=True)
+class PhasesResult:
+    """The phases of a case, by repeat, out of the `planned` ones; errors of the tester itself."""
+
+    catalogue: Catalogue
+    repeats: tuple[tuple[PhaseResult, ...], ...]
+    planned: int
+    errors: tuple[str, ...] = ()
+
+    @property
+    def complete(self) -> bool:
+        """Return whether all searches came to their end, and all points were run."""
+        return all(map(_is_complete, (each for phases in self.repeats for each in phases)))
+
+    def readings(self) -> list[Readings]:
+        """Return what was measured at points in each trial; one may have fewer than another."""
+        found = []
+        for phases in self.repeats:
+            points = _points(phases)
+            for number in range(max(map(len, points.values()), default=0)):
+                here = {name: ran for name, ran in points.items() if number < len(ran)}
+                found.append(self._readings(here, number))
+        return found
+
+    def of(self, statement: Statement) -> tuple[list[Judged], int]:
+        """Return the repeats in which a statement is judged, and how many there should be."""
+        judged = self._in_trials(statement)
+        if judged:
+            return [Judged(None, each) for each in judged], len(judged)
+        repeats, count = [], 1
+        names = {leaf.network for leaf in observed(statement.expression)}
+        for phases in self.repeats:
+            points = {name: ran for name, ran in _points(phases).items() if name in names}
+            count = _trials(points, names)
+            goals = _goals(phases)
+            for number in range(count):
+                readings = self._readings(points, number)
+                drawn = readings.drawn or any(map(_is_drawn, phases))
+                seen = PhaseReadings(goals, readings, drawn=drawn)
+                repeats.append(Judged(seen, judge(statement, seen.read)))
+        missing = self.planned - len(self.repeats)
+        return repeats, len(repeats) + missing * count
+
+    def _in_trials(self, statement: Statement) -> list[Judgement]:
+        """Return the judgements of what is required of each trial, in all of them."""
+        if statement.kind in ("expect", "report"):
+            return []
+        return [
+            trial.judgements[statement.label]
+            for phases in self.repeats
+            for phase in phases
+            for trial in _trials_of(phase)
+            if statement.label in trial.judgements
+        ]
+
+    def _readings(self, points: Mapping[str, Sequence[TrialResult]], number: int) -> Readings:
+        seen = {
+            name: trials[min(number, len(trials) - 1)].seen
+            for name, trials in points.items()
+            if trials
+        }
+        return Readings(self.catalogue, {n: each for n, each in seen.items() if each is not None})
+
+
+def _is_complete(phase: PhaseResult) -> bool:
+    if isinstance(phase, PointResult):
+        return not phase.note
+    return all(goal.complete for goal in phase.goals.values())
+
+
+def _trials_of(phase: PhaseResult) -> Iterator[TrialResult]:
+    if isinstance(phase, PointResult):
+        yield from phase.trials
+    else:
+        yield from (each.result for each in phase.trials)
+
+
+def _points(phases: Sequence[PhaseResult]) -> dict[str, tuple[TrialResult, ...]]:
+    return {each.phase.name: each.trials for each in phases if isinstance(each, PointResult)}
+
+
+def _goals(phases: Sequence[PhaseResult]) -> dict[str, GoalResult]:
+    return {
+        name: result
+        for each in phases
+        if isinstance(each, SearchResult)
+        for name, result in each.goals.items()
+    }
+
+
+def _trials(points: Mapping[str, Sequence[TrialResult]], names: set[str]) -> int:
+    """Return in how many trials a statement on points is judged.
+
+    The only trial of a point stands beside each trial of another.
+    """
+    counts = {len(points.get(name, ())) for name in names} - {1}
+    return max(1, min(counts, default=1))
+
+
+def _is_drawn(phase: PhaseResult) -> bool:
+    return isinstance(phase, SearchResult) and any(each.result.drawn for each in phase.trials)

@@ -1,0 +1,172 @@
+"""Searches and operating points in the record: their trials, and what goals have found."""
+
+from __future__ import annotations
+
+from collections import Counter
+from fractions import Fraction
+from typing import TYPE_CHECKING
+
+from qospec.judge.phases import PointResult, SearchResult
+from qospec.record.quantity import quantity
+from qospec.search.classification import is_good, is_short
+from qospec.search.method import trials_of_a_load
+from qospec.units import PS_PER_S, RATIO, TIME, text_of
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from qospec.document import Document
+    from qospec.judge.phases import PhaseResult, PhasesResult, SearchTrial
+    from qospec.model.suite import Goal, GoalResult, Search
+
+MAX_CAUSES = 3
+"""The most causes of loss that a sentence names."""
+
+
+def phase_documents(result: PhasesResult) -> list[Document]:
+    """Return the documents of all phases that were begun, repeat by repeat."""
+    return [
+        {"name": each.phase.name, "repeat": number, **_phase(each)}
+        for number, phases in enumerate(result.repeats, 1)
+        for each in phases
+    ]
+
+
+def _phase(result: PhaseResult) -> Document:
+    if isinstance(result, SearchResult):
+        return _search(result)
+    return {
+        "kind": "point",
+        "measure": _time(result.measure_ps),
+        "repeats": len(result.trials),
+        "flows": list(result.flows),
+        "ran": bool(result.trials),
+        "note": result.note,
+    }
+
+
+def _search(result: SearchResult) -> Document:
+    search = result.phase
+    dimension = search.dimension
+    return {
+        "kind": "search",
+        "variable": search.name,
+        "method": search.method,
+        "low": quantity(search.low, dimension),
+        "high": quantity(search.high, dimension),
+        "step": quantity(search.step, dimension),
+        "goals": [_goal(goal, result) for goal in search.goals],
+        "trials": [_trial(each, search) for each in result.trials],
+        "emulated": _time(result.emulated_ps),
+    }
+
+
+def _goal(goal: Goal, result: SearchResult) -> Document:
+    dimension, found = result.phase.dimension, result.goals[goal.name]
+    return {
+        "name": goal.name,
+        "loss": quantity(goal.loss, RATIO),
+        "trial": _time(goal.trial_ps),
+        "total": _time(goal.total_ps),
+        "exceed": quantity(goal.exceed, RATIO),
+        "width": quantity(goal.width, dimension if goal.absolute else RATIO),
+        "lower": quantity(found.lower, dimension),
+        "upper": quantity(found.upper, dimension),
+        "regular": found.regular,
+        "complete": found.complete,
+        "throughput": quantity(found.throughput, dimension),
+        "notes": list(_notes(goal, result)),
+        "why": list(_causes(goal, found, result)),
+    }
+
+
+def _trial(each: SearchTrial, search: Search) -> Document:
+    trial = each.trial
+    full = [goal for goal in search.goals if not is_short(goal, trial)]
+    stands_for = 1 if trial.drawn else max(map(trials_of_a_load, full), default=1)
+    return {
+        "load": quantity(trial.load, search.dimension),
+        "number": trial.number,
+        "length": _time(trial.length_ps),
+        **({"stands_for": stands_for} if stands_for > 1 else {}),
+        "sent": trial.sent,
+        "lost": trial.lost,
+        "loss": quantity(Fraction(trial.lost, trial.sent), RATIO),
+        "verdicts": {goal.name: "good" if is_good(goal, trial) else "bad" for goal in full},
+    }
+
+
+def _notes(goal: Goal, result: SearchResult) -> Iterator[str]:
+    """Yield what a reader should know of a result besides its bounds."""
+    search, found = result.phase, result.goals[goal.name]
+
+    def text(load: Fraction) -> str:
+        return text_of(load, search.dimension)
+
+    if found.lower is None and found.upper is not None:
+        yield f"no load was good, down to the lowest one, {text(found.upper)}"
+    if found.upper is None and found.lower is not None:
+        yield f"no load was bad, up to the highest one, {text(found.lower)}"
+    if not found.complete:
+        width = text_of(goal.width, search.dimension if goal.absolute else RATIO)
+        why = "the case ended" if result.cut else "the search reached its budget"
+        yield f"{why} before the bounds were as close as {width}"
+    if found.inversion is not None:
+        bad, good = found.inversion
+        yield f"loss inversion: {text(bad)} was bad, but {text(good)} was good"
+
+
+def _causes(goal: Goal, found: GoalResult, result: SearchResult) -> Iterator[str]:
+    """Yield a sentence for each place where items were lost at the upper bound, most first."""
+    if found.upper is None:
+        return
+    lost: Counter[tuple[str, str, str, str]] = Counter()
+    for each in result.trials:
+        if each.trial.load == found.upper and not is_good(goal, each.trial):
+            for loss in each.result.losses:
+                lost[loss.population, loss.carries, loss.element, loss.cause] += loss.cells
+    for (population, carries, element, cause), count in lost.most_common(MAX_CAUSES):
+        items = f"{count:_} {carries}{'' if count == 1 else 's'}"
+        yield f"{items} of {population}: {element} ({cause})"
+
+
+def why_of_phases(result: PhasesResult) -> list[str]:
+    """Return in sentences what kept goals from higher loads, and what was not finished."""
+    lines = []
+    for phases in result.repeats:
+        for each in phases:
+            if isinstance(each, PointResult):
+                if each.note:
+                    lines.append(f"the point `{each.phase.name}` was not run: {each.note}")
+            else:
+                lines += _why_of_search(each)
+    return list(dict.fromkeys(lines))
+
+
+def _why_of_search(result: SearchResult) -> Iterator[str]:
+    search = result.phase
+    for goal in search.goals:
+        found = result.goals[goal.name]
+        if not found.complete:
+            why = "the case ended" if result.cut else "the search reached its budget"
+            yield f"`{goal.name}` is known only {_interval(found, search)}: {why}"
+        if found.upper is not None:
+            at = text_of(found.upper, search.dimension)
+            causes = "; ".join(_causes(goal, found, result)) or "nothing was lost"
+            yield f"`{goal.name}` at its upper bound of {at}: {causes}"
+
+
+def _interval(found: GoalResult, search: Search) -> str:
+    ends = [
+        None if end is None else text_of(end, search.dimension)
+        for end in (found.lower, found.upper)
+    ]
+    if ends[0] is None and ends[1] is None:
+        return "to be in the range"
+    if ends[0] is None:
+        return f"to be below {ends[1]}"
+    return f"to be from {ends[0]} to {ends[1]}" if ends[1] else f"to be at least {ends[0]}"
+
+
+def _time(length_ps: int) -> Document | None:
+    return quantity(Fraction(length_ps, PS_PER_S), TIME)

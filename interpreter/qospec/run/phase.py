@@ -1,0 +1,145 @@
+"""A phase of a case as it runs: which trials it needs, and what came of them."""
+
+from __future__ import annotations
+
+import time
+from abc import ABC, abstractmethod
+from functools import partial
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from qospec.engine import kernel
+from qospec.model.suite import Case
+from qospec.plan.plan import CasePlan, plan_trial
+from qospec.run import trial
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Hashable, Mapping
+    from fractions import Fraction
+
+    from qospec.judge.phases import PhaseResult, TrialResult
+    from qospec.model.suite import GoalResult, Phase
+    from qospec.plan.plan import Bounds
+    from qospec.run.job import Work
+
+
+class TimedResult(NamedTuple):
+    """The result of a trial, and the time it took, as of `JobResult`."""
+
+    result: TrialResult
+    seconds: float
+    compiling_s: float
+
+
+class Setting(NamedTuple):
+    """What the trials of a case have in common.
+
+    Attributes:
+        plan: Of the whole case.
+        bounds: What a trial may cost.
+        repeat: The number of the repeat of the case, from 0.
+        keep_going: Whether the case goes on after a failed `require`.
+    """
+
+    plan: CasePlan
+    bounds: Bounds
+    repeat: int = 0
+    keep_going: bool = False
+
+    def trial(
+        self,
+        phase: Phase,
+        load: Fraction | None,
+        found: Mapping[str, GoalResult],
+        length_ps: int | None = None,
+    ) -> CasePlan | str:
+        """Return the plan of one trial, or why there can be none."""
+        assert self.plan.case.at is not None  # noqa: S101 -- a case with phases has it
+        made = self.plan.case.at(phase, load, found, length_ps)
+        if not isinstance(made, Case):
+            return made.message
+        planned = plan_trial(self.plan, phase, made, self.bounds)
+        return planned if isinstance(planned, CasePlan) else planned[0].message
+
+    def work(self, planned: CasePlan, *names: str, keeps: bool) -> Work:
+        """Return what runs a trial; its draws depend on the `names` and on the repeat."""
+        return partial(_run_timed, planned, (f"repeat {self.repeat}", *names), keeps=keeps)
+
+    def invalidates(self, result: TrialResult) -> bool:
+        """Return whether a trial ends the case: something that is required of it failed."""
+        required = (
+            each.label
+            for each in self.plan.case.statements
+            if each.kind == "require" and each.confidence is None
+        )
+        failed = (
+            label in result.judgements and result.judgements[label].verdict != "pass"
+            for label in required
+        )
+        return not self.keep_going and any(failed)
+
+
+class PhaseRun(ABC):
+    """A phase as it runs. What it needs is called a part: what tells one trial from another.
+
+    Attributes:
+        ended: Whether it needs nothing more.
+        invalid: Whether it ended the whole case.
+        error: Of the tester; "" if there was none.
+    """
+
+    def __init__(self, setting: Setting) -> None:
+        """Take what all trials of the case have in common."""
+        self.ended = False
+        self.invalid = False
+        self.error = ""
+        self._setting = setting
+        self._known: dict[Any, TrialResult] = {}
+        self._given: set[Any] = set()
+
+    @property
+    @abstractmethod
+    def result(self) -> PhaseResult:
+        """Return what it has come to so far."""
+
+    @abstractmethod
+    def share(self) -> float:
+        """Return about which share of it is done."""
+
+    @abstractmethod
+    def next_part(self, *, ahead: bool) -> Hashable | None:
+        """Return a part that was not handed out; None if there is none for now."""
+
+    @abstractmethod
+    def work(self, part: Any) -> Work | None:
+        """Return what does a part; None if it cannot be done, which is then known of it."""
+
+    @abstractmethod
+    def _follow(self) -> None:
+        """Go on as far as the results reach."""
+
+    def next_work(self, *, ahead: bool) -> tuple[Hashable, Work] | None:
+        """Return a part with what does it; None if there is none for now."""
+        while not self.ended and (part := self.next_part(ahead=ahead)) is not None:
+            self._given.add(part)
+            if (work := self.work(part)) is not None:
+                return part, work
+            self._follow()
+        return None
+
+    def take(self, part: Hashable, result: TrialResult) -> None:
+        """Take the result of a part."""
+        self._known[part] = result
+        if not self.ended:
+            self._follow()
+
+    def _end(self, error: str = "", *, invalid: bool = False) -> None:
+        self.ended, self.invalid, self.error = True, invalid or bool(error), error
+
+
+def _run_timed(
+    planned: CasePlan, names: tuple[str, ...], on_progress: Callable[[float], None], *, keeps: bool
+) -> TimedResult:
+    started_s, compiled_s = time.monotonic(), kernel.compiling_s()
+    result = trial.run_one(planned, names, on_progress, keeps=keeps)
+    compiling_s = kernel.compiling_s() - compiled_s
+    return TimedResult(result, time.monotonic() - started_s - compiling_s, compiling_s)

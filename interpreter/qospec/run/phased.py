@@ -1,0 +1,154 @@
+"""A case with phases as it runs: its searches and points, one after another.
+
+The trials that count are those that the phases ask for, in that order, whatever else runs ahead: so
+the results do not depend on how many processes there are.
+"""
+
+from __future__ import annotations
+
+from functools import cached_property
+from typing import TYPE_CHECKING, NamedTuple
+
+from qospec.catalogue.kinds import discover
+from qospec.judge.phases import PhasesResult, SearchResult, TrialResult
+from qospec.model.suite import Search
+from qospec.plan.plan import cost
+from qospec.record import outcome
+from qospec.run.job import Job, JobResult, LostJob, lost_twice
+from qospec.run.pointing import PointRun
+from qospec.run.searching import SearchRun
+
+if TYPE_CHECKING:
+    from collections.abc import Hashable
+
+    from qospec.judge.phases import PhaseResult
+    from qospec.model.suite import GoalResult
+    from qospec.run.job import Work
+    from qospec.run.phase import PhaseRun, Setting, TimedResult
+
+
+class _Part(NamedTuple):
+    """Which part of which phase of which repeat."""
+
+    repeat: int
+    phase: int
+    of_phase: Hashable
+
+
+class _Sequence:
+    """The phases of a case in one repeat."""
+
+    def __init__(self, setting: Setting) -> None:
+        self.results: list[PhaseResult] = []
+        self.invalid = False
+        self.error = ""
+        self._setting = setting
+        self._phases = setting.plan.case.phases
+        self._found: dict[str, GoalResult] = {}
+        self._now: PhaseRun | None = None
+
+    @property
+    def ended(self) -> bool:
+        return self.invalid or len(self.results) == len(self._phases)
+
+    def next_work(self, *, ahead: bool) -> tuple[int, Hashable, Work] | None:
+        """Return the number of a phase, a part of it, and what does that."""
+        while not self.ended:
+            self._now = self._now or self._begun()
+            found = self._now.next_work(ahead=ahead)
+            if found is not None:
+                return len(self.results), *found
+            if not self._now.ended:
+                return None
+            self._pass_on()
+        return None
+
+    def take(self, phase: int, part: Hashable, result: TrialResult) -> None:
+        if self.ended or phase != len(self.results) or self._now is None:
+            return  # it ran ahead, and was not needed
+        self._now.take(part, result)
+        if self._now.ended:
+            self._pass_on()
+
+    def share(self) -> float:
+        """Return about which share of the emulated time is over."""
+        costs = [cost(self._setting.plan.case, each).emulated_ps for each in self._phases]
+        done = sum(costs[: len(self.results)])
+        if self._now is not None and not self.ended:
+            done += int(costs[len(self.results)] * self._now.share())
+        return done / sum(costs)
+
+    def _begun(self) -> PhaseRun:
+        phase = self._phases[len(self.results)]
+        kind = SearchRun if isinstance(phase, Search) else PointRun
+        return kind(phase, self._setting, dict(self._found))  # type: ignore[arg-type]
+
+    def _pass_on(self) -> None:
+        assert self._now is not None  # noqa: S101 -- it has ended
+        result = self._now.result
+        self.results.append(result)
+        self.invalid, self.error = self._now.invalid, self._now.error
+        self._now = None
+        if isinstance(result, SearchResult):
+            self._found.update(result.goals)
+
+
+class PhasedRun:
+    """A case with phases. Its repeats depend on nothing of each other, so they may run ahead."""
+
+    def __init__(self, setting: Setting, command: str) -> None:
+        """Take the command that runs the case alone, too."""
+        self.name = setting.plan.case.name
+        self._plan = setting.plan
+        self._command = command
+        repeats = range(setting.plan.case.run.repeat)
+        self._repeats = [_Sequence(setting._replace(repeat=each)) for each in repeats]
+        self._seconds = self._compiling_s = 0.0
+
+    def next_job(self, place: int, *, ahead: bool) -> Job | None:
+        """Return a job that was not handed out before; None if there is none for now."""
+        for number, sequence in enumerate(self._repeats):
+            found = sequence.next_work(ahead=ahead)
+            if found is not None:
+                phase, part, work = found
+                return Job(place, work, _Part(number, phase, part))
+            if sequence.invalid or not (sequence.ended or ahead):
+                return None
+        return None
+
+    def progress(self, job: Job, share: float) -> float:  # noqa: ARG002
+        """Return the share of the case that is done."""
+        return sum(each.share() for each in self._repeats) / len(self._repeats)
+
+    def take(self, job: Job, result: TimedResult | LostJob) -> None:
+        """Take the result of a job."""
+        assert isinstance(job.part, _Part)  # noqa: S101 -- as `next_job` made it
+        if isinstance(result, LostJob):
+            trial = TrialResult(error=lost_twice(result))
+        else:
+            trial = result.result
+            self._seconds += result.seconds
+            self._compiling_s += result.compiling_s
+        repeat, phase, part = job.part
+        self._repeats[repeat].take(phase, part, trial)
+
+    @property
+    def result(self) -> JobResult | None:
+        """Return the result of the case, once it has ended."""
+        return self._whole if self._ended() else None
+
+    def _ended(self) -> bool:
+        for each in self._repeats:
+            if each.invalid or not each.ended:
+                return each.invalid
+        return True
+
+    @cached_property
+    def _whole(self) -> JobResult:
+        last = next((n for n, each in enumerate(self._repeats) if each.invalid), None)
+        counted = self._repeats[: None if last is None else last + 1]
+        results = tuple(tuple(each.results) for each in counted)
+        errors = tuple(each.error for each in counted if each.error)
+        found = PhasesResult(discover(), results, len(self._repeats), errors)
+        document = outcome.phases_document(self._plan, found, self._command)
+        return JobResult(document, self._seconds, self._compiling_s)

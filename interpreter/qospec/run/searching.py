@@ -1,0 +1,118 @@
+"""A search as it runs: the trials that its method asks for, one after another, or ahead."""
+
+from __future__ import annotations
+
+from collections import deque
+from typing import TYPE_CHECKING
+
+from qospec.judge.phases import SearchResult, SearchTrial, TrialResult
+from qospec.run.phase import PhaseRun
+from qospec.search.ahead import likely
+from qospec.search.method import begin, next_trial, outcome
+from qospec.search.trial import Request, Trial
+from qospec.units import text_of
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+    from qospec.model.suite import GoalResult, Search
+    from qospec.run.job import Work
+    from qospec.run.phase import Setting
+
+MOST_ASSUMED = 64
+"""How many trials are assumed to end in some way, at most, to find one to run ahead."""
+
+
+class SearchRun(PhaseRun):
+    """A search; its parts are requests of its method."""
+
+    def __init__(self, search: Search, setting: Setting, found: Mapping[str, GoalResult]) -> None:
+        """Take the search, and what goals of earlier ones have found."""
+        super().__init__(setting)
+        self._search = search
+        self._found = found
+        self._progress = begin(search)
+        self._lengths_ps: dict[Request, int] = {}
+        self._trials: list[SearchTrial] = []
+        self._wanted: Request | None = None
+        self._follow()
+
+    @property
+    def result(self) -> SearchResult:
+        """Return what it has come to so far."""
+        warmup_ps = self._setting.plan.case.run.warmup_ps
+        emulated_ps = sum(warmup_ps + each.trial.length_ps for each in self._trials)
+        goals = outcome(self._progress)
+        trials = tuple(self._trials)
+        return SearchResult(self._search, trials, goals, emulated_ps, cut=self.invalid)
+
+    def share(self) -> float:
+        """Return how much closer the bounds of the goal that is furthest from its end have come."""
+        shares = []
+        for number, scale in enumerate(self._progress.scales):
+            lower, upper = self._progress.apparent_bounds(number)
+            low = self._search.low if lower is None else lower.load
+            high = self._search.high if upper is None else upper.load
+            whole = 1 + scale.halvings(self._search.low, self._search.high)
+            shares.append(1 - (1 + scale.halvings(low, high)) / whole)
+        return min(shares) if self._trials else 0.0
+
+    def next_part(self, *, ahead: bool) -> Request | None:
+        """Return a trial that was not handed out; None if there is none for now."""
+        candidates = self._ahead() if ahead else iter((self._wanted,))
+        return next((each for each in candidates if each not in self._given), None)
+
+    def work(self, part: Request) -> Work | None:
+        """Return what runs a trial; None if there can be none."""
+        planned = self._setting.trial(self._search, part.load, self._found, part.length_ps)
+        if isinstance(planned, str):
+            where = text_of(part.load, self._search.dimension)
+            error = f"no trial of `{self._search.name}` at {where}: {planned}"
+            self._known[part] = TrialResult(error=error)
+            return None
+        self._lengths_ps[part] = planned.case.run.measure_ps
+        names = ("trial", str(part.load), str(part.number))
+        return self._setting.work(planned, *names, keeps=False)
+
+    def _follow(self) -> None:
+        while isinstance(asked := next_trial(self._progress), Request):
+            self._wanted = asked
+            result = self._known.get(asked)
+            if result is None:
+                return
+            error = result.error or ("" if result.sent else self._nothing_sent(asked))
+            if error:
+                self._end(error)
+                return
+            trial = self._trial(asked, result)
+            self._trials.append(SearchTrial(trial, result))
+            self._progress = self._progress.after(trial)
+            if self._setting.invalidates(result):
+                self._end(invalid=True)
+                return
+        self._end()
+
+    def _trial(self, part: Request, result: TrialResult) -> Trial:
+        length_ps = self._lengths_ps[part]
+        return Trial(part.load, part.number, length_ps, result.sent, result.lost, result.drawn)
+
+    def _nothing_sent(self, part: Request) -> str:
+        where = text_of(part.load, self._search.dimension)
+        return f"a trial of `{self._search.name}` at {where} sends nothing: make its trials longer"
+
+    def _ahead(self) -> Iterator[Request]:
+        """Yield trials that may be needed, the likeliest first, by assuming results."""
+        waiting = deque([self._progress])
+        for _ in range(MOST_ASSUMED):
+            if not waiting:
+                return
+            progress = waiting.popleft()
+            asked = next_trial(progress)
+            if not isinstance(asked, Request):
+                continue
+            yield asked
+            result = self._known.get(asked)
+            if result is None:
+                waiting.extend(progress.after(each) for each in likely(progress, asked))
+            elif not result.error and result.sent:
+                waiting.append(progress.after(self._trial(asked, result)))

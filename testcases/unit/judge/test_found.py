@@ -1,0 +1,195 @@
+"""Criteria on what a search has found: an interval, compared in three-valued logic."""
+
+from fractions import Fraction
+
+import pytest
+
+from qospec.judge.found import decided, limits, notes, value_of
+from qospec.judge.verdict import judge
+from qospec.model.bounds import Bounds
+from qospec.model.expression import Constant, Found, Measured, Operation
+from qospec.model.suite import GoalResult, Statement
+from qospec.source import Source, Span
+from qospec.units import CELL_RATE, RATIO
+
+SPAN = Span(Source("a.qos", "expect\n"), 0, 6)
+NDR, PDR = (Found(name, "load", CELL_RATE, f"{name}.rate") for name in ("ndr", "pdr"))
+LOWER, UPPER = (Found("ndr", part, CELL_RATE, f"ndr.{part}") for part in ("lower", "upper"))
+REGULAR = Found("ndr", "regular", None, "ndr.regular")
+DELAY = Measured("p", "f", None, "user", "delay", "mean", RATIO, "p.f.delay.mean")
+
+
+def number(value):
+    return Constant(Fraction(value), CELL_RATE)
+
+
+def reader(ndr=(100, 110), pdr=(120, 130), delay=None, **more):
+    results = {"ndr": GoalResult(*map(fraction, ndr), **more)}
+    results["pdr"] = GoalResult(*map(fraction, pdr))
+
+    def read(leaf):
+        return value_of(leaf, results) if isinstance(leaf, Found) else delay
+
+    return read
+
+
+def fraction(end):
+    return None if end is None else Fraction(end)
+
+
+@pytest.mark.parametrize(
+    ("operator", "bound", "expected"),
+    [
+        (">=", 100, True),
+        (">=", 101, None),
+        (">=", 110, None),
+        (">=", 111, False),
+        (">", 100, None),
+        (">", 99, True),
+        (">", 110, False),
+        ("<=", 110, True),
+        ("<=", 109, None),
+        ("<=", 99, False),
+        ("<", 110, None),
+        ("<", 111, True),
+        ("<", 100, False),
+        ("==", 105, None),
+        ("==", 111, False),
+        ("!=", 111, True),
+        ("!=", 105, None),
+    ],
+)
+def test_ndr_is_compared_by_both_of_its_bounds(operator, bound, expected) -> None:
+    assert decided(Operation(operator, (NDR, number(bound))), reader()) is expected
+    assert decided(Operation("not", (Operation(operator, (NDR, number(bound))),)), reader()) is (
+        None if expected is None else not expected
+    )
+
+
+@pytest.mark.parametrize(
+    ("ndr", "bound", "expected"),
+    [
+        ((100, None), 100, True),  # the highest load is good: it is the greatest of the range
+        ((100, None), 101, False),
+        ((None, 10), 11, False),  # the lowest load is bad: there is none
+        ((None, 10), 10, None),
+        ((None, None), 1, None),
+    ],
+)
+def test_an_irregular_ndr_is_judged_by_the_bound_that_exists(ndr, bound, expected) -> None:
+    assert decided(Operation(">=", (NDR, number(bound))), reader(ndr)) is expected
+
+
+def test_an_ndr_whose_search_did_not_end_may_be_anything_above_its_lower_bound() -> None:
+    read = reader((100, None), complete=False)
+    assert decided(Operation(">=", (NDR, number(101))), read) is None
+    assert decided(Operation(">=", (NDR, number(100))), read) is True
+    assert limits(NDR, read) == Bounds(Fraction(100), None)
+
+
+@pytest.mark.parametrize(
+    ("factor", "expected"),
+    [("1.3", True), ("1.25", None), ("1.15", None), ("1.05", False)],
+)
+def test_arithmetic_with_ndr_is_that_of_intervals(factor, expected) -> None:
+    greater = Operation("*", (Constant(Fraction(factor), RATIO), NDR), CELL_RATE)
+    assert decided(Operation("<=", (PDR, greater)), reader()) is expected
+
+
+@pytest.mark.parametrize(
+    ("width", "expected"), [(15, True), (10, None), (5, None), (Fraction(1, 2), None)]
+)
+def test_ndr_within_a_width_of_a_number(width, expected) -> None:
+    comparison = Operation("within", (NDR, number(width), number(105)))
+    assert decided(comparison, reader()) is (True if width in (15, 10, 5) else expected)
+    far = Operation("within", (NDR, number(width), number(200)))
+    assert decided(far, reader()) is False
+
+
+def test_ndr_within_a_share_of_another_result() -> None:
+    share = Constant(Fraction(1, 5), RATIO)
+    assert decided(Operation("within share", (NDR, share, PDR)), reader()) is None
+    half = Constant(Fraction(1, 2), RATIO)
+    assert decided(Operation("within share", (NDR, half, PDR)), reader()) is True
+
+
+def test_bounds_of_ndr_are_numbers_and_regular_is_a_truth() -> None:
+    read = reader()
+    assert decided(Operation("==", (LOWER, number(100))), read) is True
+    assert decided(Operation("<", (UPPER, number(110))), read) is False
+    assert decided(REGULAR, read) is True
+    assert decided(REGULAR, reader((100, None))) is False
+    assert decided(Operation("<", (UPPER, number(110))), reader((100, None))) is None
+
+
+def test_an_undecided_ndr_in_a_condition_of_several() -> None:
+    unknown, true = Operation(">=", (NDR, number(105))), Operation(">=", (NDR, number(1)))
+    false = Operation(">=", (NDR, number(999)))
+    for operator, parts, expected in [
+        ("and", (unknown, true), None),
+        ("and", (unknown, false), False),
+        ("and", (true, true), True),
+        ("or", (unknown, true), True),
+        ("or", (unknown, false), None),
+        ("or", (false, false), False),
+    ]:
+        assert decided(Operation(operator, parts), reader()) is expected
+
+
+def test_ndr_in_a_list_of_numbers() -> None:
+    def among(*values):
+        return Operation("in", (NDR, Operation("list", tuple(map(number, values)))))
+
+    assert decided(among(1, 2), reader()) is False
+    assert decided(among(1, 105), reader()) is None
+    assert decided(among(1, 100), reader((100, 100))) is True
+
+
+def test_ndr_beside_something_without_data_is_undecided() -> None:
+    part = Operation("*", (DELAY, NDR), CELL_RATE)
+    assert limits(part, reader()) is None
+    assert decided(Operation(">=", (part, number(1))), reader()) is None
+    assert decided(Operation(">=", (part, number(1))), reader(delay=Fraction(2))) is True
+
+
+def statement(expression, kind="expect"):
+    return Statement(kind, "", "", expression, SPAN)
+
+
+@pytest.mark.parametrize(
+    ("bound", "verdict"), [(100, "pass"), (105, "inconclusive"), (120, "fail")]
+)
+def test_a_verdict_on_ndr_names_its_interval(bound, verdict) -> None:
+    found = judge(statement(Operation(">=", (NDR, number(bound)))), reader())
+    assert found.verdict == verdict
+    assert (found.measured.value, found.comparison, found.bound.value) == (100, ">=", bound)
+    assert found.note == "`ndr.rate` is from 100 cell/s to 110 cell/s"
+    mirrored = judge(statement(Operation("<=", (number(bound), NDR))), reader())
+    assert (mirrored.verdict, mirrored.measured, mirrored.comparison) == (
+        verdict,
+        found.measured,
+        ">=",
+    )
+
+
+def test_a_report_of_ndr_shows_the_load_found() -> None:
+    found = judge(statement(NDR, "report"), reader())
+    assert (found.verdict, found.measured.value) == (None, 100)
+
+
+@pytest.mark.parametrize(
+    ("ndr", "more", "words"),
+    [
+        ((100, None), {}, "no load was bad: `ndr.rate` is 100 cell/s"),
+        ((100, None), {"complete": False}, "no load was bad: `ndr.rate` is at least 100 cell/s"),
+        ((None, 10), {}, "no load was good: `ndr.rate` is below 10 cell/s"),
+        ((None, None), {}, "`ndr.rate` is unknown"),
+    ],
+)
+def test_words_for_an_irregular_ndr(ndr, more, words) -> None:
+    assert list(notes(Operation("<", (NDR, number(3))), reader(ndr, **more))) == [words]
+
+
+def test_a_goal_that_was_not_searched_has_no_value() -> None:
+    assert value_of(NDR, {}) is None
+    assert value_of(REGULAR, {}) is None

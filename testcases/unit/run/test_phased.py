@@ -1,0 +1,235 @@
+"""Searches as they run: which trials count, and that nothing depends on what runs beside them."""
+
+from fractions import Fraction
+
+import numpy as np
+import pytest
+
+from qospec.plan.plan import Bounds
+from qospec.record.schema import CASE, violations
+from qospec.run.job import LostJob
+from qospec.run.phase import Setting
+from qospec.run.phased import PhasedRun
+from qospec.run.schedule import Schedule, run_here
+
+TEXT = """
+device narrow {
+  port west, east: cell
+  q = fifo { limit = 4 cell }
+  west.rx -> q -> east.tx
+  east.rx -> discard
+}
+topology bench {
+  a, b = host
+  dut = narrow
+  link a -- dut.west via media.stm1
+  link dut.east -- b via media.e3
+}
+test t on bench {
+  search rate in 1_000 cell/s .. 300_000 cell/s {
+    goal ndr { loss = 0 }
+    goal pdr { loss = 5%, width = 2% }
+    trial = 5 ms, total = 15 ms
+  }
+  flow f = ubr { pcr = rate / 3, connections = 3, phases = random } from a to b
+  run { REPEAT }
+  require offered: f.sent within 5% of f.planned
+  expect good: ndr.rate >= 70_000 cell/s
+  expect more: pdr.rate within 10% of ndr.rate
+  report [ndr.lower, ndr.upper, ndr.regular]
+}
+"""
+
+
+def phased(planned, text=TEXT, *, seed="0", keep_going=False, repeat=1) -> PhasedRun:
+    (plan,) = planned(text.replace("REPEAT", f"repeat = {repeat}"), seed=seed)
+    return PhasedRun(Setting(plan, Bounds(), keep_going=keep_going), "again")
+
+
+def document(run: PhasedRun):
+    """Return what a case comes to, trial by trial in this process."""
+    (ended,) = run_here(Schedule([run]), lambda: None)
+    return ended.result.document
+
+
+def test_a_search_finds_the_interval_with_ndr_as_close_as_asked(planned) -> None:
+    case = document(phased(planned))
+    assert not list(violations(case, CASE))
+    (search,) = case["phases"]
+    ndr, pdr = search["goals"]
+    lower, upper = (Fraction(ndr[end]["value"]) for end in ("lower", "upper"))
+    assert 0 < upper - lower <= upper / 200
+    assert (ndr["regular"], ndr["complete"], ndr["notes"]) == (True, True, [])
+    assert Fraction(pdr["lower"]["value"]) > lower
+    assert case["verdict"] == "pass"
+    statements = {each["label"]: each for each in case["statements"]}
+    assert statements["offered"]["verdict"] == "pass"
+    assert statements["ndr.lower"]["measured"]["value"] == str(lower)
+    assert statements["ndr.regular"]["measured"]["text"] == "true"
+    assert "`ndr.rate` is from" in statements["good"]["note"]
+    assert any("dut.q (overflow)" in why for why in case["why"])
+    assert search["emulated"]["value"] == str(Fraction(len(search["trials"]) * 5, 1_000))
+
+
+def test_a_trial_is_counted_by_what_was_sent_and_lost(planned) -> None:
+    (search,) = document(phased(planned))["phases"]
+    for trial in search["trials"]:
+        load = Fraction(trial["load"]["value"])
+        assert trial["sent"] == pytest.approx(float(load / 200), abs=4)
+        assert 0 <= trial["lost"] <= trial["sent"]
+        ratio = Fraction(trial["lost"], trial["sent"])
+        assert trial["loss"]["value"] == str(ratio)
+        good = {"ndr": ratio == 0, "pdr": ratio <= Fraction(5, 100)}
+        assert trial["verdicts"] == {name: "good" if of else "bad" for name, of in good.items()}
+
+
+def test_two_goals_share_the_trials_of_a_load(planned) -> None:
+    (search,) = document(phased(planned))["phases"]
+    keys = [(trial["load"]["value"], trial["number"]) for trial in search["trials"]]
+    assert len(keys) == len(set(keys))
+    numbers: dict[str, list[int]] = {}
+    for load, number in keys:
+        numbers.setdefault(load, []).append(number)
+    assert all(each == list(range(1, len(each) + 1)) for each in numbers.values())
+    assert max(map(len, numbers.values())) > 1
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_what_runs_ahead_and_in_which_order_it_ends_changes_nothing(planned, seed) -> None:
+    expected = document(phased(planned, repeat=2))
+    choose = np.random.default_rng(seed)
+    schedule = Schedule([phased(planned, repeat=2)])
+    running, ended = [], []
+    wasted = 0
+    while not ended:
+        while len(running) < 4:
+            job = schedule.next_job() or schedule.next_job(ahead=True)
+            if job is None:
+                break
+            running.append(job)
+        job = running.pop(int(choose.integers(len(running))))
+        schedule.take(job, job.work(lambda _: None))
+        ended = list(schedule.ended())
+        wasted += 1
+    assert ended[0].result.document == expected
+    assert wasted >= sum(len(phase["trials"]) for phase in expected["phases"])
+
+
+def test_in_one_process_no_trial_runs_in_vain(planned) -> None:
+    run, count = phased(planned), 0
+    schedule = Schedule([run])
+    while (job := schedule.next_job()) is not None:
+        schedule.take(job, job.work(lambda _: None))
+        count += 1
+    (ended,) = schedule.ended()
+    assert len(ended.result.document["phases"][0]["trials"]) == count
+
+
+def test_repeats_are_drawn_independently(planned) -> None:
+    first, second = document(phased(planned, repeat=2))["phases"]
+    assert (first["repeat"], second["repeat"]) == (1, 2)
+    same = {(t["load"]["value"], t["number"]): t["lost"] for t in first["trials"]}
+    lost = {(t["load"]["value"], t["number"]): t["lost"] for t in second["trials"]}
+    assert any(same[key] != lost[key] for key in same.keys() & lost.keys())
+
+
+def test_repeats_are_judged_together_with_a_confidence(planned) -> None:
+    text = TEXT.replace("expect good: ndr.rate >= 70_000 cell/s", "").replace(
+        "expect more: pdr.rate within 10% of ndr.rate",
+        "expect good: ndr.rate >= 70_000 cell/s with 95% confidence\n"
+        "  expect bad: ndr.rate >= 90_000 cell/s with 95% confidence",
+    )
+    case = document(phased(planned, text, repeat=5))
+    statements = {each["label"]: each for each in case["statements"]}
+    assert (statements["good"]["verdict"], statements["bad"]["verdict"]) == ("pass", "fail")
+    assert statements["good"]["interval"]["repeats"] == 5
+
+
+def test_where_nothing_is_drawn_no_trial_is_repeated(planned) -> None:
+    text = TEXT.replace("phases = random", "phases = even")
+    (search,) = document(phased(planned, text))["phases"]
+    assert {trial["number"] for trial in search["trials"]} == {1}
+    assert {trial["stands_for"] for trial in search["trials"]} == {3}
+
+
+def test_the_same_seed_gives_the_same_trials_and_another_gives_others(planned) -> None:
+    first, again, other = (document(phased(planned, seed=seed)) for seed in "001")
+    assert first == again
+    assert first["phases"][0]["trials"] != other["phases"][0]["trials"]
+
+
+def test_a_failed_require_ends_the_case_at_its_trial(planned) -> None:
+    text = TEXT.replace("require offered: f.sent within 5% of f.planned", "require f.lost == 0")
+    case = document(phased(planned, text))
+    assert case["verdict"] == "inconclusive"
+    (search,) = case["phases"]
+    assert len(search["trials"]) == 1  # at the highest load
+    (required,) = (each for each in case["statements"] if each["kind"] == "require")
+    assert required["verdict"] == "inconclusive"
+    assert "the case ended before" in search["goals"][0]["notes"][-1]
+    whole = document(phased(planned, text, keep_going=True))
+    assert len(whole["phases"][0]["trials"]) > 1
+    assert whole["verdict"] == "inconclusive"
+
+
+def test_a_goal_that_nothing_meets_has_an_upper_bound_only(planned) -> None:
+    text = TEXT.replace("in 1_000 cell/s ..", "in 200_000 cell/s ..")
+    case = document(phased(planned, text))
+    (search,) = case["phases"]
+    ndr, _ = search["goals"]
+    assert (ndr["lower"], ndr["upper"]["text"]) == (None, "200_000 cell/s")
+    assert (ndr["regular"], ndr["complete"]) == (False, True)
+    assert ndr["notes"] == ["no load was good, down to the lowest one, 200_000 cell/s"]
+    verdicts = {each["label"]: each["verdict"] for each in case["statements"]}
+    assert verdicts["good"] == "inconclusive"
+    assert case["verdict"] == "inconclusive"
+
+
+def test_a_goal_that_all_loads_meet_has_a_lower_bound_only(planned) -> None:
+    text = TEXT.replace(".. 300_000 cell/s", ".. 70_000 cell/s")
+    case = document(phased(planned, text))
+    ndr, _ = case["phases"][0]["goals"]
+    assert (ndr["lower"]["text"], ndr["upper"]) == ("70_000 cell/s", None)
+    assert {each["label"]: each["verdict"] for each in case["statements"]}["good"] == "pass"
+
+
+def test_a_trial_that_sends_nothing_is_an_error_with_a_remedy(planned) -> None:
+    text = TEXT.replace("in 1_000 cell/s .. 300_000", "in 1 cell/s .. 2").replace(
+        "pcr = rate / 3, connections = 3", "pcr = rate, connections = 1"
+    )
+    case = document(phased(planned, text))
+    assert case["verdict"] == "error"
+    (error,) = case["errors"]
+    assert error == ("a trial of `rate` at 2 cell/s sends nothing: make its trials longer")
+
+
+def test_a_trial_whose_workers_were_killed_is_an_error_of_its_case(planned) -> None:
+    schedule = Schedule([phased(planned)])
+    job = schedule.next_job()
+    ahead = schedule.next_job(ahead=True)
+    schedule.take(ahead, LostJob("killed"))  # nobody may ever need it
+    assert not list(schedule.ended())
+    schedule.take(job, LostJob("killed"))
+    (ended,) = schedule.ended()
+    assert ended.result.document["verdict"] == "error"
+    assert ended.result.document["errors"] == ["killed (twice, the second time in a fresh one)"]
+
+
+def test_an_error_of_the_tester_is_the_verdict_of_the_case(planned, monkeypatch) -> None:
+    def fail(*_args, **_more):
+        raise RuntimeError("ours")
+
+    monkeypatch.setattr("qospec.run.trial.emulation.run", fail)
+    case = document(phased(planned))
+    assert (case["verdict"], case["errors"]) == ("error", ["RuntimeError: ours"])
+
+
+def test_progress_of_a_search_grows_with_its_bounds(planned) -> None:
+    shares = []
+    schedule = Schedule([phased(planned)], lambda _, share: shares.append(share))
+    while (job := schedule.next_job()) is not None:
+        schedule.progressed(job, 0.5)
+        schedule.take(job, job.work(lambda _: None))
+    assert shares[0] == 0
+    assert 0.5 < max(shares) <= 1
+    assert all(0 <= each <= 1 for each in shares)
