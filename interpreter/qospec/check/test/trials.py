@@ -92,7 +92,8 @@ class CaseMaker:
             each.name: _measured_at(each.name, whole) for each in read if isinstance(each, Point)
         }
         flows = {flow.name: flow for each in reversed(found) if each for flow in each.flows}
-        ordered = sorted(flows, key=list(builder.listed).index)
+        places = {name: place for place, name in enumerate(builder.listed)}
+        ordered = sorted(flows, key=lambda name: places.get(name, len(places)))
         return replace(whole, flows=tuple(flows[name] for name in ordered), at=self)
 
     def __call__(
