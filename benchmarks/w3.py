@@ -78,7 +78,7 @@ class Police:
         for batch in self._batches:
             step = self._element.process(state, (batch,), int(batch.at_ps[-1]) + 1)
             if seen is not None:
-                lost = [loss.sent_ps for loss in step.losses]
+                lost = [loss.batch.sent_ps for loss in step.losses]
                 seen.append(np.concatenate([step.departures[0].at_ps, *lost]))
 
     def in_c(self, library: ctypes.CDLL, seen: list[np.ndarray] | None = None) -> None:

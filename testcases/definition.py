@@ -13,6 +13,7 @@ import numpy as np
 
 from qospec.engine.event import drive, transition
 from qospec.engine.event.component import Component
+from qospec.engine.items import totals
 from qospec.engine.items.batch import Batch
 
 PLENTY = 10_000
@@ -42,7 +43,7 @@ class Definition(Component):
 
     @property
     def ledger(self) -> Any:
-        return getattr(self, "counts", self._working.ledger)
+        return getattr(self, "counts", super().ledger)
 
     def schedule(self, at_ps: int, place: int, item: int) -> None:
         self.scheduled += 1
@@ -86,22 +87,33 @@ class Definition(Component):
                 reason = each.arrive(state, self.items, item, port, now_ps, out)
             if reason:
                 self._states[element] = each.replenish(state, reason)
-        self.counts[element, drive.CAME] += item != drive.NOTHING
+        self.enter(element, totals.CAME, item)
         for what, number, other, at_ps in out[1 : out[0, 0] + 1].tolist():
             if what == transition.ALARM:
                 self.set_alarm(element, at_ps)
             elif what == transition.WAITED:
                 if self._wiring.waits[element] >= 0:
                     self.put_out(self._wiring.waits[element] + number, at_ps, other, drive.NOTHING)
+            elif what == totals.GREW:
+                self.items[other, transition.SIZE] += number
+                self.counts[element, what, self.plane_of(other), totals.BYTES] += number
             else:
-                self.counts[element, what] += 1
-                self.carry(
-                    what, element, number, other, at_ps if what == transition.LEFT else now_ps
-                )
+                self.enter(element, what, other)
+                self.carry(what, element, number, other, at_ps if what == totals.LEFT else now_ps)
+
+    def plane_of(self, item: int) -> int:
+        return int(self.items[item, transition.CONNECTION]) // self._wiring.connections
+
+    def enter(self, element: int, what: int, item: int) -> None:
+        """Enter an item in the account of its plane: as one, and as its bytes."""
+        if item == drive.NOTHING:
+            return
+        size_bytes = int(self.items[item, transition.SIZE])
+        self.counts[element, what, self.plane_of(item)] += (1, size_bytes)
 
     def carry(self, what: int, element: int, number: int, item: int, at_ps: int) -> None:
         sent_ps = int(self.items[item, transition.SENT])
-        if what == transition.LEFT:
+        if what == totals.LEFT:
             output = self._wiring.outputs[element] + number
             to, seen = int(self._wiring.to[output]), int(self._wiring.seen[output])
             if seen >= 0:
@@ -110,13 +122,13 @@ class Definition(Component):
                 self.schedule(at_ps, to, item)
                 return
             self.put_out(-1 - to, sent_ps, at_ps, item)
-        elif what == transition.LOST:
+        elif what == totals.LOST:
             self.put_out(self._wiring.ends[element, what] + number, sent_ps, at_ps, item)
-        elif what == transition.MADE:
+        elif what == totals.MADE:
             if self._wiring.ends[element, what] >= 0:
                 self.put_out(self._wiring.ends[element, what], sent_ps, at_ps, item)
             return
-        elif what == transition.CONSUMED:
+        elif what == totals.CONSUMED:
             self.put_out(self._wiring.ends[element, what], sent_ps, at_ps, item)
         transition.release(self.items, item)
 

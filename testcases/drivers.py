@@ -78,7 +78,7 @@ def seen(experiment: Experiment, chunk: int, *, by_events: bool) -> Seen:
             super().sent(batch)
 
         def lost(self, path: str, loss: Loss) -> None:
-            cells = zip(loss.connection.tolist(), loss.sent_ps.tolist(), strict=True)
+            cells = zip(loss.batch.connection.tolist(), loss.batch.sent_ps.tolist(), strict=True)
             lost.update((path, loss.element, loss.cause, *cell) for cell in cells)
             super().lost(path, loss)
 

@@ -177,7 +177,7 @@ def test_the_documented_element_does_what_it_says(
             marks=like.astype(np.uint32),
         )
         step = process((cells,), first + 4)
-        assert step.departures[0].count + sum(len(x.connection) for x in step.losses) == 4
+        assert step.departures[0].count + sum(x.batch.count for x in step.losses) == 4
         kept += step.departures[0].at_ps.tolist()
     assert kept == [0, 1, 3, 4, 6, 7]
 

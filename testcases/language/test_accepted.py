@@ -8,7 +8,7 @@ comment `# name = text` states a fact of the declaration around it; several are 
 - of a test: `cases`, `skipped`, `flows`, a flow's members by its name, `controls`, `statements`,
   `claims` of its criteria, `run`, `search`, `phases`, what is `sent` in each of them at the lowest
   load, `elements`, `covers` of the first case; `idle`, what does not apply in each case; `lacking`,
-  what is not reproduced; `cells`, the most that each case sends
+  what is not reproduced; `follows`, `deviations`; `cells`, the most that each case sends
 - of a reference: `title`, `entries`; of a test and a property: `doc`
 """
 
@@ -149,6 +149,8 @@ class Meaning:
             "idle": lambda: " | ".join(
                 listed(each.label for each in case.statements if each.idle) for case in test.cases
             ),
+            "follows": lambda: listed(test.follows),
+            "deviations": lambda: " | ".join(f"{what}: {why}" for what, why in test.deviations),
             "lacking": lambda: " | ".join(f"{what}: {why}" for what, why in test.not_reproduced),
             "run": lambda: ran(first),
             "search": lambda: sought(first.phases[0]),

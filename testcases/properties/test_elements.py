@@ -24,7 +24,7 @@ from qospec.elements.encapsulate import Encapsulate
 from qospec.elements.gcra import Gcra
 from qospec.elements.shape import Shape
 from qospec.engine import kernel
-from qospec.engine.element import Element, Loss, Setting
+from qospec.engine.element import Element, Setting
 from qospec.engine.event import component
 from qospec.engine.event.alone import Alone, process_of
 from qospec.engine.items.batch import FOREVER_PS, Batch, empty, joined
@@ -36,7 +36,7 @@ ELEMENTS = discover(("qospec.elements",)).of("element")
 DOMAINS = re.split(r",\s+", re.findall(r"is one of: ([^.]+)\.", Domain.__doc__)[0])
 
 slowly = settings(
-    max_examples=settings().max_examples // 2, suppress_health_check=[HealthCheck.too_slow]
+    max_examples=settings().max_examples // 4, suppress_health_check=[HealthCheck.too_slow]
 )
 every_kind = pytest.mark.parametrize("kind", ELEMENTS.values(), ids=ELEMENTS)
 
@@ -93,7 +93,8 @@ def outcome(
         step = process(arrivals, until_ps)
         made.update(names(step.made))
         held.update(names(step.made))
-        held.subtract(Counter(names((*step.departures, *step.losses, *step.consumed))))
+        lost = [loss.batch for loss in step.losses]
+        held.subtract(Counter(names((*step.departures, *lost, *step.consumed))))
         overdrawn |= {item for item, count in held.items() if count < 0}
         for number, left in enumerate(step.departures):
             now_ps = step.until_ps[number]
@@ -105,14 +106,14 @@ def outcome(
             departures[number] = joined(departures[number], left)
             before[number] = now_ps
         for loss in step.losses:
-            losses.setdefault((loss.element, loss.cause), []).extend(names((loss,)))
+            losses.setdefault((loss.element, loss.cause), []).extend(names((loss.batch,)))
         waits += zip(*(times.tolist() for times in step.waits or ()), strict=True)
         done = stops
     return Outcome(tuple(departures), losses, waits, made, +held, overdrawn)
 
 
-def names(some: Iterable[Batch | Loss]) -> Iterator[tuple[int, int]]:
-    """Yield (connection, item) of batches and losses; an item is known by its `sent_ps`."""
+def names(some: Iterable[Batch]) -> Iterator[tuple[int, int]]:
+    """Yield (connection, item) of batches; an item is known by its `sent_ps`."""
     for each in some:
         yield from zip(each.connection.tolist(), each.sent_ps.tolist(), strict=True)
 

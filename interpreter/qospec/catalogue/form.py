@@ -22,11 +22,14 @@ class Form(NamedTuple):
         sizes: Each size in bytes, ascending, with a number of items; none if only the kind is
             known.
         sent: For how many items that the source sends these are, on average.
+        headers: The bytes of each header that elements have put around the packets, the outermost
+            last; below 0, of one that was taken off although none had put it there.
     """
 
     carries: Carried
     sizes: tuple[tuple[int, int], ...] = ()
     sent: int = 1
+    headers: tuple[int, ...] = ()
 
     @property
     def smallest_bytes(self) -> int:
@@ -49,3 +52,9 @@ class Form(NamedTuple):
             after = size_after(size)
             counts[after] = counts.get(after, 0) + count
         return self._replace(sizes=tuple(sorted(counts.items())))
+
+    def with_header(self, header_bytes: int) -> Form:
+        """Return the form of packets with a header put around them; below 0, with it taken off."""
+        is_undone = header_bytes < 0 and self.headers[-1:] == (-header_bytes,)
+        headers = self.headers[:-1] if is_undone else (*self.headers, header_bytes)
+        return self.resized(lambda size: size + header_bytes)._replace(headers=headers)

@@ -149,6 +149,11 @@ class DeviceValue(Design):
         self.signature = Signature(node.name.text, node.parameters, home, evaluator)
         self._made: dict[tuple[Value, ...], Template] = {}
 
+    @property
+    def name(self) -> str:
+        """Return its name."""
+        return self.node.name.text
+
     def call(self, call: ast.Call, scope: Scope, evaluator: Evaluator) -> Value:
         """Return the device with its parameters and its count."""
         own = call.arguments
@@ -271,9 +276,8 @@ class ReferenceValue(Value):
                 "E0104",
                 f"`{self.node.name.text}` has no field `{name.text}`",
                 name.span,
-                label=f"did you mean `{near}`?" if near else "",
                 note=f"its fields: {' '.join(self._scope.names)}",
-                help=f"write `{near}`" if near else "",
+                near=near,
             )
         return known.value(evaluator.context)
 

@@ -8,7 +8,7 @@ from qospec.catalogue.kinds import OF_PACKETS, Domain, element
 from qospec.dataclass import dataclass
 from qospec.engine.arrays import np
 from qospec.engine.element import Element, Step
-from qospec.engine.event.transition import DONE, SIZE, Transition, send
+from qospec.engine.event.transition import DONE, Transition, grow, send
 from qospec.engine.kernel import kernel
 from qospec.protocol.ip import LARGEST_PACKET_BYTES
 
@@ -46,19 +46,20 @@ class Encapsulate(Element):
                 f"{form.largest_bytes} B and a header of {self.header} B exceed the"
                 f" {LARGEST_PACKET_BYTES} B of an IP packet"
             )
-        return form.resized(lambda size: size + self.header)
+        return form.with_header(self.header)
 
     def transition(self, setting: Setting) -> Transition:
         return Transition(np.array([self.header]), _arrive)
 
     def process(self, state: None, arrivals: tuple[Batch, ...], until_ps: int) -> Step:
         (batch,) = arrivals
-        return Step((batch.with_sizes(batch.size_bytes + self.header),), (until_ps,))
+        left = batch.with_sizes(batch.size_bytes + self.header)
+        return Step((left,), (until_ps,), resized=((batch, left),))
 
 
 @kernel
 def _arrive(state: Whole, items: Whole, item: int, port: int, now_ps: int, out: Whole) -> int:
     """Send an item on at once, longer by `state`; see `engine.event.transition`."""
-    items[item, SIZE] += state[0]
+    grow(out, item, state[0])
     send(out, 0, item, now_ps)
     return DONE

@@ -178,7 +178,7 @@ class Fifo(Element):
             )
             if done is not None:
                 state.size_bytes = size_bytes
-                return done[0], losses_of(done[1].connection, done[1].sent_ps)
+                return done[0], losses_of(done[1])
         if not state.by_item:
             state.by_item = True
             self._fill_ring(state, int(batch.at_ps[0]))
@@ -212,7 +212,7 @@ def _queued_by_item(state: State, batch: Batch) -> tuple[Batch, tuple[Loss, ...]
         state.fields = _replenish(state.drop_state, state.fields, lacking)
     left, lost = tail_drop.split_by_loss(batch, outcome, dropped)
     cause_codes = outcome.lost[outcome.lost != ADMITTED]
-    return left, losses_of(lost.connection, lost.sent_ps, cause_codes)
+    return left, losses_of(lost, cause_codes)
 
 
 def _replenish(drop_state: DropState, fields: Whole, lacking: int) -> Whole:

@@ -131,7 +131,7 @@ class Gcra(Element):
             batch = batch.with_marks(batch.marks | (outcome == TAGGED))
             outcome = (outcome == DISCARDED).view(np.uint8)
         kept, lost = split(batch, outcome, discarded)
-        losses = (Loss("policed", lost.connection, lost.sent_ps),) if discarded else ()
+        losses = (Loss("policed", lost),) if discarded else ()
         return Step((kept,), (until_ps,), losses)
 
 

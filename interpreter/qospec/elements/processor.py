@@ -256,7 +256,7 @@ def _separate_lost(
         return batch, port, ()
     names = {OVERFLOW: "overflow", RESTART: "reboot"}
     lost = ((name, batch.select(cause == number)) for number, name in names.items())
-    losses = tuple(Loss(name, of.connection, of.sent_ps) for name, of in lost if of.count)
+    losses = tuple(Loss(name, of) for name, of in lost if of.count)
     return batch.select(cause == 0), port[cause == 0], losses
 
 

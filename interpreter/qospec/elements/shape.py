@@ -148,7 +148,7 @@ class Shape(Element):
             batch, lost = split(batch, is_lost.view(np.uint8), count)
             outcome = outcome[~is_lost]
             if count:
-                losses.append(Loss(cause, lost.connection, lost.sent_ps))
+                losses.append(Loss(cause, lost))
         return batch, tuple(losses), waits
 
     def _check_load(self, fields: Whole, batch: Batch) -> None:

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
     from qospec.catalogue.form import Form
     from qospec.catalogue.kinds import Buffer, Carried
-    from qospec.engine.arrays import Indices, Marks, Times
+    from qospec.engine.arrays import Marks, Times
     from qospec.engine.event.transition import Transition
     from qospec.engine.items.batch import Batch
     from qospec.engine.items.connections import Connections, Contract
@@ -49,8 +49,7 @@ class Loss(NamedTuple):
     """
 
     cause: str
-    connection: Indices
-    sent_ps: Times
+    batch: Batch
     element: str = ""
 
 
@@ -65,6 +64,7 @@ class Step(NamedTuple):
             began or it was abandoned; in order.
         made: The items that the element made, whatever became of them.
         consumed: The items that ended here, neither lost nor delivered.
+        resized: The items whose size was changed here: as they were before, and after.
     """
 
     departures: tuple[Batch, ...]
@@ -73,6 +73,7 @@ class Step(NamedTuple):
     waits: tuple[Times, Times] | None = None
     made: tuple[Batch, ...] = ()
     consumed: tuple[Batch, ...] = ()
+    resized: tuple[tuple[Batch, Batch], ...] = ()
 
 
 class Setting(NamedTuple):

@@ -162,8 +162,7 @@ class Readings:
             mean = Fraction(waited_ps, measurement.stop_ps - measurement.start_ps)
             return Fraction(most) if leaf.occupancy == "max" else mean
         if leaf.causes is None:
-            account = observation.ledger.accounts.get(planned.lines.get(leaf.path, ""))
-            return Fraction(account.left if account else 0)
+            return Fraction(observation.ledger.items(planned.lines.get(leaf.path, "")).left)
         lost = observation.ledger.lost
         return Fraction(sum(lost.get((leaf.path, each), 0) for each in leaf.causes))
 

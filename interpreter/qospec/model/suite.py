@@ -146,6 +146,7 @@ class Flow:
         clp: Of each cell.
         virtual_path: VPI.
         stream: Of packets: what is sent on the first link. None for cells.
+        places: Where fields of its traffic are written, by name, of those in the flow itself.
     """
 
     name: str
@@ -160,6 +161,7 @@ class Flow:
     virtual_path: int
     span: Span = field(compare=False)
     stream: Any = None
+    places: Mapping[str, Span] = field(default_factory=dict, compare=False)
 
 
 # ---- tests
@@ -323,8 +325,8 @@ class GoalResult(NamedTuple):
 
     @property
     def regular(self) -> bool:
-        """Return whether both bounds exist."""
-        return self.lower is not None and self.upper is not None
+        """Return whether both bounds exist and are as close as the goal's width."""
+        return self.complete and self.lower is not None and self.upper is not None
 
 
 class CaseMaker(Protocol):
@@ -379,7 +381,9 @@ class Case:
 class Test:
     """A test, with a case per point of its sweeps.
 
-    `not_reproduced` are pairs: what is not reproduced of a publication, and why.
+    `not_reproduced` are pairs: what is not reproduced of a publication, and why. `follows` are the
+    procedures of standards that it carries out, `deviations` pairs too: what it does in another
+    way, and why. Of these four it has those of the tests that it is built on, too.
     """
 
     __test__ = False  # not one of pytest's
@@ -390,6 +394,17 @@ class Test:
     cases: tuple[Case, ...]
     span: Span = field(compare=False)
     not_reproduced: tuple[tuple[str, str], ...] = ()
+    follows: tuple[str, ...] = ()
+    deviations: tuple[tuple[str, str], ...] = ()
+
+
+@dataclass(frozen=True)
+class Template:
+    """A test with parameters, or without a topology: it is run by tests that are built on it."""
+
+    name: str
+    doc: str
+    span: Span = field(compare=False)
 
 
 @dataclass(frozen=True)
@@ -419,3 +434,4 @@ class Suite:
     references: tuple[Reference, ...]
     sources: tuple[Source, ...]
     properties: tuple[Property, ...] = ()
+    templates: tuple[Template, ...] = ()

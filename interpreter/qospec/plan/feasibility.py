@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from qospec.model.suite import Case, Flow, Instance, Network, Property, Test
     from qospec.plan.assembly import Draft, Drafts
     from qospec.plan.forms import FormError, Survey
-    from qospec.plan.tables import AmbiguousRouteError, NoPathError, Reach
+    from qospec.plan.tables import AmbiguousRouteError, Member, NoPathError, Reach
     from qospec.source import Span
 
 
@@ -150,22 +150,24 @@ def _round(paths: tuple[str, ...]) -> str:
 def too_many_cells(span: Span, case: Case, cells: int, most_items: int) -> Diagnostic:
     """Return the error for a trial beyond the limit, with the flag that raises it."""
     carried = {"cells" if flow.stream is None else "packets" for flow in case.flows}
+    answered = [f"`{each.name}`" for each in case.flows if each.stream and each.stream.answers]
+    smaller = "give a longer `timeout`, a smaller `window` or fewer `retries`, " * bool(answered)
     return Diagnostic(
         "E0609",
         f"a trial of `{case.name}` would send {cells:_} {' and '.join(sorted(carried))}; "
         f"the limit is {most_items:_}",
         span,
-        notes=("the rate of all flows times warmup and measure", *_bounds(case)),
-        help=f"measure for a shorter time, or allow it with `--max-cells {cells}`",
+        notes=("the rate of all flows times warmup and measure", *_bounds(answered)),
+        help=f"measure for a shorter time, {smaller}or allow it with `--max-cells {cells}`",
     )
 
 
-def _bounds(case: Case) -> Iterator[str]:
+def _bounds(answered: list[str]) -> Iterator[str]:
     """Yield what bounds the packets of endpoints, which have no rate."""
-    names = [f"`{each.name}`" for each in case.flows if each.stream and each.stream.answers]
-    if names:
+    if answered:
         yield (
-            f"of {', '.join(names)}, what the first links carry, and a window again in each timeout"
+            f"of {', '.join(answered)}, what the first links carry, and a window again in each"
+            " timeout"
         )
 
 
@@ -239,7 +241,7 @@ def framing_mismatch(case: Case, name: str, survey: Survey) -> Iterator[Diagnost
                     path = drafts[index].line or drafts[index].instance.path
                     link = next(e for e in case.networks[name].elements if e.path == path)
                     sizes = (sent_bytes, largest_bytes, framed.largest_bytes)
-                    yield _too_large(flow, link, *sizes)
+                    yield _too_large(flow, member, link, *sizes)
                     break
 
 
@@ -253,15 +255,22 @@ def _other_framing(flow: Flow, network: str) -> Diagnostic:
 
 
 def _too_large(
-    flow: Flow, link: Instance, sent_bytes: int, largest_bytes: int, most_bytes: int
+    flow: Flow,
+    member: Member,
+    link: Instance,
+    sent_bytes: int,
+    largest_bytes: int,
+    most_bytes: int,
 ) -> Diagnostic:
     grown = largest_bytes - sent_bytes
     arrive = f"they have {largest_bytes} B at `{link.path}`, which" if grown else f"`{link.path}`"
+    sends = "is answered by" if member.part == "answers" else "sends"
+    field = member.stream.size_field if member.stream is not None else ""
     return Diagnostic(
         FRAMING,
-        f"`{flow.name}` sends packets of {sent_bytes} B @ip, "
+        f"`{flow.name}` {sends} packets of {sent_bytes} B @ip, "
         f"but {arrive} takes at most {most_bytes} B",
-        flow.span,
+        flow.places.get(field, flow.span),
         secondary=() if link.span is None else (Label(link.span, "linked here"),),
         notes=("packets are not fragmented",),
         help=f"send packets of at most {most_bytes - grown} B @ip, or use a medium that takes them"

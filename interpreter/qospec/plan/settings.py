@@ -23,14 +23,18 @@ SHOWN_APART = ("connections",)
 
 
 class FieldValue(NamedTuple):
-    """The value of a field in words, and as a number, by which several can be put in order."""
+    """The value of a field in words, and as a number, by which several can be put in order.
+
+    `usual` says whether it is the default.
+    """
 
     text: str
     number: Fraction | None
+    usual: bool
 
 
 def settings(kind: Kind, made: Any, *, packets: bool) -> Mapping[str, FieldValue]:
-    """Return the fields that differ from their defaults, by their usual names.
+    """Return the fields that have a value, by their usual names.
 
     Args:
         kind: Of the traffic or the arrival process.
@@ -40,11 +44,12 @@ def settings(kind: Kind, made: Any, *, packets: bool) -> Mapping[str, FieldValue
     found = {}
     for parameter in kind.parameters.values():
         value = vars(made)[parameter.name]
-        if parameter.name in SHOWN_APART or value is None or value == parameter.default:
+        if parameter.name in SHOWN_APART or value is None:
             continue
         domain = parameter.domain.name
         text = _text(value, OF_PACKETS.get(domain, domain) if packets else domain)
-        found[parameter.alias or parameter.name] = FieldValue(text, _number(value))
+        usual = value == parameter.default
+        found[parameter.alias or parameter.name] = FieldValue(text, _number(value), usual)
     return found
 
 

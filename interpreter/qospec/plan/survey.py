@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 from qospec.plan import feasibility, round_trips, tolerances, warnings
 from qospec.plan.assembly import assemble
 from qospec.plan.forms import FormError, Forms, Survey, form_sent
+from qospec.plan.passages import Passages
 from qospec.plan.paths import route_members
 from qospec.plan.phases import trials_at_ends
 from qospec.plan.tables import AmbiguousRouteError, Member, NoPathError, Routes
@@ -53,7 +54,7 @@ def verify(suite: Suite, problems: Problems) -> None:
     """
     known: dict[Hashable, Routes | None] = {}
     fitting: set[Hashable] = set()
-    classes = Classes()
+    classes, passages = Classes(), Passages()
     for case in _plain_cases(suite, problems):
         for name, network in case.networks.items():
             members = tuple(_members(case.flows, network))
@@ -63,6 +64,8 @@ def verify(suite: Suite, problems: Problems) -> None:
                 if routes is not None:
                     classes.add(case, routes)
             routes = known[key]
+            if routes is not None:
+                passages.add(case, name, members, routes)
             streams = tuple(
                 s and (s.sizes, s.encapsulation, s.loop) for s in (m.stream for m in members)
             )
@@ -74,7 +77,7 @@ def verify(suite: Suite, problems: Problems) -> None:
             survey = _survey(case, network, members, routes, problems)
             if survey is not None and _fits(case, name, survey, problems):
                 fitting.add(load)
-    for each in classes.unfed():
+    for each in (*classes.unfed(), *passages.unused()):
         problems.add(each)
 
 
@@ -142,6 +145,7 @@ def _fits(case: Case, name: str, survey: Survey, problems: Problems) -> bool:
         *warnings.small_queues(survey),
         *warnings.small_buckets(case, survey),
         *warnings.unreachable_rates(survey),
+        *warnings.missing_headers(case, survey),
         *tolerances.too_small(case, survey),
         *round_trips.short_timeouts(case, survey),
     ]

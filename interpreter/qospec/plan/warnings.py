@@ -1,8 +1,8 @@
 """Warnings of a plan: what is allowed but hardly intended.
 
 Quanta of a round robin below the packet size; queues and token buckets too small for some packets;
-classes that no flow sends items to; and rates of meters and shapers that no line before them
-reaches.
+classes that no flow sends items to; rates of meters and shapers that no line before them reaches;
+and packets that reach the end of a tunnel without having entered it.
 """
 
 from __future__ import annotations
@@ -18,8 +18,9 @@ from qospec.units import RATE, text_of
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from qospec.catalogue.form import Form
     from qospec.engine.scheduler.scheduler import Scheduler
-    from qospec.model.suite import Case, Instance, Network
+    from qospec.model.suite import Case, Flow, Instance, Network
     from qospec.plan.assembly import Draft
     from qospec.plan.forms import Survey
     from qospec.plan.tables import Routes
@@ -216,3 +217,35 @@ def _lines_before(index: int, survey: Survey, before: dict[int, list[int]]) -> d
             else:
                 found[draft.line or draft.instance.path] = Fraction(draft.clock.bit_rate)
     return found
+
+
+def missing_headers(case: Case, survey: Survey) -> Iterator[Diagnostic]:
+    """Yield each element that takes a header off packets around which nothing has put it."""
+    for index, numbers in sorted(survey.reach.any.items()):
+        element, instance = survey.drafts[index].element, survey.drafts[index].instance
+        for number in sorted(numbers):
+            member = survey.members[number]
+            for form in survey.forms.at(index, number):
+                taken = element.form_after(form).headers[len(form.headers) :]
+                if taken and taken[0] < 0:
+                    answers = member.part == "answers"
+                    yield _missing_header(
+                        instance, case.flows[member.flow], form, -taken[0], answers=answers
+                    )
+
+
+def _missing_header(
+    instance: Instance, flow: Flow, form: Form, taken_bytes: int, *, answers: bool
+) -> Diagnostic:
+    around = " ".join(f"{each} B" for each in form.headers) or "none"
+    return Diagnostic(
+        "W0616",
+        f"{'answers' if answers else 'packets'} of `{flow.name}` reach `{instance.path}` without"
+        " the header that it takes off",
+        instance.span or flow.span,
+        label=f"takes off {taken_bytes} B",
+        secondary=(Label(flow.span, "sent here"),),
+        notes=(f"headers put around them on their path, the outermost last: {around}",),
+        help=f"put an `encapsulate` of {taken_bytes} B on their path, or lead them past it; nothing"
+        " is wrong if they are sent with that header",
+    )

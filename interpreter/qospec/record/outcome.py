@@ -244,6 +244,8 @@ def _test(test: Test) -> Document:
         "description": test.doc,
         "covers": list(test.covers),
         "not_reproduced": [{"what": what, "why": why} for what, why in test.not_reproduced],
+        "follows": list(test.follows),
+        "deviations": [{"what": what, "why": why} for what, why in test.deviations],
         "place": test.span.recorded_place,
         "links": _links(networks[""]),
         "flows": flow_documents(test),
@@ -355,8 +357,11 @@ def _contract(flow: Flow) -> Mapping[str, FieldValue]:
 
 
 def _ranges(cases: Sequence[Mapping[str, FieldValue]]) -> list[list[str]]:
-    """Return pairs of a field and its value; where cases differ, the least and the most."""
-    names = dict.fromkeys(name for case in cases for name in case)
+    """Return pairs of a field and its value; where cases differ, the least and the most.
+
+    A field that has its default in all cases is left out.
+    """
+    names = dict.fromkeys(name for case in cases for name, value in case.items() if not value.usual)
     return [[name, _setting_range([case.get(name) for case in cases])] for name in names]
 
 

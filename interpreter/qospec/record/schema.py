@@ -115,6 +115,8 @@ TEST = {
     "links": [[str]],
     "controls": MapOf([[str]]),
     "not_reproduced": Optional([{"what": str, "why": str}]),
+    "follows": Optional([str]),
+    "deviations": Optional([{"what": str, "why": str}]),
     "flows": Optional([{"name": str, "from": str, "to": str, "traffic": str, **SENT}]),
 }
 SERIES = {"every": QUANTITY, "unit": str, "values": VALUES}
@@ -183,11 +185,13 @@ GOAL = {
     "total": QUANTITY,
     "exceed": QUANTITY,
     "width": QUANTITY,
+    "defaults": Optional([str]),
     "lower": Nullable(QUANTITY),
     "upper": Nullable(QUANTITY),
     "regular": bool,
     "complete": bool,
     "throughput": Optional(Nullable(QUANTITY)),
+    "evidence": Optional(str),
     "notes": [str],
     "why": [str],
 }

@@ -78,6 +78,9 @@ TEST_FIELDS = {
     "covers": 'what a test covers, such as requirements: `covers = ["REQ-17"]`',
     "not_reproduced": "what a test does not reproduce of a publication, and why:"
     ' `not_reproduced = ["figure 3: no legible curve"]`',
+    "follows": 'the procedure of a standard that a test carries out: `follows = "RFC 2544, 26.1"`',
+    "deviations": "what a test does in another way than the procedure that it follows, and why:"
+    ' `deviations = ["a trial lasts 1 s: nothing is random"]`',
 }
 VERDICTS = {
     "pass": "every criterion holds, and was measured",

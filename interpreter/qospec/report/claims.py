@@ -1,4 +1,4 @@
-"""What the criteria of a record claim about publications, counted by kind."""
+"""What a record claims about publications: its criteria by kind, the procedures it follows."""
 
 from __future__ import annotations
 
@@ -52,10 +52,23 @@ def not_reproduced(document: Record) -> list[dict[str, Any]]:
     return [{"what": what, "why": why, "tests": its} for (what, why), its in found.items()]
 
 
+def procedures(document: Record) -> list[dict[str, Any]]:
+    """Return the procedures that tests follow: `follows`, `deviations`, and the `tests` that do."""
+    found: dict[str, dict[str, Any]] = {}
+    for test in document["tests"]:
+        follows, deviations = test.get("follows", []), test.get("deviations", [])
+        if follows or deviations:
+            own = found.setdefault(repr((follows, deviations)), {"tests": []})
+            own |= {"follows": follows, "deviations": deviations}
+            own["tests"].append(test["name"])
+    return list(found.values())
+
+
 FUNCTIONS: dict[str, Callable[..., Any]] = {
     "claims_sentence": claims_sentence,
     "criteria": count_by_claim,
     "not_reproduced": not_reproduced,
+    "procedures": procedures,
 }
 
 FILTERS: dict[str, Callable[..., Any]] = {"claimed": claimed}

@@ -455,7 +455,7 @@ __all__ = [
 
 
 class Parameter(Documented):
-    """`name: Type = default`."""
+    """`name: Type = default`; the type of a list is written as its annotation is: `[Data]`."""
 
     name: Name
     annotation: Name

@@ -177,6 +177,7 @@ class Echo(ExchangeTraffic):
             headers.fields,
             link,
             headers.transport_bytes,
+            size_field=field,
         )
 
     def endpoints(self, exchange: Exchange) -> Endpoints:

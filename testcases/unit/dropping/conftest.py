@@ -273,7 +273,7 @@ class Bench:
             step = fifo.process(state, (batch.part(done, stop),), until_ps)
             left, done = joined(left, *step.departures), stop
             for loss in step.losses:
-                lost += [(loss.cause, name) for name in loss.sent_ps.tolist()]
+                lost += [(loss.cause, name) for name in loss.batch.sent_ps.tolist()]
         return dict(zip(left.sent_ps.tolist(), left.at_ps.tolist(), strict=True)), lost
 
     def agree(self, traffic: Traffic, limit: Buffer, policy: Any, rules: Rules) -> None:

@@ -139,7 +139,7 @@ def carried(scheduler, inputs, kept, cuts):
         step = scheduler.process(state, tuple(b.part(i, j) for b, i, j in parts), until_ps)
         left, done = joined(left, *step.departures), stops
         for loss in step.losses:
-            names = [divmod(name, 1_000) for name in loss.sent_ps.tolist()]
+            names = [divmod(name, 1_000) for name in loss.batch.sent_ps.tolist()]
             lost += [(k, loss.cause, number) for k, number in names]
             assert {f"q{k}" for k, _ in names} == {loss.element}
     pairs = zip(left.at_ps.tolist(), left.sent_ps.tolist(), strict=True)
@@ -207,6 +207,6 @@ def test_any_scheduler_asks_the_policies(bench, combined):
     step = scheduler.process(state, batches, FOREVER_PS)
     lost = Counter()
     for loss in step.losses:
-        lost[loss.element, loss.cause] += len(loss.connection)
+        lost[loss.element, loss.cause] += len(loss.batch.connection)
     assert set(lost) == {("a", "early"), ("b", "early")}
     assert all(count == pytest.approx(2_000, rel=0.05) for count in lost.values())

@@ -76,7 +76,9 @@ class Lab:
             step = element.process(state, now, until_ps)
             departures = [joined(a, b) for a, b in zip(departures, step.departures, strict=True)]
             for loss in step.losses:
-                for connection, sent_ps in zip(loss.connection, loss.sent_ps, strict=True):
+                for connection, sent_ps in zip(
+                    loss.batch.connection, loss.batch.sent_ps, strict=True
+                ):
                     lost.append((loss.cause, loss.element, int(connection), int(sent_ps)))
             if step.waits is not None:
                 waits += zip(*(times.tolist() for times in step.waits), strict=True)

@@ -114,7 +114,7 @@ class Wire:
             for batch in self._within(trips, "sent_ps", before_ps, until_ps):
                 recorder.sent(batch)
             for batch in self._within(ending, "sent_ps", before_ps, until_ps):
-                recorder.lost("q", Loss("overflow", batch.connection, batch.sent_ps))
+                recorder.lost("q", Loss("overflow", batch))
             for batch in self._within(arriving, "at_ps", before_ps, until_ps):
                 recorder.arrived(batch, 0)
             before_ps = max(before_ps, until_ps)

@@ -160,7 +160,7 @@ def followed(elements: Sequence[object], way: Sequence[int], sent: Form) -> Form
 def test_pieces_count_as_many_as_they_are():
     forms = followed([Halve(500), Encapsulate(20), Segment(1), Segment(1)], [0, 1, 2, 3], MIX)
     assert forms.at(1, 0) == {Form("packet", ((100, 3), (500, 2)), 4)}
-    assert forms.at(2, 0) == {Form("packet", ((120, 3), (520, 2)), 4)}
+    assert forms.at(2, 0) == {Form("packet", ((120, 3), (520, 2)), 4, (20,))}
     cells = 3 * 3 + 2 * 11
     assert forms.straight(3, 0) == {Form("cell", ((53, cells),), 4)}
     assert survey._line_bytes(*forms.at(3, 0), None) == Fraction(cells * 53, 4)

@@ -187,6 +187,26 @@ test t on star {
     assert problems.errors[0].code == "E0609"
 
 
+def test_too_many_packets_of_endpoints_are_fewer_with_another_window(
+    planned, problems: Problems
+) -> None:
+    text = """
+topology pair {
+  a, b = host
+  link a -- b via media.fast_ethernet
+}
+test t on pair {
+  flow f = echo { size = 512 B @ip, timeout = 1 us, window = 100 } from a to b
+  run { measure = 1 s }
+  expect e: f.exchanges.lost == 0
+}
+"""
+    assert planned(text, most_items=9_999) == ()
+    (error,) = problems.errors
+    assert error.code == "E0609"
+    assert "give a longer `timeout`, a smaller `window` or fewer `retries`" in error.help
+
+
 def test_cells_that_go_astray_in_the_engine_are_an_error(
     planned, monkeypatch: pytest.MonkeyPatch, star: str
 ) -> None:

@@ -105,6 +105,12 @@ def test_what_is_declared_and_what_is_emitted_stand_beside_each_other(
     assert told["source"].startswith(source)
 
 
+def test_a_swept_value_that_is_the_default_is_shown_like_the_others(tmp_path: Path) -> None:
+    flow = "ubr { pcr = 9 cell/s, clp = n } from a to b"
+    (shown,) = flows(tmp_path, "sweep n in [0, 1]", flow)
+    assert shown["contract"] == [["pcr", "9 cell/s"], ["clp", "0 to 1"]]
+
+
 def test_a_law_of_sizes_is_shown_as_it_is_written() -> None:
     path = Path(__file__).parents[2] / "language" / "accept" / "sizes_drawn_by_a_law.qos"
     first, _, third = flow_documents(check([path], discover(), Problems()).tests[0])

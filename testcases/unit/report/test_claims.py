@@ -3,12 +3,16 @@
 import pytest
 
 from qospec.record.statements import count_by_claim
-from qospec.report.claims import claimed, claims_sentence, not_reproduced
+from qospec.report.claims import claimed, claims_sentence, not_reproduced, procedures
 from qospec.report.render import render
 from qospec.report.views import columns, requirements
 from qospec.report.words import measured
 
 IDLE = {"verdict": "not applicable", "measured": None, "bound": None, "comparison": ""}
+FOLLOWED = {
+    "follows": ["RFC 2544, 26.1"],
+    "deviations": [{"what": "trials of 1 s", "why": "nothing is random"}],
+}
 LACKING = {"what": "figure 3-15", "why": "the text names no cause"}
 
 
@@ -22,7 +26,7 @@ def claiming(document):
     *_, idle = (s for s in document["cases"][1]["statements"] if s["kind"] == "expect")
     assert idle is not calibrated
     idle.update(IDLE, note="it applies when pvcs > 10")
-    document["tests"][0]["not_reproduced"] = [LACKING]
+    document["tests"][0] |= {"not_reproduced": [LACKING], **FOLLOWED}
     return document
 
 
@@ -77,9 +81,21 @@ def test_what_is_not_reproduced_is_listed_with_its_reason_and_tests(claiming):
     assert not_reproduced(claiming) == [{**LACKING, "tests": names}]
 
 
+def test_procedures_are_listed_with_their_tests(claiming):
+    claiming["tests"][1] |= FOLLOWED
+    names = [test["name"] for test in claiming["tests"][:2]]
+    assert procedures(claiming) == [{**FOLLOWED, "tests": names}]
+
+
 @pytest.mark.parametrize(
     ("form", "pieces"),
     [
+        ("markdown", ["- follows: **RFC 2544, 26.1** (", "  - deviation: trials of 1 s: nothing"]),
+        ("html", [">RFC 2544, 26.1</th>", "<td>trials of 1 s</td><td>nothing is random</td>"]),
+        (
+            "junit",
+            ['"follows" value="RFC 2544, 26.1"', '"deviation" value="trials of 1 s: '],
+        ),
         ("markdown", ["- not reproduced: **figure 3-15**: the text names no cause", "1 exact"]),
         ("html", ["not reproduced</span>", "the text names no cause", "<b>calibrated only</b>"]),
         ("html", ["Criteria: 1 exact, 1 calibrated (not counted as reproduced)"]),

@@ -93,7 +93,7 @@ def counts(seen, n=1):
 
 def sent_by(seen, path):
     """Return how many items left a node in the whole trial."""
-    return seen.ledger.accounts[path].left
+    return seen.ledger.items(path).left
 
 
 def test_a_window_is_kept_full():
@@ -118,7 +118,7 @@ def test_a_lost_request_is_repeated_after_the_timeout():
     seen = observed(replace(FIRST, window=1), 16 * US, lost=({0}, ()))
     tally = seen.tally(2, 3)
     assert (tally.sent, tally.received, tally.delays.min_ps) == (1, 1, MS + 16 * US)
-    left = {path: account.left for path, account in seen.ledger.accounts.items()}
+    left = {key.path: seen.ledger.items(key.path).left for key in seen.ledger.accounts}
     assert left == {"to": 2, "gap": 1, "server": 2, "from": 1, "pag": 1, "client": 4}
     assert not seen.ledger.imbalance
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
+from abc import abstractmethod
 from dataclasses import field
 from typing import TYPE_CHECKING, ClassVar
 
@@ -10,7 +10,7 @@ from qospec.check.device.ports import SIDES, PartValue
 from qospec.check.evaluate import loops
 from qospec.check.evaluate.context import error
 from qospec.check.evaluate.measurements import PlaceValue
-from qospec.check.evaluate.values import Amount, Poison, Value, position
+from qospec.check.evaluate.values import Amount, Pattern, Poison, Value, position
 from qospec.dataclass import dataclass
 from qospec.diagnostics import did_you_mean
 from qospec.model.expression import Place
@@ -39,7 +39,7 @@ class HostPlan(Value):
     slotted: bool
 
 
-class Design(Value, ABC):
+class Design(Pattern):
     """A device as it is declared, without parameters."""
 
     what: ClassVar[str] = "a device"
@@ -71,6 +71,11 @@ class Node:
     rates: dict[tuple[str, int], Value] = field(default_factory=dict)
     media: dict[tuple[str, int], Record] = field(default_factory=dict)
 
+    @property
+    def made_of(self) -> str:
+        """Return the name of its device; "" for a host."""
+        return "" if self.template is None else self.template.name
+
 
 @dataclass(frozen=True)
 class NodeArray(Value):
@@ -80,6 +85,11 @@ class NodeArray(Value):
     name: str
     nodes: tuple[Node, ...]
     known: bool
+
+    @property
+    def made_of(self) -> str:
+        """Return the name of their device."""
+        return self.nodes[0].made_of if self.nodes else ""
 
     def item(self, key: Value, span: Span) -> Value:
         """Return one of them."""
@@ -102,6 +112,11 @@ class NodeValue(Value):
 
     what: ClassVar[str] = "a node"
     node: Node
+
+    @property
+    def made_of(self) -> str:
+        """Return the name of its device."""
+        return self.node.made_of
 
     def field(self, name: ast.Name, evaluator: Evaluator) -> Value:
         """Return a port of a device, one of its elements, or the side of a host's port."""
@@ -138,9 +153,8 @@ class NodeValue(Value):
             "E0401",
             f"`{self.node.path}` has no port {'or element ' if elements else ''}`{name.text}`",
             name.span,
-            label=f"did you mean `{near}`?" if near else "",
             note=f"{known}; its elements: {' '.join(elements)}" if elements else known,
-            help=f"write `{near}`" if near else "",
+            near=near,
         )
 
 

@@ -16,7 +16,8 @@ from qospec.check.device.observables import (
     not_observed,
 )
 from qospec.check.evaluate.context import error
-from qospec.check.evaluate.measurements import Located, PlaceValue, at_places
+from qospec.check.evaluate.measurements import Located, PlaceValue
+from qospec.check.evaluate.unmeasured import at_places
 from qospec.check.evaluate.values import Amount, Deferred, Poison, Value, position
 from qospec.dataclass import dataclass
 from qospec.diagnostics import did_you_mean
@@ -332,9 +333,8 @@ class PartValue(Located):
             "E0401",
             f"`{self.part.path}` has no input or output `{name}`",
             span,
-            label=f"did you mean `{near}`?" if near else "",
             note=listed,
-            help=f"write `{near}`" if near else "",
+            near=near,
         )
 
 

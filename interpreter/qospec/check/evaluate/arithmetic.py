@@ -191,7 +191,8 @@ def _deferred(
     sign = "*" if node.operator == "of" else node.operator
     alike = dimension if node.operator in VERBS else None
     operands = (constant(a, node.left.span, alike), constant(b, node.right.span, alike))
-    exact = sign != "/" and all(side.exact for side in (a, b) if isinstance(side, Deferred))
+    exact = all(side.exact for side in (a, b) if isinstance(side, Deferred))
+    exact &= sign != "/" or isinstance(b, Amount)
     return Deferred(Operation(sign, operands, dimension), dimension, exact, layer=layer)
 
 
@@ -337,7 +338,9 @@ def never_equal(node: ast.Compare, left: Amount | Deferred, right: Amount | Defe
             help_text = (
                 f"compare with a bound: `{side.span.text} < {_small_amount(other.dimension)}`"
             )
-    return error("E0213", "measured values are never exactly equal", node.span, help=help_text)
+    why = "only counts are compared exactly: no times, no rates, no quotients of counts"
+    message = "measured values are never exactly equal"
+    return error("E0213", message, node.span, note=why, help=help_text)
 
 
 def refuse_zero_tolerance(

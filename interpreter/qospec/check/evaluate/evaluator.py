@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from qospec.check.evaluate import arithmetic, literals, mixes
 from qospec.check.evaluate.context import CheckError, error, too_deep
 from qospec.check.evaluate.functions import FUNCTIONS
-from qospec.check.evaluate.scope import unknown
+from qospec.check.evaluate.scope import NODE, unknown
 from qospec.check.evaluate.values import (
     POISON,
     Amount,
@@ -16,6 +16,7 @@ from qospec.check.evaluate.values import (
     Deferred,
     List,
     Map,
+    Pattern,
     Poison,
     Symbol,
     Text,
@@ -30,6 +31,7 @@ if TYPE_CHECKING:
 
     from qospec.check.evaluate.context import Context
     from qospec.check.evaluate.scope import Scope
+    from qospec.source import Span
 
 LIBRARY = "std"
 """The folder of the library in imports."""
@@ -250,13 +252,32 @@ class Evaluator:
         within = bool(node.trail) and isinstance(node.trail[0], ast.Name)
         if node.name.text == LIBRARY and within and scope.find(LIBRARY) is None:
             raise self._library(node, scope)
-        value = self._named(node.name, scope, within=within)
+        value, named = self._named(node.name, scope, within=within), node.name.span
         for step in node.trail:
+            if isinstance(value, Pattern):
+                self._refuse_pattern(value, named, scope)
             if isinstance(step, ast.Name):
-                value = value.field(step, self)
+                value, named = value.field(step, self), named.to(step.span)
             else:
                 value = value.item(self.index(step.value, value, scope), step.value.span)
         return value
+
+    def _refuse_pattern(self, value: Pattern, span: Span, scope: Scope) -> None:
+        """Refuse a device in place of a node, if there are nodes that are made of it."""
+        nodes = [
+            each.name
+            for each in scope.bindings()
+            if each.what == NODE and each.value(self.context).made_of == value.name
+        ]
+        if nodes:
+            listed = " ".join(f"`{each}`" for each in nodes)
+            raise error(
+                "E0104",
+                f"`{span.text}` is a device: name a node of the topology",
+                span,
+                note=f"nodes that are one: {listed}",
+                help=f"write `{nodes[0]}`",
+            )
 
     def _library(self, node: ast.Path, scope: Scope) -> CheckError:
         """Return the mistake of using the library's name instead of a file's: `std.dscp.ef`.

@@ -8,6 +8,7 @@ from fractions import Fraction
 from typing import TYPE_CHECKING, ClassVar
 
 from qospec.catalogue.statistics import ABOVE, PATTERNS, above, offers
+from qospec.check.evaluate import unmeasured
 from qospec.check.evaluate.context import CheckError, error
 from qospec.check.evaluate.dimensions import METRICS, named
 from qospec.check.evaluate.values import Amount, Deferred, Poison, Value, position
@@ -30,29 +31,8 @@ if TYPE_CHECKING:
 
 CAUSES = "causes"
 """Stands for all causes of loss among the statistics of a metric."""
-FRAME_LAYERS = ("line", "frame")
-"""Statistics of packets that need a line."""
 DISCARDED = "discarded"
 """The cause of what is wired to `discard`."""
-
-ELSEWHERE = {
-    "median": "p50",
-    "avg": "mean",
-    "average": "mean",
-    "stddev": "std",
-    "stdev": "std",
-    "sd": "std",
-    "minimum": "min",
-    "maximum": "max",
-    "p0": "min",
-    "p100": "max",
-    "latency": "delay",
-    "rtt": "delay",
-    "jitter": "cdv_2pt",
-    "loss": "lost",
-    "dropped": "lost",
-}
-"""Names of statistics and metrics in other tools, and what they are called here."""
 
 
 @dataclass(frozen=True)
@@ -99,11 +79,11 @@ class FlowValue(Value):
                 return replace(self, part=part)
         kind = evaluator.context.catalogue.find("metric", name.text)
         if kind is None:
-            metrics = evaluator.context.catalogue.of("metric")
             parts = self.has if self.part == "user" else ()
-            raise _unknown_metric(self.carries, parts, name, metrics)
+            known = evaluator.context.catalogue
+            raise unmeasured.unknown_metric(self.path, self.carries, parts, name, known)
         if self.carries not in kind.carries:
-            raise _not_measured_of(self.carries, name, evaluator.context.catalogue.of("metric"))
+            raise unmeasured.not_measured_of(self.carries, name, evaluator.context.catalogue)
         follows = not kind.build.needs.isdisjoint({"variation", "latency"})
         if self.part == "exchanges" and (kind.build.sized or follows):
             needed = "the size of packets" if kind.build.sized else "each packet on its way"
@@ -141,21 +121,34 @@ class MetricValue(Value):
     @property
     def statistics(self) -> tuple[str, ...]:
         """Return the statistics that it offers, those of `PATTERNS` in short."""
-        offered = self.kind.statistics(self.flow.carries)
+        offered = self._everywhere
         if self.flow.place is not None and not self.flow.place.framed:
-            offered = tuple(each for each in offered if each not in FRAME_LAYERS)
+            offered = tuple(each for each in offered if each not in unmeasured.FRAME_LAYERS)
         return tuple(
             each for offer in offered for each in (self.causes if offer == CAUSES else (offer,))
         )
+
+    @property
+    def _everywhere(self) -> tuple[str, ...]:
+        """Return those that it offers where packets have frames."""
+        return self.kind.statistics(self.flow.carries)
+
+    def unframed(self, asked: str, span: Span) -> CheckError:
+        """Return the mistake of bits of frames where there are none."""
+        return unmeasured.unframed(self.spelling, self.statistics, asked, span)
 
     def field(self, name: ast.Name, evaluator: Evaluator) -> Value:
         """Return a statistic."""
         if name.text == ShareAbove.name:
             if "p*" not in self.statistics:
-                raise self._no_shares(name, evaluator.context.catalogue.of("metric"))
+                known, carries = evaluator.context.catalogue, self.flow.carries
+                raise unmeasured.no_shares(self.spelling, carries, name, known)
             return ShareAbove(self)
         if not offers(self.statistics, name.text):
-            raise self._unknown(name)
+            if name.text in unmeasured.FRAME_LAYERS and name.text in self._everywhere:
+                raise self.unframed(name.text, name.span)
+            path = self.flow.path
+            raise unmeasured.unknown_statistic(self.spelling, path, self.statistics, name)
         return self.measured(name.text)
 
     def measured(self, statistic: str) -> Value:
@@ -209,64 +202,8 @@ class MetricValue(Value):
             "E0502",
             f"`{self.flow.path}.{self.spelling}` has several statistics: say which one",
             span,
-            note=self._offered(),
+            note=unmeasured.offered(self.spelling, self.statistics),
             help=f"write `{span.text}.{self.statistics[0]}`",
-        )
-
-    def _offered(self) -> str:
-        named = [each for each in self.statistics if each and each not in PATTERNS]
-        plural = [PATTERNS[each].plural for each in self.statistics if each in PATTERNS]
-        plural += ["shares such as above(1 ms)"] if "p*" in self.statistics else []
-        return f"statistics of {self.spelling}: {', and '.join([' '.join(named), *plural])}"
-
-    def unframed(self, statistic: str, span: Span) -> CheckError:
-        """Return the mistake of bits of frames where there are none."""
-        return error(
-            "E0503",
-            f"packets have no frames here, so `{self.spelling}` has no statistic `{statistic}`",
-            span,
-            note=self._offered(),
-            help="measure it at a port: `x.east.tx`",
-        )
-
-    def _no_shares(self, name: ast.Name, known: Mapping[str, Kind]) -> CheckError:
-        """Return the mistake of a share of a metric that has none."""
-        carries = self.flow.carries
-        its = (each for each in known.values() if carries in each.carries)
-        shares = (each for each in its if "p*" in each.statistics(carries))
-        shown = sorted(min((each.name, *each.aliases[:1]), key=len) for each in shares)
-        return error(
-            "E0503",
-            f"`{self.spelling}` has no statistic `{name.text}`",
-            name.span,
-            note=f"shares above a bound are of {' '.join(shown)}",
-        )
-
-    def _unknown(self, name: ast.Name) -> CheckError:
-        """Return the mistake of an unknown statistic."""
-        if name.text in FRAME_LAYERS and name.text in self.kind.statistics(self.flow.carries):
-            return self.unframed(name.text, name.span)
-        if not self.statistics:
-            path = f"{self.flow.path}.{self.spelling}"
-            message = f"`{self.spelling}` has no statistic `{name.text}`"
-            help_text = f"write `{path}`: it is one number"
-            return error("E0503", message, name.span, help=help_text)
-        named = [each for each in self.statistics if each and each not in PATTERNS]
-        meant = ELSEWHERE.get(name.text.lower(), "")
-        known = meant and offers(self.statistics, meant)
-        near = meant if known else did_you_mean(name.text, named)
-        help_text = f"write `{near}`" if near else ""
-        for each in self.statistics:
-            # Not every number is a quantile, and not every one is that of a packet.
-            if not near and each in PATTERNS and PATTERNS[each].nearly.match(name.text):
-                help_text = PATTERNS[each].help
-        return error(
-            "E0503",
-            f"`{self.spelling}` has no statistic `{name.text}`",
-            name.span,
-            label=f"did you mean `{near}`?" if near else "",
-            note=self._offered(),
-            help=help_text,
         )
 
 
@@ -381,18 +318,9 @@ class PlaceValue(FlowValue, Located):
 
     def field(self, name: ast.Name, evaluator: Evaluator) -> Value:
         """Return a metric of what passes."""
-        known = at_places(evaluator.context.catalogue)
         kind = evaluator.context.catalogue.find("metric", name.text)
         if kind is None or "place" not in kind.build.measured_at:
-            near = did_you_mean(name.text, known)
-            raise error(
-                "E0501",
-                f"`{name.text}` is not measured at a place",
-                name.span,
-                label=f"did you mean `{near}`?" if near else "",
-                note=f"measured at a place: {' '.join(known)}",
-                help=f"write `{self.path}.{near}`" if near else "",
-            )
+            raise unmeasured.not_at_a_place(name.text, name.span, evaluator.context.catalogue)
         return super().field(name, evaluator)
 
     def unfinished(self, span: Span) -> CheckError:
@@ -413,13 +341,8 @@ class AtPlace(Value):
     def call(self, call: ast.Call, scope: Scope, evaluator: Evaluator) -> Value:
         """Return what will be measured."""
         if "place" not in self.metric.kind.build.measured_at:
-            known = at_places(evaluator.context.catalogue)
-            raise error(
-                "E0501",
-                f"`{self.metric.spelling}` is not measured at a place",
-                call.path.span,
-                note=f"measured at a place: {' '.join(known)}",
-            )
+            path, catalogue = call.path, evaluator.context.catalogue
+            raise unmeasured.not_at_a_place(self.metric.spelling, path.span, catalogue)
         if len(call.arguments) != 1 or call.arguments[0].name is not None:
             raise self.unfinished(call.span)
         node = call.arguments[0].value
@@ -467,12 +390,6 @@ class AtPlace(Value):
         )
 
 
-def at_places(catalogue: Catalogue) -> list[str]:
-    """Return the names of what is measured at places."""
-    kinds = catalogue.of("metric").values()
-    return sorted(each.name for each in kinds if "place" in each.build.measured_at)
-
-
 @dataclass(frozen=True)
 class ControlValue(Value):
     """A control: the same flows, as they are on another topology."""
@@ -489,8 +406,7 @@ class ControlValue(Value):
                 "E0101",
                 f"no flow is named `{name.text}`",
                 name.span,
-                label=f"did you mean `{near}`?" if near else "",
-                help=f"write `{near}`" if near else "",
+                near=near,
             )
         return known
 
@@ -498,35 +414,3 @@ class ControlValue(Value):
 def _causes(catalogue: Catalogue) -> tuple[str, ...]:
     """Return the causes of loss of all elements."""
     return tuple(sorted(catalogue.causes | {DISCARDED}))
-
-
-def _not_measured_of(carries: str, name: ast.Name, known: Mapping[str, Kind]) -> CheckError:
-    usual = {each: kind for each, kind in known.items() if carries in kind.carries}
-    meant = ELSEWHERE.get(name.text, "")
-    near = meant if any(meant in (e.name, *e.aliases) for e in usual.values()) else ""
-    return error(
-        "E0501",
-        f"`{name.text}` is not measured of {carries}s",
-        name.span,
-        label=f"did you mean `{near}`?" if near else "",
-        note=f"metrics of {carries}s: " + " ".join(sorted(usual)),
-        help=f"write `{near}`" if near else "",
-    )
-
-
-def _unknown_metric(
-    carries: str, parts: tuple[Part, ...], name: ast.Name, of_all: Mapping[str, Kind]
-) -> CheckError:
-    known = {each: kind for each, kind in of_all.items() if carries in kind.carries}
-    spellings = [spelling for each in known.values() for spelling in (each.name, *each.aliases)]
-    meant = ELSEWHERE.get(name.text.lower(), "")
-    near = meant if meant in spellings else did_you_mean(name.text, [*spellings, *parts])
-    shown = (min((each.name, *each.aliases[:1]), key=len) for each in known.values())
-    return error(
-        "E0501",
-        f"`{name.text}` is not a metric",
-        name.span,
-        label=f"did you mean `{near}`?" if near else "",
-        note="metrics: " + " ".join(sorted(shown)),
-        help=f"write `{near}`" if near else "",
-    )

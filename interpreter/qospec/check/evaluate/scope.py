@@ -18,6 +18,8 @@ if TYPE_CHECKING:
     from qospec.source import Span
     from qospec.syntax import ast
 
+NODE = "a node"
+"""What messages call names of nodes."""
 MAX_DEPTH = 60
 """How long a chain of names that depend on each other may be."""
 
@@ -155,9 +157,13 @@ class Scope:
 
     def known(self) -> Iterator[str]:
         """Yield all names that can be used here."""
+        return (each.name for each in self.bindings())
+
+    def bindings(self) -> Iterator[Binding]:
+        """Yield what can be used here."""
         scope: Scope | None = self
         while scope is not None:
-            yield from scope.names
+            yield from scope.names.values()
             scope = scope.parent
 
     def declare(self, binding: Binding, context: Context) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from dataclasses import field
 from functools import cached_property
 from typing import TYPE_CHECKING, ClassVar
@@ -26,6 +27,11 @@ class Value:
     """The value of an expression. `what` names its type in messages."""
 
     what: ClassVar[str] = "a value"
+
+    @property
+    def made_of(self) -> str:
+        """Return the name of the device that it is a node of; "" for what is no node."""
+        return ""
 
     @property
     def parts(self) -> int:
@@ -56,6 +62,15 @@ class Value:
     def unfinished(self, span: Span) -> CheckError | None:  # noqa: ARG002
         """Return the mistake of using it as a value, where more of a path must follow."""
         return None
+
+
+class Pattern(Value, ABC):
+    """A device or a kind: what a topology makes nodes of. It has no fields itself."""
+
+    @property
+    @abstractmethod
+    def name(self) -> str:
+        """Return its name, without the file that declares it."""
 
 
 class Poison(Value):

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, ClassVar
 
 from qospec.check.evaluate.context import error
-from qospec.check.evaluate.values import Value
+from qospec.check.evaluate.values import Pattern, Value
 from qospec.check.records import record
 from qospec.dataclass import dataclass
 
@@ -48,11 +48,16 @@ def not_built(word: str, span: Span, help_text: str = "leave it out for now") ->
 
 
 @dataclass(frozen=True)
-class KindValue(Value):
+class KindValue(Pattern):
     """A kind of the catalogue: a record of it is written `kind { field = value }`."""
 
     what: ClassVar[str] = "a kind"
     kind: Kind
+
+    @property
+    def name(self) -> str:
+        """Return its name."""
+        return self.kind.name
 
     def call(self, call: ast.Call, scope: Scope, evaluator: Evaluator) -> Value:
         """Return a record: arguments are its fields, by name or in order."""

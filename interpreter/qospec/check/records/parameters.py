@@ -5,6 +5,7 @@ Where a declaration is checked on its own, placeholders stand for unknown parame
 
 from __future__ import annotations
 
+from dataclasses import replace
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
@@ -17,6 +18,7 @@ from qospec.check.evaluate.values import (
     Amount,
     Boolean,
     Deferred,
+    List,
     Poison,
     Symbol,
     Text,
@@ -179,30 +181,38 @@ class Signature:
             "E0104",
             f"`{self.name}` has no parameter `{name}`",
             (argument.name or argument).span,
-            label=f"did you mean `{near}`?" if near else "",
             note=f"parameters of {self.name}: {known}"
             if known
             else f"{self.name} has no parameters",
-            help=f"write `{near}`" if near else "",
+            near=near,
             fix=fix if fix and fix[0].text not in given else (),
         )
 
 
 def _known_type(each: ast.Parameter, evaluator: Evaluator) -> None:
-    known = [*TYPES, *WORDS]
+    name = item_type(each.annotation.text) or each.annotation.text
+    of_list = name != each.annotation.text
+    known = [*TYPES] if of_list else [*TYPES, *WORDS]
     left_out = not each.annotation.span.text  # which has been reported
-    if each.annotation.text not in known and not left_out:
-        near = did_you_mean(each.annotation.text, known)
+    if name not in known and not left_out:
+        near = did_you_mean(name, known)
+        what = "a type of a list's items" if of_list else "a type"
         evaluator.context.report(
             error(
                 "E0115",
-                f"`{each.annotation.text}` is not a type",
+                f"`{name}` is not {what}",
                 each.annotation.span,
                 label=f"did you mean `{near}`?" if near else "",
                 note="types: " + " ".join(known),
-                fix=respelling(each.annotation.span, each.annotation.text, known),
+                help="write `[Data]` for a list of sizes" if name == "List" else "",
+                fix=() if of_list else respelling(each.annotation.span, name, known),
             )
         )
+
+
+def item_type(annotation: str) -> str:
+    """Return the type of the items of a list type such as `[Data]`; "" for any other type."""
+    return annotation[1:-1] if annotation.startswith("[") else ""
 
 
 def let_value(
@@ -229,6 +239,8 @@ def let_value(
 
 def unknown_of_type(annotation: str) -> Value:
     """Return the value of a parameter of which only the type is known."""
+    if item_type(annotation):
+        return List((unknown_of_type(item_type(annotation)),), known=False)
     if annotation in TYPES:
         dimension = TYPES[annotation]
         return Amount(None, dimension, ANY_LAYER if dimension.has_data else "")
@@ -238,6 +250,8 @@ def unknown_of_type(annotation: str) -> Value:
 def fit(value: Value, each: ast.Parameter, node: ast.Expression) -> Value:
     """Return the value if it is of the parameter's type; raises CheckError."""
     annotation = each.annotation.text
+    if item_type(annotation) in TYPES and not isinstance(value, Poison):
+        return _fit_list(value, each, node)
     if isinstance(value, Poison) or (annotation not in TYPES and annotation not in WORDS):
         return value
     expected = NOUNS.get(annotation) or (
@@ -259,9 +273,30 @@ def fit(value: Value, each: ast.Parameter, node: ast.Expression) -> Value:
         f"`{each.name.text}` is {expected}, not {what}",
         node.span,
         label=f"this is {what}",
-        secondary=(each.span, f"declared as {annotation} here"),
+        secondary=(each.span, f"declared as {each.annotation.span.text} here"),
         help=_other_type(value, annotation),
     )
+
+
+def _fit_list(value: Value, each: ast.Parameter, node: ast.Expression) -> Value:
+    """Return a list if its items are of the parameter's type; raises CheckError."""
+    of = item_type(each.annotation.text)
+    if not isinstance(value, List):
+        raise error(
+            "E0204",
+            f"`{each.name.text}` is a list, not {value.what}",
+            node.span,
+            label=f"this is {value.what}",
+            secondary=(each.span, f"declared as {each.annotation.text} here"),
+            help=f"write `[{node.span.text}]`",
+        )
+    one = replace(each, annotation=replace(each.annotation, text=of))
+    places = node.items if isinstance(node, ast.ListLiteral) else (node,) * len(value.items)
+    items = [
+        fit(item, replace(one, name=replace(each.name, text=f"{each.name.text}[{index}]")), place)
+        for index, (item, place) in enumerate(zip(value.items, places, strict=True))
+    ]
+    return List(tuple(items), value.known)
 
 
 def _other_type(value: Value, annotation: str) -> str:

@@ -46,9 +46,16 @@ def expanded(unit: Unit, home: Scope, networks: Networks, evaluator: Evaluator) 
             if any(map(_is_judged, cases)):
                 for idle in (*tautologies.criteria(cases), *applicability.warnings(node, cases)):
                     evaluator.context.report(idle)
-            covers = tuple(text for text, _ in expansion.texts("covers"))
-            lacking = expansion.not_reproduced()
-            tests.append(Test(node.name.text, node.doc, covers, cases, node.span, lacking))
+            covers, follows = (
+                tuple(text for text, _ in expansion.texts(name)) for name in ("covers", "follows")
+            )
+            lacking = expansion.reasoned("not_reproduced", "what is not reproduced")
+            deviations = expansion.reasoned("deviations", "a deviation")
+            tests.append(
+                Test(
+                    node.name.text, node.doc, covers, cases, node.span, lacking, follows, deviations
+                )
+            )
     return tests
 
 
@@ -102,6 +109,13 @@ def _unexpected(node: ast.Test, cases: Sequence[Case]) -> CheckError:
     )
 
 
+REASONS = {
+    "not_reproduced": "figure 3: no cause is named",
+    "deviations": "trials of 1 s: each case has thousands of packets",
+}
+"""Fields of pairs of what and why, each with an example."""
+
+
 class _Expansion:
     """One test."""
 
@@ -116,6 +130,7 @@ class _Expansion:
     def cases(self, room: int) -> tuple[Case, ...]:
         """Return the cases, at most `room`; none after the first with a mistake."""
         built: dict[str, Case] = {}
+        self._context.case = self._case(self._node.name.text, ())
         try:
             for points in self._points(room):
                 name = case_name(self._node.name.text, points)
@@ -145,7 +160,11 @@ class _Expansion:
 
     def _case(self, name: str, points: Combination) -> context.Case | None:
         variables = tuple((each.binding.name, each.binding.span) for each in points)
-        return context.Case(name, self._node.span, variables) if variables else None
+        bases = tuple(part.node.span for part in self._parts[:-1])
+        known = all(each.text for each in points)  # of a template, values may not be
+        if not known or not (variables or bases):
+            return None
+        return context.Case(name, self._node.span, variables, bases, self._node.name.span)
 
     def _points(self, room: int) -> Iterator[Combination]:
         count = 0
@@ -182,10 +201,10 @@ class _Expansion:
     def _sweep(self) -> ast.Node:
         return self._sweeps[-1][1] if self._sweeps else self._node.name
 
-    def not_reproduced(self) -> tuple[tuple[str, str], ...]:
-        """Return what is not reproduced of a publication, and why."""
+    def reasoned(self, name: str, shown: str) -> tuple[tuple[str, str], ...]:
+        """Return the pairs of `not_reproduced = ["what: why"]` or its like."""
         found = []
-        for text, place in self.texts("not_reproduced"):
+        for text, place in self.texts(name):
             what, _, why = (part.strip() for part in text.partition(":"))
             if what and why:
                 found.append((what, why))
@@ -193,9 +212,9 @@ class _Expansion:
                 self._context.report(
                     error(
                         "E0519",
-                        "what is not reproduced needs a reason",
+                        f"{shown} needs a reason",
                         place,
-                        help='write `"what: why"`, such as `"figure 3: no cause is named"`',
+                        help=f'write `"what: why"`, such as `"{REASONS[name]}"`',
                     )
                 )
         return tuple(found)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from qospec.check.declarations import traffic_of
@@ -9,7 +10,7 @@ from qospec.check.device.body import built
 from qospec.check.device.nodes import NodeArray, NodeValue
 from qospec.check.evaluate.context import CheckError, error
 from qospec.check.evaluate.measurements import FlowValue
-from qospec.check.evaluate.values import Poison
+from qospec.check.evaluate.values import Amount, Poison, Symbol
 from qospec.check.records.record import Record
 from qospec.check.test import first_hop
 from qospec.check.test.first_hop import Sending
@@ -22,6 +23,7 @@ if TYPE_CHECKING:
     from qospec.check.device.nodes import Node
     from qospec.check.evaluate.evaluator import Evaluator
     from qospec.check.evaluate.scope import Scope
+    from qospec.check.evaluate.values import Value
     from qospec.syntax import ast
 
 Ends = tuple[tuple[str, ...], int | None]
@@ -51,7 +53,12 @@ def flow(
     except CheckError as mistake:
         evaluator.context.report(mistake)
         return None, value
-    return sending and _built(node, name, sending, (starts, stops)), value
+    if sending is None or record is None:
+        return None, value
+    made = _built(node, name, sending, (starts, stops))
+    given = {field: each.value.span for field, each in record.given.items()}
+    places = {field: place for field, place in given.items() if place in node.span}
+    return replace(made, places=places), value
 
 
 def measured(node: ast.Flow, name: str, scope: Scope, evaluator: Evaluator) -> FlowValue | None:
@@ -120,11 +127,19 @@ def _hosts(
             "E0306",
             f"expected a host, found {what}",
             node.span,
-            help="name a host of the topology",
+            help=_for_a_host(value, node),
         )
         evaluator.context.report(mistake)
         return None, None
     return nodes, len(nodes) if isinstance(value, NodeArray) else None
+
+
+def _for_a_host(value: Value, node: ast.Path) -> str:
+    """Return what to write for a host; swept and looped over are numbers and words."""
+    if isinstance(value, Amount | Symbol) and not node.trail:
+        of = f"h[{node.name.text}]"
+        return f"number the hosts, as in `h = host(count = 4)`, and write `{of}` for one of them"
+    return "name a host of the topology"
 
 
 def record_of(node: ast.Flow, scope: Scope, evaluator: Evaluator) -> Record | None:

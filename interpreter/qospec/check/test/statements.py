@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 HERE = "a test"
 KINDS = (*JUDGED, "report")
 """Of the statements that are collected."""
-FIELDS = ("covers", "not_reproduced")
+FIELDS = ("covers", "not_reproduced", "follows", "deviations")
 """Fields that a test can bind."""
 ELSEWHERE = (ast.Flow, ast.Control, ast.Run, ast.Sweep, ast.Let, ast.Skip, ast.Search, ast.Point)
 """Statements of a test that are evaluated elsewhere."""

@@ -10,6 +10,7 @@ from qospec.check.evaluate.context import error
 from qospec.check.evaluate.scope import Binding, known_binding
 from qospec.check.evaluate.values import Amount, Boolean, List, Poison, Symbol, Text, Value
 from qospec.syntax import ast
+from qospec.units import text_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
@@ -113,7 +114,10 @@ def _item(node: ast.Expression, scope: Scope, evaluator: Evaluator) -> Value:
 
 def _text(value: Value) -> str:
     if isinstance(value, Amount):
-        return value.text or str(value.value)
+        if value.text or value.value is None:
+            return value.text
+        text = text_of(value.value, value.dimension, exact=True)
+        return f"{text} @{value.layer}" if value.layer else text
     if isinstance(value, Text):
         return value.text
     if isinstance(value, Symbol):

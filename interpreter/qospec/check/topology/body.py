@@ -20,7 +20,7 @@ from qospec.check.device.nodes import (
 )
 from qospec.check.evaluate.context import CheckError, error
 from qospec.check.evaluate.loops import as_let, declare_poisoned, iterations_of, misplaced
-from qospec.check.evaluate.scope import Binding, Scope, known_binding
+from qospec.check.evaluate.scope import NODE, Binding, Scope, known_binding
 from qospec.check.evaluate.values import POISON, Poison, Value
 from qospec.check.records.kinds import KindValue
 from qospec.check.records.parameters import let_value
@@ -146,7 +146,7 @@ class _Builder:
             plan = plan.with_defaults(node.value, self._evaluator)
         for name in node.names:
             value = self._nodes(name, plan, node)
-            scope.declare(known_binding(name, "a node", value), self._context)
+            scope.declare(known_binding(name, NODE, value), self._context)
 
     def _nodes(self, name: ast.Name, plan: Value, node: ast.Bind) -> Value:
         if isinstance(plan, Poison):

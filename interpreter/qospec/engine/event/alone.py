@@ -14,6 +14,7 @@ from qospec.engine.event.component import (
     LEAVES,
     LOSES,
     MAKES,
+    RESIZES,
     WAITS,
     Component,
     Member,
@@ -78,6 +79,7 @@ def _as_one(steps: list[Step]) -> Step:
         losses=tuple(loss for step in steps for loss in step.losses),
         made=tuple(batch for step in steps for batch in step.made),
         consumed=tuple(batch for step in steps for batch in step.consumed),
+        resized=tuple(pair for step in steps for pair in step.resized),
         waits=(np.concatenate([at for at, _ in waits]), np.concatenate([to for _, to in waits]))
         if waits
         else None,
@@ -91,8 +93,8 @@ class Alone:
         """Begin a trial; see `process_of`."""
         self._transition = element.transition(setting)
         inputs = ((None,),) * len(element.inputs)
-        member = Member(self._transition, inputs, len(element.outputs), makes=True)
-        self._component = Component([member], [0], changes)
+        member = Member(self._transition, inputs, len(element.outputs), resizes=True)
+        self._component = Component([member], [0], setting.connections, changes)
         self._lookahead_ps = element.lookahead_ps(setting.clock)
         self._later = [empty()] * len(element.outputs)
         self._found: dict[int, list[Whole]] = {}
@@ -103,7 +105,7 @@ class Alone:
         ports = self._transition.ports or range(len(arrivals))
         self._component.advance([arrivals[port] for port in ports], until_ps, self._note)
         leaving_ps = min(until_ps + self._lookahead_ps, FOREVER_PS)
-        departures, losses, waits = [], [], None
+        departures, losses, waits, resized = [], [], None, []
         ended: dict[str, list[Batch]] = {MAKES: [], CONSUMES: []}
         for number, outlet in enumerate(self._component.outlets):
             rows = np.concatenate(self._found.get(number, [_NONE]))
@@ -115,7 +117,11 @@ class Alone:
             elif outlet.what == LOSES and len(rows):
                 element, cause = self._transition.losses[outlet.number]
                 lost = rows_as_batch(rows)
-                losses.append(Loss(cause, lost.connection, lost.sent_ps, element))
+                losses.append(Loss(cause, lost, element))
+            elif outlet.what == RESIZES and len(rows):
+                after = rows_as_batch(rows)
+                before_bytes = after.size_bytes - rows[:, events.SENT_PS]
+                resized.append((after.with_sizes(before_bytes.astype(np.int32)), after))
             elif outlet.what in ended and len(rows):
                 ended[outlet.what].append(rows_as_batch(rows))
             elif outlet.what == WAITS:
@@ -127,6 +133,7 @@ class Alone:
             waits,
             tuple(ended[MAKES]),
             tuple(ended[CONSUMES]),
+            tuple(resized),
         )
 
     def _note(self, outlet: int, rows: Whole) -> None:

@@ -13,8 +13,9 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from qospec.engine.arrays import np
 from qospec.engine.event import drive as events
 from qospec.engine.event.places import DUE_PS, Places, schedule
-from qospec.engine.event.transition import COLUMNS, DONE, FREE, MADE, MOST_ANSWERS, NEXT, SPARE
+from qospec.engine.event.transition import COLUMNS, DONE, FREE, MOST_ANSWERS, NEXT, SPARE
 from qospec.engine.items.batch import FOREVER_PS, Batch, empty, joined
+from qospec.engine.items.totals import CONSUMED, ENTRIES, GREW, ITEMS, LOST, MADE, UNITS
 from qospec.engine.kernel import function_table, is_compiled, state_table
 
 if TYPE_CHECKING:
@@ -23,6 +24,7 @@ if TYPE_CHECKING:
     from qospec.engine.arrays import Whole
     from qospec.engine.event.transition import Transition
     from qospec.engine.experiment import Change
+    from qospec.engine.items.connections import Connections
 
 OUTBOX_ROWS = 1 << 14
 POOL_ROWS = 1 << 10
@@ -34,16 +36,17 @@ MOST_ITEMS = 1 << 23
 ROUNDS = 1_000
 """Events that each item inside may have on average while none goes for good."""
 
-LEAVES, SEEN, MAKES, CONSUMES, LOSES, WAITS = (
+LEAVES, SEEN, MAKES, RESIZES, CONSUMES, LOSES, WAITS = (
     "leaves",
     "seen",
     "makes",
+    "resizes",
     "consumes",
     "loses",
     "waits",
 )
 """What goes out by an outlet: items that leave by an output, items that leave by one and stay
-within, items that an element made or consumed, lost items, and waiting times."""
+within, items that an element made, resized or consumed, lost items, and waiting times."""
 GONE = (LEAVES, CONSUMES, LOSES)
 """Those by which the number of items inside falls."""
 
@@ -65,14 +68,14 @@ class Member(NamedTuple):
             None for what comes from outside.
         outputs: The number of its outputs.
         seen: Whether what leaves it for an input within the component is to be seen.
-        makes: Whether what it makes is to be seen.
+        resizes: Whether the items whose size it changes are to be seen.
     """
 
     transition: Transition
     inputs: tuple[tuple[tuple[int, int] | None, ...], ...]
     outputs: int
     seen: bool = False
-    makes: bool = False
+    resizes: bool = False
 
 
 BROKEN = {
@@ -121,13 +124,18 @@ class Component:
     """
 
     def __init__(
-        self, members: Sequence[Member], order: Sequence[int], changes: Sequence[Change] = ()
+        self,
+        members: Sequence[Member],
+        order: Sequence[int],
+        connections: Connections,
+        changes: Sequence[Change] = (),
     ) -> None:
         """Begin a trial.
 
         Args:
             members: The elements.
             order: Their numbers, each before those that it feeds without delay.
+            connections: Of the trial.
             changes: What is changed from outside, in order of time; nodes by those numbers.
         """
         self._changes = deque(changes)
@@ -140,9 +148,10 @@ class Component:
         self._outside = [
             place for place, (_, port, origin) in enumerate(found) if port >= 0 and not origin
         ]
-        self._wiring = self._wired(members, found)
+        self._planes = len(connections.planes)
+        self._wiring = self._wired(members, found, connections.count)
         self._places = _no_events(found)
-        self._working = _nothing_done(len(members))
+        self._working = _nothing_done(len(members) * self._planes)
         self._elements = self._tables(found)
         for number, transition in enumerate(self._transitions):
             if transition.first_alarm_ps is not None:
@@ -153,7 +162,9 @@ class Component:
         self.outlets.append(Outlet(what, element, number))
         return len(self.outlets) - 1
 
-    def _wired(self, members: Sequence[Member], found: Sequence[Place]) -> events.Wiring:
+    def _wired(
+        self, members: Sequence[Member], found: Sequence[Place], connections: int
+    ) -> events.Wiring:
         leads_to = {origin: place for place, (_, _, origin) in enumerate(found) if origin}
         to: list[int] = []
         seen: list[int] = []
@@ -172,8 +183,12 @@ class Component:
             waits.append(len(self.outlets) if transition.queues else -1)
             for queue in range(len(transition.queues)):
                 self._outlet(WAITS, number, queue)
-            makes = self._outlet(MAKES, number, 0) if member.makes else -1
-            ends.append([-1, losses, makes, self._outlet(CONSUMES, number, 0)])
+            outlets = {LOST: losses}
+            outlets[MADE] = self._outlet(MAKES, number, 0)
+            if member.resizes:
+                outlets[GREW] = self._outlet(RESIZES, number, 0)
+            outlets[CONSUMED] = self._outlet(CONSUMES, number, 0)
+            ends.append([outlets.get(what, -1) for what in range(ENTRIES)])
         alarms = {
             number: place
             for place, (number, port, _) in enumerate(found)
@@ -188,7 +203,9 @@ class Component:
             waits,
             [[len(each.losses), len(each.queues)] for each in self._transitions],
         )
-        return events.Wiring(*(np.array(column, np.int64) for column in columns))
+        return events.Wiring(
+            connections, self._planes, *(np.array(column, np.int64) for column in columns)
+        )
 
     def _tables(self, found: Sequence[Place]) -> tuple[Any, Any, Any]:
         at_places = [self._transitions[number] for number, _, _ in found]
@@ -207,8 +224,9 @@ class Component:
 
     @property
     def ledger(self) -> Whole:
-        """Return (elements, LEDGER_COLUMNS) what each did with its items."""
-        return self._working.ledger
+        """Return (elements, ENTRIES, planes, 2) what became of the items of each."""
+        accounts = self._working.ledger.reshape(-1, self._planes, ENTRIES, len(UNITS))
+        return accounts.swapaxes(1, 2)
 
     def advance(
         self, arrivals: Sequence[Batch], until_ps: int, deliver: Callable[[int, Whole], None]
@@ -320,7 +338,7 @@ class Component:
 
     def _enlarge_pool(self) -> None:
         if len(self._working.items) > MOST_ITEMS:
-            raise CrowdError(self.inside, int(self.ledger[:, MADE].argmax()))
+            raise CrowdError(self.inside, int(self.ledger[:, MADE, :, ITEMS].sum(axis=1).argmax()))
         self._working = self._working._replace(items=_with_more_rows(self._working.items))
 
     def _replenish(self, element: int, reason: int) -> None:
@@ -368,13 +386,13 @@ def _no_events(found: Sequence[Place]) -> Places:
     return Places(due, row, first, last, node, port, fed)
 
 
-def _nothing_done(elements: int) -> events.Working:
+def _nothing_done(accounts: int) -> events.Working:
     pool = np.zeros((1, COLUMNS), np.int64)
     return events.Working(
         _with_more_rows(pool, POOL_ROWS),
         np.zeros((MOST_ANSWERS + 1, 4), np.int64),
         np.zeros((OUTBOX_ROWS, events.OUTBOX_COLUMNS), np.int64),
-        np.zeros((elements, events.LEDGER_COLUMNS), np.int64),
+        np.zeros(accounts * ENTRIES * len(UNITS), np.int64),
         np.zeros(4, np.int64),
     )
 
@@ -398,6 +416,6 @@ def rows_as_batch(rows: Whole) -> Batch:
         at_ps=rows[:, events.AT_PS],
         sent_ps=rows[:, events.SENT_PS],
         connection=rows[:, events.OF].astype(form.connection.dtype),
-        size_bytes=rows[:, events.BYTES].astype(form.size_bytes.dtype),
+        size_bytes=rows[:, events.SIZED].astype(form.size_bytes.dtype),
         marks=rows[:, events.MARKED].astype(form.marks.dtype),
     )

@@ -26,9 +26,6 @@ from qospec.engine.event.transition import (
     AT,
     CONNECTION,
     DONE,
-    LEFT,
-    LOST,
-    MADE,
     MARKS,
     MOST_ANSWERS,
     NEXT,
@@ -40,6 +37,7 @@ from qospec.engine.event.transition import (
     release,
 )
 from qospec.engine.items.batch import FOREVER_PS
+from qospec.engine.items.totals import BYTES, CAME, ENTRIES, GREW, ITEMS, LEFT, LOST, MADE
 from qospec.engine.kernel import call_arrive, call_wake, kernel, state_at
 
 if TYPE_CHECKING:
@@ -64,11 +62,10 @@ NOTHING = 0
 ALARM_PORT = -1
 """In place of an input: its alarm."""
 
-CAME = ALARM  # an alarm is no item
-LEDGER_COLUMNS = ALARM + 1
-"""The columns of the ledger: LEFT, LOST, MADE, CONSUMED, and what came; all else is held."""
-OUTLET, AT_PS, SENT_PS, OF, BYTES, MARKED = range(6)
-"""The columns of the outbox; for what waited, the second and third are when it came and began."""
+OUTLET, AT_PS, SENT_PS, OF, SIZED, MARKED = range(6)
+"""The columns of the outbox. For what waited, the second and third are when it came and began; for
+what grew, the third is by how many bytes.
+"""
 OUTBOX_COLUMNS = 6
 
 
@@ -76,16 +73,20 @@ class Wiring(NamedTuple):
     """Where things go; an outlet is a number by which Python knows where a row of the outbox goes.
 
     Attributes:
+        connections: How many there are, so how many connection indices a plane has.
+        planes: How many planes there are.
         outputs: (elements + 1,) The number of the first output of each element among all outputs.
         to: (outputs,) The place that an output leads to, or -1 - an outlet.
         seen: (outputs,) An outlet that is to see what leaves by it, besides; -1: none.
         alarms: (elements,) The place of each alarm; -1: none.
-        ends: (elements, 4) By LOST, MADE and CONSUMED, the outlet that is to see these items, or
-            that of its first cause of loss; -1: none.
+        ends: (elements, ENTRIES) By MADE, GREW and CONSUMED, the outlet that is to see these items,
+            by LOST that of its first cause of loss; -1: none.
         waits: (elements,) The outlet of its first queue; -1 if none is watched.
         stated: (elements, 2) The number of its causes of loss, and of its queues.
     """
 
+    connections: int
+    planes: int
     outputs: Whole
     to: Whole
     seen: Whole
@@ -102,7 +103,8 @@ class Working(NamedTuple):
         items: The pool; see `engine.event.transition`.
         out: (MOST_ANSWERS + 1, 4) The answer to one event; row 0 holds the number of its rows.
         outbox: (n, OUTBOX_COLUMNS) What goes out; row 0 holds the number of its rows.
-        ledger: (elements, LEDGER_COLUMNS) Of each, in items.
+        ledger: (elements * planes * 2 * ENTRIES,) What became of the items of each element; in one
+            dimension, as each event is entered twice.
         report: (4,) The element of the last event, the reason for which it lacks something, the
             number of events, and whether Python has put the answer to the next one into `out`.
     """
@@ -185,7 +187,8 @@ def _happen(
     report[NODE], report[REASON] = node, reason
     if reason != DONE:
         return LACKING
-    working.ledger[node, CAME] += port != ALARM_PORT
+    if port != ALARM_PORT:
+        _enter(wiring, working, (node, CAME), places.first[place])
     report[EVENTS] += 1
     _advance(places, place, feed, items)
     return _carry_out(places, wiring, working, node, now_ps)
@@ -258,17 +261,44 @@ def _report_wait(wiring: Wiring, working: Working, node: int, wait: tuple[int, i
 
 @kernel
 def _account(wiring: Wiring, working: Working, node: int, fate: tuple[int, int, int, int]) -> int:
-    """Account for an item that an element lost, made or consumed; return IDLE or NAMELESS."""
+    """Account for what an element did to an item that does not leave; return IDLE or NAMELESS."""
     what, number, item, now_ps = fate
     if what == LOST and number >= wiring.stated[node, 0]:
         return NAMELESS
-    working.ledger[node, what] += 1
-    outlet = wiring.ends[node, what]
+    outlet, items = wiring.ends[node, what], working.items
+    if what == GREW:
+        items[item, SIZE] += number
+        account = _account_of(wiring, node, items[item, CONNECTION])
+        working.ledger[account + 2 * GREW + BYTES] += number
+        if outlet >= 0:
+            _put_out(working, outlet, item, now_ps, number)
+        return IDLE
+    _enter(wiring, working, (node, what), item)
     if outlet >= 0:
-        _put_out(working, outlet + number, item, now_ps, working.items[item, SENT])
+        _put_out(working, outlet + number, item, now_ps, items[item, SENT])
     if what != MADE:
         release(working.items, item)
     return IDLE
+
+
+@kernel
+def _enter(wiring: Wiring, working: Working, entry: tuple[int, int], item: int) -> None:
+    """Enter an item in the account of an element: the element, and what became of the item."""
+    node, what = entry
+    items, ledger = working.items, working.ledger
+    account = _account_of(wiring, node, items[item, CONNECTION])
+    ledger[account + 2 * what + ITEMS] += 1
+    ledger[account + 2 * what + BYTES] += items[item, SIZE]
+
+
+@kernel
+def _account_of(wiring: Wiring, node: int, connection: int) -> int:
+    """Return where the account of an element for the plane of a connection index begins."""
+    account = node * wiring.planes * 2 * ENTRIES
+    while connection >= wiring.connections:  # not divided: it is mostly of the first plane
+        connection -= wiring.connections
+        account += 2 * ENTRIES
+    return account
 
 
 @kernel
@@ -294,7 +324,7 @@ def _leave(
         return ASTRAY
     if at_ps < now_ps:
         return PAST
-    working.ledger[node, LEFT] += 1
+    _enter(wiring, working, (node, LEFT), item)
     if wiring.seen[output] >= 0:
         _put_out(working, wiring.seen[output], item, at_ps, items[item, SENT])
     to = wiring.to[output]
@@ -325,7 +355,7 @@ def _put_out(working: Working, outlet: int, item: int, at_ps: int, sent_ps: int)
     items, outbox = working.items, working.outbox
     n = outbox[0, 0] + 1
     outbox[n, OUTLET], outbox[n, AT_PS], outbox[n, SENT_PS] = outlet, at_ps, sent_ps
-    outbox[n, OF], outbox[n, BYTES] = items[item, CONNECTION], items[item, SIZE]
+    outbox[n, OF], outbox[n, SIZED] = items[item, CONNECTION], items[item, SIZE]
     outbox[n, MARKED] = items[item, MARKS]
     outbox[0, 0] = n
 

@@ -22,6 +22,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from qospec.engine.items.totals import CAME, CONSUMED, ENTRIES, GREW, LEFT, LOST, MADE
 from qospec.engine.kernel import kernel
 
 if TYPE_CHECKING:
@@ -40,8 +41,8 @@ FREE, SPARE = 0, 1
 DONE = 0
 """What a transition returns if it has answered; anything else is a reason to replenish."""
 
-LEFT, LOST, MADE, CONSUMED, ALARM, WAITED = range(6)
-"""What a row of `out` says."""
+ALARM, WAITED = CAME, ENTRIES
+"""What a row of `out` says, if not what becomes of an item: MADE, GREW, LEFT, CONSUMED, LOST."""
 MOST_ANSWERS = 64
 """How many rows an event may write. One that has more to say sets its alarm for the same moment,
 and goes on then."""
@@ -119,6 +120,15 @@ def make(items: Any, out: Any, connection: int, size_bytes: int, marks: int, now
         out[n, 0], out[n, 1], out[n, 2] = MADE, 0, item
     out[0, 0] = n
     return item
+
+
+@kernel
+def grow(out: Any, item: int, by_bytes: int) -> None:
+    """Make an item longer, or shorter if `by_bytes` is below 0; `send` comes behind that."""
+    n = out[0, 0] + 1
+    if n < len(out):
+        out[n, 0], out[n, 1], out[n, 2] = GREW, by_bytes, item
+    out[0, 0] = n
 
 
 @kernel

@@ -28,7 +28,6 @@ from qospec.engine.graph.components import CrowdedError, EndlessError, component
 from qospec.engine.graph.node import Link
 from qospec.engine.graph.promises import BrokenPromiseError
 from qospec.engine.items.batch import FOREVER_PS, Batch, joined
-from qospec.engine.measure.ledger import Account
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -38,6 +37,7 @@ if TYPE_CHECKING:
     from qospec.engine.experiment import Change
     from qospec.engine.graph.components import Budget
     from qospec.engine.graph.node import NodeRuntime
+    from qospec.engine.items.connections import Connections
     from qospec.engine.measure.observation import Recorder
 
 
@@ -49,6 +49,8 @@ class Cycle:
         runtimes: Sequence[NodeRuntime],
         transitions: Sequence[Transition],
         recorder: Recorder,
+        connections: Connections,
+        *,
         changes: Sequence[Change],
         budget: Budget,
     ) -> None:
@@ -58,6 +60,7 @@ class Cycle:
             runtimes: The nodes.
             transitions: How each answers.
             recorder: Of the trial.
+            connections: Of the trial.
             changes: What is changed from outside.
             budget: Of the endpoints of the trial.
         """
@@ -76,12 +79,11 @@ class Cycle:
                 tuple(tuple(sender.get(id(link)) for link in port) for port in runtime.ports),
                 len(runtime.sinks),
                 seen=runtime.is_seen,
-                makes=True,
             )
             for runtime, transition in zip(runtimes, transitions, strict=True)
         ]
         order = _order_of_work(runtimes, members)
-        self._component = Component(members, order, changes)
+        self._component = Component(members, order, connections, changes)
         self._outer = self._links_from_outside(order, transitions, sender)
         self._later: dict[int, list[Batch]] = {}
         self._horizon_ps = 0
@@ -124,9 +126,8 @@ class Cycle:
             path = self._runtimes[crowd.element].path
             raise CrowdedError(crowd.items, path) from None
         self._send_on()
-        for runtime, counts in zip(self._runtimes, self._component.ledger.tolist(), strict=True):
-            left, lost, made, consumed, came = counts
-            runtime.account = Account(came, made, left, consumed, lost)
+        for runtime, entries in zip(self._runtimes, self._component.ledger, strict=True):
+            runtime.entries = entries
         return True
 
     def _deliver(self, number: int, rows: Whole) -> None:
@@ -146,7 +147,7 @@ class Cycle:
             runtime.see(port, batch)
         elif what == LOSES:
             queue, cause = self._transitions[element].losses[port]
-            self._recorder.lost(runtime.path, Loss(cause, batch.connection, batch.sent_ps, queue))
+            self._recorder.lost(runtime.path, Loss(cause, batch, queue))
         elif what == MAKES:
             self._budget.spend(runtime.path, batch.count)
             self._recorder.made(batch)

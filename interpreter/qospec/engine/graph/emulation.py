@@ -30,7 +30,6 @@ from qospec.engine.graph.fusion import fuse_classifiers
 from qospec.engine.graph.node import Discard, End, Link, NodeRuntime, Sink, Unconnected
 from qospec.engine.graph.promises import with_promises_checked
 from qospec.engine.items.batch import FOREVER_PS, Batch
-from qospec.engine.measure.ledger import Account
 from qospec.engine.measure.observation import Recorder
 from qospec.engine.random import Draws
 from qospec.engine.source.closed_loop import ClosedLoop
@@ -39,6 +38,7 @@ from qospec.units import PS_PER_S
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
+    from qospec.engine.arrays import Whole
     from qospec.engine.element import Process
     from qospec.engine.experiment import Change, Experiment, Node, Source
     from qospec.engine.measure.observation import Observation
@@ -98,10 +98,10 @@ def run(
             part.advance()
         if on_progress is not None:
             on_progress(until_ps, stop_ps)
-    accounts: dict[str, Account] = {}
+    entries: dict[str, Whole] = {}
     for runtime in network.runtimes:
-        accounts[runtime.path] = runtime.account.plus(accounts.get(runtime.path, Account()))
-    return recorder.observation(accounts, drawn=bool(draws.opened))
+        entries[runtime.path] = runtime.entries + entries.get(runtime.path, 0)
+    return recorder.observation(entries, drawn=bool(draws.opened))
 
 
 def keep_memory() -> None:
@@ -247,7 +247,15 @@ class _Network:
                     experiment.nodes[i].element.transition(self._settings[i]) for i in component
                 ]
                 changes = _changes(experiment, component)
-                parts.append(Cycle(runtimes, transitions, self._recorder, changes, budget))
+                at_work = Cycle(
+                    runtimes,
+                    transitions,
+                    self._recorder,
+                    experiment.connections,
+                    changes=changes,
+                    budget=budget,
+                )
+                parts.append(at_work)
             else:
                 parts.append(runtimes[0])
         return parts

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Protocol
 from qospec.engine.element import Loss
 from qospec.engine.items.batch import FOREVER_PS, empty, joined
 from qospec.engine.items.merge import merged
-from qospec.engine.measure.ledger import Account
+from qospec.engine.items.totals import CAME, CONSUMED, GREW, LEFT, LOST, MADE
 
 if TYPE_CHECKING:
     from qospec.engine.element import Process, Step
@@ -101,7 +101,7 @@ class Discard:
     def put(self, batch: Batch, until_ps: int) -> None:  # noqa: ARG002  a sink asks no watermark
         """Count items as lost."""
         if len(batch.at_ps):
-            self._recorder.lost(self._path, Loss("discarded", batch.connection, batch.sent_ps))
+            self._recorder.lost(self._path, Loss("discarded", batch))
 
 
 class Unconnected:
@@ -132,7 +132,7 @@ class NodeRuntime:
         is_seen: Whether what leaves it is recorded: sources' lines, and what passes places.
         horizon_ps: The time up to which it has worked.
         inserts: The planes of which it inserts cells.
-        account: What became of its items.
+        entries: (ENTRIES, planes, 2) What became of its items, see `engine.measure.ledger`.
     """
 
     __slots__ = (
@@ -141,7 +141,7 @@ class NodeRuntime:
         "_process",
         "_recorder",
         "_stamps",
-        "account",
+        "entries",
         "horizon_ps",
         "inserts",
         "is_seen",
@@ -173,7 +173,7 @@ class NodeRuntime:
         self.sinks: tuple[Sink, ...] = ()
         self._links: tuple[Link, ...] = ()
         self.horizon_ps = 0
-        self.account = Account()
+        self.entries = recorder.totals.no_entries()
 
     def connect(
         self,
@@ -217,22 +217,23 @@ class NodeRuntime:
             passage.add(batch)
 
     def _forward(self, arrivals: tuple[Batch, ...], step: Step) -> None:
-        left = lost = made = consumed = 0
+        totals, entries = self._recorder.totals, self.entries
+        for batch in arrivals:
+            entries[CAME] += totals.of(batch)
         leaving = zip(self.sinks, step.departures, step.until_ps, strict=True)
         for number, (sink, batch, until_ps) in enumerate(leaving):
-            count = len(batch.at_ps)
-            left += count
-            if count and self.is_seen:
+            entries[LEFT] += totals.of(batch)
+            if self.is_seen and len(batch.at_ps):
                 self.see(number, batch)
             sink.put(batch, until_ps)
         for loss in step.losses:
-            lost += len(loss.connection)
+            entries[LOST] += totals.of(loss.batch)
             self._recorder.lost(self.path, loss)
         for batch in step.made:
-            made += batch.count
+            entries[MADE] += totals.of(batch)
             self._recorder.made(batch)
         for batch in step.consumed:
-            consumed += batch.count
+            entries[CONSUMED] += totals.of(batch)
             self._recorder.consumed(batch)
-        came = sum([len(batch.at_ps) for batch in arrivals])
-        self.account = self.account.plus(Account(came, made, left, consumed, lost))
+        for before, after in step.resized:
+            entries[GREW] += totals.of(after) - totals.of(before)

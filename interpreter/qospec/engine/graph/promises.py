@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from qospec.engine.arrays import Times
-    from qospec.engine.element import Loss, Process, Step
+    from qospec.engine.element import Process, Step
     from qospec.engine.items.batch import Batch
 
 
@@ -86,7 +86,7 @@ class _History:
         came_ps = _sorted(self._waiting_ps, *made_ps)
         left_ps = _sorted(*(batch.at_ps for batch in step.departures))
         self._hold(1, step.made)
-        for ended in (step.departures, step.losses, step.consumed):
+        for ended in (step.departures, [loss.batch for loss in step.losses], step.consumed):
             self._hold(-1, ended)
         held = int(self._held.sum())
         self._require(bool((self._held >= 0).all()), "gave more cells than it took")
@@ -95,8 +95,8 @@ class _History:
         self._require(held == 0 or until_ps < FOREVER_PS, f"kept {held} cells at the end")
         self._waiting_ps = came_ps[:held]
 
-    def _hold(self, more: int, some: Sequence[Batch | Loss]) -> None:
-        """Count items of some batches or losses as held; `more` is -1 for those held no more."""
+    def _hold(self, more: int, some: Sequence[Batch]) -> None:
+        """Count items of some batches as held; `more` is -1 for those held no more."""
         for each in some:
             self._held += more * np.bincount(each.connection, minlength=len(self._held))
 

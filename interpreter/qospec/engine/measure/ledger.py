@@ -1,74 +1,99 @@
 """The ledger of a trial: what became of all items, at each node and in the whole network.
 
-At each node came + made = left + consumed + lost + held, and at the end nothing is held. In the
-network, what sources had ready and elements made was delivered, consumed or lost. Both sides are
-counted at different places, so a difference shows a defect of the engine or of an element. All is
-counted in items, cells or packets, over the whole trial, with its warmup.
+Each node has an account for each plane and unit, items and bytes. In each of them, came + made +
+grew = left + consumed + lost + held, and at the end nothing is held. In the network, what sources
+had ready and elements made was delivered, consumed or lost. Both sides are counted at different
+places, so a difference shows a defect of the engine or of an element. All is counted over the whole
+trial, with its warmup.
 """
 
 from __future__ import annotations
 
+import itertools
 from typing import TYPE_CHECKING, NamedTuple
 
+from qospec.engine.items.totals import UNITS, Unit
+
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterator, Mapping, Sequence
+
+    from qospec.engine.arrays import Whole
+    from qospec.protocol.atm import Plane
+
+NETWORK = "the network"
+"""In place of a node's path."""
+
+
+class Key(NamedTuple):
+    """Of which node, or of the `NETWORK`, which plane and which unit an account is."""
+
+    path: str
+    plane: Plane
+    unit: Unit
 
 
 class Account(NamedTuple):
-    """What became of the items of one node.
+    """What became of the items, or the bytes, of one plane at one node.
 
     Attributes:
-        came: Items that arrived.
-        made: Items that it made of itself, such as OAM cells.
-        left: Items that left by an output.
-        consumed: Items that ended here, neither lost nor delivered: they have served their purpose.
-        lost: Items that were lost here, for any cause.
+        came: That arrived.
+        made: That it made of itself, such as OAM cells.
+        grew: By how much it changed sizes, less than 0 where items shrank; no items, only bytes.
+        left: That left by an output.
+        consumed: That ended here, neither lost nor delivered: they have served their purpose.
+        lost: That were lost here, for any cause.
     """
 
     came: int = 0
     made: int = 0
+    grew: int = 0
     left: int = 0
     consumed: int = 0
     lost: int = 0
 
     @property
     def held(self) -> int:
-        """Return the number of items that are still here."""
-        return self.came + self.made - self.left - self.consumed - self.lost
-
-    def plus(self, other: Account) -> Account:
-        """Return the account of both."""
-        return Account(*map(sum, zip(self, other, strict=True)))
+        """Return how much is still here."""
+        return self.came + self.made + self.grew - self.left - self.consumed - self.lost
 
 
 class Ledger(NamedTuple):
     """What became of all items of a trial.
 
     Attributes:
-        accounts: By path of a node, its account.
-        ready: How many items the sources had ready.
-        delivered: How many arrived where their path ends.
-        lost: By (element's path, cause), how many were lost, or discarded on purpose.
+        accounts: Those of nodes.
+        network: Those of the whole network: what sources had ready came, what was delivered left.
+        lost: By (element's path, cause), how many items were lost, or discarded on purpose.
     """
 
-    accounts: Mapping[str, Account] = {}
-    ready: int = 0
-    delivered: int = 0
+    accounts: Mapping[Key, Account] = {}
+    network: Mapping[Key, Account] = {}
     lost: Mapping[tuple[str, str], int] = {}
 
-    @property
-    def whole(self) -> Account:
-        """Return the account of the whole network, which has left what it has delivered."""
-        made, consumed = (
-            sum(getattr(account, column) for account in self.accounts.values())
-            for column in ("made", "consumed")
-        )
-        return Account(self.ready, made, self.delivered, consumed, sum(self.lost.values()))
+    def items(self, path: str) -> Account:
+        """Return the account of a node in items, of all planes."""
+        accounts = [
+            account
+            for key, account in self.accounts.items()
+            if key.path == path and key.unit == "items"
+        ]
+        return Account(*map(sum, zip(*accounts, strict=True)))
 
     @property
     def imbalance(self) -> str:
         """Return what does not balance at the end of a trial; "" if all does."""
-        for path, account in self.accounts.items():
+        for key, account in itertools.chain(self.accounts.items(), self.network.items()):
             if account.held:
-                return f"{path} holds {account.held} items at the end: {account}"
-        return f"the network holds {self.whole.held} items: {self.whole}" if self.whole.held else ""
+                return (
+                    f"{key.path} holds {account.held:_} {key.unit} of plane {key.plane} at the end:"
+                    f" {account}"
+                )
+        return ""
+
+
+def accounts_of(
+    path: str, planes: Sequence[Plane], entries: Whole
+) -> Iterator[tuple[Key, Account]]:
+    """Yield the accounts of a node, given (entries, planes, units) numbers."""
+    for (p, plane), (u, unit) in itertools.product(enumerate(planes), enumerate(UNITS)):
+        yield Key(path, plane, unit), Account(*entries[:, p, u].tolist())

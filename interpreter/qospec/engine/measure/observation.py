@@ -12,10 +12,11 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, NamedTuple
 
 from qospec.engine.arrays import np
+from qospec.engine.items.totals import CAME, CONSUMED, GREW, LEFT, LOST, MADE, Totals
 from qospec.engine.measure import cell_delay_variation, delays
 from qospec.engine.measure.bytes import Volumes
 from qospec.engine.measure.latency import Latencies
-from qospec.engine.measure.ledger import Ledger
+from qospec.engine.measure.ledger import NETWORK, Ledger, accounts_of
 from qospec.engine.measure.occupancy import Occupancies
 from qospec.engine.measure.passages import Passages
 from qospec.engine.measure.series import Series
@@ -30,8 +31,11 @@ if TYPE_CHECKING:
     from qospec.engine.element import Loss
     from qospec.engine.experiment import Experiment, MeasurementSpec
     from qospec.engine.items.batch import Batch
-    from qospec.engine.measure.ledger import Account
     from qospec.engine.measure.occupancy import Occupancy
+
+
+INSIDE = [MADE, GREW, CONSUMED]
+"""The entries of the network that only its nodes can tell."""
 
 
 class Observation(NamedTuple):
@@ -84,7 +88,8 @@ class Observation(NamedTuple):
     @property
     def cell_hops(self) -> int:
         """Return cells times elements: the work of the trial."""
-        return sum(account.came for account in self.ledger.accounts.values())
+        accounts = self.ledger.accounts.items()
+        return sum(account.came for key, account in accounts if key.unit == "items")
 
     @property
     def received(self) -> Whole:
@@ -146,6 +151,7 @@ class Recorder:
     """Counts cells as they pass.
 
     Attributes:
+        totals: The totals of its batches.
         occupancies: The recorder of what waits in queues.
         passages: The recorder of what passes places inside.
     """
@@ -163,7 +169,8 @@ class Recorder:
         self._histogram = delays.Histogram(int(rows.max(initial=-1)) + 1)
         self._losses: dict[tuple[str, str], Whole] = {}
         self._consumed = np.zeros(indices, np.int64)
-        self._ready = self._delivered = 0
+        self.totals = Totals(connections)
+        self._network = self.totals.no_entries()
         self._ended: Counter[tuple[str, str]] = Counter()
         self._has_one_point_variation = bool(self._measurement.ranges("one_point_variation"))
         self._one_point_variation: dict[int, Whole] = {}
@@ -180,7 +187,7 @@ class Recorder:
 
     def planned(self, batch: Batch, *, alone: bool = False) -> None:
         """Count cells, at least one, that a source has ready; if `alone`, all of one connection."""
-        self._ready += batch.count
+        self._network[CAME] += self.totals.of(batch)
         if alone:
             first, last = batch.at_ps.searchsorted(
                 (self._measurement.start_ps, self._measurement.stop_ps)
@@ -225,7 +232,7 @@ class Recorder:
 
     def arrived(self, batch: Batch, point: int) -> None:
         """Count cells, at least one, that reached the end numbered `point`, and their delays."""
-        self._delivered += batch.count
+        self._network[LEFT] += self.totals.of(batch)
         if self._series.needed:
             self._series.arrived(batch)
         if self._volumes.needed:
@@ -272,19 +279,21 @@ class Recorder:
     def lost(self, path: str, loss: Loss) -> None:
         """Count cells that were lost in the element at `path`, or in the queue that it serves."""
         name = (loss.element or path, loss.cause)
-        self._ended[name] += len(loss.connection)
+        self._ended[name] += loss.batch.count
+        self._network[LOST] += self.totals.of(loss.batch)
         if name not in self._losses:
             self._losses[name] = np.zeros(self._connections.indices, np.int64)
-        self._count(loss.connection, loss.sent_ps, self._losses[name])
+        connection, sent_ps = loss.batch.connection, loss.batch.sent_ps
+        self._count(connection, sent_ps, self._losses[name])
         if self._series.needed:
-            self._series.lost(loss.connection, loss.sent_ps)
+            self._series.lost(connection, sent_ps)
         if self._variations.needed:
-            self._variations.ended(loss.connection, loss.sent_ps)
+            self._variations.ended(connection, sent_ps)
 
     def observation(
-        self, accounts: Mapping[str, Account] = MappingProxyType({}), *, drawn: bool = True
+        self, entries: Mapping[str, Whole] = MappingProxyType({}), *, drawn: bool = True
     ) -> Observation:
-        """Return the observation of the trial; `accounts` are those of its nodes, by path."""
+        """Return the observation of the trial, given the entries of each node by its path."""
         _, histogram, first_bucket = self._histogram.summary(self._delays)
         return Observation(
             planned=self._planned,
@@ -298,7 +307,7 @@ class Recorder:
             size_bytes=self._size_bytes,
             window_ps=self._measurement.stop_ps - self._measurement.start_ps,
             consumed=self._consumed,
-            ledger=Ledger(dict(accounts), self._ready, self._delivered, dict(self._ended)),
+            ledger=self._ledger(entries),
             volumes=self._volumes if self._volumes.needed else None,
             measurement=self._measurement,
             latencies=self._latencies,
@@ -308,6 +317,17 @@ class Recorder:
             passages=self.passages,
             drawn=drawn,
         )
+
+    def _ledger(self, entries: Mapping[str, Whole]) -> Ledger:
+        """Return the ledger: the network has made and consumed what its nodes have."""
+        network, planes = self._network.copy(), self._connections.planes
+        for each in entries.values():
+            network[INSIDE] += each[INSIDE]
+        accounts = [
+            pair for path, each in entries.items() for pair in accounts_of(path, planes, each)
+        ]
+        whole = accounts_of(NETWORK, planes, network)
+        return Ledger(dict(accounts), dict(whole), dict(self._ended))
 
     def _one_point_variation_ps(self) -> Whole | None:
         if not self._has_one_point_variation:

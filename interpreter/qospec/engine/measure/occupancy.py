@@ -187,7 +187,9 @@ def _without(batch: Batch, losses: list[Loss]) -> Batch:
     """Return a batch without its lost items."""
     if not losses or not batch.count:
         return batch
-    lost = np.concatenate([_item_keys(loss.connection, loss.sent_ps) for loss in losses])
+    lost = np.concatenate(
+        [_item_keys(loss.batch.connection, loss.batch.sent_ps) for loss in losses]
+    )
     return batch.select(~np.isin(_item_keys(batch.connection, batch.sent_ps), lost))
 
 

@@ -160,7 +160,7 @@ class Meter(Element):
             return Step((batch,), (until_ps,))
         is_dropped = sum(((colour == each) for each in dropped[1:]), colour == dropped[0])
         batch, lost = split(batch, is_dropped.view(np.uint8), sum(found[each] for each in dropped))
-        return Step((batch,), (until_ps,), (Loss("policed", lost.connection, lost.sent_ps),))
+        return Step((batch,), (until_ps,), (Loss("policed", lost),))
 
 
 @dataclass(frozen=True)

@@ -9,27 +9,25 @@ from qospec.engine.element import Loss
 from qospec.engine.queue.admission import CAUSES, OVERFLOW
 
 if TYPE_CHECKING:
-    from qospec.engine.arrays import Indices, Marks, Times
+    from qospec.engine.arrays import Marks
+    from qospec.engine.items.batch import Batch
 
 
-def losses_of(
-    connection: Indices, sent_ps: Times, cause_codes: Marks | None = None, element: str = ""
-) -> tuple[Loss, ...]:
+def losses_of(lost: Batch, cause_codes: Marks | None = None, element: str = "") -> tuple[Loss, ...]:
     """Return the entries for items that were lost at a queue, cause by cause.
 
     Args:
-        connection: (n,) Of each.
-        sent_ps: (n,) When each was sent.
+        lost: The n items.
         cause_codes: (n,) The cause of each, see `queue.admission`; None: all by overflow.
         element: The queue, if another element reports its losses.
     """
-    if not len(connection):
+    if not lost.count:
         return ()
-    causes = [OVERFLOW] if cause_codes is None else np.bincount(cause_codes).nonzero()[0].tolist()
+    if cause_codes is None:
+        return (Loss(CAUSES[OVERFLOW], lost, element),)
+    causes = np.bincount(cause_codes).nonzero()[0].tolist()
     if len(causes) == 1:
-        return (Loss(CAUSES[causes[0]], connection, sent_ps, element),)
-    entries = []
-    for cause in causes:
-        mine = cause_codes == cause
-        entries.append(Loss(CAUSES[cause], connection[mine], sent_ps[mine], element))
-    return tuple(entries)
+        return (Loss(CAUSES[causes[0]], lost, element),)
+    return tuple(
+        Loss(CAUSES[cause], lost.select(cause_codes == cause), element) for cause in causes
+    )

@@ -276,7 +276,7 @@ def _serve_one(state: State, number: int, batch: Batch, until_ps: int) -> Served
     state.held = Held(
         kept.moved(np.full(count, until_ps, np.int64)), counts, state.held.arrival_tags
     )
-    losses = losses_of(lost.connection, lost.sent_ps, None, state.queues[number].element)
+    losses = losses_of(lost, None, state.queues[number].element)
     return sent.part(0, sent.count - count), losses
 
 
@@ -318,7 +318,7 @@ def _serve_all(state: State, incoming: Incoming, until_ps: int) -> Served:
         cause_codes = (
             service.lost[service.queue[tail:behind][::-1]] if state.drop_state.selective else None
         )
-        losses += losses_of(lost.connection, lost.sent_ps, cause_codes, queue.element)
+        losses += losses_of(lost, cause_codes, queue.element)
     return service.left.part(0, sent), losses
 
 

@@ -31,6 +31,7 @@ class Stream(NamedTuple):
         transport_bytes: Headers in each packet, besides the 20 bytes of IPv4's.
         loop: If endpoints exchange them, what bounds how many are sent.
         answers: Likewise, of requests: the packets that answer them.
+        size_field: The field of the traffic that says their sizes.
     """
 
     contract: Contract
@@ -42,6 +43,7 @@ class Stream(NamedTuple):
     transport_bytes: int
     loop: ClosedLoop | None = None
     answers: Stream | None = None
+    size_field: str = "size"
 
 
 class CellTraffic(ABC):

@@ -173,7 +173,7 @@ def missing_operand(site: ErrorSite) -> Diagnosis | None:
     if last < site.start or tokens.kinds[last] not in _VALUED | _NAMED:
         return None
     what, repair = "a name" if tokens.kinds[last] in _NAMED else "a value", None
-    if site.first in _TYPED and site.before == "COLON" and site.accepted == {"NAME"}:
+    if site.first in _TYPED and site.before == "COLON" and site.accepted <= {"NAME", "LSQB"}:
         what, repair = "a type", Repair("before", "NAME", "_")
     message = f"expected {what} after {site.quoted(last)}"
     return Diagnosis(site.diagnostic("E0011", message, span=site.after(last)), repair)

@@ -8,6 +8,7 @@ from qospec.check.modules import imports
 from qospec.check.records.kinds import RESERVED
 from qospec.reference.library import library
 
+_NUMBERED = "number the hosts, as in `h = host(count = 4)`, and write `h[i]`"
 _STATISTIC = "a statistic follows what is measured, as in `flow.delay.{}`"
 
 
@@ -527,3 +528,36 @@ def test_a_word_for_a_scheduler_points_to_devices(checked):
     found = next(each for each in problems if each.code == "E0104")
     assert found.message == "`wrr` is a word here, and has no fields to change"
     assert "`Device`" in found.help
+
+
+@pytest.mark.parametrize(
+    ("swept", "ends", "help_"),
+    [
+        (
+            "i in [0, 2]",
+            "i to b",
+            "number the hosts, as in `h = host(count = 4)`, and write `h[i]`",
+        ),
+        (
+            "i in [a, b]",
+            "i to b",
+            "number the hosts, as in `h = host(count = 4)`, and write `h[i]`",
+        ),
+        ("i in [0, 2]", "lab to b", "name a host of the topology"),
+    ],
+)
+def test_what_is_swept_is_no_host_but_may_number_them(checked, swept, ends, help_):
+    text = f"""
+topology lab {{
+  a, b = host
+  link a -- b via line {{ rate = 149.76 Mbit/s @cell }}
+}}
+test t on lab {{
+  sweep {swept}
+  flow f = cbr {{ pcr = 10 cell/s, cdvt = 1 us }} from {ends}
+  run {{ measure = 1 s }}
+  expect f.lost == 0
+}}
+"""
+    found = [each for each in checked(text)[1] if each.code == "E0306"]
+    assert {each.help.removesuffix(" for one of them") for each in found} == {help_}

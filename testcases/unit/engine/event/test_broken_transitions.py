@@ -1,6 +1,8 @@
 """What a transition must not do is reported, whatever it would lead to in memory."""
 # ruff: noqa: ARG001 -- all kernels have the same arguments
 
+from fractions import Fraction
+
 import numpy as np
 import pytest
 
@@ -22,9 +24,11 @@ from qospec.engine.event.transition import (
     wake_at,
 )
 from qospec.engine.items.batch import FOREVER_PS, Batch, empty
+from qospec.engine.items.connections import Connections, Contract
 from qospec.engine.kernel import kernel
 
 AT_PS = 1_000
+ONE = Connections((Contract("packets", Fraction(1), 0),), (0,))
 
 
 @kernel
@@ -117,7 +121,7 @@ def ran(*transitions: Transition, seen: bool = False, goes_round: bool = False) 
         nonlocal came
         came += len(rows)
 
-    Component(members, range(count)).advance([items(AT_PS)], FOREVER_PS, count_rows)
+    Component(members, range(count), ONE).advance([items(AT_PS)], FOREVER_PS, count_rows)
     return came
 
 

@@ -51,15 +51,15 @@ def test_a_change_precedes_what_arrives_at_its_time(
 ) -> None:
     experiment = detour(vcs, listed, (Change(at_ps, 0, (0, 1)),))
     seen = emulation.run(experiment, chunk=chunk, by_events=by_events)
-    accounts = seen.ledger.accounts
-    assert (accounts["long"].left, accounts["short"].left) == (late, 4 - late)
+    ledger = seen.ledger
+    assert (ledger.items("long").left, ledger.items("short").left) == (late, 4 - late)
 
 
 @pytest.mark.parametrize("by_events", [False, True])
 def test_a_connection_may_come_back(vcs: Vcs, listed: Any, *, by_events: bool) -> None:
     changes = (Change(100, 0, (0, 1)), Change(200, 0, (0, 0)))
     seen = emulation.run(detour(vcs, listed, changes), by_events=by_events)
-    assert (seen.ledger.accounts["long"].left, seen.ledger.accounts["short"].left) == (3, 1)
+    assert (seen.ledger.items("long").left, seen.ledger.items("short").left) == (3, 1)
 
 
 class Counting(Delay):
@@ -100,7 +100,7 @@ def test_python_may_answer_among_kernels(vcs: Vcs, listed: Any) -> None:
     experiment = detour(vcs, listed, ())
     nodes = (experiment.nodes[0], Node("long", Counting(0)), *experiment.nodes[2:])
     seen = emulation.run(experiment._replace(nodes=nodes), by_events=True)
-    assert seen.ledger.accounts["long"].left == 3
+    assert seen.ledger.items("long").left == 3
     assert seen.losses["long", "policed"].tolist() == [2]
 
 

@@ -21,7 +21,7 @@ def checked(*steps: Step) -> Callable[[Batch, int], Step]:
 
 
 def loss(batch: Batch) -> Loss:
-    return Loss("overflow", batch.connection, batch.sent_ps)
+    return Loss("overflow", batch)
 
 
 def test_a_step_that_keeps_all_promises_is_passed_on(batch_of: Maker) -> None:

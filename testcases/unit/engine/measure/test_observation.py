@@ -138,7 +138,7 @@ def test_a_batch_that_ends_exactly_where_the_window_does_is_cut_there(
     one.sent(edge)
     one.arrived(batch_of([last, last + 1], [1, 1], [last - 1, last]), 0)
     one.arrived(batch_of([last - 1, last], [2, 2], [1_500, 1_600]), 0)
-    one.lost("sw.upc", Loss("policed", edge.connection, edge.sent_ps))
+    one.lost("sw.upc", Loss("policed", edge))
     observation = seen(one)
     assert observation.planned.tolist()[:3] == [1, 0, 0]
     assert observation.sent.tolist()[:3] == [1, 0, 0]
@@ -155,7 +155,7 @@ def test_a_batch_that_begins_exactly_where_the_window_does_is_whole(
     one.planned(edge)
     one.sent(edge)
     one.arrived(batch_of([first, first], [1, 1], [first - 1, first]), 0)
-    one.lost("sw.upc", Loss("policed", edge.connection, edge.sent_ps))
+    one.lost("sw.upc", Loss("policed", edge))
     observation = seen(one)
     assert observation.planned.tolist()[:3] == [2, 0, 0]
     assert observation.sent.tolist()[:3] == [2, 0, 0]
@@ -187,9 +187,9 @@ def test_losses_are_kept_by_element_and_cause(
 ) -> None:
     one = recorder()
     cells = batch_of([1_500] * 4, [0, 1, 2, 2], [1_000, 999, 1_999, 2_000])
-    one.lost("sw.upc", Loss("policed", cells.connection, cells.sent_ps))
-    one.lost("sw.line", Loss("overflow", cells.connection[:1], cells.sent_ps[:1], "sw.queue"))
-    one.lost("sw.line", Loss("overflow", cells.connection[1:2], cells.sent_ps[1:2]))
+    one.lost("sw.upc", Loss("policed", cells))
+    one.lost("sw.line", Loss("overflow", cells.part(0, 1), "sw.queue"))
+    one.lost("sw.line", Loss("overflow", cells.part(1, 2)))
     observation = seen(one)
     assert observation.tally(0, 3).lost == {("sw.queue", "overflow"): 1, ("sw.upc", "policed"): 2}
     assert observation.tally(0, 2).lost == {("sw.queue", "overflow"): 1, ("sw.upc", "policed"): 1}

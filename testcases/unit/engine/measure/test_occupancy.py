@@ -85,7 +85,7 @@ def carried(node: Node, arrivals, cuts, queues):
         came = [[i for i in items if before <= i[0] < until_ps] for items in arrivals]
         step = process(tuple(map(batch, came)), until_ps)
         left += step.departures[0].sent_ps.tolist()
-        lost |= {int(n) for loss in step.losses for n in loss.sent_ps}
+        lost |= {int(n) for loss in step.losses for n in loss.batch.sent_ps}
         before = max(before, until_ps)
     return watched.seen, left, lost
 

@@ -59,7 +59,9 @@ def carried(element, inputs, cuts=(), limit=None):
         parts = tuple(b.part(i, j) for b, i, j in zip(batches, done, stops, strict=True))
         step = element.process(state, parts, until_ps)
         left, done = joined(left, step.departures[0]), stops
-        lost += [(loss.element, name) for loss in step.losses for name in loss.sent_ps.tolist()]
+        lost += [
+            (loss.element, name) for loss in step.losses for name in loss.batch.sent_ps.tolist()
+        ]
     return left.sent_ps.tolist(), left.at_ps.tolist(), sorted(lost)
 
 

@@ -82,7 +82,7 @@ def outcome(process, batches, cuts=()):
         parts = tuple(b.part(i, j) for b, i, j in zip(batches, done, stops, strict=True))
         step = process(parts, until_ps)
         left, done = joined(left, step.departures[0]), stops
-        lost += [(x.element, x.cause, n) for x in step.losses for n in x.sent_ps.tolist()]
+        lost += [(x.element, x.cause, n) for x in step.losses for n in x.batch.sent_ps.tolist()]
     return left.sent_ps.tolist(), left.at_ps.tolist(), sorted(lost)
 
 

@@ -1,0 +1,172 @@
+"""What is not measured of a flow or at a place: the mistakes, and what was meant instead."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from qospec.catalogue.statistics import PATTERNS, offers
+from qospec.check.evaluate.context import error
+from qospec.diagnostics import did_you_mean
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from qospec.catalogue.kinds import Catalogue
+    from qospec.check.evaluate.context import CheckError
+    from qospec.source import Span
+    from qospec.syntax import ast
+
+FRAME_LAYERS = ("line", "frame")
+"""Statistics of packets that need a line."""
+
+ELSEWHERE = {
+    "median": "p50",
+    "avg": "mean",
+    "average": "mean",
+    "stddev": "std",
+    "stdev": "std",
+    "sd": "std",
+    "minimum": "min",
+    "maximum": "max",
+    "p0": "min",
+    "p100": "max",
+    "latency": "delay",
+    "rtt": "delay",
+    "jitter": "cdv_2pt",
+    "loss": "lost",
+    "dropped": "lost",
+}
+"""Names of statistics and metrics in other tools, and what they are called here."""
+
+OF_EXCHANGES = {
+    **dict.fromkeys(("response", "responses", "reply", "replies"), "answers"),
+    **dict.fromkeys(("transaction", "transactions", "round_trips"), "exchanges"),
+    **dict.fromkeys(("rtt", "round_trip", "round_trip_time", "response_time"), "exchanges.delay"),
+}
+"""Likewise of the parts of a flow between endpoints."""
+REQUESTS = ("request", "requests", "queries")
+"""What others call the flow itself."""
+
+
+# ---- metrics
+
+
+def unknown_metric(
+    path: str, carries: str, parts: Sequence[str], name: ast.Name, catalogue: Catalogue
+) -> CheckError:
+    """Return the mistake of an unknown metric, or an unknown part, of the flow at a path."""
+    known = [each for each in catalogue.of("metric").values() if carries in each.carries]
+    spellings = [spelling for each in known for spelling in (each.name, *each.aliases)]
+    word = name.text.lower()
+    meant = OF_EXCHANGES.get(word, "") if "exchanges" in parts else ""
+    if not meant and ELSEWHERE.get(word) in spellings:
+        meant = ELSEWHERE[word]
+    near = meant or did_you_mean(name.text, [*spellings, *parts])
+    help_text = ""
+    if word in REQUESTS and "answers" in parts:
+        near, help_text = "", f"the flow itself is its requests: write `{path}`"
+    shown = (min((each.name, *each.aliases[:1]), key=len) for each in known)
+    note = f"metrics: {' '.join(sorted(shown))}"
+    return error(
+        "E0501",
+        f"`{name.text}` is not a metric",
+        name.span,
+        note=f"{note}; parts of `{path}`: {' '.join(parts)}" if parts else note,
+        near=near,
+        help=help_text,
+    )
+
+
+def not_measured_of(carries: str, name: ast.Name, catalogue: Catalogue) -> CheckError:
+    """Return the mistake of a metric of packets that is asked of cells, or the reverse."""
+    usual = {n: kind for n, kind in catalogue.of("metric").items() if carries in kind.carries}
+    meant = ELSEWHERE.get(name.text, "")
+    near = meant if any(meant in (e.name, *e.aliases) for e in usual.values()) else ""
+    return error(
+        "E0501",
+        f"`{name.text}` is not measured of {carries}s",
+        name.span,
+        note=f"metrics of {carries}s: " + " ".join(sorted(usual)),
+        near=near,
+    )
+
+
+def at_places(catalogue: Catalogue) -> list[str]:
+    """Return the names of what is measured at places."""
+    kinds = catalogue.of("metric").values()
+    return sorted(each.name for each in kinds if "place" in each.build.measured_at)
+
+
+def not_at_a_place(asked: str, span: Span, catalogue: Catalogue) -> CheckError:
+    """Return the mistake of a metric that is measured only of flows."""
+    known = at_places(catalogue)
+    near = did_you_mean(asked, known)
+    return error(
+        "E0501",
+        f"`{asked}` is not measured at a place",
+        span,
+        note=f"measured at a place: {' '.join(known)}",
+        near=near,
+    )
+
+
+# ---- statistics
+
+
+def offered(metric: str, statistics: tuple[str, ...]) -> str:
+    """Return the statistics of a metric in words."""
+    named = [each for each in statistics if each and each not in PATTERNS]
+    plural = [PATTERNS[each].plural for each in statistics if each in PATTERNS]
+    plural += ["shares such as above(1 ms)"] if "p*" in statistics else []
+    return f"statistics of {metric}: {', and '.join([' '.join(named), *plural])}"
+
+
+def unframed(metric: str, statistics: tuple[str, ...], asked: str, span: Span) -> CheckError:
+    """Return the mistake of bits of frames where there are none."""
+    return error(
+        "E0503",
+        f"packets have no frames here, so `{metric}` has no statistic `{asked}`",
+        span,
+        note=offered(metric, statistics),
+        help="measure it at a port: `x.east.tx`",
+    )
+
+
+def no_shares(metric: str, carries: str, name: ast.Name, catalogue: Catalogue) -> CheckError:
+    """Return the mistake of a share of a metric that has none."""
+    its = (each for each in catalogue.of("metric").values() if carries in each.carries)
+    shares = (each for each in its if "p*" in each.statistics(carries))
+    shown = sorted(min((each.name, *each.aliases[:1]), key=len) for each in shares)
+    return error(
+        "E0503",
+        f"`{metric}` has no statistic `{name.text}`",
+        name.span,
+        note=f"shares above a bound are of {' '.join(shown)}",
+    )
+
+
+def unknown_statistic(
+    metric: str, flow: str, statistics: tuple[str, ...], name: ast.Name
+) -> CheckError:
+    """Return the mistake of an unknown statistic of a metric, of the flow at a path."""
+    message = f"`{metric}` has no statistic `{name.text}`"
+    if not statistics:
+        help_text = f"write `{flow}.{metric}`: it is one number"
+        return error("E0503", message, name.span, help=help_text)
+    named = [each for each in statistics if each and each not in PATTERNS]
+    meant = ELSEWHERE.get(name.text.lower(), "")
+    known = meant and offers(statistics, meant)
+    near = meant if known else did_you_mean(name.text, named)
+    help_text = ""
+    for each in statistics:
+        # Not every number is a quantile, and not every one is that of a packet.
+        if each in PATTERNS and PATTERNS[each].nearly.match(name.text):
+            help_text = PATTERNS[each].help
+    return error(
+        "E0503",
+        message,
+        name.span,
+        note=offered(metric, statistics),
+        near=near,
+        help=help_text,
+    )

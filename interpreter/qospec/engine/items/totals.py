@@ -1,0 +1,67 @@
+"""The totals of batches, their items and bytes by plane, and the entries of accounts."""
+
+from __future__ import annotations
+
+import functools
+import weakref
+from typing import TYPE_CHECKING, Literal
+
+from qospec.engine.arrays import np
+from qospec.engine.kernel import kernel
+
+if TYPE_CHECKING:
+    from qospec.engine.arrays import Indices, Sizes, Whole
+    from qospec.engine.items.batch import Batch
+    from qospec.engine.items.connections import Connections
+
+Unit = Literal["items", "bytes"]
+UNITS: tuple[Unit, ...] = ("items", "bytes")
+ITEMS, BYTES = range(2)
+"""The columns of totals."""
+ENTRIES = 6
+CAME, MADE, GREW, LEFT, CONSUMED, LOST = range(ENTRIES)
+"""What may become of items at one place, in the order of `measure.ledger.Account`."""
+
+
+class Totals:
+    """The totals of the batches of a trial, each summed once.
+
+    An element that only delays items hands on their columns, so it hands on their totals: they are
+    known as long as these columns exist.
+    """
+
+    def __init__(self, connections: Connections) -> None:
+        """Take the connections of the trial."""
+        self._planes, self._width = len(connections.planes), connections.count
+        self._known: dict[tuple[int, int], tuple[weakref.ref[Indices], weakref.ref[Sizes], Whole]]
+        self._known = {}
+
+    def no_entries(self) -> Whole:
+        """Return (ENTRIES, planes, 2) zeros, for what becomes of items at one place."""
+        return np.zeros((ENTRIES, self._planes, len(UNITS)), np.int64)
+
+    def of(self, batch: Batch) -> Whole:
+        """Return (planes, 2) the items and bytes of a batch, which are shared: do not write."""
+        connection, size_bytes = batch.connection, batch.size_bytes
+        key = id(connection), id(size_bytes)
+        known = self._known.get(key)
+        if known is not None:
+            return known[2]
+        totals = np.zeros((self._planes, len(UNITS)), np.int64)
+        _add_up(connection, size_bytes, self._width, totals)
+        forget = functools.partial(self._known.pop, key)  # given the reference, as if by default
+        self._known[key] = weakref.ref(connection, forget), weakref.ref(size_bytes, forget), totals
+        return totals
+
+
+@kernel
+def _add_up(connection: Indices, size_bytes: Sizes, width: int, totals: Whole) -> None:
+    """Add up items and bytes, given the number of connection indices of each plane."""
+    for plane in range(len(totals)):
+        first = plane * width
+        items = amount = 0
+        for i in range(len(connection)):
+            inside = (connection[i] >= first) & (connection[i] < first + width)
+            items += inside
+            amount += inside * size_bytes[i]
+        totals[plane, ITEMS], totals[plane, BYTES] = items, amount

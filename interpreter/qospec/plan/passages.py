@@ -1,0 +1,101 @@
+"""A warning of a plan: what is measured of a flow at a place that it never passes.
+
+It is 0 whatever happens, so a criterion about it shows nothing.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from qospec.diagnostics import Diagnostic
+from qospec.model.expression import measurements
+from qospec.plan.tables import members_using
+from qospec.protocol.parts import OF_EXCHANGES
+from qospec.source import Span
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from qospec.model.expression import Measured, Place
+    from qospec.model.suite import Case, Network
+    from qospec.plan.tables import Member, Routes
+    from qospec.protocol.parts import Part
+
+MOST_PATHS, MOST_LINES = 3, 8
+"""How many paths are described, and how many lines of each."""
+
+
+class Passages:
+    """What is measured at places, over all cases, and whether anything passes there in any."""
+
+    def __init__(self) -> None:
+        self._found: dict[tuple[Span, str, Part, Place], Diagnostic | None] = {}
+
+    def add(self, case: Case, network: str, members: Sequence[Member], routes: Routes) -> None:
+        """Note what a case measures on a network: None where something passes.
+
+        Of `worst`, which measures each member of a flow, one that passes is enough.
+        """
+        for statement in case.statements:
+            for leaf in () if statement.idle else measurements(statement.expression):
+                if leaf.place is None or leaf.network != network:
+                    continue
+                key = (statement.span, leaf.flow, leaf.part, leaf.place)
+                mine = _members_of(leaf, case, members)
+                if _passing(leaf.place, case.networks[network], routes).isdisjoint(mine):
+                    taken = [f"`{members[each].name}` takes {_path(each, routes)}" for each in mine]
+                    self._found.setdefault(key, _missed(leaf, leaf.place, statement.span, taken))
+                else:
+                    self._found[key] = None
+
+    def unused(self) -> Iterator[Diagnostic]:
+        """Yield what is measured where nothing passes in any case."""
+        yield from filter(None, self._found.values())
+
+
+def _members_of(leaf: Measured, case: Case, members: Sequence[Member]) -> list[int]:
+    """Return the members of which a measurement counts items."""
+    part = leaf.part if leaf.part in OF_EXCHANGES else "user"  # inserted cells pass with those
+    found = [
+        number
+        for number, each in enumerate(members)
+        if each.is_routed and leaf.flow in ("", case.flows[each.flow].name)
+        if each.part == part or not leaf.flow
+    ]
+    return found if leaf.member is None else found[leaf.member : leaf.member + 1]
+
+
+def _passing(place: Place, network: Network, routes: Routes) -> set[int]:
+    """Return the members whose items may pass a place."""
+    path = network.sides.get(place.path, place.path)
+    for index, draft in routes.drafts.items():
+        if path in (draft.line, draft.instance.path):
+            reached = routes.reach.any.get(index, set())
+            table = routes.tables.get(index)
+            return reached if table is None else members_using(place.output, reached, table)
+    return set()
+
+
+def _path(member: int, routes: Routes) -> str:
+    """Return the lines that items of a member pass."""
+    hops, ends = routes.reach.hops.get(member, []), routes.reach.ends.get(member, ())
+    passed = dict.fromkeys([*(hop.before.element for hop in hops), *(end.element for end in ends)])
+    drafts = (routes.drafts[index] for index in passed)
+    lines = [each.line or each.instance.path for each in drafts if each.clock is not None]
+    more = len(lines) - MOST_LINES
+    return ", ".join(lines[:MOST_LINES] + [f"{more} more"] * (more > 0))
+
+
+def _missed(leaf: Measured, place: Place, span: Span, taken: Sequence[str]) -> Diagnostic:
+    """Return the warning, at the place where it is written out."""
+    member = "" if leaf.member is None else f"[{leaf.member}]"
+    flow = leaf.flow and f"{leaf.flow}{member}{'' if leaf.part == 'user' else f'.{leaf.part}'}"
+    begin = span.text.find(place.name)
+    start = span.start + begin
+    return Diagnostic(
+        "W0615",
+        f"nothing of `{flow}` passes `{place.name}`" if flow else f"nothing passes `{place.name}`",
+        Span(span.source, start, start + len(place.name)) if begin >= 0 else span,
+        notes=(*taken[:MOST_PATHS], "what is measured here is 0 in every case"),
+        help="measure at a place on the path, or another flow",
+    )

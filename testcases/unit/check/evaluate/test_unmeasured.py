@@ -1,0 +1,64 @@
+"""What is not measured of a flow, and what is offered instead."""
+
+import pytest
+
+PAIR = """
+import std.media
+
+topology pair {
+  a, b = host
+  link a -- b via media.fast_ethernet
+}
+
+test t on pair {
+  flow ask = echo { size = 512 B @ip, timeout = 1 ms } from a to b
+  flow plain = packets { size = 512 B @ip, rate = 10 pkt/s } from a to b
+  run { measure = 1 s }
+  expect EXPECTED
+}
+"""
+
+
+@pytest.mark.parametrize(
+    ("text", "help_"),
+    [
+        ("ask.requests.lost == 0 pkt", "the flow itself is its requests: write `ask`"),
+        ("ask.responses.lost == 0 pkt", "write `answers`"),
+        ("ask.answer.lost == 0 pkt", "write `answers`"),
+        ("ask.transactions.lost == 0 pkt", "write `exchanges`"),
+        ("ask.rtt.mean < 1 ms", "write `exchanges.delay`"),
+    ],
+)
+def test_a_part_of_a_flow_by_another_name_is_offered_with_the_others(checked, text, help_):
+    [problem] = checked(PAIR.replace("EXPECTED", text))[1]
+    assert (problem.code, problem.help) == ("E0501", help_)
+    assert problem.notes[0].endswith("; parts of `ask`: answers exchanges")
+
+
+@pytest.mark.parametrize(
+    ("text", "help_"),
+    [("plain.requests.lost == 0 pkt", ""), ("plain.rtt.mean < 1 ms", "write `delay`")],
+)
+def test_a_flow_that_nobody_answers_has_no_such_parts(checked, text, help_):
+    [problem] = checked(PAIR.replace("EXPECTED", text))[1]
+    assert (problem.code, problem.help) == ("E0501", help_)
+    assert "parts" not in problem.notes[0]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "plain.bytes.ip.at(b.rx) == plain.items.at(b.rx) * 512 B / 1 pkt",
+        "plain.received / 2 == 5 pkt",
+    ],
+)
+def test_a_count_divided_by_a_constant_is_compared_exactly(checked, text):
+    assert checked(PAIR.replace("EXPECTED", text))[1] == ()
+
+
+def test_a_quotient_of_counts_is_not_and_the_message_says_so(checked):
+    [problem] = checked(PAIR.replace("EXPECTED", "plain.received / plain.sent == 1"))[1]
+    assert (problem.code, problem.notes) == (
+        "E0213",
+        ("only counts are compared exactly: no times, no rates, no quotients of counts",),
+    )
