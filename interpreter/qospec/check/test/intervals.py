@@ -85,9 +85,8 @@ def _fitting(every_ps: int, measure_ps: int, span: Span) -> None:
 
 def _have_series(expression: Expression, evaluator: Evaluator, node: ast.Report) -> None:
     """Refuse what is only known for the whole run."""
-    series = {
-        name: kind.build.series for name, kind in evaluator.context.catalogue.of("metric").items()
-    }
+    metrics = evaluator.context.catalogue.of("metric")
+    series = {name: kind.build.series for name, kind in metrics.items()}
     if isinstance(expression, Operation) and expression.dimension is None:
         raise error(
             "E0520",
@@ -101,7 +100,8 @@ def _have_series(expression: Expression, evaluator: Evaluator, node: ast.Report)
     ]
     strange += [leaf.text for leaf in counted(expression)]
     if strange:
-        known = [f"{name}.{each}" if each else name for name, of in series.items() for each in of]
+        called = {each: min((each.name, *each.aliases[:1]), key=len) for each in metrics.values()}
+        known = [f"{n}.{of}" if of else n for each, n in called.items() for of in each.build.series]
         raise error(
             "E0520",
             f"`{strange[0]}` is known only for the whole run, not for its intervals",
