@@ -100,8 +100,11 @@ def _have_series(expression: Expression, evaluator: Evaluator, node: ast.Report)
     ]
     strange += [leaf.text for leaf in counted(expression)]
     if strange:
-        called = {each: min((each.name, *each.aliases[:1]), key=len) for each in metrics.values()}
-        known = [f"{n}.{of}" if of else n for each, n in called.items() for of in each.build.series]
+        known = [
+            f"{min((kind.name, *kind.aliases[:1]), key=len)}.{each}".removesuffix(".")
+            for kind in metrics.values()
+            for each in kind.build.series
+        ]
         raise error(
             "E0520",
             f"`{strange[0]}` is known only for the whole run, not for its intervals",
