@@ -225,7 +225,9 @@ def _found(goal: str, search: Search, trial: Trial) -> GoalResult:
 def _variables(node: PhaseNode, used: set[str]) -> list[ast.Bind]:
     """Return the bindings of a phase that are no fields of it: names that something uses."""
     fields = spellings(KINDS[type(node)])
-    return [b for b in _binds(node) if all(n.text not in fields and n.text in used for n in b.names)]
+    return [
+        b for b in _binds(node) if all(n.text not in fields and n.text in used for n in b.names)
+    ]
 
 
 def _binds(node: PhaseNode) -> list[ast.Bind]:
