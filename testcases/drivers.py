@@ -15,7 +15,7 @@ from networks import networks
 
 from qospec.catalogue.kinds import discover
 from qospec.engine import kernel
-from qospec.engine.element import Element, Loss
+from qospec.engine.element import Loss
 from qospec.engine.event import component
 from qospec.engine.experiment import Experiment
 from qospec.engine.graph import cycle, emulation
@@ -35,7 +35,7 @@ MIDDLE = [
     for kind in KINDS
     if kind.duty == "element"
     and "packet" in kind.carries
-    and kind.build.transition is not Element.transition
+    and kind.build.transition is not None
     and kind.name not in NOT_DRAWN
 ]
 

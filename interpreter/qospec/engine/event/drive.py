@@ -46,13 +46,14 @@ if TYPE_CHECKING:
     from qospec.engine.arrays import Whole
     from qospec.engine.items.batch import Batch
 
-IDLE, BUDGET, OUTBOX, POOL, PYTHON, LACKING, TALKATIVE, ASTRAY, DISORDER, PAST, DEAF, NAMELESS = (
-    range(12)
-)
+IDLE, BUDGET, OUTBOX, POOL, PYTHON, LACKING = range(6)
 """Why the loop stops: no event before the given time; enough events; the outbox is full; the pool
-is empty; the element's transition is not compiled; it lacks something; it answers too much at once;
-it sends an item to an output that does not exist, or so early that it overtakes; it acts in the
-past; it sets an alarm without a kernel for it; it names a cause or a queue that it does not state.
+is empty; the element's transition is not compiled; it lacks something.
+"""
+TALKATIVE, ASTRAY, DISORDER, PAST, TOO_LATE, DEAF, NAMELESS = range(LACKING + 1, LACKING + 8)
+"""What is wrong: the element answers too much at once; it sends an item to an output that does not
+exist, or so early that it overtakes; it acts in the past, or beyond all times; it sets an alarm
+without a kernel for it; it names a cause or a queue that it does not state.
 """
 NODE, REASON, EVENTS, ANSWERED = range(4)
 """The fields of its report."""
@@ -306,8 +307,8 @@ def _set_alarm(places: Places, alarm: int, at_ps: int, now_ps: int) -> int:
     """Set an alarm, a place or -1; return IDLE, or what is wrong with that."""
     if alarm < 0:
         return DEAF
-    if at_ps < now_ps:
-        return PAST
+    if at_ps < now_ps or at_ps >= FOREVER_PS:
+        return PAST if at_ps < now_ps else TOO_LATE
     schedule(places, alarm, at_ps)
     return IDLE
 
@@ -322,8 +323,8 @@ def _leave(
     if number < 0 or output >= wiring.outputs[node + 1]:
         working.report[REASON] = items[item, CONNECTION]
         return ASTRAY
-    if at_ps < now_ps:
-        return PAST
+    if at_ps < now_ps or at_ps >= FOREVER_PS:
+        return PAST if at_ps < now_ps else TOO_LATE
     _enter(wiring, working, (node, LEFT), item)
     if wiring.seen[output] >= 0:
         _put_out(working, wiring.seen[output], item, at_ps, items[item, SENT])
