@@ -20,7 +20,18 @@ if TYPE_CHECKING:
 
 LOOPS = ("both_ways", "ring")
 """Cyclic networks, whose emulated time can be chosen."""
-NAMES = ("w1", "w2", "w3", *LOOPS, "echo", "start", "language", "data_plane", "report_scale")
+NAMES = (
+    "w1",
+    "w2",
+    "w3",
+    *LOOPS,
+    "echo",
+    "start",
+    "language",
+    "data_plane",
+    "report_scale",
+    "search",
+)
 
 
 def line(figure: Figure) -> str:

@@ -63,6 +63,13 @@ def with_everything(tmp_path_factory):
     return written(made, tmp_path_factory)
 
 
+@pytest.fixture(scope="session")
+def with_searches(tmp_path_factory):
+    """Return the address of a report on searches: tables of bounds, and bracket plots."""
+    made = runpy.run_path(str(RECORDS))["phased_document"]()
+    return written(made, tmp_path_factory)
+
+
 def written(document, tmp_path_factory):
     path = tmp_path_factory.mktemp("page") / "report.html"
     path.write_text(render(document, {}, "html"), encoding="utf-8")
@@ -151,7 +158,30 @@ def test_on_a_screen_every_column_is_in_sight(opened):
     assert opened(1_400).evaluate(WIDER) == []
 
 
-@pytest.mark.parametrize("which", ["address", "with_everything"])
+@pytest.mark.parametrize("paper", PAPER_PX)
+def test_searches_are_on_paper_with_all_their_trials(opened, with_searches, paper):
+    page = opened(PAPER_PX[paper], with_searches)
+    page.emulate_media(media="print")
+    assert page.evaluate(WIDER) == []
+    text = text_of(page.pdf(format=paper))
+    assert text.count("mlrsearch") >= 4
+    assert text.count("8928571") == 2, "each trial is in a table"
+
+
+def test_marks_of_a_bracket_plot_are_inside_of_its_panels(opened, with_searches):
+    outside = """() => [...document.querySelectorAll('.brackets svg')].flatMap(svg => {
+      const box = svg.getBoundingClientRect();
+      const marks = svg.querySelectorAll('g.pass *, g.fail *, g.inconclusive *, text');
+      return [...marks].filter(mark => {
+        const at = mark.getBoundingClientRect();
+        return at.width && (at.left < box.left - 1 || at.right > box.right + 1
+          || at.top < box.top - 1 || at.bottom > box.bottom + 1);
+      }).map(mark => mark.outerHTML);
+    })"""
+    assert opened(1_400, with_searches).evaluate(outside) == []
+
+
+@pytest.mark.parametrize("which", ["address", "with_everything", "with_searches"])
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 def test_axe_finds_nothing(opened, scheme, which, request):
     page = opened(1_400, request.getfixturevalue(which), color_scheme=scheme)

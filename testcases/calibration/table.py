@@ -1,6 +1,6 @@
-"""Prints as Markdown how often criteria and searches are wrong: `make calibration`.
+"""Prints as Markdown how often criteria and searches are wrong, and what searches cost.
 
-The truth about the queues and the devices is known.
+The truth about the queues and the devices is known: `make calibration`.
 """
 
 import argparse
@@ -8,6 +8,7 @@ import itertools
 from fractions import Fraction
 
 from asked import Row
+from costs import MODELS, cost
 from knees import KNEES, SEARCHES
 from knees import count as count_searches
 from trials import count
@@ -134,6 +135,18 @@ def main() -> None:
             flush=True,
         )
     print_searches(trials)
+    print_costs()
+
+
+def print_costs() -> None:
+    """Print a line for each model of a device."""
+    print("\n| device | trials for NDR | for NDR and PDR | times | for NDR by bisection |")
+    print("|---" * 5 + "|")
+    for name in MODELS:
+        ndr, both, bisected = cost(name)
+        print(
+            f"| {name} | {ndr:.0f} | {both:.0f} | {both / ndr:.2f} | {bisected:.0f} |", flush=True
+        )
 
 
 def print_searches(searches: int) -> None:

@@ -276,9 +276,8 @@ class ReferenceValue(Value):
                 "E0104",
                 f"`{self.node.name.text}` has no field `{name.text}`",
                 name.span,
-                label=f"did you mean `{near}`?" if near else "",
                 note=f"its fields: {' '.join(self._scope.names)}",
-                help=f"write `{near}`" if near else "",
+                near=near,
             )
         return known.value(evaluator.context)
 

@@ -18,6 +18,7 @@ from qospec.report.cautions import caution_sentence, cautions
 from qospec.report.claims import claims_sentence
 from qospec.report.goals import goal_lines
 from qospec.report.grid import GAP, aligned, grids
+from qospec.report.searches import search_notes
 from qospec.report.similar import extent, least_and_most, same_way, similar
 from qospec.report.views import counts, plural, worst
 from qospec.report.words import confidence, ends
@@ -70,8 +71,8 @@ INDENT = 4
 def cases_in_tables(plans: Iterable[CasePlan]) -> dict[str, tuple[str, ...]]:
     """Return the names of the cases of each test that gets a table, by the name of each case.
 
-    These are tests with very many cases, and sweeps with reports, since what they report is read
-    down a column.
+    These are tests with very many cases, sweeps with reports, since what they report is read down
+    a column, and tests with searches.
     """
     by_test: dict[str, list[CasePlan]] = {}
     for plan in plans:
@@ -79,7 +80,9 @@ def cases_in_tables(plans: Iterable[CasePlan]) -> dict[str, tuple[str, ...]]:
     return {
         plan.case.name: tuple(each.case.name for each in its)
         for its in by_test.values()
-        if len(its) > MOST_LINES or (len(its) > 1 and any(map(_reports, its)))
+        if len(its) > MOST_LINES
+        or (len(its) > 1 and any(map(_reports, its)))
+        or any(plan.case.phases for plan in its)
         for plan in its
     }
 
@@ -195,6 +198,7 @@ class Console:
             say_text("\n".join([*_table_lines(grid, marks), *[""] * bool(grid.title)]))
             if grid.rows > rows:
                 say(f"    {rows} of {grid.rows} rows are shown; `-v` prints all")
+        say(*(f"    note  {note}" for note in search_notes(cases)))
 
     def summary(self, document: dict[str, Any]) -> None:
         """Print what needs attention, and the count of each verdict."""
@@ -276,7 +280,7 @@ def _drawn(column: Column, marks: Mapping[str, str]) -> list[str]:
         return [column.head.ljust(width), " " * width, *cells]
     texts = map(visible, (column.head, column.unit, *aligned(column)))
     width = column.width
-    return [text.rjust(width) if column.number else text.ljust(width) for text in texts]
+    return [text.ljust(width) if column.align == "left" else text.rjust(width) for text in texts]
 
 
 def _needs_words(case: Mapping[str, Any]) -> bool:

@@ -199,6 +199,15 @@ def _above_bound(leaf: Measured, bound_ps: int, repeats: Sequence[RepeatReadings
     return Losses(possibly, sum(totals), len(found), (), delays, ABOVE, possibly - surely)
 
 
+def none_lost_note(sent: int) -> str:
+    """Return in words what ratio independent losses may have if none of `sent` items was lost."""
+    _, most = clopper_pearson(0, sent, 1 - DEFAULT_CONFIDENCE)
+    return (
+        f"0 of {number_text(sent, exact=True)} lost: if losses are independent, with"
+        f" {percent(DEFAULT_CONFIDENCE)} confidence the ratio is below {_rounded_up(most)}"
+    )
+
+
 def compared_count(comparison: Operation) -> Measured | None:
     """Return the count that a comparison compares with a constant; None if it compares another."""
     leaf, *others = comparison.operands

@@ -65,7 +65,7 @@ class SearchResult:
     """A search as far as it came: its trials in the order of the method, what goals have found.
 
     `emulated_ps` is the length of all trials, with warmups. `cut` says that the case ended before
-    the search did.
+    the search did, a `note` that it was not run, and why.
     """
 
     phase: Search
@@ -73,6 +73,7 @@ class SearchResult:
     goals: Mapping[str, GoalResult]
     emulated_ps: int
     cut: bool = False
+    note: str = ""
 
 
 @dataclass(frozen=True)

@@ -6,6 +6,7 @@ from collections import Counter
 from fractions import Fraction
 from typing import TYPE_CHECKING
 
+from qospec.judge.losses import none_lost_note
 from qospec.judge.phases import PointResult, SearchResult
 from qospec.record.quantity import quantity
 from qospec.search.classification import is_good, is_short
@@ -75,6 +76,7 @@ def _goal(goal: Goal, result: SearchResult) -> Document:
         "regular": found.regular,
         "complete": found.complete,
         "throughput": quantity(found.throughput, dimension),
+        "evidence": _evidence(found, result),
         "notes": list(_notes(goal, result)),
         "why": list(_causes(goal, found, result)),
     }
@@ -103,6 +105,9 @@ def _notes(goal: Goal, result: SearchResult) -> Iterator[str]:
     def text(load: Fraction) -> str:
         return text_of(load, search.dimension)
 
+    if result.note:
+        yield f"not searched: {result.note}"
+        return
     if found.lower is None and found.upper is not None:
         yield f"no load was good, down to the lowest one, {text(found.upper)}"
     if found.upper is None and found.lower is not None:
@@ -114,6 +119,14 @@ def _notes(goal: Goal, result: SearchResult) -> Iterator[str]:
     if found.inversion is not None:
         bad, good = found.inversion
         yield f"loss inversion: {text(bad)} was bad, but {text(good)} was good"
+
+
+def _evidence(found: GoalResult, result: SearchResult) -> str:
+    """Return what the trials at the lower bound prove if they lost nothing, but may have."""
+    trials = [each.trial for each in result.trials if each.trial.load == found.lower]
+    if not any(each.drawn for each in trials) or any(each.lost for each in trials):
+        return ""
+    return none_lost_note(sum(each.sent for each in trials))
 
 
 def _causes(goal: Goal, found: GoalResult, result: SearchResult) -> Iterator[str]:
@@ -145,6 +158,9 @@ def why_of_phases(result: PhasesResult) -> list[str]:
 
 def _why_of_search(result: SearchResult) -> Iterator[str]:
     search = result.phase
+    if result.note:
+        yield f"`{search.name}` was not searched: {result.note}"
+        return
     for goal in search.goals:
         found = result.goals[goal.name]
         if not found.complete:

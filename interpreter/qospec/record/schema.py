@@ -185,11 +185,13 @@ GOAL = {
     "total": QUANTITY,
     "exceed": QUANTITY,
     "width": QUANTITY,
+    "defaults": Optional([str]),
     "lower": Nullable(QUANTITY),
     "upper": Nullable(QUANTITY),
     "regular": bool,
     "complete": bool,
     "throughput": Optional(Nullable(QUANTITY)),
+    "evidence": Optional(str),
     "notes": [str],
     "why": [str],
 }

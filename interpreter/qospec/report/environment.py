@@ -29,6 +29,7 @@ from qospec.report import (
     claims,
     grid,
     headline,
+    searches,
     series,
     similar,
     text,
@@ -37,7 +38,7 @@ from qospec.report import (
     words,
 )
 from qospec.report.bytecode import Bytecode
-from qospec.report.charts import curves, distributions, plot, timelines
+from qospec.report.charts import brackets, curves, distributions, plot, timelines
 from qospec.report.format import NESTED, REPORTS, Format, ReportError
 from qospec.visible import visible_lines
 
@@ -52,11 +53,13 @@ FUNCTIONS = {
     **distributions.FUNCTIONS,
     **timelines.FUNCTIONS,
     **series.FUNCTIONS,
+    **searches.FUNCTIONS,
     **similar.FUNCTIONS,
     **grid.FUNCTIONS,
     **causes.FUNCTIONS,
     **cautions.FUNCTIONS,
     **claims.FUNCTIONS,
+    "brackets": brackets.brackets,
     "curves": curves.curves,
     "with_confidence": causes.with_confidence,
     "headline": headline.headline,
@@ -68,6 +71,7 @@ FUNCTIONS = {
 FILTERS = {
     **cautions.FILTERS,
     **claims.FILTERS,
+    **searches.FILTERS,
     **series.FILTERS,
     **views.FILTERS,
     **words.FILTERS,

@@ -32,12 +32,17 @@ class Figures(NamedTuple):
     texts: list[str]
 
 
-def figures(quantities: Sequence[Record | None], margins: Sequence[Record | None] = ()) -> Figures:
+def figures(
+    quantities: Sequence[Record | None],
+    margins: Sequence[Record | None] = (),
+    least: Fraction | None = None,
+) -> Figures:
     """Return quantities as a column; of those that are not numbers of one dimension, their texts.
 
     Args:
         quantities: None where there is no data.
         margins: The interval of each quantity, if it has one: what follows it after "±".
+        least: The least difference that must be seen, in base units.
     """
     known = [quantity for quantity in quantities if quantity is not None]
     dimensions = {_dimension(quantity) for quantity in known}
@@ -48,7 +53,8 @@ def figures(quantities: Sequence[Record | None], margins: Sequence[Record | None
     greatest = max((abs(value) for value in values if value is not None), default=Fraction(0))
     spelling, factor = fitting_unit(greatest, dimension)
     scaled = [None if value is None else value / factor for value in values]
-    places = _places([value for value in scaled if value is not None])
+    seen = [each / factor for each in (*widths, least) if each]
+    places = _places([value for value in scaled if value is not None], seen)
     texts = [NO_DATA if value is None else fixed(value, places) for value in scaled]
     return Figures(
         spelling,
@@ -77,12 +83,13 @@ def _margin(value: Fraction | None, interval: Record | None) -> Fraction | None:
     return max((abs(value - end) for end in ends if end is not None), default=None)
 
 
-def _places(values: Sequence[Fraction]) -> int:
-    """Return the number of decimals that a column needs."""
+def _places(values: Sequence[Fraction], differences: Sequence[Fraction]) -> int:
+    """Return the number of decimals that a column needs, and that show these differences."""
     sizes = [abs(value) for value in values if value]
     if not sizes:
         return 0
     wanted = max(DIGITS - decade(max(sizes)), LEAST_DIGITS - decade(min(sizes))) - 1
+    wanted = max(wanted, *(-decade(each) for each in differences), 0)
     needed = [decimals(value) for value in sizes]
     enough = max((each for each in needed if each is not None), default=0)
     most = MOST_DECIMALS if None in needed else min(enough, MOST_DECIMALS)

@@ -12,6 +12,7 @@ from typing import Any, NamedTuple
 from qospec.report.charts.parameter import scale_of
 from qospec.report.charts.plot import point, varying
 from qospec.report.figures import figures
+from qospec.report.searches import goals, intervals_of, shows_bounds
 from qospec.report.views import columns
 
 Record = Mapping[str, Any]
@@ -30,14 +31,14 @@ class Column(NamedTuple):
         unit: Of all its cells; "" if there is none, or if each has its own.
         cells: One for each row; of a column of verdicts, verdicts ("" if not run).
         kind: `verdict`, `key` (what a row is about), or `value`.
-        number: Whether its cells are aligned at their decimal points.
+        align: `left`, `right`, or `point`: at the decimal points of its numbers.
     """
 
     head: str
     unit: str
     cells: Sequence[str]
     kind: str = "value"
-    number: bool = True
+    align: str = "point"
 
     @property
     def width(self) -> int:
@@ -73,22 +74,28 @@ def _by_case(cases: Sequence[Record]) -> Grid:
 
 
 def _keys(cases: Sequence[Record], names: Sequence[str]) -> Iterator[Column]:
-    for name in names or ["case"]:
-        texts = [point(case, [name] if names else []) for case in cases]
-        yield Column(name, "", texts, "key", scale_of(cases, name) is not None)
+    for name in names:
+        texts = [point(case, [name]) for case in cases]
+        yield Column(name, "", texts, "key", "left" if scale_of(cases, name) is None else "point")
 
 
 def _judged(cases: Sequence[Record]) -> Iterator[Column]:
     """Yield the column of verdicts, unless all cases only report."""
     if any(case["verdict"] != "measured" for case in cases):
         verdicts = [case["verdict"] if case["ran"] else "" for case in cases]
-        yield Column("verdict", "", verdicts, "verdict", number=False)
+        yield Column("verdict", "", verdicts, "verdict", "left")
 
 
 def _values(cases: Sequence[Record]) -> Iterator[Column]:
-    """Yield a column for each reported value."""
+    """Yield a column for each goal of a search, then one for each reported value."""
+    found_goals = goals(cases)
+    for goal in found_goals:
+        unit, texts = intervals_of(goal)
+        yield Column(f"{goal.name}.{goal.variable}", unit, texts, align="right")
     for column in columns(cases, ("report",)):
         there = column["statements"]
+        if all(each is None or shows_bounds(each, found_goals) for each in there):
+            continue
         found = figures(
             [each and each["measured"] for each in there],
             [each and each.get("interval") for each in there],
@@ -150,7 +157,7 @@ def _thinned(grid: Grid, most: int) -> Grid:
 
 def aligned(column: Column) -> list[str]:
     """Return the cells of a column; numbers with their decimal points below each other."""
-    if not column.number:
+    if column.align != "point":
         return list(column.cells)
     parts = [cell.partition(".") for cell in column.cells]
     behind = max((len(point + rest) for _, point, rest in parts), default=0)

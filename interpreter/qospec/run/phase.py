@@ -30,6 +30,17 @@ class TimedResult(NamedTuple):
     compiling_s: float
 
 
+NOT_FOUND = "E0515"
+"""The code of a phase that depends on a load that was not found."""
+
+
+class Refusal(NamedTuple):
+    """Why a trial cannot be run; `missing` if a load that it depends on was not found."""
+
+    message: str
+    missing: bool = False
+
+
 class Setting(NamedTuple):
     """What the trials of a case have in common.
 
@@ -51,14 +62,14 @@ class Setting(NamedTuple):
         load: Fraction | None,
         found: Mapping[str, GoalResult],
         length_ps: int | None = None,
-    ) -> CasePlan | str:
+    ) -> CasePlan | Refusal:
         """Return the plan of one trial, or why there can be none."""
         assert self.plan.case.at is not None  # noqa: S101 -- a case with phases has it
         made = self.plan.case.at(phase, load, found, length_ps)
         if not isinstance(made, Case):
-            return made.message
+            return Refusal(made.message, missing=made.code == NOT_FOUND)
         planned = plan_trial(self.plan, phase, made, self.bounds)
-        return planned if isinstance(planned, CasePlan) else planned[0].message
+        return planned if isinstance(planned, CasePlan) else Refusal(planned[0].message)
 
     def work(self, planned: CasePlan, *names: str, keeps: bool) -> Work:
         """Return what runs a trial; its draws depend on the `names` and on the repeat."""

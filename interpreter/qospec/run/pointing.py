@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from qospec.judge.phases import PointResult
+from qospec.plan.plan import CasePlan
 from qospec.run.phase import PhaseRun
 
 if TYPE_CHECKING:
@@ -24,8 +25,8 @@ class PointRun(PhaseRun):
         super().__init__(setting)
         self._point = point
         planned = setting.trial(point, None, found)
-        self._planned = None if isinstance(planned, str) else planned
-        self._note = planned if isinstance(planned, str) else ""
+        self._planned = planned if isinstance(planned, CasePlan) else None
+        self._refusal = None if isinstance(planned, CasePlan) else planned
         self._trials: list[TrialResult] = []
         self._follow()
 
@@ -38,7 +39,7 @@ class PointRun(PhaseRun):
             () if case is None else tuple(flow.name for flow in case.flows),
             self._point.run.measure_ps if case is None else case.run.measure_ps,
             tuple(self._trials),
-            self._note,
+            "" if self._refusal is None else self._refusal.message,
         )
 
     def share(self) -> float:
@@ -58,8 +59,9 @@ class PointRun(PhaseRun):
         return self._setting.work(self._planned, *names, keeps=True)
 
     def _follow(self) -> None:
-        if self._planned is None:
-            self._end()
+        if self._refusal is not None:
+            message = f"no trial of the point `{self._point.name}`: {self._refusal.message}"
+            self._end("" if self._refusal.missing else message)
             return
         while len(self._trials) < self._point.run.repeat:
             result = self._known.get(len(self._trials))

@@ -6,6 +6,7 @@ from collections import deque
 from typing import TYPE_CHECKING
 
 from qospec.judge.phases import SearchResult, SearchTrial, TrialResult
+from qospec.plan.plan import CasePlan
 from qospec.run.phase import PhaseRun
 from qospec.search.ahead import likely
 from qospec.search.method import begin, next_trial, outcome
@@ -35,6 +36,7 @@ class SearchRun(PhaseRun):
         self._lengths_ps: dict[Request, int] = {}
         self._trials: list[SearchTrial] = []
         self._wanted: Request | None = None
+        self._note = ""
         self._follow()
 
     @property
@@ -44,7 +46,9 @@ class SearchRun(PhaseRun):
         emulated_ps = sum(warmup_ps + each.trial.length_ps for each in self._trials)
         goals = outcome(self._progress)
         trials = tuple(self._trials)
-        return SearchResult(self._search, trials, goals, emulated_ps, cut=self.invalid)
+        return SearchResult(
+            self._search, trials, goals, emulated_ps, cut=self.invalid, note=self._note
+        )
 
     def share(self) -> float:
         """Return how much closer the bounds of the goal that is furthest from its end have come."""
@@ -65,9 +69,10 @@ class SearchRun(PhaseRun):
     def work(self, part: Request) -> Work | None:
         """Return what runs a trial; None if there can be none."""
         planned = self._setting.trial(self._search, part.load, self._found, part.length_ps)
-        if isinstance(planned, str):
+        if not isinstance(planned, CasePlan):
             where = text_of(part.load, self._search.dimension)
-            error = f"no trial of `{self._search.name}` at {where}: {planned}"
+            error = f"no trial of `{self._search.name}` at {where}: {planned.message}"
+            self._note = planned.message if planned.missing else ""
             self._known[part] = TrialResult(error=error)
             return None
         self._lengths_ps[part] = planned.case.run.measure_ps
@@ -82,7 +87,7 @@ class SearchRun(PhaseRun):
                 return
             error = result.error or ("" if result.sent else self._nothing_sent(asked))
             if error:
-                self._end(error)
+                self._end("" if self._note else error)
                 return
             trial = self._trial(asked, result)
             self._trials.append(SearchTrial(trial, result))

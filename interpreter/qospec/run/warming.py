@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 from qospec.catalogue.kinds import discover
 from qospec.engine import kernel
 from qospec.model.suite import GoalResult, Search
-from qospec.plan.plan import Bounds
+from qospec.plan.plan import Bounds, CasePlan
 from qospec.run import trial
 from qospec.run.job import JobResult
 from qospec.run.phase import Setting
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
 
     from qospec.engine.experiment import Experiment
-    from qospec.plan.plan import CasePlan, Planned
+    from qospec.plan.plan import Planned
     from qospec.run.job import LostJob
 
 ITEMS = 2_000
@@ -47,7 +47,7 @@ def _trials(plan: CasePlan) -> Iterator[CasePlan]:
     for phase in plan.case.phases:
         load = phase.high if isinstance(phase, Search) else None
         trial = setting.trial(phase, load, found)
-        if not isinstance(trial, str):
+        if isinstance(trial, CasePlan):
             yield trial
         if isinstance(phase, Search):
             found.update({goal.name: GoalResult(load, load) for goal in phase.goals})

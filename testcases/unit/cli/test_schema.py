@@ -120,6 +120,7 @@ def test_keywords_have_their_descriptions(schema: Any) -> None:
     assert offered["link"]["description"] == "connects two nodes through a medium"
 
 
+@pytest.mark.untraced
 @pytest.mark.parametrize("path", FILES, ids=lambda path: path.stem)
 def test_every_file_as_yaml_is_valid(schema: Any, path: Path) -> None:
     problems = Problems()

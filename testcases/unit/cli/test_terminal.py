@@ -1,11 +1,14 @@
 """What a terminal says beside verdicts: what passed criteria prove, and how sure all are."""
 
+import json
+from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
 
 from qospec.cli.terminal import Console, LocalNames, cases_in_tables
 
+PHASES = Path(__file__).parents[1] / "report" / "phases.json"
 NOTE = "0 of 1_200_000 lost: with 95 % confidence the ratio is below 2.5 × 10⁻⁶"
 
 
@@ -219,7 +222,9 @@ def test_tests_with_reports_or_many_cases_have_a_table(cases, kinds, table):
         SimpleNamespace(
             test="t",
             case=SimpleNamespace(
-                name=f"t:n={n}", statements=[SimpleNamespace(kind=kind) for kind in kinds]
+                name=f"t:n={n}",
+                statements=[SimpleNamespace(kind=kind) for kind in kinds],
+                phases=(),
             ),
         )
         for n in range(cases)
@@ -241,3 +246,27 @@ def test_a_long_table_says_how_many_rows_it_has(capsys: pytest.CaptureFixture[st
         told = capsys.readouterr().out
         assert told.count("%  ✓ pass ") == rows
         assert ("40 of 99 rows are shown; `-v` prints all" in told) is not verbose
+
+
+def test_what_searches_found_is_a_table_with_its_notes(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    cases = json.loads(PHASES.read_text(encoding="utf-8"))
+    names = tuple(each["name"] for each in cases)
+    console = Console(2, quiet=False, progress=None, tables=dict.fromkeys(names, names))
+    for each in cases:
+        console.ended(each, 1.0)
+    told = capsys.readouterr().out.splitlines()
+    assert [line.split()[:6] for line in told[1:5]] == [
+        ["size", "verdict", "ndr.load", "pdr.load", "loss_free.offered", "latency.user.delay.mean"],
+        ["Mbit/s", "Mbit/s", "Mbit/s", "us"],
+        ["64", "B", "~", "inconclusive", "26.76", ".."],
+        ["128", "B", "~", "inconclusive", "26.76", ".."],
+    ]
+    assert "    note  half was not run: `soak` has no lower bound (in 2 of 2 cases)" in told
+    assert max(map(len, told)) <= 110
+
+
+def test_a_test_with_searches_has_a_table_even_with_one_case() -> None:
+    case = SimpleNamespace(name="t", statements=[], phases=("search",))
+    assert cases_in_tables([SimpleNamespace(test="t", case=case)]) == {"t": ("t",)}

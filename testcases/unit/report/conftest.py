@@ -13,6 +13,8 @@ TRAFFIC = "testcases/suites/eantc/traffic_management.qos"
 
 FRAME = Path(__file__).with_name("frame.json")
 """What a run knows before its cases: tests, references, provenance."""
+PHASES = Path(__file__).with_name("phases.json")
+"""Two cases with searches and operating points."""
 
 
 def quantity(value, unit, text):
@@ -237,6 +239,35 @@ def made_document():
     return {**json.loads(FRAME.read_text(encoding="utf-8")), "summary": summary, "cases": cases}
 
 
+def phased_document():
+    """Return a record of a test with searches and points: two sizes, the second irregular."""
+    first, second = json.loads(PHASES.read_text(encoding="utf-8"))
+    ndr, pdr = second["phases"][0]["goals"]
+    ndr |= {"upper": None, "regular": False, "notes": ["no load was bad, up to 100 Mbit/s"]}
+    pdr |= {"complete": False, "defaults": ["trial", "total"]}
+    pdr["notes"] = [*pdr["notes"], "the search reached its budget"]
+    document = made_document()
+    test = {
+        **document["tests"][0],
+        "name": "router",
+        "place": "router.qos:12:1",
+        "covers": [],
+        "links": first["links"],
+        "controls": {},
+        "follows": ["RFC 2544, 26.1"],
+        "deviations": [{"what": "trials begin in an idle device", "why": "it is emulated"}],
+    }
+    counts = dict.fromkeys(("skip", "pass", "inconclusive", "fail", "error"), 0)
+    return {
+        **document,
+        "tests": [test],
+        "cases": [first, second],
+        "references": [],
+        "summary": {**counts, "inconclusive": 2},
+        "verdict": "inconclusive",
+    }
+
+
 def made_timing(document):
     return {
         "started": "2026-11-21T10:11:12Z",
@@ -248,6 +279,11 @@ def made_timing(document):
 @pytest.fixture
 def document():
     return made_document()
+
+
+@pytest.fixture
+def phased():
+    return phased_document()
 
 
 @pytest.fixture

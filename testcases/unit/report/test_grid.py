@@ -105,9 +105,9 @@ def test_of_very_many_rows_some_are_shown_with_the_first_and_the_last():
     assert (len(shown), shown[0], shown[-1]) == (10, "1%", "100%")
 
 
-def test_cases_without_parameters_have_their_names():
+def test_a_single_case_needs_no_key():
     (grid,) = grids([case({}, [report("lost", 3)])], 80, 40)
-    assert text(grid) == ["case | lost", "t: | 3"]
+    assert text(grid) == ["lost", "3"]
 
 
 def test_decimal_points_are_below_each_other():

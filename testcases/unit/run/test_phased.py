@@ -68,6 +68,9 @@ def test_a_search_finds_the_interval_with_ndr_as_close_as_asked(planned) -> None
     assert statements["ndr.regular"]["measured"]["text"] == "true"
     assert "`ndr.rate` is from" in statements["good"]["note"]
     assert any("dut.q (overflow)" in why for why in case["why"])
+    sent = sum(t["sent"] for t in search["trials"] if t["load"] == ndr["lower"])
+    assert ndr["evidence"].startswith(f"0 of {sent:_} lost: if losses are independent, with 95 %")
+    assert pdr["evidence"] == ""
     assert search["emulated"]["value"] == str(Fraction(len(search["trials"]) * 5, 1_000))
 
 
@@ -150,6 +153,7 @@ def test_where_nothing_is_drawn_no_trial_is_repeated(planned) -> None:
     (search,) = document(phased(planned, text))["phases"]
     assert {trial["number"] for trial in search["trials"]} == {1}
     assert {trial["stands_for"] for trial in search["trials"]} == {3}
+    assert {goal["evidence"] for goal in search["goals"]} == {""}
 
 
 def test_the_same_seed_gives_the_same_trials_and_another_gives_others(planned) -> None:

@@ -240,9 +240,9 @@ def _known(name: str, span: Span, offered: Iterable[str], what: str, evaluator: 
             "E0101",
             f"this machine has no {what} `{name}`",
             span,
-            label=f"did you mean `{near}`?" if near else "",
             note=f"it has: {' '.join(offered)}" if offered else f"it has no {what} at all",
-            help=f"write `{near}`" if near else f"declare it as a {what.split(maxsplit=1)[0]}",
+            near=near,
+            help=f"declare it as a {what.split(maxsplit=1)[0]}",
         )
     )
 

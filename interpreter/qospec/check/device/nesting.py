@@ -54,9 +54,8 @@ class InnerValue(Value):
             "E0401",
             f"`{self.inner.path}` has no port `{name.text}`",
             name.span,
-            label=f"did you mean `{near}`?" if near else "",
             note=f"ports of {template.name}: {' '.join(template.ports) or 'none'}",
-            help=f"write `{near}`" if near else "",
+            near=near,
         )
 
 

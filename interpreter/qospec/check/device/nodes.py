@@ -153,9 +153,8 @@ class NodeValue(Value):
             "E0401",
             f"`{self.node.path}` has no port {'or element ' if elements else ''}`{name.text}`",
             name.span,
-            label=f"did you mean `{near}`?" if near else "",
             note=f"{known}; its elements: {' '.join(elements)}" if elements else known,
-            help=f"write `{near}`" if near else "",
+            near=near,
         )
 
 

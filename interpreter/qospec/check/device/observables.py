@@ -94,9 +94,8 @@ class Occupancy(Value):
                 "E0503",
                 f"`occupancy` has no statistic `{name.text}`",
                 name.span,
-                label=f"did you mean `{near}`?" if near else "",
                 note=f"statistics of occupancy: {' '.join(STATISTICS)}",
-                help=f"write `{near}`" if near else "",
+                near=near,
             )
         text = f"{self.path}.occupancy.{name.text}"
         counted = Counted("", self.path, None, self.dimension, text, name.text)

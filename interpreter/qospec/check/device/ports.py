@@ -333,9 +333,8 @@ class PartValue(Located):
             "E0401",
             f"`{self.part.path}` has no input or output `{name}`",
             span,
-            label=f"did you mean `{near}`?" if near else "",
             note=listed,
-            help=f"write `{near}`" if near else "",
+            near=near,
         )
 
 

@@ -119,10 +119,16 @@ def error(  # noqa: PLR0913 -- the parts of a message, by name
     label: str = "",
     secondary: tuple[Span, str] | None = None,
     note: str = "",
+    near: str = "",
     help: str = "",  # noqa: A002 -- what it is called wherever it is read
     fix: tuple[Edit, ...] = (),
 ) -> CheckError:
-    """Return a mistake to raise: what, where, a second place, a fact, and the help."""
+    """Return a mistake to raise: what, where, a second place, a fact, and the help.
+
+    `near` is what was probably meant, and takes the place of label and help.
+    """
+    if near:
+        label, help = f"did you mean `{near}`?", f"write `{near}`"  # noqa: A001
     labels = (Label(*secondary),) if secondary else ()
     notes = (note,) if note else ()
     return CheckError(Diagnostic(code, message, span, label, labels, notes, help, fix))

@@ -406,8 +406,7 @@ class ControlValue(Value):
                 "E0101",
                 f"no flow is named `{name.text}`",
                 name.span,
-                label=f"did you mean `{near}`?" if near else "",
-                help=f"write `{near}`" if near else "",
+                near=near,
             )
         return known
 

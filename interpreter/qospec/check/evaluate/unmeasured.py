@@ -62,7 +62,7 @@ def unknown_metric(
     if not meant and ELSEWHERE.get(word) in spellings:
         meant = ELSEWHERE[word]
     near = meant or did_you_mean(name.text, [*spellings, *parts])
-    help_text = f"write `{near}`" if near else ""
+    help_text = ""
     if word in REQUESTS and "answers" in parts:
         near, help_text = "", f"the flow itself is its requests: write `{path}`"
     shown = (min((each.name, *each.aliases[:1]), key=len) for each in known)
@@ -71,8 +71,8 @@ def unknown_metric(
         "E0501",
         f"`{name.text}` is not a metric",
         name.span,
-        label=f"did you mean `{near}`?" if near else "",
         note=f"{note}; parts of `{path}`: {' '.join(parts)}" if parts else note,
+        near=near,
         help=help_text,
     )
 
@@ -86,9 +86,8 @@ def not_measured_of(carries: str, name: ast.Name, catalogue: Catalogue) -> Check
         "E0501",
         f"`{name.text}` is not measured of {carries}s",
         name.span,
-        label=f"did you mean `{near}`?" if near else "",
         note=f"metrics of {carries}s: " + " ".join(sorted(usual)),
-        help=f"write `{near}`" if near else "",
+        near=near,
     )
 
 
@@ -106,9 +105,8 @@ def not_at_a_place(asked: str, span: Span, catalogue: Catalogue) -> CheckError:
         "E0501",
         f"`{asked}` is not measured at a place",
         span,
-        label=f"did you mean `{near}`?" if near else "",
         note=f"measured at a place: {' '.join(known)}",
-        help=f"write `{near}`" if near else "",
+        near=near,
     )
 
 
@@ -159,16 +157,16 @@ def unknown_statistic(
     meant = ELSEWHERE.get(name.text.lower(), "")
     known = meant and offers(statistics, meant)
     near = meant if known else did_you_mean(name.text, named)
-    help_text = f"write `{near}`" if near else ""
+    help_text = ""
     for each in statistics:
         # Not every number is a quantile, and not every one is that of a packet.
-        if not near and each in PATTERNS and PATTERNS[each].nearly.match(name.text):
+        if each in PATTERNS and PATTERNS[each].nearly.match(name.text):
             help_text = PATTERNS[each].help
     return error(
         "E0503",
         message,
         name.span,
-        label=f"did you mean `{near}`?" if near else "",
         note=offered(metric, statistics),
+        near=near,
         help=help_text,
     )

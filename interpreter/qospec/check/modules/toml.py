@@ -68,9 +68,9 @@ class Table:
                     "E0104",
                     f"{self.name} has no {what} `{key}`",
                     self.place(key),
-                    label=f"did you mean `{near}`?" if near else "",
                     note=f"{what}s of {self.name}: {' '.join(known)}",
-                    help=f"write `{near}`" if near else "remove it",
+                    near=near,
+                    help="remove it",
                 )
             elif not _is_a(value, expected):
                 found = NAMES.get(type(value), "a date")

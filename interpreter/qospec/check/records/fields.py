@@ -236,10 +236,10 @@ def _choice(value: Value, name: str, domain: Domain, span: Span) -> str:
             "E0214",
             f"`{name}` cannot be `{text}`",
             span,
-            label=f"did you mean `{near}`?" if near else "",
             secondary=(place, "from here") if place != span else None,
             note=f"choices of {name}: " + " ".join(domain.choices),
-            help=f"write `{near}`" if near else "choose one of them",
+            near=near,
+            help="choose one of them",
             fix=respelling(place, text, domain.choices),
         )
     return text

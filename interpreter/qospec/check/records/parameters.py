@@ -181,11 +181,10 @@ class Signature:
             "E0104",
             f"`{self.name}` has no parameter `{name}`",
             (argument.name or argument).span,
-            label=f"did you mean `{near}`?" if near else "",
             note=f"parameters of {self.name}: {known}"
             if known
             else f"{self.name} has no parameters",
-            help=f"write `{near}`" if near else "",
+            near=near,
             fix=fix if fix and fix[0].text not in given else (),
         )
 

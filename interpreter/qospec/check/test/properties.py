@@ -160,9 +160,9 @@ def _typed(node: ast.ForAll, value: Value) -> None:
             "E0115",
             f"`{name}` is not a type that can be drawn",
             node.annotation.span,
-            label=f"did you mean `{near}`?" if near else "",
             note="types: " + " ".join(TYPES),
-            help=f"write `{near}`" if near else "write one of them",
+            near=near,
+            help="write one of them",
         )
     fits = isinstance(value, Amount) and (value.dimension == TYPES[name] or value.value == 0)
     if not fits:
@@ -277,9 +277,8 @@ class Function(Value):
             "E0104" if name else "E0114",
             message,
             argument.span,
-            label=f"did you mean `{near}`?" if near else "",
             note=f"parameters of {self.name}: {listed}",
-            help=f"write `{near}`" if near else "",
+            near=near,
         )
 
     def _fits(self, name: str, node: ast.Expression, value: Value) -> None:

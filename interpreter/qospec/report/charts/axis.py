@@ -134,6 +134,16 @@ def axis_between(low: Fraction, high: Fraction, unit: str) -> Axis:
     return Axis(low, high, logarithmic=True, ticks=tuple(labels), unit="", note=note)
 
 
+def axis_around(low: Fraction, high: Fraction, unit: str) -> Axis:
+    """Return a linear axis that contains two values, with margins, and round ticks between them."""
+    air = (high - low) * MARGIN or abs(high) / 10 or Fraction(1)
+    scale, shown = _scale(max(abs(low), abs(high)), unit)
+    step = _step((high - low + 2 * air) / scale) * scale
+    at = range(math.ceil((low - air) / step), math.floor((high + air) / step) + 1)
+    ticks = tuple((n * step, number(n * step / scale)) for n in at if low < 0 or n >= 0)
+    return Axis(low - air, high + air, logarithmic=False, ticks=ticks, unit=shown, note="")
+
+
 def axis_spanning(length: Fraction) -> Axis:
     """Return an axis of time from 0 to a length in s, with ticks at round values."""
     scale, shown = _scale(length, "s")

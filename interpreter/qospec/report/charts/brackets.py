@@ -1,0 +1,268 @@
+"""The bracket plot of a search: each trial at its load and loss, and the bounds of each goal.
+
+Losses are on a logarithmic axis with a place of its own for none at all. Bounds that are close
+together beside the whole range have a second panel around them.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from fractions import Fraction
+from typing import Any, NamedTuple
+
+from qospec.judge.verdict import VERDICTS
+from qospec.report.charts.axis import Axis, axis_around, decade, number
+from qospec.report.charts.curves import COLOURS, DASHES, apart
+from qospec.report.charts.plot import point, varying
+from qospec.report.charts.sample import exact
+from qospec.report.searches import found, found_in_words, searches
+
+Record = Mapping[str, Any]
+
+WIDTH = 500
+LEFT, RIGHT, TOP, BELOW = 50, 8, 12, 44
+HEIGHT = 210
+"""From the first row of names to the axis of loads."""
+ROW = 14
+"""The height of a goal's name above the chart."""
+NONE = 32
+"""The height of the place for no loss, below the logarithmic axis."""
+GAP = 34
+"""Between the two panels."""
+WHOLE = Fraction(11, 20)
+"""The part of the width that the panel of the whole range has beside another."""
+CLOSE = Fraction(1, 8)
+"""Bounds within this part of the range have a panel of their own."""
+LEAST_BAND = 1.5
+"""The least width of the band between bounds."""
+MOST_DECADES = 6
+MOST = 12
+"""The most searches that are drawn for a test: those with problems first."""
+
+
+class _Dot(NamedTuple):
+    """All trials of one load that lost the same share."""
+
+    load: Fraction
+    loss: Fraction
+    verdict: str
+    title: str
+
+
+class _Bounds(NamedTuple):
+    """What was found for a goal; None where there is no such bound."""
+
+    goal: Record
+    lower: Fraction | None
+    upper: Fraction | None
+
+
+class _Losses:
+    """The axis of losses: logarithmic, with a place for 0 below it."""
+
+    def __init__(self, losses: Sequence[Fraction], top: float, bottom: float) -> None:
+        positive = [loss for loss in losses if loss > 0]
+        self.least = min(min(map(decade, positive), default=-2), -2)
+        self._top, self._bottom, self.zero = top, bottom - NONE, bottom - NONE / 2
+
+    def y(self, loss: Fraction) -> float:
+        """Return the height of a loss, a ratio of 1 at most."""
+        if loss <= 0:
+            return _round(self.zero)
+        low = Fraction(10) ** self.least
+        axis = Axis(low, Fraction(1), logarithmic=True, ticks=(), unit="", note="")
+        return _round(self._bottom - axis.share(loss) * (self._bottom - self._top))
+
+    def ticks(self) -> list[dict[str, Any]]:
+        """Return the ticks: powers of ten in percent, and none."""
+        every = math.ceil(-self.least / MOST_DECADES)
+        powers = [Fraction(10) ** power for power in range(0, self.least - 1, -every)]
+        marks = [{"y": self.y(each), "label": f"{number(each * 100)} %"} for each in powers]
+        return [*marks, {"y": self.y(Fraction(0)), "label": "0"}]
+
+
+def brackets(cases: Sequence[Record]) -> list[dict[str, Any]]:
+    """Return the searches of a test's cases as charts, at most `MOST`, in the order of the cases.
+
+    A chart has `case`, `of` (its case's values of the swept parameters), `search` (the record's),
+    `width`, `height`, `left`, `right`, `top`, `bottom`, `ticks` (`y`, `label`), `none` (the height
+    where the logarithmic axis ends), `names` (`style`, `dash`, `text` of each goal), `limits`
+    (`y`, `style`: the loss that a goal allows) and `panels`. A panel has `left`, `right`, `below`
+    (`x`, `label`), `along` (the title of its axis), `dots` (`x`, `y`, `verdict`, `title`), `bands`
+    (`x`, `width`, `y`, `style`, `name`, and `open`: "", "low" or "high") and `zoomed` (`x`,
+    `width`: the part that another panel enlarges), which may be None.
+    """
+    names = varying(cases)
+    every = [(case, search) for case in cases for search in searches(case) if search["trials"]]
+    worst = sorted(every, key=lambda each: _weight(*each))[:MOST]
+    return [
+        {"case": case["name"], "of": point(case, names) if names else "", **_chart(search)}
+        for case, search in every
+        if any(search is each for _, each in worst)
+    ]
+
+
+def _weight(case: Record, search: Record) -> tuple[bool, int]:
+    sound = all(goal["regular"] and goal["complete"] for goal in search["goals"])
+    return sound, -VERDICTS.index(case["verdict"])
+
+
+def _chart(search: Record) -> dict[str, Any]:
+    bounds = [_Bounds(g, exact(g["lower"]), exact(g["upper"])) for g in search["goals"]]
+    dots = _dots(search)
+    top = TOP + ROW * len(bounds)
+    losses = _Losses([dot.loss for dot in dots], top, top + HEIGHT)
+    limits = [
+        {"y": losses.y(allowed), "style": style % COLOURS}
+        for style, each in enumerate(bounds)
+        if (allowed := exact(each.goal["loss"]))
+    ]
+    return {
+        "search": search,
+        "width": WIDTH,
+        "height": top + HEIGHT + BELOW,
+        "left": LEFT,
+        "right": WIDTH - RIGHT,
+        "top": top,
+        "bottom": top + HEIGHT,
+        "none": top + HEIGHT - NONE,
+        "ticks": losses.ticks(),
+        "limits": limits,
+        "names": [
+            {"style": n % COLOURS, "dash": n % DASHES, "text": _legend(each.goal)}
+            for n, each in enumerate(bounds)
+        ],
+        "panels": _panels(search, dots, bounds, losses),
+    }
+
+
+def _dots(search: Record) -> list[_Dot]:
+    """Return the trials; those of one load that lost the same share are one dot."""
+    found: dict[tuple[str, str, str], list[Record]] = {}
+    for trial in search["trials"]:
+        key = trial["load"]["value"], trial["loss"]["value"], _verdict(trial)
+        found.setdefault(key, []).append(trial)
+    return [
+        _Dot(
+            exact(its[0]["load"]) or Fraction(0),
+            exact(its[0]["loss"]) or Fraction(0),
+            verdict,
+            _title(its),
+        )
+        for (_, _, verdict), its in found.items()
+    ]
+
+
+def _verdict(trial: Record) -> str:
+    """Return the shape of a trial: good for all goals, for none, or for some of them."""
+    seen = set(trial["verdicts"].values())
+    if len(seen) > 1:
+        return "inconclusive"
+    return {"good": "pass", "bad": "fail"}.get(seen.pop() if seen else "", "")
+
+
+def _title(its: Sequence[Record]) -> str:
+    first = its[0]
+    trials = f"{len(its)} trials" if len(its) > 1 else f"trial {first['number']}"
+    judged = "; ".join(f"{verdict} for {name}" for name, verdict in first["verdicts"].items())
+    lost = f"{first['loss']['text']} lost ({first['lost']:_} of {first['sent']:_})"
+    return f"{first['load']['text']}, {trials} of {first['length']['text']}: {lost}; {judged}"
+
+
+def _legend(goal: Record) -> str:
+    """Return a goal's name, the loss that it allows, and its bounds in words."""
+    return f"{goal['name']} ({allowed_loss(goal)}): {found_in_words(found([goal]))}"
+
+
+def allowed_loss(goal: Record) -> str:
+    """Return the loss that a goal allows, in words."""
+    return f"loss ≤ {goal['loss']['text']}" if exact(goal["loss"]) else "no loss"
+
+
+def _panels(
+    search: Record, dots: Sequence[_Dot], bounds: Sequence[_Bounds], losses: _Losses
+) -> list[dict[str, Any]]:
+    """Return the panel of the whole range and, if bounds are close together, one around them."""
+    unit = "%" if search["high"]["text"].endswith("%") else search["high"]["unit"]
+    ends = [end for each in bounds for end in each[1:] if end is not None]
+    loads = [*(dot.load for dot in dots), *ends]
+    low, high = min(loads), max(loads)
+    span = max(ends) - min(ends) if ends else Fraction(0)
+    whole = axis_around(low, high, unit)
+    right = WIDTH - RIGHT
+    if not 0 < span < (high - low) * CLOSE:
+        return [_Panel(LEFT, right, whole, search, losses).drawn(dots, bounds, None)]
+    near = axis_around(max(low, min(ends) - span), min(high, max(ends) + span), unit)
+    middle = LEFT + float(WHOLE) * (right - LEFT)
+    inside = [dot for dot in dots if near.low <= dot.load <= near.high]
+    return [
+        _Panel(LEFT, middle, whole, search, losses).drawn(dots, bounds, near),
+        _Panel(middle + GAP, right, near, search, losses).drawn(inside, bounds, None),
+    ]
+
+
+class _Panel:
+    """A part of a chart with its own axis of loads."""
+
+    def __init__(
+        self, left: float, right: float, along: Axis, search: Record, losses: _Losses
+    ) -> None:
+        self._left, self._right, self._along = left, right, along
+        self._title = f"{search['variable']} ({along.unit})" if along.unit else search["variable"]
+        self._losses = losses
+
+    def _x(self, load: Fraction) -> float:
+        share = min(max(float(self._along.share(load)), 0.0), 1.0)
+        return _round(self._left + share * (self._right - self._left))
+
+    def drawn(
+        self, dots: Sequence[_Dot], bounds: Sequence[_Bounds], near: Axis | None
+    ) -> dict[str, Any]:
+        """Return the panel with these trials; `near` is what another panel enlarges."""
+        return {
+            "left": _round(self._left),
+            "right": _round(self._right),
+            "along": self._title,
+            "below": apart([(self._x(value), label) for value, label in self._along.ticks]),
+            "dots": [
+                {
+                    "x": self._x(dot.load),
+                    "y": self._losses.y(dot.loss),
+                    "verdict": dot.verdict,
+                    "title": dot.title,
+                }
+                for dot in dots
+            ],
+            "bands": [
+                band
+                for style, each in enumerate(bounds)
+                if (band := self._band(each, style, named=near is None)) is not None
+            ],
+            "zoomed": None
+            if near is None
+            else {"x": self._x(near.low), "width": _round(self._x(near.high) - self._x(near.low))},
+        }
+
+    def _band(self, bounds: _Bounds, style: int, *, named: bool) -> dict[str, Any] | None:
+        """Return the room between the bounds of a goal; without one of them, up to the edge."""
+        if bounds.lower is None and bounds.upper is None:
+            return None
+        start = self._left if bounds.lower is None else self._x(bounds.lower)
+        end = self._right if bounds.upper is None else self._x(bounds.upper)
+        width = max(end - start, LEAST_BAND)
+        middle = min(max((start + end) / 2, self._left + 12), self._right - 12)
+        return {
+            "x": _round(start),
+            "width": _round(width),
+            "y": TOP + ROW * style,
+            "middle": _round(middle),
+            "style": style % COLOURS,
+            "dash": style % DASHES,
+            "name": bounds.goal["name"] if named else "",
+            "open": "low" if bounds.lower is None else "high" if bounds.upper is None else "",
+        }
+
+
+def _round(value: Fraction | float) -> float:
+    return round(float(value), 1)

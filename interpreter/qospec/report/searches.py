@@ -1,0 +1,178 @@
+"""What the searches of a test's cases found: bounds of the load for each goal, and notes."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from fractions import Fraction
+from itertools import pairwise
+from typing import Any, NamedTuple
+
+from qospec.report.charts.sample import exact
+from qospec.report.figures import NO_DATA, figures
+
+Record = Mapping[str, Any]
+
+_NUMBER = re.compile(r"\d[\d_.]*")
+
+
+class Found(NamedTuple):
+    """What the searches of a case found for a goal, over all its repeats.
+
+    Attributes:
+        lower: Quantity: the least lower bound; None if a repeat found none.
+        upper: Quantity: the greatest upper bound; None if a repeat found none.
+        complete: Whether the bounds are everywhere as close as asked for.
+        notes: Sentences.
+    """
+
+    lower: Record | None
+    upper: Record | None
+    complete: bool
+    notes: tuple[str, ...]
+
+
+class Goal(NamedTuple):
+    """A goal in all cases of a test.
+
+    Attributes:
+        name: Of the goal.
+        variable: What is searched.
+        asked: The goal as the first case has it.
+        search: The search as the first case has it.
+        found: For each case; None if its search was not carried out.
+    """
+
+    name: str
+    variable: str
+    asked: Record
+    search: Record
+    found: Sequence[Found | None]
+
+
+def searches(case: Record) -> list[Record]:
+    """Return the searches that a case carried out."""
+    return [phase for phase in case.get("phases", ()) if phase["kind"] == "search"]
+
+
+def points(case: Record) -> list[Record]:
+    """Return the operating points that a case carried out, or could not."""
+    return [phase for phase in case.get("phases", ()) if phase["kind"] == "point"]
+
+
+def goals(cases: Sequence[Record]) -> list[Goal]:
+    """Return the goals of the cases of a test, in order, with what was found."""
+    seen: dict[str, list[list[tuple[Record, Record]]]] = {}
+    for number, case in enumerate(cases):
+        for search in searches(case):
+            for goal in search["goals"]:
+                its = seen.setdefault(goal["name"], [[] for _ in cases])
+                its[number].append((search, goal))
+    joined = []
+    for name, its in seen.items():
+        search, goal = next(each[0] for each in its if each)
+        results = [found([goal for _, goal in each]) if each else None for each in its]
+        joined.append(Goal(name, search["variable"], goal, search, results))
+    return joined
+
+
+def found(its: Sequence[Record]) -> Found:
+    """Return what was found for a goal in all repeats of a case."""
+    lowers, uppers = ([goal[side] for goal in its] for side in ("lower", "upper"))
+    return Found(
+        None if None in lowers else min(lowers, key=_value),
+        None if None in uppers else max(uppers, key=_value),
+        all(goal["complete"] for goal in its),
+        tuple(dict.fromkeys(note for goal in its for note in goal["notes"])),
+    )
+
+
+def _value(quantity: Record) -> Fraction:
+    return exact(quantity) or Fraction(0)
+
+
+def intervals_of(goal: Goal) -> tuple[str, list[str]]:
+    """Return the unit of what was found for a goal, and a text of equal length for each case.
+
+    `26.76 .. 26.86`; `>= 95` if no load was bad, `< 1` if none was good, `none` if neither bound
+    is known. An asterisk follows where the bounds are not as close as asked for.
+    """
+    ends = [[each.lower, each.upper] if each else [None, None] for each in goal.found]
+    known = [[exact(end) for end in each if end is not None] for each in ends]
+    gaps = [b - a for each in known for a, b in pairwise(v for v in each if v is not None)]
+    unit, texts = figures([end for each in ends for end in each], least=min(gaps, default=None))
+    widest = max(map(len, (text for text in texts if text != NO_DATA)), default=0)
+    cells = [
+        _interval(each, *(text.rjust(widest) for text in texts[2 * number : 2 * number + 2]))
+        for number, each in enumerate(goal.found)
+    ]
+    width = max(map(len, cells))
+    wide = any(each and not each.complete for each in goal.found)
+    return unit, [
+        text.rjust(width) + (" *" if each and not each.complete else "  " * wide)
+        for text, each in zip(cells, goal.found, strict=True)
+    ]
+
+
+def _interval(found: Found | None, lower: str, upper: str) -> str:
+    if found is None:
+        return ""
+    if found.lower and found.upper:
+        return f"{lower} .. {upper}"
+    if found.lower or found.upper:
+        return f">= {lower.strip()}" if found.lower else f"< {upper.strip()}"
+    return "none"
+
+
+def found_in_words(found: Found) -> str:
+    """Return `26.76 Mbit/s to 26.86 Mbit/s`; of an irregular result what is missing."""
+    wide = "" if found.complete else ", wider than asked for"
+    if found.lower and found.upper:
+        return f"{found.lower['text']} to {found.upper['text']}{wide}"
+    if found.lower:
+        return f"irregular, at least {found.lower['text']}: no load was bad"
+    if found.upper:
+        return f"irregular, below {found.upper['text']}: no load was good"
+    return "irregular, no bound is known"
+
+
+def shows_bounds(statement: Record, of: Sequence[Goal]) -> bool:
+    """Return whether a statement only repeats a bound of a goal: `report ndr.load`."""
+    repeated = {f"{goal.name}.{end}" for goal in of for end in (goal.variable, "lower", "upper")}
+    return statement["label"] == statement["text"] and statement["text"] in repeated
+
+
+def search_notes(cases: Sequence[Record]) -> list[str]:
+    """Return what a reader should know of what was found, each once, with its number of cases.
+
+    Notes that differ in their numbers are one, that of the first case.
+    """
+    found: dict[str, list[str]] = {}
+    for note in _notes(cases):
+        found.setdefault(_NUMBER.sub("#", note), []).append(note)
+    return [
+        notes[0] + (f" (in {len(notes)} of {len(cases)} cases)" if len(cases) > 1 else "")
+        for notes in found.values()
+    ]
+
+
+def _notes(cases: Sequence[Record]) -> Iterator[str]:
+    """Yield the notes of each goal and each point, once for each case that has it."""
+    for goal in goals(cases):
+        for each in goal.found:
+            yield from (f"{goal.name}: {note}" for note in (each.notes if each else ()))
+    for case in cases:
+        notes = (
+            f"{each['name']} was not run: {each['note']}" for each in points(case) if each["note"]
+        )
+        yield from dict.fromkeys(notes)
+
+
+FUNCTIONS: dict[str, Callable[..., Any]] = {
+    "goals": goals,
+    "points": points,
+    "search_notes": search_notes,
+    "searches": searches,
+}
+
+FILTERS: dict[str, Callable[..., Any]] = {"found_in_words": found_in_words}

@@ -1,0 +1,128 @@
+"""Bracket plots: each trial at its load and loss, and the bounds of each goal."""
+
+import copy
+from fractions import Fraction
+
+import pytest
+
+from qospec.report.charts.brackets import LEFT, MOST, RIGHT, WIDTH, _Losses, brackets
+
+
+@pytest.fixture
+def cases(phased):
+    return phased["cases"]
+
+
+def load_search(case):
+    return case["phases"][0]
+
+
+def test_each_search_is_a_chart_with_what_its_case_is_about(cases):
+    found = brackets(cases)
+    assert [(c["of"], c["search"]["variable"]) for c in found] == [
+        ("64 B", "load"), ("64 B", "offered"), ("128 B", "load"), ("128 B", "offered"),
+    ]  # fmt: skip
+    assert [name["text"] for name in found[0]["names"]] == [
+        "ndr (no loss): 26.76 Mbit/s to 26.86 Mbit/s",
+        "pdr (loss ≤ 0.5 %): 26.86 Mbit/s to 26.95 Mbit/s",
+    ]
+
+
+def test_trials_are_marked_by_the_goals_that_they_are_good_for(cases):
+    dots = {dot["title"].partition(",")[0]: dot for dot in brackets(cases)[0]["panels"][0]["dots"]}
+    assert dots["1 Mbit/s"]["verdict"] == "pass"
+    assert dots["100 Mbit/s"]["verdict"] == "fail"
+    assert dots["26.95 Mbit/s"]["verdict"] == "inconclusive"
+    assert dots["100 Mbit/s"]["title"] == (
+        "100 Mbit/s, trial 1 of 1 s: 73.12 % lost (108_806 of 148_809); bad for ndr; bad for pdr"
+    )
+    assert "2 trials of 1 s" in dots["26.76 Mbit/s"]["title"]
+    assert len(dots) == len(brackets(cases)[0]["panels"][0]["dots"])
+
+
+def test_a_trial_that_is_judged_for_no_goal_is_plain(cases):
+    load_search(cases[0])["trials"][0]["verdicts"] = {}
+    assert brackets(cases)[0]["panels"][0]["dots"][0]["verdict"] == ""
+
+
+def test_loss_grows_upwards_and_none_has_a_place_below_the_logarithm(cases):
+    chart = brackets(cases)[0]
+    dots = sorted(chart["panels"][0]["dots"], key=lambda dot: dot["x"])
+    none = [dot["y"] for dot in dots if dot["verdict"] == "pass"]
+    some = [dot["y"] for dot in dots if dot["verdict"] != "pass"]
+    assert len(set(none)) == 1
+    assert chart["top"] <= min(some)
+    assert max(some) <= chart["none"] < none[0] < chart["bottom"]
+    assert some == sorted(some, reverse=True)
+
+
+@pytest.mark.parametrize(
+    ("least", "labels"),
+    [
+        (None, ["100 %", "10 %", "1 %", "0"]),
+        ("1/5000", ["100 %", "10 %", "1 %", "0.1 %", "0.01 %", "0"]),
+        ("1/100000000", ["100 %", "1 %", "0.01 %", "0.0001 %", "0.000001 %", "0"]),
+    ],
+)
+def test_the_axis_of_losses_reaches_down_to_the_least(least, labels):
+    losses = _Losses([Fraction(0), *([Fraction(least)] if least else [])], 20, 220)
+    assert [tick["label"] for tick in losses.ticks()] == labels
+    assert losses.y(Fraction(1)) == 20
+
+
+def test_bounds_that_are_close_together_have_a_panel_of_their_own(cases):
+    whole, near = brackets(cases)[0]["panels"]
+    assert whole["left"] == LEFT
+    assert near["right"] == WIDTH - RIGHT
+    assert whole["right"] < near["left"]
+    assert len(near["dots"]) < len(whole["dots"])
+    assert [band["name"] for band in whole["bands"]] == ["", ""]
+    ndr, pdr = near["bands"]
+    assert (ndr["name"], pdr["name"]) == ("ndr", "pdr")
+    assert ndr["x"] + ndr["width"] == pytest.approx(pdr["x"], abs=0.2)
+    assert whole["zoomed"]["width"] < ndr["width"] + pdr["width"]
+    (only,) = brackets(cases)[1]["panels"]
+    assert only["zoomed"] is None
+
+
+def test_a_result_without_a_bound_is_open_to_that_side(cases):
+    near = brackets(cases)[2]["panels"][1]
+    ndr, pdr = near["bands"]
+    assert (ndr["open"], pdr["open"]) == ("high", "")
+    assert ndr["x"] + ndr["width"] == near["right"]
+    goal = load_search(cases[1])["goals"][0]
+    goal |= {"lower": None, "upper": goal["lower"] or goal["upper"]}
+    low = brackets(cases)[2]["panels"][1]["bands"][0]
+    assert (low["open"], low["x"]) == ("low", near["left"])
+
+
+def test_a_result_without_both_bounds_is_only_named(cases):
+    for goal in load_search(cases[0])["goals"]:
+        goal |= {"lower": None, "upper": None, "regular": False}
+    chart = brackets(cases)[0]
+    assert len(chart["panels"]) == 1
+    assert chart["panels"][0]["bands"] == []
+    assert chart["names"][0]["text"] == "ndr (no loss): irregular, no bound is known"
+
+
+def test_a_single_trial_and_equal_bounds_are_drawn(cases):
+    search = load_search(cases[0])
+    search["trials"] = search["trials"][:1]
+    search["goals"] = [{**search["goals"][0], "lower": None, "upper": search["trials"][0]["load"]}]
+    (panel,) = brackets(cases[:1])[0]["panels"]
+    assert LEFT <= panel["dots"][0]["x"] <= WIDTH - RIGHT
+
+
+def test_of_very_many_searches_those_with_problems_are_drawn_in_order(cases):
+    many = [copy.deepcopy(cases[0]) for _ in range(20)]
+    for number, case in enumerate(many):
+        case["name"] = f"router:size={number}"
+        case["phases"] = case["phases"][:1]
+    load_search(many[17])["goals"][0]["regular"] = False
+    names = [chart["case"] for chart in brackets(many)]
+    assert len(names) == MOST
+    assert names == [f"router:size={n}" for n in (*range(MOST - 1), 17)]
+
+
+def test_cases_without_searches_have_no_charts(document):
+    assert brackets(document["cases"]) == []

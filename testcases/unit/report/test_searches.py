@@ -1,0 +1,165 @@
+"""What searches found: in tables of every format, with their notes."""
+
+import copy
+import csv
+import io
+
+import pytest
+
+from qospec.report.grid import grids
+from qospec.report.render import render
+from qospec.report.searches import found, found_in_words, goals, intervals_of, search_notes
+
+
+def text(grid):
+    columns = ([c.head, c.unit, *(cell.strip() for cell in c.cells)] for c in grid.columns)
+    return [" | ".join(cells) for cells in zip(*columns, strict=True)]
+
+
+def test_goals_come_before_reports_which_do_not_repeat_them(phased):
+    (grid,) = grids(phased["cases"], 110, 40)
+    assert text(grid) == [
+        "size | verdict | ndr.load | pdr.load | loss_free.offered | latency.user.delay.mean",
+        " |  | Mbit/s | Mbit/s | Mbit/s | us",
+        "64 B | inconclusive | 26.76 .. 26.86 | 26.86 .. 26.95 | 20 .. 30 | 25.4",
+        "128 B | inconclusive | >= 26.76 | 26.86 .. 26.95 * | 20 .. 30 | 25.4",
+    ]
+
+
+def test_a_report_with_a_label_of_its_own_is_kept(phased):
+    for case in phased["cases"]:
+        (report,) = [each for each in case["statements"] if each["label"] == "ndr.load"]
+        report["label"] = "the_rate"
+    (grid,) = grids(phased["cases"], 130, 40)
+    assert "the_rate" in text(grid)[0]
+
+
+def bound(value):
+    return {"value": str(value), "unit": "bit/s", "text": f"{value / 10**6} Mbit/s"}
+
+
+def goal(lower, upper, *notes, complete=True):
+    ends = [None if end is None else bound(end) for end in (lower, upper)]
+    return {
+        "name": "ndr", "lower": ends[0], "upper": ends[1], "notes": list(notes),
+        "complete": complete, "regular": None not in ends,
+    }  # fmt: skip
+
+
+def case(*its):
+    """Return a case that was repeated, with what each repeat found."""
+    phases = [
+        {"kind": "search", "name": "load", "variable": "load", "goals": [each], "trials": []}
+        for each in its
+    ]
+    return {"name": "t", "phases": phases}
+
+
+@pytest.mark.parametrize(
+    ("its", "expected"),
+    [
+        ([(1_000_000, 2_000_000)], "1 .. 2"),
+        ([(1_000_000, 2_000_000), (1_500_000, 3_000_000)], "1 .. 3"),
+        ([(1_000_000, 2_000_000), (1_500_000, None)], ">= 1"),
+        ([(None, 2_000_000)], "< 2"),
+        ([(None, 2_000_000), (1_000_000, None)], "none"),
+        ([(10_000_000, 10_000_100)], "10.0000 .. 10.0001"),
+    ],
+)
+def test_of_repeats_the_interval_contains_all(its, expected):
+    (of,) = goals([case(*(goal(*ends) for ends in its))])
+    assert intervals_of(of)[1] == [expected]
+
+
+def test_a_case_without_the_search_has_a_blank():
+    (of,) = goals([case(goal(1_000_000, 2_000_000)), {"name": "t"}])
+    assert [each.strip() for each in intervals_of(of)[1]] == ["1 .. 2", ""]
+
+
+@pytest.mark.parametrize(
+    ("ends", "words"),
+    [
+        ((1_000_000, 2_000_000), "1.0 Mbit/s to 2.0 Mbit/s"),
+        ((1_000_000, None), "irregular, at least 1.0 Mbit/s: no load was bad"),
+        ((None, 2_000_000), "irregular, below 2.0 Mbit/s: no load was good"),
+        ((None, None), "irregular, no bound is known"),
+    ],
+)
+def test_what_was_found_in_words(ends, words):
+    assert found_in_words(found([goal(*ends)])) == words
+
+
+def test_a_result_that_is_wider_than_asked_for_says_so():
+    wide = found([goal(1_000_000, 2_000_000, complete=False)])
+    assert found_in_words(wide).endswith(", wider than asked for")
+
+
+def test_notes_are_shown_once_with_the_number_of_their_cases(phased):
+    assert search_notes(phased["cases"]) == [
+        "ndr: no load was bad, up to 100 Mbit/s (in 1 of 2 cases)",
+        "pdr: loss inversion: 26.9 Mbit/s lost more than 27.3 Mbit/s (in 2 of 2 cases)",
+        "pdr: the search reached its budget (in 1 of 2 cases)",
+        "half was not run: `soak` has no lower bound (in 2 of 2 cases)",
+    ]
+    assert search_notes(phased["cases"][:1])[0].endswith("27.3 Mbit/s")
+
+
+def test_a_page_has_the_table_the_charts_and_every_trial(phased):
+    page = render(phased, {}, "html")
+    assert page.count('<figure class="panel curves brackets">') == 4
+    assert "26.76 – 26.86" in page
+    assert "≥ 26.76" in page
+    trials = [
+        trial for case in phased["cases"] for p in case["phases"] for trial in p.get("trials", ())
+    ]
+    assert page.count("Trials of the search for load in ") == 2
+    assert page.count('<th scope="row" class="number">') == len(trials)
+    assert "The details of router:size=64_B have a table of all trials." in page
+
+
+def test_the_method_lists_what_goals_ask_and_which_of_it_is_a_default(phased):
+    page = render(phased, {}, "html")
+    assert page.count("trials begin in an idle device") == 1
+    goals_table = page[page.index('aria-label="Goals of searches"') :]
+    assert '<th scope="rowgroup" colspan="7">router</th>' in goals_table
+    assert goals_table.count('<th scope="row">') >= 3
+    assert page.count("<small>default</small>") == 0, "the first case has given them all"
+    phased["cases"].reverse()
+    assert render(phased, {}, "html").count("<small>default</small>") == 2
+
+
+def test_markdown_has_the_table_and_its_notes(phased):
+    page = render(phased, {}, "markdown")
+    assert "| 64 B | ~ inconclusive | 26.76 .. 26.86 | 26.86 .. 26.95 | 20 .. 30 | 25.4 |\n" in page
+    assert "\n\n- ndr: no load was bad, up to 100 Mbit/s (in 1 of 2 cases)\n- pdr: " in page
+
+
+def test_csv_has_a_line_for_each_bound_and_each_trial(phased):
+    head, *lines = csv.reader(io.StringIO(render(phased, {}, "csv")), strict=True)
+    assert head[8:] == ["size", "load", "offered"]
+    assert {len(line) for line in lines} == {len(head)}
+    bounds = [line for line in lines if line[3] == "goal"]
+    assert bounds[0][2:9] == ["ndr.lower", "goal", "regular", "", "26757812.5", "bit/s", "64 B"]
+    assert [line[6] for line in bounds if line[4] == "irregular"] == ["26757812.5", ""]
+    trials = [line for line in lines if line[3] == "trial"]
+    assert trials[9][4:] == [
+        "ndr=bad pdr=good", "", "0.00261793158472", "1", "64 B", "26953125 bit/s", "",
+    ]  # fmt: skip
+
+
+def test_junit_has_what_was_found_as_properties(phased):
+    page = render(phased, {}, "junit")
+    assert '<property name="goal ndr" value="load 26.76 Mbit/s to 26.86 Mbit/s"/>' in page
+    assert '<property name="goal ndr" value="load irregular, at least 26.76 Mbit/s: ' in page
+
+
+@pytest.mark.parametrize("name", ["html", "markdown", "csv", "junit"])
+def test_a_search_that_did_nothing_is_no_error(phased, name):
+    stopped = copy.deepcopy(phased)
+    for case in stopped["cases"]:
+        for phase in case["phases"]:
+            if phase["kind"] == "search":
+                phase["trials"] = []
+                for goal in phase["goals"]:
+                    goal |= {"lower": None, "upper": None, "regular": False, "complete": False}
+    assert "router" in render(stopped, {}, name)
