@@ -8,15 +8,13 @@ from collections import Counter
 from typing import Any, NamedTuple
 
 import pytest
-from definition import Definition
+from definition import Definition, kernels_as_python
 from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
 from networks import networks
 
 from qospec.catalogue.kinds import discover
-from qospec.engine import kernel
 from qospec.engine.element import Loss
-from qospec.engine.event import component
 from qospec.engine.experiment import Experiment
 from qospec.engine.graph import cycle, emulation
 from qospec.engine.items.batch import Batch
@@ -101,14 +99,8 @@ def rows(batch: Batch) -> list[tuple[int, ...]]:
 
 def by_definition(experiment: Experiment) -> Seen:
     """Return what it shows if all is done event by event, in Python."""
-    with pytest.MonkeyPatch.context() as patch:
+    with pytest.MonkeyPatch.context() as patch, kernels_as_python():
         patch.setattr(cycle, "Component", Definition)
-        patch.setattr(component, "is_compiled", lambda _: False)
-        patch.setattr(
-            kernel._Kernel,
-            "__call__",
-            lambda self, *arguments: kernel.as_python(self._function)(*arguments),
-        )
         return seen(experiment, 10**6, by_events=True)
 
 
