@@ -36,7 +36,7 @@ def kernels_as_python() -> Iterator[None]:
         yield
 
 
-class Definition(Component):
+class ReferenceComponent(Component):
     """A component that takes each step in its own words; only the wiring is shared."""
 
     def __init__(self, *arguments: Any) -> None:

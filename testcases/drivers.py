@@ -8,7 +8,7 @@ from collections import Counter
 from typing import Any, NamedTuple
 
 import pytest
-from definition import Definition, kernels_as_python
+from definition import ReferenceComponent, kernels_as_python
 from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
 from networks import networks
@@ -100,7 +100,7 @@ def rows(batch: Batch) -> list[tuple[int, ...]]:
 def by_definition(experiment: Experiment) -> Seen:
     """Return what it shows if all is done event by event, in Python."""
     with pytest.MonkeyPatch.context() as patch, kernels_as_python():
-        patch.setattr(cycle, "Component", Definition)
+        patch.setattr(cycle, "Component", ReferenceComponent)
         return seen(experiment, 10**6, by_events=True)
 
 

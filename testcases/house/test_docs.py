@@ -17,7 +17,7 @@ from qospec.cli import qos
 from qospec.engine.arrays import np
 from qospec.engine.element import Element, Setting
 from qospec.engine.endpoint.traffic import ExchangeTraffic
-from qospec.engine.event.alone import Alone, process_of
+from qospec.engine.event.process import EventProcess, process_of
 from qospec.engine.items.batch import FOREVER_PS, Batch
 from qospec.engine.items.connections import Connections, Contract
 from qospec.engine.line.clock import Clock
@@ -159,7 +159,7 @@ def test_the_documented_kinds_are_found(examples: Catalogue) -> None:
         assert_documented(kind)
 
 
-@pytest.mark.parametrize("driver", [process_of, lambda *given: Alone(*given).process])
+@pytest.mark.parametrize("driver", [process_of, lambda *given: EventProcess(*given).process])
 def test_the_documented_element_does_what_it_says(
     examples: Catalogue, driver: Callable[..., Any]
 ) -> None:

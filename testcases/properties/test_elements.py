@@ -24,7 +24,7 @@ from qospec.elements.encapsulate import Encapsulate
 from qospec.elements.gcra import Gcra
 from qospec.elements.shape import Shape
 from qospec.engine.element import Element, Setting
-from qospec.engine.event.alone import Alone, process_of
+from qospec.engine.event.process import EventProcess, process_of
 from qospec.engine.items.batch import FOREVER_PS, Batch, empty, joined
 from qospec.engine.items.connections import Contract
 from qospec.engine.line import transmission
@@ -66,7 +66,7 @@ class Outcome(NamedTuple):
 
 def by_events(element: Element, setting: Setting) -> Any:
     """Return how an element works event by event, whatever else it can."""
-    return Alone(element, setting).process
+    return EventProcess(element, setting).process
 
 
 def outcome(

@@ -79,11 +79,11 @@ class Member(NamedTuple):
 
 
 BROKEN = {
-    events.TALKATIVE: "answers too much at once",
+    events.TOO_MANY_ANSWERS: "answers too much at once",
     events.DISORDER: "sends an item that overtakes another",
     events.PAST: "acts in the past",
-    events.DEAF: "sets an alarm, and has no `wake`",
-    events.NAMELESS: "names a cause of loss or a queue that it does not state",
+    events.NO_WAKE: "sets an alarm, and has no `wake`",
+    events.UNSTATED: "names a cause of loss or a queue that it does not state",
 }
 """What breaks the contract of transitions, by the code of the event loop."""
 
@@ -301,7 +301,7 @@ class Component:
                 self._enlarge_pool()
             elif code == events.PYTHON:
                 self._answer(feed)
-            elif code == events.LACKING:
+            elif code == events.REPLENISH:
                 self._replenish(int(report[events.NODE]), int(report[events.REASON]))
             elif code == events.BUDGET:
                 due_ps = int(self._places.due[1, DUE_PS])
@@ -309,13 +309,13 @@ class Component:
                 if idle > ROUNDS * self.inside:
                     raise StuckError(self.inside, int(report[events.NODE]))
                 now_ps, report[events.EVENTS] = due_ps, 0
-            elif code > events.LACKING:
+            elif code > events.REPLENISH:
                 self._complain(code)
 
     def _complain(self, code: int) -> None:
         """Raise the error that an element made."""
         element, reason = self._working.report[: events.EVENTS].tolist()
-        if code == events.ASTRAY:
+        if code == events.MISROUTED:
             raise ValueError(f"an item of connection {reason} arrived where none was planned")
         if code == events.TOO_LATE:
             raise TooLateError(element)

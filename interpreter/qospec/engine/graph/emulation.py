@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Protocol
 
 from qospec.engine.arrays import np
 from qospec.engine.element import Setting
-from qospec.engine.event.alone import process_of
+from qospec.engine.event.process import process_of
 from qospec.engine.experiment import DISCARD, END
 from qospec.engine.graph.components import (
     Budget,

@@ -43,7 +43,7 @@ def process_of(element: Element, setting: Setting, changes: Sequence[Change] = (
         changes: What is changed about it from outside, in order of time.
     """
     if element.process is None:
-        return Alone(element, setting, changes).process
+        return EventProcess(element, setting, changes).process
     if changes:
         return _Changing(element, setting, changes).process
     return functools.partial(element.process, element.start(setting))
@@ -92,7 +92,7 @@ def _as_one(steps: list[Step]) -> Step:
     )
 
 
-class Alone:
+class EventProcess:
     """An element at work, by its transition."""
 
     def __init__(self, element: Element, setting: Setting, changes: Sequence[Change] = ()) -> None:
