@@ -52,12 +52,12 @@ lint: setup ## Check format, rules, types and imports
 	$(BIN)/mypy
 	$(BIN)/lint-imports
 
-# Kernels run as plain Python, since a tracer sees no lines of compiled code; slow tests would then be
-# very slow, and reach little that the others do not.
+# Kernels run as plain Python, since a tracer sees no lines of compiled code. Slow tests would then be
+# very slow, and reach little that the others do not; so would those that are marked `untraced`.
 coverage: setup ## Measure the test coverage of the package
 	$(BIN)/coverage erase
 	QOS_KERNELS=python $(BIN)/coverage run -m pytest testcases/unit testcases/language \
-	    -m 'not slow' --hypothesis-profile coverage --numprocesses 2 --dist worksteal
+	    -m 'not slow and not untraced' --hypothesis-profile quick --numprocesses 2 --dist worksteal
 	$(BIN)/coverage combine --quiet
 	$(BIN)/coverage report
 

@@ -2,8 +2,6 @@
 
 from pathlib import Path
 
-import pytest
-
 from qospec.catalogue.kinds import discover
 from qospec.check import check
 from qospec.diagnostics import Problems
@@ -12,11 +10,10 @@ from qospec.rendering import render_all
 ROOT = Path(__file__).parents[2]
 
 
-@pytest.mark.parametrize("named", [["stdlib", "testcases"], []], ids=["named", "by qos.toml"])
-def test_the_library_the_suites_and_what_is_accepted_check_clean(named, monkeypatch):
+def test_the_library_the_suites_and_what_is_accepted_check_clean(monkeypatch):
     monkeypatch.chdir(ROOT)
     problems = Problems()
-    suite = check([Path(each) for each in named], discover(), problems)
+    suite = check([], discover(), problems)
     assert not problems.all, render_all(problems.all)
     files = {Path(test.span.source.name).parts[:3] for test in suite.tests}
     assert files >= {("testcases", "suites", "eantc"), ("testcases", "language", "accept")}

@@ -160,6 +160,7 @@ def test_its_twin_in_yaml_has_the_same_tree(path: Path) -> None:
     assert equivalent(tree(path), tree(twin_of(path)))
 
 
+@pytest.mark.untraced
 @pytest.mark.parametrize("path", files("accept"), ids=lambda path: path.stem)
 def test_its_twin_in_yaml_has_the_same_plan(path: Path) -> None:
     suite, plans = planned(path)
@@ -168,6 +169,7 @@ def test_its_twin_in_yaml_has_the_same_plan(path: Path) -> None:
     assert [*map(said, twin_plans)] == [*map(said, plans)]
 
 
+@pytest.mark.untraced
 @pytest.mark.parametrize("path", files("twins"), ids=lambda path: path.stem)
 def test_a_twin_is_of_a_file_and_is_accepted(path: Path) -> None:
     assert (HERE / "accept" / f"{path.stem}.qos").is_file()

@@ -36,7 +36,7 @@ ELEMENTS = discover(("qospec.elements",)).of("element")
 DOMAINS = re.split(r",\s+", re.findall(r"is one of: ([^.]+)\.", Domain.__doc__)[0])
 
 slowly = settings(
-    max_examples=settings().max_examples // 2, suppress_health_check=[HealthCheck.too_slow]
+    max_examples=settings().max_examples // 4, suppress_health_check=[HealthCheck.too_slow]
 )
 every_kind = pytest.mark.parametrize("kind", ELEMENTS.values(), ids=ELEMENTS)
 

@@ -270,6 +270,18 @@ def test_a_file_without_tests_says_that_it_has_none(tmp_path: Path) -> None:
     assert result.stderr == "nothing selected: there are no tests\n"
 
 
+def test_a_template_is_run_by_the_tests_that_are_built_on_it(tmp_path: Path) -> None:
+    path = spec(tmp_path, "test steps { run { measure = 1 s } }")
+    assert qos("check", path).stdout == "0 tests, 0 cases, 1 template: no problems found\n"
+    for named, why in (
+        (path, "there are only templates (steps)"),
+        (f"{path}::steps", "`steps` is a template"),
+    ):
+        result = qos("run", named)
+        assert result.exit_code == exits.NOTHING
+        assert result.stderr.startswith(f"nothing selected: {why}, run by tests that are built on")
+
+
 def test_a_case_can_be_named_behind_its_file(tmp_path: Path) -> None:
     path = spec(tmp_path, PASSES, FAILS)
     result = qos("run", f"{path}::passes", "--record", tmp_path / "records")

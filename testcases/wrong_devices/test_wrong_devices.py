@@ -442,12 +442,14 @@ def test_a_wrong_device_does_not_pass(wrong: Wrong, run_cases: RunCases, tmp_pat
     assert labels(documents, "inconclusive") >= wrong.undecided
 
 
-RIGHT = sorted({(wrong.device.partition(".")[0], wrong.suite, wrong.cases) for wrong in WRONG})
+RIGHT = {(wrong.device.partition(".")[0], wrong.suite): wrong.cases for wrong in WRONG}
+"""Some cases of each suite: that the right device passes all of them, the suite itself shows."""
 
 
-@pytest.mark.parametrize(("work", "suite", "cases"), RIGHT)
-def test_the_right_device_passes(
-    work: str, suite: str, cases: tuple[str, ...], run_cases: RunCases, tmp_path: Path
+@pytest.mark.parametrize(("work", "suite"), RIGHT)
+def test_in_a_project_of_its_own_the_right_device_passes(
+    work: str, suite: str, run_cases: RunCases, tmp_path: Path
 ) -> None:
+    cases = RIGHT[work, suite]
     documents = run_cases(copied(work, tmp_path) / suite, cases)
     assert [document["verdict"] for document in documents] == ["pass"] * len(cases)

@@ -22,7 +22,7 @@ from qospec.check.test import flows, properties
 from qospec.check.test.expansion import check_template, expanded
 from qospec.check.topology import body
 from qospec.check.topology.flatten import Networks
-from qospec.model.suite import Property, Reference, Suite, Test
+from qospec.model.suite import Property, Reference, Suite, Template, Test
 from qospec.syntax import ast
 
 if TYPE_CHECKING:
@@ -54,18 +54,21 @@ def suite(units: Sequence[Unit], evaluator: Evaluator) -> Suite:
             references += [reference] if reference else []
     drawn = _properties(units, scopes, evaluator)
     tests: list[Test] = []
+    templates: list[Template] = []
     seen: dict[str, ast.Test] = {}
     for unit in units:
         made = expanded(unit, scopes[unit.path], networks, evaluator) if unit.named else []
         for node in unit.tree.declarations if unit.tree else ():
             if isinstance(node, ast.Test) and any(test.span is node.span for test in made):
                 _once(node, seen, evaluator)
+            elif isinstance(node, ast.Test) and unit.named:
+                templates.append(Template(node.name.text, node.doc, node.span))
         tests += made
     if not evaluator.context.mistakes:  # else what is wrong may be what would use it
         for warning in unused.warnings(units):
             evaluator.context.report(warning)
     sources = tuple(unit.source for unit in units)
-    return Suite(tuple(tests), tuple(references), sources, drawn)
+    return Suite(tuple(tests), tuple(references), sources, drawn, tuple(templates))
 
 
 def _properties(

@@ -34,6 +34,10 @@ def warnings(units: Sequence[Unit]) -> Iterator[CheckError]:
         for each in _declarations(unit):
             if not isinstance(each, ast.Let):  # which is for whoever imports the file
                 yield from _within(each, on_topology, built_on)
+        own = _declarations(unit)
+        yield from (
+            each for lineage in lineages if lineage[0] in own for each in _sweeps_of_bases(lineage)
+        )
 
 
 def _declarations(unit: Unit) -> Sequence[ast.Declaration]:
@@ -82,6 +86,26 @@ def _built_on(lineages: Iterable[Sequence[ast.Test]]) -> dict[str, Uses]:
         for base in bases:
             found.setdefault(base.name.text, Uses()).update(_uses(test))
     return found
+
+
+def _sweeps_of_bases(lineage: Sequence[ast.Test]) -> Iterator[CheckError]:
+    """Yield a warning for each sweep of a template that a test built on it makes no use of."""
+    test, *bases = lineage
+    if test.base is None or test.parameters or all(each.topology is None for each in lineage):
+        return
+    uses = sum(map(_uses, lineage), Uses())
+    sweeps = (each for base in bases for each in base.statements if isinstance(each, ast.Sweep))
+    for sweep in sweeps:
+        own = _uses(sweep)
+        if not any(_idle(each.text) or uses[each.text] > own[each.text] for each in sweep.names):
+            name = sweep.names[0].text
+            yield error(
+                "W0623",
+                f"`{name}` is never used: all cases of this sweep are alike",
+                test.name.span,
+                secondary=(sweep.span, "swept here"),
+                help=f"use it in a flow, such as `… {{ {name} = {name} }}`",
+            )
 
 
 def _last(base: ast.Path | ast.Call) -> str:

@@ -11,7 +11,10 @@ import click
 from qospec.cli import exits, loading, options, output
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from qospec.diagnostics import Problems
+    from qospec.model.suite import Suite
     from qospec.repair import Repaired
 
 
@@ -50,12 +53,18 @@ def check(paths: tuple[str, ...], *, as_json: bool, fix: bool) -> None:
             sys.exit(exits.WRONG)
         return
     loading.report(problems, as_json=False, hint="" if fix else _hint(problems, paths))
-    cases = sum(len(test.cases) for test in suite.tests)
-    counted = [loading.counted(len(suite.tests), "test"), loading.counted(cases, "case")]
-    if suite.properties:
-        counted.append(loading.counted(len(suite.properties), "property", "properties"))
     found = "no errors" if problems.all else "no problems found"
-    output.say(f"{', '.join(counted)}: {found}")
+    output.say(f"{', '.join(_counts(suite))}: {found}")
+
+
+def _counts(suite: Suite) -> Iterator[str]:
+    """Yield how much of each was checked."""
+    yield loading.counted(len(suite.tests), "test")
+    yield loading.counted(sum(len(test.cases) for test in suite.tests), "case")
+    if suite.templates:
+        yield loading.counted(len(suite.templates), "template")
+    if suite.properties:
+        yield loading.counted(len(suite.properties), "property", "properties")
 
 
 def _repaired(paths: tuple[str, ...]) -> Repaired:

@@ -15,8 +15,12 @@ if TYPE_CHECKING:
 
     from qospec.cli.matching import Filter
     from qospec.diagnostics import Diagnostic, Edit, Problems
-    from qospec.model.suite import Property, Suite, Test
+    from qospec.model.suite import Property, Suite, Template, Test
     from qospec.plan.plan import CasePlan
+
+
+HOW_TO_USE = "run by tests that are built on it: `test NAME = TEMPLATE(…) on TOPOLOGY { … }`"
+"""What to say of a template that was selected."""
 
 
 class Request(NamedTuple):
@@ -50,10 +54,10 @@ class _Selection(NamedTuple):
         path, _, name = written.partition("::")
         return cls(path, name)
 
-    def contains(self, thing: Test | Property) -> bool:
+    def contains(self, thing: Test | Property | Template) -> bool:
         return Path(thing.span.source.name).resolve().is_relative_to(Path(self.path).resolve())
 
-    def selects(self, thing: Test | Property, case: str = "") -> bool:
+    def selects(self, thing: Test | Property | Template, case: str = "") -> bool:
         return self.name in ("", thing.name, case) and self.contains(thing)
 
 
@@ -89,10 +93,15 @@ def planned(request: Request, *, runs: bool = True) -> tuple[Suite, list[CasePla
     report(problems, as_json=request.as_json)
     if not plans and not suite.properties:
         there = whole.tests or whole.properties
-        why = f"no case matches `{request.match}`" if there else "there are no tests"
+        why = f"no case matches `{request.match}`" if there else _no_tests(whole)
         output.say(f"nothing selected: {why}", err=True)
         sys.exit(exits.NOTHING)
     return suite, list(plans)
+
+
+def _no_tests(suite: Suite) -> str:
+    names = " ".join(template.name for template in suite.templates)
+    return f"there are only templates ({names}), {HOW_TO_USE}" if names else "there are no tests"
 
 
 def unsupported(suite: Suite, plans: Iterable[CasePlan]) -> list[Diagnostic]:
@@ -112,6 +121,10 @@ def _selected(suite: Suite, request: Request) -> Suite:
     named += [(test, case.name) for test in suite.tests for case in test.cases]
     missed = [s for s in selections if s.name and not any(s.selects(*each) for each in named)]
     for selection in missed:
+        if any(selection.selects(template) for template in suite.templates):
+            words = f"`{selection.name}` is a template, {HOW_TO_USE}"
+            output.say(f"nothing selected: {words}", err=True)
+            continue
         words = f"no test, case or property of {selection.path} is named `{selection.name}`"
         near = did_you_mean(selection.name, _candidates(selection, named))
         words += f": did you mean `{near}`?" if near else ""

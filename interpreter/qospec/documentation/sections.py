@@ -34,7 +34,7 @@ _TITLES: dict[type, dict[type, str]] = {
     ast.Device: {ast.Bind: "Elements"},
     ast.Topology: {ast.Bind: "Nodes"},
     ast.Reference: {ast.Bind: "Published values"},
-    ast.Test: {ast.Bind: "Covers"},
+    ast.Test: {ast.Bind: "About"},
 }
 """What a binding makes, by what holds it."""
 
@@ -74,7 +74,9 @@ def sections(node: ast.Declaration) -> tuple[Section, ...]:
 
 
 def value_of(node: ast.Declaration) -> str:
-    """Return the value of a `let` or traffic as written; nothing for others."""
+    """Return the value of a `let` or traffic, or what a test is built on, as written."""
+    if isinstance(node, ast.Test):
+        return " ".join(filter(None, [_text(node.base), _text(node.topology, "on ")]))
     return _text(node.value) if isinstance(node, ast.Let | ast.Traffic) else ""
 
 

@@ -325,8 +325,8 @@ class GoalResult(NamedTuple):
 
     @property
     def regular(self) -> bool:
-        """Return whether both bounds exist."""
-        return self.lower is not None and self.upper is not None
+        """Return whether both bounds exist and are as close as the goal's width."""
+        return self.complete and self.lower is not None and self.upper is not None
 
 
 class CaseMaker(Protocol):
@@ -399,6 +399,15 @@ class Test:
 
 
 @dataclass(frozen=True)
+class Template:
+    """A test with parameters, or without a topology: it is run by tests that are built on it."""
+
+    name: str
+    doc: str
+    span: Span = field(compare=False)
+
+
+@dataclass(frozen=True)
 class Property:
     """What must hold for all values drawn."""
 
@@ -425,3 +434,4 @@ class Suite:
     references: tuple[Reference, ...]
     sources: tuple[Source, ...]
     properties: tuple[Property, ...] = ()
+    templates: tuple[Template, ...] = ()

@@ -14,7 +14,7 @@ from qospec.catalogue.kinds import discover
 from qospec.judge.readings import QUANTILES
 from qospec.judge.verdict import VERDICTS, Verdict, worst
 from qospec.model.expression import is_measured, measurements
-from qospec.model.suite import JUDGED
+from qospec.model.suite import JUDGED, Search
 from qospec.plan.settings import FieldValue, arrivals_kind, settings
 from qospec.record.histograms import histogram_documents
 from qospec.record.phases import phase_documents, why_of_phases
@@ -256,6 +256,7 @@ def _test(test: Test) -> Document:
 def _definitions(suite: Suite) -> list[Document]:
     """Return the kinds that are used, each with its source; metrics are those of statements."""
     cases = [case for test in suite.tests for case in test.cases]
+    methods = discover().of("method")
     kinds = {
         (kind.role, kind.name): kind
         for case in cases
@@ -263,6 +264,7 @@ def _definitions(suite: Suite) -> list[Document]:
             *(instance.kind for network in case.networks.values() for instance in network.elements),
             *(flow.kind for flow in case.flows),
             *(arrivals_kind(flow.arrivals) for flow in case.flows if not _is_answered(flow)),
+            *(methods[each.method] for each in case.phases if isinstance(each, Search)),
         )
     }
     named = {

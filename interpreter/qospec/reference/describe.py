@@ -18,6 +18,7 @@ from qospec.check.test.search import SearchBuilder
 from qospec.check.test.sweeps import combinations
 from qospec.check.topology import body
 from qospec.check.topology.flatten import Networks
+from qospec.reference.library import place_of
 from qospec.reference.origins import chain, fields
 from qospec.reference.values import value_text, written_text
 from qospec.syntax import ast
@@ -78,22 +79,47 @@ FEW = 3
 
 
 def test_document(declared: Declared, declarations: Declarations) -> Document:
-    """Return the cases, networks, flows and fields of a test; errors are reported."""
+    """Return what a test is built on, its cases, networks, flows and fields; errors are reported.
+
+    A template has no cases.
+    """
     node = declared.node
     assert isinstance(node, ast.Test)  # noqa: S101 -- the caller's choice
     home, evaluator = declarations.scope(declared.unit), declarations.evaluator
     networks = Networks(evaluator)
     tests = expanded(declared.unit, home, networks, evaluator)
     cases = next((test.cases for test in tests if test.span is node.span), ())
+    bases = list(chain(declared, declarations))[1:]
+    parts = (*reversed(bases), declared)
+    deviations = (text.partition(":") for part in parts for text in _texts(part, "deviations"))
+    document: Document = {
+        "bases": [{"name": each.name, "place": place_of(each.node)} for each in bases],
+        "follows": [text for part in parts for text in _texts(part, "follows")],
+        "deviations": [{"name": what.strip(), "type": why.strip()} for what, _, why in deviations],
+    }
     if not cases:
-        return {}
+        return document
     names = _names(node, declared, declarations, networks)
     return {
+        **document,
         "cases": truncated([{"name": case.name, "type": case.skip} for case in cases], "cases"),
         "networks": [_network(name, each, names) for name, each in cases[0].networks.items()],
         "flows": [_flow(each) for each in cases[0].flows],
         "origins": list(_origins(names, declared, declarations)),
     }
+
+
+def _texts(declared: Declared, name: str) -> list[str]:
+    """Return the texts of `follows = …` or its like, as they are written in a test."""
+    node = declared.node
+    binds = [
+        each.value
+        for each in (node.statements if isinstance(node, ast.Test) else ())
+        if isinstance(each, ast.Bind) and each.names[0].text == name
+    ]
+    lists = (each.items if isinstance(each, ast.ListLiteral) else (each,) for each in binds)
+    items = [item for each in lists for item in each]
+    return [item.text for item in items if isinstance(item, ast.Text)]
 
 
 def truncated(entries: list[Document], what: str) -> list[Document]:

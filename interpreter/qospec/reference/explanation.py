@@ -152,9 +152,10 @@ def declaration_document(declared: Declared, declarations: Declarations) -> Docu
     if isinstance(declared.node, ast.Device):
         return {"sort": collection, **device_document(declared, declarations)}
     document = {"sort": collection, **declared_document(declared)}
-    if isinstance(declared.node, ast.Test):
-        return {**document, **test_document(declared, declarations)}
     parameters = parameter_documents(declared, declarations)
+    if isinstance(declared.node, ast.Test):
+        document |= {"parameters": parameters, **test_document(declared, declarations)}
+        return document
     if isinstance(declared.node, ast.Topology):
         document |= topology_document(declared, declarations)
     if parameters:

@@ -98,7 +98,7 @@ _GAP = "  "
 _NARROWEST = 24
 _SECTIONS = (
     *("fields", "parameters", "ports", "values", "elements", "wires"),
-    *("hosts", "devices", "links", "declares", "modules"),
+    *("hosts", "devices", "links", "declares", "modules", "deviations"),
 )
 _BEFORE_FIELDS = ("cases", "networks", "flows")
 
@@ -206,6 +206,9 @@ def _facts(document: Document) -> Iterator[tuple[str, str]]:
         copies = [f"{each['name']} ({each['place']})" for each in document["chain"][1:]]
         made = [f"a copy of {each}" for each in copies]
         yield "kind", ", ".join([document["kind"], *made])
+    bases = [f"{each['name']} ({each['place']})" for each in document.get("bases", ())]
+    lists = (("built on", bases), ("follows", document.get("follows", ())))
+    yield from ((name, ", ".join(texts)) for name, texts in lists if texts)
     if document.get("dimension"):
         exact = "exact" if document["exact"] else "measured: compare it using `within`, `<` or `>`"
         yield "is", f"{document['dimension']}, {exact}"

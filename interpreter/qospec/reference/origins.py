@@ -48,12 +48,14 @@ def _record(value: Value | None, declarations: Declarations) -> Record | None:
 
 
 def chain(declared: Declared | None, declarations: Declarations) -> Iterator[Declared]:
-    """Yield a declaration, the one that it is a copy of, and so on."""
+    """Yield a declaration, the one that it is a copy of or built on, and so on."""
     seen: list[ast.Declaration] = []
     while declared is not None and declared.node not in seen:
         yield declared
         seen.append(declared.node)
-        declared = declarations.named_by(declared.unit, getattr(declared.node, "value", None))
+        node = declared.node
+        base = node.base if isinstance(node, ast.Test) else getattr(node, "value", None)
+        declared = declarations.named_by(declared.unit, base)
 
 
 def fields(

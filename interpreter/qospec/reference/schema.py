@@ -89,7 +89,10 @@ def schema(catalogue: Catalogue) -> Schema:
             "parameters": {
                 "type": "object",
                 "propertyNames": {"pattern": _TEXTS[Role.NAME]},
-                "additionalProperties": {"type": "string", "pattern": f"^{_NAME}"},
+                "additionalProperties": {
+                    "type": "string",
+                    "pattern": rf"^({_NAME}|\[ *{_NAME} *\])",
+                },
             },
             "thing": _item(BIND),
             **_definitions(),

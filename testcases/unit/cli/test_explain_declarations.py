@@ -278,3 +278,40 @@ def test_a_mistake_elsewhere_in_the_file_is_no_hindrance(folder: Path) -> None:
     assert (shown.exit_code, shown.stderr) == (0, "")
     assert "60_000 cell/s" in shown.stdout
     assert explain("traffic.qos::other").exit_code == 2
+
+
+TEMPLATE = """qos 1
+
+## Steps of a load.
+test steps(rate: CellRate, shares: [Ratio] = [10%, 20%]) {
+  follows = "RFC 2544, 26.3"
+  deviations = ["trials of 1 s: nothing is random"]
+  sweep share in shares
+  run { measure = 1 s }
+}
+
+topology pair {
+  a, b = host
+  link a -- b via line { rate = 1 Mbit/s @cell }
+}
+
+test mine = steps(rate = 10 cell/s) on pair {
+  flow user = ubr { pcr = share * 10 cell/s } from a to b
+}
+"""
+
+
+def test_a_template_shows_its_parameters_and_what_it_follows(folder: Path) -> None:
+    (folder / "lib.qos").write_text(TEMPLATE, encoding="utf-8")
+    shown = " ".join(explain("lib.qos::steps").stdout.split())
+    assert "follows RFC 2544, 26.3" in shown
+    assert "shares [Ratio], default [10%, 20%]" in shown
+    assert "trials of 1 s nothing is random" in shown
+
+
+def test_a_test_shows_what_it_is_built_on(folder: Path) -> None:
+    (folder / "lib.qos").write_text(TEMPLATE, encoding="utf-8")
+    shown = " ".join(explain("lib.qos::mine").stdout.split())
+    assert "built on steps (lib.qos:4) follows RFC 2544, 26.3" in shown
+    assert "mine:share=10% mine:share=20%" in shown
+    assert "run.measure 1 s lib.qos:8" in shown

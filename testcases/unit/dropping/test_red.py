@@ -148,6 +148,7 @@ def first_share(average, policy):
     return low / admission.CERTAIN
 
 
+@pytest.mark.untraced
 @pytest.mark.parametrize("average", [7, 10, 13])
 def test_gaps_between_drops_are_uniform(average):
     """Of 1 … 1/p each as likely, so that 2p / (1 + p) are lost (Floyd and Jacobson 1993, 7)."""

@@ -63,6 +63,7 @@ def test_what_is_sent_in_any_time_is_near_the_weights(lab, sizes, weights):
                 assert sent[i] - sent[j] <= allowed
 
 
+@pytest.mark.untraced
 def test_virtual_time_does_not_outgrow_what_holds_it(lab):
     """Two inputs busy for ever, in many small batches."""
     element = scfq([1, 4_000])

@@ -65,6 +65,7 @@ def test_at_any_rate_the_same_input_finds_the_place(received, rate, slotted):
     assert others == [0, 0]
 
 
+@pytest.mark.untraced
 @pytest.mark.parametrize("limit", [1, 4])
 @pytest.mark.parametrize("rate", RATES)
 def test_in_turn_each_input_has_a_third(received, rate, limit):
@@ -73,6 +74,7 @@ def test_in_turn_each_input_has_a_third(received, rate, limit):
     assert max(shares) - min(shares) <= 1
 
 
+@pytest.mark.untraced
 def test_at_random_each_input_has_about_a_third(received):
     """Of n places each is an input's with probability 1/3: sigma is sqrt(2 n) / 3."""
     shares = received("random")

@@ -105,12 +105,19 @@ def test_a_result_without_both_bounds_is_only_named(cases):
     assert chart["names"][0]["text"] == "ndr (no loss): irregular, no bound is known"
 
 
-def test_a_single_trial_and_equal_bounds_are_drawn(cases):
+def test_a_search_that_tried_a_single_load_is_not_drawn(cases):
     search = load_search(cases[0])
-    search["trials"] = search["trials"][:1]
-    search["goals"] = [{**search["goals"][0], "lower": None, "upper": search["trials"][0]["load"]}]
+    search["trials"] = [trial for trial in search["trials"] if trial["load"]["text"] == "1 Mbit/s"]
+    assert [chart["search"]["variable"] for chart in brackets(cases[:1])] == ["offered"]
+
+
+def test_the_axis_has_the_whole_range_so_that_charts_can_be_compared(cases):
+    search = load_search(cases[0])
+    search["trials"] = search["trials"][3:]
+    for goal in search["goals"]:
+        goal |= {"lower": None, "upper": None}
     (panel,) = brackets(cases[:1])[0]["panels"]
-    assert LEFT <= panel["dots"][0]["x"] <= WIDTH - RIGHT
+    assert max(dot["x"] for dot in panel["dots"]) < (LEFT + WIDTH) / 2
 
 
 def test_of_very_many_searches_those_with_problems_are_drawn_in_order(cases):

@@ -34,6 +34,7 @@ BYTE_S = Fraction(8, 10**7)
 SHARE_OF_THE_FIRST_LINK = Fraction(1, 1_000)
 
 
+@pytest.mark.untraced
 @pytest.mark.parametrize("load", [Fraction(1, 2), Fraction(4, 5)])
 def test_the_mean_delay_is_that_of_pollaczek_and_khinchine(planned, ran, load):
     """W = rate E[S²] / (2 (1 - load)), with the moments of the table that sizes are drawn from."""

@@ -1,5 +1,6 @@
 """The grammar is proven, its tables agree with each other, and its cache is only a cache."""
 
+import functools
 import json
 import logging
 import re
@@ -18,9 +19,14 @@ from qospec.units import table
 TEXT = (SPEC / "qos.lark").read_text(encoding="utf-8")
 
 
+compiled = functools.cache(compile_with_lark)
+"""What is compiled, which takes a second, once for all tests of the cache."""
+
+
 @pytest.fixture
 def cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.setattr(module, "_cache_folder", lambda: tmp_path / "cache")
+    monkeypatch.setattr(module, "compile_with_lark", compiled)
     grammar.cache_clear()
     yield tmp_path / "cache"
     grammar.cache_clear()

@@ -32,6 +32,7 @@ def test_the_rate_follows_exactly(name, rate):
     assert process.mean_rate(3) == 3 * rate
 
 
+@pytest.mark.untraced
 @pytest.mark.parametrize("name", OTHERS)
 def test_as_many_are_sent_in_the_long_run(name):
     """Within 5 % in 100 s, which is ten standard deviations for the burstiest of them."""

@@ -14,6 +14,7 @@ MS = 10**9
 BURSTY = Mmpp(Fraction(20_000), calm=2 * MS, busy=MS, share=Fraction(5, 6))
 
 
+@pytest.mark.untraced
 @given(cuts=st.lists(st.integers(0, 10**11), max_size=20), connections=st.sampled_from([1, 2, 7]))
 def test_cuts_change_nothing(flow, cuts, connections):
     whole = flow.cells(BURSTY, 10**11, connections)
@@ -27,6 +28,7 @@ def test_both_rates_follow_from_the_mean_and_the_share():
     assert BURSTY.mean_rate(3) == 60_000
 
 
+@pytest.mark.untraced
 @pytest.mark.parametrize("connections", [1, 3])
 def test_counts_have_the_mean_and_the_dispersion_of_the_law(connections):
     """The index of dispersion for counts over a long time.
@@ -49,6 +51,7 @@ def test_counts_have_the_mean_and_the_dispersion_of_the_law(connections):
     assert np.bincount(connection) / len(at_ps) == pytest.approx(1 / connections, rel=0.05)
 
 
+@pytest.mark.untraced
 def test_the_first_cell_of_each_connection_is_as_far_off_as_any_other():
     """With states of a day each connection is a Poisson process of one rate: 2,000 or 38,000.
 

@@ -54,6 +54,7 @@ def test_constant_times_are_kept_by_the_book(flow, on, off, apart, connections, 
     connections=st.sampled_from([1, 2, 7]),
     phases=st.sampled_from(["random", "even"]),
 )
+@pytest.mark.untraced
 def test_cuts_change_nothing(flow, cuts, connections, phases):
     whole = flow.cells(TALK, 10**11, connections, phases)
     assert flow.cells(TALK, 10**11, connections, phases, cuts) == whole
@@ -69,6 +70,7 @@ def counts(process, connections, window_ps, windows):
     return np.bincount(at_ps // window_ps, minlength=windows)
 
 
+@pytest.mark.untraced
 @pytest.mark.parametrize("connections", [1, 5])
 def test_exponential_times_have_the_mean_and_the_dispersion_of_the_law(connections):
     """Var N / E N over a long time: 2 a b^2 / (a + b)^2 cells of the peak.

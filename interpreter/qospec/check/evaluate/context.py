@@ -25,19 +25,27 @@ _Made = TypeVar("_Made")
 
 
 class Case(NamedTuple):
-    """A case of a sweep: its name, its test, and the variables with their places."""
+    """A case, or a test: its name, its test, and its sweeps' variables with their places.
+
+    `bases` are the tests that its test is built on, `place` is that of its test's name.
+    """
 
     name: str
     test: Span
     variables: tuple[tuple[str, Span], ...]
+    bases: tuple[Span, ...] = ()
+    place: Span | None = None
 
     def annotated(self, diagnostic: Diagnostic) -> Diagnostic:
-        """Return a mistake with the case that it comes from, if it comes from a swept value.
+        """Return a mistake with the case that it comes from, if the case is to blame.
 
-        That is so if it names a swept variable, or lies outside the test: what is wrong with any
-        value was reported before.
+        That is so if it lies in what the test is built on, if it names a swept variable, or lies
+        outside the test: what is wrong with any value was reported before.
         """
         span = diagnostic.span
+        if self.place is not None and any(span in base for base in self.bases):
+            labels = (*diagnostic.secondary, Label(self.place, f"in `{self.name}`"))
+            return replace(diagnostic, secondary=labels)
         words = set(re.findall(r"\w+", span.text)) if span in self.test else None
         for name, place in self.variables:
             if (words is None or name in words) and not diagnostic.secondary:

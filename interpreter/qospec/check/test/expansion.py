@@ -132,6 +132,7 @@ class _Expansion:
     def cases(self, room: int) -> tuple[Case, ...]:
         """Return the cases, at most `room`; none after the first with a mistake."""
         built: dict[str, Case] = {}
+        self._context.case = self._case(self._node.name.text, ())
         try:
             for points in self._points(room):
                 name = case_name(self._node.name.text, points)
@@ -164,7 +165,11 @@ class _Expansion:
 
     def _case(self, name: str, points: Combination) -> context.Case | None:
         variables = tuple((each.binding.name, each.binding.span) for each in points)
-        return context.Case(name, self._node.span, variables) if variables else None
+        bases = tuple(part.node.span for part in self._parts[:-1])
+        known = all(each.text for each in points)  # of a template, values may not be
+        if not known or not (variables or bases):
+            return None
+        return context.Case(name, self._node.span, variables, bases, self._node.name.span)
 
     def _points(self, room: int) -> Iterator[Combination]:
         count = 0

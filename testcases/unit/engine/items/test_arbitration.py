@@ -110,6 +110,7 @@ def test_in_turn_a_slower_input_is_first_in_every_other_tie():
     assert contested == [[0, 1], [1, 0]] * 10
 
 
+@pytest.mark.untraced
 def test_at_random_all_orders_are_equally_frequent():
     """24 orders, 24,000 ties: 1,000 of each, with a standard deviation of 31."""
     found = Counter(map(tuple, saturated("random", INPUTS, 24_000)))
@@ -117,6 +118,7 @@ def test_at_random_all_orders_are_equally_frequent():
     assert all(abs(count - 1_000) < 5 * 31 for count in found.values())
 
 
+@pytest.mark.untraced
 def test_at_random_each_saturated_input_has_about_the_same_share():
     first = Counter(tie[0] for tie in saturated("random", 3, 30_000))
     assert all(abs(count - 10_000) < 5 * 82 for count in first.values())

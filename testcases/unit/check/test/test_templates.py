@@ -1,0 +1,134 @@
+"""Templates: tests with parameters or without a topology, and the tests that are built on them."""
+
+import pytest
+
+from qospec.rendering import render_all
+
+BENCH = """
+topology bench {
+  a, b = host
+  link a -- b via line { rate = 149.76 Mbit/s @cell }
+}
+"""
+STEPS = """
+test steps(rate: CellRate, shares: [Ratio] = [10%, 20%], most: Int = 3) {
+  covers = "steps"
+  follows = "RFC 2544, 26.3"
+  sweep share in shares
+  let load = share * rate
+  run { measure = most * 1 s }
+  for f in flows { report f.lost }
+}
+"""
+USER = """
+test user = {base} on bench {{
+  flow sent = ubr {{ pcr = {load} }} from a to b
+}}
+"""
+
+
+def user(base="lib.steps(rate = 100 cell/s)", load="load"):
+    return f"import lib\n{BENCH}{USER.format(base=base, load=load)}"
+
+
+def test_a_test_has_the_statements_of_what_it_is_built_on_ahead_of_its_own(checked):
+    text = user().replace("from a to b", 'from a to b\n  covers = ["own"]\n  report sent.sent')
+    suite, problems = checked(text, lib=STEPS)
+    assert not problems
+    (test,) = suite.tests
+    assert [case.name for case in test.cases] == ["user:share=10%", "user:share=20%"]
+    assert (test.covers, test.follows) == (("steps", "own"), ("RFC 2544, 26.3",))
+    first, _ = test.cases
+    assert [each.label for each in first.statements] == ["f.lost[sent]", "sent.sent"]
+    assert (first.run.measure_ps, first.flows[0].traffic.peak_cell_rate) == (3 * 10**12, 10)
+
+
+def test_parameters_are_of_the_template_alone(checked):
+    base = "lib.steps(rate = rate, shares = [30%], most = 2)"
+    suite, problems = checked(f"{user(base)}let rate = 50 cell/s\n", lib=STEPS)
+    assert not problems
+    ((case,),) = (test.cases for test in suite.tests)
+    assert (case.run.measure_ps, case.flows[0].traffic.peak_cell_rate) == (2 * 10**12, 15)
+    assert codes_of(checked(user(load="most * 1 cell/s"), lib=STEPS)) == ["E0101"]
+
+
+def codes_of(found):
+    return [each.code for each in found[1]]
+
+
+def test_a_template_does_not_know_the_names_of_those_who_use_it(checked):
+    strange = STEPS.replace("{ report f.lost }", "{ report f.lost / sent.sent }")
+    assert "E0101" in codes_of(checked(user(), lib=strange))
+    mine = user().replace("flow sent", "let rate = 3\n  flow sent")  # a parameter of the template
+    assert codes_of(checked(mine, lib=STEPS)) == ["W0620"]
+
+
+@pytest.mark.parametrize(
+    ("base", "code"),
+    [
+        ("lib.steps", "E0105"),
+        ("lib.steps(100 cell/s, [10%], 3, 4)", "E0114"),
+        ("lib.steps(rate = 100 cell/s, speed = 3)", "E0104"),
+        ("lib.step(rate = 100 cell/s)", "E0101"),
+        ("bench", "E0521"),
+        ("lib.steps(rate = 100 cell/s, shares = [])", "E0506"),
+        ("lib.steps(rate = 100 cell/s, most = 1.5)", "E0204"),
+    ],
+)
+def test_a_wrong_use_is_refused(checked, base, code):
+    assert codes_of(checked(user(base), lib=STEPS))[0] == code
+
+
+def test_a_mistake_in_a_template_names_the_test_that_makes_it(checked):
+    _, problems = checked(user(), lib=STEPS.replace("report f.lost", "report f.reordered"))
+    text = render_all(problems)
+    assert "lib.qos:9" in text
+    assert "in `user:share=10%`" in text
+
+
+def test_a_mistake_that_no_use_can_mend_is_reported_once_in_the_template(checked):
+    _, problems = checked(user(), lib=STEPS.replace("share * rate", "share * ratee"))
+    assert [(each.code, each.secondary) for each in problems] == [("E0101", ())]
+
+
+def test_a_template_is_never_run(checked):
+    suite, problems = checked(STEPS)
+    assert not problems
+    assert (suite.tests, [each.name for each in suite.templates]) == ((), ["steps"])
+
+
+def test_a_test_on_a_topology_may_have_parameters(checked):
+    template = (
+        "\ntest sized(rate: CellRate) on bench {\n  flow sent = ubr { pcr = rate } from a to b\n"
+    )
+    template += "  run { measure = 1 s }\n  report sent.lost\n}\n"
+    suite, problems = checked(f"{BENCH}{template}test small = sized(10 cell/s)\n")
+    assert not problems
+    assert [test.name for test in suite.tests] == ["small"]
+    assert [test.cases[0].flows[0].traffic.peak_cell_rate for test in suite.tests] == [10]
+
+
+def test_topologies_may_have_parameters_of_the_test(checked):
+    bench = BENCH.replace("bench {", "bench(rate: Rate) {").replace("149.76 Mbit/s @cell", "rate")
+    template = "\ntest sized(rate: Rate) on bench(rate = rate) {\n  run { measure = 1 s }\n}\n"
+    own = "test small = sized(1 Mbit/s @cell) {\n  flow sent = ubr { pcr = 9 cell/s } from a to b\n"
+    suite, problems = checked(f"{bench}{template}{own}  report sent.lost\n}}\n")
+    assert not problems
+    line = suite.tests[0].cases[0].networks[""].elements[0].element
+    assert line.rate == 10**6
+
+
+def test_a_sweep_of_a_template_that_is_not_used_is_reported_at_the_use(checked):
+    assert (
+        codes_of(checked(user(load="10 cell/s"), lib=STEPS)) == []
+    )  # `load` may be used elsewhere
+    plain = STEPS.replace("  let load = share * rate\n", "  let _rate = rate\n")
+    _, problems = checked(user(load="10 cell/s"), lib=plain)
+    assert [(each.code, each.span.text) for each in problems] == [("W0623", "user")]
+
+
+def test_templates_of_one_name_may_be_in_several_files(checked):
+    text = user().replace("test user", "test steps")
+    suite, problems = checked(text, lib=STEPS)
+    assert not problems
+    assert [test.name for test in suite.tests] == ["steps"]
