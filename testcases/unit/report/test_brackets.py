@@ -6,6 +6,7 @@ from fractions import Fraction
 import pytest
 
 from qospec.report.charts.brackets import LEFT, MOST, RIGHT, WIDTH, _Losses, brackets
+from qospec.report.render import render
 
 
 @pytest.fixture
@@ -129,6 +130,12 @@ def test_of_very_many_searches_those_with_problems_are_drawn_in_order(cases):
     names = [chart["case"] for chart in brackets(many)]
     assert len(names) == MOST
     assert names == [f"router:size={n}" for n in (*range(MOST - 1), 17)]
+
+
+def test_charts_of_a_repeated_case_say_their_repeat(phased):
+    assert "64 B, repeat 1</b>" not in render(phased, {}, "html")
+    phased["cases"][0]["run"]["repeat"] = 2
+    assert "64 B, repeat 1</b>" in render(phased, {}, "html")
 
 
 def test_cases_without_searches_have_no_charts(document):

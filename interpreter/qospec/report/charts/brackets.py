@@ -87,7 +87,8 @@ def brackets(cases: Sequence[Record]) -> list[dict[str, Any]]:
 
     Those that tried a single load are left out.
 
-    A chart has `case`, `of` (its case's values of the swept parameters), `search` (the record's),
+    A chart has `case`, `of` (its case's values of the swept parameters), `repeated` (whether there
+    are several repeats), `search` (the record's),
     `width`, `height`, `left`, `right`, `top`, `bottom`, `ticks` (`y`, `label`), `none` (the height
     where the logarithmic axis ends), `names` (`style`, `dash`, `text` of each goal), `limits`
     (`y`, `style`: the loss that a goal allows) and `panels`. A panel has `left`, `right`, `below`
@@ -99,7 +100,12 @@ def brackets(cases: Sequence[Record]) -> list[dict[str, Any]]:
     every = [(case, each) for case in cases for each in searches(case) if _tried(each)]
     worst = sorted(every, key=lambda each: _weight(*each))[:MOST]
     return [
-        {"case": case["name"], "of": point(case, names) if names else "", **_chart(search)}
+        {
+            "case": case["name"],
+            "of": point(case, names) if names else "",
+            "repeated": case["run"]["repeat"] > 1,
+            **_chart(search),
+        }
         for case, search in every
         if any(search is each for _, each in worst)
     ]
