@@ -12,7 +12,12 @@ if TYPE_CHECKING:
 
 def goal_lines(case: Mapping[str, Any]) -> list[str]:
     """Return a line for each goal of a case, and one for the trials of each search."""
-    return [line for phase in case.get("phases", ()) for line in _lines(phase)]
+    repeated = case["run"]["repeat"] > 1
+    return [
+        f"repeat {phase['repeat']}: {line}" if repeated else line
+        for phase in case.get("phases", ())
+        for line in _lines(phase)
+    ]
 
 
 def _lines(phase: Document) -> Iterator[str]:
