@@ -10,6 +10,8 @@ from typing import Any, NamedTuple
 
 from qospec.report.charts.sample import exact
 from qospec.report.figures import NO_DATA, figures
+from qospec.report.views import plural
+from qospec.units import TIME, text_of
 
 Record = Mapping[str, Any]
 
@@ -158,6 +160,20 @@ def search_notes(cases: Sequence[Record]) -> list[str]:
     ]
 
 
+def efforts(cases: Sequence[Record]) -> list[str]:
+    """Return what the searches took: `load: 13 trials by mlrsearch, 13 s emulated`."""
+    found: dict[tuple[str, str], list[Record]] = {}
+    for case in cases:
+        for search in searches(case):
+            found.setdefault((search["variable"], search["method"]), []).append(search)
+    return [
+        f"{variable}: {plural(sum(len(each['trials']) for each in its), 'trial')}"
+        f"{f' in {len(its)} searches' if len(its) > 1 else ''} by {method}, "
+        f"{text_of(sum(_value(each['emulated']) for each in its), TIME)} emulated"
+        for (variable, method), its in found.items()
+    ]
+
+
 def _notes(cases: Sequence[Record]) -> Iterator[str]:
     """Yield the notes of each goal and each point, once for each case that has it."""
     for goal in goals(cases):
@@ -171,6 +187,7 @@ def _notes(cases: Sequence[Record]) -> Iterator[str]:
 
 
 FUNCTIONS: dict[str, Callable[..., Any]] = {
+    "efforts": efforts,
     "goals": goals,
     "points": points,
     "search_notes": search_notes,
