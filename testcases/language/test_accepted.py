@@ -6,14 +6,15 @@ comment `# name = text` states a fact of the declaration around it; several are 
 - of traffic and of a line: the value of the field, `kind`
 - of a device: `ports`, `elements`, `machines`; of a topology: `nodes`, `links`, a value by its name
 - of a test: `cases`, `skipped`, `flows`, a flow's members by its name, `controls`, `statements`,
-  `claims` of its criteria, `run`, `search`, `elements`, `covers` of the first case; `idle`, what
-  does not apply in each case; `lacking`, what is not reproduced; `follows`, `deviations`; `cells`,
-  the most that each case sends
+  `claims` of its criteria, `run`, `search`, `phases`, what is `sent` in each of them at the lowest
+  load, `elements`, `covers` of the first case; `idle`, what does not apply in each case; `lacking`,
+  what is not reproduced; `follows`, `deviations`; `cells`, the most that each case sends
 - of a reference: `title`, `entries`; of a test and a property: `doc`
 """
 
 import re
 from collections.abc import Iterator
+from fractions import Fraction
 from pathlib import Path
 from typing import NamedTuple
 
@@ -24,13 +25,14 @@ from qospec.check import check
 from qospec.check.evaluate.values import Deferred, List, Map, Value
 from qospec.check.topology.body import layout
 from qospec.diagnostics import Problems
-from qospec.model.suite import Case, Flow, Suite
+from qospec.model.suite import Case, Flow, Phase, Point, Search, Suite
+from qospec.plan.phases import trials_at_ends
 from qospec.plan.plan import Bounds, plan
 from qospec.reference.declarations import Declarations, Declared
 from qospec.reference.origins import origins
 from qospec.reference.values import value_text
 from qospec.syntax import ast
-from qospec.units import TIME, text_of
+from qospec.units import PACKET_RATE, RATIO, TIME, text_of
 
 HERE = Path(__file__).parent
 CATALOGUE = discover()
@@ -151,7 +153,9 @@ class Meaning:
             "deviations": lambda: " | ".join(f"{what}: {why}" for what, why in test.deviations),
             "lacking": lambda: " | ".join(f"{what}: {why}" for what, why in test.not_reproduced),
             "run": lambda: ran(first),
-            "search": lambda: sought(first),
+            "search": lambda: sought(first.phases[0]),
+            "phases": lambda: listed(map(phase_text, first.phases)),
+            "sent": lambda: " | ".join(listed(sent_in(first, each)) for each in first.phases),
             "elements": lambda: listed(each.path for each in first.networks[""].elements),
         }
         if what in known:
@@ -201,12 +205,30 @@ def ran(case: Case) -> str:
     return times + (f" x {run.repeat}" if run.repeat > 1 else "") + run.overload * " overload"
 
 
-def sought(case: Case) -> str:
-    found = next(iter(case.phases), None)
-    assert found is not None
+def sought(found: Phase) -> str:
+    assert isinstance(found, Search)
     ends = [text_of(each, found.dimension) for each in (found.low, found.high)]
     goals = listed(goal.name for goal in found.goals)
     return f"{found.name} {ends[0]} .. {ends[1]} {found.method}: {goals}"
+
+
+def phase_text(phase: Phase) -> str:
+    """Return a search with its step and its widths, or a point."""
+    if isinstance(phase, Point):
+        length = text_of(Fraction(phase.run.measure_ps, PS_PER_S), TIME)
+        return f"point {phase.name} {length} x {phase.run.repeat}"
+    step = "" if phase.step is None else f" step {text_of(phase.step, phase.dimension)}"
+    confirm = f" x {phase.confirm}" if phase.confirm > 1 else ""
+    widths = [text_of(g.width, phase.dimension if g.absolute else RATIO) for g in phase.goals]
+    return f"search {sought(phase)} by {' '.join(widths)}{step}{confirm}"
+
+
+def sent_in(case: Case, phase: Phase) -> Iterator[str]:
+    """Yield the flows of a phase as its goals have found the lowest loads, with their rates."""
+    low, _ = trials_at_ends(case, phase, Problems())
+    assert low is not None
+    for flow in low.flows:
+        yield f"{flow.name} {text_of(flow.arrivals.mean_rate(1), PACKET_RATE)}"
 
 
 @pytest.mark.parametrize(

@@ -83,7 +83,7 @@ class Domain:
 
     `name` is one of: time, data, rate, cell rate, length, cells, ratio, integer, truth, choice,
     names, weights, counts, sizes, codes, buffer, limits by mark, ratios by mark, delay per length,
-    load, size mix, duration, times, address, dropping. Bounds are in the base unit (ps,
+    load, size mix, duration, times, address, dropping, width. Bounds are in the base unit (ps,
     bytes, bit/s, cells/s, m, cells, 1), inclusive. Of an element's rate `layers` may be counted.
     """
 

@@ -12,9 +12,11 @@ from qospec.cli import exits, loading, options
 from qospec.cli.output import say, say_json
 
 if TYPE_CHECKING:
+    from fractions import Fraction
+
     from qospec.diagnostics import Diagnostic
     from qospec.model.suite import Case, Goal, Search
-    from qospec.plan.plan import CasePlan
+    from qospec.plan.plan import CasePlan, PhasePlan
 
 MINUTE_S, HOUR_S = 60, 3600
 
@@ -43,15 +45,13 @@ def plan(**asked: Any) -> None:
         if row["skip"]:
             say(f"{row['name']}: skipped, {row['skip']}")
             continue
-        trials = loading.counted(row["trials"], "trial")
-        if row["search"]:
-            trials = f"at most {trials}"
-        most = "at most " if row["search"] else ""
+        most = "at most " if any(each["kind"] == "search" for each in row["phases"]) else ""
+        trials = f"{most}{loading.counted(row['trials'], 'trial')}"
         emulated = f"{most}{_duration(row['seconds'])} emulated in total"
         cells = f"{'at most' if row['bounded'] else 'about'} {_items(row['cells'], planned.case)}"
         say(f"{row['name']}: {trials}, {cells} each, {emulated}")
-        for goal in (row["search"] or {}).get("goals", ()):
-            say(f"  goal {goal['name']}: {goal['text']}")
+        for each in row["phases"]:
+            _say_phase(each, planned.case)
     for each in suite.properties:
         say(f"{each.name}: a property, for which no trials are planned")
     trials = loading.counted(sum(row["trials"] for row in rows), "trial")
@@ -60,10 +60,8 @@ def plan(**asked: Any) -> None:
 
 
 def _row(plan: CasePlan) -> dict[str, Any]:
-    from qospec.model.suite import Search
     from qospec.units import PS_PER_S
 
-    search = next((each for each in plan.case.phases if isinstance(each, Search)), None)
     return {
         "name": plan.case.name,
         "skip": plan.case.skip,
@@ -71,19 +69,65 @@ def _row(plan: CasePlan) -> dict[str, Any]:
         "cells": plan.cells,
         "bounded": plan.bounded,
         "seconds": plan.cost.emulated_ps / PS_PER_S,
-        "search": None if search is None else _search(search),
+        "phases": [_phase(each) for each in plan.phases],
     }
+
+
+def _say_phase(row: dict[str, Any], case: Case) -> None:
+    """Print what a phase does, and what it costs."""
+    most = "at most " if row["kind"] == "search" else ""
+    trials = f"{most}{loading.counted(row['trials'], 'trial')}"
+    cells = f"{'at most' if row['bounded'] else 'about'} {_items(row['cells'], case)} each"
+    say(f"  {row['text']}: {trials}, {cells}, {most}{_duration(row['seconds'])} emulated")
+    for goal in row.get("goals", ()):
+        say(f"    goal {goal['name']}: {goal['text']}")
+
+
+def _phase(plan: PhasePlan) -> dict[str, Any]:
+    """Return what a phase does, defaults included, and what it costs at most."""
+    from qospec.model.suite import Search
+    from qospec.units import PS_PER_S
+
+    phase = plan.phase
+    cost = {
+        "trials": plan.cost.trials,
+        "cells": plan.cells,
+        "bounded": plan.bounded,
+        "seconds": plan.cost.emulated_ps / PS_PER_S,
+    }
+    if isinstance(phase, Search):
+        return {"name": phase.name, "kind": "search", **_search(phase), **cost}
+    length = _duration(phase.run.measure_ps / PS_PER_S)
+    text = f"point {phase.name}, each trial {length}"
+    return {"name": phase.name, "kind": "point", "text": text, **cost}
 
 
 def _search(search: Search) -> dict[str, Any]:
     """Return what a search looks for, defaults included."""
+    low, high, step = (
+        "" if each is None else _load(each, search)
+        for each in (search.low, search.high, search.step)
+    )
+    whole = search.step == 1 and search.dimension.is_ratio
+    by = f"by {search.method}"
+    if search.confirm > 1:
+        by += f", confirmed by {search.confirm} loads in succession"
     return {
-        "name": search.name,
+        "text": f"search {search.name} from {low} to {high}"
+        f"{f' in steps of {step}' if step and not whole else ''}, {by}",
         "method": search.method,
         "low": str(search.low),
         "high": str(search.high),
+        "step": None if search.step is None else str(search.step),
         "goals": [_goal(goal, search) for goal in search.goals],
     }
+
+
+def _load(value: Fraction, search: Search) -> str:
+    """Return a load as text, with the layer that it counts."""
+    from qospec.units import text_of
+
+    return text_of(value, search.dimension) + (f" @{search.layer}" if search.layer else "")
 
 
 def _goal(goal: Goal, search: Search) -> dict[str, Any]:
@@ -96,15 +140,18 @@ def _goal(goal: Goal, search: Search) -> dict[str, Any]:
         "trial": text_of(Fraction(goal.trial_ps, PS_PER_S), TIME),
         "total": text_of(Fraction(goal.total_ps, PS_PER_S), TIME),
         "exceed": text_of(goal.exceed, RATIO),
-        "width": text_of(goal.width, RATIO),
+        "width": _load(goal.width, search) if goal.absolute else text_of(goal.width, RATIO),
     }
+    if goal.varies:
+        values["trial"] = f"up to {values['trial']}, which depends on {search.name}"
+        del values["total"]
     parts = [
         f"{name} {text}{' (default)' if name in goal.defaults else ''}"
         for name, text in values.items()
     ]
     loss = text_of(goal.loss, RATIO)
     text = ", ".join([f"loss {loss}", *parts, f"at most {loads(search, goal)} loads"])
-    return {"name": goal.name, "loss": loss, **values, "text": f"{text}; by {search.method}"}
+    return {"name": goal.name, "loss": loss, **values, "text": text}
 
 
 def _items(count: int, case: Case) -> str:

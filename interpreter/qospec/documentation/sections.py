@@ -48,6 +48,7 @@ _COMMON: dict[type, str] = {
     ast.Sweep: "Sweeps",
     ast.Search: "Searches",
     ast.Goal: "Goals",
+    ast.Point: "Points",
     ast.Flow: "Flows",
     ast.Control: "Controls",
     ast.Run: "Run",
@@ -106,8 +107,8 @@ def _rows(node: ast.Statement) -> list[Row]:
         return [Row(written_text(name), node.carries.text, doc) for name in node.names]
     if isinstance(node, ast.Machine):
         return _transitions(node)
-    if isinstance(node, ast.Run | ast.Goal):
-        name = node.name.text if isinstance(node, ast.Goal) else ""
+    if isinstance(node, ast.Run | ast.Goal | ast.Point):
+        name = "" if isinstance(node, ast.Run) else node.name.text
         return [Row(f"{name} {row.name}".strip(), *row[1:]) for row in _binds(node.body)]
     name, text = _DESCRIPTIONS[type(node)](node)
     return [Row(name, text, doc)]

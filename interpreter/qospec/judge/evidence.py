@@ -61,6 +61,7 @@ class Need(NamedTuple):
         if self.leaf.dimension == RATIO:
             what = "cells" if "cell" in item_kinds(self.leaf) else "packets"
             none = f"{needed} are needed, none of them {counting(self.leaf).counts}"
+            what = what.removesuffix("s") if items == 1 else what
             return f"{counted} {what} cannot show `{self.text}`", none
         return (
             f"{counted} {called} cannot show `{self.text}`",

@@ -25,6 +25,7 @@ from qospec.model.suite import Point
 from qospec.plan import feasibility
 from qospec.plan.endpoints import with_endpoints
 from qospec.plan.lowering import Lowered, lower
+from qospec.plan.phases import trials_at_ends
 from qospec.plan.survey import cell_rate, survey_network
 from qospec.protocol.atm import PLANES
 from qospec.protocol.parts import OF_EXCHANGES
@@ -70,11 +71,22 @@ class Planned:
 
 
 @dataclass(frozen=True)
+class PhasePlan:
+    """A phase of a case: what it costs at most, and how many items a trial sends, as of a case."""
+
+    phase: Phase
+    cost: Cost
+    cells: int
+    bounded: bool = True
+
+
+@dataclass(frozen=True)
 class CasePlan:
     """A case, ready to run: its networks under "" and the controls' names.
 
     `cells` is the number of items that each trial sends: at most if `bounded`, else on average.
-    `refusal` says why the case cannot be executed.
+    `phases` are those of a case with phases, whose `networks` are those of the first one's highest
+    load. `refusal` says why the case cannot be executed.
     """
 
     test: str
@@ -83,12 +95,13 @@ class CasePlan:
     cells: int
     bounded: bool = True
     refusal: Diagnostic | None = None
+    phases: tuple[PhasePlan, ...] = ()
 
     @property
     def cost(self) -> Cost:
         """Return how many trials the case takes, and how much emulated time; a search, at most."""
         if self.case.phases and self.networks:
-            costs = [cost(self.case, phase) for phase in self.case.phases]
+            costs = [each.cost for each in self.phases]
             return Cost(sum(each.trials for each in costs), sum(c.emulated_ps for c in costs))
         run = self.case.run
         trials = len(self.networks) * run.repeat
@@ -133,8 +146,32 @@ def plan_trial(
 
 def _case(test: Test, case: Case, seed: str, bounds: Bounds, problems: Problems) -> CasePlan | None:
     draws = test.name if case.run.common_draws else case.name
-    found = _planned(test.name, case, test.span, (seed, draws), bounds, problems)
+    if case.phases:
+        found = _phased(test.name, case, (seed, draws), bounds, problems)
+    else:
+        found = _planned(test.name, case, test.span, (seed, draws), bounds, problems)
     return found and replace(found, refusal=feasibility.unsupported(test, case))
+
+
+def _phased(
+    test: str, case: Case, seed: tuple[str, ...], bounds: Bounds, problems: Problems
+) -> CasePlan | None:
+    """Return the plan of a case with phases: each planned at both ends, the highest last."""
+    plans: list[PhasePlan] = []
+    networks: dict[str, Planned] = {}
+    for number, phase in enumerate(case.phases):
+        highest: CasePlan | None = None
+        for made in trials_at_ends(case, phase, problems):
+            if made is not None:
+                highest = _planned(test, made, phase.span, seed, bounds, problems)
+            if made is None or highest is None:
+                return None
+        assert highest is not None  # noqa: S101 -- there are two ends
+        plans.append(PhasePlan(phase, cost(case, phase), highest.cells, highest.bounded))
+        if number == 0:
+            networks = highest.networks
+    cells, bounded = max(each.cells for each in plans), all(each.bounded for each in plans)
+    return CasePlan(test, case, networks, cells, bounded, phases=tuple(plans))
 
 
 def _planned(
@@ -400,6 +437,10 @@ def cost(case: Case, phase: Phase) -> Cost:
 
 def loads(search: Search, goal: Goal) -> int:
     """Return the largest number of loads that a search tries for one goal."""
+    if search.method == "step" and search.step is not None:
+        return int((search.high - search.low) / search.step) + 1
+    if goal.absolute:
+        return 2 + max(0, math.ceil(math.log2((search.high - search.low) / goal.width)))
     span = search.high / search.low  # more than a float holds, it may be
     steps = (math.log(span.numerator) - math.log(span.denominator)) / -math.log1p(
         -float(goal.width)
@@ -409,4 +450,6 @@ def loads(search: Search, goal: Goal) -> int:
 
 def trials_of_a_load(goal: Goal) -> int:
     """Return the number of trials that fill the total length of a load."""
+    if goal.varies:
+        return 1
     return -(-goal.total_ps // goal.trial_ps)

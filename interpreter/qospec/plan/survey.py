@@ -15,6 +15,7 @@ from qospec.plan.assembly import assemble
 from qospec.plan.forms import FormError, Forms, Survey, form_sent
 from qospec.plan.passages import Passages
 from qospec.plan.paths import route_members
+from qospec.plan.phases import trials_at_ends
 from qospec.plan.tables import AmbiguousRouteError, Member, NoPathError, Routes
 from qospec.plan.warnings import Classes
 from qospec.protocol.atm import CELL_BYTES
@@ -54,7 +55,7 @@ def verify(suite: Suite, problems: Problems) -> None:
     known: dict[Hashable, Routes | None] = {}
     fitting: set[Hashable] = set()
     classes, passages = Classes(), Passages()
-    for case in (case for test in suite.tests for case in test.cases if not case.skip):
+    for case in _plain_cases(suite, problems):
         for name, network in case.networks.items():
             members = tuple(_members(case.flows, network))
             key = (id(network), tuple(map(_route_of, members)))
@@ -78,6 +79,15 @@ def verify(suite: Suite, problems: Problems) -> None:
                 fitting.add(load)
     for each in (*classes.unfed(), *passages.unused()):
         problems.add(each)
+
+
+def _plain_cases(suite: Suite, problems: Problems) -> Iterator[Case]:
+    """Yield the cases that are run; of one with phases, the trials at both ends of each phase."""
+    for case in (case for test in suite.tests for case in test.cases if not case.skip):
+        if not case.phases:
+            yield case
+        for phase in case.phases:
+            yield from (made for made in trials_at_ends(case, phase, problems) if made is not None)
 
 
 def _routes(

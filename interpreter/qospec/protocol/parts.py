@@ -12,3 +12,12 @@ Part = Literal["user", "oam", "rm", "answers", "exchanges"]
 
 OF_EXCHANGES: tuple[Part, ...] = ("answers", "exchanges")
 """The parts of a flow between endpoints, besides the flow itself."""
+
+
+def items_of(population: str, carries: str) -> tuple[str, str]:
+    """Return what a part of a flow consists of, in the singular, and of what it is a part.
+
+    Of `ask.exchanges` that is `exchange` and `ask`; of `user.oam`, `cell` and `user.oam` itself.
+    """
+    flow, _, part = population.rpartition(".")
+    return (part.removesuffix("s"), flow) if part in OF_EXCHANGES else (carries, population)

@@ -14,8 +14,9 @@ from qospec.catalogue.kinds import discover
 from qospec.judge.readings import QUANTILES
 from qospec.judge.verdict import VERDICTS, Verdict, worst
 from qospec.model.expression import is_measured, measurements
-from qospec.model.suite import JUDGED
+from qospec.model.suite import JUDGED, Search
 from qospec.plan.settings import FieldValue, arrivals_kind, settings
+from qospec.protocol.parts import items_of
 from qospec.record.histograms import histogram_documents
 from qospec.record.phases import phase_documents, why_of_phases
 from qospec.record.quantity import HISTOGRAM_ERROR, quantity
@@ -256,6 +257,7 @@ def _test(test: Test) -> Document:
 def _definitions(suite: Suite) -> list[Document]:
     """Return the kinds that are used, each with its source; metrics are those of statements."""
     cases = [case for test in suite.tests for case in test.cases]
+    methods = discover().of("method")
     kinds = {
         (kind.role, kind.name): kind
         for case in cases
@@ -263,6 +265,7 @@ def _definitions(suite: Suite) -> list[Document]:
             *(instance.kind for network in case.networks.values() for instance in network.elements),
             *(flow.kind for flow in case.flows),
             *(arrivals_kind(flow.arrivals) for flow in case.flows if not _is_answered(flow)),
+            *(methods[each.method] for each in case.phases if isinstance(each, Search)),
         )
     }
     named = {
@@ -305,9 +308,10 @@ def loss_sentence(loss: Mapping[str, Any]) -> str:
 def discard_sentence(discard: Mapping[str, Any]) -> str:
     """Return the sentence of a discard: the `least` and `most` of any repeat, and `when`."""
     ends = dict.fromkeys(f"{discard[end]:_}" for end in ("least", "most"))
-    items = discard["carries"] + "s" * (discard["most"] != 1)
+    item, flow = items_of(discard["flow"], discard["carries"])
+    items = item + "s" * (discard["most"] != 1)
     when = f" {discard['when']}" if discard["when"] else ""
-    lost = f"{' to '.join(ends)} {items} of {discard['flow']}{when}"
+    lost = f"{' to '.join(ends)} {items} of {flow}{when}"
     return f"{lost}: {discard['element']} ({discard['cause']})"
 
 

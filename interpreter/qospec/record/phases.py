@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from qospec.judge.losses import none_lost_note
 from qospec.judge.phases import PointResult, SearchResult
+from qospec.protocol.parts import items_of
 from qospec.record.quantity import quantity
 from qospec.search.classification import is_good, is_short
 from qospec.search.method import trials_of_a_load
@@ -71,6 +72,7 @@ def _goal(goal: Goal, result: SearchResult) -> Document:
         "total": _time(goal.total_ps),
         "exceed": quantity(goal.exceed, RATIO),
         "width": quantity(goal.width, dimension if goal.absolute else RATIO),
+        "defaults": list(goal.defaults),
         "lower": quantity(found.lower, dimension),
         "upper": quantity(found.upper, dimension),
         "regular": found.regular,
@@ -139,8 +141,9 @@ def _causes(goal: Goal, found: GoalResult, result: SearchResult) -> Iterator[str
             for loss in each.result.losses:
                 lost[loss.population, loss.carries, loss.element, loss.cause] += loss.cells
     for (population, carries, element, cause), count in lost.most_common(MAX_CAUSES):
-        items = f"{count:_} {carries}{'' if count == 1 else 's'}"
-        yield f"{items} of {population}: {element} ({cause})"
+        item, flow = items_of(population, carries)
+        items = f"{count:_} {item}{'' if count == 1 else 's'}"
+        yield f"{items} of {flow}: {element} ({cause})"
 
 
 def why_of_phases(result: PhasesResult) -> list[str]:

@@ -13,8 +13,8 @@ from qospec.check.records.record import Record
 from qospec.check.test.expansion import expanded
 from qospec.check.test.flows import record_of
 from qospec.check.test.parts import CaseScope, Part, parts_of, sweeps_of
-from qospec.check.test.run_settings import RUN, SEARCHED
-from qospec.check.test.search import SearchBuilder
+from qospec.check.test.phases import Phases, Trial
+from qospec.check.test.run_settings import PHASED, RUN, has_phases
 from qospec.check.test.sweeps import combinations
 from qospec.check.topology import body
 from qospec.check.topology.flatten import Networks
@@ -157,9 +157,8 @@ def _origins(
             record = record_of(each, scope, evaluator)
             copies = list(chain(declarations.named_by(declared.unit, each.traffic), declarations))
         elif isinstance(each, ast.Run):
-            kind = SEARCHED if any(names.of(ast.Search)) else RUN
-            value = Record(kind, {}, each.span, evaluator).copy(each.body, scope, evaluator)
-            record = value if isinstance(value, Record) else None
+            kind = PHASED if has_phases(names) else RUN
+            record = Record(kind, {}, each.span, evaluator).copy(each.body, scope, evaluator)
         if record is not None:
             name = each.name.text if isinstance(each, ast.Flow) else "run"
             yield from fields(record, copies, declarations, f"{name}.")
@@ -179,5 +178,6 @@ def _names(
     case = CaseScope(parts, points, evaluator)
     instance = networks.of(*case.topology) if case.topology is not None else None
     case.add_topology(instance and instance.names)
-    SearchBuilder(case, evaluator).declare()
+    if has_phases(case):
+        Phases(case, evaluator).declare(case, Trial(0))
     return case

@@ -49,6 +49,7 @@ LABELS = {
     "size mix": DomainLabel(
         "a size or a mix of sizes", "mix { 40 B: 7, 576 B: 4, 1_500 B: 1 } @ip"
     ),
+    "width": DomainLabel("a ratio, or a difference of loads", "0.5%"),
     "duration": DomainLabel("a time, possibly random", "exponential(16 ms)"),
     "address": DomainLabel("an address", '"10.1.0.7"'),
     "times": DomainLabel("a list of times", "[6.72 us, 6.80 us]"),

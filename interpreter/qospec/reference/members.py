@@ -13,6 +13,7 @@ from qospec.check.device.machine import MACHINE, TRANSITION
 from qospec.check.device.observables import Occupancy, loss_causes, observed
 from qospec.check.device.predicates import ADDRESSES, ATTRIBUTES, MAX_VALUES, WORDS, carrier
 from qospec.check.evaluate.measurements import DISCARDED
+from qospec.check.test.point import POINT
 from qospec.check.test.run_settings import RUN
 from qospec.check.test.search import GOAL, SEARCH
 from qospec.reference.kinds import field_document
@@ -28,7 +29,7 @@ def kinds_with_fields(catalogue: Catalogue) -> Iterator[tuple[str, Kind]]:
     """Yield the kinds that have fields, with their names."""
     for role in RECORDS:
         yield from sorted(catalogue.of(role).items())
-    yield from ((kind.name, kind) for kind in (RUN, SEARCH, GOAL, MACHINE, TRANSITION))
+    yield from ((kind.name, kind) for kind in (RUN, SEARCH, GOAL, POINT, MACHINE, TRANSITION))
 
 
 def member_documents(what: str, catalogue: Catalogue) -> Iterator[Document]:

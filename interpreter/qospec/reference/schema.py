@@ -11,6 +11,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from qospec.catalogue.kinds import RECORDS
+from qospec.check.test.point import POINT
 from qospec.check.test.run_settings import RUN
 from qospec.check.test.search import GOAL, SEARCH
 from qospec.reference.kinds import kind_document
@@ -32,7 +33,7 @@ EDITION = "1"
 _FIELDS: dict[type, Kind] = {ast.Run: RUN, ast.Goal: GOAL}
 """Blocks that have fields as kinds have; what must be given may depend on other statements."""
 
-_BESIDE: dict[type, Kind] = {ast.Search: SEARCH}
+_BESIDE: dict[type, Kind] = {ast.Search: SEARCH, ast.Point: POINT}
 """Blocks that have fields beside their statements."""
 
 VALUES = ["string", "number", "boolean"]

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
+from qospec.judge.verdict import NOT_APPLICABLE
 from qospec.report.charts.parameter import scale_of
 from qospec.report.charts.plot import point, varying
 from qospec.report.figures import figures
@@ -93,7 +94,7 @@ def _values(cases: Sequence[Record]) -> Iterator[Column]:
         unit, texts = intervals_of(goal)
         yield Column(f"{goal.name}.{goal.variable}", unit, texts, align="right")
     for column in columns(cases, ("report",)):
-        there = column["statements"]
+        there = [_applicable(each) for each in column["statements"]]
         if all(each is None or shows_bounds(each, found_goals) for each in there):
             continue
         found = figures(
@@ -101,6 +102,10 @@ def _values(cases: Sequence[Record]) -> Iterator[Column]:
             [each and each.get("interval") for each in there],
         )
         yield Column(column["label"], found.unit, _blank_where_none(found.texts, there))
+
+
+def _applicable(statement: Record | None) -> Record | None:
+    return None if statement and statement["verdict"] == NOT_APPLICABLE else statement
 
 
 def _blank_where_none(texts: Sequence[str], there: Sequence[Record | None]) -> list[str]:

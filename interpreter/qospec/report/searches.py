@@ -100,7 +100,9 @@ def intervals_of(goal: Goal) -> tuple[str, list[str]]:
     ends = [[each.lower, each.upper] if each else [None, None] for each in goal.found]
     known = [[exact(end) for end in each if end is not None] for each in ends]
     gaps = [b - a for each in known for a, b in pairwise(v for v in each if v is not None)]
-    unit, texts = figures([end for each in ends for end in each], least=min(gaps, default=None))
+    unit, texts = figures(
+        [end for each in ends for end in each], least=min(gaps, default=Fraction(0)) / 10
+    )
     widest = max(map(len, (text for text in texts if text != NO_DATA)), default=0)
     cells = [
         _interval(each, *(text.rjust(widest) for text in texts[2 * number : 2 * number + 2]))

@@ -35,7 +35,7 @@ def as_json(value: object) -> str:
 def markdown(text: object) -> str:
     """Return a text escaped for one line of Markdown, without markup and mentions."""
     escaped = _MARKDOWN.sub(r"\\\1", " ".join(str(text).split()))
-    return escaped.replace("@", "@\u200b")
+    return escaped.replace("@", "@&#8203;")  # a space of no width, which a terminal would not show
 
 
 def code(text: object) -> str:

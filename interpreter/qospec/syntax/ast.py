@@ -361,6 +361,13 @@ class Goal(Node):
     body: Body
 
 
+class Point(Node):
+    """`point name { values of variables, and fields }` within a test."""
+
+    name: Name
+    body: Body
+
+
 class ForAll(Node):
     """`forall x: Type in values` within a property."""
 
@@ -378,8 +385,8 @@ class Let(Documented):
 
 
 Statement = (
-    Bind | Let | Port | Wire | Link | Loop | Flow | Sweep | Control | Search | Goal | Run
-    | Criterion | Report | ForAll | Skip | Machine | State | Transition
+    Bind | Let | Port | Wire | Link | Loop | Flow | Sweep | Control | Search | Goal | Point
+    | Run | Criterion | Report | ForAll | Skip | Machine | State | Transition
 )  # fmt: skip
 
 
@@ -420,6 +427,7 @@ __all__ = [
     "Pair",
     "Parameter",
     "Path",
+    "Point",
     "Port",
     "PortName",
     "Property",

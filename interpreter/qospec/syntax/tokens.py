@@ -29,6 +29,8 @@ _TRIVIA = r"""
 _WORD = re.compile(r"[ \t]*([A-Za-z%µμ]+(?:/[A-Za-zµμ]+)?)")
 _FIRST_LINE = 2
 """The tokens of `qos 1`."""
+_AT_PLACES = frozenset({"POINT", "STEP"})
+"""Keywords that are names but for one place: `point a {` on one line; `step` except after `=`."""
 _NO_TERMINALS = lexical_errors.KINDS | {"NEWLINE", "COMMENT", "LAST"}
 
 
@@ -123,18 +125,20 @@ class _Lexer:
         self._doc: list[str] = []
         self._fresh = True
         self._stray = -1
+        self._fields = {grammar().keywords[word] for word in words_of_the_language()["field"]}
 
     def read(self) -> None:
         self._report_hidden()
         text, tokens = self.tokens.source.text, self.tokens
         keywords = grammar().keywords
-        fields = {keywords[word] for word in words_of_the_language()["field"]}
         kinds, starts, ends = tokens.kinds, tokens.starts, tokens.ends
         for match in _scanner().finditer(text, 1 if text.startswith("\ufeff") else 0):
             kind = match.lastgroup or ""
             start, end = match.span(kind)
             if kind == "NAME":
                 kind = keywords.get(text[start:end], kind)
+                if kind in _AT_PLACES and (kind == "POINT" or kinds[-1:] == ["EQUAL"]):
+                    kind = "NAME"
             elif kind in _NO_TERMINALS:
                 if kind == "FOREIGN":
                     start = self._name_start(start)
@@ -146,14 +150,26 @@ class _Lexer:
             if self._doc:
                 self._attach(kind, start)
             self._fresh = False
-            if kind == "EQUAL" and kinds and kinds[-1] in fields:
-                kinds[-1] = "NAME"
+            if kind in ("EQUAL", "LBRACE"):
+                self._settle(kind, start)
             kinds.append(kind)
             starts.append(start)
             ends.append(end)
         kinds.append(END)
         starts.append(len(text))
         ends.append(len(text))
+
+    def _settle(self, sign: str, start: int) -> None:
+        """Decide between names and keywords before `=` or `{`."""
+        tokens, words = self.tokens, grammar().keywords
+        kinds = tokens.kinds
+        if sign == "EQUAL" and kinds and kinds[-1] in self._fields:
+            kinds[-1] = "NAME"
+        elif sign == "LBRACE" and kinds[-2:] == ["NAME", "NAME"]:
+            begin, end = tokens.starts[-2], tokens.ends[-2]
+            text = tokens.source.text
+            if words.get(text[begin:end]) == "POINT" and "\n" not in text[end:start]:
+                kinds[-2] = "POINT"
 
     def _trivia_or_error(self, kind: str, start: int, end: int) -> tuple[str, int]:
         """Return the terminal that replaces what is not a token, if one does, and its end."""

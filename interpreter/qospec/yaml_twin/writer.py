@@ -139,7 +139,9 @@ class EntryBuilder:
         entries = [entry for part in shape.parts if (entry := self._part(part, node)) is not None]
         if shape.block and node.body is not None:
             content = self._block(node.body.statements, entries, {part.key for part in shape.parts})
-            content.opened |= not isinstance(node, ast.Run | ast.Goal) and bool(content.entries)
+            content.opened |= not isinstance(node, ast.Run | ast.Goal | ast.Point) and bool(
+                content.entries
+            )
             content.end = self.above(self._parsed.token_range(node.body)[1])
             return content
         if short is not None and [entry.key for entry in entries] == [short.key]:

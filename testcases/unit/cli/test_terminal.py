@@ -260,8 +260,8 @@ def test_what_searches_found_is_a_table_with_its_notes(
     assert [line.split()[:6] for line in told[1:5]] == [
         ["size", "verdict", "ndr.load", "pdr.load", "loss_free.offered", "latency.user.delay.mean"],
         ["Mbit/s", "Mbit/s", "Mbit/s", "us"],
-        ["64", "B", "~", "inconclusive", "26.76", ".."],
-        ["128", "B", "~", "inconclusive", "26.76", ".."],
+        ["64", "B", "~", "inconclusive", "26.758", ".."],
+        ["128", "B", "~", "inconclusive", "26.758", ".."],
     ]
     assert "    note  half was not run: `soak` has no lower bound (in 2 of 2 cases)" in told
     assert max(map(len, told)) <= 110

@@ -96,6 +96,12 @@ def test_what_passes_on_too_few_says_so(planned) -> None:
     assert statement["caution"] == f"{cannot}: 2_995_731 are needed, none of them lost"
 
 
+def test_a_single_item_is_one_cell(planned, problems) -> None:
+    planned(text("f.clr < 1%", STEADY.replace("1_000", "50")))
+    (problem,) = problems.all
+    assert problem.message == "1 cell cannot show `f.clr < 1%`"
+
+
 def test_what_passes_on_enough_has_no_caution(planned) -> None:
     (case,) = planned(text("f.clr < 3%", repeats=5))
     document = outcome.case_document(case, trial.run(case, discover(), lambda _: None), "")

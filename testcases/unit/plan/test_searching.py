@@ -107,7 +107,7 @@ def test_defaults_are_named(planned) -> None:
 
 
 def test_halving_has_one_long_trial_for_each_load(planned) -> None:
-    text = SEARCH.replace("total = 11 s", "method = rfc2544").replace(", trial = 2 s", "")
+    text = SEARCH.replace("total = 11 s", "method = binary").replace(", trial = 2 s", "")
     (case,) = planned(TOPOLOGY + text)
     assert [trials_of_a_load(goal) for goal in case.case.phases[0].goals] == [1, 1]
     assert {goal.trial_ps for goal in case.case.phases[0].goals} == {60 * 10**12}
@@ -120,7 +120,7 @@ def test_a_plan_prints_the_bound_and_each_default(command) -> None:
     assert "at most 12 min 48 s emulated in total" in result.output
     assert re.search(r"goal ndr: .*trial 1 s \(default\), total 11 s, .*width 0.5 %", result.output)
     document = json.loads(command("plan", TOPOLOGY + SEARCH, "--json").stdout)
-    assert [goal["name"] for goal in document["cases"][0]["search"]["goals"]] == ["ndr", "pdr"]
+    assert [goal["name"] for goal in document["cases"][0]["phases"][0]["goals"]] == ["ndr", "pdr"]
     assert document["refused"] == []
 
 

@@ -6,6 +6,7 @@ from fractions import Fraction
 import pytest
 
 from qospec.report.charts.brackets import LEFT, MOST, RIGHT, WIDTH, _Losses, brackets
+from qospec.report.render import render
 
 
 @pytest.fixture
@@ -105,12 +106,19 @@ def test_a_result_without_both_bounds_is_only_named(cases):
     assert chart["names"][0]["text"] == "ndr (no loss): irregular, no bound is known"
 
 
-def test_a_single_trial_and_equal_bounds_are_drawn(cases):
+def test_a_search_that_tried_a_single_load_is_not_drawn(cases):
     search = load_search(cases[0])
-    search["trials"] = search["trials"][:1]
-    search["goals"] = [{**search["goals"][0], "lower": None, "upper": search["trials"][0]["load"]}]
+    search["trials"] = [trial for trial in search["trials"] if trial["load"]["text"] == "1 Mbit/s"]
+    assert [chart["search"]["variable"] for chart in brackets(cases[:1])] == ["offered"]
+
+
+def test_the_axis_has_the_whole_range_so_that_charts_can_be_compared(cases):
+    search = load_search(cases[0])
+    search["trials"] = search["trials"][3:]
+    for goal in search["goals"]:
+        goal |= {"lower": None, "upper": None}
     (panel,) = brackets(cases[:1])[0]["panels"]
-    assert LEFT <= panel["dots"][0]["x"] <= WIDTH - RIGHT
+    assert max(dot["x"] for dot in panel["dots"]) < (LEFT + WIDTH) / 2
 
 
 def test_of_very_many_searches_those_with_problems_are_drawn_in_order(cases):
@@ -122,6 +130,12 @@ def test_of_very_many_searches_those_with_problems_are_drawn_in_order(cases):
     names = [chart["case"] for chart in brackets(many)]
     assert len(names) == MOST
     assert names == [f"router:size={n}" for n in (*range(MOST - 1), 17)]
+
+
+def test_charts_of_a_repeated_case_say_their_repeat(phased):
+    assert "64 B, repeat 1</b>" not in render(phased, {}, "html")
+    phased["cases"][0]["run"]["repeat"] = 2
+    assert "64 B, repeat 1</b>" in render(phased, {}, "html")
 
 
 def test_cases_without_searches_have_no_charts(document):

@@ -47,6 +47,13 @@ def test_a_row_is_a_case_with_its_parameters_and_reports():
     assert [column.kind for column in grid.columns] == ["key", "value", "value"]
 
 
+def test_what_does_not_apply_is_blank():
+    idle = report("lost", None, verdict="not applicable")
+    cases = [case({"load": "10%"}, [report("lost", 3)]), case({"load": "20%"}, [idle])]
+    (grid,) = grids(cases, 80, 40)
+    assert text(grid) == ["load | lost", "10% | 3", "20% | "]
+
+
 def test_verdicts_have_a_column_if_anything_was_judged():
     cases = sweep(["64B"], ["10%", "20%"])
     cases[1]["verdict"] = "fail"

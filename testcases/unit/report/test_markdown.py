@@ -56,7 +56,7 @@ def test_one_case_too_long_for_a_comment_is_left_out(document):
     [
         ("a | b", "a \\| b"),
         ("*x* <b> `c` [d](e)", "\\*x\\* \\<b\\> \\`c\\` \\[d\\](e)"),
-        ("@cell", "@\u200bcell"),
+        ("@cell", "@&#8203;cell"),
         ("two\n\nlines", "two lines"),
     ],
 )

@@ -134,3 +134,17 @@ def test_failures_precede_what_is_inconclusive_and_are_distinguished() -> None:
     found = unmet({"verdict": "fail", "statements": its})
     assert [each["label"] for each in found] == [2, 6, 1, 5]
     assert [each["apart"] for each in found] == ["", "", "inconclusive", "inconclusive"]
+
+
+def test_what_kept_exchanges_from_their_end_is_a_reason_too() -> None:
+    losses = [
+        (1, "ask.exchanges", "a.ask", "timed_out", 2),
+        (1, "ask[1].answers", "far.meter", "policed", 1),
+        (1, "tell", "far.meter", "policed", 9),
+    ]
+    case = made(*losses, text="ask.exchanges.lost == 0 pkt", flows=("ask", "ask.exchanges", "tell"))
+    case["why"] = []
+    assert reasons(case) == [
+        "2 exchanges of ask: a.ask (timed_out)",
+        "1 answer of ask[1]: far.meter (policed)",
+    ]

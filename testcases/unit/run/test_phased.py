@@ -57,6 +57,7 @@ def test_a_search_finds_the_interval_with_ndr_as_close_as_asked(planned) -> None
     assert not list(violations(case, CASE))
     (search,) = case["phases"]
     ndr, pdr = search["goals"]
+    assert (ndr["defaults"], pdr["defaults"]) == (["exceed", "width"], ["exceed"])
     lower, upper = (Fraction(ndr[end]["value"]) for end in ("lower", "upper"))
     assert 0 < upper - lower <= upper / 200
     assert (ndr["regular"], ndr["complete"], ndr["notes"]) == (True, True, [])

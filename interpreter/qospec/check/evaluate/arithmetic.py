@@ -225,7 +225,7 @@ def _comparable(
     left: Amount | Deferred, right: Amount | Deferred, first: Span, second: Span
 ) -> Dimension:
     if left.dimension == right.dimension or is_literal_zero(right):
-        _verify_layers(left, right, first, second)
+        verify_layers(left, right, first, second)
         return left.dimension
     if is_literal_zero(left):
         return right.dimension
@@ -253,11 +253,12 @@ def _help_text(left: Amount | Deferred, right: Amount | Deferred, second: Span) 
 def _layer(
     node: ast.Binary, a: Amount | Deferred, b: Amount | Deferred, dimension: Dimension
 ) -> str:
-    _verify_layers(a, b, node.left.span, node.right.span)
+    verify_layers(a, b, node.left.span, node.right.span)
     return common_layer(a.layer, b.layer) if dimension.has_data else ""
 
 
-def _verify_layers(a: Amount | Deferred, b: Amount | Deferred, first: Span, second: Span) -> None:
+def verify_layers(a: Amount | Deferred, b: Amount | Deferred, first: Span, second: Span) -> None:
+    """Refuse two values that count different bits; raises CheckError."""
     if len({a.layer, b.layer} - {"", ANY_LAYER}) > 1:
         raise error(
             "E0212",

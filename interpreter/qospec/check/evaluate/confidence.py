@@ -92,9 +92,9 @@ def _verify_operator(node: ast.Criterion, expression: Expression) -> None:
 
 
 def verify_repeats(
-    node: ast.Criterion, statement: ast.Run | None, run: Run | None, test: ast.Test
+    node: ast.Criterion, statement: ast.Run | ast.Point | None, run: Run | None, test: ast.Test
 ) -> None:
-    """Refuse a confidence in a test that is not repeated often enough, by its `run`."""
+    """Refuse a confidence in a test that is not repeated often enough, by its `run` or point."""
     if run is None or run.repeat >= MIN_REPEATS:
         return
     given = None
@@ -112,7 +112,9 @@ def verify_repeats(
         f"a confidence of {_text(node)} needs at least {MIN_REPEATS} repeats",
         clause_of(node),
         secondary=(place, f"`repeat` is {run.repeat} here"),
-        help=f"write `{enough}`" if given is not None else f"add `{enough}` to `run`",
+        help=f"write `{enough}`"
+        if given is not None
+        else f"add `{enough}` to `{'point' if isinstance(statement, ast.Point) else 'run'}`",
     )
 
 

@@ -1,17 +1,19 @@
-"""What a search offers to criteria: the results of its goals."""
+"""What phases offer to criteria and to later phases: goals with their results, points."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, ClassVar
 
 from qospec.check.evaluate.context import CheckError, error
-from qospec.check.evaluate.values import Amount, Deferred, Poison, Value
+from qospec.check.evaluate.measurements import ControlValue
+from qospec.check.evaluate.values import POISON, Amount, Boolean, Deferred, List, Value
 from qospec.dataclass import dataclass
 from qospec.diagnostics import did_you_mean
 from qospec.model.expression import Found
 
 if TYPE_CHECKING:
     from qospec.check.evaluate.evaluator import Evaluator
+    from qospec.model.suite import GoalResult, Search
     from qospec.source import Span
     from qospec.syntax import ast
 
@@ -26,42 +28,136 @@ class DeferredBoolean(Value):
 
 @dataclass(frozen=True)
 class GoalValue(Value):
-    """A goal, and what a search has found for it, `greatest`; None if that is not known."""
+    """A goal, as criteria see it: its results are known after the run.
+
+    `search` is None after a mistake in it.
+    """
 
     what: ClassVar[str] = "a goal"
     name: str
     variable: str
-    greatest: Amount | None
+    search: Search | None
 
     def field(self, name: ast.Name, evaluator: Evaluator) -> Value:  # noqa: ARG002
         """Return the load that was found, its lower or upper bound, or whether it is regular."""
-        offered = (self.variable, "lower", "upper", "regular")
-        if name.text not in offered:
-            near = did_you_mean(name.text, offered)
-            raise error(
-                "E0515",
-                f"a goal has no `{name.text}`",
-                name.span,
-                label=f"did you mean `{near}`?" if near else "",
-                note="a goal offers " + " ".join(offered),
-                help=f"write `{self.name}.{near or self.variable}`",
-            )
+        part = _part(self.name, self.variable, name)
         text = f"{self.name}.{name.text}"
-        if name.text == "regular":
+        if part == "regular":
             return DeferredBoolean(Found(self.name, "regular", None, text))
-        if self.greatest is None:
-            return Poison()
-        part = "load" if name.text == self.variable else name.text
-        dimension, layer = self.greatest.dimension, self.greatest.layer
-        found = Found(self.name, part, dimension, text)
-        return Deferred(found, dimension, exact=False, layer=layer)
+        if self.search is None:
+            return POISON
+        dimension, layer = self.search.dimension, self.search.layer
+        return Deferred(
+            Found(self.name, part, dimension, text), dimension, exact=False, layer=layer
+        )
 
     def unfinished(self, span: Span) -> CheckError:
         """Return the mistake of a goal used as a value."""
-        return error(
+        return _unfinished(self.name, self.variable, span)
+
+
+@dataclass(frozen=True)
+class GoalOfTrial(Value):
+    """A goal, as a trial of a phase sees it: known if it belongs to an earlier search.
+
+    Attributes:
+        name: As written.
+        variable: Of its search.
+        search: Its search; None after a mistake in it, or if it is not carried out before.
+        result: What it has found; None likewise.
+    """
+
+    what: ClassVar[str] = "a goal"
+    name: str
+    variable: ast.Name
+    search: Search | None
+    result: GoalResult | None
+    is_later: bool = False
+
+    def field(self, name: ast.Name, evaluator: Evaluator) -> Value:
+        """Return one of its results; criteria, which are judged after all phases, learn nothing."""
+        part = _part(self.name, self.variable.text, name)
+        if evaluator.context.judging:
+            return POISON
+        if self.is_later:
+            raise error(
+                "E0514",
+                f"`{self.name}` is not known yet in this phase",
+                name.span,
+                secondary=(self.variable.span, "searched here"),
+                note="phases are carried out in the order in which they are written",
+                help="write this phase below that search",
+            )
+        if self.search is None or self.result is None:
+            return POISON
+        if part == "regular":
+            return Boolean(self.result.regular)
+        load = self.result.upper if part == "upper" else self.result.lower
+        if load is None:
+            bound = "upper" if part == "upper" else "lower"
+            raise error("E0515", f"`{self.name}` has no {bound} bound", name.span)
+        return Amount(load, self.search.dimension, self.search.layer)
+
+    def unfinished(self, span: Span) -> CheckError:
+        """Return the mistake of a goal used as a value."""
+        return _unfinished(self.name, self.variable.text, span)
+
+
+def _part(goal: str, variable: str, name: ast.Name) -> str:
+    """Return which result of a goal is meant: "load", "lower", "upper" or "regular"."""
+    offered = (variable, "lower", "upper", "regular")
+    if name.text not in offered:
+        near = did_you_mean(name.text, offered)
+        raise error(
             "E0515",
-            f"`{self.name}` is a goal: say which of its results",
-            span,
-            note=f"a goal offers {self.variable} lower upper regular",
-            help=f"write `{self.name}.{self.variable}`",
+            f"a goal has no `{name.text}`",
+            name.span,
+            label=f"did you mean `{near}`?" if near else "",
+            note="a goal offers " + " ".join(offered),
+            help=f"write `{goal}.{near or variable}`",
+        )
+    return "load" if name.text == variable else name.text
+
+
+def _unfinished(goal: str, variable: str, span: Span) -> CheckError:
+    return error(
+        "E0515",
+        f"`{goal}` is a goal: say which of its results",
+        span,
+        note=f"a goal offers {variable} lower upper regular",
+        help=f"write `{goal}.{variable}`",
+    )
+
+
+@dataclass(frozen=True)
+class PointValue(ControlValue):
+    """An operating point, as criteria see it: the flows that take part, and the list of them."""
+
+    what: ClassVar[str] = "a point"
+    listed: tuple[Value, ...]
+
+    def field(self, name: ast.Name, evaluator: Evaluator) -> Value:
+        """Return a flow, or all flows."""
+        if name.text == "flows":
+            return List(self.listed)
+        return super().field(name, evaluator)
+
+
+@dataclass(frozen=True)
+class PointOfTrial(Value):
+    """An operating point, as a trial of a phase sees it: what it measures is not known."""
+
+    what: ClassVar[str] = "a point"
+    name: str
+
+    def field(self, name: ast.Name, evaluator: Evaluator) -> Value:
+        """Refuse a measurement in a phase; criteria are judged after all phases."""
+        if evaluator.context.judging:
+            return POISON
+        raise error(
+            "E0207",
+            "a measured value cannot flow back into the test",
+            name.span,
+            note=f"`{self.name}` is a point, and its flows are measured",
+            help="use what a goal has found, such as `ndr.load`",
         )

@@ -38,6 +38,7 @@ HOMES: dict[type, tuple[str, str]] = {
     ast.Skip: ("`skip`", "a test"),
     ast.Search: ("`search`", "a test"),
     ast.Goal: ("`goal`", "a search"),
+    ast.Point: ("`point`", "a test"),
     ast.Machine: ("a machine", "a device"),
     ast.ForAll: ("`forall`", "a property"),
     ast.State: ("`state`", "a machine"),

@@ -45,14 +45,15 @@ class Binding:
         name: The name.
         span: Where it was declared.
         what: What it is, for messages: "a parameter", "a device".
-        instead: For values that a search varies: what a criterion writes in their place.
+        varies: The variables of phases that its value depends on, each with what a criterion
+            writes in its place.
     """
 
     def __init__(self, name: str, span: Span, what: str, make: Callable[[], Value]) -> None:
         self.name = name
         self.span = span
         self.what = what
-        self.instead = ""
+        self.varies: dict[str, str] = {}
         self._make = make
         self._value: Value | None = None
 
@@ -76,24 +77,24 @@ class Binding:
                 self._value = POISON
             finally:
                 context.evaluating.pop()
-        if self.instead:
+        if self.varies:
             for each in context.evaluating:
-                each.instead = self.instead
+                each.varies |= self.varies
         return self._value
 
     def named(self, span: Span, context: Context) -> Value:
         """Return the value where an expression names it; raises CheckError.
 
-        A criterion is judged once, so it cannot use a variable of which a search tries many values.
+        A criterion is judged once, so it cannot use a variable, which has other values elsewhere.
         """
         value = self.value(context)
-        if self.instead and context.judging and not context.evaluating:
-            raise error(
-                "E0515",
-                f"a search tries many values of `{self.name}`: say which one",
-                span,
-                help=f"write what a goal has found: `{self.instead}`",
-            )
+        if self.varies and context.judging and not context.evaluating:
+            goal = next((each for each in self.varies.values() if each), "")
+            message = f"a search tries many values of `{self.name}`: say which one"
+            if not goal:
+                message = f"`{self.name}` has a value in each phase: say which one"
+            help_text = f"write what a goal has found: `{goal}`" if goal else "write the value"
+            raise error("E0515", message, span, help=help_text)
         return value
 
     def _cycle(self, evaluating: list[Binding]) -> CheckError:

@@ -90,6 +90,7 @@ def convert(value: Value, parameter: Parameter, kind: Kind, span: Span) -> Any:
         "load": mixes.load,
         "size mix": mixes.size_mix,
         "address": address,
+        "width": _width,
     }
     return others[domain.name](value, name, span)
 
@@ -243,6 +244,13 @@ def _choice(value: Value, name: str, domain: Domain, span: Span) -> str:
             fix=respelling(place, text, domain.choices),
         )
     return text
+
+
+def _width(value: Value, name: str, span: Span) -> Amount | None:
+    """Return a share of a load, or a difference of two, as it is: the load says which it is."""
+    if not isinstance(value, Amount):
+        raise _wrong_type(name, "a share or a difference", value.what, span)
+    return None if value.value is None else value
 
 
 def _names(value: Value, name: str, span: Span) -> tuple[str, ...] | None:

@@ -67,7 +67,7 @@ class Record(Value):
         self._bindings = {name: self._bound(name, each) for name, each in given.items()}
         self.kept: dict[str, Any] = {}
 
-    def copy(self, body: ast.Body, scope: Scope, evaluator: Evaluator) -> Value:
+    def copy(self, body: ast.Body, scope: Scope, evaluator: Evaluator) -> Record:
         """Return a copy with the fields of `body` in place of its own."""
         fresh: dict[str, Field] = {}
         written = _assignments(body, evaluator)
@@ -310,7 +310,7 @@ def fields_of(
     """Return what the bindings of a body give the fields of a kind; mistakes are reported."""
     own = ast.Body(statements=tuple(binds), span=body.span)
     record = Record(kind, {}, body.span, evaluator).copy(own, scope, evaluator)
-    return record.arguments(evaluator)[0] if isinstance(record, Record) else {}
+    return record.arguments(evaluator)[0]
 
 
 def _excused(kind: Kind, names: Sequence[ast.Name], scope: Scope) -> frozenset[str]:

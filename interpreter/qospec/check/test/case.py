@@ -2,39 +2,50 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from qospec.check.device import invariants
 from qospec.check.evaluate.context import CheckError, error
 from qospec.check.evaluate.measurements import ControlValue, FlowValue
-from qospec.check.evaluate.scope import known_binding
+from qospec.check.evaluate.scope import Binding, known_binding
 from qospec.check.evaluate.values import POISON, List, Value
 from qospec.check.test import flows as flow_rules
 from qospec.check.test.loops import LoopFlows, Loops, on_network
 from qospec.check.test.run_settings import run_of, skip_reason
-from qospec.check.test.search import SearchBuilder
 from qospec.check.test.statements import Statements
-from qospec.model.suite import Case, Flow, Network, Search
+from qospec.model.suite import Case, Flow, Network
 from qospec.syntax import ast
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-    from fractions import Fraction
+    from collections.abc import Callable, Mapping
 
     from qospec.check.evaluate.evaluator import Evaluator
-    from qospec.check.evaluate.scope import Binding, Scope
+    from qospec.check.evaluate.scope import Scope
     from qospec.check.test.parts import CaseScope
-    from qospec.check.test.sweeps import Combination
     from qospec.check.topology.flatten import Networks
-    from qospec.model.suite import Phase
+    from qospec.model.suite import Phase, Run
 
 FLOWS = ("a flow", "a flow of a loop")
 """What messages call names of flows."""
 
 
+class CaseId(NamedTuple):
+    """The name of a case, and the values of its sweeps as text."""
+
+    name: str
+    parameters: tuple[tuple[str, str], ...]
+
+
 class CaseBuilder:
-    """Evaluates the statements of a test: values first, then flows, then criteria."""
+    """Evaluates the statements of a test: values first, then flows, then criteria.
+
+    Attributes:
+        found: The networks, the topology as "".
+        listed: What can be measured of the flows, by name.
+        built: The flows.
+        uses: By flow, the variables of phases that it depends on.
+        nodes: By flow, where it is written.
+    """
 
     def __init__(self, names: CaseScope, networks: Networks, evaluator: Evaluator) -> None:
         self._test = names.test
@@ -43,69 +54,65 @@ class CaseBuilder:
         self._networks = networks
         self._evaluator = evaluator
         self._context = evaluator.context
+        self.found: dict[str, Network] = {}
+        self.listed: dict[str, FlowValue] = {}
+        self.built: list[Flow] = []
+        self.uses: dict[str, frozenset[str]] = {}
+        self.nodes: dict[str, ast.Flow] = {}
         self._loops = Loops(evaluator)
-        self._flows: dict[str, FlowValue] = {}
-        self._built: list[Flow] = []
+        self._unbound: frozenset[str] = frozenset()
+        self._builds = True
 
-    def build(self, name: str, points: Combination) -> Case | None:
-        """Return the case, or None after a mistake in it."""
+    def build(self, case: CaseId) -> Case | None:
+        """Return a case without phases, or None after a mistake in it."""
         before, self._context.loop_iterations = self._context.mistakes, 0
-        found = self._topology()
-        searching = SearchBuilder(self._names, self._evaluator)
-        searching.declare()
-        self._each(lambda statement, scope: self._flow(statement, scope, ""))
-        searching.close()
-        self._each(lambda statement, scope: self._control(statement, scope, found))
+        self.topology()
+        self.flows()
+        run = run_of(self._names, self._evaluator)
+        found = self.judged(case, run, ())
+        return found if self._context.mistakes == before else None
+
+    def topology(self) -> None:
+        """Declare the names of the topology, if there is one."""
+        if self._names.topology is None:
+            return
+        instance = self._networks.of(*self._names.topology)
+        self._names.add_topology(instance and instance.names)
+        if instance is not None and instance.network is not None:
+            self.found[""] = instance.network
+
+    def flows(self, unbound: frozenset[str] = frozenset(), *, built: bool = True) -> None:
+        """Declare the flows, but for those that use a variable that is unbound here.
+
+        If they are not `built`, only what can be measured of them is worked out.
+        """
+        self._unbound, self._builds = unbound, built
+        self._context.judging = False
+        self._each(lambda statement, scope: self._flow(statement, scope, "", {}))
         self._flow_list()
-        run = run_of(self._names, searching.search, self._evaluator)
-        judged = Statements(self._names, run, self._loops, self._evaluator)
+
+    def judged(self, case: CaseId, run: Run | None, phases: tuple[Phase, ...]) -> Case | None:
+        """Return the case with what is asked of it; None if it lacks a part."""
+        self._context.judging = True
+        self._each(self._control)
+        judged = Statements(self._names, run, self._loops, self._evaluator, phases)
         self._each(lambda statement, scope: judged.add(statement, scope, ""))
         why = skip_reason(self._names, self._evaluator)
         for binding in self._scope.names.values():
             self._guard(lambda each: each.value(self._context), binding)
-        if self._context.mistakes > before or run is None or "" not in found:
+        if run is None or "" not in self.found:
             return None
-        parameters = tuple((point.binding.name, point.text) for point in points)
-        statements = (*judged.statements, *invariants.of_networks(found))
-        flows = tuple(self._built)
-        phases = () if searching.search is None else (searching.search,)
-        return Case(name, parameters, found, flows, run, statements, why, phases)
+        flows, networks = tuple(self.built), self.found
+        statements = (*judged.statements, *invariants.of_networks(networks))
+        return Case(case.name, case.parameters, networks, flows, run, statements, why, phases)
 
-    def trial(
-        self,
-        name: str,
-        points: Combination,
-        phase: Phase,
-        load: Fraction | None,
-        trial_ps: int | None,
-    ) -> Case | None:
-        """Return the case of one trial of a phase, or None after a mistake in it."""
-        before = self._context.mistakes
-        networks = self._topology()
-        searching = SearchBuilder(self._names, self._evaluator, load)
-        searching.declare()
-        self._each(lambda statement, scope: self._flow(statement, scope, ""))
-        searching.close()
-        self._each(lambda statement, scope: self._control(statement, scope, networks))
-        self._flow_list()
-        run = run_of(self._names, searching.search, self._evaluator)
+    def required(self, case: CaseId, run: Run) -> Case:
+        """Return the case of a trial, with what is required of it."""
+        self._context.judging = True
         judged = Statements(self._names, run, self._loops, self._evaluator, kinds=("require",))
         self._each(lambda statement, scope: judged.add(statement, scope, ""))
-        if self._context.mistakes > before or run is None or not isinstance(phase, Search):
-            return None
-        length_ps = trial_ps or phase.goals[0].trial_ps
-        run = replace(run, measure_ps=length_ps, repeat=1)
-        parameters = tuple((point.binding.name, point.text) for point in points)
-        statements = (*judged.statements, *invariants.of_networks(networks))
-        return Case(name, parameters, networks, tuple(self._built), run, statements)
-
-    def _topology(self) -> dict[str, Network]:
-        """Declare the names of the topology, and return its network; nothing after a mistake."""
-        if self._names.topology is None:
-            return {}
-        instance = self._networks.of(*self._names.topology)
-        self._names.add_topology(instance and instance.names)
-        return {"": instance.network} if instance is not None and instance.network else {}
+        statements = (*judged.statements, *invariants.of_networks(self.found))
+        return Case(case.name, case.parameters, self.found, tuple(self.built), run, statements)
 
     def _each(self, act: Callable[[ast.Statement, Scope], None]) -> None:
         for statement, scope in self._names.statements:
@@ -117,28 +124,43 @@ class CaseBuilder:
         except CheckError as mistake:
             self._context.report(mistake)
 
-    def _flow(self, node: ast.Statement, scope: Scope, subscript: str) -> None:
+    def _flow(
+        self, node: ast.Statement, scope: Scope, subscript: str, around: Mapping[str, str]
+    ) -> None:
+        """Declare a flow, or those of a loop; `around` are the variables that loops run over."""
         if isinstance(node, ast.Loop) and _makes_flows(node):
-            self._flows_of_loop(node, scope, subscript)
+            self._flows_of_loop(node, scope, subscript, around)
         if not isinstance(node, ast.Flow):
             return
         self._verify_topology(node, "a flow")
         name = f"{node.name.text}{subscript}"
-        if name in self._flows and subscript:
+        if name in self.listed and subscript:
             raise error(
                 "E0102",
                 f"two flows are called `{name}`",
                 node.name.span,
                 help="loop over values that differ, and give each loop's flows another name",
             )
-        made, value = flow_rules.flow(node, name, scope, self._evaluator)
-        if value is None:  # what is measured of it hangs on what is wrong with it
+        made: list[Flow] = []
+
+        def make() -> Value:
+            if not self._builds:
+                return flow_rules.measured(node, name, scope, self._evaluator) or POISON
+            flow, value = flow_rules.flow(node, name, scope, self._evaluator)
+            made.extend([flow] if flow is not None else [])
+            return POISON if value is None else value
+
+        making = Binding(node.name.text, node.name.span, FLOWS[0], make)
+        making.varies = dict(around)
+        value = making.value(self._context)
+        uses = frozenset(making.varies)
+        if uses & self._unbound or not isinstance(value, FlowValue):
+            # it takes no part here; or what is measured of it depends on what is wrong with it
             scope.declare(known_binding(node.name, FLOWS[0], POISON), self._context)
             return
-        self._flows[name] = value
+        self.listed[name], self.uses[name], self.nodes[name] = value, uses, node
         scope.declare(known_binding(node.name, FLOWS[0], value), self._context)
-        if made is not None:
-            self._built.append(made)
+        self.built += made
 
     def _verify_topology(self, node: ast.Statement, what: str) -> None:
         if self._names.topology is None:
@@ -151,14 +173,18 @@ class CaseBuilder:
                 help=f"write `test {name} on …`, or leave it to the tests that name a topology",
             )
 
-    def _flows_of_loop(self, node: ast.Loop, scope: Scope, around: str) -> None:
+    def _flows_of_loop(
+        self, node: ast.Loop, scope: Scope, outer: str, around: Mapping[str, str]
+    ) -> None:
         """Make the flows of each iteration; outside they are arrays, by the iterations' indices."""
         arrays: dict[str, tuple[Binding, dict[int, Value]]] = {}
         for iteration in self._loops.opened(node, scope):
+            varies = {**around, **iteration.scope.names[node.name.text].varies}
             for statement in node.body.statements:
-                inner = f"{around}[{iteration.number}]"
+                inner = f"{outer}[{iteration.number}]"
                 self._guard(
-                    lambda each, t=iteration, i=inner: self._flow(each, t.scope, i), statement
+                    lambda each, t=iteration, i=inner, v=varies: self._flow(each, t.scope, i, v),
+                    statement,
                 )
             for name, binding in iteration.scope.names.items():
                 if binding.what in FLOWS:
@@ -166,11 +192,11 @@ class CaseBuilder:
                     arrays.setdefault(name, (binding, {}))[1][iteration.number] = value
         for name, (binding, iterations) in arrays.items():
             outside = ast.Name(text=name, span=binding.span)
-            array = LoopFlows(f"{name}{around}", iterations)
+            array = LoopFlows(f"{name}{outer}", iterations)
             scope.declare(known_binding(outside, FLOWS[1], array), self._context)
 
     def _flow_list(self) -> None:
-        listed = List(tuple(self._flows.values()))
+        listed = List(tuple(self.listed.values()))
         for scope in self._names.scopes:
             known = scope.find("flows")
             if known is None:
@@ -181,16 +207,21 @@ class CaseBuilder:
             message = "`flows` is the list of all flows of a test: no name can hide it"
             self._context.report(error("E0102", message, known.span, help="choose another name"))
 
-    def _declared(self) -> dict[str, Value]:
-        """Return the flows by their names outside loops."""
-        own = [each for each in self._scope.names.values() if each.what in FLOWS]
-        return {each.name: each.value(self._context) for each in own}
+    def listed_on(self, network: str) -> tuple[Value, ...]:
+        """Return the list of all flows on another network."""
+        return tuple(flow.on(network) for flow in self.listed.values())
 
-    def _control(self, node: ast.Statement, scope: Scope, found: dict[str, Network]) -> None:
+    def on_network(self, name: str) -> dict[str, Value]:
+        """Return the flows on another network, by their names outside loops."""
+        own = [each for each in self._scope.names.values() if each.what in FLOWS]
+        return {each.name: on_network(each.value(self._context), name) for each in own}
+
+    def _control(self, node: ast.Statement, scope: Scope) -> None:
+        found = self.found
         if not isinstance(node, ast.Control):
             return
         self._verify_topology(node, "a control")
-        flows = {n: on_network(flow, node.name.text) for n, flow in self._declared().items()}
+        flows = self.on_network(node.name.text)
         value = ControlValue(flows)
         scope.declare(known_binding(node.name, "a control", value), self._context)
         instance = self._networks.of(node.topology, scope)

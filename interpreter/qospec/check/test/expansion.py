@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from qospec.check.evaluate import context
@@ -11,10 +10,9 @@ from qospec.check.evaluate.context import CheckError, error, too_deep
 from qospec.check.evaluate.loops import written_values
 from qospec.check.evaluate.values import List, Poison, Text
 from qospec.check.test import applicability, tautologies
-from qospec.check.test.case import CaseBuilder
 from qospec.check.test.parts import CaseScope, is_template, parts_of, sweeps_of
 from qospec.check.test.sweeps import case_name, combinations
-from qospec.check.test.trials import Trials
+from qospec.check.test.trials import CaseMaker
 from qospec.model.expression import is_constant
 from qospec.model.suite import Case, Test
 from qospec.syntax import ast
@@ -145,13 +143,10 @@ class _Expansion:
                     )
                 before = self._context.mistakes
                 self._context.case = self._case(name, points)
-                names = CaseScope(self._parts, points, self._evaluator)
-                case = CaseBuilder(names, self._networks, self._evaluator).build(name, points)
+                maker = CaseMaker(self._parts, points, self._networks, self._evaluator)
+                case = maker.build(name)
                 if case is None or self._context.mistakes > before:
                     return ()
-                if case.phases:
-                    own = (self._parts, points, self._networks, self._evaluator)
-                    case = replace(case, at=Trials(*own, name))
                 built[name] = case
         except CheckError as mistake:
             self._context.report(mistake)

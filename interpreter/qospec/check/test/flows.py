@@ -61,6 +61,13 @@ def flow(
     return replace(made, places=places), value
 
 
+def measured(node: ast.Flow, name: str, scope: Scope, evaluator: Evaluator) -> FlowValue | None:
+    """Return what can be measured of a flow; None if what it sends cannot be known."""
+    _, many = _hosts(node.origin, scope, evaluator)
+    record = record_of(node, scope, evaluator)
+    return None if record is None else _measured(record.kind, name, many)
+
+
 def _measured(kind: Kind, name: str, many: int | None) -> FlowValue:
     """Return what can be measured of a flow of such traffic."""
     if "cell" in kind.carries:

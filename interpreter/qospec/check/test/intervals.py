@@ -85,9 +85,8 @@ def _fitting(every_ps: int, measure_ps: int, span: Span) -> None:
 
 def _have_series(expression: Expression, evaluator: Evaluator, node: ast.Report) -> None:
     """Refuse what is only known for the whole run."""
-    series = {
-        name: kind.build.series for name, kind in evaluator.context.catalogue.of("metric").items()
-    }
+    metrics = evaluator.context.catalogue.of("metric")
+    series = {name: kind.build.series for name, kind in metrics.items()}
     if isinstance(expression, Operation) and expression.dimension is None:
         raise error(
             "E0520",
@@ -101,7 +100,11 @@ def _have_series(expression: Expression, evaluator: Evaluator, node: ast.Report)
     ]
     strange += [leaf.text for leaf in counted(expression)]
     if strange:
-        known = [f"{name}.{each}" if each else name for name, of in series.items() for each in of]
+        known = [
+            f"{min((kind.name, *kind.aliases[:1]), key=len)}.{each}".removesuffix(".")
+            for kind in metrics.values()
+            for each in kind.build.series
+        ]
         raise error(
             "E0520",
             f"`{strange[0]}` is known only for the whole run, not for its intervals",

@@ -61,7 +61,7 @@ class Loops:
     def _names(self, node: ast.Loop, value: Value, values: Binding, around: Scope) -> Scope:
         inner = Scope(around)
         own = known_binding(node.name, HERE, value)
-        own.instead = values.instead
+        own.varies = values.varies
         inner.declare(own, self._evaluator.context)
         for statement in node.body.statements:
             if isinstance(statement, ast.Let):

@@ -16,7 +16,6 @@ if TYPE_CHECKING:
     from qospec.check.evaluate.evaluator import Evaluator
     from qospec.check.evaluate.scope import Scope
     from qospec.check.test.parts import CaseScope
-    from qospec.model.suite import Search
 
 
 class RunFields:
@@ -52,29 +51,29 @@ RUN = Kind(
 """`run` has fields like any kind, and is checked like one."""
 
 
-SEARCHED = replace(RUN, parameters={name: RUN.parameters[name] for name in ("warmup", "repeat")})
-"""Of a test with a search: the search has the rest."""
+PHASED = replace(RUN, parameters={name: RUN.parameters[name] for name in ("warmup", "repeat")})
+"""Of a test with searches or points: these have the rest."""
 
 
-SET_BY_SEARCH = {
+SET_BY_PHASES = {
     "measure": (
-        "the goals of a search set how long a trial measures",
-        "write `trial = …` in the search",
+        "each phase says how long its trials measure",
+        "write `trial = …` in a search, and `measure = …` in a point",
     ),
-    "overload": ("a search may offer more than a line carries", "remove it"),
+    "overload": ("phases may offer more than a line carries", "remove it"),
 }
-"""Fields of `run` that a search determines: why, and what to write instead."""
+"""Fields of `run` that phases determine: why, and what to write instead."""
 
 
-def run_of(names: CaseScope, search: Search | None, evaluator: Evaluator) -> Run | None:
+def run_of(names: CaseScope, evaluator: Evaluator) -> Run | None:
     """Return how a test is run, or None after a mistake.
 
-    A search has the length of its trials itself, and may offer more than a line carries.
+    Phases have the length of their trials themselves, and may offer more than a line carries.
     """
-    searching = any(names.of(ast.Search))
+    phased = has_phases(names)
     found = list(names.of(ast.Run))
-    if not found and searching:
-        return _searched({}, search)
+    if not found and phased:
+        return _phased({})
     if not found:
         if names.topology is not None and not names.scope.may_hold("run"):
             message = f"`{names.test.name.text}` does not say how long to measure"
@@ -92,16 +91,14 @@ def run_of(names: CaseScope, search: Search | None, evaluator: Evaluator) -> Run
             )
         )
     node, scope = found[0]
-    body = _without_fields_of_search(node.body, evaluator) if searching else node.body
-    kind = SEARCHED if searching else RUN
+    body = _without_fields_of_phases(node.body, names, evaluator) if phased else node.body
+    kind = PHASED if phased else RUN
     record = Record(kind, {}, node.span, evaluator).copy(body, scope, evaluator)
-    if not isinstance(record, Record):
-        return None
     arguments, complete = record.arguments(evaluator)
     if not complete or "repeat" in record.excused - record.given.keys():
         return None
-    if searching:
-        return _searched(arguments, search)
+    if phased:
+        return _phased(arguments)
     given: dict[str, Any] = {"warmup": 0, "repeat": 1, **arguments}
     return Run(
         int(Fraction(given["warmup"])),
@@ -112,25 +109,28 @@ def run_of(names: CaseScope, search: Search | None, evaluator: Evaluator) -> Run
     )
 
 
-def _without_fields_of_search(body: ast.Body, evaluator: Evaluator) -> ast.Body:
-    """Report the fields of `run` that a search determines, and leave them out."""
+def has_phases(names: CaseScope) -> bool:
+    """Return whether a test has searches or points."""
+    return any(names.of(ast.Search)) or any(names.of(ast.Point))
+
+
+def _without_fields_of_phases(body: ast.Body, names: CaseScope, evaluator: Evaluator) -> ast.Body:
+    """Report the fields of `run` that phases determine, and leave them out."""
     kept = []
     for node in body.statements:
-        if not isinstance(node, ast.Bind) or node.names[0].text not in SET_BY_SEARCH:
+        if not isinstance(node, ast.Bind) or node.names[0].text not in SET_BY_PHASES:
             kept.append(node)
             continue
         name = node.names[0]
-        why, way_out = SET_BY_SEARCH[name.text]
-        message = f"`run` has no field `{name.text}` in a test with a search"
+        why, way_out = SET_BY_PHASES[name.text]
+        phase = "search" if any(names.of(ast.Search)) else "point"
+        message = f"`run` has no field `{name.text}` in a test with a {phase}"
         evaluator.context.report(error("E0104", message, name.span, note=why, help=way_out))
     return replace(body, statements=tuple(kept))
 
 
-def _searched(given: dict[str, Any], search: Search | None) -> Run | None:
-    if search is None or not search.goals:
-        return None
-    longest_ps = max(goal.trial_ps for goal in search.goals)
-    return Run(int(given.get("warmup", 0)), longest_ps, given.get("repeat", 1), overload=True)
+def _phased(given: dict[str, Any]) -> Run:
+    return Run(int(given.get("warmup", 0)), 0, given.get("repeat", 1), overload=True)
 
 
 def skip_reason(names: CaseScope, evaluator: Evaluator) -> str:

@@ -1,46 +1,52 @@
-"""`search x in low .. high { goal … }`: its variable, and what a goal offers to criteria."""
+"""`search x in low .. high { goal … }`: its range, and what its goals ask of a load."""
 
 from __future__ import annotations
 
 from dataclasses import replace
 from fractions import Fraction
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from qospec.catalogue.kinds import LONGEST_PS, REQUIRED, Domain, Kind, Parameter
-from qospec.check.evaluate.context import error
+from qospec.check.evaluate.arithmetic import verify_layers
+from qospec.check.evaluate.context import CheckError, error
 from qospec.check.evaluate.dimensions import named
-from qospec.check.evaluate.goals import GoalValue
 from qospec.check.evaluate.loops import misplaced
-from qospec.check.evaluate.scope import Binding, known_binding
-from qospec.check.evaluate.values import Amount, Poison, Value
-from qospec.check.records.record import fields_of
+from qospec.check.evaluate.values import Amount, Poison
+from qospec.check.records.fields import convert
+from qospec.check.records.record import Record
 from qospec.model.suite import Goal, Search
 from qospec.syntax import ast
-from qospec.units import PS_PER_S
+from qospec.units import CALLS, CELLS, COUNT, FRAMES, PACKETS, PS_PER_S, text_of
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from qospec.check.evaluate.evaluator import Evaluator
     from qospec.check.evaluate.scope import Scope
-    from qospec.check.test.parts import CaseScope
+    from qospec.check.evaluate.values import Value
+    from qospec.source import Span
 
 HERE = "a search"
-WHAT = "what is searched"
 FINEST = Fraction(1, 10**6)
-METHODS = ("mlrsearch", "rfc2544")
+METHODS = ("mlrsearch", "binary", "step")
+WHOLE = (COUNT, PACKETS, CELLS, FRAMES, CALLS)
+"""Dimensions of what can be counted: a range between whole numbers of them steps by one."""
 
 TIMES = {
     "mlrsearch": {"trial": PS_PER_S, "total": 21 * PS_PER_S},
-    "rfc2544": {"trial": 60 * PS_PER_S, "total": 60 * PS_PER_S},
+    "binary": {"trial": 60 * PS_PER_S, "total": 60 * PS_PER_S},
+    "step": {"trial": 60 * PS_PER_S, "total": 60 * PS_PER_S},
 }
 """Defaults by method. Source: FD.io CSIT's use of MLRsearch; RFC 2544, 24, trial duration."""
+
+SHARE = Domain("ratio", FINEST, Fraction(1, 2))
+"""Of a width as a share of the load."""
 
 _ATTRIBUTES = {
     "trial": Parameter("trial", Domain("time", 1, LONGEST_PS), None),
     "total": Parameter("total", Domain("time", 1, LONGEST_PS), None),
     "exceed": Parameter("exceed", Domain("ratio", 0, 1), Fraction(1, 2)),
-    "width": Parameter("width", Domain("ratio", FINEST, Fraction(1, 2)), Fraction(1, 200)),
+    "width": Parameter("width", Domain("width"), Fraction(1, 200)),
 }
 """What a goal requires of a load. Source: RFC 9971 (MLRsearch), attributes of a search goal."""
 
@@ -49,7 +55,7 @@ class SearchFields:
     """The fields of a search and of its goals."""
 
     loss: Fraction
-    """The greatest share of cells that may be lost in a good trial."""
+    """The greatest share of cells or packets that may be lost in a good trial."""
     trial: int
     """How long a trial lasts."""
     total: int
@@ -57,9 +63,11 @@ class SearchFields:
     exceed: Fraction
     """The greatest share of these in which a good load may have bad trials."""
     width: Fraction
-    """How near the bounds come to each other, as a share of the upper one."""
+    """How near the bounds come to each other: a share of the upper one, or a difference."""
     method: str
     """By which rules the loads are chosen."""
+    confirm: int
+    """Of the method `step`: how many loads in succession must be good, from the top down."""
 
 
 SEARCH = Kind(
@@ -71,6 +79,7 @@ SEARCH = Kind(
     parameters={
         **_ATTRIBUTES,
         "method": Parameter("method", Domain("choice", choices=METHODS), "mlrsearch"),
+        "confirm": Parameter("confirm", Domain("integer", 1, 100), 1),
     },
     build=SearchFields,
 )
@@ -85,111 +94,119 @@ GOAL = replace(
 )
 
 
-class SearchBuilder:
-    """The search of a test: its variable at the greatest load, and its goals, as names."""
+class Ends(NamedTuple):
+    """The range of a search: its lowest and highest value, and the distance of those between."""
 
-    def __init__(
-        self, names: CaseScope, evaluator: Evaluator, load: Fraction | None = None
-    ) -> None:
-        self.node, self._scope = _only(names, evaluator)
-        self._load = load
-        self.search: Search | None = None
-        self._evaluator = evaluator
-        self._context = evaluator.context
-        self._used = False
+    low: Amount
+    high: Amount
+    step: Amount | None
 
-    def declare(self) -> None:
-        """Declare what is searched and the goals; a mistake is reported."""
-        self._context.judging = False
-        node, scope = self.node, self._scope
-        if node is None:
-            return
-        low, high = self._ends(node, scope)
-        self.search = self._search(node, low, high, scope)
-        tried: Value = high if high is not None else Poison()
-        if self._load is not None and high is not None:
-            tried = Amount(self._load, high.dimension, high.layer)
 
-        def use() -> Value:
-            self._used = True
-            return tried
-
-        searched = Binding(node.name.text, node.name.span, WHAT, use)
-        first = next((each.name.text for each in _goals(node)), "goal")
-        searched.instead = f"{first}.{node.name.text}"
-        scope.declare(searched, self._context)
-        for goal in _goals(node):
-            made = GoalValue(goal.name.text, node.name.text, high)
-            scope.declare(known_binding(goal.name, "a goal", made), self._context)
-
-    def close(self) -> None:
-        """Withdraw the variable, and what depends on it, from criteria: only flows may use it."""
-        self._context.judging = True
-        if self.node is None or self._used:
-            return
-        name = self.node.name
-        self._context.report(
-            error(
-                "E0514",
-                f"no flow depends on `{name.text}`",
-                name.span,
-                help=f"use it in a flow's traffic, such as `load(rate = {name.text})`",
-            )
-        )
-
-    def _ends(self, node: ast.Search, scope: Scope) -> tuple[Amount | None, Amount | None]:
-        values = node.values
-        if not isinstance(values, ast.Range) or values.step is not None:
-            self._context.report(
-                error(
-                    "E0514",
-                    "a search takes a lower and an upper bound, without steps",
-                    values.span,
-                    help="write `in lowest .. highest`",
-                )
-            )
-            return None, None
-        low, high = (self._end(each, scope) for each in (values.first, values.last))
-        if low is None or high is None:
-            return low, high
-        if low.dimension != high.dimension:
-            self._context.report(
+def ends_of(node: ast.Search, scope: Scope, evaluator: Evaluator) -> Ends | None:
+    """Return the range of a search; None after a mistake, which is reported."""
+    values, context = node.values, evaluator.context
+    if not isinstance(values, ast.Range):
+        help_text = "write `in lowest .. highest`"
+        mistake = error("E0514", "a search takes a range", values.span, help=help_text)
+        context.report(mistake)
+        return None
+    low, high = (_end(each, scope, evaluator) for each in (values.first, values.last))
+    step = None if values.step is None else _end(values.step, scope, evaluator)
+    if low is None or high is None or (values.step is not None and step is None):
+        return None
+    for other, place in ((high, values.last), (step, values.step)):
+        if other is not None and place is not None and other.dimension != low.dimension:
+            what = "a search between" if other is high else "a search in steps from"
+            context.report(
                 error(
                     "E0203",
-                    f"a search between {named(low.dimension)} and {named(high.dimension)}",
-                    values.last.span,
-                    label=f"this is {named(high.dimension)}",
+                    f"{what} {named(low.dimension)} and {named(other.dimension)}",
+                    place.span,
+                    label=f"this is {named(other.dimension)}",
                     secondary=(values.first.span, f"this is {named(low.dimension)}"),
                 )
             )
-        elif low.value is not None and high.value is not None and not 0 < low.value < high.value:
-            self._context.report(
-                error(
-                    "E0514",
-                    "a search starts above 0 and goes up",
-                    values.span,
-                    help="write the lowest load first, such as `1% of bottleneck`",
-                )
-            )
-        else:
-            return low, high
-        return None, None
-
-    def _end(self, node: ast.Expression, scope: Scope) -> Amount | None:
-        value = self._evaluator.plain(node, scope)
-        if isinstance(value, Amount):
-            return value
-        if not isinstance(value, Poison):
-            what = f"expected a number, found {value.what}"
-            self._context.report(error("E0204", what, node.span))
+            return None
+        if other is not None and place is not None:
+            verify_layers(low, other, values.first.span, place.span)
+    if low.value is None or high.value is None or (step is not None and step.value is None):
         return None
+    whole = low.value.denominator == high.value.denominator == 1 and "%" not in low.text + high.text
+    if step is None and low.dimension in WHOLE and whole:
+        step = replace(low, value=Fraction(1), text="1")
+    ends = Ends(low, high, step)
+    before = context.mistakes
+    _verify_range(values, ends, evaluator)
+    return ends if context.mistakes == before else None
 
-    def _search(
-        self, node: ast.Search, low: Amount | None, high: Amount | None, scope: Scope
-    ) -> Search | None:
-        before = self._context.mistakes
-        given = self._fields(SEARCH, node.body, scope)
-        goals = [self._goal(each, given, scope) for each in _goals(node)]
+
+def _end(node: ast.Expression, scope: Scope, evaluator: Evaluator) -> Amount | None:
+    value = evaluator.plain(node, scope)
+    if isinstance(value, Amount):
+        return value
+    if not isinstance(value, Poison):
+        what = f"expected a number, found {value.what}"
+        evaluator.context.report(error("E0204", what, node.span))
+    return None
+
+
+def _verify_range(node: ast.Range, ends: Ends, evaluator: Evaluator) -> None:
+    """Report bounds that are upside down, and a step that leads from neither to the other."""
+    low, high = ends.low.value or Fraction(0), ends.high.value or Fraction(0)
+    if not 0 < low < high:
+        downwards = 0 < high < low
+        evaluator.context.report(
+            error(
+                "E0514",
+                "a search starts above 0 and goes up",
+                node.span,
+                help=f"write `{node.last.span.text} .. {node.first.span.text}`"
+                if downwards
+                else "write the lowest load first, such as `1% of bottleneck`",
+            )
+        )
+        return
+    if ends.step is None or node.step is None:
+        return
+    step, range_ = ends.step.value or Fraction(0), high - low
+    shown = text_of(range_, ends.high.dimension)
+    if step <= 0:
+        message, help_text = "the step of a search must be more than 0", "write a greater step"
+    elif step > range_:
+        message = f"this step is larger than the range, which is {shown}"
+        help_text = "write a smaller step"
+    elif range_ % step:
+        last = text_of(high - range_ % step, ends.high.dimension)
+        message = f"no step of this range ends at `{node.last.span.text}`"
+        help_text = f"the last step ends at {last}: end there, or choose another step"
+    else:
+        return
+    evaluator.context.report(error("E0514", message, node.step.span, help=help_text))
+
+
+class SearchReader:
+    """Reads one search: its fields, then its goals, which inherit them."""
+
+    def __init__(
+        self, node: ast.Search, ends: Ends, binds: Sequence[ast.Bind], scope: Scope, of: Evaluator
+    ) -> None:
+        """Take the node, its range, and those of its bindings that are fields."""
+        self._node = node
+        self._ends = ends
+        self._binds = binds
+        self._scope = scope
+        self._evaluator = of
+        self._context = of.context
+
+    def search(self) -> Search | None:
+        """Return the search; None after a mistake, which is reported."""
+        before, node, ends = self._context.mistakes, self._node, self._ends
+        record = self._record(SEARCH, self._binds, node.body)
+        around = record.arguments(self._evaluator)[0]
+        for statement in node.body.statements:
+            if not isinstance(statement, ast.Bind | ast.Goal):
+                self._context.report(misplaced(statement, HERE))
+        goals = [self._guarded(each, record, around) for each in goals_of(node)]
         if not goals:
             self._context.report(
                 error(
@@ -199,37 +216,77 @@ class SearchBuilder:
                     help="add `goal ndr { loss = 0 }`",
                 )
             )
-        if self._context.mistakes > before or low is None or high is None:
-            return None
-        if low.value is None or high.value is None:
-            return None
-        method = str(given.get("method", METHODS[0]))
+        method = str(around.get("method", METHODS[0]))
+        self._verify_method(method, record)
         made = tuple(goal for goal in goals if goal is not None)
-        ends = (low.value, high.value)
+        if self._context.mistakes > before or len(made) < len(goals):
+            return None
         return Search(
-            node.name.text, *ends, high.dimension, method, made, node.span, layer=high.layer
+            node.name.text,
+            ends.low.value or Fraction(0),
+            ends.high.value or Fraction(0),
+            ends.high.dimension,
+            method,
+            made,
+            node.span,
+            None if ends.step is None else ends.step.value,
+            around.get("confirm", 1),
+            ends.high.layer,
         )
 
-    def _fields(self, kind: Kind, body: ast.Body, scope: Scope) -> dict[str, Any]:
-        """Return the fields that a body gives; report anything else in it."""
-        binds = []
-        for statement in body.statements:
-            if isinstance(statement, ast.Bind):
-                binds.append(statement)
-            elif kind is GOAL or not isinstance(statement, ast.Goal):
-                self._context.report(misplaced(statement, "a goal" if kind is GOAL else HERE))
-        return fields_of(kind, binds, body, scope, self._evaluator)
+    def _record(self, kind: Kind, binds: Sequence[ast.Bind], body: ast.Body) -> Record:
+        own = ast.Body(statements=tuple(binds), span=body.span)
+        return Record(kind, {}, body.span, self._evaluator).copy(own, self._scope, self._evaluator)
 
-    def _goal(self, node: ast.Goal, around: dict[str, Any], scope: Scope) -> Goal | None:
-        own = self._fields(GOAL, node.body, scope)
+    def _verify_method(self, method: str, record: Record) -> None:
+        given = record.given
+        if method == "step" and self._ends.step is None:
+            values = self._node.values.span
+            self._context.report(
+                error(
+                    "E0514",
+                    "the method `step` needs a range with a step",
+                    given["method"].value.span,
+                    secondary=(values, "this range has none"),
+                    help=f"write `in {values.text} step …`",
+                )
+            )
+        if method != "step" and "confirm" in given:
+            self._context.report(
+                error(
+                    "E0514",
+                    f"the method `{method}` confirms no load",
+                    given["confirm"].name.span,
+                    note="`step` goes down until `confirm` loads in succession are good",
+                    help="leave `confirm` out, or write `method = step`",
+                )
+            )
+
+    def _guarded(self, node: ast.Goal, record: Record, around: dict[str, Any]) -> Goal | None:
+        try:
+            return self._goal(node, record, around)
+        except CheckError as mistake:
+            self._context.report(mistake)
+            return None
+
+    def _goal(self, node: ast.Goal, record: Record, around: dict[str, Any]) -> Goal | None:
+        binds = [each for each in node.body.statements if isinstance(each, ast.Bind)]
+        for statement in node.body.statements:
+            if not isinstance(statement, ast.Bind):
+                self._context.report(misplaced(statement, "a goal"))
+        mine = self._record(GOAL, binds, node.body)
+        own = mine.arguments(self._evaluator)[0]
         method = str(around.get("method", METHODS[0]))
         defaults = {
             name: TIMES[method].get(name, each.default) for name, each in _ATTRIBUTES.items()
         }
+        if self._ends.step is not None:
+            defaults["width"] = self._ends.step
         given = {**around, **own}
+        varies = self._varies(node, mine, record, method)
         if "trial" in given and "total" not in given:
             defaults["total"] = max(defaults["total"], given["trial"])
-            if method == "rfc2544":
+            if method != "mlrsearch":
                 defaults["total"] = given["trial"]
         found = {**defaults, **given}
         if "loss" not in own:
@@ -244,26 +301,96 @@ class SearchBuilder:
                     help="give `total` at least the length of `trial`",
                 )
             )
+        places = (
+            each.given["width"].value.span for each in (mine, record) if "width" in each.given
+        )
+        width, absolute = self._width(found["width"], next(places, None))
         left = tuple(name for name in _ATTRIBUTES if name not in given)
         times = (int(found["trial"]), int(found["total"]))
-        ratios = (Fraction(found["exceed"]), Fraction(found["width"]))
-        return Goal(node.name.text, Fraction(own["loss"]), *times, *ratios, left)
+        ratios = (Fraction(own["loss"]), *times, Fraction(found["exceed"]), width)
+        return Goal(node.name.text, *ratios, left, absolute, varies)
 
+    def _width(self, width: Fraction | Amount, place: Span | None) -> tuple[Fraction, bool]:
+        """Return a width, and whether it is a difference; raises CheckError.
 
-def _only(names: CaseScope, evaluator: Evaluator) -> tuple[ast.Search | None, Scope]:
-    found = list(names.of(ast.Search))
-    for each, _ in found[1:]:
-        evaluator.context.report(
-            error(
-                "E0102",
-                "a test has at most one search",
-                each.name.span,
-                secondary=(found[0][0].name.span, "the first"),
-                help="give the search two goals, or write another test",
+        A number without a unit is a share of the load, unless loads are such numbers themselves.
+        """
+        if place is None:  # a default
+            return (
+                (width.value or Fraction(0), True) if isinstance(width, Amount) else (width, False)
             )
-        )
-    return found[0] if found else (None, names.scope)
+        assert isinstance(width, Amount)  # noqa: S101 -- as it is converted
+        high, amount = self._ends.high, width.value or Fraction(0)
+        if width.dimension.is_ratio and not (high.dimension.is_ratio and amount >= 1):
+            share = replace(_ATTRIBUTES["width"], domain=SHARE)
+            return Fraction(convert(width, share, SEARCH, place)), False
+        if width.dimension != high.dimension:
+            raise error(
+                "E0202",
+                f"`width` is a share or {named(high.dimension)}, not {named(width.dimension)}",
+                place,
+                help="write a share such as `1%`, or a difference of two loads",
+            )
+        verify_layers(high, width, self._node.values.span, place)
+        most = (high.value or Fraction(0)) - (self._ends.low.value or Fraction(0))
+        if not 0 < amount <= most:
+            shown = text_of(most, high.dimension)
+            raise error(
+                "E0205",
+                f"`width` must be more than 0 and at most the range, which is {shown}",
+                place,
+                help="write a share such as `1%`, or a smaller difference",
+            )
+        step = None if self._ends.step is None else self._ends.step.value
+        if step is not None and amount < step:
+            shown = text_of(step, high.dimension)
+            raise error(
+                "E0205",
+                f"`width` is less than the step of the range, which is {shown}",
+                place,
+                help="leave `width` out: it is one step then",
+            )
+        return amount, True
+
+    def _varies(self, node: ast.Goal, mine: Record, record: Record, method: str) -> bool:
+        """Return whether the length of a trial depends on the load; report where it cannot."""
+        variable, varying = self._node.name.text, False
+        for here in (record, mine):
+            for name, field in here.given.items():
+                binding = here.binding(name)
+                if binding is None or variable not in binding.varies:
+                    continue
+                alone = name == "trial" and here is record and method != "mlrsearch"
+                varying |= alone
+                if not alone:
+                    self._context.report(
+                        error(
+                            "E0514",
+                            f"`{name}` cannot depend on `{variable}` here",
+                            field.value.span,
+                            note="the length of trials can, of a search by `binary` or `step`",
+                            help=f"write a value without `{variable}`"
+                            if name != "trial"
+                            else "write `trial` beside the goals, and `method = binary`",
+                        )
+                    )
+        if varying and "total" in {**record.given, **mine.given}:
+            self._context.report(
+                error(
+                    "E0514",
+                    f"`{node.name.text}` has one trial for each load, as long as the load says",
+                    node.span,
+                    help="leave `total` out",
+                )
+            )
+        return varying
 
 
-def _goals(node: ast.Search) -> Sequence[ast.Goal]:
+def goals_of(node: ast.Search) -> Sequence[ast.Goal]:
+    """Return the goals of a search."""
     return [each for each in node.body.statements if isinstance(each, ast.Goal)]
+
+
+def value_at(search: Search, load: Fraction) -> Value:
+    """Return a load as a value of the language."""
+    return Amount(load, search.dimension, search.layer)

@@ -10,8 +10,8 @@ from qospec.check.evaluate.context import CheckError, error
 from qospec.check.evaluate.criteria import condition, duplicate_label, reported
 from qospec.check.evaluate.loops import misplaced
 from qospec.check.test.intervals import every_of
-from qospec.model.expression import is_published, observed, without_readings
-from qospec.model.suite import JUDGED, Run, Statement
+from qospec.model.expression import is_published, measurements, observed, without_readings
+from qospec.model.suite import JUDGED, Point, Run, Statement
 from qospec.syntax import ast
 
 if TYPE_CHECKING:
@@ -23,13 +23,14 @@ if TYPE_CHECKING:
     from qospec.check.test.loops import Loops
     from qospec.check.test.parts import CaseScope
     from qospec.model.expression import Expression
+    from qospec.model.suite import Phase
 
 HERE = "a test"
 KINDS = (*JUDGED, "report")
 """Of the statements that are collected."""
 FIELDS = ("covers", "not_reproduced", "follows", "deviations")
 """Fields that a test can bind."""
-ELSEWHERE = (ast.Flow, ast.Control, ast.Run, ast.Sweep, ast.Let, ast.Skip, ast.Search)
+ELSEWHERE = (ast.Flow, ast.Control, ast.Run, ast.Sweep, ast.Let, ast.Skip, ast.Search, ast.Point)
 """Statements of a test that are evaluated elsewhere."""
 IN_LOOPS = (ast.Flow, ast.Let)
 """Those of them that a loop may hold."""
@@ -57,6 +58,7 @@ class Statements:
         run: Run | None,
         loops: Loops,
         evaluator: Evaluator,
+        phases: Sequence[Phase] = (),
         kinds: Collection[str] = KINDS,
     ) -> None:
         self.statements: list[Statement] = []
@@ -67,7 +69,11 @@ class Statements:
         self._evaluator = evaluator
         self._context = evaluator.context
         self._labels: dict[str, ast.Node] = {}
-        self._search = next((each for each, _ in names.of(ast.Search)), None)
+        self._verified: list[Run] = []
+        nodes = (node for node, _ in names.statements)
+        self._phase = next((n for n in nodes if isinstance(n, ast.Search | ast.Point)), None)
+        self._points = {node.name.text: node for node, _ in names.of(ast.Point)}
+        self._runs = {each.name: each.run for each in phases if isinstance(each, Point)}
 
     def add(self, node: ast.Statement, scope: Scope, subscript: str) -> None:
         """Add what a statement judges or reports; loops repeat their statements."""
@@ -102,29 +108,52 @@ class Statements:
             self._add(node, node.condition, when.stand_in, subscript, clauses)
             return
         expression = condition(node.condition, scope, self._evaluator)
-        if node.kind == "expect":
-            self._decided(node.condition, expression)
+        self._decided(node.condition, expression, node.kind)
         confidence = confidence_of(node, expression, scope, self._evaluator)
         if confidence is not None:
-            run, self._run = self._run, None  # too few for one is too few for all: reported once
-            verify_repeats(node, next(self._names.of(ast.Run), (None,))[0], run, self._names.test)
+            self._verify_repeats(node, expression)
         if expression is not None:
             idle = DECIDED if without_readings(expression) is True else ""
             published = when.published or is_published(expression)
             clauses = Clauses(confidence, claim, idle, published)
         self._add(node, node.condition, expression, subscript, clauses)
 
-    def _decided(self, node: ast.Expression, expression: Expression | None) -> None:
-        """Refuse a criterion on flows of a search, which are sent at many loads."""
+    def _decided(self, node: ast.Expression, expression: Expression | None, kind: str) -> None:
+        """Refuse a criterion on flows of phases, which are sent in many trials."""
         measured = observed(expression) if expression is not None else ()
-        if self._search is not None and measured:
-            raise error(
-                "E0515",
-                f"a search runs many trials: which one does `{measured[0].text}` mean?",
-                node.span,
-                secondary=(self._search.name.span, "searched here"),
-                help="judge what a goal has found; a `require` is judged in every trial",
-            )
+        loose = [each for each in measured if each.network not in self._points]
+        if self._phase is None or not loose or (kind == "require" and len(loose) == len(measured)):
+            return
+        searched = isinstance(self._phase, ast.Search)
+        point = next(iter(self._points), "")
+        at_point = f"measure it at a point: `{point}.{loose[0].text}`"
+        raise error(
+            "E0515",
+            f"{'a search' if searched else 'this test'} runs many trials: "
+            f"which one does `{loose[0].text}` mean?",
+            node.span,
+            secondary=(self._phase.name.span, "searched here" if searched else "the first ones"),
+            help=(at_point if point else "judge what a goal has found, or add a `point`")
+            + "; a `require` is judged in every trial",
+        )
+
+    def _run_of(self, expression: Expression | None) -> Run | None:
+        """Return how what an expression measures is run: as its points, or as the whole case."""
+        leaves = measurements(expression) if expression is not None else ()
+        runs = [self._runs[leaf.network] for leaf in leaves if leaf.network in self._runs]
+        if runs:
+            return min(runs, key=lambda run: run.repeat)
+        return None if self._phase is not None else self._run
+
+    def _verify_repeats(self, node: ast.Criterion, expression: Expression | None) -> None:
+        """Refuse a confidence with too few repeats: too few for one is too few for all."""
+        run = self._run_of(expression)
+        if run is None or run in self._verified:
+            return
+        self._verified.append(run)
+        points = (node for name, node in self._points.items() if self._runs.get(name) == run)
+        place = next(points, None) or next((node for node, _ in self._names.of(ast.Run)), None)
+        verify_repeats(node, place, run, self._names.test)
 
     def _report(self, node: ast.Report, scope: Scope, subscript: str) -> None:
         when = when_of(node, scope, self._evaluator)
@@ -144,8 +173,9 @@ class Statements:
                 continue
             try:
                 expression = reported(item, scope, self._evaluator)
-                self._decided(item, expression)
-                every_ps = every_of(node, expression, self._run, scope, self._evaluator)
+                self._decided(item, expression, "report")
+                run = self._run_of(expression)
+                every_ps = every_of(node, expression, run, scope, self._evaluator)
             except CheckError as mistake:
                 self._context.report(mistake)
                 continue

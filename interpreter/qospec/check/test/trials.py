@@ -1,15 +1,23 @@
-"""Makes the cases of the trials of a case with phases, while it runs."""
+"""Builds a case, of phases too, and makes the cases of their trials while it runs."""
 
 from __future__ import annotations
 
+from dataclasses import replace
+from functools import partial
 from typing import TYPE_CHECKING, NamedTuple
 
-from qospec.check.evaluate.context import CheckError, LimitReached
-from qospec.check.test.case import CaseBuilder
+from qospec.check.evaluate.context import CheckError, LimitReached, error
+from qospec.check.evaluate.goals import PointValue
+from qospec.check.test.case import CaseBuilder, CaseId
 from qospec.check.test.parts import CaseScope
+from qospec.check.test.phases import Phases, Trial
+from qospec.check.test.run_settings import has_phases, run_of
+from qospec.model.expression import measurements
+from qospec.model.suite import Case, Point, Run, Search, Statement
+from qospec.syntax import ast
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Callable, Mapping, Sequence
     from fractions import Fraction
 
     from qospec.check.evaluate.evaluator import Evaluator
@@ -17,38 +25,229 @@ if TYPE_CHECKING:
     from qospec.check.test.sweeps import Combination
     from qospec.check.topology.flatten import Networks
     from qospec.diagnostics import Diagnostic
-    from qospec.model.suite import Case, GoalResult, Phase
+    from qospec.model.expression import Measured
+    from qospec.model.suite import Flow, GoalResult, Phase
 
 
-class Trials(NamedTuple):
-    """A `CaseMaker`: it builds the case again, with the variables of a phase at fixed values.
+class PhaseSeen(NamedTuple):
+    """A phase at its highest load, for the rest of the case.
 
-    The networks are those of the case: they are evaluated once for all equal arguments.
+    Attributes:
+        name: Of the point, or of what is searched.
+        flows: Those that take part.
+        uses: By flow, the variables that it depends on.
+        value: What a point offers to criteria; of a search, nothing.
     """
 
-    parts: Parts
-    points: Combination
-    networks: Networks
-    evaluator: Evaluator
     name: str
+    flows: tuple[Flow, ...]
+    uses: dict[str, frozenset[str]]
+    value: PointValue
+
+
+class CaseMaker:
+    """Builds one case; then it is the `model.suite.CaseMaker` of the case.
+
+    For each trial it builds the case again, with the variables of the phase at fixed values. The
+    networks are those of the case: they are evaluated once for all equal arguments.
+    """
+
+    def __init__(
+        self, parts: Parts, points: Combination, networks: Networks, evaluator: Evaluator
+    ) -> None:
+        self._parts = parts
+        self._points = points
+        self._networks = networks
+        self._evaluator = evaluator
+        self._context = evaluator.context
+        self._phases: Phases | None = None
+        self._measured: dict[str, tuple[Statement, ...]] = {}
+        self._case = CaseId("", ())
+        self._run = Run(0, 0, 1, overload=True)
+
+    def build(self, name: str) -> Case | None:
+        """Return the case, or None after a mistake in it."""
+        self._case = CaseId(name, tuple((each.binding.name, each.text) for each in self._points))
+        names, builder = self._builder()
+        if not has_phases(names):
+            return builder.build(self._case)
+        before, self._context.loop_iterations = self._context.mistakes, 0
+        phases = self._phases = Phases(names, self._evaluator)
+        builder.topology()
+        run = run_of(names, self._evaluator)
+        found = [self._read(phases, number, run) for number in range(len(phases.nodes))]
+        points = {each.name: each.value for each in found if each is not None}
+        phases.declare_judged(names, points)
+        builder.flows(built=False)
+        self._verify(found, builder, names)
+        if self._context.mistakes > before or run is None:
+            builder.judged(self._case, run, ())
+            return None
+        self._run = run
+        read = tuple(each for each in phases.read if each is not None)
+        whole = builder.judged(self._case, run, read)
+        if whole is None or self._context.mistakes > before:
+            return None
+        self._measured = {
+            each.name: _measured_at(each.name, whole) for each in read if isinstance(each, Point)
+        }
+        flows = {flow.name: flow for each in reversed(found) if each for flow in each.flows}
+        places = {name: place for place, name in enumerate(builder.listed)}
+        ordered = sorted(flows, key=lambda name: places.get(name, len(places)))
+        return replace(whole, flows=tuple(flows[name] for name in ordered), at=self)
 
     def __call__(
         self,
         phase: Phase,
         load: Fraction | None,
-        found: Mapping[str, GoalResult],  # noqa: ARG002 -- no phase depends on another yet
+        found: Mapping[str, GoalResult],
         trial_ps: int | None = None,
         /,
     ) -> Case | Diagnostic:
-        """Return the case of one trial, or the first mistake in it."""
-        context, case = self.evaluator.context, None
-        with context.apart() as problems:
+        """Return the case of one trial, or the first mistake in it; see `model.suite.CaseMaker`."""
+        with self._context.apart() as problems:
             try:
-                names = CaseScope(self.parts, self.points, self.evaluator)
-                builder = CaseBuilder(names, self.networks, self.evaluator)
-                case = builder.trial(self.name, self.points, phase, load, trial_ps)
+                case = self._trial(phase, load, found, trial_ps)
+                if not problems.errors:
+                    return case
             except CheckError as mistake:
-                context.report(mistake)
+                self._context.report(mistake)
             except LimitReached:
                 pass
-        return case if case is not None else problems.errors[0]
+        return problems.errors[0]
+
+    def _trial(
+        self,
+        phase: Phase,
+        load: Fraction | None,
+        found: Mapping[str, GoalResult],
+        trial_ps: int | None,
+    ) -> Case:
+        phases = self._phases
+        assert phases is not None  # noqa: S101 -- a case without phases has no trials
+        trial = Trial(phases.read.index(phase), load, found)
+        names, builder = self._builder()
+        builder.topology()
+        phases.declare(names, trial)
+        run = self._run
+        if isinstance(phase, Point):
+            run = phase.run
+        elif phase.goals[0].varies:
+            made = phases.phase(names, trial, run)
+            trial_ps = made.goals[0].trial_ps if isinstance(made, Search) else None
+        if isinstance(phase, Search):
+            run = replace(run, measure_ps=trial_ps or phase.goals[0].trial_ps, repeat=1)
+        builder.flows(phases.unbound(trial.number))
+        case = builder.required(self._case, run)
+        measured = self._measured.get(phase.name, ()) if isinstance(phase, Point) else ()
+        return replace(case, statements=(*case.statements, *measured))
+
+    def _builder(self) -> tuple[CaseScope, CaseBuilder]:
+        names = CaseScope(self._parts, self._points, self._evaluator)
+        return names, CaseBuilder(names, self._networks, self._evaluator)
+
+    # ---- what is checked before the run
+
+    def _read(self, phases: Phases, number: int, run: Run | None) -> PhaseSeen | None:
+        """Read a phase, and check its trials at both ends; None after a mistake."""
+        seen: PhaseSeen | None = None
+        before = self._context.mistakes
+        node = phases.nodes[number]
+        for lowest in (False, True):
+            names, builder = self._builder()
+            trial = Trial(number, lowest=lowest)
+            builder.topology()
+            self._context.judging = False
+            phases.declare(names, trial)
+            phase = self._guarded(partial(phases.phase, names, trial, run))
+            if not lowest:
+                phases.keep(phase, names)
+            builder.flows(phases.unbound(number))
+            if self._context.mistakes > before:
+                return None
+            if not lowest:
+                self._verify_use(node, builder)
+                point = PointValue(
+                    builder.on_network(node.name.text), builder.listed_on(node.name.text)
+                )
+                seen = PhaseSeen(node.name.text, tuple(builder.built), builder.uses, point)
+        return seen if self._context.mistakes == before else None
+
+    def _guarded(self, read: Callable[[], Phase | None]) -> Phase | None:
+        try:
+            return read()
+        except CheckError as mistake:
+            self._context.report(mistake)
+            return None
+
+    def _verify_use(self, node: ast.Search | ast.Point, builder: CaseBuilder) -> None:
+        """Report a search whose variable no flow uses, and a phase without flows."""
+        name, used = node.name, frozenset[str]().union(*builder.uses.values())
+        if isinstance(node, ast.Search) and name.text not in used:
+            self._context.report(
+                error(
+                    "E0514",
+                    f"no flow depends on `{name.text}`",
+                    name.span,
+                    help=f"use it in a flow's traffic, such as `load(rate = {name.text})`",
+                )
+            )
+        elif not builder.listed:
+            self._context.report(
+                error(
+                    "E0514",
+                    f"no flow takes part in `{name.text}`",
+                    name.span,
+                    note="a flow takes part if the phase binds every variable that it uses",
+                    help="bind them, such as `load = ndr.load`",
+                )
+            )
+
+    def _verify(
+        self, seen: Sequence[PhaseSeen | None], builder: CaseBuilder, names: CaseScope
+    ) -> None:
+        """Report a flow that takes part in no phase, and controls."""
+        for control, _ in names.of(ast.Control):
+            self._context.report(
+                error(
+                    "E0514",
+                    "a test with phases has no controls",
+                    control.span,
+                    note="a control runs the flows of a test again, and each phase has its own",
+                    help="write a test of its own for each topology",
+                )
+            )
+        read = [each for each in seen if each is not None]
+        if len(read) < len(seen):
+            return
+        taking_part = {name for each in read for name in each.uses}
+        for name, node in builder.nodes.items():
+            if name not in taking_part:
+                needs = " and ".join(f"`{each}`" for each in sorted(builder.uses[name]))
+                self._context.report(
+                    error(
+                        "E0514",
+                        f"`{name}` takes part in no phase",
+                        node.span,
+                        note=f"no phase binds {needs}, which it uses",
+                        help="bind it in a phase: `name = value`",
+                    )
+                )
+
+
+def _measured_at(point: str, whole: Case) -> tuple[Statement, ...]:
+    """Return a report of each value that the statements of a case measure at a point."""
+    found: dict[tuple[Measured, int | None], Statement] = {}
+    for statement in whole.statements:
+        for leaf in measurements(statement.expression):
+            if leaf.network == point:
+                there = replace(leaf, network="")
+                found[there, statement.every_ps] = Statement(
+                    "report",
+                    leaf.text,
+                    leaf.text,
+                    there,
+                    statement.span,
+                    every_ps=statement.every_ps,
+                )
+    return tuple(found.values())

@@ -32,7 +32,7 @@ GAP = 34
 """Between the two panels."""
 WHOLE = Fraction(11, 20)
 """The part of the width that the panel of the whole range has beside another."""
-CLOSE = Fraction(1, 8)
+CLOSE = Fraction(1, 10)
 """Bounds within this part of the range have a panel of their own."""
 LEAST_BAND = 1.5
 """The least width of the band between bounds."""
@@ -85,7 +85,10 @@ class _Losses:
 def brackets(cases: Sequence[Record]) -> list[dict[str, Any]]:
     """Return the searches of a test's cases as charts, at most `MOST`, in the order of the cases.
 
-    A chart has `case`, `of` (its case's values of the swept parameters), `search` (the record's),
+    Those that tried a single load are left out.
+
+    A chart has `case`, `of` (its case's values of the swept parameters), `repeated` (whether there
+    are several repeats), `search` (the record's),
     `width`, `height`, `left`, `right`, `top`, `bottom`, `ticks` (`y`, `label`), `none` (the height
     where the logarithmic axis ends), `names` (`style`, `dash`, `text` of each goal), `limits`
     (`y`, `style`: the loss that a goal allows) and `panels`. A panel has `left`, `right`, `below`
@@ -94,13 +97,23 @@ def brackets(cases: Sequence[Record]) -> list[dict[str, Any]]:
     `width`: the part that another panel enlarges), which may be None.
     """
     names = varying(cases)
-    every = [(case, search) for case in cases for search in searches(case) if search["trials"]]
+    every = [(case, each) for case in cases for each in searches(case) if _tried(each)]
     worst = sorted(every, key=lambda each: _weight(*each))[:MOST]
     return [
-        {"case": case["name"], "of": point(case, names) if names else "", **_chart(search)}
+        {
+            "case": case["name"],
+            "of": point(case, names) if names else "",
+            "repeated": case["run"]["repeat"] > 1,
+            **_chart(search),
+        }
         for case, search in every
         if any(search is each for _, each in worst)
     ]
+
+
+def _tried(search: Record) -> bool:
+    """Return whether a search tried several loads; a single one needs no chart."""
+    return len({trial["load"]["value"] for trial in search["trials"]}) > 1
 
 
 def _weight(case: Record, search: Record) -> tuple[bool, int]:
@@ -186,8 +199,7 @@ def _panels(
     """Return the panel of the whole range and, if bounds are close together, one around them."""
     unit = "%" if search["high"]["text"].endswith("%") else search["high"]["unit"]
     ends = [end for each in bounds for end in each[1:] if end is not None]
-    loads = [*(dot.load for dot in dots), *ends]
-    low, high = min(loads), max(loads)
+    low, high = (exact(search[end]) or Fraction(0) for end in ("low", "high"))
     span = max(ends) - min(ends) if ends else Fraction(0)
     whole = axis_around(low, high, unit)
     right = WIDTH - RIGHT

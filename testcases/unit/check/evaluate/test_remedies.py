@@ -100,7 +100,7 @@ def test_a_mistake_has_a_way_out(checked, text, code, help_):
         (
             "measure = 1 s",
             ["`run` has no field `measure` in a test with a search"],
-            "write `trial = …` in the search",
+            "write `trial = …` in a search, and `measure = …` in a point",
         ),
         (
             "overload = true",

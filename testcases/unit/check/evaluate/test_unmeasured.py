@@ -62,3 +62,9 @@ def test_a_quotient_of_counts_is_not_and_the_message_says_so(checked):
         "E0213",
         ("only counts are compared exactly: no times, no rates, no quotients of counts",),
     )
+
+
+def test_what_is_known_for_intervals_is_listed_by_its_usual_names(checked):
+    reported = PAIR.replace("expect EXPECTED", "report plain.delay.p99 every 1 ms")
+    (problem,) = (each for each in checked(reported)[1] if each.code == "E0520")
+    assert " delay.max delay.mean " in problem.notes[0]

@@ -1,0 +1,237 @@
+"""The phases of a test: the variables that they bind, and what they find, as names.
+
+A phase is evaluated by itself, in fresh scopes of the case: there a variable has one value, that of
+a trial, and a goal of an earlier phase is the load that was found. The criteria, which are judged
+after all phases, have scopes of their own.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from qospec.check.evaluate.context import error
+from qospec.check.evaluate.goals import GoalOfTrial, GoalValue, PointOfTrial, PointValue
+from qospec.check.evaluate.scope import Binding, known_binding
+from qospec.check.evaluate.values import POISON, Value
+from qospec.check.records.spelling import spellings
+from qospec.check.test.point import POINT, point_of
+from qospec.check.test.search import SEARCH, SearchReader, ends_of, goals_of, value_at
+from qospec.model.suite import GoalResult, Search
+from qospec.syntax import ast
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+    from fractions import Fraction
+
+    from qospec.catalogue.kinds import Kind
+    from qospec.check.evaluate.evaluator import Evaluator
+    from qospec.check.evaluate.scope import Scope
+    from qospec.check.test.parts import CaseScope
+    from qospec.model.suite import Phase, Run
+
+WHAT = "a variable of a phase"
+KINDS: dict[type, Kind] = {ast.Search: SEARCH, ast.Point: POINT}
+
+PhaseNode = ast.Search | ast.Point
+
+
+class Trial(NamedTuple):
+    """A trial of a phase.
+
+    Attributes:
+        number: Of the phase in the test.
+        load: Of a search. None: the highest, or the lowest if `lowest`.
+        found: What goals of earlier phases have found. None: their highest or lowest loads.
+        lowest: Which of them.
+        trial_ps: How long it lasts; None: as long as the phase says.
+    """
+
+    number: int
+    load: Fraction | None = None
+    found: Mapping[str, GoalResult] | None = None
+    lowest: bool = False
+    trial_ps: int | None = None
+
+
+class Phases:
+    """The phases of a test as they are written.
+
+    Attributes:
+        nodes: In their order.
+        read: What they mean, as far as they have been read; None after a mistake.
+        values: By variable, its highest value in the first phase that binds it.
+    """
+
+    def __init__(self, names: CaseScope, evaluator: Evaluator) -> None:
+        self.nodes = [node for node, _ in _placed(names)]
+        self.read: list[Phase | None] = []
+        self.values: dict[str, Value] = {}
+        self._evaluator = evaluator
+        self._context = evaluator.context
+        used = {name for each, _ in names.statements for name in _names_used(each)}
+        self._binds = [_variables(each, used) for each in self.nodes]
+        self.variables: dict[str, ast.Name] = {}
+        for node in self.nodes:
+            for name in self._bound(node):
+                self.variables.setdefault(name.text, name)
+
+    def _bound(self, node: PhaseNode) -> Iterator[ast.Name]:
+        """Yield the variables that a phase binds, that which it searches first."""
+        if isinstance(node, ast.Search):
+            yield node.name
+        binds = self._binds[self.nodes.index(node)]
+        yield from (name for bind in binds for name in bind.names)
+
+    def unbound(self, number: int) -> frozenset[str]:
+        """Return the variables that a phase does not bind."""
+        bound = {name.text for name in self._bound(self.nodes[number])}
+        return frozenset(self.variables.keys() - bound)
+
+    # ---- names
+
+    def declare(self, names: CaseScope, trial: Trial) -> None:
+        """Declare the variables, goals and points as a trial sees them."""
+        for number, (node, scope) in enumerate(_placed(names)):
+            for name in self._first_bound(node):
+                scope.declare(self._variable(name, names, trial), self._context)
+            if isinstance(node, ast.Point):
+                point = PointOfTrial(node.name.text)
+                scope.declare(known_binding(node.name, "a point", point), self._context)
+                continue
+            read = self.read[number] if number < trial.number else None
+            search = read if isinstance(read, Search) else None
+            for goal in goals_of(node):
+                result = None if search is None else _found(goal.name.text, search, trial)
+                is_later = number >= trial.number
+                value = GoalOfTrial(goal.name.text, node.name, search, result, is_later)
+                scope.declare(known_binding(goal.name, "a goal", value), self._context)
+
+    def declare_judged(self, names: CaseScope, points: Mapping[str, PointValue]) -> None:
+        """Declare them as criteria see them; `points` are those that have been read, by name."""
+        for number, (node, scope) in enumerate(_placed(names)):
+            for name in self._first_bound(node):
+                value = self.values.get(name.text, POISON)
+                scope.declare(self._varying(name, value), self._context)
+            if isinstance(node, ast.Point):
+                point_value = points.get(node.name.text, POISON)
+                scope.declare(known_binding(node.name, "a point", point_value), self._context)
+                continue
+            read = self.read[number] if number < len(self.read) else None
+            search = read if isinstance(read, Search) else None
+            for goal in goals_of(node):
+                made = GoalValue(goal.name.text, node.name.text, search)
+                scope.declare(known_binding(goal.name, "a goal", made), self._context)
+
+    def _first_bound(self, node: PhaseNode) -> list[ast.Name]:
+        """Return the variables that no phase before this one binds."""
+        return [name for name in self._bound(node) if self.variables[name.text] is name]
+
+    def _varying(self, name: ast.Name, value: Value) -> Binding:
+        binding = known_binding(name, WHAT, value)
+        binding.varies = {name.text: self._instead(name.text)}
+        return binding
+
+    def _variable(self, name: ast.Name, names: CaseScope, trial: Trial) -> Binding:
+        made = Binding(name.text, name.span, WHAT, lambda: self._value(name.text, names, trial))
+        made.varies = {name.text: self._instead(name.text)}
+        return made
+
+    def _instead(self, name: str) -> str:
+        """Return what a criterion writes in place of a variable."""
+        searches = [each for each in self.nodes if isinstance(each, ast.Search)]
+        goals = [goal for each in searches if each.name.text == name for goal in goals_of(each)]
+        return f"{goals[0].name.text}.{name}" if goals else ""
+
+    def _value(self, name: str, names: CaseScope, trial: Trial) -> Value:
+        """Return the value of a variable in a trial; POISON if its phase does not bind it."""
+        node, scope = _placed(names)[trial.number]
+        if isinstance(node, ast.Search) and node.name.text == name:
+            if trial.load is not None:
+                search = self.read[trial.number]
+                assert isinstance(search, Search)  # noqa: S101 -- it was read before it is run
+                return value_at(search, trial.load)
+            ends = ends_of(node, scope, self._evaluator)
+            return POISON if ends is None else ends.low if trial.lowest else ends.high
+        for bind in self._binds[trial.number]:
+            if name in [each.text for each in bind.names]:
+                value = self._evaluator.plain(bind.value, scope)
+                unfinished = value.unfinished(bind.value.span)
+                if unfinished is not None:
+                    raise unfinished
+                return value
+        return POISON
+
+    # ---- what they mean
+
+    def phase(self, names: CaseScope, trial: Trial, run: Run | None) -> Phase | None:
+        """Return what a phase means at the load of a trial; None after a mistake."""
+        node, scope = _placed(names)[trial.number]
+        before = self._context.mistakes
+        found: list[Phase | None] = []
+
+        def read() -> Value:
+            if isinstance(node, ast.Point):
+                found.append(
+                    point_of(node, self._fields(trial.number), run, scope, self._evaluator)
+                )
+            elif (ends := ends_of(node, scope, self._evaluator)) is not None:
+                fields = self._fields(trial.number)
+                found.append(SearchReader(node, ends, fields, scope, self._evaluator).search())
+            return POISON
+
+        reading = Binding(node.name.text, node.name.span, "a phase", read)
+        reading.value(self._context)
+        lacking = sorted(reading.varies.keys() & self.unbound(trial.number))
+        if lacking and self._context.mistakes == before:
+            raise error(
+                "E0514",
+                f"`{lacking[0]}` has no value in this phase",
+                node.name.span,
+                note="it is a variable, and each phase gives its variables values of its own",
+                help=f"add `{lacking[0]} = …` to the phase",
+            )
+        return found[0] if found else None
+
+    def _fields(self, number: int) -> list[ast.Bind]:
+        """Return the bindings of a phase that are its fields, or are meant to be."""
+        statements = self.nodes[number].body.statements
+        variables = self._binds[number]
+        return [each for each in statements if isinstance(each, ast.Bind) and each not in variables]
+
+    def keep(self, phase: Phase | None, names: CaseScope) -> None:
+        """Keep what a phase means, and the highest values of its variables, as declared there."""
+        self.read.append(phase)
+        for name in self._bound(self.nodes[len(self.read) - 1]):
+            binding = names.scope.find(name.text)
+            if binding is not None:
+                self.values.setdefault(name.text, binding.value(self._context))
+
+
+def _placed(names: CaseScope) -> list[tuple[PhaseNode, Scope]]:
+    """Return the phases of a test, each with the names that it sees."""
+    return [(node, scope) for node, scope in names.statements if isinstance(node, PhaseNode)]
+
+
+def _found(goal: str, search: Search, trial: Trial) -> GoalResult:
+    """Return what a goal has found; as long as it has not, one end of the range."""
+    if trial.found is not None:
+        return trial.found.get(goal, GoalResult(None, None))
+    end = search.low if trial.lowest else search.high
+    return GoalResult(end, end)
+
+
+def _variables(node: PhaseNode, used: set[str]) -> list[ast.Bind]:
+    """Return the bindings of a phase that are no fields of it: names that something uses."""
+    fields = spellings(KINDS[type(node)])
+    binds = [each for each in node.body.statements if isinstance(each, ast.Bind)]
+    return [b for b in binds if all(n.text not in fields and n.text in used for n in b.names)]
+
+
+def _names_used(node: ast.Node) -> Iterator[str]:
+    """Yield the first name of each path below a node."""
+    waiting: list[Any] = [node]
+    while waiting:
+        here = waiting.pop()
+        if isinstance(here, ast.Path):
+            yield here.name.text
+        waiting += here.children()

@@ -1,0 +1,51 @@
+"""`point name { load = ndr.load, measure = 60 s }`: the flows at fixed values of the variables."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from fractions import Fraction
+from typing import TYPE_CHECKING, Any
+
+from qospec.check.evaluate.loops import misplaced
+from qospec.check.records.record import fields_of
+from qospec.check.test.run_settings import RUN
+from qospec.model.suite import Point, Run
+from qospec.syntax import ast
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from qospec.check.evaluate.evaluator import Evaluator
+    from qospec.check.evaluate.scope import Scope
+
+POINT = replace(
+    RUN,
+    name="point",
+    summary="How an operating point is run.",
+    parameters={name: RUN.parameters[name] for name in ("warmup", "measure", "repeat")},
+)
+"""It is run as a case is."""
+
+
+def point_of(
+    node: ast.Point, binds: Sequence[ast.Bind], run: Run | None, scope: Scope, evaluator: Evaluator
+) -> Point | None:
+    """Return an operating point; None after a mistake, which is reported.
+
+    Args:
+        node: As it is written.
+        binds: Those of its bindings that are fields.
+        run: How the whole case is run, for the default of `warmup`; None after a mistake.
+        scope: The names that it sees.
+        evaluator: For its values.
+    """
+    before = evaluator.context.mistakes
+    for statement in node.body.statements:
+        if not isinstance(statement, ast.Bind):
+            evaluator.context.report(misplaced(statement, "a point"))
+    given: dict[str, Any] = fields_of(POINT, binds, node.body, scope, evaluator)
+    if evaluator.context.mistakes > before or "measure" not in given or run is None:
+        return None
+    times = (int(Fraction(given.get("warmup", run.warmup_ps))), int(given["measure"]))
+    made = Run(*times, given.get("repeat", 1), overload=True, common_draws=run.common_draws)
+    return Point(node.name.text, made, node.span)
