@@ -16,6 +16,7 @@ from qospec.diagnostics import Diagnostic
 from qospec.judge.losses import DEFAULT_CONFIDENCE, as_ratios, compared_count, counting, item_kinds
 from qospec.judge.quantiles import bonferroni_level, item_noun, minimum_sample_size, needed_bounds
 from qospec.model.expression import Constant, Operation, measurements
+from qospec.model.suite import Point
 from qospec.plan.survey import cell_rate
 from qospec.units import CELLS, PS_PER_S, RATIO, number_text
 
@@ -108,12 +109,23 @@ def warnings(plans: Iterable[CasePlan]) -> Iterator[Diagnostic]:
 def _shortfalls(statement: Statement, case: Case) -> Iterator[Shortfall]:
     for need in needs(statement):
         flow = next((each for each in case.flows if each.name == need.leaf.flow), None)
-        if flow is None or need.leaf.part != "user":
+        measured = _window(need.leaf, case)
+        if flow is None or measured is None or need.leaf.part != "user":
             continue
-        items = _max_items(flow, need.leaf.member, case.run.measure_ps)
-        items *= case.run.repeat if need.together else 1
+        length_ps, repeats = measured
+        items = _max_items(flow, need.leaf.member, length_ps)
+        items *= repeats if need.together else 1
         if items < need.items:
             yield Shortfall(need, items, case.name)
+
+
+def _window(leaf: Measured, case: Case) -> tuple[int, int] | None:
+    """Return how long something is measured, in ps, and how often; None of trials of a search."""
+    if not case.phases:
+        return case.run.measure_ps, case.run.repeat
+    points = (each for each in case.phases if isinstance(each, Point) and each.name == leaf.network)
+    runs = (each.run for each in points)
+    return next(((run.measure_ps, run.repeat * case.run.repeat) for run in runs), None)
 
 
 def _warning(span: Span, found: Sequence[Shortfall], cases: int) -> Diagnostic:

@@ -128,6 +128,8 @@ class Readings:
 
     def _tallies_of(self, leaf: Measured, every_ps: int) -> list[Tally]:
         """Return the tallies of all intervals; none of OAM cells in a network without any."""
+        if leaf.network not in self._seen:
+            return []
         planned, observation = self._seen[leaf.network]
         name = population_name(leaf.flow, leaf.member, leaf.part)
         of, tally = planned.populations.get(name), self._tally(leaf)

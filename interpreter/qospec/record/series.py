@@ -26,6 +26,8 @@ def series_document(statement: Statement, judged: Sequence[Judged]) -> Document:
     if statement.every_ps is None or first is None or dimension is None:
         return {}
     values = first.series(statement.expression, statement.every_ps)
+    if not values:  # of a point that was not run
+        return {}
     shown = (NO_DATA if value is None else str(value) for value in values)
     return {
         "series": {

@@ -150,14 +150,14 @@ def _squares_of(  # noqa: PLR0913, PLR0917 -- a row, by its columns
 class Histogram:
     """Rows of buckets, flat, and one word of memory to read the bits of a double."""
 
-    __slots__ = ("_add", "_unnormalised", "as_bits", "as_double", "counts")
+    __slots__ = ("_long", "_unnormalised", "as_bits", "as_double", "counts")
 
     def __init__(self, rows: int) -> None:
         self.counts = _zeros(rows * ROW_BUCKETS)
         self.as_double = np.zeros(1)
         self.as_bits = self.as_double.view(np.int64)
         self._unnormalised = 0
-        self._add = _add
+        self._long = False
 
     def add(self, at_ps: Times, sent_ps: Times, connection: Indices, rows: Whole) -> None:
         """Add the delays of some cells to the rows of their connections, and to the buckets.
@@ -168,8 +168,9 @@ class Histogram:
         # Unsigned indices need no check for counting from the end.
         indices = connection.view(np.uint32)
         into = rows, self.counts, self.as_double, self.as_bits
-        if self._add(at_ps, sent_ps, indices, *into) > _LOW_31:
-            self._add = _add_long
+        add = _add_long if self._long else _add
+        if add(at_ps, sent_ps, indices, *into) > _LOW_31:
+            self._long = True
 
     def normalise(self, more: int, rows: Whole) -> None:
         """Carry from the lower to the upper words of sums if `more` delays could overflow them."""
