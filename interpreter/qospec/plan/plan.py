@@ -25,8 +25,9 @@ from qospec.model.suite import Point
 from qospec.plan import feasibility
 from qospec.plan.endpoints import with_endpoints
 from qospec.plan.lowering import Lowered, lower
-from qospec.plan.phases import trials_at_ends
-from qospec.plan.survey import cell_rate, survey_network
+from qospec.plan.offered import cell_rate
+from qospec.plan.phases import checked_ends
+from qospec.plan.survey import survey_network
 from qospec.protocol.atm import PLANES
 from qospec.protocol.parts import OF_EXCHANGES
 from qospec.units import PS_PER_S
@@ -160,13 +161,14 @@ def _phased(
     plans: list[PhasePlan] = []
     networks: dict[str, Planned] = {}
     for number, phase in enumerate(case.phases):
-        highest: CasePlan | None = None
-        for made in trials_at_ends(case, phase, problems):
-            if made is not None:
-                highest = _planned(test, made, phase.span, seed, bounds, problems)
-            if made is None or highest is None:
-                return None
-        assert highest is not None  # noqa: S101 -- there are two ends
+        ends = checked_ends(case, phase, problems)
+        if ends is None:
+            return None
+        lowest, highest = (
+            _planned(test, made, phase.span, seed, bounds, problems) for made in ends
+        )
+        if lowest is None or highest is None:
+            return None
         plans.append(PhasePlan(phase, cost(case, phase), highest.cells, highest.bounded))
         if number == 0:
             networks = highest.networks

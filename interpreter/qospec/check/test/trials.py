@@ -166,7 +166,8 @@ class CaseMaker:
             if self._context.mistakes > before:
                 return None
             if not lowest:
-                self._verify_use(node, builder)
+                if names.topology is not None:
+                    self._verify_use(node, builder)
                 point = PointValue(
                     builder.on_network(node.name.text), builder.listed_on(node.name.text)
                 )
