@@ -36,13 +36,15 @@ RFC_2544 = "rfc2544"
 WHOLE = (COUNT, PACKETS, CELLS, FRAMES, CALLS)
 """Dimensions of what can be counted: a range between whole numbers of them steps by one."""
 
+MOST = Fraction(99, 100)
+"""Of a loss or exceed ratio: with 1, no load would be too high. Source: RFC 9971."""
 SHARE = Domain("ratio", FINEST, Fraction(1, 2))
 """Of a width as a share of the load."""
 
 _ATTRIBUTES = {
     "trial": Parameter("trial", Domain("time", 1, LONGEST_PS), None),
     "total": Parameter("total", Domain("time", 1, LONGEST_PS), None),
-    "exceed": Parameter("exceed", Domain("ratio", 0, 1), Fraction(1, 2)),
+    "exceed": Parameter("exceed", Domain("ratio", 0, MOST), None),
     "width": Parameter("width", Domain("width"), Fraction(1, 200)),
 }
 """What a goal requires of a load. Source: RFC 9971 (MLRsearch), attributes of a search goal."""
@@ -81,7 +83,7 @@ GOAL = replace(
     name="goal",
     summary="What a load must meet.",
     parameters={
-        "loss": Parameter("loss", Domain("ratio", 0, 1), REQUIRED),
+        "loss": Parameter("loss", Domain("ratio", 0, MOST), REQUIRED),
         **{name: replace(each, default=None) for name, each in _ATTRIBUTES.items()},
     },
 )
