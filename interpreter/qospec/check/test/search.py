@@ -357,11 +357,10 @@ class SearchReader:
 
         A number without a unit is a share of the load, unless loads are such numbers themselves.
         """
-        if place is None:  # a default
-            return (
-                (width.value or Fraction(0), True) if isinstance(width, Amount) else (width, False)
-            )
-        assert isinstance(width, Amount)  # noqa: S101 -- as it is converted
+        if not isinstance(width, Amount):  # the default, also for what is not known in a template
+            return width, False
+        if place is None:  # a step
+            return width.value or Fraction(0), True
         high, amount = self._ends.high, width.value or Fraction(0)
         if width.dimension.is_ratio and not (high.dimension.is_ratio and amount >= 1):
             share = replace(_ATTRIBUTES["width"], domain=SHARE)
