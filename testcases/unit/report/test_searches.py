@@ -149,6 +149,16 @@ def test_a_page_has_the_table_the_charts_and_every_trial(phased):
     assert "The details of router:size=64_B have a table of all trials." in page
 
 
+def test_without_criteria_there_is_one_table_of_the_cases(phased):
+    assert 'aria-label="Cases of router' in render(phased, {}, "html")
+    for case in phased["cases"]:
+        case["verdict"] = "measured"
+        case["statements"] = [each for each in case["statements"] if each["kind"] == "report"]
+    page = render(phased, {}, "html")
+    assert 'aria-label="Cases of router' not in page
+    assert 'aria-label="What the searches of router found"' in page
+
+
 def test_the_method_lists_what_goals_ask_and_which_of_it_is_a_default(phased):
     page = render(phased, {}, "html")
     assert page.count("trials begin in an idle device") == 1
