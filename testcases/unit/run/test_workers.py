@@ -44,7 +44,9 @@ def lost(name, why):
 def ended(folder: Path, *names: str, most: int = 2, on_progress=print, **more):
     asked = {"notices": {}, "on_wait": lambda: None, **more}
     runs = [PlainRun(name, partial(work, folder, name), partial(lost, name)) for name in names]
-    found = list(workers.run(Schedule(runs, on_progress), most, **asked))
+    pool = workers.Pool(most, asked["notices"])
+    found = list(workers.run(Schedule(runs, on_progress), pool, **asked))
+    assert not pool.workers
     assert [names[each.place] for each in found] == [each.result.document["name"] for each in found]
     return [each.result.document for each in found]
 
