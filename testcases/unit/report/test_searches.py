@@ -179,7 +179,8 @@ def test_markdown_has_the_table_and_its_notes(phased):
         "| 64 B | ~ inconclusive | 26.758 .. 26.855 | 26.855 .. 26.953 | 20 .. 30 | 25.4 |\n"
         in page
     )
-    assert "\n\n- ndr.load: no load was bad, up to 100 Mbit/s (in 1 of 2 cases)\n- pdr.load: " in page
+    notes = "\n\n- ndr.load: no load was bad, up to 100 Mbit/s (in 1 of 2 cases)\n- pdr.load: "
+    assert notes in page
 
 
 def test_csv_has_a_line_for_each_bound_and_each_trial(phased):
