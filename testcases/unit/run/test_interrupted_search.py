@@ -12,7 +12,7 @@ import std.media
 
 topology wire {
   a, b = host
-  link a -- b via line { rate = 10 Mbit/s @cell }
+  link a -- b via line { rate = 150 Mbit/s @cell }
 }
 test knee on wire {
   search rate in 1_000 cell/s .. 20_000 cell/s {
