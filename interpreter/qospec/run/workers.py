@@ -99,6 +99,8 @@ def run(
     try:
         while channels := pool.busy_channels(schedule):
             yield from schedule.ended()
+            if schedule.is_done:
+                return  # what still runs ran ahead, and is not needed
             ready = connection.wait(channels, POLL_INTERVAL_S)
             on_wait()
             for channel in ready:
