@@ -104,6 +104,8 @@ def _phase(plan: PhasePlan) -> dict[str, Any]:
 
 def _search(search: Search) -> dict[str, Any]:
     """Return what a search looks for, defaults included."""
+    from qospec.search.method import begin
+
     low, high, step = (
         "" if each is None else _load(each, search)
         for each in (search.low, search.high, search.step)
@@ -119,7 +121,10 @@ def _search(search: Search) -> dict[str, Any]:
         "low": str(search.low),
         "high": str(search.high),
         "step": None if search.step is None else str(search.step),
-        "goals": [_goal(goal, search) for goal in search.goals],
+        "goals": [
+            _goal(goal, loads, search)
+            for goal, loads in zip(search.goals, begin(search).most_loads, strict=True)
+        ],
     }
 
 
@@ -130,10 +135,9 @@ def _load(value: Fraction, search: Search) -> str:
     return text_of(value, search.dimension) + (f" @{search.layer}" if search.layer else "")
 
 
-def _goal(goal: Goal, search: Search) -> dict[str, Any]:
+def _goal(goal: Goal, loads: int, search: Search) -> dict[str, Any]:
     from fractions import Fraction
 
-    from qospec.plan.plan import loads
     from qospec.units import PS_PER_S, RATIO, TIME, text_of
 
     values = {
@@ -150,7 +154,7 @@ def _goal(goal: Goal, search: Search) -> dict[str, Any]:
         for name, text in values.items()
     ]
     loss = text_of(goal.loss, RATIO)
-    text = ", ".join([f"loss {loss}", *parts, f"at most {loads(search, goal)} loads"])
+    text = ", ".join([f"loss {loss}", *parts, f"at most {loads} loads"])
     return {"name": goal.name, "loss": loss, **values, "text": text}
 
 

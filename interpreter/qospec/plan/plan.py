@@ -8,7 +8,7 @@ beyond the limit. A population is what is measured as one, such as the flow `ab`
 
 from __future__ import annotations
 
-import math
+import operator
 from dataclasses import replace
 from fractions import Fraction
 from typing import TYPE_CHECKING, NamedTuple
@@ -29,6 +29,7 @@ from qospec.plan.phases import trials_at_ends
 from qospec.plan.survey import cell_rate, survey_network
 from qospec.protocol.atm import PLANES
 from qospec.protocol.parts import OF_EXCHANGES
+from qospec.search.method import begin, trials_of_a_load
 from qospec.units import PS_PER_S
 
 if TYPE_CHECKING:
@@ -36,7 +37,7 @@ if TYPE_CHECKING:
 
     from qospec.diagnostics import Diagnostic
     from qospec.model.expression import Measured, Place
-    from qospec.model.suite import Case, Flow, Goal, Network, Phase, Search, Suite, Test
+    from qospec.model.suite import Case, Flow, Network, Phase, Suite, Test
     from qospec.plan.tables import Member
     from qospec.protocol.atm import Plane
     from qospec.protocol.parts import Part
@@ -421,35 +422,17 @@ class Cost(NamedTuple):
 def cost(case: Case, phase: Phase) -> Cost:
     """Return what a phase of a case may cost at most, in all repeats and on its controls.
 
-    In the worst case each goal is searched by itself: at both ends of the range, then by bisection
-    on a logarithmic scale until the bounds are as close as its width, each load for all of `total`.
-    A search that has spent this much ends.
+    In the worst case each goal is searched by itself, at as many loads as its method tries at most,
+    each for all of `total`. A search that has run so many trials ends.
     """
     often = len(case.networks) * case.run.repeat
     if isinstance(phase, Point):
         often *= phase.run.repeat
         return Cost(often, often * (phase.run.warmup_ps + phase.run.measure_ps))
-    trials = {goal: loads(phase, goal) * trials_of_a_load(goal) for goal in phase.goals}
-    length_ps = {goal: case.run.warmup_ps + goal.trial_ps for goal in phase.goals}
-    emulated_ps = sum(count * length_ps[goal] for goal, count in trials.items())
-    return Cost(often * sum(trials.values()), often * emulated_ps)
-
-
-def loads(search: Search, goal: Goal) -> int:
-    """Return the largest number of loads that a search tries for one goal."""
-    if search.method == "step" and search.step is not None:
-        return int((search.high - search.low) / search.step) + 1
-    if goal.absolute:
-        return 2 + max(0, math.ceil(math.log2((search.high - search.low) / goal.width)))
-    span = search.high / search.low  # more than a float holds, it may be
-    steps = (math.log(span.numerator) - math.log(span.denominator)) / -math.log1p(
-        -float(goal.width)
-    )
-    return 2 + max(0, math.ceil(math.log2(steps)))
-
-
-def trials_of_a_load(goal: Goal) -> int:
-    """Return the number of trials that fill the total length of a load."""
-    if goal.varies:
-        return 1
-    return -(-goal.total_ps // goal.trial_ps)
+    trials = [
+        loads * trials_of_a_load(goal)
+        for goal, loads in zip(phase.goals, begin(phase).most_loads, strict=True)
+    ]
+    lengths_ps = [case.run.warmup_ps + goal.trial_ps for goal in phase.goals]
+    emulated_ps = sum(map(operator.mul, trials, lengths_ps))
+    return Cost(often * sum(trials), often * emulated_ps)

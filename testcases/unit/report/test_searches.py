@@ -3,12 +3,22 @@
 import copy
 import csv
 import io
+from fractions import Fraction
 
 import pytest
 
+from qospec.report.charts.sample import sample
 from qospec.report.grid import grids
 from qospec.report.render import render
-from qospec.report.searches import found, found_in_words, goals, intervals_of, search_notes
+from qospec.report.searches import (
+    charted,
+    efforts,
+    found,
+    found_in_words,
+    goals,
+    intervals_of,
+    search_notes,
+)
 
 
 def text(grid):
@@ -102,6 +112,26 @@ def test_notes_are_shown_once_with_the_number_of_their_cases(phased):
         "half was not run: `soak` has no lower bound (in 2 of 2 cases)",
     ]
     assert search_notes(phased["cases"][:1])[0].endswith("27.3 Mbit/s")
+
+
+def test_bounds_are_drawn_over_a_sweep_as_intervals_once(phased):
+    drawn = {column["label"]: column for column in charted(phased["cases"])}
+    assert list(drawn) == [
+        "ndr.load", "pdr.load", "loss_free.offered", "ndr.load >= 20% of line",
+        "ndr.load >= 26.8 Mbit/s @line", "latency.user.delay.mean",
+    ]  # fmt: skip
+    regular, irregular = (sample(each) for each in drawn["ndr.load"]["statements"])
+    assert regular.interval == (Fraction(53515625, 2), Fraction(107421875, 4))
+    assert (irregular.measured, irregular.interval) == (regular.measured, None)
+
+
+def test_what_searches_took_is_the_sum_of_their_trials(phased):
+    assert efforts(phased["cases"]) == [
+        "load: 26 trials in 2 searches by mlrsearch, 26 s emulated",
+        "offered: 18 trials in 2 searches by step, 1080 s emulated",
+    ]
+    assert efforts(phased["cases"][:1])[0] == "load: 13 trials by mlrsearch, 13 s emulated"
+    assert efforts([{"name": "t"}]) == []
 
 
 def test_a_page_has_the_table_the_charts_and_every_trial(phased):

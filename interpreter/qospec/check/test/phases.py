@@ -69,6 +69,8 @@ class Phases:
         self._evaluator = evaluator
         self._context = evaluator.context
         used = {name for each, _ in names.statements for name in _names_used(each)}
+        if names.topology is None:  # the flows of a template are not known, nor what they use
+            used |= {n.text for each in self.nodes for bind in _binds(each) for n in bind.names}
         self._binds = [_variables(each, used) for each in self.nodes]
         self.variables: dict[str, ast.Name] = {}
         for node in self.nodes:
@@ -223,8 +225,13 @@ def _found(goal: str, search: Search, trial: Trial) -> GoalResult:
 def _variables(node: PhaseNode, used: set[str]) -> list[ast.Bind]:
     """Return the bindings of a phase that are no fields of it: names that something uses."""
     fields = spellings(KINDS[type(node)])
-    binds = [each for each in node.body.statements if isinstance(each, ast.Bind)]
-    return [b for b in binds if all(n.text not in fields and n.text in used for n in b.names)]
+    return [
+        b for b in _binds(node) if all(n.text not in fields and n.text in used for n in b.names)
+    ]
+
+
+def _binds(node: PhaseNode) -> list[ast.Bind]:
+    return [each for each in node.body.statements if isinstance(each, ast.Bind)]
 
 
 def _names_used(node: ast.Node) -> Iterator[str]:

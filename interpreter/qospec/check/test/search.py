@@ -6,7 +6,7 @@ from dataclasses import replace
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from qospec.catalogue.kinds import LONGEST_PS, REQUIRED, Domain, Kind, Parameter
+from qospec.catalogue.kinds import LONGEST_PS, REQUIRED, Domain, Kind, Parameter, discover
 from qospec.check.evaluate.arithmetic import verify_layers
 from qospec.check.evaluate.context import CheckError, error
 from qospec.check.evaluate.dimensions import named
@@ -16,7 +16,7 @@ from qospec.check.records.fields import convert
 from qospec.check.records.record import Record
 from qospec.model.suite import Goal, Search
 from qospec.syntax import ast
-from qospec.units import CALLS, CELLS, COUNT, FRAMES, PACKETS, PS_PER_S, text_of
+from qospec.units import CALLS, CELLS, COUNT, FRAMES, PACKETS, text_of
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -28,24 +28,21 @@ if TYPE_CHECKING:
 
 HERE = "a search"
 FINEST = Fraction(1, 10**6)
-METHODS = ("mlrsearch", "binary", "step")
+METHODS = discover(("qospec.methods",)).of("method")
+USUAL = "mlrsearch"
+"""The method where none is given."""
 WHOLE = (COUNT, PACKETS, CELLS, FRAMES, CALLS)
 """Dimensions of what can be counted: a range between whole numbers of them steps by one."""
 
-TIMES = {
-    "mlrsearch": {"trial": PS_PER_S, "total": 21 * PS_PER_S},
-    "binary": {"trial": 60 * PS_PER_S, "total": 60 * PS_PER_S},
-    "step": {"trial": 60 * PS_PER_S, "total": 60 * PS_PER_S},
-}
-"""Defaults by method. Source: FD.io CSIT's use of MLRsearch; RFC 2544, 24, trial duration."""
-
+MOST = Fraction(99, 100)
+"""Of a loss or exceed ratio: with 1, no load would be too high. Source: RFC 9971."""
 SHARE = Domain("ratio", FINEST, Fraction(1, 2))
 """Of a width as a share of the load."""
 
 _ATTRIBUTES = {
     "trial": Parameter("trial", Domain("time", 1, LONGEST_PS), None),
     "total": Parameter("total", Domain("time", 1, LONGEST_PS), None),
-    "exceed": Parameter("exceed", Domain("ratio", 0, 1), Fraction(1, 2)),
+    "exceed": Parameter("exceed", Domain("ratio", 0, MOST), None),
     "width": Parameter("width", Domain("width"), Fraction(1, 200)),
 }
 """What a goal requires of a load. Source: RFC 9971 (MLRsearch), attributes of a search goal."""
@@ -78,8 +75,8 @@ SEARCH = Kind(
     source="spec/6-procedures.md",
     parameters={
         **_ATTRIBUTES,
-        "method": Parameter("method", Domain("choice", choices=METHODS), "mlrsearch"),
-        "confirm": Parameter("confirm", Domain("integer", 1, 100), 1),
+        "method": Parameter("method", Domain("choice", choices=tuple(METHODS)), USUAL),
+        **{name: each for kind in METHODS.values() for name, each in kind.parameters.items()},
     },
     build=SearchFields,
 )
@@ -88,7 +85,7 @@ GOAL = replace(
     name="goal",
     summary="What a load must meet.",
     parameters={
-        "loss": Parameter("loss", Domain("ratio", 0, 1), REQUIRED),
+        "loss": Parameter("loss", Domain("ratio", 0, MOST), REQUIRED),
         **{name: replace(each, default=None) for name, each in _ATTRIBUTES.items()},
     },
 )
@@ -216,7 +213,7 @@ class SearchReader:
                     help="add `goal ndr { loss = 0 }`",
                 )
             )
-        method = str(around.get("method", METHODS[0]))
+        method = str(around.get("method", USUAL))
         self._verify_method(method, record)
         made = tuple(goal for goal in goals if goal is not None)
         if self._context.mistakes > before or len(made) < len(goals):
@@ -230,7 +227,7 @@ class SearchReader:
             made,
             node.span,
             None if ends.step is None else ends.step.value,
-            around.get("confirm", 1),
+            _confirm(method, around),
             ends.high.layer,
         )
 
@@ -240,18 +237,18 @@ class SearchReader:
 
     def _verify_method(self, method: str, record: Record) -> None:
         given = record.given
-        if method == "step" and self._ends.step is None:
+        if METHODS[method].build.needs_step and self._ends.step is None:
             values = self._node.values.span
             self._context.report(
                 error(
                     "E0514",
-                    "the method `step` needs a range with a step",
+                    f"the method `{method}` needs a range with a step",
                     given["method"].value.span,
                     secondary=(values, "this range has none"),
                     help=f"write `in {values.text} step …`",
                 )
             )
-        if method != "step" and "confirm" in given:
+        if "confirm" in given and "confirm" not in METHODS[method].parameters:
             self._context.report(
                 error(
                     "E0514",
@@ -276,18 +273,21 @@ class SearchReader:
                 self._context.report(misplaced(statement, "a goal"))
         mine = self._record(GOAL, binds, node.body)
         own = mine.arguments(self._evaluator)[0]
-        method = str(around.get("method", METHODS[0]))
+        method = str(around.get("method", USUAL))
+        usual = METHODS[method].build
         defaults = {
-            name: TIMES[method].get(name, each.default) for name, each in _ATTRIBUTES.items()
+            "trial": usual.trial_ps,
+            "total": usual.total_ps,
+            "exceed": usual.exceed,
+            "width": _ATTRIBUTES["width"].default,
         }
         if self._ends.step is not None:
             defaults["width"] = self._ends.step
         given = {**around, **own}
         varies = self._varies(node, mine, record, method)
         if "trial" in given and "total" not in given:
-            defaults["total"] = max(defaults["total"], given["trial"])
-            if method != "mlrsearch":
-                defaults["total"] = given["trial"]
+            once = _has_one_trial(method)
+            defaults["total"] = given["trial"] if once else max(usual.total_ps, given["trial"])
         found = {**defaults, **given}
         if "loss" not in own:
             return None
@@ -360,7 +360,7 @@ class SearchReader:
                 binding = here.binding(name)
                 if binding is None or variable not in binding.varies:
                     continue
-                alone = name == "trial" and here is record and method != "mlrsearch"
+                alone = name == "trial" and here is record and _has_one_trial(method)
                 varying |= alone
                 if not alone:
                     self._context.report(
@@ -384,6 +384,18 @@ class SearchReader:
                 )
             )
         return varying
+
+
+def _has_one_trial(method: str) -> bool:
+    """Return whether a load has one trial by default, however long it is."""
+    usual = METHODS[method].build
+    return bool(usual.total_ps == usual.trial_ps)
+
+
+def _confirm(method: str, around: dict[str, Any]) -> int:
+    """Return how many loads in succession must be good; 1 where the method does not say."""
+    parameter = METHODS[method].parameters.get("confirm")
+    return 1 if parameter is None else int(around.get("confirm", parameter.default))
 
 
 def goals_of(node: ast.Search) -> Sequence[ast.Goal]:
