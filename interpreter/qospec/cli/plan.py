@@ -12,6 +12,7 @@ from qospec.cli import exits, loading, options
 from qospec.cli.output import say, say_json
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
     from fractions import Fraction
 
     from qospec.diagnostics import Diagnostic
@@ -96,16 +97,14 @@ def _phase(plan: PhasePlan) -> dict[str, Any]:
         "seconds": plan.cost.emulated_ps / PS_PER_S,
     }
     if isinstance(phase, Search):
-        return {"name": phase.name, "kind": "search", **_search(phase), **cost}
+        return {"name": phase.name, "kind": "search", **_search(phase, plan.loads), **cost}
     length = _duration(phase.run.measure_ps / PS_PER_S)
     text = f"point {phase.name}, each trial {length}"
     return {"name": phase.name, "kind": "point", "text": text, **cost}
 
 
-def _search(search: Search) -> dict[str, Any]:
+def _search(search: Search, loads: Sequence[int]) -> dict[str, Any]:
     """Return what a search looks for, defaults included."""
-    from qospec.search.method import begin
-
     low, high, step = (
         "" if each is None else _load(each, search)
         for each in (search.low, search.high, search.step)
@@ -121,10 +120,7 @@ def _search(search: Search) -> dict[str, Any]:
         "low": str(search.low),
         "high": str(search.high),
         "step": None if search.step is None else str(search.step),
-        "goals": [
-            _goal(goal, loads, search)
-            for goal, loads in zip(search.goals, begin(search).most_loads, strict=True)
-        ],
+        "goals": [_goal(*each, search) for each in zip(search.goals, loads, strict=True)],
     }
 
 

@@ -9,7 +9,7 @@ from click.testing import CliRunner
 from qospec.catalogue.kinds import discover
 from qospec.cli import qos
 from qospec.run import trial
-from qospec.search.method import begin, most_trials, trials_of_a_load
+from qospec.search.method import trials_of_a_load
 
 TOPOLOGY = """
 topology bench {
@@ -76,11 +76,11 @@ def command(tmp_path):
 def test_a_search_is_bounded_by_range_width_goals_and_total(planned) -> None:
     (case,) = planned(TOPOLOGY + SEARCH)
     ndr, pdr = case.case.phases[0].goals
-    # Both ends and 4 to spare; ln 2 / -ln 0.995 = 138.3 widths: 8 halvings; one of a half: none.
-    assert begin(case.case.phases[0]).most_loads == (14, 6)
+    # ln 2 / -ln 0.995 = 138.3 steps of width: eight halvings; one step of a half: none
+    assert case.phases[0].loads == (6 + 8, 6)
     assert [trials_of_a_load(goal) for goal in (ndr, pdr)] == [11, 6]
-    assert case.trials == 3 * (14 * 11 + 6 * 6) == 3 * most_trials(begin(case.case.phases[0]))
-    assert case.cost.emulated_ps == 3 * (154 * 2 + 36 * 3) * 10**12
+    assert case.trials == 3 * (14 * 11 + 6 * 6)
+    assert case.cost.emulated_ps == 3 * (14 * 11 * 2 + 6 * 6 * 3) * 10**12
 
 
 def test_a_range_may_be_wider_than_a_float_is(planned) -> None:
@@ -90,7 +90,7 @@ def test_a_range_may_be_wider_than_a_float_is(planned) -> None:
     )
     text = text.replace("rate = rate)", "rate = 5 cell/s * rate / rate)").replace("_500 cell/s", "")
     (case,) = planned(TOPOLOGY + text)
-    assert 10 < begin(case.case.phases[0]).most_loads[0] < 30
+    assert 14 < case.phases[0].loads[0] < 34
 
 
 def test_the_flows_of_a_search_are_those_of_its_greatest_load(planned) -> None:

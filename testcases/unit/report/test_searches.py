@@ -36,12 +36,15 @@ def test_goals_come_before_reports_which_do_not_repeat_them(phased):
     ]
 
 
-def test_a_report_with_a_label_of_its_own_is_kept(phased):
+def test_a_report_of_a_load_names_its_goal(phased):
     for case in phased["cases"]:
-        (report,) = [each for each in case["statements"] if each["label"] == "ndr.load"]
-        report["label"] = "the_rate"
+        (report,) = [each for each in case["statements"] if each["text"] == "ndr.load"]
+        report["label"] = "throughput"
+        (report,) = [each for each in case["statements"] if each["text"] == "ndr.lower"]
+        report["label"] = "at_least"
     (grid,) = grids(phased["cases"], 130, 40)
-    assert "the_rate" in text(grid)[0]
+    assert text(grid)[0].startswith("size | verdict | throughput | pdr.load | ")
+    assert "at_least" in text(grid)[0]
 
 
 def bound(value):
@@ -99,16 +102,16 @@ def test_what_was_found_in_words(ends, words):
     assert found_in_words(found([goal(*ends)])) == words
 
 
-def test_a_result_that_is_wider_than_asked_for_says_so():
+def test_a_result_that_is_wider_than_required_says_so():
     wide = found([goal(1_000_000, 2_000_000, complete=False)])
-    assert found_in_words(wide).endswith(", wider than asked for")
+    assert found_in_words(wide).endswith(", wider than required")
 
 
 def test_notes_are_shown_once_with_the_number_of_their_cases(phased):
     assert search_notes(phased["cases"]) == [
-        "ndr: no load was bad, up to 100 Mbit/s (in 1 of 2 cases)",
-        "pdr: loss inversion: 26.9 Mbit/s lost more than 27.3 Mbit/s (in 2 of 2 cases)",
-        "pdr: the search reached its budget (in 1 of 2 cases)",
+        "ndr.load: no load was bad, up to 100 Mbit/s (in 1 of 2 cases)",
+        "pdr.load: loss inversion: 26.9 Mbit/s lost more than 27.3 Mbit/s (in 2 of 2 cases)",
+        "pdr.load: the search reached its budget (in 1 of 2 cases)",
         "half was not run: `soak` has no lower bound (in 2 of 2 cases)",
     ]
     assert search_notes(phased["cases"][:1])[0].endswith("27.3 Mbit/s")
@@ -149,6 +152,16 @@ def test_a_page_has_the_table_the_charts_and_every_trial(phased):
     assert "The details of router:size=64_B have a table of all trials." in page
 
 
+def test_without_criteria_there_is_one_table_of_the_cases(phased):
+    assert 'aria-label="Cases of router' in render(phased, {}, "html")
+    for case in phased["cases"]:
+        case["verdict"] = "measured"
+        case["statements"] = [each for each in case["statements"] if each["kind"] == "report"]
+    page = render(phased, {}, "html")
+    assert 'aria-label="Cases of router' not in page
+    assert 'aria-label="What the searches of router found"' in page
+
+
 def test_the_method_lists_what_goals_ask_and_which_of_it_is_a_default(phased):
     page = render(phased, {}, "html")
     assert page.count("trials begin in an idle device") == 1
@@ -166,7 +179,8 @@ def test_markdown_has_the_table_and_its_notes(phased):
         "| 64 B | ~ inconclusive | 26.758 .. 26.855 | 26.855 .. 26.953 | 20 .. 30 | 25.4 |\n"
         in page
     )
-    assert "\n\n- ndr: no load was bad, up to 100 Mbit/s (in 1 of 2 cases)\n- pdr: " in page
+    notes = "\n\n- ndr.load: no load was bad, up to 100 Mbit/s (in 1 of 2 cases)\n- pdr.load: "
+    assert notes in page
 
 
 def test_csv_has_a_line_for_each_bound_and_each_trial(phased):

@@ -29,7 +29,7 @@ test t on bench {
     goal ndr { loss = LOSS, width = 5% }
     trial = 5 ms, total = 5 ms
   }
-  search pace in 50_000 cell/s .. 300_000 cell/s step 50_000 cell/s {
+  search pace in 20_000 cell/s .. 80_000 cell/s step 20_000 cell/s {
     goal loss_free { loss = 0 }
     rate = ndr.rate, method = step, trial = 5 ms
   }
