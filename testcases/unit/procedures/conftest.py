@@ -41,8 +41,14 @@ DEVICES = {
     "policer": """meter = police { cir = 19.3 Mbit/s @ip, cbs = 50 kB }
   queue = fifo { limit = 64 pkt }
   west.rx -> meter -> queue -> east.tx""",
+    "tight policer": """meter = police { cir = 19.3 Mbit/s @ip, cbs = 5 kB }
+  queue = fifo { limit = 64 pkt }
+  west.rx -> meter -> queue -> east.tx""",
+    "hole": """meter = police { cir = 8 bit/s @ip, cbs = 400 B }
+  queue = fifo { limit = 64 pkt }
+  west.rx -> meter -> queue -> east.tx""",
 }
-"""One that serves 40,000 packets/s while 64 wait; one as fast as its lines; one that polices."""
+"""One that serves 40,000 packets/s while 64 wait; one as fast as its lines; some that police."""
 
 
 @pytest.fixture
