@@ -243,7 +243,7 @@ _ENDS_A_VALUE = frozenset(
     | {"RPAR", "RSQB", "RBRACE"}
 )
 """Behind these a `-` is the operator of a difference."""
-_TOUCHES_NEXT = frozenset({"LPAR", "LSQB", "DOT", "AT"})
+_TOUCHES_NEXT = frozenset({"LPAR", "LSQB", "DOT", "_LAYER"})
 _TOUCHES_BEFORE = frozenset({"RPAR", "RSQB", "DOT", "COMMA", "COLON"})
 _OPENS_BEHIND_A_NAME = frozenset({"LPAR", "LSQB"})
 _UNIT = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ%/µμ"
