@@ -20,7 +20,9 @@ SIZES = "[64 B, 128 B, 256 B, 512 B, 1024 B, 1280 B, 1518 B]"
 """Source: RFC 2544, 9.1."""
 NDR = "goal ndr { loss = 0 }"
 PDR = "goal pdr { loss = 0.5% }"
-LONG_TRIALS = "trial = 1 s, total = 21 s, exceed = 50%, method = binary"
+BISECTION = "trial = 1 s, total = 21 s, exceed = 50%, method = binary"
+LONG_TRIALS = "trial = 10 s, total = 210 s"
+"""Long enough that starting a second process does not count."""
 
 ROUTER = """qos 1
 import std.media
@@ -78,7 +80,7 @@ def measure() -> list[Figure]:
         folder = Path(name)
         ndr = Run(folder, ROUTER, ONE_WAY, NDR)
         both = Run(folder, ROUTER, ONE_WAY, f"{NDR}\n    {PDR}")
-        bisection = Run(folder, ROUTER, ONE_WAY, f"{NDR}\n    {LONG_TRIALS}")
+        bisection = Run(folder, ROUTER, ONE_WAY, f"{NDR}\n    {BISECTION}")
         gateways = Run(folder, GATEWAYS, BOTH_WAYS, NDR)
         return [
             Figure("search.ndr", ndr.cpu_s, "s CPU", target="<= 10 s"),
@@ -86,18 +88,20 @@ def measure() -> list[Figure]:
             _emulated("search.ndr_and_pdr", both, ndr, "NDR alone", ">= 0.77: 1 / 1.3"),
             _emulated("search.ndr", ndr, bisection, "bisection", ""),
             _emulated("search.ndr_and_pdr", both, bisection, "bisection for NDR", ""),
-            _speed_up(gateways),
+            _speed_up(Run(folder, GATEWAYS, BOTH_WAYS, f"{NDR}\n    {LONG_TRIALS}", repeats=1)),
         ]
 
 
 class Run:
     """A specification that is run several times with one worker: its median times."""
 
-    def __init__(self, folder: Path, topology: str, flows: str, goals: str) -> None:
+    def __init__(
+        self, folder: Path, topology: str, flows: str, goals: str, repeats: int = REPEATS
+    ) -> None:
         self.path = folder / f"{len(list(folder.iterdir()))}.qos"
         self.path.write_text(topology + TEST.format(sizes=SIZES, flows=flows, goals=goals))
         self.again("-j", "1")  # compiles, and does not count
-        taken = [self.again("-j", "1") for _ in range(REPEATS)]
+        taken = [self.again("-j", "1") for _ in range(repeats)]
         self.wall_s, self.cpu_s = map(statistics.median, zip(*taken, strict=True))
         self.emulated_s = self._emulated_s()
 

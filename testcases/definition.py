@@ -5,13 +5,16 @@ place, that which came first. An event is an item that arrives at an input of an
 element's alarm, of which each has one. The element answers, and that is done at once.
 """
 
+import contextlib
 import heapq
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 import numpy as np
+import pytest
 
-from qospec.engine.event import drive, transition
+from qospec.engine import kernel
+from qospec.engine.event import component, drive, transition
 from qospec.engine.event.component import Component
 from qospec.engine.items import totals
 from qospec.engine.items.batch import Batch
@@ -20,7 +23,20 @@ PLENTY = 10_000
 """Rows of the pool, more than any network of the tests has items."""
 
 
-class Definition(Component):
+@contextlib.contextmanager
+def kernels_as_python() -> Iterator[None]:
+    """Run kernels as `QOS_KERNELS=python` does, though some have been compiled."""
+
+    def call(self: Any, *arguments: Any) -> Any:
+        return kernel.as_python(self._function)(*arguments)
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(kernel._Kernel, "__call__", call)
+        patch.setattr(component, "is_compiled", lambda _: False)
+        yield
+
+
+class ReferenceComponent(Component):
     """A component that takes each step in its own words; only the wiring is shared."""
 
     def __init__(self, *arguments: Any) -> None:

@@ -8,15 +8,13 @@ from collections import Counter
 from typing import Any, NamedTuple
 
 import pytest
-from definition import Definition
+from definition import ReferenceComponent, kernels_as_python
 from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
 from networks import networks
 
 from qospec.catalogue.kinds import discover
-from qospec.engine import kernel
-from qospec.engine.element import Element, Loss
-from qospec.engine.event import component
+from qospec.engine.element import Loss
 from qospec.engine.experiment import Experiment
 from qospec.engine.graph import cycle, emulation
 from qospec.engine.items.batch import Batch
@@ -35,7 +33,7 @@ MIDDLE = [
     for kind in KINDS
     if kind.duty == "element"
     and "packet" in kind.carries
-    and kind.build.transition is not Element.transition
+    and kind.build.transition is not None
     and kind.name not in NOT_DRAWN
 ]
 
@@ -101,14 +99,8 @@ def rows(batch: Batch) -> list[tuple[int, ...]]:
 
 def by_definition(experiment: Experiment) -> Seen:
     """Return what it shows if all is done event by event, in Python."""
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(cycle, "Component", Definition)
-        patch.setattr(component, "is_compiled", lambda _: False)
-        patch.setattr(
-            kernel._Kernel,
-            "__call__",
-            lambda self, *arguments: kernel.as_python(self._function)(*arguments),
-        )
+    with pytest.MonkeyPatch.context() as patch, kernels_as_python():
+        patch.setattr(cycle, "Component", ReferenceComponent)
         return seen(experiment, 10**6, by_events=True)
 
 

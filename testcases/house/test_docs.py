@@ -16,7 +16,8 @@ from qospec.check.device.observables import loss_causes
 from qospec.cli import qos
 from qospec.engine.arrays import np
 from qospec.engine.element import Element, Setting
-from qospec.engine.event.alone import Alone, process_of
+from qospec.engine.endpoint.traffic import ExchangeTraffic
+from qospec.engine.event.process import EventProcess, process_of
 from qospec.engine.items.batch import FOREVER_PS, Batch
 from qospec.engine.items.connections import Connections, Contract
 from qospec.engine.line.clock import Clock
@@ -25,7 +26,7 @@ from qospec.engine.measure.tally import Delays, Tally
 from qospec.engine.queue.drop_policy import DropPolicy
 from qospec.engine.random import Draws
 from qospec.engine.source.arrivals import Arrivals
-from qospec.engine.source.traffic import CellTraffic, PacketTraffic
+from qospec.engine.source.traffic import CellTraffic, PacketTraffic, Traffic
 from qospec.model.suite import Goal, Search
 from qospec.reference.kinds import kind_document
 from qospec.report.render import render
@@ -158,7 +159,7 @@ def test_the_documented_kinds_are_found(examples: Catalogue) -> None:
         assert_documented(kind)
 
 
-@pytest.mark.parametrize("driver", [process_of, lambda *given: Alone(*given).process])
+@pytest.mark.parametrize("driver", [process_of, lambda *given: EventProcess(*given).process])
 def test_the_documented_element_does_what_it_says(
     examples: Catalogue, driver: Callable[..., Any]
 ) -> None:
@@ -220,7 +221,18 @@ def test_the_documented_drop_policy_lets_half_wait(examples: Catalogue) -> None:
 
 
 @pytest.mark.parametrize(
-    "base", [Element, Arrivals, CellTraffic, PacketTraffic, DropPolicy, Metric, Method]
+    "base",
+    [
+        Element,
+        Arrivals,
+        Traffic,
+        CellTraffic,
+        PacketTraffic,
+        ExchangeTraffic,
+        DropPolicy,
+        Metric,
+        Method,
+    ],
 )
 def test_each_fact_of_a_base_class_is_documented(base: type) -> None:
     text = EXTENDING.read_text(encoding="utf-8")

@@ -26,7 +26,7 @@ from qospec.check.evaluate.values import Deferred, List, Map, Value
 from qospec.check.topology.body import layout
 from qospec.diagnostics import Problems
 from qospec.model.suite import Case, Flow, Phase, Point, Search, Suite
-from qospec.plan.phases import trials_at_ends
+from qospec.plan.phases import checked_ends
 from qospec.plan.plan import Bounds, plan
 from qospec.reference.declarations import Declarations, Declared
 from qospec.reference.origins import origins
@@ -225,9 +225,9 @@ def phase_text(phase: Phase) -> str:
 
 def sent_in(case: Case, phase: Phase) -> Iterator[str]:
     """Yield the flows of a phase as its goals have found the lowest loads, with their rates."""
-    low, _ = trials_at_ends(case, phase, Problems())
-    assert low is not None
-    for flow in low.flows:
+    ends = checked_ends(case, phase, Problems())
+    assert ends is not None
+    for flow in ends.low.flows:
         yield f"{flow.name} {text_of(flow.arrivals.mean_rate(1), PACKET_RATE)}"
 
 

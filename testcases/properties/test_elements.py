@@ -4,7 +4,6 @@
 code.
 """
 
-import contextlib
 import functools
 import re
 from collections import Counter
@@ -15,6 +14,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import pytest
+from definition import kernels_as_python
 from hypothesis import HealthCheck, given, reject, settings
 from hypothesis import strategies as st
 
@@ -23,10 +23,8 @@ from qospec.catalogue.kinds import REQUIRED, Buffer, Domain, Parameter, discover
 from qospec.elements.encapsulate import Encapsulate
 from qospec.elements.gcra import Gcra
 from qospec.elements.shape import Shape
-from qospec.engine import kernel
 from qospec.engine.element import Element, Setting
-from qospec.engine.event import component
-from qospec.engine.event.alone import Alone, process_of
+from qospec.engine.event.process import EventProcess, process_of
 from qospec.engine.items.batch import FOREVER_PS, Batch, empty, joined
 from qospec.engine.items.connections import Contract
 from qospec.engine.line import transmission
@@ -51,6 +49,7 @@ class Outcome(NamedTuple):
         made: (connection, item) of those that it made.
         held: What it kept at the end.
         overdrawn: What it gave before it came, or more often, after some step.
+        held_bytes: By connection index, the bytes that it kept at the end, or less than 0.
     """
 
     departures: tuple[Batch, ...]
@@ -59,6 +58,7 @@ class Outcome(NamedTuple):
     made: Counter[tuple[int, int]]
     held: Counter[tuple[int, int]]
     overdrawn: set[tuple[int, int]]
+    held_bytes: dict[int, int]
 
 
 # ---- how an element is driven
@@ -66,7 +66,7 @@ class Outcome(NamedTuple):
 
 def by_events(element: Element, setting: Setting) -> Any:
     """Return how an element works event by event, whatever else it can."""
-    return Alone(element, setting).process
+    return EventProcess(element, setting).process
 
 
 def outcome(
@@ -84,6 +84,7 @@ def outcome(
     made: Counter[tuple[int, int]] = Counter()
     held: Counter[tuple[int, int]] = Counter()
     overdrawn: set[tuple[int, int]] = set()
+    held_bytes: Counter[int] = Counter()
     done = [0] * len(example.arrivals)
     for until_ps in (*cuts, FOREVER_PS):
         stops = [int(batch.at_ps.searchsorted(until_ps)) for batch in example.arrivals]
@@ -95,6 +96,9 @@ def outcome(
         held.update(names(step.made))
         lost = [loss.batch for loss in step.losses]
         held.subtract(Counter(names((*step.departures, *lost, *step.consumed))))
+        before_and_after = tuple(zip(*step.resized, strict=True)) or ((), ())
+        count_bytes(held_bytes, (*arrivals, *step.made, *before_and_after[1]), 1)
+        count_bytes(held_bytes, (*step.departures, *lost, *step.consumed, *before_and_after[0]), -1)
         overdrawn |= {item for item, count in held.items() if count < 0}
         for number, left in enumerate(step.departures):
             now_ps = step.until_ps[number]
@@ -109,7 +113,15 @@ def outcome(
             losses.setdefault((loss.element, loss.cause), []).extend(names((loss.batch,)))
         waits += zip(*(times.tolist() for times in step.waits or ()), strict=True)
         done = stops
-    return Outcome(tuple(departures), losses, waits, made, +held, overdrawn)
+    kept = {index: amount for index, amount in held_bytes.items() if amount}
+    return Outcome(tuple(departures), losses, waits, made, +held, overdrawn, kept)
+
+
+def count_bytes(held_bytes: Counter[int], some: Iterable[Batch], sign: int) -> None:
+    """Add the bytes of batches, or subtract them, by connection index."""
+    for batch in some:
+        for index, size in zip(batch.connection.tolist(), batch.size_bytes.tolist(), strict=True):
+            held_bytes[index] += sign * size
 
 
 def names(some: Iterable[Batch]) -> Iterator[tuple[int, int]]:
@@ -186,6 +198,7 @@ def keeps_conservation(example: Any) -> None:
         gone, more = sorted(given.held), sorted(given.overdrawn)
         assert not gone, f"neither left nor reported as lost: (connection, item) {gone}"
         assert not more, f"left or lost more often than they came: (connection, item) {more}"
+        assert not given.held_bytes, f"bytes that do not balance: {given.held_bytes}"
         made = [item for item in given.made if not may_insert(example, item[0])]
         assert not made, f"made of a plane that it does not state: (connection, item) {made}"
 
@@ -261,20 +274,7 @@ def regardless_of_order(example: Any, given: Outcome) -> Any:
     """Return an outcome to compare: losses in any order; waits where batches report them, too."""
     departures = [list(zip(*(c.tolist() for c in left), strict=True)) for left in given.departures]
     losses = {cause: sorted(items) for cause, items in given.losses.items()}
-    return departures, losses, given.waits if example.element.holds else []
-
-
-@contextlib.contextmanager
-def kernels_as_python() -> Iterator[None]:
-    """Run kernels as `QOS_KERNELS=python` does, though some have been compiled."""
-
-    def call(self: Any, *arguments: Any) -> Any:
-        return kernel.as_python(self._function)(*arguments)
-
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(kernel._Kernel, "__call__", call)
-        patch.setattr(component, "is_compiled", lambda _: False)
-        yield
+    return departures, losses, given.waits if example.element.holds else [], given.held_bytes
 
 
 PROMISES = {
@@ -386,6 +386,13 @@ class Unsized(Encapsulate):
     form_after = Element.form_after
 
 
+class Swelling(Encapsulate):
+    """A tunnel that does not account for the sizes that it changes."""
+
+    def process(self, state: Any, arrivals: tuple[Batch, ...], until_ps: int) -> Any:
+        return super().process(state, arrivals, until_ps)._replace(resized=())
+
+
 class Lenient(Gcra):
     """A policer that lets all cells pass where it is on a cycle."""
 
@@ -410,6 +417,7 @@ class Unmarking(Gcra):
         ("gcra", Unmarking("tag"), keeps_facts, "marks_after"),
         ("gcra", Lenient(), keeps_agreement, "events differ"),
         ("encapsulate", Unsized(20), keeps_facts, "sizes_after"),
+        ("encapsulate", Swelling(20), keeps_conservation, "bytes that do not balance"),
         (
             "shape",
             Silent(Fraction(8_000), 64, Buffer(100, "packet")),

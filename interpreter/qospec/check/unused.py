@@ -89,15 +89,31 @@ def _built_on(lineages: Iterable[Sequence[ast.Test]]) -> dict[str, Uses]:
 
 
 def _sweeps_of_bases(lineage: Sequence[ast.Test]) -> Iterator[CheckError]:
-    """Yield a warning for each sweep of a template that a test built on it makes no use of."""
-    test, *bases = lineage
-    if test.base is None or test.parameters or all(each.topology is None for each in lineage):
+    """Yield a warning for each sweep of a template on which nothing that is sent depends.
+
+    It does where a test with a topology uses it, or what a `let` or a search makes of it.
+    """
+    placed = next((n for n, each in enumerate(lineage) if each.topology is not None), None)
+    test = lineage[0]
+    if placed is None or test.parameters:
         return
-    uses = sum(map(_uses, lineage), Uses())
-    sweeps = (each for base in bases for each in base.statements if isinstance(each, ast.Sweep))
+    templates = lineage[placed + 1 :]
+    made = {
+        each.name.text: set(_uses(each))
+        for template in templates
+        for each in template.statements
+        if isinstance(each, ast.Let | ast.Search)
+    }
+    used: set[str] = set()
+    waiting = [name for each in lineage[: placed + 1] for name in _uses(each)]
+    while waiting:
+        name = waiting.pop()
+        if name not in used:
+            used.add(name)
+            waiting += made.get(name, ())
+    sweeps = (each for base in templates for each in base.statements if isinstance(each, ast.Sweep))
     for sweep in sweeps:
-        own = _uses(sweep)
-        if not any(_idle(each.text) or uses[each.text] > own[each.text] for each in sweep.names):
+        if not any(_idle(each.text) or each.text in used for each in sweep.names):
             name = sweep.names[0].text
             yield error(
                 "W0623",

@@ -12,6 +12,7 @@ from qospec.cli import exits, loading, options
 from qospec.cli.output import say, say_json
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
     from fractions import Fraction
 
     from qospec.diagnostics import Diagnostic
@@ -96,13 +97,13 @@ def _phase(plan: PhasePlan) -> dict[str, Any]:
         "seconds": plan.cost.emulated_ps / PS_PER_S,
     }
     if isinstance(phase, Search):
-        return {"name": phase.name, "kind": "search", **_search(phase), **cost}
+        return {"name": phase.name, "kind": "search", **_search(phase, plan.loads), **cost}
     length = _duration(phase.run.measure_ps / PS_PER_S)
     text = f"point {phase.name}, each trial {length}"
     return {"name": phase.name, "kind": "point", "text": text, **cost}
 
 
-def _search(search: Search) -> dict[str, Any]:
+def _search(search: Search, loads: Sequence[int]) -> dict[str, Any]:
     """Return what a search looks for, defaults included."""
     low, high, step = (
         "" if each is None else _load(each, search)
@@ -119,7 +120,7 @@ def _search(search: Search) -> dict[str, Any]:
         "low": str(search.low),
         "high": str(search.high),
         "step": None if search.step is None else str(search.step),
-        "goals": [_goal(goal, search) for goal in search.goals],
+        "goals": [_goal(*each, search) for each in zip(search.goals, loads, strict=True)],
     }
 
 
@@ -130,10 +131,9 @@ def _load(value: Fraction, search: Search) -> str:
     return text_of(value, search.dimension) + (f" @{search.layer}" if search.layer else "")
 
 
-def _goal(goal: Goal, search: Search) -> dict[str, Any]:
+def _goal(goal: Goal, loads: int, search: Search) -> dict[str, Any]:
     from fractions import Fraction
 
-    from qospec.plan.plan import loads
     from qospec.units import PS_PER_S, RATIO, TIME, text_of
 
     values = {
@@ -150,7 +150,7 @@ def _goal(goal: Goal, search: Search) -> dict[str, Any]:
         for name, text in values.items()
     ]
     loss = text_of(goal.loss, RATIO)
-    text = ", ".join([f"loss {loss}", *parts, f"at most {loads(search, goal)} loads"])
+    text = ", ".join([f"loss {loss}", *parts, f"at most {loads} loads"])
     return {"name": goal.name, "loss": loss, **values, "text": text}
 
 

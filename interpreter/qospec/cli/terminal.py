@@ -16,9 +16,8 @@ from qospec.judge.verdict import PROBLEMS
 from qospec.report.causes import reasons, unmet, with_confidence
 from qospec.report.cautions import caution_sentence, cautions
 from qospec.report.claims import claims_sentence
-from qospec.report.goals import goal_lines
 from qospec.report.grid import GAP, aligned, grids
-from qospec.report.searches import search_notes
+from qospec.report.searches import efforts, search_notes
 from qospec.report.similar import extent, least_and_most, same_way, similar
 from qospec.report.views import counts, plural, worst
 from qospec.report.words import confidence, ends
@@ -170,8 +169,6 @@ class Console:
         its = self._tables.get(case["name"], ())
         if not its or self._verbose:
             self._print_line(case["verdict"], case["name"], seconds)
-            for line in goal_lines(case):
-                say(f"    {line}")
         if its:
             self._waiting[case["name"]] = (case, seconds)
             if all(name in self._waiting for name in its):
@@ -199,6 +196,7 @@ class Console:
             if grid.rows > rows:
                 say(f"    {rows} of {grid.rows} rows are shown; `-v` prints all")
         say(*(f"    note  {note}" for note in search_notes(cases)))
+        say(*(f"    {line}" for line in efforts(cases)))
 
     def summary(self, document: dict[str, Any]) -> None:
         """Print what needs attention, and the count of each verdict."""

@@ -19,6 +19,7 @@ from qospec.engine.event.transition import (
     send,
     waited,
 )
+from qospec.engine.items.ring import doubled
 from qospec.engine.kernel import kernel, linked, rows
 from qospec.engine.line import tail_drop, transmission
 from qospec.engine.line.transmission import FREE, LEAD, STAMPS, start_of, transmit
@@ -226,11 +227,8 @@ def _replenish(drop_state: DropState, fields: Whole, lacking: int) -> Whole:
 
 def _with_more_places(fields: Whole) -> Whole:
     """Return the fields with a ring of twice the places."""
-    before = fields[fields[RING] :].reshape(-1, WIDTH)
-    ring = np.zeros((2 * len(before), WIDTH), np.int64)
-    numbers = np.arange(fields[HEAD], fields[TAIL])
-    ring[numbers % len(ring)] = before[numbers % len(before)]
-    return np.concatenate([fields[: fields[RING]], ring.ravel()])
+    before, ring = fields[: fields[RING]], fields[fields[RING] :]
+    return np.concatenate([before, doubled(ring, WIDTH, fields[HEAD], fields[TAIL])])
 
 
 @kernel

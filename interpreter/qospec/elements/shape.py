@@ -11,6 +11,7 @@ from qospec.engine.element import Element, Loss, Step
 from qospec.engine.event.transition import DONE, SIZE, Transition, lose, send, waited
 from qospec.engine.items.batch import FOREVER_PS
 from qospec.engine.items.partition import split
+from qospec.engine.items.ring import doubled
 from qospec.engine.kernel import kernel, part, rows
 from qospec.engine.meter import token_bucket
 from qospec.engine.meter.token_bucket import (
@@ -164,11 +165,8 @@ class Shape(Element):
 
 def _with_more_places(fields: Whole) -> Whole:
     """Return the fields with a ring of twice the places."""
-    before = fields[RING:].reshape(-1, WIDTH)
-    ring = np.zeros((2 * len(before), WIDTH), np.int64)
-    numbers = np.arange(fields[HEAD], fields[TAIL])
-    ring[numbers % len(ring)] = before[numbers % len(before)]
-    return np.concatenate([fields[:RING], ring.ravel()])
+    ring = doubled(fields[RING:], WIDTH, fields[HEAD], fields[TAIL])
+    return np.concatenate([fields[:RING], ring])
 
 
 def _replenish(fields: Whole, lacking: int) -> Whole:

@@ -18,6 +18,7 @@ a property test holds every element of the catalogue to it:
 from __future__ import annotations
 
 from abc import ABC
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
 from qospec.catalogue.kinds import CARRIED
@@ -25,12 +26,9 @@ from qospec.protocol.atm import Plane
 from qospec.protocol.marks import CLP
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from qospec.catalogue.form import Form
     from qospec.catalogue.kinds import Buffer, Carried
     from qospec.engine.arrays import Marks, Times
-    from qospec.engine.event.transition import Transition
     from qospec.engine.items.batch import Batch
     from qospec.engine.items.connections import Connections, Contract
     from qospec.engine.line.clock import Clock
@@ -240,21 +238,13 @@ class Element(ABC):  # noqa: B024 -- either of `process` and `transition` is nee
         """Return its state for `process` at the beginning of a trial; None if it has none."""
         return None
 
-    def process(self, state: Any, arrivals: tuple[Batch, ...], until_ps: int) -> Step:
-        """Process `arrivals`, a batch per input, all below `until_ps`.
-
-        At `FOREVER_PS` all waiting items are sent. An element may have a `transition` only: then it
-        works event by event, wherever it is.
-        """
-        raise NotImplementedError
-
-    def change(self, state: Any, change: Any) -> Any:
-        """Return the state of `process` after a change that is decided outside; see `Change`."""
-        raise NotImplementedError
-
-    def transition(self, setting: Setting) -> Transition:
-        """Return how it answers events one at a time, from the beginning of a trial.
-
-        An element on a cycle needs one.
-        """
-        raise NotImplementedError
+    process: ClassVar[Callable[..., Step] | None] = None
+    """process(state, arrivals, until_ps): process a batch per input, all below `until_ps`; at
+    `FOREVER_PS` all waiting items are sent. None: it has a `transition` only, and works event by
+    event wherever it is."""
+    change: ClassVar[Callable[..., Any] | None] = None
+    """change(state, change): return the state of `process` after a change that is decided outside,
+    see `Change`; None: nothing about it can be changed."""
+    transition: ClassVar[Callable[..., Any] | None] = None
+    """transition(setting): return how it answers events one at a time, from the beginning of a
+    trial, an `event.transition.Transition`. None: it cannot be on a cycle."""

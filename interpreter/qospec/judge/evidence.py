@@ -17,7 +17,7 @@ from qospec.judge.losses import DEFAULT_CONFIDENCE, as_ratios, compared_count, c
 from qospec.judge.quantiles import bonferroni_level, item_noun, minimum_sample_size, needed_bounds
 from qospec.model.expression import Constant, Operation, measurements
 from qospec.model.suite import Point
-from qospec.plan.survey import cell_rate
+from qospec.plan.offered import cell_rate
 from qospec.units import CELLS, PS_PER_S, RATIO, number_text
 
 if TYPE_CHECKING:

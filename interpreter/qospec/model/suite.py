@@ -401,9 +401,9 @@ class Test:
 
     name: str
     doc: str
-    covers: tuple[str, ...]
     cases: tuple[Case, ...]
     span: Span = field(compare=False)
+    covers: tuple[str, ...] = ()
     not_reproduced: tuple[tuple[str, str], ...] = ()
     follows: tuple[str, ...] = ()
     deviations: tuple[tuple[str, str], ...] = ()

@@ -1,34 +1,191 @@
-"""Phases before they run: their trials at both ends of what they may try."""
+"""Phases before they run: their trials at both ends of what they may try, and whether they fit."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from fractions import Fraction
+from typing import TYPE_CHECKING, NamedTuple
 
+from qospec.diagnostics import Diagnostic, Label
 from qospec.model.suite import Case, GoalResult, Search
+from qospec.plan.forms import form_sent
+from qospec.plan.offered import asked_bps, cell_rate, members_of
+from qospec.units import PS_PER_S, RATE, RATIO, TIME, number_text, text_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from qospec.diagnostics import Problems
-    from qospec.model.suite import Phase
+    from qospec.model.suite import Flow, Goal, Phase
 
 
-def trials_at_ends(case: Case, phase: Phase, problems: Problems) -> Iterator[Case | None]:
-    """Yield the case of a trial at the lowest load of a phase, then at the highest.
+SHOWN = 10_000
+"""Four digits are shown."""
 
-    At a point, as if the goals that it depends on had found their lowest or highest loads. None for
-    one with a mistake, which is in `problems`.
+
+class Ends(NamedTuple):
+    """The cases of a trial of a phase at its lowest and its highest load."""
+
+    low: Case
+    high: Case
+
+
+def checked_ends(case: Case, phase: Phase, problems: Problems) -> Ends | None:
+    """Return the trials of a phase at both ends; None if one cannot be run.
+
+    At a point, as if the goals that it depends on had found their lowest or highest loads. What
+    does not fit is in `problems`.
     """
+    made = list(_made(case, phase))
+    mistakes = [each for each in made if isinstance(each, Diagnostic)]
+    cases = [each for each in made if isinstance(each, Case)]
+    if mistakes:
+        for each in mistakes:
+            problems.add(each)
+        return None
+    ends = Ends(*cases)
+    unfit = list(_unfit(phase, ends))
+    for each in unfit:
+        problems.add(each)
+    return None if any(each.severity == "error" for each in unfit) else ends
+
+
+def _made(case: Case, phase: Phase) -> Iterator[Case | Diagnostic]:
     assert case.at is not None  # noqa: S101 -- a case with phases has it
     searches = [each for each in case.phases if isinstance(each, Search)]
     for end in ("low", "high"):
-        loads = {each: getattr(each, end) for each in searches}
+        loads: dict[Phase, Fraction] = {each: getattr(each, end) for each in searches}
         found = {
             goal.name: GoalResult(loads[each], loads[each])
             for each in searches
             for goal in each.goals
         }
-        made = case.at(phase, loads[phase] if isinstance(phase, Search) else None, found)
-        if not isinstance(made, Case):
-            problems.add(made)
-        yield made if isinstance(made, Case) else None
+        yield case.at(phase, loads.get(phase), found)
+
+
+def _unfit(phase: Phase, ends: Ends) -> Iterator[Diagnostic]:
+    """Yield what is wrong with a phase: a load that no trial can offer, or that sends nothing."""
+    if isinstance(phase, Search):
+        if _items(ends.low) < 1:
+            yield _too_short(phase, ends.low, f"`{phase.name}` = {_load(phase.low, phase)}")
+        for goal in phase.goals:
+            yield from _too_fine(goal, phase, ends)
+        yield from _above_first_link(phase, ends.high)
+    else:
+        if _items(ends.high) < 1:
+            yield _too_short(phase, ends.high, f"`{phase.name}`")
+        yield from _above_first_link(phase, ends.low)
+
+
+def _load(value: Fraction, search: Search) -> str:
+    return text_of(value, search.dimension) + (f" @{search.layer}" if search.layer else "")
+
+
+def _time(least_s: Fraction) -> str:
+    return text_of(-_cut(-least_s), TIME)
+
+
+def _cut(value: Fraction) -> Fraction:
+    """Return a value rounded down to four digits, so that what a help says is enough."""
+    unit = Fraction(1)
+    while abs(value) >= SHOWN * unit:
+        unit *= 10
+    while abs(value) < SHOWN * unit / 10:
+        unit /= 10
+    return value // unit * unit
+
+
+def _items(case: Case) -> Fraction:
+    """Return how many items a trial sends while it measures, on average."""
+    return sum((_items_of(flow, case.run.measure_ps) for flow in case.flows), Fraction(0))
+
+
+def _items_of(flow: Flow, length_ps: int) -> Fraction:
+    mean = cell_rate(flow) * length_ps / PS_PER_S
+    if not mean:  # it sends a number of items, at no rate
+        mean = Fraction(flow.arrivals.most_items(flow.connections, length_ps) or 0)
+    return len(flow.origins) * mean
+
+
+def _called(case: Case) -> str:
+    """Return what the flows send."""
+    carried = {"cell" if flow.stream is None else "packet" for flow in case.flows}
+    return " or ".join(sorted(carried))
+
+
+def _too_short(phase: Phase, case: Case, where: str) -> Diagnostic:
+    items, length_ps, called = _items(case), case.run.measure_ps, _called(case)
+    length, field = text_of(Fraction(length_ps, PS_PER_S), TIME), "measure"
+    if isinstance(phase, Search):
+        field = "trial"
+    longer = "send something in it"
+    if items:
+        least = _time(Fraction(length_ps, PS_PER_S) / items)
+        longer = f"write a `{field}` of at least {least}"
+        longer += ", or a higher lowest load" if isinstance(phase, Search) else ""
+    return Diagnostic(
+        "E0610",
+        f"a trial at {where} sends less than one {called}",
+        phase.span,
+        notes=(f"{number_text(items)} {called}s in {length}",),
+        help=longer,
+    )
+
+
+def _too_fine(goal: Goal, search: Search, ends: Ends) -> Iterator[Diagnostic]:
+    """Yield a warning if loads that are to be told apart differ by less than one item."""
+    length_ps = ends.high.run.measure_ps
+    if goal.varies:
+        return
+    more = (_items(ends.high) - _items(ends.low)) * goal.trial_ps / length_ps
+    width = goal.width if goal.absolute else goal.width * search.high
+    items = more * width / (search.high - search.low)
+    if not 0 < items < 1:
+        return
+    called = _called(ends.high)
+    shown = _load(goal.width, search) if goal.absolute else text_of(goal.width, RATIO)
+    length = Fraction(goal.trial_ps, PS_PER_S)
+    yield Diagnostic(
+        "W0617",
+        f"`{goal.name}` tells loads apart that differ by less than one {called} in a trial",
+        search.span,
+        notes=(f"`width` is {shown}: {number_text(items)} {called}s in {text_of(length, TIME)}",),
+        help=f"write a `trial` of at least {_time(length / items)}, or a greater `width`",
+    )
+
+
+def _above_first_link(phase: Phase, case: Case) -> Iterator[Diagnostic]:
+    """Yield an error for each line of a host whose flows offer more than it carries."""
+    network = case.networks[""]
+    asked: dict[int, dict[int, Fraction]] = {}
+    for member in members_of(case.flows, network):
+        line, flow = network.hosts[member.origin].line, case.flows[member.flow]
+        if line >= 0 and member.part == "user" and not (flow.stream and flow.stream.answers):
+            clock = network.elements[line].element.clock(stamps=False)
+            shares = asked.setdefault(line, {})
+            share = asked_bps(flow, form_sent(member), clock)
+            shares[member.flow] = shares.get(member.flow, Fraction(0)) + share
+    for line, shares in sorted(asked.items()):
+        instance = network.elements[line]
+        clock = instance.element.clock(stamps=False)
+        total = sum(shares.values(), Fraction(0))
+        if total <= clock.bit_rate:
+            continue
+        layer = "cell" if clock.encapsulation is None else "line"
+        names = " and ".join(f"`{case.flows[each].name}`" for each in sorted(shares))
+        at = f"the load of `{phase.name}`"
+        help_text = "send less"
+        if isinstance(phase, Search):
+            at = f"the highest load, {_load(phase.high, phase)},"
+            most = phase.high * Fraction(clock.bit_rate) / total
+            help_text = (
+                f"search up to {_load(_cut(most), phase)} at most, if all flows grow with it"
+            )
+        yield Diagnostic(
+            "E0305",
+            f"{at} is more than the first link can carry",
+            phase.span,
+            label=f"{names}: {text_of(total, RATE)} @{layer}",
+            secondary=() if instance.span is None else (Label(instance.span, "linked here"),),
+            notes=(f"`{instance.path}` carries {text_of(clock.bit_rate, RATE)} @{layer}",),
+            help=help_text,
+        )

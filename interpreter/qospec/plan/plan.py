@@ -8,7 +8,6 @@ beyond the limit. A population is what is measured as one, such as the flow `ab`
 
 from __future__ import annotations
 
-import math
 from dataclasses import replace
 from fractions import Fraction
 from typing import TYPE_CHECKING, NamedTuple
@@ -26,10 +25,12 @@ from qospec.plan import feasibility
 from qospec.plan.changes import with_changes
 from qospec.plan.endpoints import with_endpoints
 from qospec.plan.lowering import Lowered, lower
-from qospec.plan.phases import trials_at_ends
-from qospec.plan.survey import cell_rate, survey_network
+from qospec.plan.offered import cell_rate
+from qospec.plan.phases import checked_ends
+from qospec.plan.survey import survey_network
 from qospec.protocol.atm import PLANES
 from qospec.protocol.parts import OF_EXCHANGES
+from qospec.search.method import begin, trials_of_a_load
 from qospec.units import PS_PER_S
 
 if TYPE_CHECKING:
@@ -37,7 +38,7 @@ if TYPE_CHECKING:
 
     from qospec.diagnostics import Diagnostic
     from qospec.model.expression import Measured, Place
-    from qospec.model.suite import Case, Flow, Goal, Network, Phase, Search, Suite, Test
+    from qospec.model.suite import Case, Flow, Network, Phase, Suite, Test
     from qospec.plan.tables import Member
     from qospec.protocol.atm import Plane
     from qospec.protocol.parts import Part
@@ -73,12 +74,16 @@ class Planned:
 
 @dataclass(frozen=True)
 class PhasePlan:
-    """A phase of a case: what it costs at most, and how many items a trial sends, as of a case."""
+    """A phase of a case: what it costs at most, and how many items a trial sends, as of a case.
+
+    Of a search, `loads` is the largest number of loads that are tried for each goal.
+    """
 
     phase: Phase
     cost: Cost
     cells: int
     bounded: bool = True
+    loads: tuple[int, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -161,14 +166,15 @@ def _phased(
     plans: list[PhasePlan] = []
     networks: dict[str, Planned] = {}
     for number, phase in enumerate(case.phases):
-        highest: CasePlan | None = None
-        for made in trials_at_ends(case, phase, problems):
-            if made is not None:
-                highest = _planned(test, made, phase.span, seed, bounds, problems)
-            if made is None or highest is None:
-                return None
-        assert highest is not None  # noqa: S101 -- there are two ends
-        plans.append(PhasePlan(phase, cost(case, phase), highest.cells, highest.bounded))
+        ends = checked_ends(case, phase, problems)
+        if ends is None:
+            return None
+        lowest, highest = (
+            _planned(test, made, phase.span, seed, bounds, problems) for made in ends
+        )
+        if lowest is None or highest is None:
+            return None
+        plans.append(_planned_phase(case, phase, highest))
         if number == 0:
             networks = highest.networks
     cells, bounded = max(each.cells for each in plans), all(each.bounded for each in plans)
@@ -422,38 +428,20 @@ class Cost(NamedTuple):
     emulated_ps: int
 
 
-def cost(case: Case, phase: Phase) -> Cost:
-    """Return what a phase of a case may cost at most, in all repeats and on its controls.
+def _planned_phase(case: Case, phase: Phase, highest: CasePlan) -> PhasePlan:
+    """Return what a phase costs at most in all repeats, and its trials at the highest load.
 
-    In the worst case each goal is searched by itself: at both ends of the range, then by bisection
-    on a logarithmic scale until the bounds are as close as its width, each load for all of `total`.
-    A search that has spent this much ends.
+    Of a search, that is what its method may spend: on each goal as if it were alone, so many loads,
+    each with trials for all of `total`. A search that has spent this much ends.
     """
-    often = len(case.networks) * case.run.repeat
+    often, warmup_ps = case.run.repeat, highest.case.run.warmup_ps
     if isinstance(phase, Point):
-        often *= phase.run.repeat
-        return Cost(often, often * (phase.run.warmup_ps + phase.run.measure_ps))
-    trials = {goal: loads(phase, goal) * trials_of_a_load(goal) for goal in phase.goals}
-    length_ps = {goal: case.run.warmup_ps + goal.trial_ps for goal in phase.goals}
-    emulated_ps = sum(count * length_ps[goal] for goal, count in trials.items())
-    return Cost(often * sum(trials.values()), often * emulated_ps)
-
-
-def loads(search: Search, goal: Goal) -> int:
-    """Return the largest number of loads that a search tries for one goal."""
-    if search.method == "step" and search.step is not None:
-        return int((search.high - search.low) / search.step) + 1
-    if goal.absolute:
-        return 2 + max(0, math.ceil(math.log2((search.high - search.low) / goal.width)))
-    span = search.high / search.low  # more than a float holds, it may be
-    steps = (math.log(span.numerator) - math.log(span.denominator)) / -math.log1p(
-        -float(goal.width)
-    )
-    return 2 + max(0, math.ceil(math.log2(steps)))
-
-
-def trials_of_a_load(goal: Goal) -> int:
-    """Return the number of trials that fill the total length of a load."""
-    if goal.varies:
-        return 1
-    return -(-goal.total_ps // goal.trial_ps)
+        trials = often * phase.run.repeat
+        cost = Cost(trials, trials * (warmup_ps + phase.run.measure_ps))
+        return PhasePlan(phase, cost, highest.cells, highest.bounded)
+    loads = begin(phase).most_loads
+    each = [count * trials_of_a_load(goal) for count, goal in zip(loads, phase.goals, strict=True)]
+    lengths_ps = [warmup_ps + goal.trial_ps for goal in phase.goals]
+    emulated_ps = sum(count * ps for count, ps in zip(each, lengths_ps, strict=True))
+    cost = Cost(often * sum(each), often * emulated_ps)
+    return PhasePlan(phase, cost, highest.cells, highest.bounded, loads)

@@ -5,7 +5,6 @@
 
 from __future__ import annotations
 
-import functools
 from dataclasses import replace
 from fractions import Fraction
 from typing import TYPE_CHECKING
@@ -13,26 +12,18 @@ from typing import TYPE_CHECKING
 from qospec.plan import feasibility, round_trips, tolerances, warnings
 from qospec.plan.assembly import assemble
 from qospec.plan.forms import FormError, Forms, Survey, form_sent
+from qospec.plan.offered import asked_bps, cell_rate, members_of
 from qospec.plan.passages import Passages
 from qospec.plan.paths import route_members
-from qospec.plan.phases import trials_at_ends
+from qospec.plan.phases import checked_ends
 from qospec.plan.tables import AmbiguousRouteError, Member, NoPathError, Routes
 from qospec.plan.warnings import Classes
-from qospec.protocol.atm import CELL_BYTES
-from qospec.protocol.marks import marked
 
 if TYPE_CHECKING:
     from collections.abc import Hashable, Iterator
 
-    from qospec.catalogue.form import Form
     from qospec.diagnostics import Problems
-    from qospec.engine.items.connections import Contract
-    from qospec.engine.line.clock import Clock
-    from qospec.engine.source.traffic import Stream
-    from qospec.model.expression import Value
-    from qospec.model.suite import Case, Flow, Network, Suite
-    from qospec.protocol.encapsulation import Encapsulation
-    from qospec.protocol.parts import Part
+    from qospec.model.suite import Case, Network, Suite
 
 
 def survey_network(case: Case, name: str, problems: Problems) -> Survey | None:
@@ -41,7 +32,7 @@ def survey_network(case: Case, name: str, problems: Problems) -> Survey | None:
     None if they do not fit; `problems` then says why.
     """
     network = case.networks[name]
-    members = tuple(_members(case.flows, network))
+    members = tuple(members_of(case.flows, network))
     routes = _routes(case, network, members, problems)
     survey = None if routes is None else _survey(case, network, members, routes, problems)
     return survey if survey is not None and _fits(case, name, survey, problems) else None
@@ -57,7 +48,7 @@ def verify(suite: Suite, problems: Problems) -> None:
     classes, passages = Classes(), Passages()
     for case in _plain_cases(suite, problems):
         for name, network in case.networks.items():
-            members = tuple(_members(case.flows, network))
+            members = tuple(members_of(case.flows, network))
             key = (id(network), tuple(map(_route_of, members)))
             if key not in known:
                 routes = known[key] = _routes(case, network, members, problems)
@@ -87,7 +78,7 @@ def _plain_cases(suite: Suite, problems: Problems) -> Iterator[Case]:
         if not case.phases:
             yield case
         for phase in case.phases:
-            yield from (made for made in trials_at_ends(case, phase, problems) if made is not None)
+            yield from checked_ends(case, phase, problems) or ()
 
 
 def _routes(
@@ -139,7 +130,7 @@ def _fits(case: Case, name: str, survey: Survey, problems: Problems) -> bool:
         *feasibility.unknown_latency(case, name, survey),
     ]
     if not unfit and not case.run.overload:
-        unfit = [*feasibility.overloads(case, case.networks[name], survey, _asked_bps)]
+        unfit = [*feasibility.overloads(case, case.networks[name], survey, asked_bps)]
     doubtful = [
         *warnings.short_quanta(case.networks[name], survey),
         *warnings.small_queues(survey),
@@ -152,60 +143,3 @@ def _fits(case: Case, name: str, survey: Survey, problems: Problems) -> bool:
     for each in (*unfit, *doubtful):
         problems.add(each)
     return not unfit
-
-
-def cell_rate(flow: Flow) -> Fraction:
-    """Return the cells/s of one member of a flow."""
-    return Fraction(flow.arrivals.mean_rate(flow.connections))
-
-
-def _asked_bps(flow: Flow, form: Form, clock: Clock) -> Fraction:
-    """Return what a member of a flow asks of a line, as the line counts bits."""
-    return cell_rate(flow) * 8 * _line_bytes(form, clock.encapsulation)
-
-
-@functools.cache
-def _line_bytes(form: Form, framed: Encapsulation | None) -> Fraction:
-    """Return the mean number of bytes on a line for each item that the source sends."""
-    # Cached: the cases of a sweep use the same few means, of mixes of up to hundreds of sizes.
-    if framed is None:
-        return form.mean_of(lambda _: CELL_BYTES)
-    return form.mean_of(framed.line_bytes)
-
-
-def _members(flows: tuple[Flow, ...], network: Network) -> Iterator[Member]:
-    """Yield the members of all flows, each with the next connections; exchanges come last."""
-    first = 0
-    drafted = [each for flow in enumerate(flows) for each in _parts(*flow, network)]
-    for member in sorted(drafted, key=lambda each: not each.is_routed):
-        yield replace(member, first=first)
-        first += member.connections
-
-
-def _parts(number: int, flow: Flow, network: Network) -> Iterator[Member]:
-    """Yield the members of a flow; of one between endpoints, all of one part after another."""
-    stream = flow.stream
-    parts: list[tuple[Part, Stream | None]] = [("user", stream)]
-    if stream is not None and stream.answers is not None:
-        parts += [("answers", stream.answers), ("exchanges", stream)]
-    for part, sent in parts:
-        contract, marks, asked = _sent(flow) if sent is None else _sent_in(sent)
-        for turn, ends in enumerate(zip(flow.origins, flow.targets, strict=True)):
-            origin, target = map(network.host, ends[::-1] if part == "answers" else ends)
-            name = flow.name if len(flow.origins) == 1 else f"{flow.name}[{turn}]"
-            if part != "user":
-                name = f"{name}.{part}"
-            many = flow.connections
-            yield Member(number, name, origin, target, 0, many, contract, marks, asked, part, sent)
-
-
-def _sent(flow: Flow) -> tuple[Contract, int, tuple[tuple[str, Value], ...]]:
-    """Return the contract of a flow of cells, their marks, and what else a classifier asks."""
-    contract = flow.traffic.contract()
-    asked = (("category", contract.category), ("virtual_path", Fraction(flow.virtual_path)))
-    return contract, marked(clp=flow.clp), asked
-
-
-def _sent_in(stream: Stream) -> tuple[Contract, int, tuple[tuple[str, Value], ...]]:
-    """Return the same of packets."""
-    return stream.contract, stream.marks, tuple(sorted(stream.header_fields.items()))

@@ -111,9 +111,9 @@ def _notes(goal: Goal, result: SearchResult) -> Iterator[str]:
         yield f"not searched: {result.note}"
         return
     if found.lower is None and found.upper is not None:
-        yield f"no load was good, down to the lowest one, {text(found.upper)}"
+        yield "no load was good, down to the lowest one"
     if found.upper is None and found.lower is not None:
-        yield f"no load was bad, up to the highest one, {text(found.lower)}"
+        yield "no load was bad, up to the highest one"
     if not found.complete:
         width = text_of(goal.width, search.dimension if goal.absolute else RATIO)
         why = "the case ended" if result.cut else "the search reached its budget"

@@ -88,14 +88,15 @@ def test_document(declared: Declared, declarations: Declarations) -> Document:
     home, evaluator = declarations.scope(declared.unit), declarations.evaluator
     networks = Networks(evaluator)
     tests = expanded(declared.unit, home, networks, evaluator)
-    cases = next((test.cases for test in tests if test.span is node.span), ())
+    made = next((test for test in tests if test.span is node.span), None)
+    cases = made.cases if made is not None else ()
     bases = list(chain(declared, declarations))[1:]
     parts = (*reversed(bases), declared)
-    deviations = (text.partition(":") for part in parts for text in _texts(part, "deviations"))
+    follows, deviations = (made.follows, made.deviations) if made is not None else _stated(parts)
     document: Document = {
         "bases": [{"name": each.name, "place": place_of(each.node)} for each in bases],
-        "follows": [text for part in parts for text in _texts(part, "follows")],
-        "deviations": [{"name": what.strip(), "type": why.strip()} for what, _, why in deviations],
+        "follows": list(follows),
+        "deviations": [{"what": what, "why": why} for what, why in deviations],
     }
     if not cases:
         return document
@@ -109,6 +110,16 @@ def test_document(declared: Declared, declarations: Declarations) -> Document:
     }
 
 
+def _stated(parts: Sequence[Declared]) -> tuple[list[str], list[tuple[str, str]]]:
+    """Return what a template follows and its deviations, those under a condition too."""
+    follows, texts = (
+        [text for part in parts for text in _texts(part, name)]
+        for name in ("follows", "deviations")
+    )
+    pairs = [text.partition(":") for text in texts]
+    return follows, [(what.strip(), why.strip()) for what, _, why in pairs]
+
+
 def _texts(declared: Declared, name: str) -> list[str]:
     """Return the texts of `follows = …` or its like, as they are written in a test."""
     node = declared.node
@@ -117,7 +128,8 @@ def _texts(declared: Declared, name: str) -> list[str]:
         for each in (node.statements if isinstance(node, ast.Test) else ())
         if isinstance(each, ast.Bind) and each.names[0].text == name
     ]
-    lists = (each.items if isinstance(each, ast.ListLiteral) else (each,) for each in binds)
+    chosen = [each.value if isinstance(each, ast.Conditional) else each for each in binds]
+    lists = (each.items if isinstance(each, ast.ListLiteral) else (each,) for each in chosen)
     items = [item for each in lists for item in each]
     return [item.text for item in items if isinstance(item, ast.Text)]
 

@@ -98,7 +98,7 @@ _GAP = "  "
 _NARROWEST = 24
 _SECTIONS = (
     *("fields", "parameters", "ports", "values", "elements", "wires"),
-    *("hosts", "devices", "links", "declares", "modules", "deviations"),
+    *("hosts", "devices", "links", "declares", "modules"),
 )
 _BEFORE_FIELDS = ("cases", "networks", "flows")
 
@@ -167,6 +167,10 @@ def _full(document: Document, width: int) -> Iterator[str]:
         if document.get(title):
             yield from ("", f"  {title}")
             yield from _entries(document[title], width)
+    if document.get("deviations"):
+        yield from ("", "  deviations")
+        rows = [("-", f"{each['what']}: {each['why']}") for each in document["deviations"]]
+        yield from columns(rows, width, "    ")
 
 
 def _unit_rows(document: Document) -> Iterator[tuple[str, str]]:

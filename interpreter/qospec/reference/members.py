@@ -15,7 +15,7 @@ from qospec.check.device.predicates import ADDRESSES, ATTRIBUTES, MAX_VALUES, WO
 from qospec.check.evaluate.measurements import DISCARDED
 from qospec.check.test.point import POINT
 from qospec.check.test.run_settings import RUN
-from qospec.check.test.search import GOAL, SEARCH
+from qospec.check.test.search import GOAL, search_kind
 from qospec.reference.kinds import field_document
 
 if TYPE_CHECKING:
@@ -29,7 +29,8 @@ def kinds_with_fields(catalogue: Catalogue) -> Iterator[tuple[str, Kind]]:
     """Yield the kinds that have fields, with their names."""
     for role in RECORDS:
         yield from sorted(catalogue.of(role).items())
-    yield from ((kind.name, kind) for kind in (RUN, SEARCH, GOAL, POINT, MACHINE, TRANSITION))
+    own = (RUN, search_kind(catalogue), GOAL, POINT, MACHINE, TRANSITION)
+    yield from ((kind.name, kind) for kind in own)
 
 
 def member_documents(what: str, catalogue: Catalogue) -> Iterator[Document]:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from qospec.check.suite import NOUNS
 from qospec.reference.declarations import Declarations, module_file
 from qospec.reference.library import declared_document, module_name
+from qospec.syntax import ast
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -32,7 +33,14 @@ def module(
 def _entries(declarations: Declarations) -> Iterator[Document]:
     for each in declarations.named():
         summary = declared_document(each)["summary"]
-        yield {"name": each.name, "type": NOUNS[type(each.node)], "description": summary}
+        node = each.node
+        noun = "a template" if is_template(node) else NOUNS[type(node)]
+        yield {"name": each.name, "type": noun, "description": summary}
+
+
+def is_template(node: ast.Declaration) -> bool:
+    """Return whether a declaration is a test that is only run by those that are built on it."""
+    return isinstance(node, ast.Test) and (node.topology is None or bool(node.parameters))
 
 
 def folder(parts: Sequence[str], declarations: Declarations) -> Document | None:

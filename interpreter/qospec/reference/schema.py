@@ -8,12 +8,13 @@ like, so a value may be that too.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from qospec.catalogue.kinds import RECORDS
 from qospec.check.test.point import POINT
 from qospec.check.test.run_settings import RUN
-from qospec.check.test.search import GOAL, SEARCH
+from qospec.check.test.search import GOAL, search_kind
 from qospec.reference.kinds import kind_document
 from qospec.syntax import ast
 from qospec.syntax.grammar import keywords
@@ -32,9 +33,6 @@ DIALECT = "https://json-schema.org/draft/2020-12/schema"
 EDITION = "1"
 _FIELDS: dict[type, Kind] = {ast.Run: RUN, ast.Goal: GOAL}
 """Blocks that have fields as kinds have; what must be given may depend on other statements."""
-
-_BESIDE: dict[type, Kind] = {ast.Search: SEARCH, ast.Point: POINT}
-"""Blocks that have fields beside their statements."""
 
 VALUES = ["string", "number", "boolean"]
 """What a value may look like to an editor."""
@@ -95,17 +93,21 @@ def schema(catalogue: Catalogue) -> Schema:
                     "pattern": rf"^({_NAME}|\[ *{_NAME} *\])",
                 },
             },
-            "thing": _item(BIND),
-            **_definitions(),
+            "thing": _item(BIND, {}),
+            **_definitions({ast.Search: search_kind(catalogue), ast.Point: POINT}),
             **kinds_of_records(catalogue),
         },
     }
 
 
-def _definitions() -> Schema:
+Beside = Mapping[type, "Kind"]
+"""The fields that blocks have beside their statements."""
+
+
+def _definitions(beside: Beside) -> Schema:
     """Return the schema below each keyword of a file and of a block."""
     shapes = {shape.key: shape for shape in (*FILE, *BLOCK)}
-    return {f"below {key}": _below(shape) for key, shape in shapes.items()}
+    return {f"below {key}": _below(shape, beside) for key, shape in shapes.items()}
 
 
 def _file() -> Schema:
@@ -139,8 +141,8 @@ def _referred(shape: Shape) -> Schema:
     return {"$ref": f"#/$defs/below {shape.key}", "description": _meaning(shape.key)}
 
 
-def _below(shape: Shape) -> Schema:
-    thing = _item(shape)
+def _below(shape: Shape, beside: Beside) -> Schema:
+    thing = _item(shape, beside)
     if shape.node in _FIELDS:
         thing = _by_type(mapping=changes(_FIELDS[shape.node]), items={"items": {}})
     if shape.grouping is Grouping.ALONE:
@@ -158,16 +160,16 @@ def _below(shape: Shape) -> Schema:
     return _by_type(mapping=named, items={"items": one})
 
 
-def _item(shape: Shape) -> Schema:
+def _item(shape: Shape, beside: Beside) -> Schema:
     """Return one thing of a shape: a mapping of its parts, or the text that may stand for it."""
     mapping = items = text = None
     if shape.block:
         mapping = _statements(shape.parts)
         further = _statements(shape.parts, needed=False)
         items = {"items": _or_lines(further)}
-        if shape.node in _BESIDE:
+        if shape.node in beside:
             for each in (mapping, further):
-                each["properties"] |= fields_schema(_BESIDE[shape.node])["properties"]
+                each["properties"] |= fields_schema(beside[shape.node])["properties"]
     elif shape.parts:
         mapping = _mapping(shape.parts)
     if shape.short is not None:

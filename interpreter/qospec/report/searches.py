@@ -10,6 +10,8 @@ from typing import Any, NamedTuple
 
 from qospec.report.charts.sample import exact
 from qospec.report.figures import NO_DATA, figures
+from qospec.report.views import columns, plural
+from qospec.units import TIME, text_of
 
 Record = Mapping[str, Any]
 
@@ -144,6 +146,42 @@ def shows_bounds(statement: Record, of: Sequence[Goal]) -> bool:
     return statement["label"] == statement["text"] and statement["text"] in repeated
 
 
+def charted(cases: Sequence[Record]) -> list[dict[str, Any]]:
+    """Return what is drawn over a sweep: bounds of goals, criteria, and what else is reported.
+
+    A goal is a column like those of `columns()`: its lower bound with an interval up to the upper.
+    """
+    found = goals(cases)
+    return [
+        *map(_goal_column, found),
+        *(
+            column
+            for column in columns(cases, ("expect", "report"))
+            if not all(each is None or shows_bounds(each, found) for each in column["statements"])
+        ),
+    ]
+
+
+def _goal_column(goal: Goal) -> dict[str, Any]:
+    name = f"{goal.name}.{goal.variable}"
+    report = {"kind": "report", "label": name, "text": name, "verdict": "", "comparison": ""}
+    unjudged = {**report, "bound": None, "tolerance": None, "confidence": ""}
+    return {
+        **unjudged,
+        "term": False,
+        "subject": "",
+        "statements": [
+            each
+            and {
+                **unjudged,
+                "measured": each.lower,
+                "interval": {"lower": each.lower, "upper": each.upper},
+            }
+            for each in goal.found
+        ],
+    }
+
+
 def search_notes(cases: Sequence[Record]) -> list[str]:
     """Return what a reader should know of what was found, each once, with its number of cases.
 
@@ -155,6 +193,20 @@ def search_notes(cases: Sequence[Record]) -> list[str]:
     return [
         notes[0] + (f" (in {len(notes)} of {len(cases)} cases)" if len(cases) > 1 else "")
         for notes in found.values()
+    ]
+
+
+def efforts(cases: Sequence[Record]) -> list[str]:
+    """Return what the searches took: `load: 13 trials by mlrsearch, 13 s emulated`."""
+    found: dict[tuple[str, str], list[Record]] = {}
+    for case in cases:
+        for search in searches(case):
+            found.setdefault((search["variable"], search["method"]), []).append(search)
+    return [
+        f"{variable}: {plural(sum(len(each['trials']) for each in its), 'trial')}"
+        f"{f' in {len(its)} searches' if len(its) > 1 else ''} by {method}, "
+        f"{text_of(sum(_value(each['emulated']) for each in its), TIME)} emulated"
+        for (variable, method), its in found.items()
     ]
 
 
@@ -171,6 +223,8 @@ def _notes(cases: Sequence[Record]) -> Iterator[str]:
 
 
 FUNCTIONS: dict[str, Callable[..., Any]] = {
+    "charted": charted,
+    "efforts": efforts,
     "goals": goals,
     "points": points,
     "search_notes": search_notes,

@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING, NamedTuple
 from qospec.catalogue.kinds import discover
 from qospec.judge.phases import PhasesResult, SearchResult, TrialResult
 from qospec.model.suite import Search
-from qospec.plan.plan import cost
 from qospec.record import outcome
 from qospec.run.job import Job, JobResult, LostJob, lost_twice
 from qospec.run.pointing import PointRun
@@ -72,7 +71,7 @@ class _Sequence:
 
     def share(self) -> float:
         """Return about which share of the emulated time is over."""
-        costs = [cost(self._setting.plan.case, each).emulated_ps for each in self._phases]
+        costs = [each.cost.emulated_ps for each in self._setting.plan.phases]
         done = sum(costs[: len(self.results)])
         if self._now is not None and not self.ended:
             done += int(costs[len(self.results)] * self._now.share())

@@ -306,7 +306,7 @@ def test_a_template_shows_its_parameters_and_what_it_follows(folder: Path) -> No
     shown = " ".join(explain("lib.qos::steps").stdout.split())
     assert "follows RFC 2544, 26.3" in shown
     assert "shares [Ratio], default [10%, 20%]" in shown
-    assert "trials of 1 s nothing is random" in shown
+    assert "- trials of 1 s: nothing is random" in shown
 
 
 def test_a_test_shows_what_it_is_built_on(folder: Path) -> None:

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from qospec.catalogue.form import Form
 from qospec.elements.decapsulate import Decapsulate
 from qospec.elements.encapsulate import Encapsulate
-from qospec.engine.event.alone import Alone
+from qospec.engine.event.process import EventProcess
 from qospec.engine.items.batch import FOREVER_PS
 
 
@@ -15,7 +15,7 @@ from qospec.engine.items.batch import FOREVER_PS
 def test_events_give_the_same_as_batches(lab, sizes, header):
     batch = lab.cells(range(len(sizes)), size_bytes=sizes)
     for element in (Encapsulate(header), Decapsulate(header)):
-        step = Alone(element, lab.setting()).process((batch,), FOREVER_PS)
+        step = EventProcess(element, lab.setting()).process((batch,), FOREVER_PS)
         (left,) = lab.carry(element, lab.setting(), batch).departures
         assert step.departures[0].equals(left)
 

@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from qospec.elements.merge import Merge
-from qospec.engine.event.alone import Alone
+from qospec.engine.event.process import EventProcess
 from qospec.engine.items.batch import FOREVER_PS
 
 
@@ -35,7 +35,7 @@ def test_by_events_it_does_the_same(lab, inputs, rule):
     batches = tuple(lab.cells(sorted(at_ps), connection=n) for n, at_ps in enumerate(inputs))
     merge = Merge(len(inputs), rule)
     (left,) = lab.carry(merge, lab.setting(), *batches).departures
-    (found,) = Alone(merge, lab.setting()).process(batches, FOREVER_PS).departures
+    (found,) = EventProcess(merge, lab.setting()).process(batches, FOREVER_PS).departures
     assert found.equals(left)
 
 
@@ -45,6 +45,6 @@ def test_by_events_any_number_may_arrive_at_once(lab, rule):
     batches = tuple(lab.cells([7] * count, connection=n) for n, count in enumerate([200, 1, 90]))
     merge = Merge(3, rule)
     (left,) = lab.carry(merge, lab.setting(), *batches).departures
-    (found,) = Alone(merge, lab.setting()).process(batches, FOREVER_PS).departures
+    (found,) = EventProcess(merge, lab.setting()).process(batches, FOREVER_PS).departures
     assert found.count == 291
     assert found.equals(left)

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from qospec.catalogue.kinds import Buffer
 from qospec.elements.police import Police
 from qospec.elements.shape import Shape
-from qospec.engine.event.alone import Alone
+from qospec.engine.event.process import EventProcess
 from qospec.protocol.marks import MARKS
 
 GREEN, RED = 0, 2
@@ -76,6 +76,6 @@ def test_what_is_no_packet_is_refused(lab):
     "element", [Police(KBIT, 1_500), Shape(8 * KBIT, 1_500, Buffer(1, "packet"))]
 )
 def test_what_is_no_packet_is_refused_in_a_loop_too(lab, element):
-    process = Alone(element, lab.setting()).process
+    process = EventProcess(element, lab.setting()).process
     with pytest.raises(ValueError, match="at most 65535"):
         process((lab.cells([0], size_bytes=65_536),), 1)

@@ -8,8 +8,8 @@ from click.testing import CliRunner
 
 from qospec.catalogue.kinds import discover
 from qospec.cli import qos
-from qospec.plan.plan import loads, trials_of_a_load
 from qospec.run import trial
+from qospec.search.method import trials_of_a_load
 
 TOPOLOGY = """
 topology bench {
@@ -77,10 +77,10 @@ def test_a_search_is_bounded_by_range_width_goals_and_total(planned) -> None:
     (case,) = planned(TOPOLOGY + SEARCH)
     ndr, pdr = case.case.phases[0].goals
     # ln 2 / -ln 0.995 = 138.3 steps of width: eight halvings; one step of a half: none
-    assert [loads(case.case.phases[0], goal) for goal in (ndr, pdr)] == [2 + 8, 2]
+    assert case.phases[0].loads == (6 + 8, 6)
     assert [trials_of_a_load(goal) for goal in (ndr, pdr)] == [11, 6]
-    assert case.trials == 3 * (10 * 11 + 2 * 6)
-    assert case.cost.emulated_ps == 3 * (110 * 2 + 12 * 3) * 10**12
+    assert case.trials == 3 * (14 * 11 + 6 * 6)
+    assert case.cost.emulated_ps == 3 * (14 * 11 * 2 + 6 * 6 * 3) * 10**12
 
 
 def test_a_range_may_be_wider_than_a_float_is(planned) -> None:
@@ -90,7 +90,7 @@ def test_a_range_may_be_wider_than_a_float_is(planned) -> None:
     )
     text = text.replace("rate = rate)", "rate = 5 cell/s * rate / rate)").replace("_500 cell/s", "")
     (case,) = planned(TOPOLOGY + text)
-    assert 10 < loads(case.case.phases[0], case.case.phases[0].goals[0]) < 30
+    assert 14 < case.phases[0].loads[0] < 34
 
 
 def test_the_flows_of_a_search_are_those_of_its_greatest_load(planned) -> None:
@@ -116,8 +116,8 @@ def test_halving_has_one_long_trial_for_each_load(planned) -> None:
 def test_a_plan_prints_the_bound_and_each_default(command) -> None:
     result = command("plan", TOPOLOGY + SEARCH)
     assert result.exit_code == 0
-    assert "knee: at most 366 trials" in result.output
-    assert "at most 12 min 48 s emulated in total" in result.output
+    assert "knee: at most 570 trials" in result.output
+    assert "at most 20 min 48 s emulated in total" in result.output
     assert re.search(r"goal ndr: .*trial 1 s \(default\), total 11 s, .*width 0.5 %", result.output)
     document = json.loads(command("plan", TOPOLOGY + SEARCH, "--json").stdout)
     assert [goal["name"] for goal in document["cases"][0]["phases"][0]["goals"]] == ["ndr", "pdr"]

@@ -3,12 +3,22 @@
 import copy
 import csv
 import io
+from fractions import Fraction
 
 import pytest
 
+from qospec.report.charts.sample import sample
 from qospec.report.grid import grids
 from qospec.report.render import render
-from qospec.report.searches import found, found_in_words, goals, intervals_of, search_notes
+from qospec.report.searches import (
+    charted,
+    efforts,
+    found,
+    found_in_words,
+    goals,
+    intervals_of,
+    search_notes,
+)
 
 
 def text(grid):
@@ -104,6 +114,26 @@ def test_notes_are_shown_once_with_the_number_of_their_cases(phased):
     assert search_notes(phased["cases"][:1])[0].endswith("27.3 Mbit/s")
 
 
+def test_bounds_are_drawn_over_a_sweep_as_intervals_once(phased):
+    drawn = {column["label"]: column for column in charted(phased["cases"])}
+    assert list(drawn) == [
+        "ndr.load", "pdr.load", "loss_free.offered", "ndr.load >= 20% of line",
+        "ndr.load >= 26.8 Mbit/s @line", "latency.user.delay.mean",
+    ]  # fmt: skip
+    regular, irregular = (sample(each) for each in drawn["ndr.load"]["statements"])
+    assert regular.interval == (Fraction(53515625, 2), Fraction(107421875, 4))
+    assert (irregular.measured, irregular.interval) == (regular.measured, None)
+
+
+def test_what_searches_took_is_the_sum_of_their_trials(phased):
+    assert efforts(phased["cases"]) == [
+        "load: 26 trials in 2 searches by mlrsearch, 26 s emulated",
+        "offered: 18 trials in 2 searches by step, 1080 s emulated",
+    ]
+    assert efforts(phased["cases"][:1])[0] == "load: 13 trials by mlrsearch, 13 s emulated"
+    assert efforts([{"name": "t"}]) == []
+
+
 def test_a_page_has_the_table_the_charts_and_every_trial(phased):
     page = render(phased, {}, "html")
     assert page.count('<figure class="panel curves brackets">') == 4
@@ -117,6 +147,16 @@ def test_a_page_has_the_table_the_charts_and_every_trial(phased):
     assert page.count("</span> good</td>") == judged.count("good")
     assert page.count("</span> bad</td>") == judged.count("bad")
     assert "The details of router:size=64_B have a table of all trials." in page
+
+
+def test_without_criteria_there_is_one_table_of_the_cases(phased):
+    assert 'aria-label="Cases of router' in render(phased, {}, "html")
+    for case in phased["cases"]:
+        case["verdict"] = "measured"
+        case["statements"] = [each for each in case["statements"] if each["kind"] == "report"]
+    page = render(phased, {}, "html")
+    assert 'aria-label="Cases of router' not in page
+    assert 'aria-label="What the searches of router found"' in page
 
 
 def test_the_method_lists_what_goals_ask_and_which_of_it_is_a_default(phased):

@@ -109,7 +109,7 @@ def policer(draw: np.random.Generator) -> Device:
 def test_the_answer_is_inside_the_interval_of_ndr(planned, problems, number) -> None:
     draw = np.random.default_rng(number)
     device = (processor, line, policer)[number % 3](draw)
-    method = ("mlrsearch", "mlrsearch")[number // 3 % 2]
+    method = ("mlrsearch", "binary")[number // 3 % 2]
     width = Fraction(int(draw.integers(1, 50)), 1_000)
     changes = {**device.changes, "METHOD": method, "WIDTH": f"{float(width * 100):g}%"}
     text = TEXT

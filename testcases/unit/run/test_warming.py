@@ -60,3 +60,26 @@ def test_what_is_run_is_short_and_nothing_of_it_goes_wrong(
     first, second = (experiment.measurement for experiment in seen)
     assert (first.start_ps, first.stop_ps) == (PS_PER_S // 10, PS_PER_S // 5)
     assert (second.start_ps, second.stop_ps) == (0, PS_PER_S // 1_000)
+
+
+PHASES = """
+topology wire {
+  a, b = host
+  link a -- b via media.stm1
+}
+test knee on wire {
+  search rate in 1_000 cell/s .. 300_000 cell/s {
+    goal ndr { loss = 0 }
+  }
+  point there { rate = ndr.rate, measure = 60 s }
+  flow f = ubr { pcr = rate } from a to b
+  report [ndr.rate, there.f.delay.p99]
+}
+"""
+
+
+def test_a_trial_of_each_phase_is_run_shortly(planned) -> None:
+    (plan,) = planned(PHASES)
+    trials = warming.distinct_cases([plan])
+    assert [each.case.run.measure_ps for each in trials] == [PS_PER_S, 60 * PS_PER_S]
+    assert len(list(warming.warm_all(trials, 1))) == 2

@@ -43,6 +43,9 @@ _ELSEWHERE = {
         "trials": "repeat",
         "runs": "repeat",
     },
+    "search": {"measure": "trial", "duration": "trial", "length": "trial", "resolution": "width"},
+    "goal": {"measure": "trial", "duration": "trial", "length": "trial", "resolution": "width"},
+    "point": {"trial": "measure", "duration": "measure", "length": "measure"},
 }
 """By kind, what other tools call its fields."""
 

@@ -29,6 +29,9 @@ if TYPE_CHECKING:
     from qospec.check.topology.flatten import Networks
     from qospec.source import Span
 
+    Texts = tuple[str, ...]
+    Pairs = tuple[tuple[str, str], ...]
+
 
 def expanded(unit: Unit, home: Scope, networks: Networks, evaluator: Evaluator) -> list[Test]:
     """Return the tests of a file with their cases; what has a mistake is reported and left out."""
@@ -46,16 +49,7 @@ def expanded(unit: Unit, home: Scope, networks: Networks, evaluator: Evaluator) 
             if any(map(_is_judged, cases)):
                 for idle in (*tautologies.criteria(cases), *applicability.warnings(node, cases)):
                     evaluator.context.report(idle)
-            covers, follows = (
-                tuple(text for text, _ in expansion.texts(name)) for name in ("covers", "follows")
-            )
-            lacking = expansion.reasoned("not_reproduced", "what is not reproduced")
-            deviations = expansion.reasoned("deviations", "a deviation")
-            tests.append(
-                Test(
-                    node.name.text, node.doc, covers, cases, node.span, lacking, follows, deviations
-                )
-            )
+            tests.append(Test(node.name.text, node.doc, cases, node.span, *expansion.stated()))
     return tests
 
 
@@ -74,7 +68,9 @@ def check_template(value: TestValue, networks: Networks, evaluator: Evaluator) -
         parts = parts_of(value.node, signature.placeholders(defaults=defaults), evaluator)
         if parts is None or not (value.node.parameters or is_template(parts)):
             return
-        _Expansion(parts, networks, evaluator).cases(evaluator.context.limits.cases)
+        expansion = _Expansion(parts, networks, evaluator)
+        expansion.cases(evaluator.context.limits.cases)
+        expansion.stated()
         if evaluator.context.mistakes > before:
             return
 
@@ -201,7 +197,15 @@ class _Expansion:
     def _sweep(self) -> ast.Node:
         return self._sweeps[-1][1] if self._sweeps else self._node.name
 
-    def reasoned(self, name: str, shown: str) -> tuple[tuple[str, str], ...]:
+    def stated(self) -> tuple[Texts, Pairs, Texts, Pairs]:
+        """Return what the test says of itself: the fields of `Test` from `covers` on."""
+        covers, follows = (
+            tuple(text for text, _ in self.texts(name)) for name in ("covers", "follows")
+        )
+        lacking = self.reasoned("not_reproduced", "what is not reproduced")
+        return covers, lacking, follows, self.reasoned("deviations", "a deviation")
+
+    def reasoned(self, name: str, shown: str) -> Pairs:
         """Return the pairs of `not_reproduced = ["what: why"]` or its like."""
         found = []
         for text, place in self.texts(name):

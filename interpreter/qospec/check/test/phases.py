@@ -16,22 +16,20 @@ from qospec.check.evaluate.values import POISON, Value
 from qospec.check.records.spelling import spellings
 from qospec.check.test.changes import changes_of
 from qospec.check.test.point import POINT, point_of
-from qospec.check.test.search import SEARCH, SearchReader, ends_of, goals_of, value_at
+from qospec.check.test.search import SearchReader, ends_of, goals_of, search_kind, value_at
 from qospec.model.suite import GoalResult, Search
 from qospec.syntax import ast
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Container, Iterator, Mapping
     from fractions import Fraction
 
-    from qospec.catalogue.kinds import Kind
     from qospec.check.evaluate.evaluator import Evaluator
     from qospec.check.evaluate.scope import Scope
     from qospec.check.test.parts import CaseScope
     from qospec.model.suite import Phase, Run
 
 WHAT = "a variable of a phase"
-KINDS: dict[type, Kind] = {ast.Search: SEARCH, ast.Point: POINT}
 
 PhaseNode = ast.Search | ast.Point
 
@@ -71,12 +69,28 @@ class Phases:
         self.values: dict[str, Value] = {}
         self._evaluator = evaluator
         self._context = evaluator.context
+        catalogue = evaluator.context.catalogue
+        self._spellings: dict[type, Container[str]] = {
+            ast.Search: spellings(search_kind(catalogue)),
+            ast.Point: spellings(POINT),
+        }
         used = {name for each, _ in names.statements for name in _names_used(each)}
-        self._binds = [_variables(each, used) for each in self.nodes]
+        template = names.topology is None  # its flows, which use names, are elsewhere
+        self._binds = [self._variables(each, None if template else used) for each in self.nodes]
         self.variables: dict[str, ast.Name] = {}
         for node in self.nodes:
             for name in self._bound(node):
                 self.variables.setdefault(name.text, name)
+
+    def _variables(self, node: PhaseNode, used: set[str] | None) -> list[ast.Bind]:
+        """Return the bindings of a phase that are no fields of it: names that something uses."""
+        fields = self._spellings[type(node)]
+        return [
+            bind
+            for bind in node.body.statements
+            if isinstance(bind, ast.Bind)
+            and all(n.text not in fields and (used is None or n.text in used) for n in bind.names)
+        ]
 
     def _bound(self, node: PhaseNode) -> Iterator[ast.Name]:
         """Yield the variables that a phase binds, that which it searches first."""
@@ -185,6 +199,9 @@ class Phases:
         found: list[Phase | None] = []
 
         def read() -> Value:
+            for name in self._bound(node):
+                if (bound := names.scope.find(name.text)) is not None:
+                    bound.value(self._context)
             if isinstance(node, ast.Point):
                 fields = self._fields(trial.number)
                 variables = {name.text for name in self._bound(node)}
@@ -233,13 +250,6 @@ def _found(goal: str, search: Search, trial: Trial) -> GoalResult:
         return trial.found.get(goal, GoalResult(None, None))
     end = search.low if trial.lowest else search.high
     return GoalResult(end, end)
-
-
-def _variables(node: PhaseNode, used: set[str]) -> list[ast.Bind]:
-    """Return the bindings of a phase that are no fields of it: names that something uses."""
-    fields = spellings(KINDS[type(node)])
-    binds = [each for each in node.body.statements if isinstance(each, ast.Bind)]
-    return [b for b in binds if all(n.text not in fields and n.text in used for n in b.names)]
 
 
 def _names_used(node: ast.Node) -> Iterator[str]:

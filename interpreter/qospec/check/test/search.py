@@ -16,11 +16,12 @@ from qospec.check.records.fields import convert
 from qospec.check.records.record import Record
 from qospec.model.suite import Goal, Search
 from qospec.syntax import ast
-from qospec.units import CALLS, CELLS, COUNT, FRAMES, PACKETS, PS_PER_S, text_of
+from qospec.units import CALLS, CELLS, COUNT, FRAMES, PACKETS, text_of
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from qospec.catalogue.kinds import Catalogue
     from qospec.check.evaluate.evaluator import Evaluator
     from qospec.check.evaluate.scope import Scope
     from qospec.check.evaluate.values import Value
@@ -28,24 +29,22 @@ if TYPE_CHECKING:
 
 HERE = "a search"
 FINEST = Fraction(1, 10**6)
-METHODS = ("mlrsearch", "binary", "step")
+METHOD = "mlrsearch"
+"""By which a search looks if it does not say."""
+RFC_2544 = "rfc2544"
+"""What other tools call a method."""
 WHOLE = (COUNT, PACKETS, CELLS, FRAMES, CALLS)
 """Dimensions of what can be counted: a range between whole numbers of them steps by one."""
 
-TIMES = {
-    "mlrsearch": {"trial": PS_PER_S, "total": 21 * PS_PER_S},
-    "binary": {"trial": 60 * PS_PER_S, "total": 60 * PS_PER_S},
-    "step": {"trial": 60 * PS_PER_S, "total": 60 * PS_PER_S},
-}
-"""Defaults by method. Source: FD.io CSIT's use of MLRsearch; RFC 2544, 24, trial duration."""
-
+MOST = Fraction(99, 100)
+"""Of a loss or exceed ratio: with 1, no load would be too high. Source: RFC 9971."""
 SHARE = Domain("ratio", FINEST, Fraction(1, 2))
 """Of a width as a share of the load."""
 
 _ATTRIBUTES = {
     "trial": Parameter("trial", Domain("time", 1, LONGEST_PS), None),
     "total": Parameter("total", Domain("time", 1, LONGEST_PS), None),
-    "exceed": Parameter("exceed", Domain("ratio", 0, 1), Fraction(1, 2)),
+    "exceed": Parameter("exceed", Domain("ratio", 0, MOST), None),
     "width": Parameter("width", Domain("width"), Fraction(1, 200)),
 }
 """What a goal requires of a load. Source: RFC 9971 (MLRsearch), attributes of a search goal."""
@@ -67,39 +66,51 @@ class SearchFields:
     method: str
     """By which rules the loads are chosen."""
     confirm: int
-    """Of the method `step`: how many loads in succession must be good, from the top down."""
+    """Of the method `step`: how many loads in succession must be good."""
 
 
-SEARCH = Kind(
+_SEARCH = Kind(
     name="search",
     role="element",
     duty="element",
     summary="How the greatest load is looked for.",
     source="spec/6-procedures.md",
-    parameters={
-        **_ATTRIBUTES,
-        "method": Parameter("method", Domain("choice", choices=METHODS), "mlrsearch"),
-        "confirm": Parameter("confirm", Domain("integer", 1, 100), 1),
-    },
+    parameters=_ATTRIBUTES,
     build=SearchFields,
 )
 GOAL = replace(
-    SEARCH,
+    _SEARCH,
     name="goal",
     summary="What a load must meet.",
     parameters={
-        "loss": Parameter("loss", Domain("ratio", 0, 1), REQUIRED),
+        "loss": Parameter("loss", Domain("ratio", 0, MOST), REQUIRED),
         **{name: replace(each, default=None) for name, each in _ATTRIBUTES.items()},
     },
 )
 
 
+def search_kind(catalogue: Catalogue) -> Kind:
+    """Return the kind of a search: its fields are those of its goals, and those of all methods."""
+    methods = catalogue.of("method")
+    choice = Parameter("method", Domain("choice", choices=tuple(sorted(methods))), METHOD)
+    own = {name: each for kind in methods.values() for name, each in kind.parameters.items()}
+    return replace(_SEARCH, parameters={**_ATTRIBUTES, "method": choice, **own})
+
+
 class Ends(NamedTuple):
-    """The range of a search: its lowest and highest value, and the distance of those between."""
+    """The range of a search: its lowest and highest value, and the distance of those between.
+
+    Their values are not known in a template whose parameters are not.
+    """
 
     low: Amount
     high: Amount
     step: Amount | None
+
+    @property
+    def known(self) -> bool:
+        """Return whether all values are known."""
+        return all(each is None or each.value is not None for each in self)
 
 
 def ends_of(node: ast.Search, scope: Scope, evaluator: Evaluator) -> Ends | None:
@@ -129,8 +140,10 @@ def ends_of(node: ast.Search, scope: Scope, evaluator: Evaluator) -> Ends | None
             return None
         if other is not None and place is not None:
             verify_layers(low, other, values.first.span, place.span)
-    if low.value is None or high.value is None or (step is not None and step.value is None):
-        return None
+    ends = Ends(low, high, step)
+    if not ends.known:
+        return ends
+    assert low.value is not None and high.value is not None  # noqa: PT018, S101 -- seen above
     whole = low.value.denominator == high.value.denominator == 1 and "%" not in low.text + high.text
     if step is None and low.dimension in WHOLE and whole:
         step = replace(low, value=Fraction(1), text="1")
@@ -197,16 +210,20 @@ class SearchReader:
         self._scope = scope
         self._evaluator = of
         self._context = of.context
+        self._kind = search_kind(of.context.catalogue)
+        self._methods = of.context.catalogue.of("method")
 
     def search(self) -> Search | None:
         """Return the search; None after a mistake, which is reported."""
         before, node, ends = self._context.mistakes, self._node, self._ends
-        record = self._record(SEARCH, self._binds, node.body)
+        record = self._record(self._kind, self._known_binds(), node.body)
         around = record.arguments(self._evaluator)[0]
+        method = self._methods[around.get("method", METHOD)]
+        own = {n: around.get(n, each.default) for n, each in method.parameters.items()}
         for statement in node.body.statements:
             if not isinstance(statement, ast.Bind | ast.Goal):
                 self._context.report(misplaced(statement, HERE))
-        goals = [self._guarded(each, record, around) for each in goals_of(node)]
+        goals = [self._guarded(each, record, around, method) for each in goals_of(node)]
         if not goals:
             self._context.report(
                 error(
@@ -216,77 +233,102 @@ class SearchReader:
                     help="add `goal ndr { loss = 0 }`",
                 )
             )
-        method = str(around.get("method", METHODS[0]))
-        self._verify_method(method, record)
+        if "method" in around or "method" not in record.given:
+            self._verify_method(method, record)
         made = tuple(goal for goal in goals if goal is not None)
-        if self._context.mistakes > before or len(made) < len(goals):
+        if self._context.mistakes > before or len(made) < len(goals) or not ends.known:
             return None
         return Search(
             node.name.text,
             ends.low.value or Fraction(0),
             ends.high.value or Fraction(0),
             ends.high.dimension,
-            method,
+            method.name,
             made,
             node.span,
             None if ends.step is None else ends.step.value,
-            around.get("confirm", 1),
-            ends.high.layer,
+            layer=ends.high.layer,
+            **own,
         )
 
     def _record(self, kind: Kind, binds: Sequence[ast.Bind], body: ast.Body) -> Record:
         own = ast.Body(statements=tuple(binds), span=body.span)
         return Record(kind, {}, body.span, self._evaluator).copy(own, self._scope, self._evaluator)
 
-    def _verify_method(self, method: str, record: Record) -> None:
+    def _known_binds(self) -> list[ast.Bind]:
+        """Return the fields, without a method that other tools have; it is reported."""
+        kept = []
+        for bind in self._binds:
+            value = bind.value
+            known = isinstance(value, ast.Path) and value.name.text == RFC_2544
+            if bind.names[0].text != "method" or not known:
+                kept.append(bind)
+                continue
+            self._context.report(
+                error(
+                    "E0214",
+                    f"`method` cannot be `{RFC_2544}`",
+                    value.span,
+                    note="RFC 2544 does not say how the next load is chosen",
+                    help="write `binary` to halve the range, or `step` to go down from the top",
+                )
+            )
+        return kept
+
+    def _verify_method(self, method: Kind, record: Record) -> None:
+        """Report a method without the range that it needs, and fields of other methods."""
         given = record.given
-        if method == "step" and self._ends.step is None:
+        if method.build.needs_step and self._ends.step is None:
             values = self._node.values.span
             self._context.report(
                 error(
                     "E0514",
-                    "the method `step` needs a range with a step",
+                    f"the method `{method.name}` needs a range with a step",
                     given["method"].value.span,
                     secondary=(values, "this range has none"),
-                    help=f"write `in {values.text} step …`",
+                    help=f"write `in {' '.join(values.text.split())} step …`",
                 )
             )
-        if method != "step" and "confirm" in given:
-            self._context.report(
-                error(
-                    "E0514",
-                    f"the method `{method}` confirms no load",
-                    given["confirm"].name.span,
-                    note="`step` goes down until `confirm` loads in succession are good",
-                    help="leave `confirm` out, or write `method = step`",
+        for other in self._methods.values():
+            for name in other.parameters.keys() & given.keys() - method.parameters.keys():
+                self._context.report(
+                    error(
+                        "E0514",
+                        f"the method `{method.name}` has no `{name}`",
+                        given[name].name.span,
+                        help=f"leave it out, or write `method = {other.name}`",
+                    )
                 )
-            )
 
-    def _guarded(self, node: ast.Goal, record: Record, around: dict[str, Any]) -> Goal | None:
+    def _guarded(
+        self, node: ast.Goal, record: Record, around: dict[str, Any], method: Kind
+    ) -> Goal | None:
         try:
-            return self._goal(node, record, around)
+            return self._goal(node, record, around, method)
         except CheckError as mistake:
             self._context.report(mistake)
             return None
 
-    def _goal(self, node: ast.Goal, record: Record, around: dict[str, Any]) -> Goal | None:
+    def _goal(
+        self, node: ast.Goal, record: Record, around: dict[str, Any], method: Kind
+    ) -> Goal | None:
         binds = [each for each in node.body.statements if isinstance(each, ast.Bind)]
         for statement in node.body.statements:
             if not isinstance(statement, ast.Bind):
                 self._context.report(misplaced(statement, "a goal"))
         mine = self._record(GOAL, binds, node.body)
         own = mine.arguments(self._evaluator)[0]
-        method = str(around.get("method", METHODS[0]))
-        defaults = {
-            name: TIMES[method].get(name, each.default) for name, each in _ATTRIBUTES.items()
-        }
+        of, width = method.build, _ATTRIBUTES["width"].default
+        defaults = dict[str, Any](
+            trial=of.trial_ps, total=of.total_ps, exceed=of.exceed, width=width
+        )
         if self._ends.step is not None:
             defaults["width"] = self._ends.step
         given = {**around, **own}
-        varies = self._varies(node, mine, record, method)
+        varies = self._varies(node, mine, record, once=of.total_ps == of.trial_ps)
         if "trial" in given and "total" not in given:
             defaults["total"] = max(defaults["total"], given["trial"])
-            if method != "mlrsearch":
+            if of.total_ps == of.trial_ps:  # one trial for each load
                 defaults["total"] = given["trial"]
         found = {**defaults, **given}
         if "loss" not in own:
@@ -315,15 +357,14 @@ class SearchReader:
 
         A number without a unit is a share of the load, unless loads are such numbers themselves.
         """
-        if place is None:  # a default
-            return (
-                (width.value or Fraction(0), True) if isinstance(width, Amount) else (width, False)
-            )
-        assert isinstance(width, Amount)  # noqa: S101 -- as it is converted
+        if not isinstance(width, Amount):  # the default, also for what is not known in a template
+            return width, False
+        if place is None:  # a step
+            return width.value or Fraction(0), True
         high, amount = self._ends.high, width.value or Fraction(0)
         if width.dimension.is_ratio and not (high.dimension.is_ratio and amount >= 1):
             share = replace(_ATTRIBUTES["width"], domain=SHARE)
-            return Fraction(convert(width, share, SEARCH, place)), False
+            return Fraction(convert(width, share, self._kind, place)), False
         if width.dimension != high.dimension:
             raise error(
                 "E0202",
@@ -333,7 +374,7 @@ class SearchReader:
             )
         verify_layers(high, width, self._node.values.span, place)
         most = (high.value or Fraction(0)) - (self._ends.low.value or Fraction(0))
-        if not 0 < amount <= most:
+        if self._ends.known and not 0 < amount <= most:
             shown = text_of(most, high.dimension)
             raise error(
                 "E0205",
@@ -352,7 +393,7 @@ class SearchReader:
             )
         return amount, True
 
-    def _varies(self, node: ast.Goal, mine: Record, record: Record, method: str) -> bool:
+    def _varies(self, node: ast.Goal, mine: Record, record: Record, *, once: bool) -> bool:
         """Return whether the length of a trial depends on the load; report where it cannot."""
         variable, varying = self._node.name.text, False
         for here in (record, mine):
@@ -360,7 +401,7 @@ class SearchReader:
                 binding = here.binding(name)
                 if binding is None or variable not in binding.varies:
                     continue
-                alone = name == "trial" and here is record and method != "mlrsearch"
+                alone = name == "trial" and here is record and once
                 varying |= alone
                 if not alone:
                     self._context.report(

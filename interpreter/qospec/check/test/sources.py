@@ -63,9 +63,9 @@ def source_of(record: Record, evaluator: Evaluator) -> Record | Poison | None:
 def of_packets(record: Record, evaluator: Evaluator) -> Emitted | Poison | None:
     """Return the source of packets; None if they are sent at their own rate, by `gaps`."""
     source = source_of(record, evaluator)
-    load: str = record.kind.build.rate_field
     if record.kind.build.is_answered:
         return None
+    load: str = record.kind.build.rate_field
     try:
         if source is None:
             if load not in record.given and load not in record.excused:

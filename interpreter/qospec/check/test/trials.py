@@ -184,7 +184,8 @@ class CaseMaker:
             if isinstance(phase, Point):
                 self._change(builder, phases, trial, phase.run)
             if not lowest:
-                self._verify_use(node, builder)
+                if names.topology is not None:  # the flows of a template are not known
+                    self._verify_use(node, phase, builder)
                 point = PointValue(
                     builder.on_network(node.name.text), builder.listed_on(node.name.text)
                 )
@@ -198,10 +199,14 @@ class CaseMaker:
             self._context.report(mistake)
             return None
 
-    def _verify_use(self, node: ast.Search | ast.Point, builder: CaseBuilder) -> None:
-        """Report a search whose variable no flow uses, and a phase without flows."""
+    def _verify_use(
+        self, node: ast.Search | ast.Point, phase: Phase | None, builder: CaseBuilder
+    ) -> None:
+        """Report a search whose variable neither a flow nor its trial uses, and a lack of flows."""
         name, used = node.name, frozenset[str]().union(*builder.uses.values())
-        if isinstance(node, ast.Search) and name.text not in used:
+        goals = phase.goals if isinstance(phase, Search) else ()
+        by_length = any(goal.varies for goal in goals)
+        if isinstance(node, ast.Search) and name.text not in used and not by_length:
             self._context.report(
                 error(
                     "E0514",

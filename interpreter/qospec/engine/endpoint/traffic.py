@@ -5,7 +5,7 @@ from __future__ import annotations
 from abc import abstractmethod
 from typing import TYPE_CHECKING, NamedTuple
 
-from qospec.engine.source.traffic import PacketTraffic
+from qospec.engine.source.traffic import Traffic
 
 if TYPE_CHECKING:
     from qospec.engine.element import Element
@@ -45,8 +45,8 @@ class Endpoints(NamedTuple):
     server: Element
 
 
-class ExchangeTraffic(PacketTraffic):
-    """Traffic of packets that endpoints exchange: a frozen dataclass like `PacketTraffic`."""
+class ExchangeTraffic(Traffic):
+    """Traffic of packets that endpoints exchange, decorated with `carries=("packet",)`."""
 
     is_answered = True
 
@@ -61,7 +61,3 @@ class ExchangeTraffic(PacketTraffic):
     @abstractmethod
     def endpoints(self, exchange: Exchange) -> Endpoints:
         """Return the elements of one client's host and its server's."""
-
-    def stream(self, link: object) -> Stream:
-        """Raise NotImplementedError: it takes both links."""
-        raise NotImplementedError

@@ -79,13 +79,39 @@ class Member(NamedTuple):
 
 
 BROKEN = {
-    events.TALKATIVE: "answers too much at once",
+    events.TOO_MANY_ANSWERS: "answers too much at once",
     events.DISORDER: "sends an item that overtakes another",
     events.PAST: "acts in the past",
-    events.DEAF: "sets an alarm, and has no `wake`",
-    events.NAMELESS: "names a cause of loss or a queue that it does not state",
+    events.NO_WAKE: "sets an alarm, and has no `wake`",
+    events.UNSTATED: "names a cause of loss or a queue that it does not state",
 }
 """What breaks the contract of transitions, by the code of the event loop."""
+
+
+class BrokenTransitionError(RuntimeError):
+    """A transition broke its contract: a defect of the engine, never of a specification.
+
+    Attributes:
+        element: The number of the element.
+        breach: What it did.
+    """
+
+    def __init__(self, element: int, breach: str) -> None:
+        super().__init__(f"element {element} {breach}")
+        self.element = element
+        self.breach = breach
+
+
+class TooLateError(OverflowError):
+    """Something would happen later than times can say.
+
+    Attributes:
+        element: The number of the element at which it would.
+    """
+
+    def __init__(self, element: int) -> None:
+        super().__init__(f"what waits at element {element} takes it more than 50 days")
+        self.element = element
 
 
 class StuckError(RuntimeError):
@@ -243,6 +269,8 @@ class Component:
             StuckError: Nothing comes from outside any more or time stands still, and items go round
                 for ever.
             CrowdError: More than MOST_ITEMS are under way.
+            TooLateError: Something would happen after more than 50 days.
+            BrokenTransitionError: An element breaks its contract.
         """
         feed = self._feed(arrivals)
         while self._changes and self._changes[0].at_ps < until_ps:
@@ -250,7 +278,7 @@ class Component:
             self._run(feed, at_ps, deliver)
             changed = self._transitions[element].change
             if changed is None:
-                raise BrokenTransitionError(f"element {element} cannot be changed")
+                raise BrokenTransitionError(element, "cannot be changed")
             self._set_state(element, changed(self._states[element], change))
         self._run(feed, until_ps, deliver)
         if until_ps == FOREVER_PS and self.inside:
@@ -273,7 +301,7 @@ class Component:
                 self._enlarge_pool()
             elif code == events.PYTHON:
                 self._answer(feed)
-            elif code == events.LACKING:
+            elif code == events.REPLENISH:
                 self._replenish(int(report[events.NODE]), int(report[events.REASON]))
             elif code == events.BUDGET:
                 due_ps = int(self._places.due[1, DUE_PS])
@@ -281,15 +309,17 @@ class Component:
                 if idle > ROUNDS * self.inside:
                     raise StuckError(self.inside, int(report[events.NODE]))
                 now_ps, report[events.EVENTS] = due_ps, 0
-            elif code > events.LACKING:
+            elif code > events.REPLENISH:
                 self._complain(code)
 
     def _complain(self, code: int) -> None:
         """Raise the error that an element made."""
         element, reason = self._working.report[: events.EVENTS].tolist()
-        if code == events.ASTRAY:
+        if code == events.MISROUTED:
             raise ValueError(f"an item of connection {reason} arrived where none was planned")
-        raise BrokenTransitionError(f"element {element} {BROKEN[code]}")
+        if code == events.TOO_LATE:
+            raise TooLateError(element)
+        raise BrokenTransitionError(element, BROKEN[code])
 
     def _answer(self, feed: Batch) -> None:
         """Let an element answer the next event whose transition is Python's."""
@@ -344,7 +374,7 @@ class Component:
     def _replenish(self, element: int, reason: int) -> None:
         replenish = self._transitions[element].replenish
         if replenish is None:
-            raise BrokenTransitionError(f"element {element} lacks something that it cannot get")
+            raise BrokenTransitionError(element, "lacks something that it cannot get")
         self._set_state(element, replenish(self._states[element], reason))
 
     def _set_state(self, element: int, state: Whole) -> None:
@@ -353,14 +383,10 @@ class Component:
         (self._elements[2][element],) = state_table([state], compiled=self._compiled)
 
 
-class BrokenTransitionError(RuntimeError):
-    """A transition broke its contract: a defect of the engine, never of a specification."""
-
-
 def _verify(element: int, state: Whole) -> None:
     """Raise BrokenTransitionError if compiled code cannot read a state by its address."""
     if state.ndim != 1 or state.dtype != np.int64 or not state.flags.c_contiguous:
-        raise BrokenTransitionError(f"element {element} has a state that is no row of int64")
+        raise BrokenTransitionError(element, "has a state that is no row of int64")
 
 
 Place = tuple[int, int, tuple[int, int] | None]

@@ -46,13 +46,16 @@ if TYPE_CHECKING:
     from qospec.engine.arrays import Whole
     from qospec.engine.items.batch import Batch
 
-IDLE, BUDGET, OUTBOX, POOL, PYTHON, LACKING, TALKATIVE, ASTRAY, DISORDER, PAST, DEAF, NAMELESS = (
-    range(12)
-)
+IDLE, BUDGET, OUTBOX, POOL, PYTHON, REPLENISH = range(6)
 """Why the loop stops: no event before the given time; enough events; the outbox is full; the pool
-is empty; the element's transition is not compiled; it lacks something; it answers too much at once;
-it sends an item to an output that does not exist, or so early that it overtakes; it acts in the
-past; it sets an alarm without a kernel for it; it names a cause or a queue that it does not state.
+is empty; the element's transition is not compiled; it lacks something.
+"""
+TOO_MANY_ANSWERS, MISROUTED, DISORDER, PAST, TOO_LATE, NO_WAKE, UNSTATED = range(
+    REPLENISH + 1, REPLENISH + 8
+)
+"""What is wrong: the element answers too much at once; it sends an item to an output that does not
+exist, or so early that it overtakes; it acts in the past, or beyond all times; it sets an alarm
+without a kernel for it; it names a cause or a queue that it does not state.
 """
 NODE, REASON, EVENTS, ANSWERED = range(4)
 """The fields of its report."""
@@ -186,7 +189,7 @@ def _happen(
         reason = call_arrive(arrives, place, state_at(states, node), items, item, port, now_ps, out)
     report[NODE], report[REASON] = node, reason
     if reason != DONE:
-        return LACKING
+        return REPLENISH
     if port != ALARM_PORT:
         _enter(wiring, working, (node, CAME), places.first[place])
     report[EVENTS] += 1
@@ -230,7 +233,7 @@ def _carry_out(places: Places, wiring: Wiring, working: Working, node: int, now_
     """Do what an element has answered; return IDLE, or what is wrong with it."""
     out = working.out
     if out[0, 0] > MOST_ANSWERS:
-        return TALKATIVE
+        return TOO_MANY_ANSWERS
     for n in range(1, out[0, 0] + 1):
         what, number, item, at_ps = out[n, 0], out[n, 1], out[n, 2], out[n, 3]
         code = IDLE
@@ -250,21 +253,21 @@ def _carry_out(places: Places, wiring: Wiring, working: Working, node: int, now_
 
 @kernel
 def _report_wait(wiring: Wiring, working: Working, node: int, wait: tuple[int, int, int]) -> int:
-    """Put out when an item arrived at a queue, and when it was begun; return IDLE or NAMELESS."""
+    """Put out when an item arrived at a queue, and when it was begun; return IDLE or UNSTATED."""
     queue, arrived_ps, began_ps = wait
     if wiring.waits[node] >= 0:
         if queue >= wiring.stated[node, 1]:
-            return NAMELESS
+            return UNSTATED
         _put_out(working, wiring.waits[node] + queue, NOTHING, arrived_ps, began_ps)
     return IDLE
 
 
 @kernel
 def _account(wiring: Wiring, working: Working, node: int, fate: tuple[int, int, int, int]) -> int:
-    """Account for what an element did to an item that does not leave; return IDLE or NAMELESS."""
+    """Account for what an element did to an item that does not leave; return IDLE or UNSTATED."""
     what, number, item, now_ps = fate
     if what == LOST and number >= wiring.stated[node, 0]:
-        return NAMELESS
+        return UNSTATED
     outlet, items = wiring.ends[node, what], working.items
     if what == GREW:
         items[item, SIZE] += number
@@ -295,7 +298,9 @@ def _enter(wiring: Wiring, working: Working, entry: tuple[int, int], item: int) 
 def _account_of(wiring: Wiring, node: int, connection: int) -> int:
     """Return where the account of an element for the plane of a connection index begins."""
     account = node * wiring.planes * 2 * ENTRIES
-    while connection >= wiring.connections:  # not divided: it is mostly of the first plane
+    last = account + (wiring.planes - 1) * 2 * ENTRIES
+    # Not divided, since it is mostly of the first plane; and never beyond the array.
+    while connection >= wiring.connections and account < last:
         connection -= wiring.connections
         account += 2 * ENTRIES
     return account
@@ -305,9 +310,9 @@ def _account_of(wiring: Wiring, node: int, connection: int) -> int:
 def _set_alarm(places: Places, alarm: int, at_ps: int, now_ps: int) -> int:
     """Set an alarm, a place or -1; return IDLE, or what is wrong with that."""
     if alarm < 0:
-        return DEAF
-    if at_ps < now_ps:
-        return PAST
+        return NO_WAKE
+    if at_ps < now_ps or at_ps >= FOREVER_PS:
+        return PAST if at_ps < now_ps else TOO_LATE
     schedule(places, alarm, at_ps)
     return IDLE
 
@@ -321,9 +326,9 @@ def _leave(
     items, output = working.items, wiring.outputs[node] + number
     if number < 0 or output >= wiring.outputs[node + 1]:
         working.report[REASON] = items[item, CONNECTION]
-        return ASTRAY
-    if at_ps < now_ps:
-        return PAST
+        return MISROUTED
+    if at_ps < now_ps or at_ps >= FOREVER_PS:
+        return PAST if at_ps < now_ps else TOO_LATE
     _enter(wiring, working, (node, LEFT), item)
     if wiring.seen[output] >= 0:
         _put_out(working, wiring.seen[output], item, at_ps, items[item, SENT])

@@ -31,8 +31,9 @@ if TYPE_CHECKING:
     from qospec.engine.arrays import Whole
 
 SENT, CONNECTION, SIZE, MARKS, NUMBER, AT, NEXT = range(7)
-"""The columns of an item: those of a batch; its number within its connection, for endpoints; for
-the driver, its time of arrival at the next element, and the item that arrives there after it."""
+"""The columns of an item: those of a batch; its number within its connection, for endpoints, which
+no batch has, as endpoints and what is between them run event by event; for the driver, its time of
+arrival at the next element, and the item that arrives there after it."""
 COLUMNS = 8
 """A row of the pool: a line of a usual cache."""
 FREE, SPARE = 0, 1

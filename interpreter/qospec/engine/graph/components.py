@@ -9,8 +9,6 @@ from __future__ import annotations
 from collections import deque
 from typing import TYPE_CHECKING
 
-from qospec.engine.element import Element
-
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
@@ -36,8 +34,8 @@ class EndlessError(ValueError):
         paths: The nodes among which they do.
     """
 
-    def __init__(self, cells: int, paths: tuple[str, ...]) -> None:
-        super().__init__(f"{cells} cells never leave the cycle through {', '.join(paths)}")
+    def __init__(self, items: int, paths: tuple[str, ...]) -> None:
+        super().__init__(f"{items} items never leave the cycle through {', '.join(paths)}")
         self.paths = paths
 
 
@@ -108,7 +106,7 @@ def cycle_in_batches(nodes: Sequence[Node], wires: Sequence[Wire]) -> tuple[str,
         if wire.to >= 0:
             onward[wire.node].append(wire.to)
     for number, node in enumerate(nodes):
-        if type(node.element).transition is Element.transition:
+        if node.element.transition is None:
             cycle = _shortest_cycle(number, onward)
             if cycle:
                 return tuple(nodes[i].path for i in cycle)

@@ -8,6 +8,7 @@ time: often a single item. So the nodes of a strongly connected component are on
 
 from __future__ import annotations
 
+import os
 from typing import TYPE_CHECKING
 
 from qospec.engine.element import Loss
@@ -18,21 +19,24 @@ from qospec.engine.event.component import (
     MAKES,
     SEEN,
     WAITS,
+    BrokenTransitionError,
     Component,
     CrowdError,
     Member,
     StuckError,
+    TooLateError,
     rows_as_batch,
 )
 from qospec.engine.graph.components import CrowdedError, EndlessError, components
 from qospec.engine.graph.node import Link
-from qospec.engine.graph.promises import BrokenPromiseError
+from qospec.engine.graph.promises import BrokenPromiseError, Conduct
 from qospec.engine.items.batch import FOREVER_PS, Batch, joined
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from qospec.engine.arrays import Whole
+    from qospec.engine.event.component import Outlet
     from qospec.engine.event.transition import Transition
     from qospec.engine.experiment import Change
     from qospec.engine.graph.components import Budget
@@ -66,6 +70,9 @@ class Cycle:
         """
         self._runtimes = runtimes
         self._budget = budget
+        self._is_checked = os.environ.get("QOS_CHECK") == "1"
+        self._conduct = [Conduct(len(runtime.sinks)) for runtime in runtimes]
+        self._indices = connections.indices
         self._transitions = transitions
         self._recorder = recorder
         sender = {
@@ -78,13 +85,22 @@ class Cycle:
                 transition,
                 tuple(tuple(sender.get(id(link)) for link in port) for port in runtime.ports),
                 len(runtime.sinks),
-                seen=runtime.is_seen,
+                seen=runtime.is_seen or self._is_checked,
             )
             for runtime, transition in zip(runtimes, transitions, strict=True)
         ]
         order = _order_of_work(runtimes, members)
-        self._component = Component(members, order, connections, changes)
+        try:
+            self._component = Component(members, order, connections, changes)
+        except BrokenTransitionError as broken:
+            raise self._by_path(broken) from None
         self._outer = self._links_from_outside(order, transitions, sender)
+        self._receiver = {
+            origin: number
+            for number, member in enumerate(members)
+            for origins in member.inputs
+            for origin in origins
+        }
         self._later: dict[int, list[Batch]] = {}
         self._horizon_ps = 0
 
@@ -93,10 +109,10 @@ class Cycle:
         order: Sequence[int],
         transitions: Sequence[Transition],
         sender: dict[int, tuple[int, int]],
-    ) -> list[Link]:
-        """Return the links that lead in, in the order of their places."""
+    ) -> list[tuple[int, Link]]:
+        """Return the links that lead in, with their nodes, in the order of their places."""
         return [
-            link
+            (number, link)
             for number in order
             for port in transitions[number].ports or range(len(self._runtimes[number].ports))
             for link in self._runtimes[number].ports[port]
@@ -110,13 +126,15 @@ class Cycle:
             EndlessError: The sources have stopped, yet items go round or wait for ever.
             BudgetError: An endpoint makes more items than it may.
             CrowdedError: More items are under way than memory should hold.
+            OverflowError: What waits at a node takes it more than 50 days.
+            BrokenPromiseError: A transition broke its contract or, with `QOS_CHECK=1`, a promise.
         """
-        horizon_ps = min([link.until_ps for link in self._outer], default=cap_ps)
+        horizon_ps = min([link.until_ps for _, link in self._outer], default=cap_ps)
         horizon_ps = min(horizon_ps, cap_ps)
         if horizon_ps <= self._horizon_ps:
             return False
         self._horizon_ps = horizon_ps
-        arrivals = [link.take(horizon_ps) for link in self._outer]
+        arrivals = [link.take(horizon_ps) for _, link in self._outer]
         try:
             self._component.advance(arrivals, horizon_ps, self._deliver)
         except StuckError as stuck:
@@ -125,16 +143,51 @@ class Cycle:
         except CrowdError as crowd:
             path = self._runtimes[crowd.element].path
             raise CrowdedError(crowd.items, path) from None
+        except TooLateError as late:
+            path = self._runtimes[late.element].path
+            raise OverflowError(f"what waits at {path} takes it more than 50 days") from None
+        except BrokenTransitionError as broken:
+            raise self._by_path(broken) from None
         self._send_on()
         for runtime, entries in zip(self._runtimes, self._component.ledger, strict=True):
             runtime.entries = entries
+        if self._is_checked:
+            self._check(arrivals)
         return True
+
+    def _by_path(self, broken: BrokenTransitionError) -> BrokenPromiseError:
+        return BrokenPromiseError(f"{self._runtimes[broken.element].path} {broken.breach}")
+
+    def _check(self, arrivals: Sequence[Batch]) -> None:
+        """Note what came from outside and, at the end, check what each node did."""
+        for (number, _), batch in zip(self._outer, arrivals, strict=True):
+            self._conduct[number].arrivals.append(batch)
+        if self._horizon_ps == FOREVER_PS:
+            for runtime, conduct in zip(self._runtimes, self._conduct, strict=True):
+                conduct.check(runtime.path, runtime.lookahead_ps, self._indices)
+
+    def _note(self, outlet: Outlet, batch: Batch) -> None:
+        """Note what a node did with items, for the check at the end."""
+        conduct = self._conduct[outlet.element]
+        if outlet.what in (LEAVES, SEEN):
+            conduct.departures[outlet.number].append(batch)
+        if outlet.what == SEEN:
+            receiver = self._receiver[outlet.element, outlet.number]
+            self._conduct[receiver].arrivals.append(batch)
+        elif outlet.what == MAKES:
+            conduct.made.append(batch)
+        elif outlet.what == CONSUMES:
+            conduct.consumed.append(batch)
+        elif outlet.what == LOSES:
+            conduct.losses.append(Loss("", batch))
 
     def _deliver(self, number: int, rows: Whole) -> None:
         """Take what goes out by an outlet to where it belongs."""
         what, element, port = self._component.outlets[number]
         runtime = self._runtimes[element]
         batch = rows_as_batch(rows)
+        if self._is_checked:
+            self._note(self._component.outlets[number], batch)
         if what == LEAVES:
             if runtime.is_seen:
                 runtime.see(port, batch)

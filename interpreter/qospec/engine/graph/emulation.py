@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Protocol
 
 from qospec.engine.arrays import np
 from qospec.engine.element import Setting
-from qospec.engine.event.alone import process_of
+from qospec.engine.event.process import process_of
 from qospec.engine.experiment import DISCARD, END
 from qospec.engine.graph.components import (
     Budget,
@@ -40,6 +40,7 @@ if TYPE_CHECKING:
 
     from qospec.engine.arrays import Whole
     from qospec.engine.element import Process
+    from qospec.engine.event.transition import Transition
     from qospec.engine.experiment import Change, Experiment, Node, Source
     from qospec.engine.measure.observation import Observation
 
@@ -73,7 +74,8 @@ def run(
         on_progress: Called after each window with its end and the time when the sources stop.
 
     Raises:
-        ValueError: An output is wired twice, or an item leaves by one that is not wired.
+        ValueError: An output is wired twice, or an item leaves by one that is not wired; or an
+            element on a cycle works in batches only.
         ZeroDelayError: A cycle takes no time.
         EndlessError: Items would go round a cycle for ever.
         BudgetError: An endpoint makes items without end.
@@ -244,7 +246,7 @@ class _Network:
             runtimes = [self.runtimes[i] for i in component]
             if component[0] in answering:
                 transitions = [
-                    experiment.nodes[i].element.transition(self._settings[i]) for i in component
+                    _transition(experiment.nodes[i], self._settings[i]) for i in component
                 ]
                 changes = _changes(experiment, component)
                 at_work = Cycle(
@@ -259,6 +261,13 @@ class _Network:
             else:
                 parts.append(runtimes[0])
         return parts
+
+
+def _transition(node: Node, setting: Setting) -> Transition:
+    if node.element.transition is None:
+        raise ValueError(f"{node.path} is on a cycle, and works in batches only")
+    transition: Transition = node.element.transition(setting)
+    return transition
 
 
 def _budget(experiment: Experiment) -> Budget:

@@ -1,17 +1,21 @@
-"""The promises of `engine.element`, checked at each step with `QOS_CHECK=1`."""
+"""The promises of `engine.element`, checked with `QOS_CHECK=1`.
+
+Of an element that works in batches they are checked at each step, of one in a cycle at the end.
+"""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
 from qospec.engine.arrays import np
-from qospec.engine.items.batch import FOREVER_PS, well_formed
+from qospec.engine.element import Step
+from qospec.engine.items.batch import FOREVER_PS, joined, well_formed
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from qospec.engine.arrays import Times
-    from qospec.engine.element import Process, Step
+    from qospec.engine.element import Loss, Process
     from qospec.engine.items.batch import Batch
 
 
@@ -43,6 +47,42 @@ def with_promises_checked(
         return step
 
     return checked
+
+
+class Conduct:
+    """What an element in a cycle took and did in a trial.
+
+    Attributes:
+        arrivals: What came, in any order.
+        departures: Per output, what left.
+        losses: What was lost.
+        made: What it made.
+        consumed: What ended here.
+    """
+
+    def __init__(self, outputs: int) -> None:
+        """Begin with nothing; `outputs` is the number of its outputs."""
+        self.arrivals: list[Batch] = []
+        self.departures: list[list[Batch]] = [[] for _ in range(outputs)]
+        self.losses: list[Loss] = []
+        self.made: list[Batch] = []
+        self.consumed: list[Batch] = []
+
+    def check(self, path: str, lookahead_ps: int, indices: int) -> None:
+        """Raise BrokenPromiseError at the end of a trial; see `with_promises_checked`."""
+        history = _History(path, lookahead_ps, indices)
+        departures = tuple(joined(*batches) for batches in self.departures)
+        until_ps = (FOREVER_PS,) * len(departures)
+        step = Step(
+            departures,
+            until_ps,
+            tuple(self.losses),
+            made=tuple(self.made),
+            consumed=tuple(self.consumed),
+        )
+        history.take(tuple(self.arrivals))
+        history.check_outputs(step, FOREVER_PS)
+        history.check_cells(step, FOREVER_PS)
 
 
 class _History:

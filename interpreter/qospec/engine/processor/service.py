@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from qospec.engine.arrays import np
 from qospec.engine.items.batch import FOREVER_PS
+from qospec.engine.items.ring import doubled
 from qospec.engine.kernel import kernel, part, rows
 
 if TYPE_CHECKING:
@@ -103,14 +104,11 @@ def _with_pauses(state: Whole, interruptions: Interruptions) -> Whole:
 
 def _with_more_places(state: Whole) -> Whole:
     """Return the same state with a ring of twice the places."""
-    start, places = int(ARRAYS + state[QUEUES]), int(state[PLACES])
-    stop = start + RING_COLUMNS * places
-    before = state[start:stop].reshape(places, RING_COLUMNS)
-    ring = np.zeros((2 * places, RING_COLUMNS), np.int64)
-    numbers = np.arange(state[HEAD], state[TAIL])
-    ring[numbers % len(ring)] = before[numbers % places]
-    state[PLACES] = len(ring)
-    return np.concatenate([state[:start], ring.ravel(), state[stop:]])
+    start = int(ARRAYS + state[QUEUES])
+    stop = start + RING_COLUMNS * int(state[PLACES])
+    ring = doubled(state[start:stop], RING_COLUMNS, state[HEAD], state[TAIL])
+    state[PLACES] *= 2
+    return np.concatenate([state[:start], ring, state[stop:]])
 
 
 @kernel

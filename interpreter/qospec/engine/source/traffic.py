@@ -46,16 +46,20 @@ class Stream(NamedTuple):
     size_field: str = "size"
 
 
-class CellTraffic(ABC):
-    """Traffic of cells: a frozen dataclass of its parameters, decorated with `carries=("cell",)`.
+class Traffic(ABC):  # noqa: B024 -- each of its own bases has other methods
+    """Traffic of any kind: a frozen dataclass of its parameters."""
+
+    is_answered: ClassVar[bool] = False
+    """Whether endpoints exchange it, so that it has no rate."""
+    causes: ClassVar[tuple[str, ...]] = ()
+    """All causes of loss at its endpoints; sources have none."""
+
+
+class CellTraffic(Traffic):
+    """Traffic of cells, decorated with `carries=("cell",)`.
 
     Flows read its `connections` and `phases`, and `clp` and `virtual_path` if it has them.
     """
-
-    is_answered: ClassVar[bool] = False
-    """Whether endpoints exchange the cells, so that it has no rate."""
-    causes: ClassVar[tuple[str, ...]] = ()
-    """All causes of loss at its endpoints; sources have none."""
 
     @abstractmethod
     def contract(self) -> Contract:
@@ -66,15 +70,11 @@ class CellTraffic(ABC):
         """Return the arrival process, by name and arguments, that uses the contract to the full."""
 
 
-class PacketTraffic(ABC):
-    """Traffic of packets: likewise, decorated with `carries=("packet",)`."""
+class PacketTraffic(Traffic):
+    """Traffic of packets that sources send: likewise, decorated with `carries=("packet",)`."""
 
     rate_field: ClassVar[str] = "rate"
     """The field that holds the rate if no source has one; the checker requires it then."""
-    is_answered: ClassVar[bool] = False
-    """Whether endpoints exchange the packets, so that it has no rate."""
-    causes: ClassVar[tuple[str, ...]] = ()
-    """All causes of loss at its endpoints; sources have none."""
 
     @abstractmethod
     def stream(self, link: Encapsulation) -> Stream:

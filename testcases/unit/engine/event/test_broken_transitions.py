@@ -12,6 +12,7 @@ from qospec.engine.event.component import (
     CrowdError,
     Member,
     StuckError,
+    TooLateError,
 )
 from qospec.engine.event.transition import (
     DONE,
@@ -142,6 +143,12 @@ def test_an_alarm_in_the_past():
 def test_an_item_that_leaves_in_the_past():
     with pytest.raises(BrokenTransitionError, match="element 0 acts in the past"):
         ran(with_number(-5, delay))
+
+
+@pytest.mark.parametrize("transition", [(set_alarm, rest), (delay,)])
+def test_what_is_later_than_times_can_say(transition):
+    with pytest.raises(TooLateError, match="what waits at element 0 takes it more than 50 days"):
+        ran(with_number(FOREVER_PS, *transition))
 
 
 @pytest.mark.parametrize("count", [MOST_ANSWERS, 100_000])

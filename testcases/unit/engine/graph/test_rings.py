@@ -16,7 +16,7 @@ from qospec.elements.fifo import Fifo
 from qospec.elements.line import Line
 from qospec.elements.vc_switch import VcSwitch
 from qospec.engine.event import component
-from qospec.engine.event.transition import DONE, Transition
+from qospec.engine.event.transition import DONE, Transition, send
 from qospec.engine.experiment import END, Experiment, MeasurementSpec, Node, Source, Wire
 from qospec.engine.graph import emulation
 from qospec.engine.graph.promises import BrokenPromiseError
@@ -192,7 +192,7 @@ def test_cells_that_never_leave_end_the_trial(
 ) -> None:
     monkeypatch.setattr(component, "MOST_EVENTS", 1_000)
     experiment = ring(vcs, listed, [[(0, 0)], [(0, 1)], [(3, 0)]], leave=False)
-    with pytest.raises(emulation.EndlessError, match="3 cells never leave") as caught:
+    with pytest.raises(emulation.EndlessError, match="3 items never leave") as caught:
         emulation.run(experiment)
     assert set(caught.value.paths) == {
         f"{kind}[{host}]" for kind in ("switch", "ring") for host in range(HOSTS)
@@ -216,7 +216,7 @@ def test_cells_that_wait_for_ever_end_the_trial(vcs: Vcs, listed: Any) -> None:
     sources = (Source("f", listed([(0, 0)]), 0, 1, "even", CELLS, 0, 0),)
     wires = (Wire(0, 0, 1), Wire(1, 0, 0))
     experiment = Experiment(vcs(1), sources, nodes, wires, MeasurementSpec(0, 10, (0,)), ("s",))
-    with pytest.raises(emulation.EndlessError, match="1 cells never leave the cycle through a, b"):
+    with pytest.raises(emulation.EndlessError, match="1 items never leave the cycle through a, b"):
         emulation.run(experiment)
 
 
@@ -280,3 +280,50 @@ def test_an_element_of_a_cycle_that_leaves_sooner_than_it_claims_is_named(
     hasty = experiment._replace(nodes=tuple(nodes), wires=tuple(wires))
     with pytest.raises(BrokenPromiseError, match=r"switch\[1\] sent an item below its watermark"):
         emulation.run(hasty, chunk=1)
+
+
+def test_an_element_inside_a_cycle_is_checked_too(vcs: Vcs, listed: Any) -> None:
+    experiment = ring(vcs, listed, [[(5, 0), (10**7, 0)], [], []])
+    nodes = list(experiment.nodes)
+    nodes[4] = nodes[4]._replace(element=Hasty(2, latency=LATENCY_PS))
+    with pytest.raises(BrokenPromiseError, match=r"switch\[1\] sent a cell sooner than its least"):
+        emulation.run(experiment._replace(nodes=tuple(nodes)))
+
+
+@kernel
+def _send_early(state, items, item, port, now_ps, out):  # type: ignore[no-untyped-def]  # noqa: ARG001
+    send(out, 0, item, now_ps - 1)
+    return DONE
+
+
+class Early(Delay):
+    """An element that sends before it is given anything."""
+
+    def transition(self, setting: Any) -> Transition:  # noqa: ARG002
+        return Transition(np.zeros(0, np.int64), _send_early)
+
+
+class Unreadable(Delay):
+    """An element whose state compiled code cannot read."""
+
+    def transition(self, setting: Any) -> Transition:  # noqa: ARG002
+        return Transition(np.zeros(1), _keep)
+
+
+@pytest.mark.parametrize(
+    ("element", "error", "message"),
+    [
+        (Early(5), BrokenPromiseError, "^b acts in the past"),
+        (Unreadable(5), BrokenPromiseError, "^b has a state that is no row of int64"),
+        (Delay(2**62), OverflowError, "^what waits at b takes it more than 50 days"),
+    ],
+)
+def test_an_element_of_a_cycle_is_named_by_its_path(
+    vcs: Vcs, listed: Any, element: Any, error: type[Exception], message: str
+) -> None:
+    nodes = (Node("a", Delay(5)), Node("b", element))
+    sources = (Source("f", listed([(3, 0)]), 0, 1, "even", CELLS, 0, 0),)
+    wires = (Wire(0, 0, 1), Wire(1, 0, 0))
+    experiment = Experiment(vcs(1), sources, nodes, wires, MeasurementSpec(0, 10, (0,)), ("s",))
+    with pytest.raises(error, match=message):
+        emulation.run(experiment)

@@ -18,7 +18,7 @@ from qospec.elements.wf2q_plus import Wf2qPlus
 from qospec.elements.wfq import Wfq
 from qospec.elements.wrr import Wrr
 from qospec.engine.element import Setting
-from qospec.engine.event.alone import Alone
+from qospec.engine.event.process import EventProcess
 from qospec.engine.items.batch import FOREVER_PS, Batch, empty, joined
 from qospec.engine.items.connections import Connections, Contract
 from qospec.engine.line.clock import Clock
@@ -92,7 +92,7 @@ def both(element, clock, queue, arrivals, cuts=(), marks=(0,)):
     firsts = np.cumsum([0, *map(len, arrivals)]).tolist()
     batches = [batch_of(a, b, marks) for a, b in zip(firsts, arrivals, strict=False)]
     state = element.start(setting(clock, queues))
-    alone = Alone(element, setting(clock, queues))
+    alone = EventProcess(element, setting(clock, queues))
     in_batches = outcome(lambda *arguments: element.process(state, *arguments), batches)
     return in_batches, outcome(alone.process, batches, cuts)
 

@@ -1,4 +1,8 @@
-"""An element on its own: how it processes batches, by its own `process` or event by event."""
+"""An element on its own: how it processes batches, by its own `process` or event by event.
+
+What waits in queues of other paths, those that a scheduler serves, is not in `Step.waits`: it is
+found from what comes and leaves, as for batches; see `measure.occupancy`.
+"""
 
 from __future__ import annotations
 
@@ -38,8 +42,8 @@ def process_of(element: Element, setting: Setting, changes: Sequence[Change] = (
         setting: Its setting.
         changes: What is changed about it from outside, in order of time.
     """
-    if type(element).process is Element.process:
-        return Alone(element, setting, changes).process
+    if element.process is None:
+        return EventProcess(element, setting, changes).process
     if changes:
         return _Changing(element, setting, changes).process
     return functools.partial(element.process, element.start(setting))
@@ -49,7 +53,9 @@ class _Changing:
     """An element at work that is changed from outside."""
 
     def __init__(self, element: Element, setting: Setting, changes: Sequence[Change]) -> None:
-        self._element = element
+        assert element.process is not None  # noqa: S101 -- see above
+        assert element.change is not None  # noqa: S101 -- or nothing would be changed
+        self._process, self._change = element.process, element.change
         self._state = element.start(setting)
         self._changes = deque(changes)
 
@@ -61,12 +67,12 @@ class _Changing:
             stops = [int(batch.at_ps.searchsorted(at_ps)) for batch in arrivals]
             parts = zip(arrivals, done, stops, strict=True)
             early = tuple(batch.part(start, stop) for batch, start, stop in parts)
-            steps.append(self._element.process(self._state, early, at_ps))
-            self._state, done = self._element.change(self._state, change), stops
+            steps.append(self._process(self._state, early, at_ps))
+            self._state, done = self._change(self._state, change), stops
         rest = tuple(
             batch.part(start, batch.count) for batch, start in zip(arrivals, done, strict=True)
         )
-        steps.append(self._element.process(self._state, rest, until_ps))
+        steps.append(self._process(self._state, rest, until_ps))
         return _as_one(steps)
 
 
@@ -86,11 +92,12 @@ def _as_one(steps: list[Step]) -> Step:
     )
 
 
-class Alone:
+class EventProcess:
     """An element at work, by its transition."""
 
     def __init__(self, element: Element, setting: Setting, changes: Sequence[Change] = ()) -> None:
         """Begin a trial; see `process_of`."""
+        assert element.transition is not None  # noqa: S101 -- or it had a `process`
         self._transition = element.transition(setting)
         inputs = ((None,),) * len(element.inputs)
         member = Member(self._transition, inputs, len(element.outputs), resizes=True)
@@ -124,7 +131,7 @@ class Alone:
                 resized.append((after.with_sizes(before_bytes.astype(np.int32)), after))
             elif outlet.what in ended and len(rows):
                 ended[outlet.what].append(rows_as_batch(rows))
-            elif outlet.what == WAITS:
+            elif outlet.what == WAITS and not self._transition.queues[outlet.number]:
                 waits = rows[:, events.AT_PS], rows[:, events.SENT_PS]
         return Step(
             tuple(departures),

@@ -1,0 +1,81 @@
+"""What flows offer: their members, and how much they ask of a line."""
+
+from __future__ import annotations
+
+import functools
+from dataclasses import replace
+from fractions import Fraction
+from typing import TYPE_CHECKING
+
+from qospec.plan.tables import Member
+from qospec.protocol.atm import CELL_BYTES
+from qospec.protocol.marks import marked
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from qospec.catalogue.form import Form
+    from qospec.engine.items.connections import Contract
+    from qospec.engine.line.clock import Clock
+    from qospec.engine.source.traffic import Stream
+    from qospec.model.expression import Value
+    from qospec.model.suite import Flow, Network
+    from qospec.protocol.encapsulation import Encapsulation
+    from qospec.protocol.parts import Part
+
+
+def cell_rate(flow: Flow) -> Fraction:
+    """Return the cells/s of one member of a flow."""
+    return Fraction(flow.arrivals.mean_rate(flow.connections))
+
+
+def asked_bps(flow: Flow, form: Form, clock: Clock) -> Fraction:
+    """Return what a member of a flow asks of a line, as the line counts bits."""
+    return cell_rate(flow) * 8 * _line_bytes(form, clock.encapsulation)
+
+
+@functools.cache
+def _line_bytes(form: Form, framed: Encapsulation | None) -> Fraction:
+    """Return the mean number of bytes on a line for each item that the source sends."""
+    # Cached: the cases of a sweep use the same few means, of mixes of up to hundreds of sizes.
+    if framed is None:
+        return form.mean_of(lambda _: CELL_BYTES)
+    return form.mean_of(framed.line_bytes)
+
+
+def members_of(flows: tuple[Flow, ...], network: Network) -> Iterator[Member]:
+    """Yield the members of all flows, each with the next connections; exchanges come last."""
+    first = 0
+    drafted = [each for flow in enumerate(flows) for each in _parts(*flow, network)]
+    for member in sorted(drafted, key=lambda each: not each.is_routed):
+        yield replace(member, first=first)
+        first += member.connections
+
+
+def _parts(number: int, flow: Flow, network: Network) -> Iterator[Member]:
+    """Yield the members of a flow; of one between endpoints, all of one part after another."""
+    stream = flow.stream
+    parts: list[tuple[Part, Stream | None]] = [("user", stream)]
+    if stream is not None and stream.answers is not None:
+        parts += [("answers", stream.answers), ("exchanges", stream)]
+    for part, sent in parts:
+        contract, marks, asked = _sent(flow) if sent is None else _sent_in(sent)
+        for turn, ends in enumerate(zip(flow.origins, flow.targets, strict=True)):
+            origin, target = map(network.host, ends[::-1] if part == "answers" else ends)
+            name = flow.name if len(flow.origins) == 1 else f"{flow.name}[{turn}]"
+            if part != "user":
+                name = f"{name}.{part}"
+            many = flow.connections
+            yield Member(number, name, origin, target, 0, many, contract, marks, asked, part, sent)
+
+
+def _sent(flow: Flow) -> tuple[Contract, int, tuple[tuple[str, Value], ...]]:
+    """Return the contract of a flow of cells, their marks, and what else a classifier asks."""
+    contract = flow.traffic.contract()
+    asked = (("category", contract.category), ("virtual_path", Fraction(flow.virtual_path)))
+    return contract, marked(clp=flow.clp), asked
+
+
+def _sent_in(stream: Stream) -> tuple[Contract, int, tuple[tuple[str, Value], ...]]:
+    """Return the same of packets."""
+    return stream.contract, stream.marks, tuple(sorted(stream.header_fields.items()))

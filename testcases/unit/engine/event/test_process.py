@@ -1,0 +1,35 @@
+"""An element that works event by event is one of batches, too."""
+
+import numpy as np
+
+from qospec.elements.delay import Delay
+from qospec.engine.element import Setting
+from qospec.engine.event.process import process_of
+from qospec.engine.event.transition import DONE, MARKS, Transition, send, waited
+from qospec.engine.items.batch import FOREVER_PS
+from qospec.engine.kernel import kernel
+from qospec.engine.random import Draws
+
+
+@kernel
+def wait(state, items, item, port, now_ps, out):  # noqa: ARG001
+    waited(out, items[item, MARKS], now_ps, now_ps + 7)
+    send(out, 0, item, now_ps + 7)
+    return DONE
+
+
+class TwoQueues(Delay):
+    """An element with a queue of its own and another: the marks of an item say which it takes."""
+
+    process = None
+
+    def transition(self, setting):  # noqa: ARG002
+        return Transition(np.zeros(0, np.int64), wait, queues=("", "other"))
+
+
+def test_waits_are_those_of_its_own_queue(vcs, batch_of):
+    process = process_of(TwoQueues(7), Setting(vcs(1), Draws(("test",)), watched=True))
+    batch = batch_of([0, 10, 20])
+    step = process((batch.with_marks(np.array([0, 1, 0], np.uint32)),), FOREVER_PS)
+    assert [times.tolist() for times in step.waits] == [[0, 20], [7, 27]]
+    assert step.departures[0].at_ps.tolist() == [7, 17, 27]

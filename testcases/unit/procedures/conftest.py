@@ -1,0 +1,64 @@
+"""Procedures of the library, run on devices whose answers are known."""
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from qospec.plan.plan import Bounds
+from qospec.run.phase import Setting
+from qospec.run.phased import PhasedRun
+from qospec.run.schedule import Schedule, run_here
+
+Documents = dict[str, dict[str, Any]]
+
+BENCH = """
+import std.procedures.{module}
+
+device router {{
+  port west, east: packet
+  {device}
+  east.rx -> west.tx
+}}
+
+topology bench {{
+  a, b = host
+  dut = router
+  link a -- dut.west via media.fast_ethernet
+  link dut.east -- b via {out}
+}}
+
+test t = {base} on bench {{
+  flow user = packets {{ {sent} }} from a to b
+}}
+"""
+DEVICES = {
+    "processor": """core = processor { per_packet = 25 us, limit = 64 pkt }
+  queue = fifo { limit = 64 pkt }
+  west.rx -> core -> queue -> east.tx""",
+    "queue": """queue = fifo { limit = 64 pkt }
+  west.rx -> queue -> east.tx""",
+    "policer": """meter = police { cir = 19.3 Mbit/s @ip, cbs = 50 kB }
+  queue = fifo { limit = 64 pkt }
+  west.rx -> meter -> queue -> east.tx""",
+}
+"""One that serves 40,000 packets/s while 64 wait; one as fast as its lines; one that polices."""
+
+
+@pytest.fixture
+def carried_out(planned, problems) -> Callable[..., Documents]:
+    """Return a function that runs a test of one flow, and gives its cases by their parameters."""
+
+    def run(base: str, device: str, sent: str, out: str = "media.fast_ethernet") -> Documents:
+        module = base.partition(".")[0]
+        plans = planned(
+            BENCH.format(module=module, device=DEVICES[device], out=out, base=base, sent=sent)
+        )
+        assert not problems.errors
+        runs = [PhasedRun(Setting(each, Bounds()), "") for each in plans]
+        ended = run_here(Schedule(runs), lambda: None)
+        return {
+            each.result.document["name"].partition(":")[2]: each.result.document for each in ended
+        }
+
+    return run

@@ -1,0 +1,160 @@
+"""The benchmarks of RFC 2544: of a processor, of a slower line, and used wrongly."""
+
+from fractions import Fraction
+
+import pytest
+
+SIZES = "sizes = [64 B @frame, 512 B @frame]"
+BENCHMARK = f"""rfc2544.benchmark(
+  line = 100 Mbit/s @line, {SIZES}, duration = 100 ms, stream = 50 ms, burst_limit = 4_000 frame
+)"""
+SENT = "rate = load, size = size"
+SMALL, LARGE = "size=64B-frame", "size=512B-frame"
+SMALL_PER_S = Fraction(100_000_000, 84 * 8)
+"""Frames of 64 bytes on the line. Source: RFC 5180, appendix A."""
+SERVED_PER_S, WAITING = 40_000, 64
+
+
+def goals(document):
+    return {goal["name"]: goal for phase in document["phases"] for goal in phase.get("goals", ())}
+
+
+def trials(document, goal):
+    named = (p for p in document["phases"] if goal in [g["name"] for g in p.get("goals", ())])
+    return next(named)["trials"]
+
+
+def reported(document):
+    return {
+        each["label"]: each["measured"] and Fraction(each["measured"]["value"])
+        for each in document["statements"]
+    }
+
+
+@pytest.fixture
+def router(carried_out):
+    return carried_out(BENCHMARK, "processor", SENT)
+
+
+def test_throughput_is_what_the_processor_serves(router):
+    """In 100 ms a queue of 64 packets adds 640 packets/s."""
+    goal = goals(router[SMALL])["no_loss"]
+    lower, upper = (Fraction(goal[end]["value"]) / 672 for end in ("lower", "upper"))
+    assert lower <= SERVED_PER_S + (WAITING + 2) * 10
+    assert upper >= SERVED_PER_S
+    assert upper - lower <= upper / 200
+    assert reported(router[SMALL])["throughput"] == lower
+
+
+def test_large_frames_pass_at_the_rate_of_the_line(router):
+    goal = goals(router[LARGE])["no_loss"]
+    assert (goal["upper"], Fraction(goal["lower"]["value"])) == (None, 100_000_000)
+    assert reported(router[LARGE])["buffer_time"] == 0
+
+
+def test_latency_is_measured_at_the_throughput(router):
+    """From last bit to last bit: 25 us of processing, and 520 octets with the preamble."""
+    assert reported(router[LARGE])["latency[at_throughput.user]"] * 10**9 == 25_000 + 41_600
+    assert reported(router[SMALL])["latency[at_throughput.user]"] * 10**9 > 25_000 + 5_760
+
+
+def test_the_curve_of_frame_loss_ends_with_the_second_load_without_loss(router):
+    found = trials(router[SMALL], "frame_loss")
+    assert [Fraction(each["load"]["value"]) / 10**6 for each in found] == [*range(100, 0, -10)]
+    first = found[0]
+    assert first["lost"] / first["sent"] == pytest.approx(1 - SERVED_PER_S / SMALL_PER_S, abs=0.01)
+    assert [each["lost"] == 0 for each in found] == [False] * 8 + [True] * 2
+
+
+def test_back_to_back_frames_fill_the_queue_and_give_its_time(router):
+    """B frames wait, so a burst of B * in / (in - out) passes; its corrected time is B frames'."""
+    values = reported(router[SMALL])
+    expected = WAITING * SMALL_PER_S / (SMALL_PER_S - SERVED_PER_S)
+    burst = Fraction(goals(router[SMALL])["back_to_back"]["lower"]["value"])
+    assert burst.denominator == 1
+    assert abs(burst - expected) <= 4
+    assert values["buffer_time"] * SMALL_PER_S == pytest.approx(WAITING, abs=3)
+
+
+def test_a_slower_line_is_found_in_steps_too(carried_out):
+    """45 Mbit/s: 100, 90, ..., 40, 30. Source: RFC 2544, 26.3."""
+    base = BENCHMARK.replace(SIZES, "sizes = [1_518 B @frame]").replace("100 ms", "1 s")
+    found = carried_out(base, "queue", SENT, out="media.ethernet { rate = 45 Mbit/s @line }")
+    (document,) = found.values()
+    loads = [Fraction(t["load"]["value"]) / 10**6 for t in trials(document, "frame_loss")]
+    assert loads == [100, 90, 80, 70, 60, 50, 40, 30]
+    goal = goals(document)["no_loss"]
+    lower, upper = (Fraction(goal[end]["value"]) / 10**6 for end in ("lower", "upper"))
+    assert lower <= 45 * (1 + Fraction(66 * 1538 * 8, 45_000_000))
+    assert upper >= 45
+
+
+def test_throughput_alone_is_one_search(carried_out):
+    base = "rfc2544.throughput(line = 100 Mbit/s @line, sizes = [64 B @frame], duration = 20 ms)"
+    (document,) = carried_out(base, "processor", SENT).values()
+    assert list(goals(document)) == ["no_loss"]
+    assert len(document["phases"]) == 1
+
+
+@pytest.mark.parametrize(
+    ("base", "sent", "code", "words"),
+    [
+        ("throughput", SENT, "E0105", "`throughput` needs `line`"),
+        ("throughput(line = 100 Mbit/s @line)", "rate = 1 Mbit/s @line, size = size", "E0514",
+         "no flow depends on `load`"),
+        ("throughput(line = 100 Mbit/s @line)", "rate = load, size = 64 B @frame", "W0623",
+         "`size` is never used"),
+        ("throughput(line = 100)", SENT, "E0204", "`line` is a bit rate"),
+        ("throughput(line = 100 Mbit/s @line, sizes = [64 B @ip])", SENT, "E0212", "@ip"),
+        ("throughput(line = 100 bit/s @line)", SENT, "E0301", "one packet in 1000 s"),
+        ("trougput(line = 100 Mbit/s @line)", SENT, "E0101", "trougput"),
+    ],
+)  # fmt: skip
+def test_a_wrong_use_is_refused(planned, problems, base, sent, code, words):
+    planned(
+        f"""
+import std.procedures.rfc2544
+topology cable {{
+  a, b = host
+  link a -- b via media.fast_ethernet
+}}
+test t = rfc2544.{base} on cable {{
+  flow user = packets {{ {sent} }} from a to b
+}}
+"""
+    )
+    first = problems.all[0]
+    assert (first.code, words in first.message) == (code, True), first
+
+
+def test_what_it_follows_and_its_choices_are_stated(tmp_path):
+    """Trials shorter than the standard's are a deviation; trials of 60 s are none."""
+    from qospec.catalogue.kinds import discover
+    from qospec.check import check
+    from qospec.diagnostics import Problems
+
+    text = """qos 1
+import std.media, std.procedures.rfc2544
+topology cable {
+  a, b = host
+  link a -- b via media.fast_ethernet
+}
+test whole = rfc2544.benchmark(line = 100 Mbit/s @line) on cable {
+  flow user = packets { rate = load, size = size } from a to b
+}
+test short = rfc2544.benchmark(line = 100 Mbit/s @line, duration = 1 s, stream = 1 s) on cable {
+  flow user = packets { rate = load, size = size } from a to b
+}
+"""
+    assert text.count("\n") <= 20
+    path = tmp_path / "a.qos"
+    path.write_text(text, encoding="utf-8")
+    problems = Problems()
+    whole, short = check([path], discover(), problems).tests
+    assert not problems.all
+    sections = ("RFC 2544, 26.1", "RFC 2544, 26.2", "RFC 2544, 26.3", "RFC 2544, 26.4", "RFC 9004")
+    assert whole.follows == short.follows == sections
+    added = [what for what, _ in short.deviations if (what, _) not in whole.deviations]
+    assert added == ["trials of less than 60 s (24)", "a stream of less than 120 s (26.2)"]
+    assert any("26.5" in what for what, _ in whole.deviations)
+    assert [len(test.cases) for test in (whole, short)] == [7, 7]

@@ -1,0 +1,168 @@
+"""Operating points as they run: after searches, repeated, judged as any measurement is."""
+
+from fractions import Fraction
+
+import numpy as np
+import pytest
+
+from qospec.plan.plan import Bounds
+from qospec.record.schema import CASE, violations
+from qospec.run.phase import Setting
+from qospec.run.phased import PhasedRun
+from qospec.run.schedule import Schedule, run_here
+
+TEXT = """
+device narrow {
+  port west, east: cell
+  q = fifo { limit = 4 cell }
+  west.rx -> q -> east.tx
+  east.rx -> west.tx
+}
+topology bench {
+  a, b = host
+  dut = narrow
+  link a -- dut.west via media.stm1
+  link dut.east -- b via media.e3
+}
+test t on bench {
+  search rate in 1_000 cell/s .. 300_000 cell/s {
+    goal ndr { loss = LOSS, width = 5% }
+    trial = 5 ms, total = 5 ms
+  }
+  search pace in 20_000 cell/s .. 80_000 cell/s step 20_000 cell/s {
+    goal loss_free { loss = 0 }
+    rate = ndr.rate, method = step, trial = 5 ms
+  }
+  point busy { rate = ndr.rate, measure = 20 ms, repeat = 3 }
+  point half { rate = ndr.rate / 2, measure = 10 ms }
+  flow f = ubr { pcr = rate, source = SOURCE } from a to b
+  flow g = ubr { pcr = pace } from b to a
+  run { REPEAT }
+  require offered: f.sent > 0
+  expect served: busy.f.lost == 0
+  expect shorter: half.f.delay.mean <= busy.f.delay.mean
+  expect often: busy.f.delay.max < 1 ms
+  report mean: busy.f.delay.mean
+  report ratio: busy.f.throughput / ndr.rate
+  report course: half.f.received every 5 ms
+}
+"""
+
+
+def phased(planned, problems, repeat=1, **changes) -> PhasedRun:
+    text = TEXT.replace("REPEAT", f"repeat = {repeat}")
+    usual = {"LOSS": "0", "SOURCE": "poisson { rate = rate }"}
+    for name, value in {**usual, **changes}.items():
+        text = text.replace(name, value)
+    plans = planned(text)
+    assert not problems.errors
+    (plan,) = plans
+    return PhasedRun(Setting(plan, Bounds()), "again")
+
+
+def document(run: PhasedRun):
+    (ended,) = run_here(Schedule([run]), lambda: None)
+    case = ended.result.document
+    assert not list(violations(case, CASE))
+    return case
+
+
+def statements(case):
+    return {each["label"]: each for each in case["statements"]}
+
+
+def test_points_follow_searches_and_have_metrics_of_their_own(planned, problems) -> None:
+    case = document(phased(planned, problems, LOSS="2%"))
+    assert [(each["name"], each["kind"]) for each in case["phases"]] == [
+        ("rate", "search"),
+        ("pace", "search"),
+        ("busy", "point"),
+        ("half", "point"),
+    ]
+    *_, busy, half = case["phases"]
+    assert (busy["repeats"], busy["measure"]["text"], busy["flows"]) == (3, "20 ms", ["f"])
+    assert (half["repeats"], half["ran"], half["note"]) == (1, True, "")
+    assert [sorted(each) for each in case["repeats"]] == [
+        ["busy.f", "half.f"],
+        ["busy.f"],
+        ["busy.f"],
+    ]
+    assert case["metrics"] == case["repeats"][0]
+    (ndr,) = case["phases"][0]["goals"]
+    sent = Fraction(case["metrics"]["half.f"]["sent"]["value"])
+    assert float(sent) == pytest.approx(float(Fraction(ndr["lower"]["value"]) / 200), rel=0.3)
+
+
+def test_a_statement_is_judged_in_each_trial_of_its_point(planned, problems) -> None:
+    case = document(phased(planned, problems, LOSS="2%"))
+    judged = statements(case)
+    assert judged["served"]["verdict"] in {"pass", "fail"}
+    assert judged["shorter"]["verdict"] == "pass"
+    assert judged["mean"]["interval"]["repeats"] == 3
+    assert judged["course"]["series"]["values"].count(" ") == 1
+    lost = [Fraction(each["busy.f"]["lost"]["value"]) for each in case["repeats"]]
+    assert judged["served"]["verdict"] == ("fail" if any(lost) else "pass")
+    assert {each["flow"] for each in case["losses"]} <= {"busy.f", "half.f"}
+    assert [each["repeat"] for each in case["losses"] if each["flow"] == "busy.f"] == [
+        number for number, cells in enumerate(lost, 1) if cells
+    ]
+
+
+def test_repeats_of_a_case_repeat_its_points_too(planned, problems) -> None:
+    case = document(phased(planned, problems, repeat=2))
+    assert [(each["name"], each["repeat"]) for each in case["phases"][4:]] == [
+        ("rate", 2),
+        ("pace", 2),
+        ("busy", 2),
+        ("half", 2),
+    ]
+    assert len(case["repeats"]) == 6
+    assert statements(case)["mean"]["interval"]["repeats"] == 6
+    means = [each["busy.f"]["transfer_delay.mean"]["value"] for each in case["repeats"]]
+    assert len(set(means)) == 6
+
+
+def test_a_point_that_depends_on_a_missing_bound_is_not_run(planned, problems) -> None:
+    text = {"SOURCE": "constant { rate = rate }", "1_000 cell/s ..": "200_000 cell/s .."}
+    case = document(phased(planned, problems, **text))
+    rate, pace, busy, half = case["phases"]
+    assert rate["goals"][0]["lower"] is None
+    assert (busy["ran"], busy["repeats"], half["ran"]) == (False, 0, False)
+    assert "`ndr` has no lower bound" in busy["note"]
+    assert pace["trials"] == [] or pace["goals"][0]["notes"]
+    judged = statements(case)
+    assert {judged[name]["verdict"] for name in ("served", "shorter", "often")} == {"inconclusive"}
+    assert judged["mean"]["measured"] is None
+    assert case["verdict"] == "inconclusive"
+    assert any("the point `busy` was not run" in why for why in case["why"])
+
+
+def test_where_nothing_is_drawn_a_point_runs_once(planned, problems) -> None:
+    run = phased(planned, problems, SOURCE="constant { rate = rate }, phases = even")
+    schedule, parts = Schedule([run]), []
+    while (job := schedule.next_job()) is not None:
+        parts.append(job.part)
+        schedule.take(job, job.work(lambda _: None))
+    (ended,) = schedule.ended()
+    case = ended.result.document
+    assert sum(part.phase == 2 for part in parts) == 1
+    assert case["repeats"][0]["busy.f"] == case["repeats"][2]["busy.f"]
+    assert case["phases"][2]["repeats"] == 3
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_any_order_of_trials_gives_the_same_points(planned, problems, seed) -> None:
+    expected = document(phased(planned, problems, repeat=2))
+    choose = np.random.default_rng(seed)
+    schedule = Schedule([phased(planned, problems, repeat=2)])
+    running, ended = [], []
+    while not ended:
+        while len(running) < 5:
+            job = schedule.next_job() or schedule.next_job(ahead=True)
+            if job is None:
+                break
+            running.append(job)
+        job = running.pop(int(choose.integers(len(running))))
+        schedule.take(job, job.work(lambda _: None))
+        ended = list(schedule.ended())
+    assert ended[0].result.document == expected
