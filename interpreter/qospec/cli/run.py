@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import os
 import sys
+from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -14,10 +16,13 @@ from qospec.version import VERSION
 from qospec.writing import reason
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from qospec.cli.terminal import Console, LocalNames
     from qospec.model.suite import Suite
     from qospec.plan.plan import CasePlan
     from qospec.run.runner import RunRequest
+    from qospec.run.workers import Pool
 
 
 @click.command()
@@ -65,6 +70,7 @@ def run(**asked: Any) -> None:
     formats = tuple(dict.fromkeys(("html", *asked["formats"])))
     reports.check_formats(formats)
     _check_chunk()
+    pool = click.get_current_context().with_resource(_started_workers(asked["jobs"]))
     suite, plans = loading.planned(request)
     wanted = not asked["no_progress"]
     progress = Progress(workload_of(plans), live=wanted, reports=wanted and not request.as_json)
@@ -77,7 +83,7 @@ def run(**asked: Any) -> None:
         tables=cases_in_tables(plans),
         verbose=asked["verbose"],
     )
-    assignment = _assignment(request, suite, plans, asked["jobs"], console)
+    assignment = replace(_assignment(request, suite, plans, asked["jobs"], console), pool=pool)
     root = Path(asked["record"]) if asked["record"] else _records(request.paths)
     document, paths = _execute(assignment, root, formats, console)
     if request.as_json:
@@ -90,6 +96,23 @@ def run(**asked: Any) -> None:
             output.say(f"warning: cannot write to stdout: {reason(unwritten)}", err=True)
     code = exits.of_outcome(document)
     sys.exit(exits.PASSED if asked["exit_zero"] and code != exits.INTERRUPTED else code)
+
+
+@contextmanager
+def _started_workers(jobs: int) -> Iterator[Pool | None]:
+    """A context with workers that start while the specification is checked; none for one job."""
+    if jobs == 1:
+        yield None
+        return
+    from qospec.cli.terminal import NOTICES
+    from qospec.run.workers import Pool
+
+    pool = Pool(jobs, NOTICES)
+    try:
+        pool.start()
+        yield pool
+    finally:
+        pool.end()
 
 
 def _here(request: loading.Request, suite: Suite) -> LocalNames:

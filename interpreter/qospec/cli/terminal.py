@@ -257,16 +257,19 @@ def _table_lines(grid: Grid, marks: Mapping[str, str]) -> Iterator[str]:
         grid: What to show; it fits the terminal.
         marks: By verdict, what stands for it: a sign, or a sign and the word.
     """
-    drawn = [_drawn(column, marks) for column in grid.columns]
-    head, units, *rows = zip(*drawn, strict=True)
+    deepest = max(len(column.heads) for column in grid.columns)
+    drawn = [_drawn(column, deepest, marks) for column in grid.columns]
+    lines = list(zip(*drawn, strict=True))
     if grid.title:
         yield " " * INDENT + click.style(visible(grid.title), bold=True)
-    for cells in (head, *([units] * any(map(str.strip, units))), *rows):
-        yield (" " * INDENT + (" " * GAP).join(cells)).rstrip()
+    for number, cells in enumerate(lines):
+        if number != deepest or any(map(str.strip, cells)):  # without units, no line for them
+            yield (" " * INDENT + (" " * GAP).join(cells)).rstrip()
 
 
-def _drawn(column: Column, marks: Mapping[str, str]) -> list[str]:
-    """Return a column line by line, each as wide as the column: name, unit, cells."""
+def _drawn(column: Column, deepest: int, marks: Mapping[str, str]) -> list[str]:
+    """Return a column line by line, each as wide as the column: its head, unit, cells."""
+    heads = [""] * (deepest - len(column.heads)) + column.heads
     if column.kind == "verdict":
         width = max(len(column.head), *(len(marks.get(cell, "")) for cell in column.cells))
         cells = [
@@ -275,8 +278,8 @@ def _drawn(column: Column, marks: Mapping[str, str]) -> list[str]:
             else " " * width
             for cell in column.cells
         ]
-        return [column.head.ljust(width), " " * width, *cells]
-    texts = map(visible, (column.head, column.unit, *aligned(column)))
+        return [*(head.ljust(width) for head in heads), " " * width, *cells]
+    texts = map(visible, (*heads, column.unit, *aligned(column)))
     width = column.width
     return [text.ljust(width) if column.align == "left" else text.rjust(width) for text in texts]
 

@@ -6,6 +6,7 @@ result instead, with a column for each value of the last parameter.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
@@ -20,6 +21,9 @@ Record = Mapping[str, Any]
 
 GAP = 2
 """The room between columns."""
+LEAST_HEAD = 7
+"""A head is not broken into lines below this width."""
+_PIECES = re.compile(r"(?<=[._ ])|(?=\[)")
 LEAST_ROWS = 10
 """A table with fewer rows is not turned."""
 
@@ -33,6 +37,7 @@ class Column(NamedTuple):
         cells: One for each row; of a column of verdicts, verdicts ("" if not run).
         kind: `verdict`, `key` (what a row is about), or `value`.
         align: `left`, `right`, or `point`: at the decimal points of its numbers.
+        narrow: Whether its head is broken into lines that are not much wider than its cells.
     """
 
     head: str
@@ -40,11 +45,25 @@ class Column(NamedTuple):
     cells: Sequence[str]
     kind: str = "value"
     align: str = "point"
+    narrow: bool = False
+
+    @property
+    def heads(self) -> list[str]:
+        """Return its head in lines."""
+        if not self.narrow:
+            return [self.head]
+        least = max(len(self.unit), *map(len, aligned(self)), LEAST_HEAD)
+        lines = [""]
+        for piece in _PIECES.split(self.head):
+            if lines[-1] and len(lines[-1] + piece) > least:
+                lines.append("")
+            lines[-1] += piece
+        return lines
 
     @property
     def width(self) -> int:
         """Return the characters that it needs."""
-        return max(len(self.head), len(self.unit), *map(len, aligned(self)))
+        return max(*map(len, self.heads), len(self.unit), *map(len, aligned(self)))
 
 
 class Grid(NamedTuple):
@@ -92,16 +111,31 @@ def _values(cases: Sequence[Record]) -> Iterator[Column]:
     found_goals = goals(cases)
     for goal in found_goals:
         unit, texts = intervals_of(goal)
-        yield Column(f"{goal.name}.{goal.variable}", unit, texts, align="right")
-    for column in columns(cases, ("report",)):
-        there = [_applicable(each) for each in column["statements"]]
-        if all(each is None or shows_bounds(each, found_goals) for each in there):
-            continue
+        yield Column(goal.label, unit, texts, align="right")
+    reported = [
+        (column["label"], there)
+        for column in columns(cases, ("report",))
+        for there in [[_applicable(each) for each in column["statements"]]]
+        if not all(each is None or shows_bounds(each, found_goals) for each in there)
+    ]
+    heads = without_common_index([label for label, _ in reported])
+    for head, (_, there) in zip(heads, reported, strict=True):
         found = figures(
             [each and each["measured"] for each in there],
             [each and each.get("interval") for each in there],
         )
-        yield Column(column["label"], found.unit, _blank_where_none(found.texts, there))
+        yield Column(head, found.unit, _blank_where_none(found.texts, there))
+
+
+def without_common_index(labels: Sequence[str]) -> list[str]:
+    """Return labels without the index that all of them have: `latency[p.f]` where `p.f` is alone.
+
+    That is what a loop over flows adds to a label; with a single flow it says nothing.
+    """
+    parts = [label.partition("[") for label in labels]
+    indexed = {rest for _, bracket, rest in parts if bracket}
+    short = [name or label for (name, _, _), label in zip(parts, labels, strict=True)]
+    return short if len(indexed) == 1 and len(set(short)) == len(labels) else list(labels)
 
 
 def _applicable(statement: Record | None) -> Record | None:
@@ -136,11 +170,14 @@ def _crossed(cases: Sequence[Record]) -> Iterator[Grid]:
 
 
 def _fitting(grid: Grid, room: int) -> list[Grid]:
-    """Return a table in parts that fit, each of which begins with the keys."""
-    keys = [column for column in grid.columns if column.kind == "key"]
+    """Return a table, if it is too wide with narrow columns, then in parts with the same keys."""
+    every = list(grid.columns)
+    if sum(column.width + GAP for column in every) > room + GAP:
+        every = [column._replace(narrow=True) for column in every]
+    keys = [column for column in every if column.kind == "key"]
     parts: list[list[Column]] = []
     left = 0
-    for column in grid.columns[len(keys) :]:
+    for column in every[len(keys) :]:
         if not parts or left < column.width + GAP:
             parts.append([])
             left = room - sum(key.width + GAP for key in keys)

@@ -39,6 +39,7 @@ class Goal(NamedTuple):
 
     Attributes:
         name: Of the goal.
+        label: What a report calls its load, `throughput`; if none does, `ndr.load`.
         variable: What is searched.
         asked: The goal as the first case has it.
         search: The search as the first case has it.
@@ -46,6 +47,7 @@ class Goal(NamedTuple):
     """
 
     name: str
+    label: str
     variable: str
     asked: Record
     search: Record
@@ -70,11 +72,19 @@ def goals(cases: Sequence[Record]) -> list[Goal]:
             for goal in search["goals"]:
                 its = seen.setdefault(goal["name"], [[] for _ in cases])
                 its[number].append((search, goal))
+    labels = {
+        each["text"]: each["label"]
+        for case in cases
+        for each in case.get("statements", ())
+        if each["kind"] == "report"
+    }
     joined = []
     for name, its in seen.items():
         search, goal = next(each[0] for each in its if each)
         results = [found([goal for _, goal in each]) if each else None for each in its]
-        joined.append(Goal(name, search["variable"], goal, search, results))
+        load = f"{name}.{search['variable']}"
+        label = labels.get(load, load)
+        joined.append(Goal(name, label, search["variable"], goal, search, results))
     return joined
 
 
@@ -105,10 +115,11 @@ def intervals_of(goal: Goal) -> tuple[str, list[str]]:
     unit, texts = figures(
         [end for each in ends for end in each], least=min(gaps, default=Fraction(0)) / 10
     )
-    widest = max(map(len, (text for text in texts if text != NO_DATA)), default=0)
+    pairs = list(zip(texts[::2], texts[1::2], strict=True))
+    widest = max((len(end) for pair in pairs if NO_DATA not in pair for end in pair), default=0)
     cells = [
-        _interval(each, *(text.rjust(widest) for text in texts[2 * number : 2 * number + 2]))
-        for number, each in enumerate(goal.found)
+        _interval(each, *(end.rjust(widest) for end in pair))
+        for pair, each in zip(pairs, goal.found, strict=True)
     ]
     width = max(map(len, cells))
     wide = any(each and not each.complete for each in goal.found)
@@ -141,9 +152,12 @@ def found_in_words(found: Found) -> str:
 
 
 def shows_bounds(statement: Record, of: Sequence[Goal]) -> bool:
-    """Return whether a statement only repeats a bound of a goal: `report ndr.load`."""
-    repeated = {f"{goal.name}.{end}" for goal in of for end in (goal.variable, "lower", "upper")}
-    return statement["label"] == statement["text"] and statement["text"] in repeated
+    """Return whether a report only repeats a goal: `report throughput: ndr.load`."""
+    if statement["kind"] != "report":
+        return False
+    bounds = {f"{goal.name}.{end}" for goal in of for end in ("lower", "upper")}
+    unnamed = statement["label"] == statement["text"] and statement["text"] in bounds
+    return unnamed or statement["text"] in {f"{goal.name}.{goal.variable}" for goal in of}
 
 
 def charted(cases: Sequence[Record]) -> list[dict[str, Any]]:
@@ -163,9 +177,8 @@ def charted(cases: Sequence[Record]) -> list[dict[str, Any]]:
 
 
 def _goal_column(goal: Goal) -> dict[str, Any]:
-    name = f"{goal.name}.{goal.variable}"
-    report = {"kind": "report", "label": name, "text": name, "verdict": "", "comparison": ""}
-    unjudged = {**report, "bound": None, "tolerance": None, "confidence": ""}
+    report = {"kind": "report", "label": goal.label, "verdict": "", "comparison": ""}
+    unjudged = {**report, "text": goal.label, "bound": None, "tolerance": None, "confidence": ""}
     return {
         **unjudged,
         "term": False,
@@ -214,7 +227,7 @@ def _notes(cases: Sequence[Record]) -> Iterator[str]:
     """Yield the notes of each goal and each point, once for each case that has it."""
     for goal in goals(cases):
         for each in goal.found:
-            yield from (f"{goal.name}: {note}" for note in (each.notes if each else ()))
+            yield from (f"{goal.label}: {note}" for note in (each.notes if each else ()))
     for case in cases:
         notes = (
             f"{each['name']} was not run: {each['note']}" for each in points(case) if each["note"]

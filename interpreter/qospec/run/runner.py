@@ -38,6 +38,7 @@ if TYPE_CHECKING:
     from qospec.record.store import Record
     from qospec.run.job import LostJob
     from qospec.run.schedule import CaseRun, Ended
+    from qospec.run.workers import Pool
 
     Notices = Mapping[str, Callable[[], None]]
 
@@ -69,6 +70,7 @@ class RunRequest:
         version: Of qospec, for the provenance.
         keep_going: Whether repeats go on after a failed `require`.
         notices: As `kernel.notices`; each is called once, in this process.
+        pool: Workers that have been started; None to start them when they are needed.
     """
 
     suite: Suite
@@ -80,6 +82,7 @@ class RunRequest:
     version: str
     keep_going: bool = False
     notices: Notices = field(default_factory=dict)
+    pool: Pool | None = None
 
 
 def execute(request: RunRequest, record: Record, listener: ProgressListener) -> Document:
@@ -129,7 +132,9 @@ def _results(
             interruption.check()
             listener.waited()
 
-        return workers.run(schedule, most, request.notices, waited)
+        pool = request.pool or workers.Pool(most, request.notices)
+        pool.limit(most)
+        return workers.run(schedule, pool, request.notices, waited)
     kernel.notices.update(request.notices)
     return run_here(schedule, interruption.check)
 

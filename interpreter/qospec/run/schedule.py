@@ -62,6 +62,11 @@ class Schedule:
         self._begun: dict[int, CaseRun] = {}
         self._on_progress = on_progress
 
+    @property
+    def is_done(self) -> bool:
+        """Return whether all cases have ended."""
+        return not self._waiting and not self._begun
+
     def next_job(self, *, ahead: bool = False) -> Job | None:
         """Return the next job; None if there is none until another has ended.
 

@@ -75,7 +75,7 @@ def warm_all(plans: Sequence[CasePlan], jobs: int) -> Generator[JobResult]:
     else:
         from qospec.run import workers
 
-        results = workers.run(schedule, jobs, {}, _ignore)
+        results = workers.run(schedule, workers.Pool(jobs, ()), {}, _ignore)
     with closing(results):
         yield from (each.result for each in results)
 

@@ -6,6 +6,7 @@ when no other is waiting: what killed it, such as a shortage of memory, may be o
 
 from __future__ import annotations
 
+import importlib
 import multiprocessing
 import os
 import signal
@@ -16,6 +17,7 @@ from contextlib import suppress
 from multiprocessing import connection
 from typing import TYPE_CHECKING, NamedTuple
 
+from qospec.catalogue.kinds import discover
 from qospec.engine import kernel
 from qospec.run.interruption import TERMINAL_SIGNALS, terminal_signals_blocked
 from qospec.run.job import LostJob
@@ -81,7 +83,7 @@ class _Worker:
 
 def run(
     schedule: Schedule,
-    processes: int,
+    pool: Pool,
     notices: Mapping[str, Callable[[], None]],
     on_wait: Callable[[], None],
 ) -> Generator[Ended]:
@@ -89,15 +91,16 @@ def run(
 
     Args:
         schedule: The jobs.
-        processes: The number of workers, at most.
+        pool: The workers, which end with the jobs.
         notices: As `kernel.notices`; each is called here, once.
         on_wait: Called several times a second; an exception it raises ends the workers.
     """
-    pool = _Pool(schedule, processes, notices)
     left = dict(notices)
     try:
-        while channels := pool.busy_channels():
+        while channels := pool.busy_channels(schedule):
             yield from schedule.ended()
+            if schedule.is_done:
+                return  # what still runs ran ahead, and is not needed
             ready = connection.wait(channels, POLL_INTERVAL_S)
             on_wait()
             for channel in ready:
@@ -111,55 +114,70 @@ def run(
                 elif isinstance(message, _WorkError):
                     raise message.error
                 else:
-                    pool.finish(worker, worker.job, message)
+                    pool.finish(schedule, worker, message)
         yield from schedule.ended()
     finally:
         pool.end()
 
 
-class _Pool:
+class Pool:
     """Workers by their channels, and the jobs that are to be tried again."""
 
-    def __init__(self, schedule: Schedule, processes: int, notices: Iterable[str]) -> None:
+    def __init__(self, processes: int, notices: Iterable[str]) -> None:
+        """Take the number of workers, at most, and the names of the notices that they give."""
         self.workers: dict[Any, _Worker] = {}
-        self._schedule = schedule
         self._again: deque[Job] = deque()
         self._processes = processes
         self._notices = tuple(notices)
 
-    def busy_channels(self) -> list[Any]:
+    def start(self) -> None:
+        """Start all workers, so that they are ready when there are jobs."""
+        while len(self.workers) < self._processes:
+            self._add()
+
+    def limit(self, processes: int) -> None:
+        """Use fewer workers, if there are more than this; for a pool that has no jobs yet."""
+        self._processes = min(processes, self._processes)
+        for worker in list(self.workers.values())[self._processes :]:
+            self._remove(worker)
+
+    def busy_channels(self, schedule: Schedule) -> list[Any]:
         """Give a job to each worker that has none, and return the channels of those that have."""
         while (worker := self._idle()) is not None or len(self.workers) < self._processes:
-            job = self._schedule.next_job()
+            job = schedule.next_job()
             if job is None and self._again:
                 job = self._again.popleft()
                 if worker is not None:
                     self._remove(worker)
                 worker = None
-            job = job or self._schedule.next_job(ahead=True)
+            job = job or schedule.next_job(ahead=True)
             if job is None:
                 break
-            if worker is None:
-                worker = _Worker(self._notices)
-                self.workers[worker.channel] = worker
-            worker.give(job)
+            (worker or self._add()).give(job)
         return [each.channel for each in self.workers.values() if each.job is not None]
 
-    def finish(self, worker: _Worker, job: Job, message: _Done | LostJob) -> None:
-        """Pass on the result of a job, unless it is lost for the first time."""
-        worker.job = None
+    def finish(self, schedule: Schedule, worker: _Worker, message: _Done | LostJob) -> None:
+        """Pass on the result of a worker's job, unless it is lost for the first time."""
+        job, worker.job = worker.job, None
+        assert job is not None  # noqa: S101 -- it was busy
         if isinstance(message, _Done):
-            self._schedule.take(job, message.result)
+            schedule.take(job, message.result)
             return
         self._remove(worker)
         if job.tries + 1 < MAX_TRIES:
             self._again.append(job._replace(tries=job.tries + 1))
         else:
-            self._schedule.take(job, message)
+            schedule.take(job, message)
 
     def end(self) -> None:
-        for worker in self.workers.values():
-            worker.end()
+        """End all workers, whatever they do."""
+        for worker in list(self.workers.values()):
+            self._remove(worker)
+
+    def _add(self) -> _Worker:
+        worker = _Worker(self._notices)
+        self.workers[worker.channel] = worker
+        return worker
 
     def _idle(self) -> _Worker | None:
         return next((each for each in self.workers.values() if each.job is None), None)
@@ -188,6 +206,8 @@ def _serve(channel: Connection, notices: tuple[str, ...]) -> None:
     threading.Thread(target=_end_with_parent, daemon=True).start()
     for name in notices:
         kernel.notices[name] = _NoticeSender(channel, name)
+    importlib.import_module("qospec.run.runner")  # which takes time, while jobs are being planned
+    discover()
     with suppress(EOFError):
         while True:
             work = channel.recv()

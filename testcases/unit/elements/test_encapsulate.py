@@ -18,7 +18,7 @@ def test_each_packet_gains_the_header_and_nothing_else(lab):
 def test_it_states_the_sizes_behind_it():
     mix = Form("packet", ((40, 7), (576, 4), (1_500, 1)), 12)
     assert [size for size, _ in Encapsulate(24).form_after(mix).sizes] == [64, 600, 1_524]
-    assert Encapsulate(24).form_after(Form("packet")) == Form("packet")
+    assert Encapsulate(24).form_after(Form("packet")) == Form("packet", headers=(24,))
 
 
 def test_a_packet_of_ip_has_a_largest_size():

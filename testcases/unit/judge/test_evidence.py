@@ -165,3 +165,30 @@ def test_the_unit_of_what_was_lost_is_what_the_metric_is_declared_for() -> None:
     ]
     said = [Need(leaf, 299, together=True, text="x").shortfall(20)[0] for leaf in of]
     assert said == ["20 packets cannot show `x`", "20 cells cannot show `x`"]
+
+
+POINTS = """
+topology bench {
+  a, b = host
+  link a -- b via media.stm1
+}
+test t on bench {
+  search rate in 1_000 cell/s .. 20_000 cell/s {
+    goal ndr { loss = 0 }
+  }
+  point there { rate = ndr.rate, measure = LENGTH, repeat = 5 }
+  flow f = ubr { pcr = rate } from a to b
+  require f.clr < 1%
+  expect e: there.f.delay.p99 < 1 ms
+}
+"""
+
+
+def test_a_plan_warns_of_a_point_that_is_too_short_even_at_the_highest_load(
+    planned, problems
+) -> None:
+    assert planned(POINTS.replace("LENGTH", "5 ms"))
+    assert not problems.errors  # 99 or 100 cells, as they fall
+    assert planned(POINTS.replace("LENGTH", "4 ms"))
+    (warning,) = problems.all
+    assert warning.message == "of 80 delays, `there.f.delay.p99` is the longest"

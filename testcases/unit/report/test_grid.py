@@ -2,7 +2,7 @@
 
 import pytest
 
-from qospec.report.grid import aligned, grids
+from qospec.report.grid import aligned, grids, without_common_index
 
 
 def report(label, value, unit="pkt", **more):
@@ -94,14 +94,35 @@ def test_a_table_is_turned_only_if_that_takes_fewer_lines(reports):
     assert bool(grids(cases, 80, 40)[0].title) == (reports == 1)
 
 
-def test_a_wide_table_has_parts_that_fit_each_with_its_keys():
-    reports = [report(f"a_rather_long_name_{n}", n) for n in range(6)]
-    cases = [case({"load": load}, reports) for load in ("10%", "20%")]
-    found = grids(cases, 60, 40)
+def wide(count):
+    reports = [report(f"a_rather_long_name_{n}", n) for n in range(count)]
+    return [case({"load": load}, reports) for load in ("10%", "20%")]
+
+
+def test_a_wide_table_has_narrow_heads_and_then_parts_each_with_its_keys():
+    (whole,) = grids(wide(6), 140, 40)
+    assert whole.columns[1].heads == ["a_rather_long_name_0"]
+    (narrow,) = grids(wide(6), 60, 40)
+    assert narrow.columns[1].heads == ["a_", "rather_", "long_", "name_0"]
+    found = grids(wide(6), 30, 40)
     assert [len(grid.columns) for grid in found] == [3, 3, 3]
     assert all(grid.columns[0].head == "load" for grid in found)
     widths = [sum(column.width + 2 for column in grid.columns) for grid in found]
-    assert max(widths) <= 60 + 2
+    assert max(widths) <= 30 + 2
+
+
+@pytest.mark.parametrize(
+    ("labels", "heads"),
+    [
+        (["latency[p.f]", "max[p.f]", "lost"], ["latency", "max", "lost"]),
+        (["latency[p.f]", "latency[p.g]"], ["latency[p.f]", "latency[p.g]"]),
+        (["latency[p.f]", "latency"], ["latency[p.f]", "latency"]),
+        (["[x]", "lost"], ["[x]", "lost"]),
+        ([], []),
+    ],
+)
+def test_an_index_that_all_labels_have_is_left_out(labels, heads):
+    assert without_common_index(labels) == heads
 
 
 def test_of_very_many_rows_some_are_shown_with_the_first_and_the_last():

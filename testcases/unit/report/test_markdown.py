@@ -95,3 +95,13 @@ def test_an_inconclusive_criterion_of_a_failed_case_is_marked_and_last(document)
     _, mean, rare, *_ = block.split("\n- ")
     assert mean.startswith("**no\\_loss** ")
     assert rare.startswith("~ inconclusive: **rare** ")
+
+
+def test_reported_values_are_in_a_table_also_of_a_single_case(document):
+    document["tests"] = document["tests"][:1]
+    document["cases"] = document["cases"][:1]
+    page = render(document, {}, "markdown")
+    assert (
+        "### `data_plane`\n\n| verdict | difference\\_ab (s) |\n|---|--:|\n| ✓ pass | 0 |\n"
+        in page
+    )

@@ -36,12 +36,15 @@ def test_goals_come_before_reports_which_do_not_repeat_them(phased):
     ]
 
 
-def test_a_report_with_a_label_of_its_own_is_kept(phased):
+def test_a_report_of_a_load_names_its_goal(phased):
     for case in phased["cases"]:
-        (report,) = [each for each in case["statements"] if each["label"] == "ndr.load"]
-        report["label"] = "the_rate"
+        (report,) = [each for each in case["statements"] if each["text"] == "ndr.load"]
+        report["label"] = "throughput"
+        (report,) = [each for each in case["statements"] if each["text"] == "ndr.lower"]
+        report["label"] = "at_least"
     (grid,) = grids(phased["cases"], 130, 40)
-    assert "the_rate" in text(grid)[0]
+    assert text(grid)[0].startswith("size | verdict | throughput | pdr.load | ")
+    assert "at_least" in text(grid)[0]
 
 
 def bound(value):
@@ -106,9 +109,9 @@ def test_a_result_that_is_wider_than_asked_for_says_so():
 
 def test_notes_are_shown_once_with_the_number_of_their_cases(phased):
     assert search_notes(phased["cases"]) == [
-        "ndr: no load was bad, up to 100 Mbit/s (in 1 of 2 cases)",
-        "pdr: loss inversion: 26.9 Mbit/s lost more than 27.3 Mbit/s (in 2 of 2 cases)",
-        "pdr: the search reached its budget (in 1 of 2 cases)",
+        "ndr.load: no load was bad, up to 100 Mbit/s (in 1 of 2 cases)",
+        "pdr.load: loss inversion: 26.9 Mbit/s lost more than 27.3 Mbit/s (in 2 of 2 cases)",
+        "pdr.load: the search reached its budget (in 1 of 2 cases)",
         "half was not run: `soak` has no lower bound (in 2 of 2 cases)",
     ]
     assert search_notes(phased["cases"][:1])[0].endswith("27.3 Mbit/s")
@@ -176,7 +179,8 @@ def test_markdown_has_the_table_and_its_notes(phased):
         "| 64 B | ~ inconclusive | 26.758 .. 26.855 | 26.855 .. 26.953 | 20 .. 30 | 25.4 |\n"
         in page
     )
-    assert "\n\n- ndr: no load was bad, up to 100 Mbit/s (in 1 of 2 cases)\n- pdr: " in page
+    notes = "\n\n- ndr.load: no load was bad, up to 100 Mbit/s (in 1 of 2 cases)\n- pdr.load: "
+    assert notes in page
 
 
 def test_csv_has_a_line_for_each_bound_and_each_trial(phased):

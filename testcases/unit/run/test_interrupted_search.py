@@ -12,10 +12,10 @@ import std.media
 
 topology wire {
   a, b = host
-  link a -- b via line { rate = 10 Mbit/s @cell }
+  link a -- b via line { rate = 150 Mbit/s @cell }
 }
 test knee on wire {
-  search rate in 1_000 cell/s .. 300_000 cell/s {
+  search rate in 1_000 cell/s .. 20_000 cell/s {
     goal ndr { loss = 0 }
     trial = 2 ms, total = 2 ms
   }

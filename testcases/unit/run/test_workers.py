@@ -1,7 +1,9 @@
 """Workers: what happens to cases when one of them is killed."""
 
+import multiprocessing
 import os
 import signal
+import time
 from collections import Counter
 from functools import partial
 from pathlib import Path
@@ -9,8 +11,10 @@ from pathlib import Path
 import pytest
 
 from qospec.run import workers
-from qospec.run.job import JobResult
+from qospec.run.job import Job, JobResult
 from qospec.run.schedule import PlainRun, Schedule
+
+STAYS_S = 300
 
 
 def record_try(folder: Path, name: str) -> int:
@@ -24,6 +28,8 @@ def work(folder, name, hear):
     tries = record_try(folder, name)
     if name == "dies" or (name == "dies once" and tries == 1):
         os.kill(os.getpid(), signal.SIGKILL)
+    if name == "stays":
+        time.sleep(STAYS_S)
     if name == "leaves":
         os._exit(7)
     if name == "breaks":
@@ -44,7 +50,9 @@ def lost(name, why):
 def ended(folder: Path, *names: str, most: int = 2, on_progress=print, **more):
     asked = {"notices": {}, "on_wait": lambda: None, **more}
     runs = [PlainRun(name, partial(work, folder, name), partial(lost, name)) for name in names]
-    found = list(workers.run(Schedule(runs, on_progress), most, **asked))
+    pool = workers.Pool(most, asked["notices"])
+    found = list(workers.run(Schedule(runs, on_progress), pool, **asked))
+    assert not pool.workers
     assert [names[each.place] for each in found] == [each.result.document["name"] for each in found]
     return [each.result.document for each in found]
 
@@ -92,6 +100,37 @@ def test_one_of_all_workers_gives_notice_and_progress_is_reported(tmp_path: Path
     )
     assert told == ["compiling"]
     assert heard == [("hears", 0.5)]
+
+
+class Hasty:
+    """A case whose first job is all that it needs; another one, which never ends, may run ahead."""
+
+    name, result = "hasty", None
+
+    def __init__(self, folder: Path) -> None:
+        self.jobs = [
+            Job(0, partial(work, folder, "stays"), "ahead"),
+            Job(0, partial(work, folder, "one"), "first"),
+        ]
+
+    def next_job(self, _place, *, ahead):
+        return self.jobs.pop() if len(self.jobs) > (not ahead) else None
+
+    def progress(self, _job, share):
+        return share
+
+    def take(self, _job, result):
+        self.result = result
+
+
+@pytest.mark.slow
+def test_nobody_waits_for_what_runs_ahead_and_is_not_needed(tmp_path: Path) -> None:
+    began_s = time.monotonic()
+    pool = workers.Pool(2, ())
+    (ended,) = workers.run(Schedule([Hasty(tmp_path)]), pool, {}, lambda: None)
+    assert ended.result.document["name"] == "one"
+    assert time.monotonic() - began_s < STAYS_S
+    assert not multiprocessing.active_children()
 
 
 @pytest.mark.slow

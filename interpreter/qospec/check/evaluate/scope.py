@@ -178,7 +178,21 @@ class Scope:
                 return
         self.names[binding.name] = binding
         if self.heir is not None:
-            self.heir.declare(binding, context)
+            self.heir.inherit(binding, context)
+
+    def inherit(self, binding: Binding, context: Context, known: Binding | None = None) -> None:
+        """Add a name of what a test is built on.
+
+        Where the test's own file or topology has that name, as `known`, it is to be changed there.
+        Then it means neither, so that its uses are not reported too.
+        """
+        known = known or self.find(binding.name)
+        if known is not None and known.span != binding.span:
+            context.report(clash(known, binding))
+            binding = Binding(known.name, known.span, known.what, lambda: POISON)
+        self.names[binding.name] = binding
+        if self.heir is not None:
+            self.heir.inherit(binding, context)
 
 
 def clash(binding: Binding, known: Binding) -> CheckError:

@@ -8,6 +8,7 @@ from qospec.check.device import invariants
 from qospec.check.evaluate.context import CheckError, error
 from qospec.check.evaluate.measurements import ControlValue, FlowValue
 from qospec.check.evaluate.scope import Binding, known_binding
+from qospec.check.evaluate.unknown_flow import unknown_flow
 from qospec.check.evaluate.values import POISON, List, Value
 from qospec.check.test import flows as flow_rules
 from qospec.check.test.loops import LoopFlows, Loops, on_network
@@ -196,7 +197,7 @@ class CaseBuilder:
             scope.declare(known_binding(outside, FLOWS[1], array), self._context)
 
     def _flow_list(self) -> None:
-        listed = List(tuple(self.listed.values()))
+        listed = List(self.listed_on(""), known=self._names.topology is not None)
         for scope in self._names.scopes:
             known = scope.find("flows")
             if known is None:
@@ -208,7 +209,9 @@ class CaseBuilder:
             self._context.report(error("E0102", message, known.span, help="choose another name"))
 
     def listed_on(self, network: str) -> tuple[Value, ...]:
-        """Return the list of all flows on another network."""
+        """Return the list of all flows on a network; of a template, one stands for all."""
+        if self._names.topology is None:
+            return (unknown_flow(network),)
         return tuple(flow.on(network) for flow in self.listed.values())
 
     def on_network(self, name: str) -> dict[str, Value]:

@@ -8,6 +8,7 @@ from qospec.check.evaluate.context import CheckError, error
 from qospec.check.evaluate.loops import iterations_of
 from qospec.check.evaluate.measurements import FlowValue
 from qospec.check.evaluate.scope import Binding, Scope, known_binding
+from qospec.check.evaluate.unknown_flow import OneOf
 from qospec.check.evaluate.values import Amount, List, Poison, Value
 from qospec.check.records.parameters import let_value
 from qospec.check.test.sweeps import shell_safe
@@ -78,7 +79,7 @@ class Loops:
 
 
 def _shown(value: Value, index: int) -> str:
-    if isinstance(value, FlowValue):
+    if isinstance(value, FlowValue | OneOf):
         return value.path
     return shell_safe(value.text) if isinstance(value, Amount) and value.text else str(index)
 

@@ -124,6 +124,7 @@ class CaseScope:
             for part, scope in zip(parts, self.scopes, strict=True)
             for statement in part.node.statements
         ]
+        self._parts = parts
         self._evaluator = evaluator
         self._context = evaluator.context
         for scope, heir in zip(self.scopes, self.scopes[1:], strict=False):
@@ -154,13 +155,17 @@ class CaseScope:
     def add_topology(self, names: dict[str, Binding] | None) -> None:
         """Add the names of the topology, for its part and those after; None: they are unknown."""
         first = self.scopes.index(self.topology[1]) if self.topology else len(self.scopes)
-        for scope in self.scopes[first:]:
+        for part, scope in list(zip(self._parts, self.scopes, strict=True))[first:]:
             nodes = scope.parent
             assert nodes is not None and nodes.parent is not None  # noqa: PT018, S101 -- made above
             nodes.incomplete = names is None
             for name, binding in (names or {}).items():
                 for taken in (nodes.parent.find(name), scope.names.get(name)):
-                    if taken is not None and taken.span != binding.span:
+                    if taken is None or taken.span == binding.span:
+                        continue
+                    if taken is scope.names.get(name) and taken.span not in part.node.span:
+                        scope.inherit(taken, self._context, known=binding)
+                    else:
                         self._context.report(clash(taken, binding))
                 nodes.names[name] = binding
 

@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 from qospec.judge.verdict import VERDICTS
 from qospec.report.charts.axis import Axis, axis_around, decade, number
 from qospec.report.charts.curves import COLOURS, DASHES, apart
-from qospec.report.charts.plot import point, varying
+from qospec.report.charts.plot import CHARACTER, point, varying
 from qospec.report.charts.sample import exact
 from qospec.report.searches import found, found_in_words, searches
 
@@ -116,9 +116,14 @@ def _tried(search: Record) -> bool:
     return len({trial["load"]["value"] for trial in search["trials"]}) > 1
 
 
-def _weight(case: Record, search: Record) -> tuple[bool, int]:
-    sound = all(goal["regular"] and goal["complete"] for goal in search["goals"])
-    return sound, -VERDICTS.index(case["verdict"])
+def _weight(case: Record, search: Record) -> tuple[int, int]:
+    """Return how soon a search is drawn: first one that found too little, last one without limit.
+
+    That no load was bad is no problem: the device takes all that is offered.
+    """
+    short = any(not goal["complete"] or goal["lower"] is None for goal in search["goals"])
+    limited = all(goal["upper"] is not None for goal in search["goals"])
+    return 0 if short else 1 if limited else 2, -VERDICTS.index(case["verdict"])
 
 
 def _chart(search: Record) -> dict[str, Any]:
@@ -263,7 +268,8 @@ class _Panel:
         start = self._left if bounds.lower is None else self._x(bounds.lower)
         end = self._right if bounds.upper is None else self._x(bounds.upper)
         width = max(end - start, LEAST_BAND)
-        middle = min(max((start + end) / 2, self._left + 12), self._right - 12)
+        half = (len(bounds.goal["name"]) + 2) * CHARACTER / 2
+        middle = min(max((start + end) / 2, self._left + half), self._right - half)
         return {
             "x": _round(start),
             "width": _round(width),

@@ -91,6 +91,36 @@ def test_a_mistake_that_no_use_can_mend_is_reported_once_in_the_template(checked
     assert [(each.code, each.secondary) for each in problems] == [("E0101", ())]
 
 
+@pytest.mark.parametrize(
+    ("measured", "code"),
+    [
+        ("f.lost", ""),
+        ("f.ipdv.max", ""),
+        ("f.oam.lost", ""),
+        ("f[0].delay.p99", ""),
+        ("worst(f.delay.p99)", ""),
+        ("f.answers.lost", ""),
+        ("f.dealy.max", "E0501"),
+        ("f.delay.maxx", "E0503"),
+        ("f", "E0502"),
+        ("f.delay.max < 1 pkt", "E0203"),
+    ],
+)
+def test_a_template_is_checked_with_a_flow_of_cells_or_packets(checked, measured, code):
+    lib = STEPS.replace("report f.lost", f"report {measured}")
+    assert codes_of(checked(lib)) == ([code] if code else [])
+
+
+def test_a_name_of_the_user_that_the_template_takes_is_to_be_changed_by_the_user(checked):
+    _, problems = checked(f"{user()}\nlet share = 3\n", lib=STEPS)
+    assert [(each.code, each.span.source.name.endswith("main.qos")) for each in problems] == [
+        ("E0102", True)
+    ]
+    host = user().replace("a, b = host", "a, load = host").replace("a -- b", "a -- load")
+    _, problems = checked(host.replace("from a to b", "from a to load"), lib=STEPS)
+    assert [(each.code, each.span.text) for each in problems] == [("E0102", "load")]
+
+
 def test_a_template_is_never_run(checked):
     suite, problems = checked(STEPS)
     assert not problems
