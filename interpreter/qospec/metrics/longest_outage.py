@@ -18,9 +18,9 @@ class LongestOutage(Metric):
     """Find the longest time between two successive arrivals of a connection, in ps.
 
     Of the items sent within the window, however late they arrive. Each connection is measured by
-    itself, and the longest time of any counts. An outage that does not end counts up to when the
-    last of the lost items was sent. Without an outage the value is the largest time between
-    arrivals, so it resolves no time shorter than the one between two items.
+    itself, and the longest time of any counts. Where no arrival precedes an outage, it begins when
+    its first lost item was sent; where none follows, it ends when its last was. Without an outage
+    the value is the largest time between arrivals: it resolves nothing shorter.
     """
 
     dimension = "time"

@@ -6,7 +6,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from qospec.engine.source.changing import Changing
-from qospec.plan.survey import cell_rate
+from qospec.plan.offered import cell_rate
 
 if TYPE_CHECKING:
     from qospec.model.suite import Case, Flow

@@ -9,8 +9,8 @@ import pytest
 from qospec.catalogue.kinds import Kind, discover
 from qospec.engine.measure.tally import (
     Delays,
-    Packet,
     Outages,
+    Packet,
     Reordering,
     Smoothed,
     Tally,

@@ -102,6 +102,5 @@ def test_reported_values_are_in_a_table_also_of_a_single_case(document):
     document["cases"] = document["cases"][:1]
     page = render(document, {}, "markdown")
     assert (
-        "### `data_plane`\n\n| verdict | difference\\_ab (s) |\n|---|--:|\n| ✓ pass | 0 |\n"
-        in page
+        "### `data_plane`\n\n| verdict | difference\\_ab (s) |\n|---|--:|\n| ✓ pass | 0 |\n" in page
     )

@@ -201,7 +201,7 @@ class Outages(NamedTuple):
 
     Attributes:
         longest_ps: The longest time between two successive arrivals of a connection; None if none
-            had two. One that does not end counts up to when its last lost item was sent.
+            had two. Losses before the first arrival and after the last are outages, too.
         lost_ps: When the last of the lost items was sent; None if none was lost.
         changed_ps: When something last changed in the trial; None if nothing did.
     """
