@@ -193,3 +193,8 @@ def test_words_for_an_irregular_ndr(ndr, more, words) -> None:
 def test_a_goal_that_was_not_searched_has_no_value() -> None:
     assert value_of(NDR, {}) is None
     assert value_of(REGULAR, {}) is None
+
+
+def test_an_ndr_that_is_not_as_close_as_asked_is_not_regular() -> None:
+    assert decided(REGULAR, reader(complete=False)) is False
+    assert decided(Operation(">=", (NDR, number(100))), reader(complete=False)) is True

@@ -5,7 +5,7 @@ from fractions import Fraction
 
 import pytest
 
-from qospec.model.suite import Case
+from qospec.model.suite import Case, GoalResult
 from qospec.plan.plan import Bounds, CasePlan, plan_trial
 
 KNEE = """
@@ -84,3 +84,106 @@ def test_a_case_forgets_how_it_is_made_when_it_is_sent(whole) -> None:
     sent = pickle.loads(pickle.dumps(whole.case))  # noqa: S301 -- our own bytes
     assert sent.at is None
     assert sent.phases == whole.case.phases
+
+
+PROCEDURES = """
+topology bench {
+  a, b = host
+  link a -- b via media.fast_ethernet
+}
+let line = 100 Mbit/s @line
+test t on bench {
+  let floor = ndr.load / 2
+  search load in 1% of line .. line {
+    goal ndr { loss = 0 }
+  }
+  search n in 10 .. 1_000 {
+    goal burst { loss = 0 }
+    load = line
+    method = binary
+    trial = n * 6.72 us
+  }
+  point half { load = floor, measure = 10 ms, repeat = 5 }
+  point alone { measure = 1 s }
+  for i in 1 .. 2 {
+    flow user = packets { rate = load / i, size = 64 B @frame } from a to b
+  }
+  flow back = packets { rate = 10 pkt/s, size = 64 B @frame } from b to a
+  run { warmup = 20 ms }
+  require sent: user[1].sent > 0
+  require answered: back.sent > 0
+  expect half.user[1].delay.max <= 2 * half.user[2].delay.max and half.back.lost == 0
+  expect half.user[2].delay.mean < 1 ms with 95% confidence
+  report alone.back.received every 100 ms
+  expect ndr.load > floor
+}
+"""
+
+FOUND = {"ndr": GoalResult(Fraction(40_000_000), None), "burst": GoalResult(Fraction(7), None)}
+
+
+@pytest.fixture
+def procedures(planned) -> CasePlan:
+    """Return a case of two searches and two points."""
+    text = PROCEDURES.replace("/ i,", "/ (2 * i),")
+    return planned(text)[0]
+
+
+def sends(case: Case) -> dict[str, Fraction]:
+    """Return the packets/s of each flow."""
+    return {flow.name: flow.arrivals.mean_rate(1) for flow in case.flows}
+
+
+def test_a_point_knows_what_was_found_before_it(procedures) -> None:
+    _, _, half, _ = procedures.case.phases
+    case = procedures.case.at(half, None, FOUND)
+    rate = Fraction(20_000_000, 84 * 8)
+    assert sends(case) == {"user[1]": rate / 2, "user[2]": rate / 4, "back": 10}
+    assert case.run == half.run
+    assert (half.run.warmup_ps, half.run.measure_ps, half.run.repeat) == (2 * 10**10, 10**10, 5)
+
+
+def test_a_flow_takes_part_where_all_that_it_uses_has_a_value(procedures) -> None:
+    *_, alone = procedures.case.phases
+    case = procedures.case.at(alone, None, FOUND)
+    assert sends(case) == {"back": 10}
+    assert [each.label for each in case.statements] == ["answered", "alone.back.received"]
+    assert [each.every_ps for each in case.statements] == [None, 10**11]
+
+
+def test_a_point_measures_what_is_asked_there_each_once_and_on_its_network(procedures) -> None:
+    _, _, half, _ = procedures.case.phases
+    case = procedures.case.at(half, None, FOUND)
+    measured = [each for each in case.statements if each.kind == "report"]
+    assert [each.label for each in measured] == [
+        "half.user[1].delay.max",
+        "half.user[2].delay.max",
+        "half.back.lost",
+        "half.user[2].delay.mean",
+    ]
+    assert {each.expression.network for each in measured} == {""}
+
+
+def test_the_length_of_a_trial_may_depend_on_the_load(procedures) -> None:
+    _, burst, _, _ = procedures.case.phases
+    assert (burst.goals[0].varies, burst.goals[0].trial_ps) == (True, 6_720_000_000)
+    for n in (10, 333):
+        case = procedures.case.at(burst, Fraction(n), FOUND)
+        assert case.run.measure_ps == n * 6_720_000
+
+
+def test_a_bound_that_was_not_found_is_an_error_where_it_is_used(procedures) -> None:
+    _, _, half, _ = procedures.case.phases
+    error = procedures.case.at(half, None, {"ndr": GoalResult(None, Fraction(1))})
+    assert (error.code, error.message) == ("E0515", "`ndr` has no lower bound")
+    assert error.span.text == "load"
+    assert isinstance(procedures.case.at(half, None, FOUND), Case)
+
+
+def test_the_plan_of_a_case_says_what_each_phase_costs(procedures) -> None:
+    load, burst, half, alone = procedures.phases
+    assert [each.phase.name for each in procedures.phases] == ["load", "n", "half", "alone"]
+    assert (half.cost, alone.cost) == ((5, 5 * 3 * 10**10), (1, 102 * 10**10))
+    assert burst.cost.trials == burst.loads[0]
+    assert load.cost.trials == 21 * load.loads[0]
+    assert procedures.trials == sum(each.cost.trials for each in procedures.phases)
