@@ -51,7 +51,7 @@ class ReferenceComponent(Component):
         self.items = np.zeros((PLENTY, transition.COLUMNS), np.int64)
         self.items[:, transition.NEXT] = range(1, PLENTY + 1)
         self.items[0, transition.FREE], self.items[0, transition.SPARE] = 1, PLENTY - 1
-        self.counts = np.zeros_like(self.ledger)
+        self.counts = np.zeros_like(self._entries)
 
     @property
     def inside(self) -> int:

@@ -67,20 +67,21 @@ INDENT = 4
 """The empty room before a table."""
 
 
-def cases_in_tables(plans: Iterable[CasePlan]) -> dict[str, tuple[str, ...]]:
+def cases_in_tables(plans: Sequence[CasePlan]) -> dict[str, tuple[str, ...]]:
     """Return the names of the cases of each test that gets a table, by the name of each case.
 
     These are tests with very many cases, sweeps with reports, since what they report is read down
-    a column, and tests with searches.
+    a column, a case with reports that runs alone, and tests with searches.
     """
     by_test: dict[str, list[CasePlan]] = {}
     for plan in plans:
         by_test.setdefault(plan.test, []).append(plan)
+    alone = len(plans) == 1
     return {
         plan.case.name: tuple(each.case.name for each in its)
         for its in by_test.values()
         if len(its) > MOST_LINES
-        or (len(its) > 1 and any(map(_reports, its)))
+        or ((alone or len(its) > 1) and any(map(_reports, its)))
         or any(plan.case.phases for plan in its)
         for plan in its
     }

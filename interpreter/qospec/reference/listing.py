@@ -212,7 +212,7 @@ def _facts(document: Document) -> Iterator[tuple[str, str]]:
         yield "kind", ", ".join([document["kind"], *made])
     bases = [f"{each['name']} ({each['place']})" for each in document.get("bases", ())]
     lists = (("built on", bases), ("follows", document.get("follows", ())))
-    yield from ((name, ", ".join(texts)) for name, texts in lists if texts)
+    yield from ((name, "; ".join(texts)) for name, texts in lists if texts)
     if document.get("dimension"):
         exact = "exact" if document["exact"] else "measured: compare it using `within`, `<` or `>`"
         yield "is", f"{document['dimension']}, {exact}"

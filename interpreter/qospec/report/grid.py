@@ -67,7 +67,7 @@ class Column(NamedTuple):
 
 
 class Grid(NamedTuple):
-    """A table: what it shows, if that is a single thing, its columns, and all rows' number."""
+    """A table: what it shows, if that is a single thing, its columns, and how many rows it has."""
 
     title: str
     columns: Sequence[Column]
@@ -75,14 +75,17 @@ class Grid(NamedTuple):
 
 
 def grids(cases: Sequence[Record], room: int, rows: int) -> list[Grid]:
-    """Return the results of a test's cases as tables that fit.
+    """Return the results of a test's cases as tables that fit; none if there is nothing to show.
 
     Args:
         cases: Of one test.
         room: The most characters of a line; wider tables are parted, each with its keys.
         rows: The most rows; of longer tables, evenly distributed ones are shown.
     """
-    found = [_fitting(_by_case(cases), room)]
+    whole = _by_case(cases)
+    if not whole.columns:
+        return []
+    found = [_fitting(whole, room)]
     if len(cases) >= LEAST_ROWS and len(varying(cases)) > 1:
         found.append([part for grid in _crossed(cases) for part in _fitting(grid, room)])
     chosen = min(found, key=lambda its: sum(grid.rows + 3 for grid in its))

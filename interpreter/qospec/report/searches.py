@@ -24,7 +24,7 @@ class Found(NamedTuple):
     Attributes:
         lower: Quantity: the least lower bound; None if a repeat found none.
         upper: Quantity: the greatest upper bound; None if a repeat found none.
-        complete: Whether the bounds are everywhere as close as asked for.
+        complete: Whether the bounds are everywhere as close as required.
         notes: Sentences.
     """
 
@@ -107,7 +107,7 @@ def intervals_of(goal: Goal) -> tuple[str, list[str]]:
     """Return the unit of what was found for a goal, and a text of equal length for each case.
 
     `26.76 .. 26.86`; `>= 95` if no load was bad, `< 1` if none was good, `none` if neither bound
-    is known. An asterisk follows where the bounds are not as close as asked for.
+    is known. An asterisk follows where the bounds are not as close as required.
     """
     ends = [[each.lower, each.upper] if each else [None, None] for each in goal.found]
     known = [[exact(end) for end in each if end is not None] for each in ends]
@@ -141,7 +141,7 @@ def _interval(found: Found | None, lower: str, upper: str) -> str:
 
 def found_in_words(found: Found) -> str:
     """Return `26.76 Mbit/s to 26.86 Mbit/s`; of an irregular result what is missing."""
-    wide = "" if found.complete else ", wider than asked for"
+    wide = "" if found.complete else ", wider than required"
     if found.lower and found.upper:
         return f"{found.lower['text']} to {found.upper['text']}{wide}"
     if found.lower:

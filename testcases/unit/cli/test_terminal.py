@@ -215,7 +215,7 @@ def test_cases_that_are_skipped_for_one_reason_are_shown_once(
 
 @pytest.mark.parametrize(
     ("cases", "kinds", "table"),
-    [(3, ["report"], True), (3, ["expect"], False), (1, ["report"], False), (13, ["expect"], True)],
+    [(3, ["report"], True), (3, ["expect"], False), (1, ["report"], True), (13, ["expect"], True)],
 )
 def test_tests_with_reports_or_many_cases_have_a_table(cases, kinds, table):
     plans = [
@@ -232,6 +232,17 @@ def test_tests_with_reports_or_many_cases_have_a_table(cases, kinds, table):
     found = cases_in_tables(plans)
     assert set(found) == ({plan.case.name for plan in plans} if table else set())
     assert all(len(names) == cases for names in found.values())
+
+
+def test_single_cases_of_several_tests_have_lines() -> None:
+    plans = [
+        SimpleNamespace(
+            test=name,
+            case=SimpleNamespace(name=name, statements=[SimpleNamespace(kind="report")], phases=()),
+        )
+        for name in ("one", "other")
+    ]
+    assert cases_in_tables(plans) == {}
 
 
 def test_a_long_table_says_how_many_rows_it_has(capsys: pytest.CaptureFixture[str]) -> None:

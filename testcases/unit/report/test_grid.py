@@ -133,6 +133,11 @@ def test_of_very_many_rows_some_are_shown_with_the_first_and_the_last():
     assert (len(shown), shown[0], shown[-1]) == (10, "1%", "100%")
 
 
+def test_nothing_to_show_is_no_table():
+    idle = report("lost", None, verdict="not applicable")
+    assert grids([case({}, [idle])], 80, 40) == []
+
+
 def test_a_single_case_needs_no_key():
     (grid,) = grids([case({}, [report("lost", 3)])], 80, 40)
     assert text(grid) == ["lost", "3"]

@@ -102,9 +102,9 @@ def test_what_was_found_in_words(ends, words):
     assert found_in_words(found([goal(*ends)])) == words
 
 
-def test_a_result_that_is_wider_than_asked_for_says_so():
+def test_a_result_that_is_wider_than_required_says_so():
     wide = found([goal(1_000_000, 2_000_000, complete=False)])
-    assert found_in_words(wide).endswith(", wider than asked for")
+    assert found_in_words(wide).endswith(", wider than required")
 
 
 def test_notes_are_shown_once_with_the_number_of_their_cases(phased):

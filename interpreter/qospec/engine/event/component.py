@@ -15,7 +15,18 @@ from qospec.engine.event import drive as events
 from qospec.engine.event.places import DUE_PS, Places, schedule
 from qospec.engine.event.transition import COLUMNS, DONE, FREE, MOST_ANSWERS, NEXT, SPARE
 from qospec.engine.items.batch import FOREVER_PS, Batch, empty, joined
-from qospec.engine.items.totals import CONSUMED, ENTRIES, GREW, ITEMS, LOST, MADE, UNITS
+from qospec.engine.items.totals import (
+    CAME,
+    CONSUMED,
+    ENTRIES,
+    GREW,
+    ITEMS,
+    LEFT,
+    LOST,
+    MADE,
+    UNITS,
+    Totals,
+)
 from qospec.engine.kernel import function_table, is_compiled, state_table
 
 if TYPE_CHECKING:
@@ -47,6 +58,8 @@ LEAVES, SEEN, MAKES, RESIZES, CONSUMES, LOSES, WAITS = (
 )
 """What goes out by an outlet: items that leave by an output, items that leave by one and stay
 within, items that an element made, resized or consumed, lost items, and waiting times."""
+ENTERED_AS = {LEAVES: LEFT, MAKES: MADE, RESIZES: GREW, CONSUMES: CONSUMED, LOSES: LOST}
+"""The entry of an account that counts what goes out by an outlet."""
 GONE = (LEAVES, CONSUMES, LOSES)
 """Those by which the number of items inside falls."""
 
@@ -68,14 +81,12 @@ class Member(NamedTuple):
             None for what comes from outside.
         outputs: The number of its outputs.
         seen: Whether what leaves it for an input within the component is to be seen.
-        resizes: Whether the items whose size it changes are to be seen.
     """
 
     transition: Transition
     inputs: tuple[tuple[tuple[int, int] | None, ...], ...]
     outputs: int
     seen: bool = False
-    resizes: bool = False
 
 
 BROKEN = {
@@ -174,10 +185,12 @@ class Component:
         self._outside = [
             place for place, (_, port, origin) in enumerate(found) if port >= 0 and not origin
         ]
-        self._planes = len(connections.planes)
+        self._totals, self._planes = Totals(connections), len(connections.planes)
         self._wiring = self._wired(members, found, connections.count)
         self._places = _no_events(found)
-        self._working = _nothing_done(len(members) * self._planes)
+        self._working = _nothing_done(len(self._wiring.to) * self._planes)
+        self._gone = np.zeros(len(self.outlets) * self._planes * len(UNITS), np.int64)
+        self._entries = np.array([self._totals.no_entries() for _ in members])
         self._elements = self._tables(found)
         for number, transition in enumerate(self._transitions):
             if transition.first_alarm_ps is not None:
@@ -210,11 +223,9 @@ class Component:
             for queue in range(len(transition.queues)):
                 self._outlet(WAITS, number, queue)
             outlets = {LOST: losses}
-            outlets[MADE] = self._outlet(MAKES, number, 0)
-            if member.resizes:
-                outlets[GREW] = self._outlet(RESIZES, number, 0)
-            outlets[CONSUMED] = self._outlet(CONSUMES, number, 0)
-            ends.append([outlets.get(what, -1) for what in range(ENTRIES)])
+            for what in (MAKES, RESIZES, CONSUMES):
+                outlets[ENTERED_AS[what]] = self._outlet(what, number, 0)
+            ends.append([outlets.get(entry, -1) for entry in range(ENTRIES)])
         alarms = {
             number: place
             for place, (number, port, _) in enumerate(found)
@@ -251,8 +262,16 @@ class Component:
     @property
     def ledger(self) -> Whole:
         """Return (elements, ENTRIES, planes, 2) what became of the items of each."""
-        accounts = self._working.ledger.reshape(-1, self._planes, ENTRIES, len(UNITS))
-        return accounts.swapaxes(1, 2)
+        entries, shape = self._entries.copy(), (-1, self._planes, len(UNITS))
+        for outlet, gone in zip(self.outlets, self._gone.reshape(shape), strict=True):
+            if outlet.what in ENTERED_AS and outlet.what != RESIZES:
+                entries[outlet.element, ENTERED_AS[outlet.what]] += gone
+        to, outputs = self._wiring.to, np.diff(self._wiring.outputs)
+        owners, inside = np.repeat(np.arange(len(outputs)), outputs), to >= 0
+        passed = self._working.passed.reshape(shape)[inside]
+        np.add.at(entries[:, LEFT], owners[inside], passed)
+        np.add.at(entries[:, CAME], self._places.node[to[inside]], passed)
+        return entries
 
     def advance(
         self, arrivals: Sequence[Batch], until_ps: int, deliver: Callable[[int, Whole], None]
@@ -343,6 +362,7 @@ class Component:
     def _feed(self, arrivals: Sequence[Batch]) -> Batch:
         start = 0
         for place, batch in zip(self._outside, arrivals, strict=True):
+            self._entries[self._places.node[place], CAME] += self._totals.of(batch)
             self._places.fed[place] = start, start + batch.count
             start += batch.count
             if batch.count:
@@ -357,12 +377,16 @@ class Component:
             return False
         stops = np.zeros(len(self.outlets) + 1, np.int64)
         columns = np.empty((events.OUTBOX_COLUMNS, count), np.int64)
-        events.put_in_order(outbox, stops, columns)
+        events.put_in_order(self._wiring, outbox, stops, columns, self._gone)
         outbox[0, 0], start, gone = 0, 0, False
         for number in np.flatnonzero(np.diff(stops[:-1], prepend=0)).tolist():
             stop = int(stops[number])
-            deliver(number, columns[:, start:stop].T)
-            gone |= self.outlets[number].what in GONE
+            rows, outlet = columns[:, start:stop].T, self.outlets[number]
+            deliver(number, rows)
+            gone |= outlet.what in GONE
+            if outlet.what == RESIZES:
+                before, after = map(self._totals.of, resized(rows))
+                self._entries[outlet.element, GREW] += after - before
             start = stop
         return gone
 
@@ -412,13 +436,13 @@ def _no_events(found: Sequence[Place]) -> Places:
     return Places(due, row, first, last, node, port, fed)
 
 
-def _nothing_done(accounts: int) -> events.Working:
+def _nothing_done(sums: int) -> events.Working:
     pool = np.zeros((1, COLUMNS), np.int64)
     return events.Working(
         _with_more_rows(pool, POOL_ROWS),
         np.zeros((MOST_ANSWERS + 1, 4), np.int64),
         np.zeros((OUTBOX_ROWS, events.OUTBOX_COLUMNS), np.int64),
-        np.zeros(accounts * ENTRIES * len(UNITS), np.int64),
+        np.zeros(sums * len(UNITS), np.int64),
         np.zeros(4, np.int64),
     )
 
@@ -445,3 +469,10 @@ def rows_as_batch(rows: Whole) -> Batch:
         size_bytes=rows[:, events.SIZED].astype(form.size_bytes.dtype),
         marks=rows[:, events.MARKED].astype(form.marks.dtype),
     )
+
+
+def resized(rows: Whole) -> tuple[Batch, Batch]:
+    """Return rows of the outbox as items before their size was changed, and after."""
+    after = rows_as_batch(rows)
+    before_bytes = after.size_bytes - rows[:, events.SENT_PS]
+    return after.with_sizes(before_bytes.astype(after.size_bytes.dtype)), after

@@ -37,7 +37,7 @@ from qospec.engine.event.transition import (
     release,
 )
 from qospec.engine.items.batch import FOREVER_PS
-from qospec.engine.items.totals import BYTES, CAME, ENTRIES, GREW, ITEMS, LEFT, LOST, MADE
+from qospec.engine.items.totals import BYTES, GREW, ITEMS, LEFT, LOST, MADE
 from qospec.engine.kernel import call_arrive, call_wake, kernel, state_at
 
 if TYPE_CHECKING:
@@ -82,8 +82,8 @@ class Wiring(NamedTuple):
         to: (outputs,) The place that an output leads to, or -1 - an outlet.
         seen: (outputs,) An outlet that is to see what leaves by it, besides; -1: none.
         alarms: (elements,) The place of each alarm; -1: none.
-        ends: (elements, ENTRIES) By MADE, GREW and CONSUMED, the outlet that is to see these items,
-            by LOST that of its first cause of loss; -1: none.
+        ends: (elements, ENTRIES) By MADE, GREW and CONSUMED, the outlet of these items; by LOST,
+            that of its first cause of loss.
         waits: (elements,) The outlet of its first queue; -1 if none is watched.
         stated: (elements, 2) The number of its causes of loss, and of its queues.
     """
@@ -106,8 +106,8 @@ class Working(NamedTuple):
         items: The pool; see `engine.event.transition`.
         out: (MOST_ANSWERS + 1, 4) The answer to one event; row 0 holds the number of its rows.
         outbox: (n, OUTBOX_COLUMNS) What goes out; row 0 holds the number of its rows.
-        ledger: (elements * planes * 2 * ENTRIES,) What became of the items of each element; in one
-            dimension, as each event is entered twice.
+        passed: (outputs * planes * 2,) By output and plane, the items and bytes that stay within;
+            what goes out is counted there. In one dimension, since that is faster.
         report: (4,) The element of the last event, the reason for which it lacks something, the
             number of events, and whether Python has put the answer to the next one into `out`.
     """
@@ -115,7 +115,7 @@ class Working(NamedTuple):
     items: Whole
     out: Whole
     outbox: Whole
-    ledger: Whole
+    passed: Whole
     report: Whole
 
 
@@ -190,8 +190,6 @@ def _happen(
     report[NODE], report[REASON] = node, reason
     if reason != DONE:
         return REPLENISH
-    if port != ALARM_PORT:
-        _enter(wiring, working, (node, CAME), places.first[place])
     report[EVENTS] += 1
     _advance(places, place, feed, items)
     return _carry_out(places, wiring, working, node, now_ps)
@@ -264,46 +262,33 @@ def _report_wait(wiring: Wiring, working: Working, node: int, wait: tuple[int, i
 
 @kernel
 def _account(wiring: Wiring, working: Working, node: int, fate: tuple[int, int, int, int]) -> int:
-    """Account for what an element did to an item that does not leave; return IDLE or UNSTATED."""
+    """Put out what an element did to an item that does not leave; return IDLE or UNSTATED."""
     what, number, item, now_ps = fate
     if what == LOST and number >= wiring.stated[node, 0]:
         return UNSTATED
     outlet, items = wiring.ends[node, what], working.items
     if what == GREW:
         items[item, SIZE] += number
-        account = _account_of(wiring, node, items[item, CONNECTION])
-        working.ledger[account + 2 * GREW + BYTES] += number
-        if outlet >= 0:
-            _put_out(working, outlet, item, now_ps, number)
+        _put_out(working, outlet, item, now_ps, number)
         return IDLE
-    _enter(wiring, working, (node, what), item)
-    if outlet >= 0:
-        _put_out(working, outlet + number, item, now_ps, items[item, SENT])
+    _put_out(working, outlet + number, item, now_ps, items[item, SENT])
     if what != MADE:
-        release(working.items, item)
+        release(items, item)
     return IDLE
 
 
 @kernel
-def _enter(wiring: Wiring, working: Working, entry: tuple[int, int], item: int) -> None:
-    """Enter an item in the account of an element: the element, and what became of the item."""
-    node, what = entry
-    items, ledger = working.items, working.ledger
-    account = _account_of(wiring, node, items[item, CONNECTION])
-    ledger[account + 2 * what + ITEMS] += 1
-    ledger[account + 2 * what + BYTES] += items[item, SIZE]
+def _sum_of(connections: int, planes: int, number: int, connection: int) -> int:
+    """Return where the sums of an output or an outlet are, for the plane of a connection index.
 
-
-@kernel
-def _account_of(wiring: Wiring, node: int, connection: int) -> int:
-    """Return where the account of an element for the plane of a connection index begins."""
-    account = node * wiring.planes * 2 * ENTRIES
-    last = account + (wiring.planes - 1) * 2 * ENTRIES
-    # Not divided, since it is mostly of the first plane; and never beyond the array.
-    while connection >= wiring.connections and account < last:
-        connection -= wiring.connections
-        account += 2 * ENTRIES
-    return account
+    An index beyond all planes, as in rows of what waited, counts as of the last.
+    """
+    place = number * planes * 2
+    last = place + 2 * (planes - 1)
+    while connection >= connections and place < last:  # not divided: most are of the first plane
+        connection -= connections
+        place += 2
+    return place
 
 
 @kernel
@@ -329,11 +314,13 @@ def _leave(
         return MISROUTED
     if at_ps < now_ps or at_ps >= FOREVER_PS:
         return PAST if at_ps < now_ps else TOO_LATE
-    _enter(wiring, working, (node, LEFT), item)
     if wiring.seen[output] >= 0:
         _put_out(working, wiring.seen[output], item, at_ps, items[item, SENT])
     to = wiring.to[output]
     if to >= 0:
+        place = _sum_of(wiring.connections, wiring.planes, output, items[item, CONNECTION])
+        working.passed[place + ITEMS] += 1
+        working.passed[place + BYTES] += items[item, SIZE]
         return _arrive_at(places, to, items, item, at_ps)
     _put_out(working, -1 - to, item, at_ps, items[item, SENT])
     release(items, item)
@@ -366,13 +353,15 @@ def _put_out(working: Working, outlet: int, item: int, at_ps: int, sent_ps: int)
 
 
 @kernel
-def put_in_order(outbox: Whole, stops: Whole, columns: Whole) -> None:
+def put_in_order(wiring: Wiring, outbox: Whole, stops: Whole, columns: Whole, gone: Whole) -> None:
     """Copy the rows of the outbox so that those of one outlet follow each other, in their order.
 
     Args:
+        wiring: Of the network.
         outbox: As of `Working`; not changed.
         stops: (outlets + 1,) Zeros; written: where the rows of each outlet end.
         columns: (OUTBOX_COLUMNS, rows) Written: the rows, a column each.
+        gone: (outlets * planes * 2,) Added to: by outlet and plane, the items and bytes.
     """
     count = outbox[0, 0]
     for n in range(1, count + 1):
@@ -384,3 +373,6 @@ def put_in_order(outbox: Whole, stops: Whole, columns: Whole) -> None:
         for column in range(OUTBOX_COLUMNS):
             columns[column, stops[outlet]] = outbox[n, column]
         stops[outlet] += 1
+        place = _sum_of(wiring.connections, wiring.planes, outlet, outbox[n, OF])
+        gone[place + ITEMS] += 1
+        gone[place + BYTES] += outbox[n, SIZED]

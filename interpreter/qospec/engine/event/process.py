@@ -22,6 +22,7 @@ from qospec.engine.event.component import (
     WAITS,
     Component,
     Member,
+    resized,
     rows_as_batch,
 )
 from qospec.engine.items.batch import FOREVER_PS, Batch, empty, joined
@@ -100,7 +101,7 @@ class EventProcess:
         assert element.transition is not None  # noqa: S101 -- or it had a `process`
         self._transition = element.transition(setting)
         inputs = ((None,),) * len(element.inputs)
-        member = Member(self._transition, inputs, len(element.outputs), resizes=True)
+        member = Member(self._transition, inputs, len(element.outputs))
         self._component = Component([member], [0], setting.connections, changes)
         self._lookahead_ps = element.lookahead_ps(setting.clock)
         self._later = [empty()] * len(element.outputs)
@@ -112,7 +113,7 @@ class EventProcess:
         ports = self._transition.ports or range(len(arrivals))
         self._component.advance([arrivals[port] for port in ports], until_ps, self._note)
         leaving_ps = min(until_ps + self._lookahead_ps, FOREVER_PS)
-        departures, losses, waits, resized = [], [], None, []
+        departures, losses, waits, resizes = [], [], None, []
         ended: dict[str, list[Batch]] = {MAKES: [], CONSUMES: []}
         for number, outlet in enumerate(self._component.outlets):
             rows = np.concatenate(self._found.get(number, [_NONE]))
@@ -126,9 +127,7 @@ class EventProcess:
                 lost = rows_as_batch(rows)
                 losses.append(Loss(cause, lost, element))
             elif outlet.what == RESIZES and len(rows):
-                after = rows_as_batch(rows)
-                before_bytes = after.size_bytes - rows[:, events.SENT_PS]
-                resized.append((after.with_sizes(before_bytes.astype(np.int32)), after))
+                resizes.append(resized(rows))
             elif outlet.what in ended and len(rows):
                 ended[outlet.what].append(rows_as_batch(rows))
             elif outlet.what == WAITS and not self._transition.queues[outlet.number]:
@@ -140,7 +139,7 @@ class EventProcess:
             waits,
             tuple(ended[MAKES]),
             tuple(ended[CONSUMES]),
-            tuple(resized),
+            tuple(resizes),
         )
 
     def _note(self, outlet: int, rows: Whole) -> None:

@@ -149,8 +149,9 @@ class Cycle:
         except BrokenTransitionError as broken:
             raise self._by_path(broken) from None
         self._send_on()
-        for runtime, entries in zip(self._runtimes, self._component.ledger, strict=True):
-            runtime.entries = entries
+        if horizon_ps == FOREVER_PS:
+            for runtime, entries in zip(self._runtimes, self._component.ledger, strict=True):
+                runtime.entries = entries
         if self._is_checked:
             self._check(arrivals)
         return True

@@ -57,6 +57,12 @@ class Totals:
 @kernel
 def _add_up(connection: Indices, size_bytes: Sizes, width: int, totals: Whole) -> None:
     """Add up items and bytes, given the number of connection indices of each plane."""
+    if len(totals) == 1:  # at a third of the time
+        amount = 0
+        for i in range(len(size_bytes)):
+            amount += size_bytes[i]
+        totals[0, ITEMS], totals[0, BYTES] = len(size_bytes), amount
+        return
     for plane in range(len(totals)):
         first = plane * width
         items = amount = 0
