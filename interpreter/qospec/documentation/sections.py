@@ -49,6 +49,7 @@ _COMMON: dict[type, str] = {
     ast.Search: "Searches",
     ast.Goal: "Goals",
     ast.Point: "Points",
+    ast.At: "Changes",
     ast.Flow: "Flows",
     ast.Control: "Controls",
     ast.Run: "Run",
