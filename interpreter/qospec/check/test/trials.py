@@ -137,7 +137,9 @@ class CaseMaker:
             made = phases.phase(names, trial, run)
             trial_ps = made.goals[0].trial_ps if isinstance(made, Search) else None
         if isinstance(phase, Search):
-            run = replace(run, measure_ps=trial_ps or phase.goals[0].trial_ps, repeat=1)
+            length_ps = trial_ps or phase.goals[0].trial_ps
+            warmup_ps = phase.warmup_ps(run)
+            run = replace(run, warmup_ps=warmup_ps, measure_ps=length_ps, repeat=1)
         builder.flows(phases.unbound(trial.number))
         self._change(builder, phases, trial, run)
         case = builder.required(self._case, run)
