@@ -177,7 +177,7 @@ test short = rfc2544.benchmark(line = 100 Mbit/s @line, duration = 1 s, stream =
     assert added == ["trials of less than 60 s (24)", "a stream of less than 120 s (26.2)"]
     assert any("26.5" in what for what, _ in whole.deviations)
     assert "queues" in dict(short.deviations)["trials of less than 60 s (24)"]
-    assert any(what.startswith("the load of a trial is of each flow") for what, _ in whole.deviations)
+    assert any("load of a trial is of each flow" in what for what, _ in whole.deviations)
     assert any("not compared with the links" in why for _, why in whole.deviations)
     assert [len(test.cases) for test in (whole, short)] == [7, 7]
 
