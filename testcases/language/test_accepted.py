@@ -216,7 +216,9 @@ def phase_text(phase: Phase) -> str:
     """Return a search with its step and its widths, or a point."""
     if isinstance(phase, Point):
         length = text_of(Fraction(phase.run.measure_ps, PS_PER_S), TIME)
-        return f"point {phase.name} {length} x {phase.run.repeat}"
+        times = [text_of(Fraction(each, PS_PER_S), TIME) for each in phase.run.changes_ps]
+        changes = f" changing after {listed(times)}" if times else ""
+        return f"point {phase.name} {length} x {phase.run.repeat}{changes}"
     step = "" if phase.step is None else f" step {text_of(phase.step, phase.dimension)}"
     confirm = f" x {phase.confirm}" if phase.confirm > 1 else ""
     widths = [text_of(g.width, phase.dimension if g.absolute else RATIO) for g in phase.goals]
@@ -228,7 +230,9 @@ def sent_in(case: Case, phase: Phase) -> Iterator[str]:
     ends = checked_ends(case, phase, Problems())
     assert ends is not None
     for flow in ends.low.flows:
-        yield f"{flow.name} {text_of(flow.arrivals.mean_rate(1), PACKET_RATE)}"
+        sent = [flow, *(each.flow for each in flow.changes)]
+        rates = (text_of(each.arrivals.mean_rate(1), PACKET_RATE) for each in sent)
+        yield f"{flow.name} {' then '.join(rates)}"
 
 
 @pytest.mark.parametrize(

@@ -99,7 +99,9 @@ def _phase(plan: PhasePlan) -> dict[str, Any]:
     if isinstance(phase, Search):
         return {"name": phase.name, "kind": "search", **_search(phase, plan.loads), **cost}
     length = _duration(phase.run.measure_ps / PS_PER_S)
-    text = f"point {phase.name}, each trial {length}"
+    changes = [_duration(each / PS_PER_S) for each in phase.run.changes_ps]
+    later = f", changing after {', '.join(changes)}" if changes else ""
+    text = f"point {phase.name}, each trial {length}{later}"
     return {"name": phase.name, "kind": "point", "text": text, **cost}
 
 

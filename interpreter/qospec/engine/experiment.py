@@ -132,6 +132,7 @@ class MeasurementSpec(NamedTuple):
         queues: The paths of the queues whose occupancy to record.
         series: What to count by interval.
         taps: Where to count what passes; a place may have several.
+        changed_ps: When something last changes in the trial; None if nothing does.
     """
 
     start_ps: int
@@ -141,6 +142,7 @@ class MeasurementSpec(NamedTuple):
     queues: tuple[str, ...] = ()
     series: tuple[Intervals, ...] = ()
     taps: tuple[Tap, ...] = ()
+    changed_ps: int | None = None
 
     def ranges(self, need: str) -> tuple[tuple[int, int], ...]:
         """Return the ranges of connection indices for which a need is recorded."""

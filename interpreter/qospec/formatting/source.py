@@ -29,7 +29,7 @@ _ALWAYS_BROKEN = (
     ast.Machine, ast.State,
 )  # fmt: skip
 _MOST_ON_A_LINE = 3
-"""Statements of a block; more go on lines of their own even if they would fit."""
+"""Statements of a block; more go on lines of their own even if they would fit, as `at` does."""
 _CLOSERS = frozenset(PAIRS.values())
 
 
@@ -141,7 +141,8 @@ class ParsedSource:
             waiting.extend(node.children())
             if isinstance(node, ast.Body):
                 self._note_items(node.statements)
-                if len(node.statements) > _MOST_ON_A_LINE:
+                timed = any(isinstance(each, ast.At) for each in node.statements)
+                if timed or len(node.statements) > _MOST_ON_A_LINE:
                     self._broken.add(self._starting[node.span.start])
             elif isinstance(node, _ALWAYS_BROKEN) and node.body and node.body.statements:
                 self._broken.add(self._starting[node.body.span.start])
@@ -243,7 +244,7 @@ _ENDS_A_VALUE = frozenset(
     | {"RPAR", "RSQB", "RBRACE"}
 )
 """Behind these a `-` is the operator of a difference."""
-_TOUCHES_NEXT = frozenset({"LPAR", "LSQB", "DOT", "AT"})
+_TOUCHES_NEXT = frozenset({"LPAR", "LSQB", "DOT", "_LAYER"})
 _TOUCHES_BEFORE = frozenset({"RPAR", "RSQB", "DOT", "COMMA", "COLON"})
 _OPENS_BEHIND_A_NAME = frozenset({"LPAR", "LSQB"})
 _UNIT = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ%/µμ"

@@ -210,10 +210,12 @@ def _needs_of_ratios(part: Operation, statement: Statement) -> Iterator[Need]:
 def _max_items(flow: Flow, member: int | None, length_ps: int) -> int:
     """Return how many items a flow or a member sends at most; of a random one, almost surely."""
     members = len(flow.origins) if member is None else 1
-    most: int | None = flow.arrivals.most_items(flow.connections, length_ps)
-    if most is not None:
-        return members * most
-    mean = members * cell_rate(flow) * length_ps / PS_PER_S
+    sent = (flow, *(each.flow for each in flow.changes))  # as if each were sent all the time
+    most: list[int | None] = [e.arrivals.most_items(e.connections, length_ps) for e in sent]
+    known = [each for each in most if each is not None]
+    if len(known) == len(most):
+        return members * sum(known)
+    mean = members * sum(map(cell_rate, sent)) * length_ps / PS_PER_S
     return math.ceil(mean) + SPREAD * (math.isqrt(math.ceil(mean)) + 1)
 
 

@@ -147,6 +147,7 @@ class Flow:
         virtual_path: VPI.
         stream: Of packets: what is sent on the first link. None for cells.
         places: Where fields of its traffic are written, by name, of those in the flow itself.
+        changes: What it sends later in a trial, in order of time.
     """
 
     name: str
@@ -162,6 +163,14 @@ class Flow:
     span: Span = field(compare=False)
     stream: Any = None
     places: Mapping[str, Span] = field(default_factory=dict, compare=False)
+    changes: tuple[FlowChange, ...] = ()
+
+
+class FlowChange(NamedTuple):
+    """From `at_ps` on, since the measurement began, a flow sends as another one of its form."""
+
+    at_ps: int
+    flow: Flow
 
 
 # ---- tests
@@ -227,7 +236,8 @@ class Run:
     """How a case is run: `measure` begins after `warmup`; `repeat` trials with independent draws.
 
     `overload` says that flows may offer more than a line carries, `common_draws` that all cases
-    of the test have the same random draws.
+    of the test have the same random draws. `changes_ps` says when something changes in a trial,
+    since `measure` began.
     """
 
     warmup_ps: int
@@ -235,6 +245,7 @@ class Run:
     repeat: int
     overload: bool = False
     common_draws: bool = False
+    changes_ps: tuple[int, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -292,6 +303,13 @@ class Search:
     step: Fraction | None = None
     confirm: int = 1
     layer: str = ""
+
+    def warmup_ps(self, run: Run) -> int:
+        """Return the warmup of a trial: none where its length depends on the load, as of a burst.
+
+        What is sent before would be part of the burst.
+        """
+        return 0 if any(goal.varies for goal in self.goals) else run.warmup_ps
 
 
 @dataclass(frozen=True)

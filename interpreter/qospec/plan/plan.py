@@ -22,6 +22,7 @@ from qospec.engine.source.sizes import CELLS
 from qospec.model.expression import counted, measurements
 from qospec.model.suite import Point
 from qospec.plan import feasibility
+from qospec.plan.changes import with_changes
 from qospec.plan.endpoints import with_endpoints
 from qospec.plan.lowering import Lowered, lower
 from qospec.plan.offered import cell_rate
@@ -184,6 +185,7 @@ def _planned(
     test: str, case: Case, span: Span, seed: tuple[str, ...], bounds: Bounds, problems: Problems
 ) -> CasePlan | None:
     length_ps = case.run.warmup_ps + case.run.measure_ps
+    whole, case = case, with_changes(case)
     sent = [_sent(flow, length_ps) for flow in case.flows]
     cells = round(sum(count for count, _ in sent))
     if cells > bounds.most_items:
@@ -196,7 +198,7 @@ def _planned(
             return None
         networks[name] = planned
     bounded = all(bound for _, bound in sent)
-    return CasePlan(test, case, networks, cells, bounded)
+    return CasePlan(test, whole, networks, cells, bounded)
 
 
 def _sent(flow: Flow, length_ps: int) -> tuple[Fraction, bool]:
@@ -297,6 +299,7 @@ def _measurement(
         for need in m.needs
         if (of := population_name(m.flow, m.member, m.part)) in named
     }
+    changes_ps = case.run.changes_ps
     return MeasurementSpec(
         start_ps=case.run.warmup_ps,
         stop_ps=case.run.warmup_ps + case.run.measure_ps,
@@ -304,6 +307,7 @@ def _measurement(
         followed=tuple(sorted(followed)),
         queues=tuple(sorted(_queues(case, network))),
         series=tuple(sorted(_series(case, network, named))),
+        changed_ps=case.run.warmup_ps + max(changes_ps) if changes_ps else None,
     )
 
 

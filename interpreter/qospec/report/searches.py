@@ -200,9 +200,9 @@ def search_notes(cases: Sequence[Record]) -> list[str]:
 
     Notes that differ in their numbers are one, that of the first case.
     """
-    found: dict[str, list[str]] = {}
-    for note in _notes(cases):
-        found.setdefault(_NUMBER.sub("#", note), []).append(note)
+    found: dict[tuple[str, str], list[str]] = {}
+    for name, note in _notes(cases):
+        found.setdefault((name, _NUMBER.sub("#", note)), []).append(f"{name}{note}")
     return [
         notes[0] + (f" (in {len(notes)} of {len(cases)} cases)" if len(cases) > 1 else "")
         for notes in found.values()
@@ -223,14 +223,14 @@ def efforts(cases: Sequence[Record]) -> list[str]:
     ]
 
 
-def _notes(cases: Sequence[Record]) -> Iterator[str]:
-    """Yield the notes of each goal and each point, once for each case that has it."""
+def _notes(cases: Sequence[Record]) -> Iterator[tuple[str, str]]:
+    """Yield each name of a goal or point with a note on it, once for each case that has it."""
     for goal in goals(cases):
         for each in goal.found:
-            yield from (f"{goal.label}: {note}" for note in (each.notes if each else ()))
+            yield from ((goal.label, f": {note}") for note in (each.notes if each else ()))
     for case in cases:
         notes = (
-            f"{each['name']} was not run: {each['note']}" for each in points(case) if each["note"]
+            (each["name"], f" was not run: {each['note']}") for each in points(case) if each["note"]
         )
         yield from dict.fromkeys(notes)
 

@@ -368,6 +368,13 @@ class Point(Node):
     body: Body
 
 
+class At(Node):
+    """`at time { changes }` within a point or a test."""
+
+    time: Expression
+    body: Body
+
+
 class ForAll(Node):
     """`forall x: Type in values` within a property."""
 
@@ -386,12 +393,13 @@ class Let(Documented):
 
 Statement = (
     Bind | Let | Port | Wire | Link | Loop | Flow | Sweep | Control | Search | Goal | Point
-    | Run | Criterion | Report | ForAll | Skip | Machine | State | Transition
+    | At | Run | Criterion | Report | ForAll | Skip | Machine | State | Transition
 )  # fmt: skip
 
 
 __all__ = [
     "Argument",
+    "At",
     "Binary",
     "Bind",
     "Body",

@@ -41,6 +41,7 @@ _FIELDS: dict[str, tuple[type[ast.Node], str]] = {
     "search": (ast.Search, "name values body"),
     "goal": (ast.Goal, "name body"),
     "point": (ast.Point, "name body"),
+    "at": (ast.At, "time body"),
     "run": (ast.Run, "body"),
     "criterion": (ast.Criterion, "kind label condition confidence claim when"),
     "report": (ast.Report, "label value every when"),

@@ -29,8 +29,13 @@ _TRIVIA = r"""
 _WORD = re.compile(r"[ \t]*([A-Za-z%µμ]+(?:/[A-Za-zµμ]+)?)")
 _FIRST_LINE = 2
 """The tokens of `qos 1`."""
-_AT_PLACES = frozenset({"POINT", "STEP"})
-"""Keywords that are names but for one place: `point a {` on one line; `step` except after `=`."""
+_AT_PLACES = frozenset({"AT", "POINT", "STEP"})
+"""Keywords that are names but for one place: `point a {` on one line; `step` except after `=`; `at`
+before a number or a name, at the beginning of a statement."""
+_TIMES = frozenset({"NAME", "QUANTITY", "INT", "FLOAT"})
+"""What the time of a change begins with."""
+_SETTLING = _TIMES | {"EQUAL", "LBRACE"}
+"""Before these, a name may be a keyword after all, or a keyword a name."""
 _NO_TERMINALS = lexical_errors.KINDS | {"NEWLINE", "COMMENT", "LAST"}
 
 
@@ -137,7 +142,7 @@ class _Lexer:
             start, end = match.span(kind)
             if kind == "NAME":
                 kind = keywords.get(text[start:end], kind)
-                if kind in _AT_PLACES and (kind == "POINT" or kinds[-1:] == ["EQUAL"]):
+                if kind in _AT_PLACES and (kind != "STEP" or kinds[-1:] == ["EQUAL"]):
                     kind = "NAME"
             elif kind in _NO_TERMINALS:
                 if kind == "FOREIGN":
@@ -150,7 +155,7 @@ class _Lexer:
             if self._doc:
                 self._attach(kind, start)
             self._fresh = False
-            if kind in ("EQUAL", "LBRACE"):
+            if kind in _SETTLING:
                 self._settle(kind, start)
             kinds.append(kind)
             starts.append(start)
@@ -160,7 +165,7 @@ class _Lexer:
         ends.append(len(text))
 
     def _settle(self, sign: str, start: int) -> None:
-        """Decide between names and keywords before `=` or `{`."""
+        """Decide between names and keywords before `=`, `{`, a number or a name."""
         tokens, words = self.tokens, grammar().keywords
         kinds = tokens.kinds
         if sign == "EQUAL" and kinds and kinds[-1] in self._fields:
@@ -170,6 +175,16 @@ class _Lexer:
             text = tokens.source.text
             if words.get(text[begin:end]) == "POINT" and "\n" not in text[end:start]:
                 kinds[-2] = "POINT"
+        elif sign in _TIMES and kinds[-1:] == ["NAME"] and self._begins_change(start):
+            kinds[-1] = "AT"
+
+    def _begins_change(self, start: int) -> bool:
+        """Return whether the last token is `at`, begins a statement, and is on the next's line."""
+        tokens, last = self.tokens, len(self.tokens.kinds) - 1
+        text, end = tokens.source.text, tokens.ends[-1]
+        if grammar().keywords.get(text[tokens.starts[-1] : end]) != "AT" or "\n" in text[end:start]:
+            return False
+        return tokens.opens_line(last) or tokens.kinds[last - 1] in {"LBRACE", "RBRACE", "COMMA"}
 
     def _trivia_or_error(self, kind: str, start: int, end: int) -> tuple[str, int]:
         """Return the terminal that replaces what is not a token, if one does, and its end."""

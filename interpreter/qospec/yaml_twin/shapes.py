@@ -138,6 +138,7 @@ BLOCK = (
     Shape("search", ast.Search, parts=(_IN,), block=True),
     Shape("goal", ast.Goal, block=True),
     Shape("point", ast.Point, block=True),
+    Shape("at", ast.At, name=Role.EXPRESSION, block=True),
     Shape("run", ast.Run, Grouping.ALONE, block=True),
     Shape("machine", ast.Machine, block=True),
     Shape("state", ast.State, block=True),

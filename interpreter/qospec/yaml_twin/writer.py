@@ -122,6 +122,8 @@ class EntryBuilder:
         """Return the last token of what a statement is called, or of what it turns through."""
         if isinstance(node, ast.Loop):
             return self._parsed.token_range(node.values, node)[1]
+        if isinstance(node, ast.At):
+            return self._parsed.token_range(node.time, node)[1]
         if isinstance(node, ast.ForAll):
             return self._parsed.token_range(node.annotation or node.name)[1]
         if isinstance(node, ast.Bind | ast.Sweep | ast.Port):
@@ -139,9 +141,9 @@ class EntryBuilder:
         entries = [entry for part in shape.parts if (entry := self._part(part, node)) is not None]
         if shape.block and node.body is not None:
             content = self._block(node.body.statements, entries, {part.key for part in shape.parts})
-            content.opened |= not isinstance(node, ast.Run | ast.Goal | ast.Point) and bool(
-                content.entries
-            )
+            content.opened |= not isinstance(
+                node, ast.Run | ast.Goal | ast.Point | ast.At
+            ) and bool(content.entries)
             content.end = self.above(self._parsed.token_range(node.body)[1])
             return content
         if short is not None and [entry.key for entry in entries] == [short.key]:

@@ -87,7 +87,7 @@ class Wire:
         connections: int = 1,
         sizes: tuple[int, ...] = (46,),
         start_ps: int = 0,
-        needs: tuple[str, ...] = ("latencies", "variation"),
+        needs: tuple[str, ...] = ("latencies", "variation", "outages"),
     ) -> Tally:
         """Return what is recorded of packets, in order of sending, told in pieces cut by time."""
         mix = Sizes(sizes, (1,) * len(sizes))
@@ -177,6 +177,7 @@ class Road(Wire):
     """The same, and what may come along it."""
 
     trip = Trip
+    journeys = staticmethod(journeys)
 
     def drawn(self, data: st.DataObject) -> tuple[list[list[Trip]], Tally]:
         """Return by connection the packets that arrived, in order of sending, and what was seen."""

@@ -9,6 +9,7 @@ import pytest
 from qospec.catalogue.kinds import Kind, discover
 from qospec.engine.measure.tally import (
     Delays,
+    Outages,
     Packet,
     Reordering,
     Smoothed,
@@ -37,6 +38,7 @@ def seen(tally: Callable[..., Tally]) -> Iterator[Tally]:
             yield tally(
                 latencies=made.delays.less(min(delays)),
                 variation=VARIATION,
+                outages=Outages(delays[-1], lost, 3),
                 shares=delays,
                 sent=sent,
                 planned=sent,

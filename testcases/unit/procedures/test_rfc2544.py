@@ -158,3 +158,13 @@ test short = rfc2544.benchmark(line = 100 Mbit/s @line, duration = 1 s, stream =
     assert added == ["trials of less than 60 s (24)", "a stream of less than 120 s (26.2)"]
     assert any("26.5" in what for what, _ in whole.deviations)
     assert [len(test.cases) for test in (whole, short)] == [7, 7]
+
+
+def test_a_processor_recovers_as_soon_as_the_overload_ends(carried_out):
+    """110 % of the throughput loses, and half of that is less than what is served."""
+    base = f"rfc2544.recovery(line = 100 Mbit/s @line, {SIZES}, duration = 100 ms)"
+    found = carried_out(base, "processor", SENT)
+    small, large = reported(found[SMALL]), reported(found[LARGE])
+    assert small["lost[overload.user]"] > 0
+    assert small["recovery[overload.user]"] == 0
+    assert (large["lost[overload.user]"], large["recovery[overload.user]"]) == (0, 0)

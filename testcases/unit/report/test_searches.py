@@ -117,6 +117,17 @@ def test_notes_are_shown_once_with_the_number_of_their_cases(phased):
     assert search_notes(phased["cases"][:1])[0].endswith("27.3 Mbit/s")
 
 
+def test_notes_of_points_whose_names_end_in_digits_are_kept_apart():
+    points = [
+        {"kind": "point", "name": name, "note": "`ndr` has no lower bound"}
+        for name in ("pdr_10", "pdr_50")
+    ]
+    assert search_notes([{"name": "a", "phases": points}, {"name": "b", "phases": points}]) == [
+        "pdr_10 was not run: `ndr` has no lower bound (in 2 of 2 cases)",
+        "pdr_50 was not run: `ndr` has no lower bound (in 2 of 2 cases)",
+    ]
+
+
 def test_bounds_are_drawn_over_a_sweep_as_intervals_once(phased):
     drawn = {column["label"]: column for column in charted(phased["cases"])}
     assert list(drawn) == [

@@ -39,6 +39,7 @@ HOMES: dict[type, tuple[str, str]] = {
     ast.Search: ("`search`", "a test"),
     ast.Goal: ("`goal`", "a search"),
     ast.Point: ("`point`", "a test"),
+    ast.At: ("`at`", "a point"),
     ast.Machine: ("a machine", "a device"),
     ast.ForAll: ("`forall`", "a property"),
     ast.State: ("`state`", "a machine"),

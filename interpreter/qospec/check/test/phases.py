@@ -14,6 +14,7 @@ from qospec.check.evaluate.goals import GoalOfTrial, GoalValue, PointOfTrial, Po
 from qospec.check.evaluate.scope import Binding, known_binding
 from qospec.check.evaluate.values import POISON, Value
 from qospec.check.records.spelling import spellings
+from qospec.check.test.changes import changes_of
 from qospec.check.test.point import POINT, point_of
 from qospec.check.test.search import SearchReader, ends_of, goals_of, search_kind, value_at
 from qospec.model.suite import GoalResult, Search
@@ -42,6 +43,7 @@ class Trial(NamedTuple):
         found: What goals of earlier phases have found. None: their highest or lowest loads.
         lowest: Which of them.
         trial_ps: How long it lasts; None: as long as the phase says.
+        changes: How many changes of a point have taken place.
     """
 
     number: int
@@ -49,6 +51,7 @@ class Trial(NamedTuple):
     found: Mapping[str, GoalResult] | None = None
     lowest: bool = False
     trial_ps: int | None = None
+    changes: int = 0
 
 
 class Phases:
@@ -100,6 +103,11 @@ class Phases:
             yield node.name
         binds = self._binds[self.nodes.index(node)]
         yield from (name for bind in binds for name in bind.names)
+
+    def changes(self, number: int) -> list[ast.At]:
+        """Return what changes during the trials of a phase."""
+        node = self.nodes[number]
+        return changes_of(node) if isinstance(node, ast.Point) else []
 
     def unbound(self, number: int) -> frozenset[str]:
         """Return the variables that a phase does not bind."""
@@ -171,7 +179,8 @@ class Phases:
                 return value_at(search, trial.load)
             ends = ends_of(node, scope, self._evaluator)
             return POISON if ends is None else ends.low if trial.lowest else ends.high
-        for bind in self._binds[trial.number]:
+        given = reversed(self._given(trial))
+        for bind in given:
             if name in [each.text for each in bind.names]:
                 value = self._evaluator.plain(bind.value, scope)
                 unfinished = value.unfinished(bind.value.span)
@@ -179,6 +188,12 @@ class Phases:
                     raise unfinished
                 return value
         return POISON
+
+    def _given(self, trial: Trial) -> list[ast.Bind]:
+        """Return the bindings that give variables their values, those of later changes last."""
+        changes = self.changes(trial.number)[: trial.changes]
+        later = [each for change in changes for each in change.body.statements]
+        return self._binds[trial.number] + [each for each in later if isinstance(each, ast.Bind)]
 
     # ---- what they mean
 
@@ -193,9 +208,9 @@ class Phases:
                 if (bound := names.scope.find(name.text)) is not None:
                     bound.value(self._context)
             if isinstance(node, ast.Point):
-                found.append(
-                    point_of(node, self._fields(trial.number), run, scope, self._evaluator)
-                )
+                fields = self._fields(trial.number)
+                variables = {name.text for name in self._bound(node)}
+                found.append(point_of(node, fields, variables, run, scope, self._evaluator))
             elif (ends := ends_of(node, scope, self._evaluator)) is not None:
                 fields = self._fields(trial.number)
                 found.append(SearchReader(node, ends, fields, scope, self._evaluator).search())

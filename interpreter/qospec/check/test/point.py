@@ -6,14 +6,16 @@ from dataclasses import replace
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
+from qospec.catalogue.kinds import LONGEST_PS
 from qospec.check.evaluate.loops import misplaced
 from qospec.check.records.record import fields_of
+from qospec.check.test.changes import changes_of, times_of, verify_variables
 from qospec.check.test.run_settings import RUN
 from qospec.model.suite import Point, Run
 from qospec.syntax import ast
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Collection, Sequence
 
     from qospec.check.evaluate.evaluator import Evaluator
     from qospec.check.evaluate.scope import Scope
@@ -28,24 +30,40 @@ POINT = replace(
 
 
 def point_of(
-    node: ast.Point, binds: Sequence[ast.Bind], run: Run | None, scope: Scope, evaluator: Evaluator
+    node: ast.Point,
+    binds: Sequence[ast.Bind],
+    variables: Collection[str],
+    run: Run | None,
+    scope: Scope,
+    evaluator: Evaluator,
 ) -> Point | None:
     """Return an operating point; None after a mistake, which is reported.
 
     Args:
         node: As it is written.
         binds: Those of its bindings that are fields.
+        variables: The names that its other bindings give values.
         run: How the whole case is run, for the default of `warmup`; None after a mistake.
         scope: The names that it sees.
         evaluator: For its values.
     """
     before = evaluator.context.mistakes
     for statement in node.body.statements:
-        if not isinstance(statement, ast.Bind):
+        if not isinstance(statement, ast.Bind | ast.At):
             evaluator.context.report(misplaced(statement, "a point"))
     given: dict[str, Any] = fields_of(POINT, binds, node.body, scope, evaluator)
+    changes = changes_of(node)
+    verify_variables(changes, node, variables, evaluator)
+    changes_ps = times_of(changes, given.get("measure", LONGEST_PS), scope, evaluator)
     if evaluator.context.mistakes > before or "measure" not in given or run is None:
         return None
     times = (int(Fraction(given.get("warmup", run.warmup_ps))), int(given["measure"]))
-    made = Run(*times, given.get("repeat", 1), overload=True, common_draws=run.common_draws)
+    draws = run.common_draws
+    made = Run(
+        *times,
+        given.get("repeat", 1),
+        overload=True,
+        common_draws=draws,
+        changes_ps=changes_ps,
+    )
     return Point(node.name.text, made, node.span)

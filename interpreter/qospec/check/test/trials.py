@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from qospec.check.evaluate.context import CheckError, LimitReached, error
 from qospec.check.evaluate.goals import PointValue
 from qospec.check.test.case import CaseBuilder, CaseId
+from qospec.check.test.changes import Later, over_time, verify_use
 from qospec.check.test.parts import CaseScope
 from qospec.check.test.phases import Phases, Trial
 from qospec.check.test.run_settings import has_phases, run_of
@@ -138,11 +139,28 @@ class CaseMaker:
             made = phases.phase(names, trial, run)
             trial_ps = made.goals[0].trial_ps if isinstance(made, Search) else None
         if isinstance(phase, Search):
-            run = replace(run, measure_ps=trial_ps or phase.goals[0].trial_ps, repeat=1)
+            length_ps = trial_ps or phase.goals[0].trial_ps
+            warmup_ps = phase.warmup_ps(run)
+            run = replace(run, warmup_ps=warmup_ps, measure_ps=length_ps, repeat=1)
         builder.flows(phases.unbound(trial.number))
+        self._change(builder, phases, trial, run)
         case = builder.required(self._case, run)
         measured = self._measured.get(phase.name, ()) if isinstance(phase, Point) else ()
         return replace(case, statements=(*case.statements, *measured))
+
+    def _change(self, builder: CaseBuilder, phases: Phases, trial: Trial, run: Run) -> None:
+        """Add to the flows of a builder what changes about them during the trial."""
+        if not run.changes_ps:
+            return
+        nodes, later = phases.changes(trial.number), []
+        for number, (node, at_ps) in enumerate(zip(nodes, run.changes_ps, strict=True), 1):
+            names, then = self._builder()
+            then.topology()
+            phases.declare(names, trial._replace(changes=number))
+            then.flows(phases.unbound(trial.number))
+            later.append(Later(node, at_ps, then.built))
+        verify_use(nodes, frozenset[str]().union(*builder.uses.values()), self._evaluator)
+        builder.built = over_time(builder.built, later, self._evaluator)
 
     def _builder(self) -> tuple[CaseScope, CaseBuilder]:
         names = CaseScope(self._parts, self._points, self._evaluator)
@@ -167,6 +185,8 @@ class CaseMaker:
             builder.flows(phases.unbound(number))
             if self._context.mistakes > before:
                 return None
+            if isinstance(phase, Point):
+                self._change(builder, phases, trial, phase.run)
             if not lowest:
                 if names.topology is not None:  # the flows of a template are not known
                     self._verify_use(node, phase, builder)

@@ -63,7 +63,8 @@ class Metric(ABC):
     """
     needs: ClassVar[frozenset[str]] = frozenset()
     """What a trial must record for it: "histogram", which every flow has; "shares" of several
-    members; and, of what a statement names, "one_point_variation", "latencies" and "variation"."""
+    members; and, of what a statement names, "one_point_variation", "latencies", "variation" and
+    "outages"."""
 
     def delays(self, tally: Tally) -> Delays | None:
         """Return the values of its quantiles, for the judge and histograms; None without data."""

@@ -18,6 +18,7 @@ from qospec.engine.measure.bytes import Volumes
 from qospec.engine.measure.latency import Latencies
 from qospec.engine.measure.ledger import NETWORK, Ledger, accounts_of
 from qospec.engine.measure.occupancy import Occupancies
+from qospec.engine.measure.outages import OutageRecorder
 from qospec.engine.measure.passages import Passages
 from qospec.engine.measure.series import Series
 from qospec.engine.measure.tally import Tally
@@ -61,6 +62,7 @@ class Observation(NamedTuple):
         occupancies: By path, the occupancy of the queues that statements use.
         series: The counts by interval.
         passages: What passed the places inside that statements use.
+        outages: The times without arrivals that statements use; None if none were recorded.
         drawn: Whether anything was drawn at random; if not, the trial is the same at any seed.
     """
 
@@ -83,6 +85,7 @@ class Observation(NamedTuple):
     occupancies: dict[str, Occupancy] = {}  # noqa: RUF012
     series: Series | None = None
     passages: Passages | None = None
+    outages: OutageRecorder | None = None
     drawn: bool = True
 
     @property
@@ -127,6 +130,7 @@ class Observation(NamedTuple):
             latencies=None if self.latencies is None else self.latencies.of(part, seen),
             variation=None if self.variations is None else self.variations.of(first, stop),
             shares=shares,
+            outages=None if self.outages is None else self.outages.of(first, stop),
         )
 
     def _recorded(self, first: int, stop: int, shares: tuple[int, ...]) -> frozenset[str]:
@@ -181,6 +185,7 @@ class Recorder:
         self._series = Series(self._measurement, self._volumes.framing)
         self.occupancies = Occupancies(self._measurement)
         self.passages = Passages(experiment)
+        self._outages = OutageRecorder(experiment)
         for source in experiment.sources:
             mean = source.sizes.mean_of(lambda size: size)
             self._size_bytes[source.first : source.first + source.connections] = int(mean)
@@ -269,6 +274,8 @@ class Recorder:
             self._latencies.add(batch)
         if self._variations.needed:
             self._variations.arrived(batch)
+        if self._outages.needed:
+            self._outages.arrived(batch, point)
         if self._has_one_point_variation:
             if point not in self._one_point_variation:
                 self._one_point_variation[point] = cell_delay_variation.new_rows(self._connections)
@@ -289,6 +296,9 @@ class Recorder:
             self._series.lost(connection, sent_ps)
         if self._variations.needed:
             self._variations.ended(connection, sent_ps)
+        if self._outages.needed:
+            inside = self._inside(sent_ps)
+            self._outages.lost(connection[inside], sent_ps[inside])
 
     def observation(
         self, entries: Mapping[str, Whole] = MappingProxyType({}), *, drawn: bool = True
@@ -315,6 +325,7 @@ class Recorder:
             occupancies=self.occupancies.seen,
             series=self._series,
             passages=self.passages,
+            outages=self._outages if self._outages.needed else None,
             drawn=drawn,
         )
 

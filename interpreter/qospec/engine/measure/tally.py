@@ -196,6 +196,21 @@ class Variation(NamedTuple):
         return () if place is None else self.packets[max(0, place - 2) : place + 1]
 
 
+class Outages(NamedTuple):
+    """Times without arrivals, in ps, and times since the beginning of the window.
+
+    Attributes:
+        longest_ps: The longest time between two successive arrivals of a connection; None if none
+            had two. Losses before the first arrival and after the last are outages, too.
+        lost_ps: When the last of the lost items was sent; None if none was lost.
+        changed_ps: When something last changed in the trial; None if nothing did.
+    """
+
+    longest_ps: int | None = None
+    lost_ps: int | None = None
+    changed_ps: int | None = None
+
+
 @dataclass(frozen=True)
 class Tally:
     """Counts of one population in one trial.
@@ -221,6 +236,7 @@ class Tally:
         latencies: Of `received`: from the last bit sent to the last that arrived.
         variation: The variation of times from packet to packet.
         shares: The part of `carried` of each member of a group, or each connection of a flow.
+        outages: Times without arrivals; None if they were not recorded.
     """
 
     connections: int
@@ -242,6 +258,7 @@ class Tally:
     latencies: Delays | None = None
     variation: Variation | None = None
     shares: tuple[int, ...] = ()
+    outages: Outages | None = None
 
     @property
     def lost_count(self) -> int:

@@ -39,7 +39,7 @@ _RULES: tuple[Callable[[ErrorSite], Diagnosis | None], ...] = (
 
 _CONTINUING = frozenset(
     {"DOT", "LSQB", "LPAR", "LBRACE", "PLUS", "MINUS", "TIMES", "OF", "OR", "AND", "IF"}
-    | {"RANGE", "CMP", "IN", "WITHIN", "AT", "COMMA"}
+    | {"RANGE", "CMP", "IN", "WITHIN", "_LAYER", "COMMA"}
 )
 """What can continue nearly anything, and so says little."""
 _CRITERIA = frozenset({"EXPECT", "REQUIRE", "REPORT"})

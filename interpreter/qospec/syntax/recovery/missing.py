@@ -15,7 +15,7 @@ from qospec.syntax.recovery.brackets import DECLARATIONS, PAIRS, begins_declarat
 from qospec.syntax.recovery.site import NUMBERS, VALUES, Diagnosis, ErrorSite, Repair
 
 _CLOSERS = frozenset(PAIRS.values())
-_NAMED = frozenset({"DOT", "AT", "ON", "VIA", "FROM", "TO", "AS", "ARROW", "CABLE"})
+_NAMED = frozenset({"DOT", "_LAYER", "ON", "VIA", "FROM", "TO", "AS", "ARROW", "CABLE"})
 """Tokens that a name must follow."""
 _VALUED = frozenset(
     {"EQUAL", "PLUS", "MINUS", "TIMES", "OF", "OR", "AND", "NOT", "IF", "ELSE", "IN", "WHERE"}

@@ -1,0 +1,187 @@
+"""`at 60 s { load = 50% of line }`: what changes during a trial, and when.
+
+Times count from the beginning of the measurement. Variables of a phase have new values from then
+on; of the flows that use them, only when they send may change.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from fractions import Fraction
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from qospec.catalogue.kinds import LONGEST_PS, REQUIRED, Domain, Parameter
+from qospec.check.evaluate.context import CheckError, error
+from qospec.check.evaluate.loops import misplaced
+from qospec.check.records.fields import convert
+from qospec.check.test.run_settings import RUN
+from qospec.model.suite import FlowChange
+from qospec.syntax import ast
+from qospec.units import PS_PER_S, TIME, text_of
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Iterator, Sequence
+
+    from qospec.check.evaluate.evaluator import Evaluator
+    from qospec.check.evaluate.scope import Scope
+    from qospec.model.suite import Flow
+
+HERE = "`at`"
+_TIME = Parameter("at", Domain("time", 1, LONGEST_PS), REQUIRED)
+
+
+def changes_of(node: ast.Point) -> list[ast.At]:
+    """Return the changes of a point, in the order in which they are written."""
+    return [each for each in node.body.statements if isinstance(each, ast.At)]
+
+
+def times_of(
+    nodes: Sequence[ast.At], measure_ps: int, scope: Scope, evaluator: Evaluator
+) -> tuple[int, ...]:
+    """Return when changes take place, in ps since the measurement began; mistakes are reported."""
+    found: list[int] = []
+    for number, node in enumerate(nodes):
+        try:
+            at_ps = _time_of(node, measure_ps, scope, evaluator)
+            if at_ps is not None and found and at_ps <= found[-1]:
+                raise _out_of_order(nodes[number - 1], node, same=at_ps == found[-1])
+            found += [] if at_ps is None else [at_ps]
+        except CheckError as mistake:
+            evaluator.context.report(mistake)
+    return tuple(found)
+
+
+def _time_of(node: ast.At, measure_ps: int, scope: Scope, evaluator: Evaluator) -> int | None:
+    at_ps: int | None = convert(
+        evaluator.plain(node.time, scope), _TIME, replace(RUN, name="a change"), node.time.span
+    )
+    if at_ps is not None and at_ps >= measure_ps:
+        shown = text_of(Fraction(measure_ps, PS_PER_S), TIME)
+        raise error(
+            "E0523",
+            f"the measurement is over by then: it lasts {shown}",
+            node.time.span,
+            note="the times of changes count from the beginning of the measurement",
+            help="write an earlier time, or a longer `measure`",
+        )
+    return at_ps
+
+
+def _out_of_order(before: ast.At, node: ast.At, *, same: bool) -> CheckError:
+    return error(
+        "E0523",
+        "two changes at the same time" if same else "this change is before the one above it",
+        node.time.span,
+        secondary=(before.time.span, "the one above it"),
+        help="write both between the same braces" if same else "write changes in order of time",
+    )
+
+
+def verify_variables(
+    nodes: Sequence[ast.At], point: ast.Point, variables: Collection[str], evaluator: Evaluator
+) -> None:
+    """Report what changes give a value that is no variable of the point, or give one twice."""
+    for node in nodes:
+        for statement in node.body.statements:
+            if not isinstance(statement, ast.Bind):
+                evaluator.context.report(misplaced(statement, HERE))
+        given: dict[str, ast.Name] = {}
+        for name in _names_in(node):
+            if name.text in given:
+                evaluator.context.report(
+                    error(
+                        "E0102",
+                        f"`{name.text}` already has a value",
+                        name.span,
+                        secondary=(given[name.text].span, "given here"),
+                        help="keep one of them",
+                    )
+                )
+            elif name.text not in variables:
+                evaluator.context.report(
+                    error(
+                        "E0523",
+                        f"`{name.text}` is no variable of `{point.name.text}`",
+                        name.span,
+                        note="a change gives a variable of the point another value",
+                        help=f"give it its first value in the point: `{name.text} = …`",
+                    )
+                )
+            given.setdefault(name.text, name)
+
+
+def _names_in(node: ast.At) -> Iterator[ast.Name]:
+    for statement in node.body.statements:
+        if isinstance(statement, ast.Bind):
+            yield from statement.names
+
+
+def verify_use(nodes: Sequence[ast.At], used: Collection[str], evaluator: Evaluator) -> None:
+    """Report changes of variables that no flow of the point uses."""
+    for node in nodes:
+        for name in _names_in(node):
+            if name.text not in used:
+                evaluator.context.report(
+                    error(
+                        "E0523",
+                        f"no flow depends on `{name.text}`",
+                        name.span,
+                        help="leave the change out, or use the variable in a flow's traffic",
+                    )
+                )
+
+
+class Later(NamedTuple):
+    """A change, when it takes place, and the flows with the values from then on."""
+
+    node: ast.At
+    at_ps: int
+    flows: Sequence[Flow]
+
+
+def over_time(built: Sequence[Flow], changes: Sequence[Later], evaluator: Evaluator) -> list[Flow]:
+    """Return the flows with what changes about them; mistakes are reported."""
+    found = []
+    for flow in built:
+        now, later = flow, []
+        for change in changes:
+            then = {each.name: each for each in change.flows}.get(flow.name)
+            if then == now:
+                continue
+            if then is None or _fixed(then) != _fixed(now):
+                evaluator.context.report(_changes_too_much(flow, change))
+                break
+            now = then
+            later.append(FlowChange(change.at_ps, then))
+        found.append(replace(flow, changes=tuple(later)))
+    for change in changes:
+        new = {each.name for each in change.flows} - {each.name for each in built}
+        for flow in change.flows:
+            if flow.name in new:
+                evaluator.context.report(_changes_too_much(flow, change))
+    return found
+
+
+def _fixed(flow: Flow) -> tuple[Any, ...]:
+    """Return what stays as it is during a trial: all but when the items of a flow are sent."""
+    form = (flow.kind, flow.origins, flow.targets, flow.connections, flow.phases, flow.clp)
+    if flow.stream is None:
+        return (*form, flow.virtual_path, flow.traffic.contract())
+    if flow.stream.loop is not None:
+        return (*form, flow.stream)
+    return (*form, flow.stream._replace(contract=None, source=None))
+
+
+def _changes_too_much(flow: Flow, change: Later) -> CheckError:
+    answered = flow.stream is not None and flow.stream.loop is not None
+    note = "sizes, headers, contracts, connections and hosts stay as they are during a trial"
+    if answered:
+        note = "what its endpoints send is an answer to what arrives: it has no rate"
+    return error(
+        "E0523",
+        f"`{flow.name}` changes in more than when it sends",
+        change.node.time.span,
+        secondary=(flow.span, "this flow"),
+        note=note,
+        help="use the variable in its rate or its source only, or write a point for each value",
+    )

@@ -1,0 +1,93 @@
+"""A source that changes at stated times: one arrival process until then, another from then on."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from typing import TYPE_CHECKING, Any
+
+from qospec.dataclass import dataclass
+from qospec.engine.arrays import np
+from qospec.engine.items.batch import FOREVER_PS
+from qospec.engine.source.arrivals import Arrivals
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from qospec.engine.arrays import Indices, Times
+    from qospec.engine.random import Draws
+
+
+@dataclass
+class State:
+    """The states of the processes, and how many of them have ended."""
+
+    processes: list[Any]
+    ended: int = 0
+
+
+@dataclass(frozen=True)
+class Changing(Arrivals):
+    """Emit what a process emits up to the time of a change, exclusive, then what the next one does.
+
+    A process begins anew when it is changed to, as if a trial began then, with draws of its own; so
+    up to the first change everything is as without it.
+
+    Attributes:
+        processes: Each with the time from which on it emits, in ps; ascending, the first 0.
+    """
+
+    processes: tuple[tuple[int, Arrivals], ...]
+
+    def start(self, connections: int, phases: str, draws: Draws) -> State:
+        """Return the states of all processes at their beginnings."""
+        own = [draws, *(draws.below("change", str(n)) for n in range(1, len(self.processes)))]
+        return State(
+            [
+                process.start(connections, phases, each)
+                for (_, process), each in zip(self.processes, own, strict=True)
+            ]
+        )
+
+    def emit(self, state: State, until_ps: int) -> tuple[Times, Indices]:
+        """Return all items ready before `until_ps` that were not yet emitted, in order of time."""
+        at_ps: list[Times] = []
+        connection: list[Indices] = []
+        for number, (begin_ps, stop_ps, process) in enumerate(self._spans()):
+            if number < state.ended or begin_ps >= until_ps:
+                continue
+            since_ps, sender = process.emit(
+                state.processes[number], min(until_ps, stop_ps) - begin_ps
+            )
+            at_ps.append(since_ps + begin_ps)
+            connection.append(sender)
+            if stop_ps <= until_ps:
+                state.ended = number + 1
+        if not at_ps:
+            return np.empty(0, np.int64), np.empty(0, np.int32)
+        return np.concatenate(at_ps), np.concatenate(connection)
+
+    def mean_rate(self, connections: int) -> Fraction:
+        """Return the highest mean rate of its processes: the load that a line must carry."""
+        return max(process.mean_rate(connections) for _, process in self.processes)
+
+    def highest_rate(self, connections: int) -> Fraction:
+        """Return items/s of all connections that windows of time are made for."""
+        return max(process.highest_rate(connections) for _, process in self.processes)
+
+    def most_items(self, connections: int, length_ps: int) -> int | None:
+        """Return the most items of all processes within a time; None if one of them is random."""
+        total = 0
+        for begin_ps, stop_ps, process in self._spans():
+            if begin_ps >= length_ps:
+                break
+            most = process.most_items(connections, min(length_ps, stop_ps) - begin_ps)
+            if most is None:
+                return None
+            total += most
+        return total
+
+    def _spans(self) -> Iterator[tuple[int, int, Arrivals]]:
+        """Yield when each process begins and ends, and the process."""
+        ends_ps = [begin_ps for begin_ps, _ in self.processes[1:]]
+        for (begin_ps, process), end_ps in zip(self.processes, [*ends_ps, FOREVER_PS], strict=True):
+            yield begin_ps, end_ps, process

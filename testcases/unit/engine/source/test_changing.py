@@ -1,0 +1,67 @@
+"""A source that changes is its processes, each from its time on, as if a trial began then."""
+
+from fractions import Fraction
+from itertools import pairwise
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from qospec.engine.random import Draws
+from qospec.engine.source.changing import Changing
+from qospec.traffic.burst import Burst
+from qospec.traffic.constant import Constant
+from qospec.traffic.poisson import Poisson
+
+DRAWS = Draws(("test",))
+END_PS = 10**9
+RATES = st.fractions(Fraction(10**3), Fraction(10**8), max_denominator=7)
+PROCESSES = st.one_of(
+    RATES.map(Constant),
+    RATES.map(Poisson),
+    RATES.map(lambda rate: Burst(3, 4 * 10**12 / rate)),
+)
+
+
+def emitted(process: Any, cuts: list[int], connections: int, draws: Draws = DRAWS) -> list[Any]:
+    """Return times and connections of all items up to the last of some times."""
+    state, found = process.start(connections, "random", draws), []
+    for until_ps in cuts:
+        at_ps, connection = process.emit(state, until_ps)
+        assert (at_ps.dtype, connection.dtype) == ("int64", "int32")
+        assert all(at < until_ps for at in at_ps.tolist())
+        found += zip(at_ps.tolist(), connection.tolist(), strict=True)
+    return found
+
+
+@given(
+    processes=st.lists(PROCESSES, min_size=1, max_size=4),
+    times=st.sets(st.integers(1, END_PS - 1), min_size=3, max_size=3),
+    cuts=st.sets(st.integers(1, END_PS - 1), max_size=5),
+    connections=st.integers(1, 3),
+)
+def test_each_process_emits_from_its_time_to_the_next(processes, times, cuts, connections) -> None:
+    begins = [0, *sorted(times)][: len(processes)]
+    source = Changing(tuple(zip(begins, processes, strict=True)))
+    expected = []
+    for number, (begin_ps, stop_ps) in enumerate(pairwise([*begins, END_PS])):
+        draws = DRAWS.below("change", str(number)) if number else DRAWS
+        alone = emitted(processes[number], [stop_ps - begin_ps], connections, draws)
+        expected += [(begin_ps + at_ps, sender) for at_ps, sender in alone]
+    assert emitted(source, [*sorted(cuts), END_PS], connections) == expected
+    assert [at_ps for at_ps, _ in expected] == sorted(at_ps for at_ps, _ in expected)
+    most = source.most_items(connections, END_PS)
+    drawn = any(isinstance(each, Poisson) for each in processes)
+    assert most is None if drawn else most >= len(expected)
+
+
+def test_the_window_and_the_load_are_those_of_the_highest_rate() -> None:
+    source = Changing(((0, Constant(Fraction(10))), (5, Constant(Fraction(30)))))
+    assert (source.mean_rate(2), source.highest_rate(2)) == (60, 60)
+
+
+@pytest.mark.parametrize(("length_ps", "most"), [(10**12, 10), (2 * 10**12, 40)])
+def test_what_begins_later_is_not_counted_before(length_ps: int, most: int) -> None:
+    later = (10**12, Constant(Fraction(30)))
+    assert Changing(((0, Constant(Fraction(10))), later)).most_items(1, length_ps) == most
