@@ -144,7 +144,9 @@ def test_repeats_are_drawn_independently(planned) -> None:
 def test_two_searches_for_the_same_are_drawn_independently(planned) -> None:
     search, rest = TEXT.split("  search ")[1].split("  flow ")
     again = search.replace("ndr", "ndr_2").replace("pdr", "pdr_2")
-    both = TEXT.split("  search ")[0] + f"  search {search}  search {again}  flow {rest}"
+    both = (
+        TEXT.split("  search ", maxsplit=1)[0] + f"  search {search}  search {again}  flow {rest}"
+    )
     first, second = document(phased(planned, both))["phases"]
     seen = {(t["load"]["value"], t["number"]): t["lost"] for t in first["trials"]}
     lost = {(t["load"]["value"], t["number"]): t["lost"] for t in second["trials"]}
