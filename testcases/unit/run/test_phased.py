@@ -1,6 +1,7 @@
 """Searches as they run: which trials count, and that nothing depends on what runs beside them."""
 
 import pickle
+import re
 from fractions import Fraction
 
 import numpy as np
@@ -142,11 +143,9 @@ def test_repeats_are_drawn_independently(planned) -> None:
 
 
 def test_two_searches_for_the_same_are_drawn_independently(planned) -> None:
-    search, rest = TEXT.split("  search ")[1].split("  flow ")
-    again = search.replace("ndr", "ndr_2").replace("pdr", "pdr_2")
-    both = (
-        TEXT.split("  search ", maxsplit=1)[0] + f"  search {search}  search {again}  flow {rest}"
-    )
+    head, search, flow, rest = re.split("(  search.*?)(  flow)", TEXT, flags=re.DOTALL)
+    again = re.sub("(ndr|pdr)", r"\1_2", search)
+    both = "".join((head, search, again, flow, rest))
     first, second = document(phased(planned, both))["phases"]
     seen = {(t["load"]["value"], t["number"]): t["lost"] for t in first["trials"]}
     lost = {(t["load"]["value"], t["number"]): t["lost"] for t in second["trials"]}
