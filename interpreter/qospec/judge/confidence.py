@@ -28,7 +28,7 @@ from qospec.judge.quantiles import (
     needed_bounds,
     value_of,
 )
-from qospec.judge.repeats import ConfidenceLevels
+from qospec.judge.repeats import ConfidenceLevels, MeanReadings
 from qospec.judge.statistics import assumed_skewness
 from qospec.judge.verdict import MIRRORED, Interval, Judgement, Side, dimension_of, judge
 from qospec.model.bounds import bounds
@@ -67,8 +67,9 @@ def judge_repeats(
     """Return the judgement of a statement over the repeats that were run, out of `planned`.
 
     Two measured values are compared by their difference in each repeat; quantiles, losses, and what
-    is within `abs`, `min` or `max`, by the interval of each. Where nothing is drawn at random there
-    is no uncertainty, and the criterion is judged by what was measured.
+    is within `abs`, `min` or `max`, by the interval of each; means of trials by Student's t alone.
+    Where nothing is drawn at random there is no uncertainty, and the criterion is judged by what
+    was measured.
     """
     expression, confidence = as_ratios(statement.expression), statement.confidence
     if not isinstance(expression, Operation) or confidence is None:
@@ -83,10 +84,11 @@ def judge_repeats(
         rows.append([value for value in values if isinstance(value, Fraction)])
     if not any(repeat.drawn for repeat in repeats):
         return _judge_undrawn(statement, repeats[0])
-    found = bool(loads(expression))
-    leaf = compared_count(expression)
+    found, averaged = bool(loads(expression)), isinstance(repeats[0], MeanReadings)
+    leaf = None if averaged else compared_count(expression)
     counted = losses(leaf, repeats) if leaf is not None else None
-    estimates = {} if found or leaf is not None else _estimates(expression, repeats)
+    by_mean = found or averaged or leaf is not None
+    estimates = {} if by_mean else _estimates(expression, repeats)
     if estimates:
         if any(value_of(side, estimates) is None for side in expression.operands):
             return Judgement("inconclusive", None, note="no data in all repeats together")

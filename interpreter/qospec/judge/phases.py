@@ -1,7 +1,8 @@
 """What the phases of a case came to: the trials of searches and operating points.
 
 A statement about points is judged in each of their trials, and one about goals once per repeat of
-the case. `require` and invariants of what is sent are judged in every trial, where it runs.
+the case. Over all repeats, the trials of a point at a load that was found count as one: their mean.
+`require` and invariants of what is sent are judged in every trial, where it runs.
 """
 
 from __future__ import annotations
@@ -12,9 +13,10 @@ from typing import TYPE_CHECKING, NamedTuple
 from qospec.dataclass import dataclass
 from qospec.judge.found import value_of
 from qospec.judge.readings import Readings
+from qospec.judge.repeats import MeanReadings
 from qospec.judge.result import Judged
 from qospec.judge.verdict import judge
-from qospec.model.expression import Found, observed
+from qospec.model.expression import Found, found, observed
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -23,6 +25,7 @@ if TYPE_CHECKING:
     from qospec.engine.measure.observation import Observation
     from qospec.engine.measure.tally import Delays
     from qospec.judge.readings import Loss
+    from qospec.judge.repeats import RepeatReadings
     from qospec.judge.verdict import Judgement
     from qospec.model.expression import Expression, Leaf, Measured, Value
     from qospec.model.suite import GoalResult, Point, Search, Statement
@@ -129,13 +132,13 @@ class PhasesResult:
 
     def readings(self) -> list[Readings]:
         """Return what was measured at points in each trial; one may have fewer than another."""
-        found = []
+        readings = []
         for phases in self.repeats:
             points = _points(phases)
             for number in range(max(map(len, points.values()), default=0)):
                 here = {name: ran for name, ran in points.items() if number < len(ran)}
-                found.append(self._readings(here, number))
-        return found
+                readings.append(self._readings(here, number))
+        return readings
 
     def of(self, statement: Statement) -> tuple[list[Judged], int]:
         """Return the repeats in which a statement is judged, and how many there should be."""
@@ -147,14 +150,33 @@ class PhasesResult:
         for phases in self.repeats:
             points = {name: ran for name, ran in _points(phases).items() if name in names}
             count = _trials(points, names)
-            goals = _goals(phases)
-            for number in range(count):
-                readings = self._readings(points, number)
-                drawn = readings.drawn or any(map(_is_drawn, phases))
-                seen = PhaseReadings(goals, readings, drawn=drawn)
-                repeats.append(Judged(seen, judge(statement, seen.read)))
+            trials: list[RepeatReadings] = [
+                self._phase_readings(phases, self._readings(points, number))
+                for number in range(count)
+            ]
+            if self._is_averaged(statement, names):
+                trials, count = [MeanReadings(trials)], 1
+            repeats += [Judged(each, judge(statement, each.read)) for each in trials]
         missing = self.planned - len(self.repeats)
         return repeats, len(repeats) + missing * count
+
+    def _is_averaged(self, statement: Statement, names: set[str]) -> bool:
+        """Return whether each repeat of the case is one value of a statement over all repeats.
+
+        The trials of a point share what a search found, and so they are one draw of it.
+        """
+        together = statement.kind == "report" or statement.confidence is not None
+        shared = any(found(statement.expression)) or any(
+            phase.phase.uses_goals
+            for phases in self.repeats
+            for phase in phases
+            if isinstance(phase, PointResult) and phase.phase.name in names
+        )
+        return self.planned > 1 and together and shared
+
+    def _phase_readings(self, phases: Sequence[PhaseResult], readings: Readings) -> RepeatReadings:
+        drawn = readings.drawn or any(map(_is_drawn, phases))
+        return PhaseReadings(_goals(phases), readings, drawn=drawn)
 
     def _in_trials(self, statement: Statement) -> list[Judgement]:
         """Return the judgements of what is required of each trial, in all of them."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from fractions import Fraction
 from typing import TYPE_CHECKING, NamedTuple, Protocol
 
 from qospec.judge import statistics
@@ -9,8 +10,7 @@ from qospec.model.bounds import Bounds
 from qospec.model.suite import MAX_REPEATS
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-    from fractions import Fraction
+    from collections.abc import Callable, Sequence
 
     from qospec.engine.measure.tally import Delays
     from qospec.model.expression import Expression, Leaf, Measured, Value
@@ -42,6 +42,37 @@ class RepeatReadings(Protocol):
 
     def series(self, expression: Expression, every_ps: int) -> list[Value]:
         """Return the value of an expression in each interval in order; None without data."""
+
+
+class MeanReadings:
+    """What the trials of a point measured in one repeat of the case, on average.
+
+    They share what a search found, so they are one draw of it and not several.
+    """
+
+    def __init__(self, trials: Sequence[RepeatReadings]) -> None:
+        self._trials = trials
+
+    @property
+    def drawn(self) -> bool:
+        """Return whether anything was drawn at random."""
+        return any(each.drawn for each in self._trials)
+
+    def read(self, leaf: Leaf) -> Value:
+        """Return the mean of the trials' values; None if one of them has no data."""
+        values = [each.read(leaf) for each in self._trials]
+        numbers = [value for value in values if isinstance(value, Fraction)]
+        if len(numbers) == len(values):
+            return sum(numbers, Fraction(0)) / len(numbers)
+        return None if numbers else values[0]
+
+    def delays(self, leaf: Measured) -> Delays | None:
+        """Return the delays of the first trial."""
+        return self._trials[0].delays(leaf)
+
+    def series(self, expression: Expression, every_ps: int) -> list[Value]:
+        """Return the values by interval of the first trial."""
+        return self._trials[0].series(expression, every_ps)
 
 
 class Constraint(Protocol):

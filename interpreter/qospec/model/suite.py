@@ -314,11 +314,15 @@ class Search:
 
 @dataclass(frozen=True)
 class Point:
-    """An operating point: the flows at fixed values of the variables, and how long they run."""
+    """An operating point: the flows at fixed values of the variables, and how long they run.
+
+    If it `uses_goals`, what a search found decides what is sent: all of its trials share that.
+    """
 
     name: str
     run: Run
     span: Span = field(compare=False)
+    uses_goals: bool = False
 
 
 Phase = Search | Point

@@ -117,9 +117,30 @@ def test_repeats_of_a_case_repeat_its_points_too(planned, problems) -> None:
         ("half", 2),
     ]
     assert len(case["repeats"]) == 6
-    assert statements(case)["mean"]["interval"]["repeats"] == 6
+    assert statements(case)["mean"]["interval"]["repeats"] == 2, "a load was found twice"
     means = [each["busy.f"]["transfer_delay.mean"]["value"] for each in case["repeats"]]
     assert len(set(means)) == 6
+
+
+def test_trials_at_a_load_that_was_found_count_as_one(planned, problems) -> None:
+    judged = [
+        "expect sure: busy.f.delay.mean < 1 ms with 95% confidence",
+        "expect kept: steady.f.throughput >= 1% of ndr.rate with 95% confidence",
+        "expect alone: steady.f.delay.mean < 1 ms with 95% confidence",
+        "expect served: busy.f.lost >= 0",
+    ]
+    steady = "  point steady { rate = 20_000 cell/s, measure = 5 ms, repeat = 5 }\n"
+    text = {
+        "expect served: busy.f.lost == 0": "\n  ".join(judged),
+        "  flow f =": steady + "  flow f =",
+    }
+    case = document(phased(planned, problems, repeat=5, **text))
+    found = statements(case)
+    assert [found[each]["interval"]["repeats"] for each in ("sure", "kept", "alone")] == [5, 5, 25]
+    busy = [each["busy.f"] for each in case["repeats"] if "busy.f" in each]
+    means = [Fraction(each["transfer_delay.mean"]["value"]) for each in busy]
+    whole = Fraction(found["sure"]["measured"]["value"])
+    assert float(whole) == pytest.approx(float(sum(means) / len(means)))
 
 
 def test_a_point_that_depends_on_a_missing_bound_is_not_run(planned, problems) -> None:

@@ -92,9 +92,17 @@ def _verify_operator(node: ast.Criterion, expression: Expression) -> None:
 
 
 def verify_repeats(
-    node: ast.Criterion, statement: ast.Run | ast.Point | None, run: Run | None, test: ast.Test
+    node: ast.Criterion,
+    statement: ast.Run | ast.Point | None,
+    run: Run | None,
+    test: ast.Test,
+    *,
+    shared: str = "",
 ) -> None:
-    """Refuse a confidence in a test that is not repeated often enough, by its `run` or point."""
+    """Refuse a confidence in a test that is not repeated often enough, by its `run` or point.
+
+    `shared` names the goal, or the point that uses one, for which only repeats of the test count.
+    """
     if run is None or run.repeat >= MIN_REPEATS:
         return
     given = None
@@ -112,7 +120,13 @@ def verify_repeats(
         f"a confidence of {_text(node)} needs at least {MIN_REPEATS} repeats",
         clause_of(node),
         secondary=(place, f"`repeat` is {run.repeat} here"),
-        help=f"write `{enough}`"
+        note=f"`{shared}` depends on what a search finds, which is drawn once per repeat of the"
+        " test: trials of a point share it"
+        if shared
+        else "",
+        help=f"add `run {{ {enough} }}`"
+        if statement is None and shared
+        else f"write `{enough}`"
         if given is not None
         else f"add `{enough}` to `{'point' if isinstance(statement, ast.Point) else 'run'}`",
     )

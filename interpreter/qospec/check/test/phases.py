@@ -7,6 +7,7 @@ after all phases, have scopes of their own.
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from qospec.check.evaluate.context import error
@@ -210,7 +211,9 @@ class Phases:
             if isinstance(node, ast.Point):
                 fields = self._fields(trial.number)
                 variables = {name.text for name in self._bound(node)}
-                found.append(point_of(node, fields, variables, run, scope, self._evaluator))
+                point = point_of(node, fields, variables, run, scope, self._evaluator)
+                uses_goals = self._uses_goals(node, names)
+                found.append(point and replace(point, uses_goals=uses_goals))
             elif (ends := ends_of(node, scope, self._evaluator)) is not None:
                 fields = self._fields(trial.number)
                 found.append(SearchReader(node, ends, fields, scope, self._evaluator).search())
@@ -228,6 +231,24 @@ class Phases:
                 help=f"add `{lacking[0]} = …` to the phase",
             )
         return found[0] if found else None
+
+    def _uses_goals(self, node: ast.Point, names: CaseScope) -> bool:
+        """Return whether a point or a flow names a goal, or a `let` that does."""
+        goals = {
+            goal.name.text
+            for each in self.nodes
+            if isinstance(each, ast.Search)
+            for goal in goals_of(each)
+        }
+        every = [one for each, _ in names.statements for one in _all_nodes(each)]
+        lets = {each.name.text: each.value for each in every if isinstance(each, ast.Let)}
+        waiting: list[ast.Node] = [node, *(each for each in every if isinstance(each, ast.Flow))]
+        seen: set[str] = set()
+        while waiting:
+            new = set(_names_used(waiting.pop())) - seen
+            seen |= new
+            waiting += [lets[name] for name in new & lets.keys()]
+        return bool(seen & goals)
 
     def _fields(self, number: int) -> list[ast.Bind]:
         """Return the bindings of a phase that are its fields, or are meant to be."""
@@ -259,9 +280,13 @@ def _found(goal: str, search: Search, trial: Trial) -> GoalResult:
 
 def _names_used(node: ast.Node) -> Iterator[str]:
     """Yield the first name of each path below a node."""
+    yield from (each.name.text for each in _all_nodes(node) if isinstance(each, ast.Path))
+
+
+def _all_nodes(node: ast.Node) -> Iterator[ast.Node]:
+    """Yield a node and all below it."""
     waiting: list[Any] = [node]
     while waiting:
         here = waiting.pop()
-        if isinstance(here, ast.Path):
-            yield here.name.text
+        yield here
         waiting += here.children()

@@ -10,7 +10,7 @@ from qospec.check.evaluate.context import CheckError, error
 from qospec.check.evaluate.criteria import condition, duplicate_label, reported
 from qospec.check.evaluate.loops import misplaced
 from qospec.check.test.intervals import every_of
-from qospec.model.expression import is_published, measurements, observed, without_readings
+from qospec.model.expression import found, is_published, measurements, observed, without_readings
 from qospec.model.suite import JUDGED, Point, Run, Statement
 from qospec.syntax import ast
 
@@ -69,11 +69,13 @@ class Statements:
         self._evaluator = evaluator
         self._context = evaluator.context
         self._labels: dict[str, ast.Node] = {}
-        self._verified: list[Run] = []
+        self._verified: list[tuple[Run, str]] = []
         nodes = (node for node, _ in names.statements)
         self._phase = next((n for n in nodes if isinstance(n, ast.Search | ast.Point)), None)
         self._points = {node.name.text: node for node, _ in names.of(ast.Point)}
-        self._runs = {each.name: each.run for each in phases if isinstance(each, Point)}
+        points = [each for each in phases if isinstance(each, Point)]
+        self._runs = {each.name: each.run for each in points}
+        self._goal_points = {each.name for each in points if each.uses_goals}
 
     def add(self, node: ast.Statement, scope: Scope, subscript: str) -> None:
         """Add what a statement judges or reports; loops repeat their statements."""
@@ -109,6 +111,7 @@ class Statements:
             return
         expression = condition(node.condition, scope, self._evaluator)
         self._decided(node.condition, expression, node.kind)
+        self._verify_pairs(node.condition, expression)
         confidence = confidence_of(node, expression, scope, self._evaluator)
         if confidence is not None:
             self._verify_repeats(node, expression)
@@ -147,13 +150,42 @@ class Statements:
 
     def _verify_repeats(self, node: ast.Criterion, expression: Expression | None) -> None:
         """Refuse a confidence with too few repeats: too few for one is too few for all."""
-        run = self._run_of(expression)
-        if run is None or run in self._verified:
+        shared = self._shared(expression)
+        run = self._run if shared else self._run_of(expression)
+        if run is None or (run, shared) in self._verified:
             return
-        self._verified.append(run)
+        self._verified.append((run, shared))
         points = (node for name, node in self._points.items() if self._runs.get(name) == run)
-        place = next(points, None) or next((node for node, _ in self._names.of(ast.Run)), None)
-        verify_repeats(node, place, run, self._names.test)
+        point = None if shared else next(points, None)
+        place = point or next((node for node, _ in self._names.of(ast.Run)), None)
+        verify_repeats(node, place, run, self._names.test, shared=shared)
+
+    def _shared(self, expression: Expression | None) -> str:
+        """Return what is drawn once per repeat of the case: a goal, or a point that uses one."""
+        if expression is None:
+            return ""
+        named = [leaf.network for leaf in observed(expression) if leaf.network in self._goal_points]
+        return next(iter([*(leaf.goal for leaf in found(expression)), *named]), "")
+
+    def _verify_pairs(self, node: ast.Expression, expression: Expression | None) -> None:
+        """Refuse points of different repeats: which of their trials belong together?"""
+        leaves = observed(expression) if expression is not None else ()
+        counts = {
+            leaf.network: self._runs[leaf.network].repeat
+            for leaf in leaves
+            if leaf.network in self._runs and self._runs[leaf.network].repeat > 1
+        }
+        if len(set(counts.values())) <= 1:
+            return
+        raise error(
+            "E0515",
+            "the trials of these points do not pair: "
+            + ", ".join(f"`{name}` has {count}" for name, count in sorted(counts.items())),
+            node.span,
+            note="a statement about several points is judged in the first trial of each, then in"
+            " the second, and so on; a point with one trial pairs with all",
+            help="give these points the same `repeat`",
+        )
 
     def _report(self, node: ast.Report, scope: Scope, subscript: str) -> None:
         when = when_of(node, scope, self._evaluator)
@@ -174,6 +206,7 @@ class Statements:
             try:
                 expression = reported(item, scope, self._evaluator)
                 self._decided(item, expression, "report")
+                self._verify_pairs(item, expression)
                 run = self._run_of(expression)
                 every_ps = every_of(node, expression, run, scope, self._evaluator)
             except CheckError as mistake:
