@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from qospec.catalogue.kinds import Catalogue
     from qospec.engine.measure.observation import Observation
     from qospec.engine.measure.tally import Delays
-    from qospec.judge.readings import Loss
+    from qospec.judge.readings import FlowCount, Loss
     from qospec.judge.repeats import RepeatReadings
     from qospec.judge.verdict import Judgement
     from qospec.model.expression import Expression, Leaf, Measured, Value
@@ -40,6 +40,7 @@ class TrialResult:
     Attributes:
         sent: The cells or packets of all flows that were sent; of exchanges, those that began.
         lost: How many of these were lost.
+        flows: The same of each flow.
         drawn: Whether anything was drawn at random.
         judgements: Of its statements, by label.
         losses: Where items were lost.
@@ -49,6 +50,7 @@ class TrialResult:
 
     sent: int = 0
     lost: int = 0
+    flows: tuple[FlowCount, ...] = ()
     drawn: bool = False
     judgements: Mapping[str, Judgement] = field(default_factory=dict)
     losses: tuple[Loss, ...] = ()

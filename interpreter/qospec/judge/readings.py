@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 from fractions import Fraction
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from qospec.catalogue.statistics import PATTERNS, bound_of
 from qospec.check.evaluate.measurements import CAUSES
@@ -49,6 +49,15 @@ class Loss:
     element: str
     cause: str
     cells: int
+
+
+class FlowCount(NamedTuple):
+    """How many items of a flow were sent, or exchanges begun, and how many of these were lost."""
+
+    population: str
+    carries: str
+    sent: int
+    lost: int
 
 
 class ConservationError(Exception):
@@ -200,21 +209,23 @@ class Readings:
                     shown = f"{name}.{statistic}" if statistic else name
                     yield population, shown, self._measure(name, tally, statistic), dimension
 
-    def exchanged(self) -> tuple[int, int]:
-        """Return how many items of all flows were sent, and how many of these were lost.
+    def exchanged(self) -> list[FlowCount]:
+        """Return how many items of each flow were sent, and how many of these were lost.
 
         Of flows between endpoints these are exchanges: what is sent again was not lost for them.
         """
-        sent = lost = 0
+        counts = []
         for network, (planned, _) in self._seen.items():
             prefix = f"{network}." if network else ""
             whole = [each for each in planned.populations.values() if each.member is None]
             answered = {each.flow for each in whole if each.part == "exchanges"}
             for each in whole:
                 if each.part == ("exchanges" if each.flow in answered else "user"):
-                    tally = self._tallies[prefix + each.name]
-                    sent, lost = sent + tally.sent, lost + tally.lost_count
-        return sent, lost
+                    name = prefix + each.name
+                    tally = self._tallies[name]
+                    carries = self._carries(name)
+                    counts.append(FlowCount(name, carries, tally.sent, tally.lost_count))
+        return counts
 
     def silent_flows(self) -> Iterator[str]:
         """Yield a sentence for each flow that sent nothing within the window."""

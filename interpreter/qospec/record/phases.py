@@ -121,6 +121,28 @@ def _notes(goal: Goal, result: SearchResult) -> Iterator[str]:
     if found.inversion is not None:
         bad, good = found.inversion
         yield f"loss inversion: {text(bad)} was bad, but {text(good)} was good"
+    yield from _hidden_losses(goal, result)
+
+
+def _hidden_losses(goal: Goal, result: SearchResult) -> Iterator[str]:
+    """Yield a sentence for each flow that lost more than its goal allows to all together.
+
+    That is in the good trials at the lower bound: flows are pooled.
+    """
+    sent: Counter[tuple[str, str]] = Counter()
+    lost: Counter[tuple[str, str]] = Counter()
+    lower = result.goals[goal.name].lower
+    for each in result.trials:
+        if each.trial.load == lower and is_good(goal, each.trial):
+            for flow in each.result.flows:
+                sent[flow.population, flow.carries] += flow.sent
+                lost[flow.population, flow.carries] += flow.lost
+    for (population, carries), count in lost.items():
+        total = sent[population, carries]
+        if total and Fraction(count, total) > goal.loss:
+            item, flow_name = items_of(population, carries)
+            share = text_of(Fraction(count, total), RATIO)
+            yield f"`{flow_name}` lost {share} of its {item}s at the load found"
 
 
 def _evidence(found: GoalResult, result: SearchResult) -> str:

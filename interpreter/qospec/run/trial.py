@@ -94,10 +94,11 @@ def run_one(
         readings = Readings(discover(), {"": (planned, observation)})
     except Exception as error:  # noqa: BLE001 - any failure of the tester is the verdict `error`
         return TrialResult(error=f"{type(error).__name__}: {error}")
-    sent, lost = readings.exchanged()
+    flows = tuple(readings.exchanged())
     return TrialResult(
-        sent=sent,
-        lost=lost,
+        sent=sum(each.sent for each in flows),
+        lost=sum(each.lost for each in flows),
+        flows=flows,
         drawn=readings.drawn,
         judgements={
             each.label: judge(each, readings.read)

@@ -6,7 +6,11 @@ from pathlib import Path
 
 import pytest
 
+from qospec.plan.plan import Bounds
 from qospec.record.schema import CASE, violations
+from qospec.run.phase import Setting
+from qospec.run.phased import PhasedRun
+from qospec.run.schedule import Schedule, run_here
 
 EXAMPLE = Path(__file__).parents[1] / "report" / "phases.json"
 
@@ -45,3 +49,44 @@ def test_a_trial_is_good_or_bad(case) -> None:
     case["phases"][0]["trials"][0]["verdicts"]["ndr"] = "fair"
     (why,) = violations(case, CASE)
     assert why == '`phases[0].trials[0].verdicts.ndr` is not "good" or "bad"'
+
+
+def test_a_flow_that_loses_more_than_a_goal_allows_to_all_is_named(planned, problems) -> None:
+    text = """
+device pair {
+  port west, east, south, north: cell
+  upc = gcra
+  west.rx -> east.tx
+  east.rx -> west.tx
+  south.rx -> upc -> north.tx
+  north.rx -> south.tx
+}
+topology bench {
+  a, b, c, d = host
+  dut = pair
+  link a -- dut.west via media.stm1
+  link dut.east -- b via media.stm1
+  link c -- dut.south via media.stm1
+  link dut.north -- d via media.stm1
+}
+test t on bench {
+  search rate in 50_000 cell/s .. 100_000 cell/s step 50_000 cell/s {
+    goal ndr { loss = 0 }
+    goal pdr { loss = 5% }
+    method = step, trial = 20 ms
+  }
+  flow large = ubr { pcr = rate } from a to b
+  flow small = cbr {
+    pcr = 1_000 cell/s, cdvt = 1 us, source = constant { rate = 3_000 cell/s }
+  } from c to d
+}
+"""
+    plans = planned(text)
+    assert not problems.errors
+    (plan,) = plans
+    (ended,) = run_here(Schedule([PhasedRun(Setting(plan, Bounds()), "again")]), lambda: None)
+    ndr, pdr = ended.result.document["phases"][0]["goals"]
+    assert ndr["lower"] is None
+    assert pdr["lower"]["value"] == "100000"
+    (note,) = [each for each in pdr["notes"] if "large" in each or "small" in each]
+    assert note == "`small` lost 70 % of its cells at the load found"
