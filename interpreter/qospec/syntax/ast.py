@@ -463,7 +463,7 @@ __all__ = [
 
 
 class Parameter(Documented):
-    """`name: Type = default`; the type of a list is written as its annotation is: `[Data]`."""
+    """`name: Type = default`; the annotation of other types is `[Data]` or `Rate @line`."""
 
     name: Name
     annotation: Name
@@ -507,6 +507,12 @@ class Test(Documented):
     def statements(self) -> tuple[Statement, ...]:
         """Return its own statements, without those of its base."""
         return self.body.statements if self.body is not None else ()
+
+    @property
+    def base_path(self) -> Path | Name:
+        """Return what it is built on, without arguments; its name if it is built on nothing."""
+        base = self.base
+        return self.name if base is None else base.path if isinstance(base, Call) else base
 
 
 class Property(Documented):

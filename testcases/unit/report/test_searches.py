@@ -73,9 +73,11 @@ def case(*its):
     [
         ([(1_000_000, 2_000_000)], "1 .. 2"),
         ([(1_000_000, 2_000_000), (1_500_000, 3_000_000)], "1 .. 3"),
-        ([(1_000_000, 2_000_000), (1_500_000, None)], ">= 1"),
+        ([(1_000_000, 2_000_000), (1_500_000, None)], "1 .. 2 *"),
+        ([(None, 2_000_000), (1_000_000, 3_000_000)], "1 .. 3 *"),
+        ([(1_000_000, None), (1_500_000, None)], ">= 1"),
         ([(None, 2_000_000)], "< 2"),
-        ([(None, 2_000_000), (1_000_000, None)], "none"),
+        ([(None, 2_000_000), (1_000_000, None)], "none *"),
         ([(10_000_000, 10_000_100)], "10.0000 .. 10.0001"),
     ],
 )
@@ -100,6 +102,32 @@ def test_a_case_without_the_search_has_a_blank():
 )
 def test_what_was_found_in_words(ends, words):
     assert found_in_words(found([goal(*ends)])) == words
+
+
+@pytest.mark.parametrize(
+    ("its", "words"),
+    [
+        (
+            [(1_000_000, 2_000_000), (None, 3_000_000), (1_500_000, 2_500_000)],
+            "1.0 Mbit/s to 2.5 Mbit/s; no load was good in 1 of 3 repeats",
+        ),
+        (
+            [(1_000_000, None), (None, 3_000_000), (None, 2_000_000)],
+            "irregular, no load was good in 2 of 3 repeats, no load was bad in 1 of 3 repeats",
+        ),
+        (
+            [(1_000_000, 2_000_000), (None, None)],
+            "1.0 Mbit/s to 2.0 Mbit/s; no bound is known in 1 of 2 repeats",
+        ),
+    ],
+)
+def test_a_bound_that_some_repeats_miss_leaves_the_interval_of_the_others(its, words):
+    assert found_in_words(found([goal(*ends) for ends in its])) == words
+
+
+def test_a_note_of_some_repeats_says_of_how_many():
+    its = [goal(1, 2, "all"), goal(None, 2, "all", "no load was good"), goal(1, 2, "all")]
+    assert found(its).notes == ("all", "no load was good (in 1 of 3 repeats)")
 
 
 def test_a_result_that_is_wider_than_required_says_so():

@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from qospec.check.evaluate.scope import Scope
     from qospec.check.test.parts import CaseScope
     from qospec.model.suite import Phase, Run
+    from qospec.source import Span
 
 WHAT = "a variable of a phase"
 
@@ -61,6 +62,7 @@ class Phases:
         nodes: In their order.
         read: What they mean, as far as they have been read; None after a mistake.
         values: By variable, its highest value in the first phase that binds it.
+        unused: The variables that the phases of templates bind and nothing uses, with the template.
     """
 
     def __init__(self, names: CaseScope, evaluator: Evaluator) -> None:
@@ -75,12 +77,16 @@ class Phases:
             ast.Point: spellings(POINT),
         }
         used = {name for each, _ in names.statements for name in _names_used(each)}
-        template = names.topology is None  # its flows, which use names, are elsewhere
-        self._binds = [self._variables(each, None if template else used) for each in self.nodes]
+        placed = [(node, names.template_of(scope)) for node, scope in _placed(names)]
+        # the flows of a template, which use its names, are elsewhere
+        self._binds = [self._variables(each, None if of else used) for each, of in placed]
         self.variables: dict[str, ast.Name] = {}
-        for node in self.nodes:
+        self.unused: dict[str, ast.Test] = {}
+        for node, template in placed:
             for name in self._bound(node):
                 self.variables.setdefault(name.text, name)
+                if template is not None and names.topology is not None and name.text not in used:
+                    self.unused.setdefault(name.text, template)
 
     def _variables(self, node: PhaseNode, used: set[str] | None) -> list[ast.Bind]:
         """Return the bindings of a phase that are no fields of it: names that something uses."""
@@ -103,6 +109,15 @@ class Phases:
         """Return what changes during the trials of a phase."""
         node = self.nodes[number]
         return changes_of(node) if isinstance(node, ast.Point) else []
+
+    def values_at(self, number: int) -> tuple[tuple[str, Span], ...]:
+        """Return the variables that a phase binds, with the places of their values."""
+        node = self.nodes[number]
+        own = [(node.name.text, node.values.span)] if isinstance(node, ast.Search) else []
+        binds = [
+            (name.text, bind.value.span) for bind in self._binds[number] for name in bind.names
+        ]
+        return (*own, *binds)
 
     def unbound(self, number: int) -> frozenset[str]:
         """Return the variables that a phase does not bind."""

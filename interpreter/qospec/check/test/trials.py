@@ -75,8 +75,12 @@ class CaseMaker:
         before, self._context.loop_iterations = self._context.mistakes, 0
         phases = self._phases = Phases(names, self._evaluator)
         builder.topology()
+        for variable, template in phases.unused.items():
+            self._context.report(self._needs_flow(phases.variables[variable], template))
         run = run_of(names, self._evaluator)
+        case = self._context.case
         found = [self._read(phases, number, run) for number in range(len(phases.nodes))]
+        self._context.case = case
         points = {each.name: each.value for each in found if each is not None}
         phases.declare_judged(names, points)
         builder.flows(built=False)
@@ -171,6 +175,9 @@ class CaseMaker:
         seen: PhaseSeen | None = None
         before = self._context.mistakes
         node = phases.nodes[number]
+        case = self._context.case
+        if case is not None:
+            self._context.case = case._replace(phase=phases.values_at(number))
         for lowest in (False, True):
             names, builder = self._builder()
             trial = Trial(number, lowest=lowest)
@@ -193,6 +200,18 @@ class CaseMaker:
                 )
                 seen = PhaseSeen(node.name.text, tuple(builder.built), builder.uses, point)
         return seen if self._context.mistakes == before else None
+
+    def _needs_flow(self, variable: ast.Name, template: ast.Test) -> CheckError:
+        name, flow = variable.text, "flow user = packets { rate = load, … } from a to b"
+        return error(
+            "E0514",
+            f"`{template.name.text}` needs a flow that uses `{name}`",
+            self._parts[-1].node.base_path.span,
+            secondary=(variable.span, f"`{name}` is given values here"),
+            help=f"write it in a flow, such as `{flow}`"
+            if name == "load"
+            else f"write `{name}` in a flow's traffic",
+        )
 
     def _guarded(self, read: Callable[[], Phase | None]) -> Phase | None:
         try:

@@ -83,7 +83,8 @@ def test_a_mistake_in_a_template_names_the_test_that_makes_it(checked):
     _, problems = checked(user(), lib=STEPS.replace("report f.lost", "report f.reordered"))
     text = render_all(problems)
     assert "lib.qos:9" in text
-    assert "in `user:share=10%`" in text
+    assert "^^^^^^^^^ in the case `user:share=10%`" in text
+    assert "- here, in `steps`" in text
 
 
 def test_a_mistake_that_no_use_can_mend_is_reported_once_in_the_template(checked):
@@ -159,3 +160,11 @@ def test_templates_of_one_name_may_be_in_several_files(checked):
     suite, problems = checked(text, lib=STEPS)
     assert not problems
     assert [test.name for test in suite.tests] == ["steps"]
+
+
+def test_a_mistake_at_the_value_of_a_phase_shows_that_value(checked):
+    search = "  search load in 10% .. 20% { goal ndr { loss = 0 } }\n"
+    flow = "  flow sent = ubr { pcr = load } from a to b\n"
+    _, problems = checked(f"{BENCH}test user on bench {{\n{search}{flow}}}\n")
+    assert codes_of((None, problems)) == ["E0202"]
+    assert "--------- `load` has this value" in render_all(problems)
