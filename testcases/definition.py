@@ -24,11 +24,15 @@ PLENTY = 10_000
 
 
 @contextlib.contextmanager
-def kernels_as_python() -> Iterator[None]:
-    """Run kernels as `QOS_KERNELS=python` does, though some have been compiled."""
+def kernels_as_python(given: Callable[[Any], Any] = lambda value: value) -> Iterator[None]:
+    """Run kernels as `QOS_KERNELS=python` does, though some have been compiled.
+
+    Args:
+        given: What a kernel is given instead of each argument.
+    """
 
     def call(self: Any, *arguments: Any) -> Any:
-        return kernel.as_python(self._function)(*arguments)
+        return kernel.as_python(self._function)(*map(given, arguments))
 
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(kernel._Kernel, "__call__", call)

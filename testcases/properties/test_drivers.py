@@ -5,6 +5,8 @@
 
 from typing import Any
 
+from bounded import bounded
+from definition import kernels_as_python
 from drivers import by_definition, drawn_networks, seen
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
@@ -31,3 +33,11 @@ def test_the_cut_of_time_changes_nothing_by_events(drawing: Any, data: st.DataOb
     experiment = data.draw(drawn_networks(drawing.elements))
     whole = seen(experiment, 10**6, by_events=True)
     assert seen(experiment, data.draw(st.sampled_from([1, 7, 40])), by_events=True) == whole
+
+
+@settings(some, max_examples=some.max_examples // 10)
+@given(data=st.data())
+def test_no_kernel_has_an_index_beyond_an_array(drawing: Any, data: st.DataObject) -> None:
+    experiment = data.draw(drawn_networks(drawing.elements))
+    with kernels_as_python(bounded):
+        seen(experiment, 40, by_events=True)

@@ -14,6 +14,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import pytest
+from bounded import bounded
 from definition import kernels_as_python
 from hypothesis import HealthCheck, given, reject, settings
 from hypothesis import strategies as st
@@ -25,8 +26,10 @@ from qospec.elements.gcra import Gcra
 from qospec.elements.shape import Shape
 from qospec.engine.element import Element, Setting
 from qospec.engine.event.process import EventProcess, process_of
+from qospec.engine.event.transition import DONE, send
 from qospec.engine.items.batch import FOREVER_PS, Batch, empty, joined
 from qospec.engine.items.connections import Contract
+from qospec.engine.kernel import kernel
 from qospec.engine.line import transmission
 from qospec.protocol.marks import ALL
 
@@ -277,6 +280,13 @@ def regardless_of_order(example: Any, given: Outcome) -> Any:
     return departures, losses, given.waits if example.element.holds else [], given.held_bytes
 
 
+def keeps_bounds(example: Any) -> None:
+    """No kernel has an index beyond an array, which compiled code would not notice."""
+    with kernels_as_python(bounded):
+        for driver in (process_of, by_events):
+            outcome(example, example.cuts, driver)
+
+
 PROMISES = {
     "agreement": keeps_agreement,
     "chunks": keeps_chunks,
@@ -326,6 +336,13 @@ def test_a_compiled_kernel_equals_its_python_self(drawing, kind, data):
     with kernels_as_python():
         as_python = outcome(example, example.cuts)
     assert equal(compiled, as_python)
+
+
+@every_kind
+@settings(slowly, max_examples=slowly.max_examples // 5)
+@given(data=st.data())
+def test_no_kernel_has_an_index_beyond_an_array(drawing, kind, data):
+    keeps_bounds(data.draw(drawing.examples(kind)))
 
 
 @every_kind
@@ -400,6 +417,19 @@ class Lenient(Gcra):
         return Gcra(police=()).transition(setting)
 
 
+@kernel
+def _backwards(state, items, item, port, now_ps, out):  # noqa: ARG001
+    send(out, 0, item, now_ps + state[-1])
+    return DONE
+
+
+class Backwards(Gcra):
+    """A policer that counts from the end."""
+
+    def transition(self, setting: Setting) -> Any:
+        return super().transition(setting)._replace(arrive=_backwards)
+
+
 class Unmarking(Gcra):
     """A policer that does not state that it tags."""
 
@@ -416,6 +446,7 @@ class Unmarking(Gcra):
         ("gcra", Denying(), keeps_facts, "for a cause that it does not state"),
         ("gcra", Unmarking("tag"), keeps_facts, "marks_after"),
         ("gcra", Lenient(), keeps_agreement, "events differ"),
+        ("gcra", Backwards(), keeps_bounds, "-1 is beyond an array"),
         ("encapsulate", Unsized(20), keeps_facts, "sizes_after"),
         ("encapsulate", Swelling(20), keeps_conservation, "bytes that do not balance"),
         (
@@ -433,7 +464,7 @@ def test_a_broken_promise_is_found(drawing, kind, element, promise, message):
         example = data.draw(drawing.examples(ELEMENTS[kind]))
         promise(example._replace(element=element))
 
-    with pytest.raises(AssertionError, match=message):
+    with pytest.raises((AssertionError, IndexError), match=message):
         searched()
 
 

@@ -208,9 +208,9 @@ class Kind:
         return next((p for p in self.parameters.values() if p.alias == name), None)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Catalogue:
-    """All kinds, by role and name."""
+    """All kinds, by role and name; equal only to itself, so that what is made of it can be kept."""
 
     kinds: Mapping[tuple[Role, str], Kind]
 

@@ -49,7 +49,6 @@ _COMMON: dict[type, str] = {
     ast.Search: "Searches",
     ast.Goal: "Goals",
     ast.Point: "Points",
-    ast.At: "Changes",
     ast.Flow: "Flows",
     ast.Control: "Controls",
     ast.Run: "Run",
@@ -140,11 +139,15 @@ def _transitions(machine: ast.Machine) -> list[Row]:
 
 
 def _binds(body: ast.Body) -> list[Row]:
-    return [
-        Row(_names(each.names), written_text(each.value), each.doc)
-        for each in body.statements
-        if isinstance(each, ast.Bind)
-    ]
+    """Return a row for each binding, those of changes too, with their times."""
+    found = []
+    for each in body.statements:
+        if isinstance(each, ast.Bind):
+            found.append(Row(_names(each.names), written_text(each.value), each.doc))
+        elif isinstance(each, ast.At):
+            time = written_text(each.time)
+            found += [row._replace(name=f"at {time}: {row.name}") for row in _binds(each.body)]
+    return found
 
 
 def _names(names: Sequence[ast.Name]) -> str:

@@ -5,6 +5,7 @@ Loops are not unrolled: their iterations may depend on a parameter.
 
 from __future__ import annotations
 
+import functools
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -24,8 +25,9 @@ if TYPE_CHECKING:
     from qospec.reference.declarations import Declarations, Declared
 
 
+@functools.cache
 def library(catalogue: Catalogue) -> Declarations:
-    """Return the whole library, read."""
+    """Return the whole library, read once."""
     problems = Problems()
     found = Declarations([STDLIB], catalogue, problems)
     problems.raise_errors()

@@ -149,7 +149,7 @@ def _below(shape: Shape, beside: Beside) -> Schema:
         return thing
     named = {
         "type": "object",
-        "propertyNames": {"pattern": _TEXTS[shape.name]},
+        "propertyNames": {"pattern": _TEXTS.get(shape.name, r"\S")},
         "additionalProperties": thing,
     }
     if shape.grouping is Grouping.NAMED:

@@ -36,6 +36,16 @@ test passes on wire {
   ## None at all.
   expect whole: f.lost == 0
 }
+
+test changes on wire {
+  flow f = ubr { pcr = 10_000 cell/s, source = constant { rate = load } } from a to b
+  point over {
+    load = 100 cell/s
+    measure = 10 ms
+    at 4 ms { load = 50 cell/s }
+  }
+  expect over.f.lost == 0
+}
 """
 
 
@@ -107,6 +117,7 @@ def test_comments_are_text(spec: Path) -> None:
         "2.83 us",
         "10 cell/s",
         "i in 0 .. 1",
+        "over at 4 ms: load",
     ],
 )
 def test_what_is_declared_is_documented(spec: Path, form: str, piece: str) -> None:
