@@ -229,10 +229,17 @@ def _notes(cases: Sequence[Record]) -> Iterator[str]:
         for each in goal.found:
             yield from (f"{goal.label}: {note}" for note in (each.notes if each else ()))
     for case in cases:
-        notes = (
-            f"{each['name']} was not run: {each['note']}" for each in points(case) if each["note"]
-        )
-        yield from dict.fromkeys(notes)
+        yield from point_notes(case)
+
+
+def point_notes(case: Record) -> list[str]:
+    """Return why points were not run, and how much was lost at others."""
+    notes = (
+        f"{each['name']}{': ' if each['ran'] else ' was not run: '}{each['note']}"
+        for each in points(case)
+        if each["note"]
+    )
+    return list(dict.fromkeys(notes))
 
 
 FUNCTIONS: dict[str, Callable[..., Any]] = {

@@ -72,7 +72,7 @@ class SearchRun(PhaseRun):
         if not isinstance(planned, CasePlan):
             where = text_of(part.load, self._search.dimension)
             error = f"no trial of `{self._search.name}` at {where}: {planned.message}"
-            self._note = planned.message if planned.missing else ""
+            self._note = planned.message if planned.by_result else ""
             self._known[part] = TrialResult(error=error)
             return None
         self._lengths_ps[part] = planned.case.run.measure_ps
