@@ -304,6 +304,13 @@ class Search:
     confirm: int = 1
     layer: str = ""
 
+    def warmup_ps(self, run: Run) -> int:
+        """Return the warmup of a trial: none where its length depends on the load, as of a burst.
+
+        What is sent before would be part of the burst.
+        """
+        return 0 if any(goal.varies for goal in self.goals) else run.warmup_ps
+
 
 @dataclass(frozen=True)
 class Point:

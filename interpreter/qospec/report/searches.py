@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from fractions import Fraction
 from itertools import pairwise
@@ -22,16 +23,19 @@ class Found(NamedTuple):
     """What the searches of a case found for a goal, over all its repeats.
 
     Attributes:
-        lower: Quantity: the least lower bound; None if a repeat found none.
-        upper: Quantity: the greatest upper bound; None if a repeat found none.
+        lower: Quantity: the least lower bound. It and `upper` are those of the repeats that found
+            both or, if none did, the one that all of them found; else None.
+        upper: Quantity: the greatest upper bound.
         complete: Whether the bounds are everywhere as close as required.
         notes: Sentences.
+        missing: In which repeats a bound is missing, in words, if another repeat has it; else "".
     """
 
     lower: Record | None
     upper: Record | None
     complete: bool
     notes: tuple[str, ...]
+    missing: str = ""
 
 
 class Goal(NamedTuple):
@@ -90,12 +94,34 @@ def goals(cases: Sequence[Record]) -> list[Goal]:
 
 def found(its: Sequence[Record]) -> Found:
     """Return what was found for a goal in all repeats of a case."""
-    lowers, uppers = ([goal[side] for goal in its] for side in ("lower", "upper"))
+    both = [goal for goal in its if goal["lower"] and goal["upper"]]
+    lowers, uppers = ([goal[side] for goal in both or its] for side in ("lower", "upper"))
     return Found(
         None if None in lowers else min(lowers, key=_value),
         None if None in uppers else max(uppers, key=_value),
         all(goal["complete"] for goal in its),
-        tuple(dict.fromkeys(note for goal in its for note in goal["notes"])),
+        tuple(_notes_of_repeats(its)),
+        _missing(its),
+    )
+
+
+def _notes_of_repeats(its: Sequence[Record]) -> Iterator[str]:
+    """Yield each note once, with the number of repeats unless all have it."""
+    having = Counter(note for goal in its for note in dict.fromkeys(goal["notes"]))
+    for note, count in having.items():
+        yield note if count == len(its) else f"{note} (in {count} of {len(its)} repeats)"
+
+
+def _missing(its: Sequence[Record]) -> str:
+    """Return `no load was good in 1 of 5 repeats`; "" if all repeats have the same bounds."""
+    has = [(goal["lower"] is not None, goal["upper"] is not None) for goal in its]
+    if len(set(has)) == 1:
+        return ""
+    kinds = {"no load was good": (False, True), "no load was bad": (True, False)}
+    kinds["no bound is known"] = (False, False)
+    counts = ((words, has.count(each)) for words, each in kinds.items())
+    return ", ".join(
+        f"{words} in {count} of {len(its)} repeats" for words, count in counts if count
     )
 
 
@@ -107,7 +133,8 @@ def intervals_of(goal: Goal) -> tuple[str, list[str]]:
     """Return the unit of what was found for a goal, and a text of equal length for each case.
 
     `26.76 .. 26.86`; `>= 95` if no load was bad, `< 1` if none was good, `none` if neither bound
-    is known. An asterisk follows where the bounds are not as close as required.
+    is known. An asterisk follows where the bounds are not as close as required, or a bound is
+    missing in some repeats.
     """
     ends = [[each.lower, each.upper] if each else [None, None] for each in goal.found]
     known = [[exact(end) for end in each if end is not None] for each in ends]
@@ -122,10 +149,10 @@ def intervals_of(goal: Goal) -> tuple[str, list[str]]:
         for pair, each in zip(pairs, goal.found, strict=True)
     ]
     width = max(map(len, cells))
-    wide = any(each and not each.complete for each in goal.found)
+    marked = [each is not None and bool(each.missing or not each.complete) for each in goal.found]
     return unit, [
-        text.rjust(width) + (" *" if each and not each.complete else "  " * wide)
-        for text, each in zip(cells, goal.found, strict=True)
+        text.rjust(width) + (" *" if mark else "  " * any(marked))
+        for text, mark in zip(cells, marked, strict=True)
     ]
 
 
@@ -140,15 +167,21 @@ def _interval(found: Found | None, lower: str, upper: str) -> str:
 
 
 def found_in_words(found: Found) -> str:
-    """Return `26.76 Mbit/s to 26.86 Mbit/s`; of an irregular result what is missing."""
-    wide = "" if found.complete else ", wider than required"
-    if found.lower and found.upper:
-        return f"{found.lower['text']} to {found.upper['text']}{wide}"
+    """Return `26.76 Mbit/s to 26.86 Mbit/s`; of an irregular result what is missing.
+
+    If a bound is missing in some repeats, the interval is that of the others.
+    """
+    ends = [f"{end['text']}" for end in (found.lower, found.upper) if end]
+    if len(ends) > 1:
+        wide = "" if found.complete else ", wider than required"
+        return f"{' to '.join(ends)}{wide}" + (f"; {found.missing}" if found.missing else "")
     if found.lower:
-        return f"irregular, at least {found.lower['text']}: no load was bad"
-    if found.upper:
-        return f"irregular, below {found.upper['text']}: no load was good"
-    return "irregular, no bound is known"
+        words = f"at least {ends[0]}: no load was bad"
+    elif found.upper:
+        words = f"below {ends[0]}: no load was good"
+    else:
+        words = "no bound is known"
+    return f"irregular, {found.missing or words}"
 
 
 def shows_bounds(statement: Record, of: Sequence[Goal]) -> bool:
@@ -200,9 +233,9 @@ def search_notes(cases: Sequence[Record]) -> list[str]:
 
     Notes that differ in their numbers are one, that of the first case.
     """
-    found: dict[str, list[str]] = {}
-    for note in _notes(cases):
-        found.setdefault(_NUMBER.sub("#", note), []).append(note)
+    found: dict[tuple[str, str], list[str]] = {}
+    for name, note in _notes(cases):
+        found.setdefault((name, _NUMBER.sub("#", note)), []).append(f"{name}{note}")
     return [
         notes[0] + (f" (in {len(notes)} of {len(cases)} cases)" if len(cases) > 1 else "")
         for notes in found.values()
@@ -223,23 +256,27 @@ def efforts(cases: Sequence[Record]) -> list[str]:
     ]
 
 
-def _notes(cases: Sequence[Record]) -> Iterator[str]:
-    """Yield the notes of each goal and each point, once for each case that has it."""
+def _notes(cases: Sequence[Record]) -> Iterator[tuple[str, str]]:
+    """Yield each name of a goal or point with a note on it, once for each case that has it."""
     for goal in goals(cases):
         for each in goal.found:
-            yield from (f"{goal.label}: {note}" for note in (each.notes if each else ()))
+            yield from ((goal.label, f": {note}") for note in (each.notes if each else ()))
     for case in cases:
-        yield from point_notes(case)
+        yield from _notes_of_points(case)
 
 
-def point_notes(case: Record) -> list[str]:
-    """Return why points were not run, and how much was lost at others."""
+def _notes_of_points(case: Record) -> list[tuple[str, str]]:
     notes = (
-        f"{each['name']}{': ' if each['ran'] else ' was not run: '}{each['note']}"
+        (each["name"], f"{': ' if each['ran'] else ' was not run: '}{each['note']}")
         for each in points(case)
         if each["note"]
     )
     return list(dict.fromkeys(notes))
+
+
+def point_notes(case: Record) -> list[str]:
+    """Return why points were not run, and how much was lost at others."""
+    return [f"{name}{note}" for name, note in _notes_of_points(case)]
 
 
 FUNCTIONS: dict[str, Callable[..., Any]] = {

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
     from qospec.model.suite import GoalResult, Search
     from qospec.run.job import Work
-    from qospec.run.phase import Setting
+    from qospec.run.phase import Refusal, Setting
 
 MOST_ASSUMED = 64
 """How many trials are assumed to end in some way, at most, to find one to run ahead."""
@@ -36,13 +36,14 @@ class SearchRun(PhaseRun):
         self._lengths_ps: dict[Request, int] = {}
         self._trials: list[SearchTrial] = []
         self._wanted: Request | None = None
+        self._refused: dict[Request, Refusal] = {}
         self._note = ""
         self._follow()
 
     @property
     def result(self) -> SearchResult:
         """Return what it has come to so far."""
-        warmup_ps = self._setting.plan.case.run.warmup_ps
+        warmup_ps = self._search.warmup_ps(self._setting.plan.case.run)
         emulated_ps = sum(warmup_ps + each.trial.length_ps for each in self._trials)
         goals = outcome(self._progress)
         trials = tuple(self._trials)
@@ -72,11 +73,11 @@ class SearchRun(PhaseRun):
         if not isinstance(planned, CasePlan):
             where = text_of(part.load, self._search.dimension)
             error = f"no trial of `{self._search.name}` at {where}: {planned.message}"
-            self._note = planned.message if planned.by_result else ""
+            self._refused[part] = planned
             self._known[part] = TrialResult(error=error)
             return None
         self._lengths_ps[part] = planned.case.run.measure_ps
-        names = ("trial", str(part.load), str(part.number))
+        names = ("search", self._search.goals[0].name, str(part.load), str(part.number))
         return self._setting.work(planned, *names, keeps=False)
 
     def _follow(self) -> None:
@@ -85,9 +86,14 @@ class SearchRun(PhaseRun):
             result = self._known.get(asked)
             if result is None:
                 return
+            refused = self._refused.get(asked)
+            if refused is not None and refused.by_result:
+                self._note = refused.message
+                self._end()
+                return
             error = result.error or ("" if result.sent else self._nothing_sent(asked))
             if error:
-                self._end("" if self._note else error)
+                self._end(error)
                 return
             trial = self._trial(asked, result)
             self._trials.append(SearchTrial(trial, result))

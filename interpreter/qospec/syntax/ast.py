@@ -508,6 +508,12 @@ class Test(Documented):
         """Return its own statements, without those of its base."""
         return self.body.statements if self.body is not None else ()
 
+    @property
+    def base_path(self) -> Path | Name:
+        """Return what it is built on, without arguments; its name if it is built on nothing."""
+        base = self.base
+        return self.name if base is None else base.path if isinstance(base, Call) else base
+
 
 class Property(Documented):
     """`property name { … }`."""

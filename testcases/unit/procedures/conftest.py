@@ -30,6 +30,7 @@ topology bench {{
 
 test t = {base} on bench {{
   flow user = packets {{ {sent} }} from a to b
+  {criteria}
 }}
 """
 DEVICES = {
@@ -41,19 +42,25 @@ DEVICES = {
     "policer": """meter = police { cir = 19.3 Mbit/s @ip, cbs = 50 kB }
   queue = fifo { limit = 64 pkt }
   west.rx -> meter -> queue -> east.tx""",
+    "tight policer": """meter = police { cir = 19.3 Mbit/s @ip, cbs = 5 kB }
+  queue = fifo { limit = 64 pkt }
+  west.rx -> meter -> queue -> east.tx""",
+    "hole": """meter = police { cir = 8 bit/s @ip, cbs = 400 B }
+  queue = fifo { limit = 64 pkt }
+  west.rx -> meter -> queue -> east.tx""",
 }
-"""One that serves 40,000 packets/s while 64 wait; one as fast as its lines; one that polices."""
+"""One that serves 40,000 packets/s while 64 wait; one as fast as its lines; some that police."""
 
 
 @pytest.fixture
 def carried_out(planned, problems) -> Callable[..., Documents]:
     """Return a function that runs a test of one flow, and gives its cases by their parameters."""
 
-    def run(base: str, device: str, sent: str, out: str = "media.fast_ethernet") -> Documents:
-        module = base.partition(".")[0]
-        plans = planned(
-            BENCH.format(module=module, device=DEVICES[device], out=out, base=base, sent=sent)
-        )
+    def run(
+        base: str, device: str, sent: str, criteria: str = "", out: str = "media.fast_ethernet"
+    ) -> Documents:
+        its = {"module": base.partition(".")[0], "device": DEVICES[device], "out": out}
+        plans = planned(BENCH.format(base=base, sent=sent, criteria=criteria, **its))
         assert not problems.errors
         runs = [PhasedRun(Setting(each, Bounds()), "") for each in plans]
         ended = run_here(Schedule(runs), lambda: None)

@@ -49,7 +49,13 @@ def test_throughput_is_what_the_processor_serves(router):
 def test_large_frames_pass_at_the_rate_of_the_line(router):
     goal = goals(router[LARGE])["no_loss"]
     assert (goal["upper"], Fraction(goal["lower"]["value"])) == (None, 100_000_000)
-    assert reported(router[LARGE])["buffer_time"] == 0
+
+
+def test_sizes_that_are_never_lost_have_no_buffer_time(router):
+    """Source: RFC 9004, 5.1."""
+    assert goals(router[LARGE])["back_to_back"]["upper"] is None
+    assert reported(router[LARGE])["buffer_time"] is None
+    assert router[LARGE]["verdict"] == "measured"
 
 
 def test_latency_is_measured_at_the_throughput(router):
@@ -74,6 +80,19 @@ def test_back_to_back_frames_fill_the_queue_and_give_its_time(router):
     assert burst.denominator == 1
     assert abs(burst - expected) <= 4
     assert values["buffer_time"] * SMALL_PER_S == pytest.approx(WAITING, abs=3)
+
+
+def test_criteria_may_judge_the_frame_rate_and_the_buffer_time(carried_out):
+    """The buffer holds 64 frames of 6.72 us, 430 us; both are known to within their bounds."""
+    criteria = """expect served: frame_rate >= 40_000 frame/s
+  expect slower: frame_rate < 40_000 frame/s
+  expect deep: buffer_time >= 400 us when size == 64 B @frame
+  expect deeper: buffer_time >= 500 us when size == 64 B @frame"""
+    documents = carried_out(BENCHMARK.replace("100 ms", "1 s"), "processor", SENT, criteria)
+    verdicts = {each["label"]: each["verdict"] for each in documents[SMALL]["statements"]}
+    assert [verdicts[name] for name in ("served", "slower")] == ["pass", "fail"]
+    assert [verdicts[name] for name in ("deep", "deeper")] == ["pass", "fail"]
+    assert documents[SMALL]["verdict"] == "fail"
 
 
 def test_a_slower_line_is_found_in_steps_too(carried_out):
@@ -157,6 +176,9 @@ test short = rfc2544.benchmark(line = 100 Mbit/s @line, duration = 1 s, stream =
     added = [what for what, _ in short.deviations if (what, _) not in whole.deviations]
     assert added == ["trials of less than 60 s (24)", "a stream of less than 120 s (26.2)"]
     assert any("26.5" in what for what, _ in whole.deviations)
+    assert "queues" in dict(short.deviations)["trials of less than 60 s (24)"]
+    assert any("load of a trial is of each flow" in what for what, _ in whole.deviations)
+    assert any("not compared with the links" in why for _, why in whole.deviations)
     assert [len(test.cases) for test in (whole, short)] == [7, 7]
 
 

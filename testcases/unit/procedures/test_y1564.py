@@ -5,7 +5,7 @@ from fractions import Fraction
 import pytest
 
 BASE = """y1564.activation(
-  cir = 20 Mbit/s @frame, EIR loss = 0, delay = 1 ms, variation = 200 us,
+  cir = 20 Mbit/s @frame, EIR bursts = 100 kB @frame, loss = 0, delay = 1 ms, variation = 200 us,
   step_time = 500 ms, performance_time = 1 s
 )"""
 SENT = "rate = load, size = 512 B @frame"
@@ -13,8 +13,8 @@ SENT = "rate = load, size = 512 B @frame"
 
 @pytest.fixture
 def activated(carried_out):
-    def run(device, eir="", out="media.fast_ethernet"):
-        (document,) = carried_out(BASE.replace("EIR", eir), device, SENT, out=out).values()
+    def run(device, eir="", out="media.fast_ethernet", base=BASE):
+        (document,) = carried_out(base.replace("EIR", eir), device, SENT, out=out).values()
         return document
 
     return run
@@ -43,10 +43,33 @@ def test_a_policer_of_the_contract_passes(activated):
 def test_without_a_policer_too_much_passes(activated):
     """CIR + EIR and a quarter more arrive, 25 Mbit/s. Source: the policing step."""
     document = activated("queue")
-    (label,) = failed(document)
-    assert "policed.user" in label
-    assert "<=" in label
-    assert rates(document)[label] == pytest.approx(25_000_000, rel=1e-3)
+    assert failed(document) == ["at_most[policed.user]"]
+    assert rates(document)["at_most[policed.user]"] == pytest.approx(25_000_000, rel=1e-3)
+
+
+def test_a_policing_step_that_offers_too_little_is_not_valid(activated):
+    """2 MB in 500 ms are 32 Mbit/s, more than the 5 Mbit/s above CIR: all devices would pass."""
+    base = BASE.replace("100 kB", "2 MB")
+    for device in ("queue", "policer"):
+        document = activated(device, base=base)
+        assert document["verdict"] == "inconclusive"
+        (invalid,) = (each for each in document["statements"] if each["kind"] == "require")
+        assert invalid["label"] == "above_limit[policed.user]"
+        assert invalid["verdict"] == "inconclusive"
+
+
+@pytest.mark.parametrize("step_ms", [50, 100, 500])
+def test_a_policer_passes_however_short_the_steps_are(activated, step_ms):
+    """A step of 50 ms has 245 frames at CIR, so one is more than `precision`."""
+    base = BASE.replace("500 ms", f"{step_ms} ms").replace("100 kB", "15 kB")
+    document = activated("tight policer", base=base)
+    assert (document["verdict"], failed(document)) == ("pass", [])
+
+
+def test_a_device_that_forwards_nothing_fails_each_step(activated):
+    document = activated("hole")
+    assert document["verdict"] == "fail"
+    assert {"arrives[excess.user]", "arrives[policed.user]"} <= {*failed(document)}
 
 
 def test_a_line_below_the_committed_rate_fails_where_it_is_reached(activated):

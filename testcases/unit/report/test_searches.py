@@ -73,9 +73,11 @@ def case(*its):
     [
         ([(1_000_000, 2_000_000)], "1 .. 2"),
         ([(1_000_000, 2_000_000), (1_500_000, 3_000_000)], "1 .. 3"),
-        ([(1_000_000, 2_000_000), (1_500_000, None)], ">= 1"),
+        ([(1_000_000, 2_000_000), (1_500_000, None)], "1 .. 2 *"),
+        ([(None, 2_000_000), (1_000_000, 3_000_000)], "1 .. 3 *"),
+        ([(1_000_000, None), (1_500_000, None)], ">= 1"),
         ([(None, 2_000_000)], "< 2"),
-        ([(None, 2_000_000), (1_000_000, None)], "none"),
+        ([(None, 2_000_000), (1_000_000, None)], "none *"),
         ([(10_000_000, 10_000_100)], "10.0000 .. 10.0001"),
     ],
 )
@@ -102,6 +104,32 @@ def test_what_was_found_in_words(ends, words):
     assert found_in_words(found([goal(*ends)])) == words
 
 
+@pytest.mark.parametrize(
+    ("its", "words"),
+    [
+        (
+            [(1_000_000, 2_000_000), (None, 3_000_000), (1_500_000, 2_500_000)],
+            "1.0 Mbit/s to 2.5 Mbit/s; no load was good in 1 of 3 repeats",
+        ),
+        (
+            [(1_000_000, None), (None, 3_000_000), (None, 2_000_000)],
+            "irregular, no load was good in 2 of 3 repeats, no load was bad in 1 of 3 repeats",
+        ),
+        (
+            [(1_000_000, 2_000_000), (None, None)],
+            "1.0 Mbit/s to 2.0 Mbit/s; no bound is known in 1 of 2 repeats",
+        ),
+    ],
+)
+def test_a_bound_that_some_repeats_miss_leaves_the_interval_of_the_others(its, words):
+    assert found_in_words(found([goal(*ends) for ends in its])) == words
+
+
+def test_a_note_of_some_repeats_says_of_how_many():
+    its = [goal(1, 2, "all"), goal(None, 2, "all", "no load was good"), goal(1, 2, "all")]
+    assert found(its).notes == ("all", "no load was good (in 1 of 3 repeats)")
+
+
 def test_a_result_that_is_wider_than_required_says_so():
     wide = found([goal(1_000_000, 2_000_000, complete=False)])
     assert found_in_words(wide).endswith(", wider than required")
@@ -115,6 +143,22 @@ def test_notes_are_shown_once_with_the_number_of_their_cases(phased):
         "half was not run: `soak` has no lower bound (in 2 of 2 cases)",
     ]
     assert search_notes(phased["cases"][:1])[0].endswith("27.3 Mbit/s")
+
+
+def test_notes_of_points_whose_names_end_in_digits_are_kept_apart():
+    points = [
+        {"kind": "point", "name": name, "ran": False, "note": "`ndr` has no lower bound"}
+        for name in ("pdr_10", "pdr_50")
+    ]
+    assert search_notes([{"name": "a", "phases": points}, {"name": "b", "phases": points}]) == [
+        "pdr_10 was not run: `ndr` has no lower bound (in 2 of 2 cases)",
+        "pdr_50 was not run: `ndr` has no lower bound (in 2 of 2 cases)",
+    ]
+
+
+def test_a_note_says_what_a_point_lost():
+    point = {"kind": "point", "name": "half", "ran": True, "note": "3 of 9 packets were lost"}
+    assert search_notes([{"name": "a", "phases": [point]}]) == ["half: 3 of 9 packets were lost"]
 
 
 def test_bounds_are_drawn_over_a_sweep_as_intervals_once(phased):

@@ -1,6 +1,7 @@
 """Searches as they run: which trials count, and that nothing depends on what runs beside them."""
 
 import pickle
+import re
 from fractions import Fraction
 
 import numpy as np
@@ -139,6 +140,38 @@ def test_repeats_are_drawn_independently(planned) -> None:
     same = {(t["load"]["value"], t["number"]): t["lost"] for t in first["trials"]}
     lost = {(t["load"]["value"], t["number"]): t["lost"] for t in second["trials"]}
     assert any(same[key] != lost[key] for key in same.keys() & lost.keys())
+
+
+def test_two_searches_for_the_same_are_drawn_independently(planned) -> None:
+    head, search, flow, rest = re.split("(  search.*?)(  flow)", TEXT, flags=re.DOTALL)
+    again = re.sub("(ndr|pdr)", r"\1_2", search)
+    both = "".join((head, search, again, flow, rest))
+    first, second = document(phased(planned, both))["phases"]
+    seen = {(t["load"]["value"], t["number"]): t["lost"] for t in first["trials"]}
+    lost = {(t["load"]["value"], t["number"]): t["lost"] for t in second["trials"]}
+    assert any(seen[key] != lost[key] for key in seen.keys() & lost.keys())
+
+
+def test_a_burst_has_no_warmup_which_would_be_part_of_it(planned) -> None:
+    text = """
+    topology bench {
+      a, b = host
+      link a -- b via media.stm1
+    }
+    test t on bench {
+      search burst in 10 .. 20 {
+        goal longest { loss = 0 }
+        trial = burst * 1 ms
+        method = binary
+      }
+      flow f = ubr { pcr = 1_000 cell/s, phases = even } from a to b
+      run { warmup = 1 s }
+      report [longest.burst]
+    }
+    """
+    (search,) = document(phased(planned, text))["phases"]
+    assert [(t["sent"], t["length"]["text"]) for t in search["trials"]] == [(20, "20 ms")]
+    assert search["emulated"]["text"] == "20 ms"
 
 
 def test_repeats_are_judged_together_with_a_confidence(planned) -> None:

@@ -27,31 +27,74 @@ _Made = TypeVar("_Made")
 class Case(NamedTuple):
     """A case, or a test: its name, its test, and its sweeps' variables with their places.
 
-    `bases` are the tests that its test is built on, `place` is that of its test's name.
+    `bases` are the tests that its test is built on, the outermost last.
     """
 
     name: str
     test: Span
     variables: tuple[tuple[str, Span], ...]
-    bases: tuple[Span, ...] = ()
-    place: Span | None = None
+    bases: tuple[ast.Test, ...] = ()
+    heirs: tuple[ast.Test, ...] = ()
+    """By base, the test that is built on it."""
+
+    def base_of(self, span: Span) -> int | None:
+        """Return the index of the base that a place lies in, if it lies in one."""
+        return next((i for i, each in enumerate(self.bases) if span in each.span), None)
+
+    def at_use(self, diagnostic: Diagnostic) -> Diagnostic:
+        """Return a mistake in a base as one of the test that is built on it.
+
+        A base is correct on its own, which was checked. So the mistake is in its use: in the one
+        argument that the place names, or else in all of it.
+        """
+        first = self.base_of(diagnostic.span)
+        if first is None:
+            return diagnostic
+        named = [diagnostic.span, *(each.span for each in diagnostic.secondary)]
+        words = _words(*(each for each in named if each in self.bases[first].span))
+        place, remedy = diagnostic.span, diagnostic.help
+        for base, heir in zip(self.bases[first:], self.heirs[first:], strict=True):
+            given = _arguments(heir.base, base.parameters)
+            found = [(name, each) for name, each in given if name in words]
+            place, words = heir.base_path.span, set()
+            if len(found) == 1:
+                name, argument = found[0]
+                place, words = argument.span, _words(argument.value.span)
+                if diagnostic.help.startswith("write `"):  # in the base
+                    remedy = f"choose another `{name}`"
+        here = f"here, in `{self.bases[first].name.text}`"
+        labels = (Label(diagnostic.span, diagnostic.label or here), *diagnostic.secondary)
+        label = f"in the case `{self.name}`" if self.variables else ""
+        return replace(diagnostic, span=place, label=label, secondary=labels, help=remedy, fix=())
 
     def annotated(self, diagnostic: Diagnostic) -> Diagnostic:
         """Return a mistake with the case that it comes from, if the case is to blame.
 
-        That is so if it lies in what the test is built on, if it names a swept variable, or lies
-        outside the test: what is wrong with any value was reported before.
+        That is so if it names a swept variable, or lies outside the test: what is wrong with any
+        value was reported before.
         """
         span = diagnostic.span
-        if self.place is not None and any(span in base for base in self.bases):
-            labels = (*diagnostic.secondary, Label(self.place, f"in `{self.name}`"))
-            return replace(diagnostic, secondary=labels)
         words = set(re.findall(r"\w+", span.text)) if span in self.test else None
         for name, place in self.variables:
             if (words is None or name in words) and not diagnostic.secondary:
                 swept = Label(place, f"in the case `{self.name}`")
                 return replace(diagnostic, secondary=(swept,))
         return diagnostic
+
+
+def _words(*places: Span) -> set[str]:
+    return {word for place in places for word in re.findall(r"\w+", place.text)}
+
+
+def _arguments(
+    written: ast.Path | ast.Call | None, parameters: Sequence[ast.Parameter]
+) -> list[tuple[str, ast.Argument]]:
+    """Return the arguments of a use, each with the name of its parameter."""
+    arguments: Sequence[ast.Argument] = getattr(written, "arguments", ())  # a path has none
+    return [
+        (each.name.text if each.name else parameters[place].name.text, each)
+        for place, each in enumerate(arguments)
+    ]
 
 
 class BuiltIns(Protocol):
@@ -207,6 +250,7 @@ class Context:
     mistakes: int = 0
     _errors: int = 0
     _reported: set[tuple[str, str, int]] = field(default_factory=set)
+    _held: list[tuple[Case, Diagnostic]] = field(default_factory=list)
 
     def count_iteration(self, span: Span) -> None:
         """Count an iteration of a loop, or a point of a sweep; raises LimitReached."""
@@ -263,13 +307,41 @@ class Context:
         for each in mistake.also:
             self.report(each)
 
+    @contextmanager
+    def evaluated_for(self, test: Case | None) -> Iterator[None]:
+        """Evaluate the cases of a test.
+
+        A mistake in what the test is built on is kept back until all was evaluated: it follows from
+        another one of the test, or else the first of them is reported at the use.
+        """
+        self.case, before = test, self.mistakes
+        self._held = []
+        try:
+            yield
+            held = self._held
+            wrong_alone = test and any(
+                test.base_of(each.span) is not None for each in self.problems.errors
+            )
+            follows = wrong_alone or self.mistakes > before + len(held)
+            if test is not None and held and not follows:
+                self.case, self._held = None, []
+                self.mistakes = before
+                case, first = held[0]
+                self._report(case.at_use(first))
+        finally:
+            self.case, self._held = None, []
+
     def _report(self, diagnostic: Diagnostic) -> None:
         place = (diagnostic.code, diagnostic.span.source.name, diagnostic.span.start)
-        if diagnostic.severity == "error":
-            self.mistakes += 1
-        if place not in self._reported:
-            self._reported.add(place)
-            self.problems.add(self.case.annotated(diagnostic) if self.case else diagnostic)
-            self._errors += diagnostic.severity == "error"
-            if self._errors >= self.limits.errors:
-                raise LimitReached
+        is_error = diagnostic.severity == "error"
+        self.mistakes += is_error
+        if place in self._reported:
+            return
+        if is_error and self.case and self.case.base_of(diagnostic.span) is not None:
+            self._held.append((self.case, diagnostic))
+            return
+        self._reported.add(place)
+        self.problems.add(self.case.annotated(diagnostic) if self.case else diagnostic)
+        self._errors += is_error
+        if self._errors >= self.limits.errors:
+            raise LimitReached

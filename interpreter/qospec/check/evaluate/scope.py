@@ -18,6 +18,8 @@ if TYPE_CHECKING:
     from qospec.source import Span
     from qospec.syntax import ast
 
+FIELD = "a field"
+"""What messages call names of fields."""
 NODE = "a node"
 """What messages call names of nodes."""
 MAX_DEPTH = 60
@@ -61,7 +63,7 @@ class Binding:
         """Return the value; POISON after a mistake in it, which is reported where it is."""
         if self._value is None:
             if self in context.evaluating:
-                raise self._cycle(context.evaluating)
+                raise self._cycle(context)
             if len(context.evaluating) >= MAX_DEPTH:
                 raise error(
                     "E0605",
@@ -97,9 +99,16 @@ class Binding:
             raise error("E0515", message, span, help=help_text)
         return value
 
-    def _cycle(self, evaluating: list[Binding]) -> CheckError:
+    def _cycle(self, context: Context) -> CheckError:
+        evaluating = context.evaluating
         chain = [binding.name for binding in evaluating[evaluating.index(self) :]]
-        if len(chain) == 1:
+        if len(chain) == 1 and self.what == FIELD:
+            bases = context.case.bases if context.case else ()
+            message = f"`{self.name}` is defined in terms of itself"
+            if bases:
+                message = f"`{bases[-1].name.text}` declares no `{self.name}`"
+            help_text = f"write a value after `{self.name} =`"
+        elif len(chain) == 1:
             message = f"`{self.name}` is defined in terms of itself"
             help_text = "give it a name that its own value does not use"
         else:

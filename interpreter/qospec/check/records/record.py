@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
 from qospec.catalogue.kinds import NESTED, REQUIRED
 from qospec.check.evaluate.context import CheckError, error, together
-from qospec.check.evaluate.scope import Binding, Scope
+from qospec.check.evaluate.scope import FIELD, Binding, Scope
 from qospec.check.evaluate.values import List, Map, Poison, Value
 from qospec.check.records import fields, layers
 from qospec.check.records.spelling import (
@@ -143,9 +143,7 @@ class Record(Value):
         return layers.with_usual_layer(parameter, carried)
 
     def _bound(self, name: str, each: Field) -> Binding:
-        return Binding(
-            each.name.text, each.name.span, "a field", lambda: self._work_out(name, each)
-        )
+        return Binding(each.name.text, each.name.span, FIELD, lambda: self._work_out(name, each))
 
     def _work_out(self, name: str, each: Field) -> Value:
         scope = FieldScope(each.scope, self, name)
@@ -221,7 +219,7 @@ class Record(Value):
             return self._bindings[parameter.name]
         if parameter.default in (REQUIRED, None):
             return None
-        return Binding(name, self.span, "a field", lambda: fields.from_default(parameter))
+        return Binding(name, self.span, FIELD, lambda: fields.from_default(parameter))
 
 
 class FieldScope(Scope):

@@ -130,42 +130,44 @@ class _Expansion:
 
     def cases(self, room: int) -> tuple[Case, ...]:
         """Return the cases, at most `room`; none after the first with a mistake."""
+        with self._context.evaluated_for(self._case(self._node.name.text, ())):
+            try:
+                return self._cases(room)
+            except CheckError as mistake:
+                self._context.report(mistake)
+            except RecursionError:
+                self._context.report(too_deep(self._node.name.span))
+        return ()
+
+    def _cases(self, room: int) -> tuple[Case, ...]:
         built: dict[str, Case] = {}
-        self._context.case = self._case(self._node.name.text, ())
-        try:
-            for points in self._points(room):
-                name = case_name(self._node.name.text, points)
-                if name in built:
-                    raise error(
-                        "E0508",
-                        f"two cases are called `{name}`",
-                        self._sweep().span,
-                        help="sweep over different values",
-                    )
-                before = self._context.mistakes
-                self._context.case = self._case(name, points)
-                maker = CaseMaker(self._parts, points, self._networks, self._evaluator)
-                case = maker.build(name)
-                if case is None or self._context.mistakes > before:
-                    return ()
-                built[name] = case
-        except CheckError as mistake:
-            self._context.report(mistake)
-            return ()
-        except RecursionError:
-            self._context.report(too_deep(self._node.name.span))
-            return ()
-        finally:
-            self._context.case = None
+        for points in self._points(room):
+            name = case_name(self._node.name.text, points)
+            if name in built:
+                raise error(
+                    "E0508",
+                    f"two cases are called `{name}`",
+                    self._sweep().span,
+                    help="sweep over different values",
+                )
+            before = self._context.mistakes
+            self._context.case = self._case(name, points)
+            maker = CaseMaker(self._parts, points, self._networks, self._evaluator)
+            case = maker.build(name)
+            if case is None or self._context.mistakes > before:
+                return ()
+            built[name] = case
         return tuple(built.values())
 
     def _case(self, name: str, points: Combination) -> context.Case | None:
         variables = tuple((each.binding.name, each.binding.span) for each in points)
-        bases = tuple(part.node.span for part in self._parts[:-1])
+        tests = tuple(part.node for part in self._parts)
         known = all(each.text for each in points)  # of a template, values may not be
-        if not known or not (variables or bases):
+        if not variables and len(tests) == 1:
             return None
-        return context.Case(name, self._node.span, variables, bases, self._node.name.span)
+        if not known:
+            variables = ()
+        return context.Case(name, self._node.span, variables, tests[:-1], tests[1:])
 
     def _points(self, room: int) -> Iterator[Combination]:
         count = 0

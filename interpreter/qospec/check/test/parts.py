@@ -137,6 +137,12 @@ class CaseScope:
         for node, scope in self.of(ast.Let):
             self._let(node, scope)
 
+    def template_of(self, scope: Scope) -> ast.Test | None:
+        """Return the template whose names these are; None for those of a test with a topology."""
+        place = self.scopes.index(scope)
+        first = self.scopes.index(self.topology[1]) if self.topology else len(self.scopes)
+        return self._parts[place].node if place < first else None
+
     def of(self, kind: type[T]) -> Iterator[tuple[T, Scope]]:
         """Yield the statements of one kind, each with the names that it sees."""
         for statement, scope in self.statements:

@@ -61,6 +61,7 @@ class Phases:
         nodes: In their order.
         read: What they mean, as far as they have been read; None after a mistake.
         values: By variable, its highest value in the first phase that binds it.
+        unused: The variables that the phases of templates bind and nothing uses, with the template.
     """
 
     def __init__(self, names: CaseScope, evaluator: Evaluator) -> None:
@@ -75,12 +76,16 @@ class Phases:
             ast.Point: spellings(POINT),
         }
         used = {name for each, _ in names.statements for name in _names_used(each)}
-        template = names.topology is None  # its flows, which use names, are elsewhere
-        self._binds = [self._variables(each, None if template else used) for each in self.nodes]
+        placed = [(node, names.template_of(scope)) for node, scope in _placed(names)]
+        # the flows of a template, which use its names, are elsewhere
+        self._binds = [self._variables(each, None if of else used) for each, of in placed]
         self.variables: dict[str, ast.Name] = {}
-        for node in self.nodes:
+        self.unused: dict[str, ast.Test] = {}
+        for node, template in placed:
             for name in self._bound(node):
                 self.variables.setdefault(name.text, name)
+                if template is not None and names.topology is not None and name.text not in used:
+                    self.unused.setdefault(name.text, template)
 
     def _variables(self, node: PhaseNode, used: set[str] | None) -> list[ast.Bind]:
         """Return the bindings of a phase that are no fields of it: names that something uses."""

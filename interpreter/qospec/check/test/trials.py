@@ -75,6 +75,8 @@ class CaseMaker:
         before, self._context.loop_iterations = self._context.mistakes, 0
         phases = self._phases = Phases(names, self._evaluator)
         builder.topology()
+        for variable, template in phases.unused.items():
+            self._context.report(self._needs_flow(phases.variables[variable], template))
         run = run_of(names, self._evaluator)
         found = [self._read(phases, number, run) for number in range(len(phases.nodes))]
         points = {each.name: each.value for each in found if each is not None}
@@ -137,7 +139,9 @@ class CaseMaker:
             made = phases.phase(names, trial, run)
             trial_ps = made.goals[0].trial_ps if isinstance(made, Search) else None
         if isinstance(phase, Search):
-            run = replace(run, measure_ps=trial_ps or phase.goals[0].trial_ps, repeat=1)
+            length_ps = trial_ps or phase.goals[0].trial_ps
+            warmup_ps = phase.warmup_ps(run)
+            run = replace(run, warmup_ps=warmup_ps, measure_ps=length_ps, repeat=1)
         builder.flows(phases.unbound(trial.number))
         self._change(builder, phases, trial, run)
         case = builder.required(self._case, run)
@@ -191,6 +195,18 @@ class CaseMaker:
                 )
                 seen = PhaseSeen(node.name.text, tuple(builder.built), builder.uses, point)
         return seen if self._context.mistakes == before else None
+
+    def _needs_flow(self, variable: ast.Name, template: ast.Test) -> CheckError:
+        name, flow = variable.text, "flow user = packets { rate = load, … } from a to b"
+        return error(
+            "E0514",
+            f"`{template.name.text}` needs a flow that uses `{name}`",
+            self._parts[-1].node.base_path.span,
+            secondary=(variable.span, f"`{name}` is given values here"),
+            help=f"write it in a flow, such as `{flow}`"
+            if name == "load"
+            else f"write `{name}` in a flow's traffic",
+        )
 
     def _guarded(self, read: Callable[[], Phase | None]) -> Phase | None:
         try:

@@ -83,7 +83,8 @@ def test_a_mistake_in_a_template_names_the_test_that_makes_it(checked):
     _, problems = checked(user(), lib=STEPS.replace("report f.lost", "report f.reordered"))
     text = render_all(problems)
     assert "lib.qos:9" in text
-    assert "in `user:share=10%`" in text
+    assert "^^^^^^^^^ in the case `user:share=10%`" in text
+    assert "- here, in `steps`" in text
 
 
 def test_a_mistake_that_no_use_can_mend_is_reported_once_in_the_template(checked):
