@@ -14,7 +14,7 @@ from qospec.judge.verdict import NOT_APPLICABLE
 from qospec.report.charts.parameter import scale_of
 from qospec.report.charts.plot import point, varying
 from qospec.report.figures import figures
-from qospec.report.searches import goals, intervals_of, shows_bounds
+from qospec.report.searches import Goal, goals, intervals_of, shows_bounds
 from qospec.report.views import columns
 
 Record = Mapping[str, Any]
@@ -85,6 +85,8 @@ def grids(cases: Sequence[Record], room: int, rows: int) -> list[Grid]:
     whole = _by_case(cases)
     if not whole.columns:
         return []
+    if len(cases) == 1 and (turned := _by_index(cases)) is not None:
+        return [_thinned(grid, rows) for grid in _fitting(turned, room)]
     found = [_fitting(whole, room)]
     if len(cases) >= LEAST_ROWS and len(varying(cases)) > 1:
         found.append([part for grid in _crossed(cases) for part in _fitting(grid, room)])
@@ -94,6 +96,25 @@ def grids(cases: Sequence[Record], room: int, rows: int) -> list[Grid]:
 
 def _by_case(cases: Sequence[Record]) -> Grid:
     return Grid("", [*_keys(cases, varying(cases)), *_judged(cases), *_values(cases)], len(cases))
+
+
+def _by_index(cases: Sequence[Record]) -> Grid | None:
+    """Return what a case reports in loops, with a row for each index of its labels.
+
+    That is all of its values, or there is no such table: `delay[p.user]` and `delay[q.user]` are a
+    column of two rows.
+    """
+    rows: dict[str, dict[str, Record | None]] = {}
+    for label, (statement,) in _reported(cases, goals(cases)):
+        name, _, index = label.removesuffix("]").partition("[")
+        rows.setdefault(index.replace("][", ", "), {})[name] = statement
+    names = {tuple(row) for row in rows.values()}
+    if len(names) != 1 or len(rows) == 1 or goals(cases):
+        return None
+    values = [
+        _value(name, [row[name] for row in rows.values()]) for name in next(iter(rows.values()))
+    ]
+    return Grid("", [Column("at", "", list(rows), "key", "left"), *values], len(rows))
 
 
 def _keys(cases: Sequence[Record], names: Sequence[str]) -> Iterator[Column]:
@@ -115,30 +136,38 @@ def _values(cases: Sequence[Record]) -> Iterator[Column]:
     for goal in found_goals:
         unit, texts = intervals_of(goal)
         yield Column(goal.label, unit, texts, align="right")
-    reported = [
+    reported = _reported(cases, found_goals)
+    heads = without_index([label for label, _ in reported])
+    for head, (_, there) in zip(heads, reported, strict=True):
+        yield _value(head, there)
+
+
+def _reported(cases: Sequence[Record], of: Sequence[Goal]) -> list[tuple[str, list[Record | None]]]:
+    """Return the labels of what is reported beside goals, each with its statement in each case."""
+    return [
         (column["label"], there)
         for column in columns(cases, ("report",))
         for there in [[_applicable(each) for each in column["statements"]]]
-        if not all(each is None or shows_bounds(each, found_goals) for each in there)
+        if not all(each is None or shows_bounds(each, of) for each in there)
     ]
-    heads = without_common_index([label for label, _ in reported])
-    for head, (_, there) in zip(heads, reported, strict=True):
-        found = figures(
-            [each and each["measured"] for each in there],
-            [each and each.get("interval") for each in there],
-        )
-        yield Column(head, found.unit, _blank_where_none(found.texts, there))
 
 
-def without_common_index(labels: Sequence[str]) -> list[str]:
-    """Return labels without the index that all of them have: `latency[p.f]` where `p.f` is alone.
+def _value(head: str, there: Sequence[Record | None]) -> Column:
+    found = figures(
+        [each and each["measured"] for each in there],
+        [each and each.get("interval") for each in there],
+    )
+    return Column(head, found.unit, _blank_where_none(found.texts, there))
+
+
+def without_index(labels: Sequence[str]) -> list[str]:
+    """Return labels without their indices, `latency[p.f]`, if they are distinct without them.
 
     That is what a loop over flows adds to a label; with a single flow it says nothing.
     """
     parts = [label.partition("[") for label in labels]
-    indexed = {rest for _, bracket, rest in parts if bracket}
     short = [name or label for (name, _, _), label in zip(parts, labels, strict=True)]
-    return short if len(indexed) == 1 and len(set(short)) == len(labels) else list(labels)
+    return short if len(set(short)) == len(labels) else list(labels)
 
 
 def _applicable(statement: Record | None) -> Record | None:

@@ -463,7 +463,7 @@ __all__ = [
 
 
 class Parameter(Documented):
-    """`name: Type = default`; the type of a list is written as its annotation is: `[Data]`."""
+    """`name: Type = default`; the annotation of other types is `[Data]` or `Rate @line`."""
 
     name: Name
     annotation: Name

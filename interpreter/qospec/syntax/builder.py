@@ -96,6 +96,9 @@ class TreeBuilder:
             "quantity": self._quantity,
             "number": lambda span, parts: ast.Number(text=self._number(span, parts[0]), span=span),
             "list_type": lambda span, parts: ast.Name(text=f"[{parts[0].text}]", span=span),
+            "layered_type": lambda span, parts: ast.Name(
+                text=f"{parts[0].text} @{parts[1].text}", span=span
+            ),
             "text": lambda span, parts: ast.Text(text=parts[0][1:-1], span=span),
             "truth": lambda span, parts: ast.Boolean(value=parts[0] == "true", span=span),
         }

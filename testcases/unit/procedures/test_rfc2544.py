@@ -120,7 +120,7 @@ def test_throughput_alone_is_one_search(carried_out):
     [
         ("throughput", SENT, "E0105", "`throughput` needs `line`"),
         ("throughput(line = 100 Mbit/s @line)", "rate = 1 Mbit/s @line, size = size", "E0514",
-         "no flow depends on `load`"),
+         "`throughput` needs a flow that uses `load`"),
         ("throughput(line = 100 Mbit/s @line)", "rate = load, size = 64 B @frame", "W0623",
          "`size` is never used"),
         ("throughput(line = 100)", SENT, "E0204", "`line` is a bit rate"),

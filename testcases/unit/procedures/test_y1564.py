@@ -4,6 +4,8 @@ from fractions import Fraction
 
 import pytest
 
+from qospec.report.grid import grids
+
 BASE = """y1564.activation(
   cir = 20 Mbit/s @frame, EIR bursts = 100 kB @frame, loss = 0, delay = 1 ms, variation = 200 us,
   step_time = 500 ms, performance_time = 1 s
@@ -38,6 +40,18 @@ def test_a_policer_of_the_contract_passes(activated):
     steps = [phase["name"] for phase in document["phases"]]
     committed = ["cir_25", "cir_50", "cir_75", "cir_100"]
     assert steps == [*committed, "excess", "policed", "performance"]
+
+
+def test_each_step_reports_the_four_performance_attributes(activated):
+    """A row for each step; at CIR, 20 Mbit/s of frames pass."""
+    document = activated("policer")
+    (table,) = grids([document], 110, 40)
+    assert [column.head for column in table.columns] == [
+        "at", "information_rate", "frame_loss_ratio", "transfer_delay", "delay_variation"
+    ]  # fmt: skip
+    steps = ["cir_25", "cir_50", "cir_75", "cir_100", "excess", "policed", "performance"]
+    assert table.columns[0].cells == [f"{step}.user" for step in steps]
+    assert float(table.columns[1].cells[3]) == pytest.approx(20, rel=1e-3)
 
 
 def test_without_a_policer_too_much_passes(activated):

@@ -2,7 +2,7 @@
 
 import pytest
 
-from qospec.report.grid import aligned, grids, without_common_index
+from qospec.report.grid import aligned, grids, without_index
 
 
 def report(label, value, unit="pkt", **more):
@@ -116,13 +116,14 @@ def test_a_wide_table_has_narrow_heads_and_then_parts_each_with_its_keys():
     [
         (["latency[p.f]", "max[p.f]", "lost"], ["latency", "max", "lost"]),
         (["latency[p.f]", "latency[p.g]"], ["latency[p.f]", "latency[p.g]"]),
+        (["latency[p.f]", "max[q.f]"], ["latency", "max"]),
         (["latency[p.f]", "latency"], ["latency[p.f]", "latency"]),
         (["[x]", "lost"], ["[x]", "lost"]),
         ([], []),
     ],
 )
-def test_an_index_that_all_labels_have_is_left_out(labels, heads):
-    assert without_common_index(labels) == heads
+def test_indices_are_left_out_where_labels_differ_without_them(labels, heads):
+    assert without_index(labels) == heads
 
 
 def test_of_very_many_rows_some_are_shown_with_the_first_and_the_last():
@@ -141,6 +142,16 @@ def test_nothing_to_show_is_no_table():
 def test_a_single_case_needs_no_key():
     (grid,) = grids([case({}, [report("lost", 3)])], 80, 40)
     assert text(grid) == ["lost", "3"]
+
+
+def test_what_a_single_case_reports_in_loops_has_a_row_for_each_index():
+    """As the steps of Y.1564 do: seven points with four values each."""
+    labels = [f"{name}[{at}.user]" for at in ("idle", "busy") for name in ("rate", "lost")]
+    reports = [report(label, number) for number, label in enumerate(labels)]
+    (grid,) = grids([case({}, reports)], 80, 40)
+    assert text(grid) == ["at | rate | lost", "idle.user | 0 | 1", "busy.user | 2 | 3"]
+    (mixed,) = grids([case({}, reports[:-1])], 80, 40)
+    assert [column.head for column in mixed.columns] == labels[:-1]
 
 
 def test_decimal_points_are_below_each_other():

@@ -27,6 +27,7 @@ from qospec.check.evaluate.values import (
 from qospec.check.records.fields import MAPS
 from qospec.check.records.record import Record
 from qospec.diagnostics import did_you_mean, respelling
+from qospec.protocol.encapsulation import LAYERS
 from qospec.syntax import ast
 from qospec.units import number_text
 
@@ -49,6 +50,8 @@ NOUNS = {
 }
 _UNITS = {"Count": "cell", "Packets": "pkt", "Frames": "frame", "Calls": "call"}
 """Of what is counted."""
+_USUAL = {"Time": "s", "Data": "B", "Rate": "Mbit/s", "Length": "km"}
+"""Of what is measured, a usual unit."""
 
 
 class Signature:
@@ -190,8 +193,9 @@ class Signature:
 
 
 def _known_type(each: ast.Parameter, evaluator: Evaluator) -> None:
-    name = item_type(each.annotation.text) or each.annotation.text
-    of_list = name != each.annotation.text
+    annotation = each.annotation.text
+    name, layer = layer_of(item_type(annotation) or annotation)
+    of_list = annotation.startswith("[")
     known = [*TYPES] if of_list else [*TYPES, *WORDS]
     left_out = not each.annotation.span.text  # which has been reported
     if name not in known and not left_out:
@@ -208,6 +212,29 @@ def _known_type(each: ast.Parameter, evaluator: Evaluator) -> None:
                 fix=() if of_list else respelling(each.annotation.span, name, known),
             )
         )
+    elif layer:
+        try:
+            _verify_type_layer(each, name, layer)
+        except CheckError as mistake:
+            evaluator.context.report(mistake)
+
+
+def _verify_type_layer(each: ast.Parameter, name: str, layer: str) -> None:
+    """Require a layer, of a type that counts bits; raises CheckError."""
+    if name not in TYPES or not TYPES[name].has_data:
+        message, note, help_text = f"`{name}` counts no bits", "", f"write `{name}`"
+    elif layer not in LAYERS:
+        message, note = f"`{layer}` is not a layer", "layers: " + " ".join(LAYERS)
+        help_text = f"write `{name} @line`, or another layer"
+    else:
+        return
+    raise error("E0115", message, each.annotation.span, note=note, help=help_text)
+
+
+def layer_of(annotation: str) -> tuple[str, str]:
+    """Return a type such as `Rate @line` without its layer, and the layer, "" if there is none."""
+    name, _, layer = annotation.partition(" @")
+    return name, layer
 
 
 def item_type(annotation: str) -> str:
@@ -241,16 +268,17 @@ def unknown_of_type(annotation: str) -> Value:
     """Return the value of a parameter of which only the type is known."""
     if item_type(annotation):
         return List((unknown_of_type(item_type(annotation)),), known=False)
-    if annotation in TYPES:
-        dimension = TYPES[annotation]
-        return Amount(None, dimension, ANY_LAYER if dimension.has_data else "")
+    name, layer = layer_of(annotation)
+    if name in TYPES:
+        dimension = TYPES[name]
+        return Amount(None, dimension, layer or (ANY_LAYER if dimension.has_data else ""))
     return Boolean(None) if annotation == "Bool" else POISON
 
 
 def fit(value: Value, each: ast.Parameter, node: ast.Expression) -> Value:
     """Return the value if it is of the parameter's type; raises CheckError."""
-    annotation = each.annotation.text
-    if item_type(annotation) in TYPES and not isinstance(value, Poison):
+    annotation, layer = layer_of(each.annotation.text)
+    if layer_of(item_type(each.annotation.text))[0] in TYPES and not isinstance(value, Poison):
         return _fit_list(value, each, node)
     if isinstance(value, Poison) or (annotation not in TYPES and annotation not in WORDS):
         return value
@@ -259,6 +287,8 @@ def fit(value: Value, each: ast.Parameter, node: ast.Expression) -> Value:
     )
     if annotation in TYPES:
         if isinstance(value, Amount) and _measures(value, annotation):
+            if layer:
+                _verify_layer(value, layer, each, node)
             return Amount(value.value, TYPES[annotation], value.layer, value.text, value.published)
         what = named(value.dimension) if isinstance(value, Amount) else value.what
         if isinstance(value, Amount) and annotation == "Int" and value.dimension == NUMBER:
@@ -274,7 +304,24 @@ def fit(value: Value, each: ast.Parameter, node: ast.Expression) -> Value:
         node.span,
         label=f"this is {what}",
         secondary=(each.span, f"declared as {each.annotation.span.text} here"),
-        help=_other_type(value, annotation),
+        help=_other_type(value, annotation, layer, node),
+    )
+
+
+def _verify_layer(value: Amount, layer: str, each: ast.Parameter, node: ast.Expression) -> None:
+    """Require the layer that a parameter's type names; raises CheckError."""
+    if value.layer in (layer, ANY_LAYER) or value.value == 0:
+        return
+    what = "does not say which bits it counts" if not value.layer else f"counts bits @{value.layer}"
+    written = node.value if isinstance(node, ast.Layered) else node
+    raise error(
+        "E0212" if value.layer else "E0210",
+        f"`{each.name.text}` is counted @{layer}, and this {what}",
+        node.span,
+        secondary=(each.span, f"declared as {each.annotation.text} here"),
+        help=f"write `{written.span.text} @{layer}`"
+        if isinstance(written, ast.Quantity)
+        else f"count it `@{layer}`",
     )
 
 
@@ -282,11 +329,12 @@ def _fit_list(value: Value, each: ast.Parameter, node: ast.Expression) -> Value:
     """Return a list if its items are of the parameter's type; raises CheckError."""
     of = item_type(each.annotation.text)
     if not isinstance(value, List):
+        what = named(value.dimension) if isinstance(value, Amount) else value.what
         raise error(
             "E0204",
-            f"`{each.name.text}` is a list, not {value.what}",
+            f"`{each.name.text}` is a list, not {what}",
             node.span,
-            label=f"this is {value.what}",
+            label=f"this is {what}",
             secondary=(each.span, f"declared as {each.annotation.text} here"),
             help=f"write `[{node.span.text}]`",
         )
@@ -299,12 +347,15 @@ def _fit_list(value: Value, each: ast.Parameter, node: ast.Expression) -> Value:
     return List(tuple(items), value.known)
 
 
-def _other_type(value: Value, annotation: str) -> str:
+def _other_type(value: Value, annotation: str, layer: str, node: ast.Expression) -> str:
     """Return what to write if another kind of count was meant."""
-    if not isinstance(value, Amount) or annotation not in _UNITS:
+    unit = _USUAL.get(annotation) or _UNITS.get(annotation)
+    if not isinstance(value, Amount) or unit is None:
         return ""
+    if value.dimension == NUMBER and annotation in _USUAL:
+        return f"write a unit, such as `{node.span.text} {unit}{f' @{layer}' if layer else ''}`"
     if value.dimension == NUMBER and value.value is not None:
-        return f"write `{number_text(value.value, exact=True)} {_UNITS[annotation]}`"
+        return f"write `{number_text(value.value, exact=True)} {unit}`"
     meant = [name for name in _UNITS if TYPES[name] == value.dimension]
     return f"if these are meant, declare it as `{meant[0]}`" if meant else ""
 

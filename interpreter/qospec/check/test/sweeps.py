@@ -102,7 +102,7 @@ def _values(node: ast.Expression, scope: Scope, evaluator: Evaluator) -> list[tu
             )
         values = [(item, _text(item)) for item in series.items]
     if not values:
-        raise error("E0506", "this sweep has no values", node.span)
+        raise error("E0506", "this sweep has no values", node.span, help="add a value")
     return values
 
 
