@@ -159,12 +159,10 @@ class _Expansion:
             built[name] = case
         return tuple(built.values())
 
-    def _case(self, name: str, points: Combination) -> context.Case | None:
+    def _case(self, name: str, points: Combination) -> context.Case:
         variables = tuple((each.binding.name, each.binding.span) for each in points)
         tests = tuple(part.node for part in self._parts)
         known = all(each.text for each in points)  # of a template, values may not be
-        if not variables and len(tests) == 1:
-            return None
         if not known:
             variables = ()
         return context.Case(name, self._node.span, variables, tests[:-1], tests[1:])
