@@ -36,6 +36,8 @@ class Case(NamedTuple):
     bases: tuple[ast.Test, ...] = ()
     heirs: tuple[ast.Test, ...] = ()
     """By base, the test that is built on it."""
+    phase: tuple[tuple[str, Span], ...] = ()
+    """The variables of the phase that is being evaluated, with the places of their values."""
 
     def base_of(self, span: Span) -> int | None:
         """Return the index of the base that a place lies in, if it lies in one."""
@@ -71,15 +73,39 @@ class Case(NamedTuple):
         """Return a mistake with the case that it comes from, if the case is to blame.
 
         That is so if it names a swept variable, or lies outside the test: what is wrong with any
-        value was reported before.
+        value was reported before. Where it names the variable of a phase, its value is shown.
         """
         span = diagnostic.span
+        if span in self.test and (hidden := self._hidden_parameter(diagnostic)):
+            return hidden
         words = set(re.findall(r"\w+", span.text)) if span in self.test else None
         for name, place in self.variables:
             if (words is None or name in words) and not diagnostic.secondary:
                 swept = Label(place, f"in the case `{self.name}`")
                 return replace(diagnostic, secondary=(swept,))
+        for name, place in self.phase:
+            if name in _words(span) and span in self.test and not diagnostic.secondary:
+                value = Label(place, f"`{name}` has this value")
+                return replace(diagnostic, secondary=(value,))
         return diagnostic
+
+    def _hidden_parameter(self, diagnostic: Diagnostic) -> Diagnostic | None:
+        """Return the mistake of naming a parameter of a base, which is not known here."""
+        unknown = diagnostic.code == "E0101" or diagnostic.message.endswith("not a kind")
+        for base in self.bases if unknown else ():
+            for each in base.parameters:
+                if each.name.text == diagnostic.span.text:
+                    return replace(
+                        diagnostic,
+                        code="E0101",
+                        message=f"`{each.name.text}` is a parameter of `{base.name.text}`, "
+                        "not known here",
+                        label="",
+                        secondary=(Label(each.span, "declared here"),),
+                        help="write its value",
+                        fix=(),
+                    )
+        return None
 
 
 def _words(*places: Span) -> set[str]:

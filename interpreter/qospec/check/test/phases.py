@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from qospec.check.evaluate.scope import Scope
     from qospec.check.test.parts import CaseScope
     from qospec.model.suite import Phase, Run
+    from qospec.source import Span
 
 WHAT = "a variable of a phase"
 
@@ -109,6 +110,15 @@ class Phases:
         """Return what changes during the trials of a phase."""
         node = self.nodes[number]
         return changes_of(node) if isinstance(node, ast.Point) else []
+
+    def values_at(self, number: int) -> tuple[tuple[str, Span], ...]:
+        """Return the variables that a phase binds, with the places of their values."""
+        node = self.nodes[number]
+        own = [(node.name.text, node.values.span)] if isinstance(node, ast.Search) else []
+        binds = [
+            (name.text, bind.value.span) for bind in self._binds[number] for name in bind.names
+        ]
+        return (*own, *binds)
 
     def unbound(self, number: int) -> frozenset[str]:
         """Return the variables that a phase does not bind."""

@@ -78,7 +78,9 @@ class CaseMaker:
         for variable, template in phases.unused.items():
             self._context.report(self._needs_flow(phases.variables[variable], template))
         run = run_of(names, self._evaluator)
+        case = self._context.case
         found = [self._read(phases, number, run) for number in range(len(phases.nodes))]
+        self._context.case = case
         points = {each.name: each.value for each in found if each is not None}
         phases.declare_judged(names, points)
         builder.flows(built=False)
@@ -173,6 +175,9 @@ class CaseMaker:
         seen: PhaseSeen | None = None
         before = self._context.mistakes
         node = phases.nodes[number]
+        case = self._context.case
+        if case is not None:
+            self._context.case = case._replace(phase=phases.values_at(number))
         for lowest in (False, True):
             names, builder = self._builder()
             trial = Trial(number, lowest=lowest)

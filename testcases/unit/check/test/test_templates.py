@@ -160,3 +160,11 @@ def test_templates_of_one_name_may_be_in_several_files(checked):
     suite, problems = checked(text, lib=STEPS)
     assert not problems
     assert [test.name for test in suite.tests] == ["steps"]
+
+
+def test_a_mistake_at_the_value_of_a_phase_shows_that_value(checked):
+    search = "  search load in 10% .. 20% { goal ndr { loss = 0 } }\n"
+    flow = "  flow sent = ubr { pcr = load } from a to b\n"
+    _, problems = checked(f"{BENCH}test user on bench {{\n{search}{flow}}}\n")
+    assert codes_of((None, problems)) == ["E0202"]
+    assert "--------- `load` has this value" in render_all(problems)
