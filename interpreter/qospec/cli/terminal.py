@@ -17,7 +17,7 @@ from qospec.report.causes import reasons, unmet, with_confidence
 from qospec.report.cautions import caution_sentence, cautions
 from qospec.report.claims import claims_sentence
 from qospec.report.grid import GAP, aligned, grids
-from qospec.report.searches import efforts, search_notes
+from qospec.report.searches import efforts, point_notes, search_notes
 from qospec.report.similar import extent, least_and_most, same_way, similar
 from qospec.report.views import counts, plural, worst
 from qospec.report.words import confidence, ends
@@ -170,6 +170,8 @@ class Console:
         its = self._tables.get(case["name"], ())
         if not its or self._verbose:
             self._print_line(case["verdict"], case["name"], seconds)
+            if not its:
+                say(*(f"    note  {note}" for note in point_notes(case)))
         if its:
             self._waiting[case["name"]] = (case, seconds)
             if all(name in self._waiting for name in its):

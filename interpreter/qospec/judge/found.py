@@ -1,12 +1,13 @@
 """Judging by what searches have found: a load between two bounds, not a number.
 
 `ndr.load >= y` holds if the lower bound is at least y, does not if the upper bound is below y, and
-is undecided in between. If a bound is missing, the other decides: the greatest load that is good is
-the highest of the range if that is good, and there is none, below all of the range, if none is.
+is undecided in between. If a bound is missing, the load is somewhere beyond that end of the range
+that was tried: how far is unknown. On a grid, bounds that are one step apart give it exactly.
 """
 
 from __future__ import annotations
 
+from dataclasses import replace
 from fractions import Fraction
 from typing import TYPE_CHECKING
 
@@ -20,12 +21,11 @@ if TYPE_CHECKING:
 
     from qospec.model.expression import Expression, Leaf, Reader, Value
     from qospec.model.suite import GoalResult
+    from qospec.units import Dimension
 
 COMPARISONS = ("==", "!=", "<", "<=", ">", ">=", "within", "within share", "in")
 NEGATIONS = {"!=": "==", ">": "<=", ">=": "<"}
 """Each comparison that is judged by its negation."""
-MOST = "most"
-"""The part of a result that is the upper end of its interval."""
 
 
 def value_of(leaf: Found, results: Mapping[str, GoalResult]) -> Value:
@@ -35,9 +35,7 @@ def value_of(leaf: Found, results: Mapping[str, GoalResult]) -> Value:
         return None
     if leaf.part == "regular":
         return result.regular
-    if leaf.part == MOST and result.upper is None and result.complete:
-        return result.lower
-    return result.upper if leaf.part in ("upper", MOST) else result.lower
+    return result.upper if leaf.part == "upper" else result.lower
 
 
 def loads(expression: Expression) -> list[Found]:
@@ -74,33 +72,59 @@ def limits(expression: Expression, read: Reader) -> Bounds | None:
 
 
 def limits_of(leaf: Found, read: Reader) -> Bounds:
-    """Return the bounds of a load; without a lower one, 0."""
-    lower, most = (_end(leaf, part, read) for part in ("lower", MOST))
-    return Bounds(Fraction(0) if lower is None else lower, most)
+    """Return the bounds of a load: without a lower one, from 0; without an upper one, no end."""
+    lower, upper = _ends(leaf, read)
+    if _is_exact(leaf, lower, upper):
+        return Bounds(lower, lower)
+    return Bounds(Fraction(0) if lower is None else lower, upper)
 
 
-def _end(leaf: Found, part: str, read: Reader) -> Fraction | None:
-    value = read(Found(leaf.goal, part, leaf.dimension, leaf.text))
-    return value if isinstance(value, Fraction) else None
+def _ends(leaf: Found, read: Reader) -> tuple[Fraction | None, Fraction | None]:
+    values = (read(replace(leaf, part=part)) for part in ("lower", "upper"))
+    lower, upper = (value if isinstance(value, Fraction) else None for value in values)
+    return lower, upper
+
+
+def _is_exact(leaf: Found, lower: Fraction | None, upper: Fraction | None) -> bool:
+    """Return whether no load of the grid is between the bounds."""
+    known = leaf.step is not None and lower is not None and upper is not None
+    return known and upper - lower <= leaf.step  # type: ignore[operator]
 
 
 def notes(expression: Expression, read: Reader) -> Iterator[str]:
-    """Yield a sentence for each load: between which bounds it is."""
-    for leaf in loads(expression):
-        if leaf.dimension is None:
-            continue
-        lower, upper = (
-            None if (end := _end(leaf, part, read)) is None else text_of(end, leaf.dimension)
-            for part in ("lower", "upper")
-        )
-        name = f"`{leaf.text}`"
-        if lower and upper:
-            yield f"{name} is from {lower} to {upper}"
-        elif lower:
-            known = _end(leaf, MOST, read) is not None
-            yield f"no load was bad: {name} is {'' if known else 'at least '}{lower}"
-        else:
-            yield f"no load was good: {name} is below {upper}" if upper else f"{name} is unknown"
+    """Yield a sentence for each load and each `regular`: between which bounds it is, or why not."""
+    for leaf in dict.fromkeys(found_in(expression)):
+        lower, upper = _ends(leaf, read)
+        if leaf.part == "regular":
+            if read(leaf) is not True:
+                yield f"`{leaf.goal}` is irregular: {_irregular(lower, upper)}"
+        elif leaf.part == "load" and leaf.dimension is not None:
+            yield _where(leaf, lower, upper, leaf.dimension)
+
+
+NONE_BAD = "no load was bad up to the highest of the range"
+NONE_GOOD = "no load was good down to the lowest of the range"
+
+
+def _irregular(lower: Fraction | None, upper: Fraction | None) -> str:
+    if lower is None and upper is None:
+        return "no bound was found"
+    if lower is None:
+        return NONE_GOOD
+    return NONE_BAD if upper is None else "the search ended before its bounds were close enough"
+
+
+def _where(
+    leaf: Found, lower: Fraction | None, upper: Fraction | None, dimension: Dimension
+) -> str:
+    name = f"`{leaf.text}`"
+    low, high = (None if end is None else text_of(end, dimension) for end in (lower, upper))
+    if low and high:
+        exact = _is_exact(leaf, lower, upper)
+        return f"{name} is {low}: {high} was bad" if exact else f"{name} is from {low} to {high}"
+    if low:
+        return f"{NONE_BAD}: {name} is at least {low}"
+    return f"{NONE_GOOD}: {name} is below {high}" if high else f"{name} is unknown"
 
 
 def _joined(operator: str, values: list[Value]) -> Value:

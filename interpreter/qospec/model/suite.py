@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Protocol
 from qospec.dataclass import dataclass
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterable, Mapping
     from fractions import Fraction
 
     from qospec.catalogue.kinds import Kind
@@ -345,6 +345,14 @@ class GoalResult(NamedTuple):
     def regular(self) -> bool:
         """Return whether both bounds exist and are as close as the goal's width."""
         return self.complete and self.lower is not None and self.upper is not None
+
+
+def only_reports(cases: Iterable[Case]) -> bool:
+    """Return whether cases only search or report, so that nothing is to be judged."""
+    cases = list(cases)
+    kinds = {each.kind for case in cases for each in case.statements if each.kind != "invariant"}
+    searched = any(isinstance(phase, Search) for case in cases for phase in case.phases)
+    return kinds == {"report"} or (not kinds and searched)
 
 
 class CaseMaker(Protocol):

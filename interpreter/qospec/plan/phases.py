@@ -69,11 +69,11 @@ def _unfit(phase: Phase, ends: Ends) -> Iterator[Diagnostic]:
             yield _too_short(phase, ends.low, f"`{phase.name}` = {_load(phase.low, phase)}")
         for goal in phase.goals:
             yield from _too_fine(goal, phase, ends)
-        yield from _above_first_link(phase, ends.high)
+        yield from above_first_link(phase, ends.high)
     else:
         if _items(ends.high) < 1:
             yield _too_short(phase, ends.high, f"`{phase.name}`")
-        yield from _above_first_link(phase, ends.low)
+        yield from above_first_link(phase, ends.low)
 
 
 def _load(value: Fraction, search: Search) -> str:
@@ -153,7 +153,7 @@ def _too_fine(goal: Goal, search: Search, ends: Ends) -> Iterator[Diagnostic]:
     )
 
 
-def _above_first_link(phase: Phase, case: Case) -> Iterator[Diagnostic]:
+def above_first_link(phase: Phase, case: Case) -> Iterator[Diagnostic]:
     """Yield an error for each line of a host whose flows offer more than it carries."""
     network = case.networks[""]
     asked: dict[int, dict[int, Fraction]] = {}

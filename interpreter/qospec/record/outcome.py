@@ -12,9 +12,10 @@ from typing import TYPE_CHECKING, Any
 
 from qospec.catalogue.kinds import discover
 from qospec.judge.readings import QUANTILES
-from qospec.judge.verdict import VERDICTS, Verdict, worst
+from qospec.judge.verdict import PROBLEMS, VERDICTS, Verdict, worst
+from qospec.model.expression import found as found_in
 from qospec.model.expression import is_measured, measurements
-from qospec.model.suite import JUDGED, Search
+from qospec.model.suite import JUDGED, Search, only_reports
 from qospec.plan.settings import FieldValue, arrivals_kind, settings
 from qospec.protocol.parts import items_of
 from qospec.record.histograms import histogram_documents
@@ -73,12 +74,18 @@ def phases_document(plan: CasePlan, result: PhasesResult, command: str) -> Docum
         found = statement_document(each, judged, planned, errors=bool(result.errors))
         statements.append({**found, **series_document(each, judged)})
     document = _ran(plan, command, statements, result.readings(), result.errors)
+    unmet = {
+        leaf.goal
+        for each, judged in zip(plan.case.statements, statements, strict=True)
+        if judged["verdict"] in PROBLEMS
+        for leaf in found_in(each.expression)
+    }
     unfinished: list[Verdict] = [] if result.complete else ["inconclusive"]
     return {
         **document,
         "verdict": worst([document["verdict"], *unfinished]),
         "phases": phase_documents(result),
-        "why": [*_why_unjudged(plan.case), *why_of_phases(result)],
+        "why": [*_why_unjudged(plan.case), *why_of_phases(result, unmet)],
         "errors": list(result.errors),
     }
 
@@ -95,7 +102,7 @@ def _ran(
     if not _measures(plan.case.statements):
         # invariants that hold say nothing about how good a device is
         verdicts = [verdict for verdict in verdicts if verdict != "pass"]
-        verdicts.append("measured" if _only_reports(plan.case.statements) else "inconclusive")
+        verdicts.append("measured" if only_reports([plan.case]) else "inconclusive")
     if errors:
         verdicts.append("error")
     repeats = [_metrics(each) for each in readings]
@@ -158,14 +165,9 @@ def _measures(statements: Iterable[Statement]) -> bool:
     return any(s.judges and is_measured(s.expression) for s in statements)
 
 
-def _only_reports(statements: Sequence[Statement]) -> bool:
-    """Return whether there are reports and no criteria."""
-    return {each.kind for each in statements if each.kind != "invariant"} == {"report"}
-
-
 def _why_unjudged(case: Case) -> Iterator[str]:
     """Yield why nothing was judged and what to do about it, if nothing was."""
-    if _measures(case.statements) or _only_reports(case.statements):
+    if _measures(case.statements) or only_reports([case]):
         return
     if case.parameters and any(each.kind in JUDGED and each.idle for each in case.statements):
         yield NOTHING_MEASURED

@@ -15,7 +15,7 @@ from qospec.search.method import trials_of_a_load
 from qospec.units import PS_PER_S, RATIO, TIME, text_of
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Collection, Iterator
 
     from qospec.document import Document
     from qospec.judge.phases import PhaseResult, PhasesResult, SearchTrial
@@ -43,8 +43,21 @@ def _phase(result: PhaseResult) -> Document:
         "repeats": len(result.trials),
         "flows": list(result.flows),
         "ran": bool(result.trials),
-        "note": result.note,
+        "note": result.note or _lost(result),
     }
+
+
+def _lost(result: PointResult) -> str:
+    """Return how many items were lost at a point, of how many; "" if none were."""
+    lost, sent = (sum(getattr(each, of) for each in result.trials) for of in ("lost", "sent"))
+    if not lost:
+        return ""
+    kinds = {items_of(loss.population, loss.carries)[0] for t in result.trials for loss in t.losses}
+    items = f"{kinds.pop()}s" if len(kinds) == 1 else "items"
+    trials = len(result.trials)
+    return f"{lost:_} of {sent:_} {items} were lost" + (
+        f" in {trials} trials" if trials > 1 else ""
+    )
 
 
 def _search(result: SearchResult) -> Document:
@@ -136,18 +149,27 @@ def _causes(goal: Goal, found: GoalResult, result: SearchResult) -> Iterator[str
     if found.upper is None:
         return
     lost: Counter[tuple[str, str, str, str]] = Counter()
+    trials: Counter[tuple[str, str, str, str]] = Counter()
     for each in result.trials:
         if each.trial.load == found.upper and not is_good(goal, each.trial):
             for loss in each.result.losses:
-                lost[loss.population, loss.carries, loss.element, loss.cause] += loss.cells
-    for (population, carries, element, cause), count in lost.most_common(MAX_CAUSES):
+                place = loss.population, loss.carries, loss.element, loss.cause
+                lost[place] += loss.cells
+                trials[place] += 1
+    for place, count in lost.most_common(MAX_CAUSES):
+        population, carries, element, cause = place
         item, flow = items_of(population, carries)
-        items = f"{count:_} {item}{'' if count == 1 else 's'}"
-        yield f"{items} of {flow}: {element} ({cause})"
+        items = f"{count:_} {item}{'' if count == 1 else 's'} of {flow}"
+        often = f" in {trials[place]} trials" if trials[place] > 1 else ""
+        yield f"{items}{often}: {element} ({cause})"
 
 
-def why_of_phases(result: PhasesResult) -> list[str]:
-    """Return in sentences what kept goals from higher loads, and what was not finished."""
+def why_of_phases(result: PhasesResult, unmet: Collection[str] = ()) -> list[str]:
+    """Return in sentences what kept goals from higher loads, and what was not finished.
+
+    Of goals that were pursued to their end, only the `unmet` ones are named, if there are any:
+    those in criteria that do not hold.
+    """
     lines = []
     for phases in result.repeats:
         for each in phases:
@@ -155,11 +177,11 @@ def why_of_phases(result: PhasesResult) -> list[str]:
                 if each.note:
                     lines.append(f"the point `{each.phase.name}` was not run: {each.note}")
             else:
-                lines += _why_of_search(each)
+                lines += _why_of_search(each, unmet)
     return list(dict.fromkeys(lines))
 
 
-def _why_of_search(result: SearchResult) -> Iterator[str]:
+def _why_of_search(result: SearchResult, unmet: Collection[str]) -> Iterator[str]:
     search = result.phase
     if result.note:
         yield f"`{search.name}` was not searched: {result.note}"
@@ -169,7 +191,7 @@ def _why_of_search(result: SearchResult) -> Iterator[str]:
         if not found.complete:
             why = "the case ended" if result.cut else "the search reached its budget"
             yield f"`{goal.name}` is known only {_interval(found, search)}: {why}"
-        if found.upper is not None:
+        if found.upper is not None and (not unmet or goal.name in unmet):
             at = text_of(found.upper, search.dimension)
             causes = "; ".join(_causes(goal, found, result)) or "nothing was lost"
             yield f"`{goal.name}` at its upper bound of {at}: {causes}"

@@ -262,10 +262,21 @@ def _notes(cases: Sequence[Record]) -> Iterator[tuple[str, str]]:
         for each in goal.found:
             yield from ((goal.label, f": {note}") for note in (each.notes if each else ()))
     for case in cases:
-        notes = (
-            (each["name"], f" was not run: {each['note']}") for each in points(case) if each["note"]
-        )
-        yield from dict.fromkeys(notes)
+        yield from _notes_of_points(case)
+
+
+def _notes_of_points(case: Record) -> list[tuple[str, str]]:
+    notes = (
+        (each["name"], f"{': ' if each['ran'] else ' was not run: '}{each['note']}")
+        for each in points(case)
+        if each["note"]
+    )
+    return list(dict.fromkeys(notes))
+
+
+def point_notes(case: Record) -> list[str]:
+    """Return why points were not run, and how much was lost at others."""
+    return [f"{name}{note}" for name, note in _notes_of_points(case)]
 
 
 FUNCTIONS: dict[str, Callable[..., Any]] = {

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from qospec.engine import kernel
 from qospec.model.suite import Case
+from qospec.plan.phases import above_first_link
 from qospec.plan.plan import CasePlan, plan_trial
 from qospec.run import trial
 
@@ -35,10 +36,10 @@ NOT_FOUND = "E0515"
 
 
 class Refusal(NamedTuple):
-    """Why a trial cannot be run; `missing` if a load that it depends on was not found."""
+    """Why a trial cannot be run; `by_result` if that follows from what searches have found."""
 
     message: str
-    missing: bool = False
+    by_result: bool = False
 
 
 class Setting(NamedTuple):
@@ -67,7 +68,11 @@ class Setting(NamedTuple):
         assert self.plan.case.at is not None  # noqa: S101 -- a case with phases has it
         made = self.plan.case.at(phase, load, found, length_ps)
         if not isinstance(made, Case):
-            return Refusal(made.message, missing=made.code == NOT_FOUND)
+            return Refusal(made.message, by_result=made.code == NOT_FOUND)
+        overload = next(above_first_link(phase, made), None) if load is None else None
+        if overload is not None:
+            carries = "; ".join((overload.label, *overload.notes))
+            return Refusal(f"{overload.message} ({carries})", by_result=True)
         planned = plan_trial(self.plan, phase, made, self.bounds)
         return planned if isinstance(planned, CasePlan) else Refusal(planned[0].message)
 

@@ -87,7 +87,7 @@ class SearchRun(PhaseRun):
             if result is None:
                 return
             refused = self._refused.get(asked)
-            if refused is not None and refused.missing:
+            if refused is not None and refused.by_result:
                 self._note = refused.message
                 self._end()
                 return

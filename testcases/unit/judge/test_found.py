@@ -69,8 +69,8 @@ def test_ndr_is_compared_by_both_of_its_bounds(operator, bound, expected) -> Non
 @pytest.mark.parametrize(
     ("ndr", "bound", "expected"),
     [
-        ((100, None), 100, True),  # the highest load is good: it is the greatest of the range
-        ((100, None), 101, False),
+        ((100, None), 100, True),  # the highest load of the range is good
+        ((100, None), 101, None),  # what is above was not tried
         ((None, 10), 11, False),  # the lowest load is bad: there is none
         ((None, 10), 10, None),
         ((None, None), 1, None),
@@ -180,14 +180,67 @@ def test_a_report_of_ndr_shows_the_load_found() -> None:
 @pytest.mark.parametrize(
     ("ndr", "more", "words"),
     [
-        ((100, None), {}, "no load was bad: `ndr.rate` is 100 cell/s"),
-        ((100, None), {"complete": False}, "no load was bad: `ndr.rate` is at least 100 cell/s"),
-        ((None, 10), {}, "no load was good: `ndr.rate` is below 10 cell/s"),
+        (
+            (100, None),
+            {},
+            "no load was bad up to the highest of the range: `ndr.rate` is at least 100 cell/s",
+        ),
+        (
+            (None, 10),
+            {},
+            "no load was good down to the lowest of the range: `ndr.rate` is below 10 cell/s",
+        ),
         ((None, None), {}, "`ndr.rate` is unknown"),
     ],
 )
 def test_words_for_an_irregular_ndr(ndr, more, words) -> None:
     assert list(notes(Operation("<", (NDR, number(3))), reader(ndr, **more))) == [words]
+
+
+@pytest.mark.parametrize(("operator", "bound"), [("<", 200), ("<=", 100), ("==", 100), (">", 100)])
+def test_nothing_is_known_above_a_range_in_which_no_load_was_bad(operator, bound) -> None:
+    assert decided(Operation(operator, (NDR, number(bound))), reader((100, None))) is None
+
+
+@pytest.mark.parametrize(("operator", "bound"), [(">=", 1), (">", 9), ("==", 5), ("<", 9)])
+def test_nothing_is_known_below_a_range_in_which_no_load_was_good(operator, bound) -> None:
+    assert decided(Operation(operator, (NDR, number(bound))), reader((None, 10))) is None
+
+
+@pytest.mark.parametrize(
+    ("operator", "bound", "expected"),
+    [
+        ("==", 470, True),
+        ("==", 471, False),
+        ("!=", 471, True),
+        (">=", 471, False),
+        (">", 469, True),
+    ],
+)
+def test_bounds_one_step_apart_give_the_load_exactly(operator, bound, expected) -> None:
+    stepped = Found("ndr", "load", CELL_RATE, "ndr.n", Fraction(1))
+    comparison = Operation(operator, (stepped, number(bound)))
+    assert decided(comparison, reader((470, 471))) is expected
+    assert list(notes(comparison, reader((470, 471)))) == [
+        "`ndr.n` is 470 cell/s: 471 cell/s was bad"
+    ]
+    apart = Operation("==", (stepped, number(470)))
+    assert decided(apart, reader((470, 472))) is None
+
+
+@pytest.mark.parametrize(
+    ("ndr", "more", "why"),
+    [
+        ((100, None), {}, "no load was bad up to the highest of the range"),
+        ((None, 10), {}, "no load was good down to the lowest of the range"),
+        ((1, 10), {"complete": False}, "the search ended before its bounds were close enough"),
+        ((None, None), {}, "no bound was found"),
+    ],
+)
+def test_an_irregular_result_says_why(ndr, more, why) -> None:
+    found = judge(statement(REGULAR), reader(ndr, **more))
+    assert (found.verdict, found.note) == ("fail", f"`ndr` is irregular: {why}")
+    assert judge(statement(REGULAR), reader()).note == ""
 
 
 def test_a_goal_that_was_not_searched_has_no_value() -> None:

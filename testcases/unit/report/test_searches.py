@@ -147,13 +147,18 @@ def test_notes_are_shown_once_with_the_number_of_their_cases(phased):
 
 def test_notes_of_points_whose_names_end_in_digits_are_kept_apart():
     points = [
-        {"kind": "point", "name": name, "note": "`ndr` has no lower bound"}
+        {"kind": "point", "name": name, "ran": False, "note": "`ndr` has no lower bound"}
         for name in ("pdr_10", "pdr_50")
     ]
     assert search_notes([{"name": "a", "phases": points}, {"name": "b", "phases": points}]) == [
         "pdr_10 was not run: `ndr` has no lower bound (in 2 of 2 cases)",
         "pdr_50 was not run: `ndr` has no lower bound (in 2 of 2 cases)",
     ]
+
+
+def test_a_note_says_what_a_point_lost():
+    point = {"kind": "point", "name": "half", "ran": True, "note": "3 of 9 packets were lost"}
+    assert search_notes([{"name": "a", "phases": [point]}]) == ["half: 3 of 9 packets were lost"]
 
 
 def test_bounds_are_drawn_over_a_sweep_as_intervals_once(phased):

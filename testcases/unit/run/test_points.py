@@ -166,3 +166,54 @@ def test_any_order_of_trials_gives_the_same_points(planned, problems, seed) -> N
         schedule.take(job, job.work(lambda _: None))
         ended = list(schedule.ended())
     assert ended[0].result.document == expected
+
+
+def test_a_point_above_the_first_line_by_a_load_that_was_found_is_not_run(
+    planned, problems
+) -> None:
+    changes = {"LOSS": "0", "half { rate = ndr.rate / 2": "half { rate = 7 * ndr.rate"}
+    source = "constant { rate = rate }, phases = even"
+    case = document(phased(planned, problems, **changes, SOURCE=source))
+    half = case["phases"][3]
+    assert half["ran"] is False
+    assert half["note"].startswith(
+        "the load of `half` is more than the first link can carry (`f`: "
+    )
+    assert "carries 149.76 Mbit/s @cell" in half["note"]
+    assert case["verdict"] == "inconclusive"
+    assert not case["errors"]
+
+
+def test_a_point_says_how_many_of_how_many_were_lost(planned, problems) -> None:
+    changes = {"busy { rate = ndr.rate": "busy { rate = 1.5 * ndr.rate", "LOSS": "0"}
+    source = "constant { rate = rate }, phases = even"
+    case = document(phased(planned, problems, **changes, SOURCE=source))
+    busy, half = case["phases"][2:]
+    seen = [each["busy.f"] for each in case["repeats"]]
+    lost, sent = (sum(int(each[of]["value"]) for each in seen) for of in ("lost", "sent"))
+    assert lost > 0
+    assert busy["note"] == f"{lost:_} of {sent:_} cells were lost in 3 trials"
+    assert half["note"] == ""
+
+
+@pytest.mark.parametrize(
+    ("criterion", "named"),
+    [("ndr.rate >= 290_000 cell/s", ["ndr"]), ("loss_free.pace >= 90_000 cell/s", [])],
+)
+def test_reasons_name_the_goals_of_criteria_that_do_not_hold(
+    planned, problems, criterion, named
+) -> None:
+    expected = f"expect high: {criterion}\n  report mean"
+    source = "constant { rate = rate }, phases = even"
+    case = document(phased(planned, problems, **{"report mean": expected}, SOURCE=source))
+    assert statements(case)["high"]["verdict"] == ("fail" if named else "inconclusive")
+    whys = [each for each in case["why"] if "upper bound" in each]
+    assert [each.split("`")[1] for each in whys] == named
+
+
+def test_a_case_that_only_searches_is_measured(planned, problems) -> None:
+    none = {"require offered: f.sent > 0\n": "\n"}
+    kept = [each for each in TEXT.splitlines() if each.startswith(("  expect", "  report"))]
+    none.update(dict.fromkeys((f"{each}\n" for each in kept), "\n"))
+    case = document(phased(planned, problems, **none))
+    assert (case["verdict"], case["statements"]) == ("measured", [])

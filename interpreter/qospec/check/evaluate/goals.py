@@ -46,10 +46,9 @@ class GoalValue(Value):
             return DeferredBoolean(Found(self.name, "regular", None, text))
         if self.search is None:
             return POISON
-        dimension, layer = self.search.dimension, self.search.layer
-        return Deferred(
-            Found(self.name, part, dimension, text), dimension, exact=False, layer=layer
-        )
+        dimension, layer, step = self.search.dimension, self.search.layer, self.search.step
+        found = Found(self.name, part, dimension, text, step)
+        return Deferred(found, dimension, exact=step is not None, layer=layer)
 
     def unfinished(self, span: Span) -> CheckError:
         """Return the mistake of a goal used as a value."""

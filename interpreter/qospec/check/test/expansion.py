@@ -14,8 +14,9 @@ from qospec.check.test.parts import CaseScope, is_template, parts_of, sweeps_of
 from qospec.check.test.sweeps import case_name, combinations
 from qospec.check.test.trials import CaseMaker
 from qospec.model.expression import is_constant
-from qospec.model.suite import Case, Test
+from qospec.model.suite import Case, Search, Test, only_reports
 from qospec.syntax import ast
+from qospec.units import text_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -43,7 +44,7 @@ def expanded(unit: Unit, home: Scope, networks: Networks, evaluator: Evaluator) 
             expansion = _Expansion(parts, networks, evaluator)
             cases = expansion.cases(room)
             room -= len(cases)
-            judged = all(map(_is_judged, cases)) or _only_reports(cases)
+            judged = all(map(_is_judged, cases)) or only_reports(cases)
             if not (unit.tree and unit.tree.unparsed) and not judged:
                 evaluator.context.report(_unexpected(node, cases))
             if any(map(_is_judged, cases)):
@@ -80,12 +81,6 @@ def _is_judged(case: Case) -> bool:
     return any(each.judges and not is_constant(each.expression) for each in case.statements)
 
 
-def _only_reports(cases: Sequence[Case]) -> bool:
-    """Return whether an author asks for values only, so that nothing is to be judged."""
-    kinds = {each.kind for case in cases for each in case.statements if each.kind != "invariant"}
-    return kinds == {"report"}
-
-
 def _unexpected(node: ast.Test, cases: Sequence[Case]) -> CheckError:
     without = [case for case in cases if not _is_judged(case)]
     if len(without) < len(cases):
@@ -101,8 +96,18 @@ def _unexpected(node: ast.Test, cases: Sequence[Case]) -> CheckError:
         "nothing is expected of this test",
         node.name.span,
         note="without a `require` or `expect` that measures something it is inconclusive when run",
-        help="say what must hold, such as `expect user.lost == 0 cell`, or `report` a value",
+        help=f"say what must hold, such as `expect {_example(cases)}`, or `report` a value",
     )
+
+
+def _example(cases: Sequence[Case]) -> str:
+    """Return a criterion that such a test may have; with phases, one of a goal or a point."""
+    for phase in cases[0].phases:
+        if isinstance(phase, Search):
+            load = text_of(phase.low, phase.dimension) + (f" @{phase.layer}" if phase.layer else "")
+            return f"{phase.goals[0].name}.{phase.name} >= {load}"
+    prefix = f"{cases[0].phases[0].name}." if cases[0].phases else ""
+    return f"{prefix}user.lost == 0 cell"
 
 
 REASONS = {

@@ -199,6 +199,29 @@ def test_a_test_that_expects_nothing_is_warned_of(codes, statement, expected):
     assert codes(text_of(RUN, statement)) == expected
 
 
+@pytest.mark.parametrize(
+    ("phase", "statement", "advice"),
+    [
+        ("search", "expect 1 < 2", "`expect ndr.rate >= 1 cell/s`"),
+        ("point", "expect 1 < 2", "`expect p.user.lost == 0 cell`"),
+        ("search", "", ""),
+    ],
+)
+def test_a_test_with_phases_is_advised_of_goals_and_points(checked, phase, statement, advice):
+    body = {
+        "search": "search rate in 1 cell/s .. 9 cell/s { goal ndr { loss = 0 } }",
+        "point": "point p { rate = 5 cell/s, measure = 1 s }",
+    }[phase]
+    _, problems = checked(
+        "topology net { a, b = host\nlink a -- b via line { rate = 149.76 Mbit/s @cell } }\n"
+        f"test t on net {{\n{body}\n"
+        f"flow user = ubr {{ pcr = rate }} from a to b\n{statement}\n}}\n"
+    )
+    advised = [problem.help for problem in problems if problem.code == "W0602"]
+    assert len(advised) == (1 if advice else 0)
+    assert all(advice in each for each in advised)
+
+
 def test_a_loop_makes_a_flow_per_turn_and_all_are_listed(small):
     suite = small(
         "for i in [1, 3] { flow more = load(rate = i * 1 cell/s) from a to b }",
