@@ -57,6 +57,10 @@ def explained(what: str, catalogue: Catalogue, problems: Problems) -> list[Docum
         if file is not None:
             return [_in_file(file, [name], catalogue, problems)]
     found = [*_built_in(what, catalogue), *_modules([*module, name], catalogue, problems)]
+    if not found and module:  # as files name it that import the module
+        full = [each for each in modules.names(library(catalogue)) if each.endswith(f".{what}")]
+        if len(full) == 1:
+            return explained(full[0], catalogue, problems)
     if not found:
         raise _unknown(what, catalogue)
     return found
