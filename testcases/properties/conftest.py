@@ -134,6 +134,7 @@ OTHERS: dict[str, Callable[[Parameter], st.SearchStrategy[Any]]] = {
     "size mix": lambda _: mixes,
     "duration": _durations,
     "address": lambda _: st.sampled_from(["10.1.0.7", "2001:db8::1"]),
+    "width": lambda _: ratios,
     "dropping": lambda _: st.none(),  # which policy fits depends on the limit: `policies`
 }
 """By any other domain."""

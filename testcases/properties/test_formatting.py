@@ -38,17 +38,19 @@ few = settings(max_examples=settings().max_examples // 2)
 def pieces(text: str) -> list[str]:
     """Return what is between the tokens of a text and the tokens, in turn.
 
-    A keyword that touches a dot is a name only as long as it does, so the two stay together.
+    A keyword that touches a dot is a name only as long as it does, so the two stay together; and so
+    do `at` and `point` with what makes keywords of them on the same line.
     """
     tokens = tokenize(Source("a.qos", text), Problems())
     found: list[str] = []
-    end, behind = 0, ""
+    end, behind, before = 0, "", ""
     for kind, start, stop in zip(tokens.kinds, tokens.starts, tokens.ends, strict=True):
-        if end == start and "DOT" in (kind, behind) and {kind, behind} & KEYWORDS:
-            found[-1] += text[start:stop]
+        touches = end == start and "DOT" in (kind, behind) and {kind, behind} & KEYWORDS
+        if touches or behind in {"AT", "POINT"} or before == "POINT":
+            found[-1] += text[end:stop]
         else:
             found += [text[end:start], text[start:stop]]
-        end, behind = stop, kind
+        end, behind, before = stop, kind, behind
     return found
 
 

@@ -39,6 +39,7 @@ VALUES = ["string", "number", "boolean"]
 
 _NAME = "[A-Za-z_][A-Za-z0-9_]*"
 _NAMES = f"{_NAME}( *, *{_NAME})*"
+_TYPE = rf"{_NAME}( *@ *{_NAME})?"
 _PORT = rf"{_NAME}(\[.+\])?"
 
 _TEXTS = {
@@ -90,7 +91,7 @@ def schema(catalogue: Catalogue) -> Schema:
                 "propertyNames": {"pattern": _TEXTS[Role.NAME]},
                 "additionalProperties": {
                     "type": "string",
-                    "pattern": rf"^({_NAME}|\[ *{_NAME} *\])",
+                    "pattern": rf"^({_TYPE}|\[ *{_TYPE} *\])",
                 },
             },
             "thing": _item(BIND, {}),
