@@ -31,6 +31,8 @@ if TYPE_CHECKING:
 
 CAUSES = "causes"
 """Stands for all causes of loss among the statistics of a metric."""
+NOT_CALLS = "it is measured of calls, which are flows of `voice`"
+"""Why other traffic is not rated."""
 DISCARDED = "discarded"
 """The cause of what is wired to `discard`."""
 
@@ -40,7 +42,7 @@ class FlowValue(Value):
     """A flow, one member of it, or a part of either, such as its OAM cells.
 
     `members` is None if it is no array; `has` are the parts that it has. At a `place`, only what
-    passes there.
+    passes there. `unrated` is why it is not rated as calls, in words; "" if it is.
     """
 
     what: ClassVar[str] = "a flow"
@@ -51,6 +53,7 @@ class FlowValue(Value):
     part: Part = "user"
     carries: str = "cell"
     has: tuple[Part, ...] = ()
+    unrated: str = NOT_CALLS
     place: Place | None = None
 
     @property
@@ -94,6 +97,8 @@ class FlowValue(Value):
                 note=f"it needs {needed}, and an exchange is several of them",
                 help=f"measure requests or answers: `{self.flow}.{name.text}`",
             )
+        if kind.build.of_calls and self.unrated:
+            raise unmeasured.not_rated(name, self.unrated)
         metric = MetricValue(self, kind, name.text, _causes(evaluator.context.catalogue))
         single = "" in metric.statistics or not metric.statistics
         return metric.measured("") if single else metric
