@@ -36,10 +36,10 @@ CodecName = Annotated[str, Domain("choice", choices=tuple(CODECS))]
 """A codec, by its name in the table."""
 PacketTime = Annotated[int | None, Domain("time", 125 * 10**6, 10**12)]
 """What a packet lasts, in ps; None: the default of the codec."""
-Impairment = Annotated[Fraction | None, Domain("ratio", 0, 40)]
-"""Ie, a plain number."""
-Robustness = Annotated[Fraction | None, Domain("ratio", LEAST_ROBUSTNESS, 40)]
-"""Bpl, a plain number of per cent."""
+Impairment = Annotated[int | None, Domain("integer", 0, 40)]
+"""Ie."""
+Robustness = Annotated[Fraction | None, Domain("ratio", LEAST_ROBUSTNESS / 100, Fraction(40, 100))]
+"""Bpl, as a share of packets."""
 
 RTP_HEADER_BYTES = 12
 """Without contributing sources. Source: RFC 3550, 5.1."""
@@ -65,7 +65,7 @@ class Voice(PacketTraffic):
     de-jitter buffer: see there.
 
     Not modelled: RTCP and signalling; comfort noise in pauses; the time that coding takes; a buffer
-    that adapts; bits of a codec that are sent otherwise than in RTP.
+    that adapts.
     """
 
     rate_field = ""
@@ -83,10 +83,10 @@ class Voice(PacketTraffic):
     """How long the receiver keeps the packet with the least delay; what is later by more is lost.
     """
     equipment_impairment: Impairment = None
-    """Ie, from 0 to 40, for the rating; by default that of the codec in G.113."""
+    """Ie, for the rating; by default that of the codec in G.113."""
     packet_loss_robustness: Robustness = None
-    """Bpl in per cent, from 4.3 to 40; by default that of the codec in G.113, or else 4.3, the
-    default of G.107."""
+    """Bpl, for the rating; by default that of the codec in G.113, or else 4.3 %, the default of
+    G.107."""
     dscp: CodePoint = 0
     """The code point in the IP header."""
     priority: PriorityCode = None
@@ -162,16 +162,18 @@ class Voice(PacketTraffic):
     @property
     def _impairment(self) -> Fraction | None:
         given = self.equipment_impairment
-        return self._codec.equipment_impairment if given is None else given
+        return self._codec.equipment_impairment if given is None else Fraction(given)
 
     @property
     def _call(self) -> Call | None:
         """Return how its calls are rated; None if they cannot be."""
         if self._impairment is None:
             return None
-        robustness = self.packet_loss_robustness or self._codec.packet_loss_robustness
+        robustness = self._codec.packet_loss_robustness or LEAST_ROBUSTNESS
+        if self.packet_loss_robustness is not None:
+            robustness = 100 * self.packet_loss_robustness
         coding_ps = self._packet_ps + self._codec.look_ahead_ps
-        return Call(self._impairment, robustness or LEAST_ROBUSTNESS, coding_ps, self.playout_delay)
+        return Call(self._impairment, robustness, coding_ps, self.playout_delay)
 
     @property
     def _headers(self) -> Headers:
