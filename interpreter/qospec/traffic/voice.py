@@ -21,6 +21,7 @@ from qospec.engine.source.headers import (
     sizes_on,
 )
 from qospec.engine.source.traffic import PacketTraffic, Stream
+from qospec.protocol.ip import IPV4_HEADER_BYTES
 from qospec.protocol.marks import marked
 from qospec.units import PS_PER_S
 from qospec.voice.calls import Call
@@ -29,6 +30,7 @@ from qospec.voice.codecs import CODECS, LEAST_ROBUSTNESS
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    from qospec.engine.source.sizes import Sizes
     from qospec.protocol.encapsulation import Encapsulation
     from qospec.voice.codecs import Codec
 
@@ -129,9 +131,6 @@ class Voice(PacketTraffic):
             ValueError: The rate cannot be kept exactly.
         """
         headers = self._headers
-        frames = self._packet_ps // self._codec.frame_ps
-        payload = RTP_HEADER_BYTES + frames * self._codec.frame_bytes
-        mix = SizeMix(((payload, 1),), "payload")
         packet_rate = Fraction(PS_PER_S, self._packet_ps)
         check_exact("packet_time", packet_rate, self.connections)
         source: tuple[str, Mapping[str, object]] = ("constant", {"rate": packet_rate})
@@ -140,7 +139,7 @@ class Voice(PacketTraffic):
         return Stream(
             Contract("packets", packet_rate, 0),
             source,
-            sizes_on(link, mix, headers.transport_bytes, "packet_time"),
+            self._sizes_on(link),
             marked(
                 dscp=self.dscp, priority=self.priority or 0, traffic_class=self.traffic_class or 0
             ),
@@ -150,6 +149,18 @@ class Voice(PacketTraffic):
             size_field="packet_time",
             call=self._call,
         )
+
+    def _sizes_on(self, link: Encapsulation) -> Sizes:
+        codec, transport_bytes = self._codec, self._headers.transport_bytes
+        frames = self._packet_ps // codec.frame_ps
+        mix = SizeMix(((RTP_HEADER_BYTES + frames * codec.frame_bytes, 1),), "payload")
+        try:
+            return sizes_on(link, mix, transport_bytes, "packet_time")
+        except UnfitError as cause:
+            room = link.largest_bytes - IPV4_HEADER_BYTES - transport_bytes - RTP_HEADER_BYTES
+            most = _ms(room // codec.frame_bytes * codec.frame_ps)
+            help_text = f"the longest that fits is `{most}`" if room >= codec.frame_bytes else ""
+            raise UnfitError(str(cause), help_text) from cause
 
     @property
     def _codec(self) -> Codec:
