@@ -24,6 +24,7 @@ from qospec.report.searches import (
     shows_bounds,
 )
 from qospec.report.views import columns, worst
+from qospec.report.words import index_of, without_shared
 from qospec.units import RATIO
 
 Record = Mapping[str, Any]
@@ -135,7 +136,7 @@ def _by_index(cases: Sequence[Record]) -> Grid | None:
     """
     by_label: dict[tuple[str, str], list[Record | None]] = {}
     for label, there in _reported(cases, goals(cases)):
-        name, _, index = label.removesuffix("]").partition("[")
+        name, index = index_of(label)
         by_label[index, name] = there
     indices = list(dict.fromkeys(index for index, _ in by_label))
     names = list(dict.fromkeys(name for _, name in by_label))
@@ -147,7 +148,7 @@ def _by_index(cases: Sequence[Record]) -> Grid | None:
         _value(name, [by_label[at, name][number] if at else None for number, at in rows])
         for name in names
     ]
-    at = dict(zip(["", *indices], ["", *_apart(indices)], strict=True))
+    at = dict(zip(["", *indices], ["", *without_shared(indices)], strict=True))
     return Grid(
         "",
         [
@@ -169,18 +170,6 @@ def _rows(
         yield from ((number, index) for index in dict.fromkeys(has or [""]))
 
 
-def _apart(indices: Sequence[str]) -> list[str]:
-    """Return indices without the parts that all share: `cir_25` of `cir_25.user`."""
-    parts = [index.replace("][", ", ").split(".") for index in indices]
-    if len({len(each) for each in parts}) > 1:
-        return [".".join(each) for each in parts]
-    shared = [len(set(each)) == 1 for each in zip(*parts, strict=True)]
-    return [
-        ".".join(part for part, same in zip(each, shared, strict=True) if not same)
-        for each in parts
-    ]
-
-
 def _judged_at(cases: Sequence[Record], rows: Sequence[tuple[int, str]]) -> Iterator[Column]:
     """Yield the column of verdicts of rows: those of the criteria with their index.
 
@@ -190,7 +179,7 @@ def _judged_at(cases: Sequence[Record], rows: Sequence[tuple[int, str]]) -> Iter
     for number, case in enumerate(cases):
         for each in case["statements"]:
             if each["kind"] != "report":
-                index = each["label"].removesuffix("]").partition("[")[2]
+                _, index = index_of(each["label"])
                 found.setdefault((number, index), []).append(each["verdict"])
     whole = {
         number
@@ -231,7 +220,7 @@ def _lost(curve: LossCurve, cases: Sequence[Record], room: int) -> list[Grid]:
     below = _fitting(
         Grid(title, [Column(curve.variable, "", loads, "key"), *by_load], len(loads)), room
     )
-    return min(beside, below, key=_lines)
+    return min(beside, below, key=lambda parts: (len(parts) > 1, _lines(parts)))
 
 
 def _keys(cases: Sequence[Record], names: Sequence[str]) -> Iterator[Column]:
@@ -329,7 +318,7 @@ def _fitting(grid: Grid, room: int) -> list[Grid]:
     for column in every[len(keys) :]:
         if not parts or left < column.width + GAP:
             parts.append([])
-            left = room - sum(key.width + GAP for key in keys)
+            left = room + GAP - sum(key.width + GAP for key in keys)
         parts[-1].append(column)
         left -= column.width + GAP
     return [grid._replace(columns=[*keys, *part]) for part in parts or [[]]]

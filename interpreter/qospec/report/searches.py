@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 
 from qospec.report.charts.sample import exact
 from qospec.report.figures import NO_DATA, figures
-from qospec.report.views import columns, plural
+from qospec.report.views import plural
 from qospec.units import TIME, text_of
 
 Record = Mapping[str, Any]
@@ -245,41 +245,6 @@ def shows_bounds(statement: Record, of: Sequence[Goal]) -> bool:
     return unnamed or statement["text"] in {f"{goal.name}.{goal.variable}" for goal in of}
 
 
-def charted(cases: Sequence[Record]) -> list[dict[str, Any]]:
-    """Return what is drawn over a sweep: bounds of goals, criteria, and what else is reported.
-
-    A goal is a column like those of `columns()`: its lower bound with an interval up to the upper.
-    """
-    found = goals(cases)
-    return [
-        *map(_goal_column, found),
-        *(
-            column
-            for column in columns(cases, ("expect", "report"))
-            if not all(each is None or shows_bounds(each, found) for each in column["statements"])
-        ),
-    ]
-
-
-def _goal_column(goal: Goal) -> dict[str, Any]:
-    report = {"kind": "report", "label": goal.label, "verdict": "", "comparison": ""}
-    unjudged = {**report, "text": goal.label, "bound": None, "tolerance": None, "confidence": ""}
-    return {
-        **unjudged,
-        "term": False,
-        "subject": "",
-        "statements": [
-            each
-            and {
-                **unjudged,
-                "measured": each.lower,
-                "interval": {"lower": each.lower, "upper": each.upper},
-            }
-            for each in goal.found
-        ],
-    }
-
-
 def search_notes(cases: Sequence[Record]) -> list[str]:
     """Return what a reader should know of what was found, each once, with its number of cases.
 
@@ -332,7 +297,6 @@ def point_notes(case: Record) -> list[str]:
 
 
 FUNCTIONS: dict[str, Callable[..., Any]] = {
-    "charted": charted,
     "efforts": efforts,
     "goals": goals,
     "phased": phased,
