@@ -179,7 +179,7 @@ def test_what_several_points_measured_is_one_chart_with_a_line_for_each(phased):
         (report,) = [each for each in case["statements"] if "delay.mean" in each["label"]]
         case["statements"] += [report | {"label": f"delay[{at}.user]"} for at in ("low", "high")]
     column = {each["label"]: each for each in charted(phased["cases"])}["delay"]
-    assert [case["parameters"]["at"] for case in column["cases"]] == ["low"] * 2 + ["high"] * 2
+    assert [case["parameters"]["point"] for case in column["cases"]] == ["low"] * 2 + ["high"] * 2
     assert len(column["statements"]) == 4
 
 
