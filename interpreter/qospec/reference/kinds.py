@@ -170,8 +170,9 @@ def default_text(parameter: Parameter) -> str:
 def field_comments(kind: Kind) -> dict[str, str]:
     """Return the docstring of each field of a kind's class, inherited fields included."""
     found: dict[str, str] = {}
-    for cls in reversed(inspect.getmro(kind.build)):
-        found |= _comments_below(cls)
+    for whole in (*kind.described_in, kind.build):
+        for cls in reversed(inspect.getmro(whole)):
+            found |= _comments_below(cls)
     return found
 
 
