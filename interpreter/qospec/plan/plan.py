@@ -76,12 +76,14 @@ class Planned:
 class PhasePlan:
     """A phase of a case: what it costs at most, and how many items a trial sends, as of a case.
 
-    Of a search, `loads` is the largest number of loads that are tried for each goal.
+    The `flows` are those that take part, as they are at the highest load. Of a search, `loads` is
+    the largest number of loads that are tried for each goal.
     """
 
     phase: Phase
     cost: Cost
     cells: int
+    flows: tuple[Flow, ...]
     bounded: bool = True
     loads: tuple[int, ...] = ()
 
@@ -438,10 +440,10 @@ def _planned_phase(case: Case, phase: Phase, highest: CasePlan) -> PhasePlan:
     if isinstance(phase, Point):
         trials = often * phase.run.repeat
         cost = Cost(trials, trials * (warmup_ps + phase.run.measure_ps))
-        return PhasePlan(phase, cost, highest.cells, highest.bounded)
+        return PhasePlan(phase, cost, highest.cells, highest.case.flows, highest.bounded)
     loads = begin(phase).most_loads
     each = [count * trials_of_a_load(goal) for count, goal in zip(loads, phase.goals, strict=True)]
     lengths_ps = [warmup_ps + goal.trial_ps for goal in phase.goals]
     emulated_ps = sum(count * ps for count, ps in zip(each, lengths_ps, strict=True))
     cost = Cost(often * sum(each), often * emulated_ps)
-    return PhasePlan(phase, cost, highest.cells, highest.bounded, loads)
+    return PhasePlan(phase, cost, highest.cells, highest.case.flows, highest.bounded, loads)
