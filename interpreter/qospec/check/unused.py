@@ -121,7 +121,7 @@ def _sweeps_of_bases(lineage: Sequence[ast.Test]) -> Iterator[CheckError]:
             yield error(
                 "E0514",
                 f"`{base.name.text}` needs a flow that uses `{name}`",
-                (test.base_path or test.name).span,
+                test.base_path.span,
                 secondary=(sweep.span, "swept here"),
                 note="without one, what is sent is the same in all cases of the sweep",
                 help=f"write it in a flow, such as `… {{ {name} = {name} }}`",
