@@ -134,7 +134,8 @@ def _seen(leaf: Measured, plan: CasePlan) -> _Seen | None:
         if planned is None or not isinstance(planned.phase, Point):
             return None
         flows, often, run = planned.flows, run.repeat, planned.phase.run
-    flow = next((each for each in flows if each.name == leaf.flow), None)
+    # of a phase, that of its highest load is the last
+    flow = next((each for each in reversed(flows) if each.name == leaf.flow), None)
     return None if flow is None else _Seen(flow, run.measure_ps, run.repeat * often)
 
 

@@ -76,16 +76,16 @@ class Planned:
 class PhasePlan:
     """A phase of a case: what it costs at most, and how many items a trial sends, as of a case.
 
-    The `flows` are those that take part, as they are at the highest load. Of a search, `loads` is
-    the largest number of loads that are tried for each goal.
+    Of a search, `loads` is the largest number of loads that are tried for each goal. `flows` are
+    those of its lowest load, then those of its highest.
     """
 
     phase: Phase
     cost: Cost
     cells: int
-    flows: tuple[Flow, ...]
     bounded: bool = True
     loads: tuple[int, ...] = ()
+    flows: tuple[Flow, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -176,7 +176,8 @@ def _phased(
         )
         if lowest is None or highest is None:
             return None
-        plans.append(_planned_phase(case, phase, highest))
+        flows = (*ends.low.flows, *ends.high.flows)
+        plans.append(replace(_planned_phase(case, phase, highest), flows=flows))
         if number == 0:
             networks = highest.networks
     cells, bounded = max(each.cells for each in plans), all(each.bounded for each in plans)
@@ -440,10 +441,10 @@ def _planned_phase(case: Case, phase: Phase, highest: CasePlan) -> PhasePlan:
     if isinstance(phase, Point):
         trials = often * phase.run.repeat
         cost = Cost(trials, trials * (warmup_ps + phase.run.measure_ps))
-        return PhasePlan(phase, cost, highest.cells, highest.case.flows, highest.bounded)
+        return PhasePlan(phase, cost, highest.cells, highest.bounded)
     loads = begin(phase).most_loads
     each = [count * trials_of_a_load(goal) for count, goal in zip(loads, phase.goals, strict=True)]
     lengths_ps = [warmup_ps + goal.trial_ps for goal in phase.goals]
     emulated_ps = sum(count * ps for count, ps in zip(each, lengths_ps, strict=True))
     cost = Cost(often * sum(each), often * emulated_ps)
-    return PhasePlan(phase, cost, highest.cells, highest.case.flows, highest.bounded, loads)
+    return PhasePlan(phase, cost, highest.cells, highest.bounded, loads)
