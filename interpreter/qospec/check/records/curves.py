@@ -59,7 +59,7 @@ def curve(
     if len(points) < FEWEST_POINTS:
         raise error(
             "E0205",
-            f"`{name}` has {len(points) or 'no'} point{'s' * (not points)}: a curve needs two",
+            f"`{name}` has a single point, and a curve at least two",
             span,
             help=f"write one time for all sizes, or at least two points: `{EXAMPLE}`",
         )
@@ -90,10 +90,10 @@ def _size(amount: Amount | None, key: Fraction | str, name: str, span: Span) -> 
     if amount.layer not in {"", ANY_LAYER, LAYER}:
         raise error(
             "E0212",
-            f"`{name}` counts the bytes of packets @{LAYER}, not @{amount.layer}",
+            f"`{name}` counts the bytes of IP packets, @{LAYER}, not @{amount.layer}",
             span,
-            note="an element sees IP packets: around a payload of UDP there are 28 B more in IPv4",
-            help=f"give the size `@{LAYER}`, which may be left out",
+            note="an IPv4 packet has 28 B more than the payload of its UDP",
+            help=f"give the size `@{LAYER}`",
         )
     size = Fraction(amount.value or 0) / BITS_OF_A_BYTE
     if size.denominator != 1:
