@@ -76,7 +76,8 @@ class Planned:
 class PhasePlan:
     """A phase of a case: what it costs at most, and how many items a trial sends, as of a case.
 
-    Of a search, `loads` is the largest number of loads that are tried for each goal.
+    Of a search, `loads` is the largest number of loads that are tried for each goal. `flows` are
+    those of its lowest load, then those of its highest.
     """
 
     phase: Phase
@@ -84,6 +85,7 @@ class PhasePlan:
     cells: int
     bounded: bool = True
     loads: tuple[int, ...] = ()
+    flows: tuple[Flow, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -174,7 +176,8 @@ def _phased(
         )
         if lowest is None or highest is None:
             return None
-        plans.append(_planned_phase(case, phase, highest))
+        flows = (*ends.low.flows, *ends.high.flows)
+        plans.append(replace(_planned_phase(case, phase, highest), flows=flows))
         if number == 0:
             networks = highest.networks
     cells, bounded = max(each.cells for each in plans), all(each.bounded for each in plans)

@@ -87,7 +87,7 @@ class RunRequest:
 
 def execute(request: RunRequest, record: Record, listener: ProgressListener) -> Document:
     """Run all cases, write the record, and return the outcome, which may be interrupted."""
-    frame = outcome.frame(request.suite, request.seed, provenance(request))
+    frame = outcome.frame(request.suite, request.plans, request.seed, provenance(request))
     planned = [outcome.not_run(p, request.commands[p.case.name]) for p in request.plans]
     started = datetime.now(UTC)
     record.begin(frame, planned)
