@@ -308,7 +308,8 @@ def _measurement(
         stop_ps=case.run.warmup_ps + case.run.measure_ps,
         histogram_row=tuple(rows),
         followed=tuple(sorted(followed)),
-        queues=tuple(sorted(_queues(case, network))),
+        queues=tuple(sorted(_observed(case, network, "occupancy"))),
+        servers=tuple(sorted(_observed(case, network, "utilisation"))),
         series=tuple(sorted(_series(case, network, named))),
         changed_ps=case.run.warmup_ps + max(changes_ps) if changes_ps else None,
     )
@@ -333,10 +334,14 @@ def _measured(case: Case, network: str) -> Iterator[Measured]:
                 yield each
 
 
-def _queues(case: Case, network: str) -> set[str]:
-    """Return the paths of the queues of which statements ask how much waits there."""
+def _observed(case: Case, network: str, what: str) -> set[str]:
+    """Return the paths of the elements of which statements ask for an occupancy or utilisation."""
     asked = (each for s in case.statements for each in counted(s.expression))
-    return {each.path for each in asked if each.occupancy and each.network == network}
+    return {
+        each.path
+        for each in asked
+        if each.observed.partition(".")[0] == what and each.network == network
+    }
 
 
 def _places(case: Case, network: str) -> list[Place]:
