@@ -72,16 +72,23 @@ class Writer:
         self.written += items.total
 
     def _comment(
-        self, losses: Sequence[str], connection: int, number: int, sent_ps: int, fate: int
+        self,
+        losses: Sequence[str],
+        connection: int,
+        number: int,
+        sent_ps: int,
+        at_ps: int,
+        fate: int,
     ) -> str:
         place = connection - self._first[connection]
         said = f"{self._names[connection]}, connection {place}, number {number}"
         lost = f", lost at {losses[fate]}" if fate != ARRIVED else ""
-        return f"{said}, sent at {sent_ps} ps{lost}"
+        return f"{said}, sent at {sent_ps} ps, here at {at_ps} ps{lost}"
 
 
-def _rows(items: Items) -> zip[tuple[int, int, int, int]]:
-    columns = (items.batch.connection, items.number, items.batch.sent_ps, items.fate)
+def _rows(items: Items) -> zip[tuple[int, int, int, int, int]]:
+    _, sent_ps, connection, _, _ = items.batch
+    columns = (connection, items.number, sent_ps, items.batch.at_ps, items.fate)
     return zip(*(column.tolist() for column in columns), strict=True)
 
 

@@ -2,9 +2,24 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
 
 class CaptureError(Exception):
-    """Something was asked for that the record does not hold, or that cannot be repeated."""
+    """Something was asked for that the record does not hold, or that cannot be repeated.
+
+    Attributes:
+        message: Why.
+        choices: What to choose from, a line each.
+    """
+
+    def __init__(self, message: str, choices: Iterable[str] = ()) -> None:
+        super().__init__(message)
+        self.message = message
+        self.choices = tuple(choices)
 
 
 def listed(names: list[str], most: int = 12) -> str:

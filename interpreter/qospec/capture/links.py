@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
-from qospec.capture.error import CaptureError, listed
+from qospec.capture.error import CaptureError
 from qospec.diagnostics import did_you_mean
 from qospec.engine.experiment import Tap
 
@@ -42,7 +42,7 @@ def link_of(network: Network, planned: Planned, name: str) -> Link:
     }
     if not name:
         if len(used) != 1:
-            raise CaptureError(_choose("choose one of these links:", used))
+            raise CaptureError("several links carry something in this case: name one", used)
         (name,) = used
     path = network.sides.get(name, name)
     if path in used:
@@ -50,11 +50,7 @@ def link_of(network: Network, planned: Planned, name: str) -> Link:
         return Link(path, Tap(path, number, 0), planned.experiment.nodes[number])
     known = {each.path for each in network.elements if ARROW in each.path}
     if path in known:
-        raise CaptureError(_choose(f"nothing goes over `{name}` in this case, but over:", used))
+        raise CaptureError(f"nothing goes over `{name}` in this case, but over", used)
     near = did_you_mean(name, [*known, *network.sides])
-    hint = f": did you mean `{near}`?" if near else ""
-    raise CaptureError(_choose(f"there is no link `{name}`{hint}; links with traffic:", used))
-
-
-def _choose(words: str, used: dict[str, int]) -> str:
-    return f"{words} {listed(list(used), 40)}"
+    hint = f"did you mean `{near}`?" if near else "these carry something"
+    raise CaptureError(f"there is no link `{name}`: {hint}", used)

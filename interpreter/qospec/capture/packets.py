@@ -249,7 +249,7 @@ def _with_transport(items: Items, flow: Flow, carried: Bytes, pseudo: Bytes) -> 
 def checksum(packets: Bytes) -> NDArray[np.int64]:
     """Return (n,) the ones' complement of the sum of 16-bit words. Source: RFC 1071."""
     even = packets if packets.shape[1] % 2 == 0 else np.pad(packets, ((0, 0), (0, 1)))
-    total = np.ascontiguousarray(even).view(">u2").sum(axis=1, dtype=np.int64)
+    total: NDArray[np.int64] = np.ascontiguousarray(even).view(">u2").sum(axis=1, dtype=np.int64)
     for _ in range(2):
         total = (total & 0xFFFF) + (total >> 16)
     return 0xFFFF - total

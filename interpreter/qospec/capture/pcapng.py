@@ -1,8 +1,9 @@
-"""The blocks of a pcapng file: little-endian, one section, one interface, times in picoseconds.
+"""The blocks of a pcapng file: little-endian, one section, one interface, times in nanoseconds.
 
 Source: draft-ietf-opsawg-pcapng, 4.1 (section header), 4.2 (interface description), 4.3 (enhanced
 packet) and 3.5 (options). No clock of the computer is read: a time counts from the beginning of the
-trial, which a reader shows as 1970-01-01.
+trial, which a reader shows as 1970-01-01. Picoseconds can be written too, but widespread readers
+multiply them by 10^9 in 64 bits, which overflows after 18 ms; comments have them.
 """
 
 from __future__ import annotations
@@ -22,8 +23,9 @@ END_OF_OPTIONS, COMMENT = 0, 1
 INTERFACE_NAME, TIME_RESOLUTION, CHECK_SEQUENCE_BYTES = 2, 9, 13
 APPLICATION = 4
 """Codes of options."""
-PICOSECONDS = 12
+NANOSECONDS = 9
 """The resolution of times, as a negative power of 10."""
+PS_PER_NS = 1_000
 LONGEST_OPTION = 65_532
 """Bytes of an option: its length has 16 bits, and is filled up to a multiple of 4."""
 PACKET_HEAD_BYTES = 28
@@ -46,7 +48,7 @@ def opening(link: LinkType, name: str, application: str, comment: str) -> bytes:
     """Return the blocks ahead of all packets; `name` is that of the interface."""
     versions = struct.pack("<IHHq", BYTE_ORDER, 1, 0, -1)
     options = [(COMMENT, comment.encode()), (APPLICATION, application.encode())]
-    description = [(INTERFACE_NAME, name.encode()), (TIME_RESOLUTION, bytes([PICOSECONDS]))]
+    description = [(INTERFACE_NAME, name.encode()), (TIME_RESOLUTION, bytes([NANOSECONDS]))]
     if link.check_sequence_bytes:
         description.append((CHECK_SEQUENCE_BYTES, bytes([link.check_sequence_bytes])))
     interface = struct.pack("<HHI", link.number, 0, 0)
@@ -59,18 +61,18 @@ def packets(at_ps: Times, packets_: Sequence[bytes], comments: Sequence[str]) ->
     """Return a block of each packet with its time and a comment.
 
     Args:
-        at_ps: (n,) Times.
+        at_ps: (n,) Times; they are rounded down.
         packets_: n packets, whole.
         comments: n comments, in ASCII.
     """
-    return b"".join(map(_packet, at_ps.tolist(), packets_, comments))
+    return b"".join(map(_packet, (at_ps // PS_PER_NS).tolist(), packets_, comments))
 
 
-def _packet(at_ps: int, packet: bytes, comment: str) -> bytes:
+def _packet(at_ns: int, packet: bytes, comment: str) -> bytes:
     size, words = len(packet), len(comment)
     filled, length = -size % 4, -words % 4
     whole = PACKET_HEAD_BYTES + size + filled + 4 + words + length + 4 + 4
-    head = _HEAD.pack(ENHANCED_PACKET, whole, 0, at_ps >> 32, at_ps & 0xFFFFFFFF, size, size)
+    head = _HEAD.pack(ENHANCED_PACKET, whole, 0, at_ns >> 32, at_ns & 0xFFFFFFFF, size, size)
     option = _OPTION.pack(COMMENT, words)
     end = _LENGTH.pack(whole)
     return b"".join((head, packet, bytes(filled), option, comment.encode(), bytes(length + 4), end))

@@ -91,7 +91,7 @@ def _of_phase(of: Recorded, asked: Asked) -> Trial:
     mine = [each for each in documents if each["repeat"] == repeat]
     phases = {each.name: each for each in of.plan.case.phases}
     if asked.phase not in [each["name"] for each in mine]:
-        raise CaptureError(_which_phase(of, asked.phase, mine))
+        raise _which_phase(of, asked.phase, mine)
     document = next(each for each in mine if each["name"] == asked.phase)
     phase = phases[asked.phase]
     found = {goal["name"]: _goal_result(goal) for each in mine for goal in each.get("goals", ())}
@@ -121,7 +121,7 @@ def _of_search(
 ) -> Trial:
     trials = document["trials"]
     if not asked:
-        raise CaptureError(_which_trial(search, trials))
+        raise _which_trial(search, trials)
     number = _number(asked, len(trials), f"trial of the search `{search.name}`")
     ran = trials[number - 1]
     load = Fraction(ran["load"]["value"])
@@ -187,26 +187,26 @@ def _unknown(what: str, name: str, names: list[str]) -> str:
     return f"there is no {what} `{name}`: {hint}"
 
 
-def _which_phase(of: Recorded, name: str, documents: list[Document]) -> str:
+def _which_phase(of: Recorded, name: str, documents: list[Document]) -> CaptureError:
     if name:
-        return _unknown("phase", name, [each["name"] for each in documents])
+        return CaptureError(_unknown("phase", name, [each["name"] for each in documents]))
     lines = []
     for each in documents:
         count = len(each["trials"]) if each["kind"] == "search" else each["repeats"]
         trials = f"{count} trial{'s' * (count != 1)}"
         lines.append(f"--phase {each['name']}: a {each['kind']} with {trials}")
     chosen = f"`{of.plan.case.name}` has phases: choose one of them, and a trial of it"
-    return "\n".join([chosen, *(f"  {line}" for line in lines)])
+    return CaptureError(chosen, lines)
 
 
-def _which_trial(search: Search, trials: list[dict[str, Any]]) -> str:
+def _which_trial(search: Search, trials: list[dict[str, Any]]) -> CaptureError:
     lines = [
-        f"  --trial {number}: {each['load']['text']}, {each['lost']} of {each['sent']} lost"
+        f"--trial {number}: {each['load']['text']}, {each['lost']} of {each['sent']} lost"
         for number, each in enumerate(trials[:MOST_LISTED], 1)
     ]
     more = len(trials) - MOST_LISTED
-    tail = [f"  and {more} more"] if more > 0 else []
-    return "\n".join([f"choose a trial of the search `{search.name}`", *lines, *tail])
+    tail = [f"and {more} more"] if more > 0 else []
+    return CaptureError(f"choose a trial of the search `{search.name}`", [*lines, *tail])
 
 
 def _difference(found: Document, ran: Document) -> str:

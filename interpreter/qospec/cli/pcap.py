@@ -81,7 +81,7 @@ def pcap(record: str, case: str, link: str, **asked: str | int | bool | None) ->
         else:
             _to_file(path, trial, found, request.most)
     except CaptureError as error:
-        exits.user_error(str(error))
+        exits.user_error(error.message, *error.choices)
     except (RecordError, WriteError) as error:
         exits.environment_error(str(error))
 
