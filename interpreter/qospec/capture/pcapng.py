@@ -63,19 +63,20 @@ def packets(at_ps: Times, packets_: Sequence[bytes], comments: Sequence[str]) ->
     Args:
         at_ps: (n,) Times; they are rounded down.
         packets_: n packets, whole.
-        comments: n comments, in ASCII.
+        comments: n comments.
     """
     return b"".join(map(_packet, (at_ps // PS_PER_NS).tolist(), packets_, comments))
 
 
 def _packet(at_ns: int, packet: bytes, comment: str) -> bytes:
-    size, words = len(packet), len(comment)
-    filled, length = -size % 4, -words % 4
-    whole = PACKET_HEAD_BYTES + size + filled + 4 + words + length + 4 + 4
+    words = comment.encode()
+    size, length = len(packet), len(words)
+    filled, filled_words = -size % 4, -length % 4
+    whole = PACKET_HEAD_BYTES + size + filled + 4 + length + filled_words + 4 + 4
     head = _HEAD.pack(ENHANCED_PACKET, whole, 0, at_ns >> 32, at_ns & 0xFFFFFFFF, size, size)
-    option = _OPTION.pack(COMMENT, words)
+    option = _OPTION.pack(COMMENT, length)
     end = _LENGTH.pack(whole)
-    return b"".join((head, packet, bytes(filled), option, comment.encode(), bytes(length + 4), end))
+    return b"".join((head, packet, bytes(filled), option, words, bytes(filled_words + 4), end))
 
 
 _HEAD, _OPTION, _LENGTH = struct.Struct("<IIIIIII"), struct.Struct("<HH"), struct.Struct("<I")

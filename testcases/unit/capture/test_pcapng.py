@@ -13,7 +13,7 @@ ETHERNET = LinkType(1, 4)
 def test_a_reader_finds_every_packet_with_its_time_and_comment() -> None:
     at_ps = np.array([0, 1_999, 18_446_744_073_709_551, 3_600 * 10**12])
     sent = [b"", b"a", b"ab", b"abcd" * 400]
-    comments = ["", "one", "four", "a comment of some words"]
+    comments = ["", "ümlaut", "four", "a comment of some words"]
     data = opening(ETHERNET, "a -> b", "qospec", "case x") + packets(at_ps, sent, comments)
     reader = RawPcapNgReader(io.BytesIO(data))
     read = list(reader)

@@ -290,3 +290,8 @@ def test_cases_are_completed(record: Path) -> None:
         "cells:load=30_000cell_per_s",
     ]
     assert complete.get_completions(["pcap", "nowhere"], "cel") == []
+
+
+def test_the_word_is_free_for_names(tmp_path: Path) -> None:
+    (tmp_path / "a.qos").write_text(SPEC.replace("sealed", "pcap"), encoding="utf-8")
+    assert qos("check", tmp_path / "a.qos").exit_code == exits.PASSED
