@@ -61,6 +61,7 @@ class Observation(NamedTuple):
         latencies: The latencies that statements use; None if none were recorded.
         variations: Likewise, the variation of times from packet to packet.
         occupancies: By path, the occupancy of the queues that statements use.
+        busy_ps: By path, how long the elements were busy whose utilisation statements use.
         series: The counts by interval.
         passages: What passed the places inside that statements use.
         outages: The times without arrivals that statements use; None if none were recorded.
@@ -84,6 +85,7 @@ class Observation(NamedTuple):
     latencies: Latencies | None = None
     variations: Variations | None = None
     occupancies: dict[str, Occupancy] = {}  # noqa: RUF012
+    busy_ps: dict[str, int] = {}  # noqa: RUF012
     series: Series | None = None
     passages: Passages | None = None
     outages: OutageRecorder | None = None
@@ -335,6 +337,7 @@ class Recorder:
             latencies=self._latencies,
             variations=self._variations,
             occupancies=self.occupancies.seen,
+            busy_ps=self.occupancies.busy_ps,
             series=self._series,
             passages=self.passages,
             outages=self._outages if self._outages.needed else None,

@@ -10,6 +10,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, NamedTuple
 
 from qospec.engine.arrays import np
+from qospec.engine.curve import COLUMNS, time_of
 from qospec.engine.items.batch import FOREVER_PS
 from qospec.engine.items.ring import doubled
 from qospec.engine.kernel import kernel, part, rows
@@ -17,6 +18,7 @@ from qospec.engine.kernel import kernel, part, rows
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from qospec.catalogue.kinds import Curve
     from qospec.engine.arrays import Marks, Times, Whole
     from qospec.engine.items.batch import Batch
     from qospec.engine.processor.interruptions import Interruptions
@@ -26,16 +28,17 @@ FREE, LEFT, BUSY, DOWN, UP, SIZE, HEAD, TAIL, NEXT = range(9)
 have; since when there is something to do; when a restart begins and ends; the size of the packet
 ahead, 0 if there was none; the numbers of the first packet that waits and of that after the last;
 the number of the next interruption."""
-PACKET_PS, BYTE_PS, SEGMENT_BYTES, HEADROOM_BYTES, SEGMENT_PS, CHANGE_PS = range(9, 15)
-"""The terms of a packet's time: each packet; each of its bytes; how many bytes a segment holds, and
-how many lie ahead of the packet in the first; each segment but the first; a change of size."""
-LIMIT, IN_BYTES, TIMEOUT_PS, RESTART_PS = range(15, 19)
+BYTE_PS, SEGMENT_BYTES, HEADROOM_BYTES, SEGMENT_PS, CHANGE_PS = range(9, 14)
+"""The terms of a packet's time besides the curve: each of its bytes; how many bytes a segment
+holds, and how many lie ahead of the packet in the first; each segment but the first; a change of
+size."""
+LIMIT, IN_BYTES, TIMEOUT_PS, RESTART_PS = range(14, 18)
 """The other parameters: how much may wait in a queue, and whether that counts bytes; how long the
 processor may be busy, and how long a restart takes."""
-QUEUES, PLACES, KNOWN_PS, LACKING_PS, ARRAYS = range(19, 24)
-"""How many queues there are, one for all inputs or one each; how many places the ring has; until
-when all interruptions are known; when the packet arrived for which something is lacking. Then come
-the `Arrays`."""
+QUEUES, POINTS, PLACES, KNOWN_PS, LACKING_PS, ARRAYS = range(18, 24)
+"""How many queues there are, one for all inputs or one each; how many points the curve has; how
+many places the ring has; until when all interruptions are known; when the packet arrived for which
+something is lacking. Then come the `Arrays`."""
 
 BEGINS, AMOUNT, QUEUE = range(3)
 RING_COLUMNS = 3
@@ -53,11 +56,13 @@ class Arrays(NamedTuple):
 
     Attributes:
         waiting: (queues,) The amount that waits in each.
+        points: (points, 2) See `engine.curve`.
         ring: (places, 3) For each packet that waits: when it is begun, its amount and its queue.
         pauses: (m + 1, 2) See `Interruptions.known`.
     """
 
     waiting: Whole
+    points: Whole
     ring: Whole
     pauses: Whole
 
@@ -67,7 +72,7 @@ class Outcomes(NamedTuple):
 
     Attributes:
         port: (n,) The input by which it arrives.
-        left_ps: (n,) The end of its service.
+        left_ps: (n,) The end of its service, if need be by a restart.
         cause: (n,) 0, or the cause of its loss.
         began_ps: (n,) The time when its service begins, or when it is lost.
     """
@@ -78,12 +83,15 @@ class Outcomes(NamedTuple):
     began_ps: Times
 
 
-def idle(terms: Sequence[int], queues: int, interruptions: Interruptions) -> Whole:
-    """Return the state at the beginning of a trial, given the fields PACKET_PS to RESTART_PS."""
-    fields = np.zeros(ARRAYS + queues + FEWEST_PLACES * RING_COLUMNS, np.int64)
+def idle(curve: Curve, terms: Sequence[int], queues: int, interruptions: Interruptions) -> Whole:
+    """Return the state at the beginning of a trial, given the fields BYTE_PS to RESTART_PS."""
+    points = np.array(curve.points, np.int64).ravel()
+    ring = ARRAYS + queues + len(points)
+    fields = np.zeros(ring + FEWEST_PLACES * RING_COLUMNS, np.int64)
     fields[DOWN] = fields[UP] = FOREVER_PS
-    fields[PACKET_PS:QUEUES] = terms
-    fields[QUEUES], fields[PLACES] = queues, FEWEST_PLACES
+    fields[BYTE_PS:QUEUES] = terms
+    fields[QUEUES], fields[POINTS], fields[PLACES] = queues, len(curve.points), FEWEST_PLACES
+    fields[ARRAYS + queues : ring] = points
     return _with_pauses(fields, interruptions)
 
 
@@ -98,13 +106,13 @@ def replenish(interruptions: Interruptions, state: Whole, lacking: int) -> Whole
 
 def _with_pauses(state: Whole, interruptions: Interruptions) -> Whole:
     state[KNOWN_PS] = interruptions.until_ps
-    before = state[: ARRAYS + state[QUEUES] + RING_COLUMNS * state[PLACES]]
+    before = state[: _ring_of(state) + RING_COLUMNS * state[PLACES]]
     return np.concatenate([before, interruptions.known.ravel()])
 
 
 def _with_more_places(state: Whole) -> Whole:
     """Return the same state with a ring of twice the places."""
-    start = int(ARRAYS + state[QUEUES])
+    start = int(_ring_of(state))
     stop = start + RING_COLUMNS * int(state[PLACES])
     ring = doubled(state[start:stop], RING_COLUMNS, state[HEAD], state[TAIL])
     state[PLACES] *= 2
@@ -142,7 +150,7 @@ def serve(  # noqa: PLR0911 -- each return is one fate
 
     Returns:
         0, the cause of its loss, or what is lacking, nothing done; when its service begins or it is
-        lost; the end of its service.
+        lost; the end of its service, if need be by a restart.
     """
     arrays, queue = _arrays_of(state), min(port, state[QUEUES] - 1)
     state[LACKING_PS] = now_ps
@@ -163,7 +171,7 @@ def serve(  # noqa: PLR0911 -- each return is one fate
     if state[DOWN] != FOREVER_PS:
         arrays.waiting[queue] += amount
         return RESTART, state[DOWN], now_ps
-    done_ps, k = _end(arrays, k, begins_ps + _time_ps(state, size_bytes))
+    done_ps, k = _end(arrays, k, begins_ps + _time_ps(state, arrays, size_bytes))
     if done_ps > state[KNOWN_PS]:
         return UNKNOWN, now_ps, now_ps
     if begins_ps > now_ps:
@@ -172,25 +180,33 @@ def serve(  # noqa: PLR0911 -- each return is one fate
         state[BUSY] = now_ps
     state[FREE], state[SIZE] = done_ps, size_bytes
     cause = _watchdog_outcome(state, k)
-    return cause, min(begins_ps, state[DOWN]), done_ps
+    return cause, min(begins_ps, state[DOWN]), min(done_ps, state[DOWN])
+
+
+@kernel
+def _ring_of(state: Whole) -> int:
+    """Return where its ring begins."""
+    return ARRAYS + state[QUEUES] + COLUMNS * state[POINTS]  # type: ignore[no-any-return]
 
 
 @kernel
 def _arrays_of(state: Whole) -> Arrays:
-    ring = ARRAYS + state[QUEUES]
+    ring = _ring_of(state)
     pauses = ring + RING_COLUMNS * state[PLACES]
     return Arrays(
         part(state, ARRAYS, state[QUEUES]),
+        rows(state, ARRAYS + state[QUEUES], state[POINTS], COLUMNS),
         rows(state, ring, state[PLACES], RING_COLUMNS),
         rows(state, pauses, (len(state) - pauses) // 2, 2),
     )
 
 
 @kernel
-def _time_ps(state: Whole, size_bytes: int) -> int:
+def _time_ps(state: Whole, arrays: Arrays, size_bytes: int) -> int:
     """Return how long a packet takes behind the one ahead."""
     segments = (size_bytes + state[HEADROOM_BYTES] - 1) // state[SEGMENT_BYTES]
-    time_ps = state[PACKET_PS] + size_bytes * state[BYTE_PS] + segments * state[SEGMENT_PS]
+    time_ps = time_of(arrays.points, size_bytes)
+    time_ps += size_bytes * state[BYTE_PS] + segments * state[SEGMENT_PS]
     changed = state[SIZE] > 0 and state[SIZE] != size_bytes
     return time_ps + state[CHANGE_PS] if changed else time_ps  # type: ignore[no-any-return]
 
