@@ -160,7 +160,9 @@ def _goal_result(goal: Document) -> GoalResult:
     def value(of: str) -> Fraction | None:
         return Fraction(goal[of]["value"]) if goal.get(of) else None
 
-    return GoalResult(value("lower"), value("upper"), goal["complete"], value("throughput"))
+    return GoalResult(
+        value("lower"), value("upper"), ended=goal["complete"], throughput=value("throughput")
+    )
 
 
 def _trials_before(documents: list[Document], repeat: int) -> int:
