@@ -1,7 +1,7 @@
 """`at 60 s { load = 50% of line }`: what changes during a trial, and when.
 
 Times count from the beginning of the measurement. Variables of a phase have new values from then
-on; of the flows that use them, only when they send may change.
+on; of the flows that use them, only when they send may change. Devices may restart, too.
 """
 
 from __future__ import annotations
@@ -14,6 +14,7 @@ from qospec.catalogue.kinds import LONGEST_PS, REQUIRED, Domain, Parameter
 from qospec.check.evaluate.context import CheckError, error
 from qospec.check.evaluate.loops import misplaced
 from qospec.check.records.fields import convert
+from qospec.check.test.restarts import is_field, restarts_of
 from qospec.check.test.run_settings import RUN
 from qospec.model.suite import FlowChange
 from qospec.syntax import ast
@@ -24,7 +25,8 @@ if TYPE_CHECKING:
 
     from qospec.check.evaluate.evaluator import Evaluator
     from qospec.check.evaluate.scope import Scope
-    from qospec.model.suite import Flow
+    from qospec.check.test.parts import CaseScope
+    from qospec.model.suite import Flow, Run
 
 HERE = "`at`"
 _TIME = Parameter("at", Domain("time", 1, LONGEST_PS), REQUIRED)
@@ -33,6 +35,23 @@ _TIME = Parameter("at", Domain("time", 1, LONGEST_PS), REQUIRED)
 def changes_of(node: ast.Point) -> list[ast.At]:
     """Return the changes of a point, in the order in which they are written."""
     return [each for each in node.body.statements if isinstance(each, ast.At)]
+
+
+def of_test(names: CaseScope, run: Run | None, evaluator: Evaluator) -> Run | None:
+    """Return how a test without phases is run, with what restarts; mistakes are reported."""
+    placed = list(names.of(ast.At))
+    nodes = [node for node, _ in placed]
+    if run is None or not placed:
+        return run
+    verify_variables(nodes, names.test, (), evaluator)
+    before = evaluator.context.mistakes
+    scope = placed[0][1]
+    changes_ps = times_of(nodes, run.measure_ps, scope, evaluator)
+    if evaluator.context.mistakes > before:
+        return None
+    changes = list(zip(nodes, changes_ps, strict=True))
+    restarts = restarts_of(changes, scope, names.network, evaluator)
+    return replace(run, changes_ps=changes_ps, restarts=restarts)
 
 
 def times_of(
@@ -78,7 +97,10 @@ def _out_of_order(before: ast.At, node: ast.At, *, same: bool) -> CheckError:
 
 
 def verify_variables(
-    nodes: Sequence[ast.At], point: ast.Point, variables: Collection[str], evaluator: Evaluator
+    nodes: Sequence[ast.At],
+    place: ast.Point | ast.Test,
+    variables: Collection[str],
+    evaluator: Evaluator,
 ) -> None:
     """Report what changes give a value that is no variable of the point, or give one twice."""
     for node in nodes:
@@ -97,17 +119,23 @@ def verify_variables(
                         help="keep one of them",
                     )
                 )
-            elif name.text not in variables:
-                evaluator.context.report(
-                    error(
-                        "E0523",
-                        f"`{name.text}` is no variable of `{point.name.text}`",
-                        name.span,
-                        note="a change gives a variable of the point another value",
-                        help=f"give it its first value in the point: `{name.text} = …`",
-                    )
-                )
+            elif name.text not in variables and not is_field(name):
+                evaluator.context.report(_no_variable(name, place))
             given.setdefault(name.text, name)
+
+
+def _no_variable(name: ast.Name, place: ast.Point | ast.Test) -> CheckError:
+    first = f"give it its first value in the point: `{name.text} = …`"
+    if isinstance(place, ast.Test):
+        first = f"write a `point` that gives it its first value: `{name.text} = …`"
+    return error(
+        "E0523",
+        f"`{name.text}` is no variable of `{place.name.text}`",
+        name.span,
+        note="a change gives a variable of a point another value, or lets a device restart:"
+        " `restart = …`",
+        help=first,
+    )
 
 
 def _names_in(node: ast.At) -> Iterator[ast.Name]:
@@ -120,7 +148,7 @@ def verify_use(nodes: Sequence[ast.At], used: Collection[str], evaluator: Evalua
     """Report changes of variables that no flow of the point uses."""
     for node in nodes:
         for name in _names_in(node):
-            if name.text not in used:
+            if name.text not in used and not is_field(name):
                 evaluator.context.report(
                     error(
                         "E0523",

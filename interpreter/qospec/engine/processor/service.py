@@ -195,7 +195,7 @@ def _arrays_of(state: Whole) -> Arrays:
     pauses = ring + RING_COLUMNS * state[PLACES]
     return Arrays(
         part(state, ARRAYS, state[QUEUES]),
-        _restarts_of(state),
+        part(state, ARRAYS + state[QUEUES], state[RESTARTS]),
         rows(state, ring, state[PLACES], RING_COLUMNS),
         rows(state, pauses, (len(state) - pauses) // 2, 2),
     )
@@ -252,16 +252,11 @@ def _outcome(state: Whole, k: int) -> int:
 @kernel
 def go_down(state: Whole, at_ps: int) -> None:
     """Note that the next restart begins then; one that is stated for meanwhile begins it anew."""
-    restarts, k = _restarts_of(state), state[STATED]
+    restarts, k = part(state, ARRAYS + state[QUEUES], state[RESTARTS]), state[STATED]
     state[DOWN], state[UP] = at_ps, min(at_ps + state[RESTART_PS], FOREVER_PS)
     while restarts[k] < state[UP]:
         state[UP] = restarts[k] + state[RESTART_PS]
         k += 1
-
-
-@kernel
-def _restarts_of(state: Whole) -> Whole:
-    return part(state, ARRAYS + state[QUEUES], state[RESTARTS])
 
 
 @kernel
