@@ -38,9 +38,7 @@ def with_restarts(lowered: Lowered, run: Run) -> Lowered:
         for path in each.elements:
             found.setdefault(path, []).append(run.warmup_ps + each.at_ps)
     nodes = (
-        node._replace(restarts_ps=tuple(found.get(node.path, ())))
-        if node.element.down_ps
-        else node
+        node._replace(restarts_ps=tuple(found.get(node.path, ()))) if node.element.down_ps else node
         for node in lowered.nodes
     )
     return replace(lowered, nodes=tuple(nodes))

@@ -173,7 +173,9 @@ def test_it_works_by_the_book(lab, data, processor):
     pauses = [
         pause for pause in pauses_of(lab, processor, first_ps + 4_000 * US) if pause[1] >= first_ps
     ]
-    told = st.lists(st.integers(first_ps, first_ps + 400 * US) | st.sampled_from([0, 1]), max_size=4)
+    told = st.lists(
+        st.integers(first_ps, first_ps + 400 * US) | st.sampled_from([0, 1]), max_size=4
+    )
     restarts = tuple(sorted(data.draw(told))) if processor.restart_time else ()
     expected = by_the_book(processor, coming, pauses, restarts)
     assert carried(lab, processor, coming, cuts, restarts) == expected

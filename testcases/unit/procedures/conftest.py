@@ -37,6 +37,16 @@ DEVICES = {
     "processor": """core = processor { per_packet = 25 us, limit = 64 pkt }
   queue = fifo { limit = 64 pkt }
   west.rx -> core -> queue -> east.tx""",
+    "restarting": """core = processor { per_packet = 25 us, limit = 64 pkt, restart_time = 50 ms }
+  queue = fifo { limit = 64 pkt }
+  west.rx -> core -> queue -> east.tx""",
+    "slow to restart": """core = processor { per_packet = 25 us, limit = 64 pkt, restart_time = 60 ms }
+  queue = fifo { limit = 64 pkt }
+  west.rx -> core -> queue -> east.tx""",
+    "two stages": """first = processor { per_packet = 25 us, limit = 10_000 pkt }
+  second = processor { per_packet = 27 us, limit = 4 pkt }
+  queue = fifo { limit = 64 pkt }
+  west.rx -> first -> second -> queue -> east.tx""",
     "queue": """queue = fifo { limit = 64 pkt }
   west.rx -> queue -> east.tx""",
     "policer": """meter = police { cir = 19.3 Mbit/s @ip, cbs = 50 kB }

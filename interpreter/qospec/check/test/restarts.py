@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
     from qospec.check.evaluate.evaluator import Evaluator
     from qospec.check.evaluate.scope import Scope
-    from qospec.model.suite import Network
+    from qospec.model.suite import Instance, Network
     from qospec.source import Span
 
 
@@ -75,17 +75,17 @@ def restarts_of(
     down: dict[str, _Down] = {}
     for node, at_ps in changes:
         elements: dict[str, None] = {}
-        for bind in _written(node):
-            for named in _named(bind.value, scope, of):
-                if network is None:
-                    continue
-                try:
-                    for path, down_ps in _elements(named, network):
+        for named in _named_by(node, scope, of):
+            if network is None:
+                continue
+            try:
+                for path, down_ps in _elements(named, network):
+                    if path not in elements:
                         _verify_up(path, at_ps, node, down)
-                        down[path] = _Down(at_ps + down_ps, node.time.span)
-                        elements[path] = None
-                except CheckError as mistake:
-                    of.context.report(mistake)
+                    down[path] = _Down(at_ps + down_ps, node.time.span)
+                    elements[path] = None
+            except CheckError as mistake:
+                of.context.report(mistake)
         found += [Restart(at_ps, tuple(elements))] if elements else []
     return tuple(found)
 
@@ -95,14 +95,12 @@ def is_field(name: ast.Name) -> bool:
     return name.text in AT.parameters
 
 
-def _written(node: ast.At) -> Iterator[ast.Bind]:
-    for each in node.body.statements:
-        if isinstance(each, ast.Bind) and any(map(is_field, each.names)):
-            yield each
-
-
-def _named(node: ast.Expression, scope: Scope, of: Evaluator) -> Iterator[_Named]:
-    """Yield what a `restart` names; mistakes are reported."""
+def _named_by(change: ast.At, scope: Scope, of: Evaluator) -> Iterator[_Named]:
+    """Yield what the `restart` of a change names; mistakes are reported."""
+    binds = (each for each in change.body.statements if isinstance(each, ast.Bind))
+    node = next((bind.value for bind in binds if any(map(is_field, bind.names))), None)
+    if node is None:
+        return
     value = of.plain(node, scope)
     items = value.items if isinstance(value, List) else (value,)
     places = node.items if isinstance(node, ast.ListLiteral) else (node,) * len(items)
@@ -162,15 +160,23 @@ def _elements(named: _Named, network: Network) -> Iterator[tuple[str, int]]:
         )
     able = [(each.path, each.element.down_ps) for each in known if each.element.down_ps]
     if not able:
-        kinds = dict.fromkeys(each.kind.name for each in known if " -> " not in each.path)
-        raise error(
-            "E0523",
-            f"`{named.path}` cannot restart",
-            named.span,
-            note=f"it is made of: {' '.join(kinds)}" if kinds else "it has no elements",
-            help="give a processor in it the time that it takes, such as `restart_time = 5 s`",
-        )
+        raise _cannot(named, [each for each in known if " -> " not in each.path])
     yield from able
+
+
+def _cannot(named: _Named, elements: Sequence[Instance]) -> CheckError:
+    kinds = dict.fromkeys(each.kind.name for each in elements)
+    help_text = "name a device with a processor, or such an element"
+    if "processor" in kinds:
+        help_text = "give its processor the time that it takes, such as `restart_time = 5 s`"
+    return error(
+        "E0523",
+        f"`{named.path}` cannot restart",
+        named.span,
+        note="a processor with a `restart_time` can"
+        + (f"; this is made of: {' '.join(kinds)}" if kinds else "; this is a host"),
+        help=help_text,
+    )
 
 
 def _verify_up(path: str, at_ps: int, node: ast.At, down: dict[str, _Down]) -> None:
