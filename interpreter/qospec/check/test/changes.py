@@ -39,35 +39,32 @@ def changes_of(node: ast.Point) -> list[ast.At]:
 
 def of_test(names: CaseScope, run: Run | None, evaluator: Evaluator) -> Run | None:
     """Return how a test without phases is run, with what restarts; mistakes are reported."""
-    placed = list(names.of(ast.At))
-    nodes = [node for node, _ in placed]
-    if run is None or not placed:
+    changes = list(names.of(ast.At))
+    if run is None or not changes:
         return run
-    verify_variables(nodes, names.test, (), evaluator)
-    before = evaluator.context.mistakes
-    scope = placed[0][1]
-    changes_ps = times_of(nodes, run.measure_ps, scope, evaluator)
-    if evaluator.context.mistakes > before:
-        return None
-    changes = list(zip(nodes, changes_ps, strict=True))
-    restarts = restarts_of(changes, scope, names.network, evaluator)
+    verify_variables([node for node, _ in changes], names.test, (), evaluator)
+    changes_ps = times_of(changes, run.measure_ps, evaluator)
+    restarts = restarts_of(changes, changes_ps, names.network, evaluator)
     return replace(run, changes_ps=changes_ps, restarts=restarts)
 
 
 def times_of(
-    nodes: Sequence[ast.At], measure_ps: int, scope: Scope, evaluator: Evaluator
+    changes: Sequence[tuple[ast.At, Scope]], measure_ps: int, evaluator: Evaluator
 ) -> tuple[int, ...]:
-    """Return when changes take place, in ps since the measurement began; mistakes are reported."""
+    """Return when changes take place, in ps since the measurement began; mistakes are reported.
+
+    Each is given with the names that it sees. There are no times if one is not known.
+    """
     found: list[int] = []
-    for number, node in enumerate(nodes):
+    for number, (node, scope) in enumerate(changes):
         try:
             at_ps = _time_of(node, measure_ps, scope, evaluator)
             if at_ps is not None and found and at_ps <= found[-1]:
-                raise _out_of_order(nodes[number - 1], node, same=at_ps == found[-1])
+                raise _out_of_order(changes[number - 1][0], node, same=at_ps == found[-1])
             found += [] if at_ps is None else [at_ps]
         except CheckError as mistake:
             evaluator.context.report(mistake)
-    return tuple(found)
+    return tuple(found) if len(found) == len(changes) else ()
 
 
 def _time_of(node: ast.At, measure_ps: int, scope: Scope, evaluator: Evaluator) -> int | None:

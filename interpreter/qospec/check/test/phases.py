@@ -17,7 +17,7 @@ from qospec.check.evaluate.values import POISON, Value
 from qospec.check.records.spelling import spellings
 from qospec.check.test.changes import changes_of
 from qospec.check.test.point import POINT, point_of
-from qospec.check.test.restarts import restarts_of
+from qospec.check.test.restarts import is_field, restarts_of
 from qospec.check.test.search import SearchReader, ends_of, goals_of, search_kind, value_at
 from qospec.model.suite import GoalResult, Search
 from qospec.syntax import ast
@@ -244,9 +244,11 @@ class Phases:
 
     def _whole(self, point: Point, node: ast.Point, scope: Scope, names: CaseScope) -> Point:
         """Return a point with what restarts, and whether it depends on a goal."""
-        changes = list(zip(changes_of(node), point.run.changes_ps, strict=True))
-        restarts = restarts_of(changes, scope, names.network, self._evaluator)
-        run = replace(point.run, restarts=restarts)
+        run = point.run
+        if not any(map(is_field, self._bound(node))):  # else it is a variable of that name
+            changes = [(each, scope) for each in changes_of(node)]
+            restarts = restarts_of(changes, run.changes_ps, names.network, self._evaluator)
+            run = replace(run, restarts=restarts)
         return replace(point, run=run, uses_goals=self._uses_goals(node, names))
 
     def _uses_goals(self, node: ast.Point, names: CaseScope) -> bool:

@@ -61,22 +61,26 @@ class _Down(NamedTuple):
 
 
 def restarts_of(
-    changes: Sequence[tuple[ast.At, int]], scope: Scope, network: Network | None, of: Evaluator
+    changes: Sequence[tuple[ast.At, Scope]],
+    changes_ps: Sequence[int],
+    network: Network | None,
+    of: Evaluator,
 ) -> tuple[Restart, ...]:
     """Return what restarts at the times of changes; mistakes are reported.
 
     Args:
-        changes: Each with its time, in ps since the measurement began, in order.
-        scope: The names that they see.
+        changes: As they are written, in order, each with the names that it sees.
+        changes_ps: Their times, since the measurement began; none if they are not known.
         network: That of the test; None if it is not known.
         of: Evaluates them.
     """
     found: list[Restart] = []
     down: dict[str, _Down] = {}
-    for node, at_ps in changes:
+    for number, (node, scope) in enumerate(changes):
         elements: dict[str, None] = {}
+        at_ps = changes_ps[number] if changes_ps else 0
         for named in _named_by(node, scope, of):
-            if network is None:
+            if network is None or not changes_ps:
                 continue
             try:
                 for path, down_ps in _elements(named, network):
