@@ -8,7 +8,7 @@ from __future__ import annotations
 from fractions import Fraction
 from typing import TYPE_CHECKING, NamedTuple
 
-from qospec.catalogue.kinds import REQUIRED, Domain, Kind, Parameter
+from qospec.catalogue.kinds import Domain, Kind, Parameter
 from qospec.check.device.nodes import NodeArray, NodeParts, NodeValue
 from qospec.check.device.ports import PartValue
 from qospec.check.evaluate.context import CheckError, error
@@ -31,7 +31,7 @@ class ChangeFields:
     """The fields of a change during a trial."""
 
     restart: object
-    """What restarts: it loses all that is in it, and what arrives until it is up again."""
+    """What restarts: it loses what waits in it, and what arrives until it is up again."""
 
 
 AT = Kind(
@@ -40,7 +40,7 @@ AT = Kind(
     duty="element",
     summary="What changes at a time of a trial, beside variables of the point.",
     source="spec/6-procedures.md",
-    parameters={"restart": Parameter("restart", Domain("nodes"), REQUIRED)},
+    parameters={"restart": Parameter("restart", Domain("nodes"), None)},
     build=ChangeFields,
 )
 """A change has a field, and is shown in the reference as a kind is."""
