@@ -231,7 +231,7 @@ def phase_text(phase: Phase) -> str:
         changes += restarted(phase.run)
         return f"point {phase.name} {length} x {phase.run.repeat}{changes}"
     step = "" if phase.step is None else f" step {text_of(phase.step, phase.dimension)}"
-    confirm = f" x {phase.confirm}" if phase.confirm > 1 else ""
+    confirm = f" x {phase.chooser.confirm}" if phase.method == "step" else ""
     widths = [text_of(g.width, phase.dimension if g.absolute else RATIO) for g in phase.goals]
     return f"search {sought(phase)} by {' '.join(widths)}{step}{confirm}"
 

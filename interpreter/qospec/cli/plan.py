@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import sys
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -115,8 +116,8 @@ def _search(search: Search, loads: Sequence[int]) -> dict[str, Any]:
     )
     whole = search.step == 1 and search.dimension.is_ratio
     by = f"by {search.method}"
-    if search.confirm > 1:
-        by += f", confirmed by {search.confirm} loads in succession"
+    if fields := _fields_of_method(search):
+        by += f" with {fields}"
     return {
         "text": f"search {search.name} from {low} to {high}"
         f"{f' in steps of {step}' if step and not whole else ''}, {by}",
@@ -126,6 +127,18 @@ def _search(search: Search, loads: Sequence[int]) -> dict[str, Any]:
         "step": None if search.step is None else str(search.step),
         "goals": [_goal(*each, search) for each in zip(search.goals, loads, strict=True)],
     }
+
+
+def _fields_of_method(search: Search) -> str:
+    """Return the fields of a search that belong to its method, as an author writes them."""
+    from qospec.catalogue.kinds import discover
+    from qospec.reference.kinds import default_text
+
+    parameters = discover().of("method")[search.method].parameters
+    return ", ".join(
+        f"{name} = {default_text(replace(each, default=getattr(search.chooser, name)))}"
+        for name, each in parameters.items()
+    )
 
 
 def _load(value: Fraction, search: Search) -> str:

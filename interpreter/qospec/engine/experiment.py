@@ -132,6 +132,7 @@ class MeasurementSpec(NamedTuple):
         followed: What else to record, as metrics name it in `needs`, each with a range of
             connection indices, the end exclusive.
         queues: The paths of the queues whose occupancy to record.
+        servers: The paths of the elements whose utilisation to record.
         series: What to count by interval.
         taps: Where to count what passes; a place may have several.
         changed_ps: When something last changes in the trial; None if nothing does.
@@ -145,6 +146,7 @@ class MeasurementSpec(NamedTuple):
     series: tuple[Intervals, ...] = ()
     taps: tuple[Tap, ...] = ()
     changed_ps: int | None = None
+    servers: tuple[str, ...] = ()
 
     def ranges(self, need: str) -> tuple[tuple[int, int], ...]:
         """Return the ranges of connection indices for which a need is recorded."""

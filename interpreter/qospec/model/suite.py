@@ -294,9 +294,9 @@ class Search:
         high: The highest load, above `low`.
         dimension: Of the load.
         method: By which loads are chosen, such as "mlrsearch".
+        chooser: The object that `kind.build` of that method made of the author's fields.
         goals: What is looked for.
         step: With it, only `low`, `low + step`, … and `high` are tried.
-        confirm: How many loads in succession, from the top down, must be good for "step".
         layer: Which bits a rate counts; "" for none said.
         span: Where it was written.
     """
@@ -306,10 +306,10 @@ class Search:
     high: Fraction
     dimension: Dimension
     method: str
+    chooser: Any
     goals: tuple[Goal, ...]
     span: Span = field(compare=False)
     step: Fraction | None = None
-    confirm: int = 1
     layer: str = ""
 
     def warmup_ps(self, run: Run) -> int:
@@ -342,16 +342,23 @@ class GoalResult(NamedTuple):
     Attributes:
         lower: The highest load that is good, with none below it that is bad; None: there is none.
         upper: The lowest load that is bad; None: there is none.
-        complete: Whether the search ended by itself; false if it reached its budget before.
+        ended: Whether the search needed no more trials; false if it reached its budget before.
+        near: Whether the bounds, if both exist, are as close as the goal's width.
         throughput: The conditional throughput at `lower`: the load less what was lost.
         inversion: A load that is bad and a higher one that is good, if there are any.
     """
 
     lower: Fraction | None
     upper: Fraction | None
-    complete: bool = True
+    ended: bool = True
+    near: bool = True
     throughput: Fraction | None = None
     inversion: tuple[Fraction, Fraction] | None = None
+
+    @property
+    def complete(self) -> bool:
+        """Return whether no more trials would tell more of the bounds."""
+        return self.ended and self.near
 
     @property
     def regular(self) -> bool:

@@ -49,6 +49,7 @@ LABELS = {
     "size mix": DomainLabel(
         "a size or a mix of sizes", "mix { 40 B: 7, 576 B: 4, 1_500 B: 1 } @ip"
     ),
+    "curve": DomainLabel("a time, or a map from sizes to times", "{ 64 B: 250 us, 1_500 B: 1 ms }"),
     "width": DomainLabel("a ratio, or a difference of loads", "0.5%"),
     "duration": DomainLabel("a time, possibly random", "exponential(16 ms)"),
     "address": DomainLabel("an address", '"10.1.0.7"'),
@@ -149,7 +150,7 @@ def _type(domain: Domain, label: DomainLabel) -> str:
 def _bound(domain: Domain, bound: Any) -> str:
     if bound is None:
         return ""
-    if domain.name in ("duration", "times"):
+    if domain.name in ("duration", "times", "curve"):
         return written_in(bound, "time")
     return str(bound) if domain.name in ("buffer", *MAPS) else written_in(bound, domain.name)
 
@@ -171,8 +172,9 @@ def default_text(parameter: Parameter) -> str:
 def field_comments(kind: Kind) -> dict[str, str]:
     """Return the docstring of each field of a kind's class, inherited fields included."""
     found: dict[str, str] = {}
-    for cls in reversed(inspect.getmro(kind.build)):
-        found |= _comments_below(cls)
+    for whole in (*kind.described_in, kind.build):
+        for cls in reversed(inspect.getmro(whole)):
+            found |= _comments_below(cls)
     return found
 
 

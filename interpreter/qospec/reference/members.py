@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from qospec.catalogue.kinds import LOSING, RECORDS
 from qospec.check.device.invariants import OF_PORTS
 from qospec.check.device.machine import MACHINE, TRANSITION
-from qospec.check.device.observables import Occupancy, loss_causes, observed
+from qospec.check.device.observables import UTILISATION, Occupancy, loss_causes, observed
 from qospec.check.device.predicates import ADDRESSES, ATTRIBUTES, MAX_VALUES, WORDS, carrier
 from qospec.check.evaluate.measurements import DISCARDED
 from qospec.check.test.point import POINT
@@ -134,6 +134,7 @@ def _observed(what: str, catalogue: Catalogue) -> Iterator[Document]:
         summary = (
             f"{Occupancy.what}, {_quoted(waits)}" if waits else "the number of items lost there"
         )
+        summary = "the share of the time in which it works" if below == UTILISATION else summary
         yield _document(
             "observed", what, f"measured of {' '.join(dict.fromkeys(elements))}: {summary}"
         )

@@ -3,11 +3,14 @@
 The book looks at each packet anew, with nothing carried but a list of what has been accepted.
 """
 
+from fractions import Fraction
+from math import floor
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from qospec.catalogue.kinds import Buffer
+from qospec.catalogue.kinds import Buffer, Curve
 from qospec.elements.processor import Processor
 from qospec.engine.items.batch import FOREVER_PS
 
@@ -34,9 +37,21 @@ def after_interruptions(start_ps, work_ps, pauses):
         now_ps = ahead
 
 
+def time_ps(times, size):
+    """Return the time of a size, on the line between its neighbours, to the nearest ps."""
+    if isinstance(times, int):
+        return times
+    below = max((point for point in times.points if point[0] <= size), default=None)
+    above = min((point for point in times.points if point[0] >= size), default=None)
+    if below is None or above is None or below == above:
+        return (below or above)[1]
+    share = Fraction(size - below[0], above[0] - below[0])
+    return floor(below[1] + share * (above[1] - below[1]) + Fraction(1, 2))
+
+
 def cost_ps(processor, size, ahead):
     segments = -(-(size + processor.headroom) // processor.segment)
-    took = processor.per_packet + processor.per_byte * size
+    took = time_ps(processor.per_packet, size) + processor.per_byte * size
     took += processor.per_segment * (segments - 1)
     return took + (processor.per_size_change if ahead not in (None, size) else 0)
 
@@ -50,8 +65,8 @@ def up_again(processor, down_ps, restarts):
 
 
 def by_the_book(processor, packets, pauses, restarts=()):
-    """Return (number, way, when done) of those that leave, the causes of the others, and waits."""
-    accepted, left, lost, waits = [], [], {}, []
+    """Return (number, way, when done) of those that leave, causes of others, waits, services."""
+    accepted, left, lost, waits, services = [], [], {}, [], []
     # Accepted since the last start: when begun, when done, way, size.
     busy_ps = watchdog_ps = None
     up_ps = 0
@@ -90,10 +105,20 @@ def by_the_book(processor, packets, pauses, restarts=()):
         else:
             left.append((number, way, done_ps))
         waits.append((now_ps, min(begun_ps, down_ps)))
-    return left, lost, [(came, until) for came, until in waits if until > came]
+        services.append((begun_ps, min(done_ps, down_ps)))
+    return (
+        left,
+        lost,
+        *([pair for pair in pairs if pair[1] > pair[0]] for pairs in (waits, services)),
+    )
 
 
 # ---- drawn examples
+
+
+BOTH_SIDES = Curve(((64, 5 * US), (900, 9 * US + 1), (1_400, 7 * US)))
+"""Packets of 1,500 bytes are beyond it."""
+FALLING = Curve(((65, 8 * US), (1_501, 3 * US)))
 
 
 @st.composite
@@ -102,7 +127,7 @@ def processors(draw):
     amounts = [1, 2, 5, 2**40] if unit == "packet" else [63, 64, 200, 1_600]
     every_ps = draw(st.sampled_from([100 * US, 137 * US]))
     return Processor(
-        per_packet=draw(st.sampled_from([1, 5 * US, 7 * US + 1])),
+        per_packet=draw(st.sampled_from([1, 5 * US, 7 * US + 1, BOTH_SIDES, FALLING])),
         limit=Buffer(draw(st.sampled_from(amounts)), unit),
         ports=draw(st.integers(1, 3)),
         shared=draw(st.booleans()),
@@ -130,7 +155,7 @@ def packets(draw, ways):
     for gap_ps in draw(st.lists(gaps, max_size=40)):
         now_ps += gap_ps
         found.append(
-            (now_ps, draw(st.integers(0, ways - 1)), draw(st.sampled_from([64, 64, 1_500])))
+            (now_ps, draw(st.integers(0, ways - 1)), draw(st.sampled_from([64, 64, 777, 1_500])))
         )
     return sorted(found, key=lambda packet: packet[:2])
 
@@ -148,7 +173,7 @@ def pauses_of(lab, processor, until_ps):
 
 
 def carried(lab, processor, coming, cuts, restarts=()):
-    """Return (number, way, when done) of those that leave, the causes of the others, and waits."""
+    """Return (number, way, when done) of those that leave, causes of others, waits, services."""
     batches = []
     for way in range(processor.ports):
         mine = [(n, t, size) for n, (t, its, size) in enumerate(coming) if its == way]
@@ -161,7 +186,8 @@ def carried(lab, processor, coming, cuts, restarts=()):
         for way, batch in enumerate(got.departures)
         for number, done_ps in zip(batch.sent_ps, batch.at_ps, strict=True)
     ]
-    return sorted(left), {number: cause for cause, _, _, number in got.lost}, got.waits
+    causes = {number: cause for cause, _, _, number in got.lost}
+    return sorted(left), causes, got.waits, got.services
 
 
 @given(data=st.data(), processor=processors())
@@ -215,6 +241,27 @@ def test_a_packet_costs_by_packet_byte_segment_and_change(lab):
     (first, second), _ = times(lab, processor, [0, MS], size_bytes=[480, 481])
     assert first == 10 * US + 480 * 1_000
     assert second - MS == 10 * US + 481 * 1_000 + US + 3 * US
+
+
+def test_a_curve_is_straight_between_its_points_and_level_beyond(lab):
+    """From 100 to 103 bytes are 10 ps: a third is 3.33 ps, two thirds 6.67."""
+    processor = simple(per_packet=Curve(((100, 1_000), (103, 1_010), (203, 510))))
+    sizes = [46, 100, 101, 102, 103, 104, 203, 1_500]
+    done, _ = times(lab, processor, [n * MS for n in range(8)], size_bytes=sizes)
+    took = [at_ps - n * MS for n, at_ps in enumerate(done)]
+    assert took == [1_000, 1_000, 1_003, 1_007, 1_010, 1_005, 510, 510]
+
+
+def test_half_a_ps_of_a_curve_is_rounded_up(lab):
+    processor = simple(per_packet=Curve(((100, 7), (102, 8), (104, 7))))
+    done, _ = times(lab, processor, [0, MS], size_bytes=[101, 103])
+    assert done == [8, MS + 8]
+
+
+def test_a_service_is_busy_with_its_interruptions_and_not_with_others(lab):
+    processor = simple(housekeeping=4 * US, housekeeping_every=100 * US, housekeeping_phase=5 * US)
+    got = lab.carry(processor, lab.setting(watched=True), lab.cells([0, 101 * US, 106 * US]))
+    assert got.services == [(0, 14 * US), (101 * US, 115 * US), (115 * US, 125 * US)]
 
 
 def test_an_interruption_suspends_work_and_goes_ahead_of_what_comes_with_it(lab):

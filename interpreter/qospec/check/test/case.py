@@ -209,11 +209,15 @@ class CaseBuilder:
             message = "`flows` is the list of all flows of a test: no name can hide it"
             self._context.report(error("E0102", message, known.span, help="choose another name"))
 
-    def listed_on(self, network: str) -> tuple[Value, ...]:
-        """Return the list of all flows on a network; of a template, one stands for all."""
+    def listed_on(self, network: str, *, varied: bool = False) -> tuple[Value, ...]:
+        """Return the list of all flows on a network; of a template, one stands for all.
+
+        If `varied`, only those are in it that depend on a variable of the phase.
+        """
         if self._names.topology is None:
             return (unknown_flow(network),)
-        return tuple(flow.on(network) for flow in self.listed.values())
+        listed = self.listed.items()
+        return tuple(flow.on(network) for name, flow in listed if self.uses[name] or not varied)
 
     def on_network(self, name: str) -> dict[str, Value]:
         """Return the flows on another network, by their names outside loops."""

@@ -10,6 +10,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, NamedTuple
 
 from qospec.engine.arrays import np
+from qospec.engine.curve import COLUMNS, time_of
 from qospec.engine.items.batch import FOREVER_PS
 from qospec.engine.items.ring import doubled
 from qospec.engine.kernel import kernel, part, rows
@@ -17,6 +18,7 @@ from qospec.engine.kernel import kernel, part, rows
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from qospec.catalogue.kinds import Curve
     from qospec.engine.arrays import Marks, Times, Whole
     from qospec.engine.items.batch import Batch
     from qospec.engine.processor.interruptions import Interruptions
@@ -27,16 +29,17 @@ have; since when there is something to do; when the next restart that is known b
 size of the packet ahead, 0 if there was none; the numbers of the first packet that waits and of
 that after the last; the numbers of the next interruption and of the next restart at a stated time.
 Once a packet is not done before a restart, nor is any that follows: FREE is beyond DOWN then."""
-PACKET_PS, BYTE_PS, SEGMENT_BYTES, HEADROOM_BYTES, SEGMENT_PS, CHANGE_PS = range(10, 16)
-"""The terms of a packet's time: each packet; each of its bytes; how many bytes a segment holds, and
-how many lie ahead of the packet in the first; each segment but the first; a change of size."""
-LIMIT, IN_BYTES, TIMEOUT_PS, RESTART_PS = range(16, 20)
+BYTE_PS, SEGMENT_BYTES, HEADROOM_BYTES, SEGMENT_PS, CHANGE_PS = range(10, 15)
+"""The terms of a packet's time besides the curve: each of its bytes; how many bytes a segment
+holds, and how many lie ahead of the packet in the first; each segment but the first; a change of
+size."""
+LIMIT, IN_BYTES, TIMEOUT_PS, RESTART_PS = range(15, 19)
 """The other parameters: how much may wait in a queue, and whether that counts bytes; how long the
 processor may be busy, and how long a restart takes."""
-QUEUES, RESTARTS, PLACES, KNOWN_PS, LACKING_PS, ARRAYS = range(20, 26)
+QUEUES, RESTARTS, POINTS, PLACES, KNOWN_PS, LACKING_PS, ARRAYS = range(19, 26)
 """How many queues there are, one for all inputs or one each; how long the list of restarts is; how
-many places the ring has; until when all interruptions are known; when the packet arrived for which
-something is lacking. Then come the `Arrays`."""
+many points the curve has; how many places the ring has; until when all interruptions are known;
+when the packet arrived for which something is lacking. Then come the `Arrays`."""
 
 BEGINS, AMOUNT, QUEUE = range(3)
 RING_COLUMNS = 3
@@ -55,12 +58,14 @@ class Arrays(NamedTuple):
     Attributes:
         waiting: (queues,) The amount that waits in each.
         restarts: (m + 1,) When it is told to restart, in order; the last stands for never.
+        points: (points, 2) See `engine.curve`.
         ring: (places, 3) For each packet that waits: when it is begun, its amount and its queue.
         pauses: (m + 1, 2) See `Interruptions.known`.
     """
 
     waiting: Whole
     restarts: Whole
+    points: Whole
     ring: Whole
     pauses: Whole
 
@@ -70,7 +75,7 @@ class Outcomes(NamedTuple):
 
     Attributes:
         port: (n,) The input by which it arrives.
-        left_ps: (n,) The end of its service.
+        left_ps: (n,) The end of its service, if need be by a restart.
         cause: (n,) 0, or the cause of its loss.
         began_ps: (n,) The time when its service begins, or when it is lost.
     """
@@ -81,16 +86,23 @@ class Outcomes(NamedTuple):
     began_ps: Times
 
 
-def idle(
-    terms: Sequence[int], queues: int, restarts_ps: Sequence[int], interruptions: Interruptions
-) -> Whole:
-    """Return the state at the beginning of a trial, given the fields PACKET_PS to RESTART_PS."""
-    restarts = [*restarts_ps, FOREVER_PS]
-    ring = ARRAYS + queues + len(restarts)
+class Lists(NamedTuple):
+    """What there are several of: queues, the times of restarts, and the points of its curve."""
+
+    queues: int
+    restarts_ps: tuple[int, ...]
+    curve: Curve
+
+
+def idle(terms: Sequence[int], lists: Lists, interruptions: Interruptions) -> Whole:
+    """Return the state at the beginning of a trial, given the fields BYTE_PS to RESTART_PS."""
+    restarts, points = [*lists.restarts_ps, FOREVER_PS], lists.curve.points
+    before = np.concatenate([restarts, np.array(points, np.int64).ravel()])
+    ring = ARRAYS + lists.queues + len(before)
     fields = np.zeros(ring + FEWEST_PLACES * RING_COLUMNS, np.int64)
-    fields[PACKET_PS:QUEUES] = terms
-    fields[QUEUES], fields[RESTARTS], fields[PLACES] = queues, len(restarts), FEWEST_PLACES
-    fields[ARRAYS + queues : ring] = restarts
+    fields[BYTE_PS:QUEUES] = terms
+    fields[QUEUES:KNOWN_PS] = lists.queues, len(restarts), len(points), FEWEST_PLACES
+    fields[ARRAYS + lists.queues : ring] = before
     go_down(fields, restarts[0])
     return _with_pauses(fields, interruptions)
 
@@ -150,7 +162,7 @@ def serve(  # noqa: PLR0911 -- each return is one fate
 
     Returns:
         0, the cause of its loss, or what is lacking, nothing done; when its service begins or it is
-        lost; the end of its service.
+        lost; the end of its service, if need be by a restart.
     """
     arrays, queue = _arrays_of(state), min(port, state[QUEUES] - 1)
     state[LACKING_PS] = now_ps
@@ -171,7 +183,7 @@ def serve(  # noqa: PLR0911 -- each return is one fate
     if state[FREE] > state[DOWN]:
         arrays.waiting[queue] += amount
         return RESTART, state[DOWN], now_ps
-    done_ps, k = _end(arrays, k, begins_ps + _time_ps(state, size_bytes))
+    done_ps, k = _end(arrays, k, begins_ps + _time_ps(state, arrays, size_bytes))
     if done_ps > state[KNOWN_PS]:
         return UNKNOWN, now_ps, now_ps
     if begins_ps > now_ps:
@@ -180,13 +192,19 @@ def serve(  # noqa: PLR0911 -- each return is one fate
         state[BUSY] = now_ps
     state[FREE], state[SIZE] = done_ps, size_bytes
     cause = _outcome(state, k)
-    return cause, min(begins_ps, state[DOWN]), done_ps
+    return cause, min(begins_ps, state[DOWN]), min(done_ps, state[DOWN])
+
+
+@kernel
+def _points_of(state: Whole) -> int:
+    """Return where its curve begins."""
+    return ARRAYS + state[QUEUES] + state[RESTARTS]  # type: ignore[no-any-return]
 
 
 @kernel
 def _ring_of(state: Whole) -> int:
     """Return where its ring begins."""
-    return ARRAYS + state[QUEUES] + state[RESTARTS]  # type: ignore[no-any-return]
+    return _points_of(state) + COLUMNS * state[POINTS]  # type: ignore[no-any-return]
 
 
 @kernel
@@ -196,16 +214,18 @@ def _arrays_of(state: Whole) -> Arrays:
     return Arrays(
         part(state, ARRAYS, state[QUEUES]),
         part(state, ARRAYS + state[QUEUES], state[RESTARTS]),
+        rows(state, _points_of(state), state[POINTS], COLUMNS),
         rows(state, ring, state[PLACES], RING_COLUMNS),
         rows(state, pauses, (len(state) - pauses) // 2, 2),
     )
 
 
 @kernel
-def _time_ps(state: Whole, size_bytes: int) -> int:
+def _time_ps(state: Whole, arrays: Arrays, size_bytes: int) -> int:
     """Return how long a packet takes behind the one ahead."""
     segments = (size_bytes + state[HEADROOM_BYTES] - 1) // state[SEGMENT_BYTES]
-    time_ps = state[PACKET_PS] + size_bytes * state[BYTE_PS] + segments * state[SEGMENT_PS]
+    time_ps = time_of(arrays.points, size_bytes)
+    time_ps += size_bytes * state[BYTE_PS] + segments * state[SEGMENT_PS]
     changed = state[SIZE] > 0 and state[SIZE] != size_bytes
     return time_ps + state[CHANGE_PS] if changed else time_ps  # type: ignore[no-any-return]
 
