@@ -87,8 +87,8 @@ class Writer:
 
 
 def _rows(items: Items) -> zip[tuple[int, int, int, int, int]]:
-    _, sent_ps, connection, _, _ = items.batch
-    columns = (connection, items.number, sent_ps, items.batch.at_ps, items.fate)
+    batch = items.batch
+    columns = (batch.connection, items.number, batch.sent_ps, batch.at_ps, items.fate)
     return zip(*(column.tolist() for column in columns), strict=True)
 
 

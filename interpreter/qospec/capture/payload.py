@@ -13,6 +13,7 @@ import hashlib
 from typing import TYPE_CHECKING, NamedTuple
 
 from qospec.engine.arrays import np
+from qospec.protocol.ip import LARGEST_PACKET_BYTES
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -56,8 +57,8 @@ def payloads(items: Items, size_bytes: int, fill: Fill) -> NDArray[np.uint8]:
             items.batch.connection.astype(np.int64) * _CONNECTION_STEP + items.number * _NUMBER_STEP
         )
         starts = (fill.offset + steps) % PERIOD
-        places = starts[:, None] + np.arange(size_bytes - LABEL_BYTES)
-        made[:, LABEL_BYTES:] = _sequence()[places % PERIOD]
+        parts = np.lib.stride_tricks.sliding_window_view(_sequence(), size_bytes - LABEL_BYTES)
+        made[:, LABEL_BYTES:] = parts[starts]
     return made
 
 
@@ -68,8 +69,12 @@ def octets(values: NDArray[np.signedinteger], count: int) -> NDArray[np.uint8]:
 
 @functools.cache
 def _sequence() -> NDArray[np.uint8]:
-    """Return (PERIOD,) the bytes of the sequence: each bit is the sum of those 14 and 15 before."""
+    """Return the bytes of the sequence, once and so many more that the largest packet has a part.
+
+    Each bit is the sum of those 14 and 15 before it.
+    """
     bits = [1] * 15
     for place in range(15, PERIOD):
         bits.append(bits[place - 14] ^ bits[place - 15])
-    return np.packbits(np.tile(np.array(bits, np.uint8), 8))
+    once = np.packbits(np.tile(np.array(bits, np.uint8), 8))
+    return np.resize(once, PERIOD + LARGEST_PACKET_BYTES)

@@ -13,7 +13,7 @@ from qospec.capture.cells import (
 )
 from qospec.capture.payload import Fill
 from qospec.capture.sightings import Items
-from qospec.engine.items.batch import Batch
+from qospec.engine.items.batch import uninitialised
 
 GENERATOR = 0b11000110011
 """x^10 + x^9 + x^5 + x^4 + x + 1 (ITU-T I.610, 10.1)."""
@@ -21,12 +21,12 @@ GENERATOR = 0b11000110011
 
 def items(connections: list[int], at_ps: int = 0, marks: int = 0) -> Items:
     n = len(connections)
-    batch = Batch(
-        np.full(n, at_ps),
-        np.arange(n),
-        np.array(connections, np.int32),
-        np.full(n, 53, np.int32),
-        np.full(n, marks, np.uint32),
+    batch = uninitialised(n)._replace(
+        at_ps=np.full(n, at_ps),
+        sent_ps=np.arange(n),
+        connection=np.array(connections, np.int32),
+        size_bytes=np.full(n, 53, np.int32),
+        marks=np.full(n, marks, np.uint32),
     )
     return Items(batch, np.arange(n) + 258, np.full(n, 53, np.int32), np.zeros(n, np.int64))
 

@@ -16,7 +16,7 @@ from qospec.capture import packets
 from qospec.capture.packets import Flow, frames, link_type, outer_header
 from qospec.capture.payload import Fill
 from qospec.capture.sightings import Items
-from qospec.engine.items.batch import Batch
+from qospec.engine.items.batch import uninitialised
 from qospec.engine.source.headers import UNSPECIFIED
 from qospec.protocol.encapsulation import Encapsulation
 from qospec.protocol.marks import marked
@@ -40,12 +40,12 @@ def flow(**fields: Fraction | str) -> Flow:
 def items(sizes: list[int], grown: int = 0) -> Items:
     n = len(sizes)
     sent = np.array(sizes, np.int32)
-    batch = Batch(
-        np.arange(n),
-        np.arange(n),
-        np.arange(n, dtype=np.int32) % 4,
-        sent + np.int32(grown),
-        np.full(n, MARKS, np.uint32),
+    batch = uninitialised(n)._replace(
+        at_ps=np.arange(n),
+        sent_ps=np.arange(n),
+        connection=np.arange(n, dtype=np.int32) % 4,
+        size_bytes=sent + np.int32(grown),
+        marks=np.full(n, MARKS, np.uint32),
     )
     return Items(batch, np.arange(n), sent, np.zeros(n, np.int64))
 

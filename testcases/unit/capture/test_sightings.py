@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from qospec.capture.sightings import Items, Sightings
-from qospec.engine.items.batch import Batch
+from qospec.engine.items.batch import Batch, uninitialised
 
 Row = tuple[int, int, int, int, int]
 """When it passed, connection, when it was sent, its number, and its fate."""
@@ -14,12 +14,12 @@ Row = tuple[int, int, int, int, int]
 
 def batch(connection: Sequence[int], sent_ps: Sequence[int], at_ps: Sequence[int] = ()) -> Batch:
     n = len(connection)
-    return Batch(
-        np.array(at_ps or sent_ps),
-        np.array(sent_ps),
-        np.array(connection, np.int32),
-        np.arange(n, dtype=np.int32) + 100,
-        np.zeros(n, np.uint32),
+    return uninitialised(n)._replace(
+        at_ps=np.array(at_ps or sent_ps),
+        sent_ps=np.array(sent_ps),
+        connection=np.array(connection, np.int32),
+        size_bytes=np.arange(n, dtype=np.int32) + 100,
+        marks=np.zeros(n, np.uint32),
     )
 
 
@@ -27,8 +27,8 @@ def recording() -> tuple[Sightings, list[Row]]:
     rows: list[Row] = []
 
     def take(items: Items) -> None:
-        at_ps, sent_ps, connection, _, _ = items.batch
-        columns = (at_ps, connection, sent_ps, items.number, items.fate)
+        batch = items.batch
+        columns = (batch.at_ps, batch.connection, batch.sent_ps, items.number, items.fate)
         rows.extend(zip(*(each.tolist() for each in columns), strict=True))
 
     return Sightings("a -> b", 3, take), rows
