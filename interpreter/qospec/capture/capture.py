@@ -26,6 +26,10 @@ MOST_AT_ONCE = 16_384
 """Items whose bytes are made at a time, so that memory stays small."""
 
 
+ANSWERS = ".answers"
+"""Ends the names of sources of answers; the rest is that of their requests."""
+
+
 class Writer:
     """Writes items as packets.
 
@@ -170,10 +174,12 @@ def _addresses(experiment: Experiment, flows: Sequence[Flow]) -> cells.Addresses
 def _packet_flows(experiment: Experiment, flows: Sequence[Flow]) -> list[packets.Flow]:
     """Return what the packets of each source hold; of one of cells, nothing."""
     found = []
+    first_of = {source.name: source.first for source in experiment.sources}
     for source in experiment.sources:
-        stream = flows[experiment.connections.flow[source.first]].stream
-        if stream is not None and source.name.endswith(".answers"):
-            stream = stream.answers
+        name, first = source.name, source.first
+        stream, answered = flows[experiment.connections.flow[first]].stream, None
+        if stream is not None and name.endswith(ANSWERS):
+            stream, answered = stream.answers, first_of[name.removesuffix(ANSWERS)]
         fields = {} if stream is None else stream.header_fields
-        found.append(packets.Flow(source.first, source.first + source.connections, fields))
+        found.append(packets.Flow(first, first + source.connections, fields, answered))
     return found

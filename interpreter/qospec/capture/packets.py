@@ -70,12 +70,14 @@ class Flow(NamedTuple):
     Attributes:
         first: The index of its first connection.
         stop: One beyond that of its last.
-        fields: What its headers hold, by name, as `Stream.header_fields`; "" for no address.
+        fields: What its headers hold, by name, as `Stream.header_fields`.
+        answered: Of answers, the index of the first connection whose requests they answer.
     """
 
     first: int
     stop: int
     fields: Mapping[str, Fraction | str]
+    answered: int | None = None
 
     @property
     def family(self) -> str:
@@ -256,15 +258,20 @@ def checksum(packets: Bytes) -> NDArray[np.int64]:
 
 
 def _ends(items: Items, flow: Flow) -> tuple[Bytes, Bytes]:
-    """Return the source and destination addresses: those of the flow, or of the connection."""
-    numbers = (items.batch.connection % MOST_HOSTS).astype(np.int64)
+    """Return the source and destination addresses: those of the flow, or of the connection.
+
+    Those of answers are those of the requests, the other way round.
+    """
+    numbers, ranges = items.batch.connection.astype(np.int64), [SOURCES, DESTINATIONS]
+    if flow.answered is not None:
+        numbers, ranges = numbers - flow.first + flow.answered, ranges[::-1]
     ends = []
-    for end, ranges in (("source", SOURCES), ("destination", DESTINATIONS)):
+    for end, addresses in zip(("source", "destination"), ranges, strict=True):
         given = ipaddress.ip_address(str(flow.fields[f"{end}_address"]))
-        base = ranges[flow.family] if given.is_unspecified else given
+        base = addresses[flow.family] if given.is_unspecified else given
         made = _constant(base.packed, items.total)
         if given.is_unspecified:
-            made[:, -2:] = octets(numbers, 2)
+            made[:, -2:] = octets(numbers % MOST_HOSTS, 2)
         ends.append(made)
     return ends[0], ends[1]
 

@@ -128,6 +128,23 @@ def test_connections_without_addresses_are_told_apart() -> None:
     assert {each.dst for each in found} == {"192.0.2.1"}
 
 
+def test_answers_go_back_to_where_requests_came_from() -> None:
+    requests = flow(source_address="192.0.2.7", destination_address=UNSPECIFIED["ipv4"])
+    answers = flow(destination_address="192.0.2.7", source_address=UNSPECIFIED["ipv4"])
+    asked, answered = items([100] * 2), items([100] * 2)
+    answered.batch.connection[:] += 2
+    both = [requests._replace(stop=2), answers._replace(first=2, answered=0)]
+    there, back = (
+        [Ether(each)[IP] for each in frames(of, ETHERNET, both, Fill(5), outer_header)]
+        for of in (asked, answered)
+    )
+    assert [(each.src, each.dst) for each in there] == [
+        ("192.0.2.7", "198.19.0.0"),
+        ("192.0.2.7", "198.19.0.1"),
+    ]
+    assert [(each.dst, each.src) for each in back] == [(each.src, each.dst) for each in there]
+
+
 @pytest.mark.parametrize(("grown", "protocol"), [(20, 4), (24, 47), (60, 253)])
 def test_a_tunnel_is_around_the_packet_that_was_sent(grown: int, protocol: int) -> None:
     (found,) = made(flow(), [100], ETHERNET, grown)

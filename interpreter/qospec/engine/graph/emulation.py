@@ -330,6 +330,7 @@ def _setting(node: Node, experiment: Experiment, recorder: Recorder, draws: Draw
         owns_times=True,
         watched=recorder.occupancies.is_recorded(node),
         stop_ps=experiment.measurement.stop_ps,
+        restarts_ps=node.restarts_ps,
     )
 
 
