@@ -8,9 +8,7 @@ from hypothesis import strategies as st
 from qospec.engine.kernel import kernel
 from qospec.protocol.replay import FRESH, REPLAYED, SIZE, STALE, enter, examine, whole_number
 
-numbers = st.lists(
-    st.one_of(st.integers(0, 200), st.integers(150, 400)), min_size=1, max_size=120
-)
+numbers = st.lists(st.one_of(st.integers(0, 200), st.integers(150, 400)), min_size=1, max_size=120)
 
 
 def verdicts(arrivals, size, window=None):

@@ -1,19 +1,20 @@
-"""Associations and packets that the tests of ciphers share."""
+"""Security associations and packets, for the tests of ciphers."""
 
 import ipaddress
 
 import numpy as np
-import pytest
 
 from qospec.ciphers.esp import Association
 from qospec.ciphers.headers import checksum
 from qospec.ciphers.key import Key
 from qospec.ciphers.octets import big_endian
-from qospec.protocol.esp import ENCRYPTIONS, INTEGRITIES
+from qospec.protocol.esp import ENCRYPTIONS, INTEGRITIES, Esp
 
 NEAR, FAR = "192.0.2.1", "198.51.100.2"
 NEAR_6, FAR_6 = "2001:db8::1", "2001:db8::2"
 SPI = 0x1234_5678
+UNASSIGNED = 253
+"""The protocol in packets: for experiments, so no decoder looks further (RFC 3692)."""
 
 
 def ends(family):
@@ -42,9 +43,9 @@ def packets_of(family, size, count=3, seed=1, **fields):
     if family == "ipv6":
         made[:, 0] = 0x60
         made[:, 4:6] = big_endian([size - 40], 2)
-        made[:, 6] = 17
+        made[:, 6] = UNASSIGNED
         return made
-    made[:, 0], made[:, 1], made[:, 9] = 0x45, fields.get("tos", 0), 17
+    made[:, 0], made[:, 1], made[:, 9] = 0x45, fields.get("tos", 0), UNASSIGNED
     made[:, 2:4] = big_endian([size], 2)
     made[:, 6:8] = big_endian([fields.get("flags", 0)], 2)
     made[:, 10:12] = 0
@@ -64,8 +65,13 @@ PAIRS = [
 """Every transform at least once."""
 
 
-@pytest.fixture(params=PAIRS, ids=lambda pair: "-".join(filter(None, pair)))
-def transforms(request):
-    """Return an encryption and an integrity."""
-    encryption, integrity = request.param
-    return ENCRYPTIONS[encryption], integrity and INTEGRITIES[integrity]
+def formats(*modes, extended=(False,)):
+    """Return ESP in these modes, over both families, with all transforms, in UDP and not."""
+    found = []
+    for encryption, integrity in PAIRS:
+        for mode in modes:
+            for family in ("ipv4", "ipv6"):
+                for in_udp in (False, True):
+                    pair = ENCRYPTIONS[encryption], integrity and INTEGRITIES[integrity]
+                    found += [Esp(*pair, mode, family, in_udp, each) for each in extended]
+    return found
