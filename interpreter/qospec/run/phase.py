@@ -144,6 +144,17 @@ class PhaseRun(ABC):
         if not self.ended:
             self._follow()
 
+    def drops(self, part: Hashable) -> bool:
+        """Return whether a part that was handed out is not needed; it may be handed out again."""
+        if not self.ended and self._may_need(part):
+            return False
+        self._given.discard(part)
+        return True
+
+    def _may_need(self, part: Hashable) -> bool:  # noqa: ARG002
+        """Return whether a part may be needed, as far as is known."""
+        return True
+
     def _end(self, error: str = "", *, invalid: bool = False) -> None:
         self.ended, self.invalid, self.error = True, invalid or bool(error), error
 

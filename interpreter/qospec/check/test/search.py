@@ -201,17 +201,13 @@ def _verify_range(node: ast.Range, ends: Ends, evaluator: Evaluator) -> None:
     """Report bounds that are upside down, and a step that leads from neither to the other."""
     low, high = ends.low.value or Fraction(0), ends.high.value or Fraction(0)
     if not 0 < low < high:
-        downwards = 0 < high < low
-        evaluator.context.report(
-            error(
-                "E0514",
-                "a search starts above 0 and goes up",
-                node.span,
-                help=f"write `{node.last.span.text} .. {node.first.span.text}`"
-                if downwards
-                else "write the lowest load first, such as `1% of bottleneck`",
-            )
-        )
+        help_text = f"begin above 0, such as at a hundredth of `{node.last.span.text}`"
+        if 0 < low == high:
+            help_text = "write a `point` to measure at one load, or a range"
+        elif 0 < high < low:
+            help_text = f"write `{node.last.span.text} .. {node.first.span.text}`"
+        what = "a search starts above 0 and goes up"
+        evaluator.context.report(error("E0514", what, node.span, help=help_text))
         return
     if ends.step is None or node.step is None:
         return
