@@ -198,6 +198,7 @@ class Kind:
         from_contract: For an arrival process: its fields that are those of the traffic that it is
             the source of, by their names there, if the author gives none.
         carries: What an element is for: cells, packets or both.
+        described_in: Other classes than `build` that declare some of its fields.
     """
 
     name: str
@@ -212,6 +213,7 @@ class Kind:
     renamed: Mapping[str, str] = dataclasses.field(default_factory=dict)
     from_contract: Mapping[str, str] = dataclasses.field(default_factory=dict)
     carries: tuple[Carried, ...] = CARRIED
+    described_in: tuple[type[Any], ...] = ()
 
     @property
     def is_served(self) -> bool:

@@ -22,7 +22,7 @@ from qospec.engine.source.sizes import CELLS
 from qospec.model.expression import counted, measurements
 from qospec.model.suite import Point
 from qospec.plan import feasibility
-from qospec.plan.changes import with_changes
+from qospec.plan.changes import with_changes, with_restarts
 from qospec.plan.endpoints import with_endpoints
 from qospec.plan.lowering import Lowered, lower
 from qospec.plan.offered import cell_rate
@@ -229,6 +229,7 @@ def _network(
     places = _places(case, name)
     lowered = lower(network, survey, connections, frozenset(place.path for place in places))
     lowered = with_endpoints(lowered, case.flows, members, network)
+    lowered = with_restarts(lowered, case.run)
     for find, refuse in (
         (zero_delay_cycle, feasibility.loop_without_time),
         (cycle_in_batches, feasibility.loop_in_batches),

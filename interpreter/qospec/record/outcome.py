@@ -105,7 +105,7 @@ def _ran(
         verdicts.append("measured" if only_reports([plan.case]) else "inconclusive")
     if errors:
         verdicts.append("error")
-    repeats = [_metrics(each) for each in readings]
+    repeats = [metrics_document(each) for each in readings]
     return {
         **not_run(plan, command),
         "verdict": worst(verdicts),
@@ -175,7 +175,8 @@ def _why_unjudged(case: Case) -> Iterator[str]:
         yield "no criterion measures anything"
 
 
-def _metrics(readings: Readings) -> Document:
+def metrics_document(readings: Readings) -> Document:
+    """Return the values of all metrics in one trial, by population."""
     metrics: Document = {}
     for population, metric, value, dimension in readings.all():
         shown = quantity(value, dimension)

@@ -60,6 +60,7 @@ LABELS = {
     ),
     "ratios by mark": DomainLabel("a map from marks to ratios", "{ green: 5%, yellow: 10% }"),
     "arrivals": DomainLabel("an arrival process", "constant { rate = 30_000 cell/s }"),
+    "nodes": DomainLabel("a device of the topology, an element, or a list of these", "router"),
     "dropping": DomainLabel("a drop policy", "red { low = 64 pkt, high = 192 pkt, p = 10% }"),
 }
 """By domain; one that is missing here is shown by its own name."""
@@ -171,8 +172,9 @@ def default_text(parameter: Parameter) -> str:
 def field_comments(kind: Kind) -> dict[str, str]:
     """Return the docstring of each field of a kind's class, inherited fields included."""
     found: dict[str, str] = {}
-    for cls in reversed(inspect.getmro(kind.build)):
-        found |= _comments_below(cls)
+    for whole in (*kind.described_in, kind.build):
+        for cls in reversed(inspect.getmro(whole)):
+            found |= _comments_below(cls)
     return found
 
 

@@ -14,6 +14,7 @@ from qospec.check.device.observables import UTILISATION, Occupancy, loss_causes,
 from qospec.check.device.predicates import ADDRESSES, ATTRIBUTES, MAX_VALUES, WORDS, carrier
 from qospec.check.evaluate.measurements import DISCARDED
 from qospec.check.test.point import POINT
+from qospec.check.test.restarts import AT
 from qospec.check.test.run_settings import RUN
 from qospec.check.test.search import GOAL, search_kind
 from qospec.reference.kinds import field_document
@@ -29,7 +30,7 @@ def kinds_with_fields(catalogue: Catalogue) -> Iterator[tuple[str, Kind]]:
     """Yield the kinds that have fields, with their names."""
     for role in RECORDS:
         yield from sorted(catalogue.of(role).items())
-    own = (RUN, search_kind(catalogue), GOAL, POINT, MACHINE, TRANSITION)
+    own = (RUN, search_kind(catalogue), GOAL, POINT, AT, MACHINE, TRANSITION)
     yield from ((kind.name, kind) for kind in own)
 
 

@@ -69,6 +69,11 @@ class _Sequence:
         if self._now.ended:
             self._pass_on()
 
+    def drops(self, phase: int, part: Hashable) -> bool:
+        if self.ended or phase != len(self.results) or self._now is None:
+            return True
+        return self._now.drops(part)
+
     def share(self) -> float:
         """Return about which share of the emulated time is over."""
         costs = [each.cost.emulated_ps for each in self._setting.plan.phases]
@@ -130,6 +135,12 @@ class PhasedRun:
             self._compiling_s += result.compiling_s
         repeat, phase, part = job.part
         self._repeats[repeat].take(phase, part, trial)
+
+    def drops(self, job: Job) -> bool:
+        """Return whether a job that was handed out is not needed; it may be handed out again."""
+        assert isinstance(job.part, _Part)  # noqa: S101 -- as `next_job` made it
+        repeat, phase, part = job.part
+        return self._repeats[repeat].drops(phase, part)
 
     @property
     def result(self) -> JobResult | None:

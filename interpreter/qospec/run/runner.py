@@ -9,7 +9,6 @@ from __future__ import annotations
 import hashlib
 import importlib.metadata
 import platform
-import time
 from contextlib import closing, suppress
 from dataclasses import field
 from datetime import UTC, datetime
@@ -24,7 +23,7 @@ from qospec.record import outcome
 from qospec.record.schema import TIME_FORMAT
 from qospec.run import trial
 from qospec.run.interruption import Interruption
-from qospec.run.job import JobResult, lost_twice
+from qospec.run.job import JobResult, Stopwatch, lost_twice
 from qospec.run.phase import Setting
 from qospec.run.phased import PhasedRun
 from qospec.run.schedule import PlainRun, Schedule, run_here
@@ -157,11 +156,10 @@ def _result_of_lost(plan: CasePlan, command: str, lost: LostJob) -> JobResult:
 def _case(
     plan: CasePlan, command: str, on_progress: Callable[[float], None], *, keep_going: bool
 ) -> JobResult:
-    started_s, compiled_s = time.monotonic(), kernel.compiling_s()
+    stopwatch = Stopwatch()
     result = trial.run(plan, discover(), on_progress, keep_going=keep_going)
     document = outcome.case_document(plan, result, command)
-    compiling_s = kernel.compiling_s() - compiled_s
-    return JobResult(document, time.monotonic() - started_s - compiling_s, compiling_s)
+    return JobResult(document, *stopwatch.read())
 
 
 def provenance(request: RunRequest) -> Document:

@@ -41,6 +41,12 @@ class CaseRun(Protocol):
     def take(self, job: Job, result: Any) -> None:
         """Take the result of a job; it may be a `LostJob`."""
 
+    def drops(self, job: Job) -> bool:
+        """Return whether a job that was handed out is not needed.
+
+        If so, its result need not be taken, and it may be handed out again.
+        """
+
 
 class Ended(NamedTuple):
     """A case that has ended, and its place among those that were to be run."""
@@ -95,6 +101,11 @@ class Schedule:
         if run is not None:
             run.take(job, result)
 
+    def drops(self, job: Job) -> bool:
+        """Return whether a job that was handed out is not needed, so that it may be given up."""
+        run = self._begun.get(job.place)
+        return run is None or run.drops(job)
+
     def ended(self) -> Iterator[Ended]:
         """Yield each case that has ended, once."""
         for place, run in list(self._begun.items()):
@@ -125,6 +136,10 @@ class PlainRun:
     def take(self, job: Job, result: JobResult | LostJob) -> None:  # noqa: ARG002
         """Take the result of the job."""
         self.result = self._lost(result) if isinstance(result, LostJob) else result
+
+    def drops(self, job: Job) -> bool:  # noqa: ARG002
+        """Return False: the job is all of the case."""
+        return False
 
 
 def run_here(schedule: Schedule, on_wait: Callable[[], None]) -> Generator[Ended]:

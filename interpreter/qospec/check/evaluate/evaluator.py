@@ -259,14 +259,14 @@ class Evaluator:
         value, named = self._named(node.name, scope, within=within), node.name.span
         for step in node.trail:
             if isinstance(value, Pattern):
-                self._refuse_pattern(value, named, scope)
+                self.refuse_pattern(value, named, scope)
             if isinstance(step, ast.Name):
                 value, named = value.field(step, self), named.to(step.span)
             else:
                 value = value.item(self.index(step.value, value, scope), step.value.span)
         return value
 
-    def _refuse_pattern(self, value: Pattern, span: Span, scope: Scope) -> None:
+    def refuse_pattern(self, value: Pattern, span: Span, scope: Scope) -> None:
         """Refuse a device in place of a node, if there are nodes that are made of it."""
         nodes = [
             each.name
