@@ -39,6 +39,7 @@ if TYPE_CHECKING:
 
 SCHEMA = 1
 NOT_RUN = "not run: the run was interrupted"
+INTERRUPTED = "interrupted: only trials that had ended are counted"
 NOTHING_MEASURED = (
     "no criterion that applies to this case measures anything: exclude it by `where` on the sweep"
 )
@@ -145,6 +146,12 @@ def not_run(plan: CasePlan, command: str) -> Document:
     }
 
 
+def interrupted(document: Document) -> Document:
+    """Return the document of a case with phases of which only some trials have ended."""
+    errors = [INTERRUPTED, *document["errors"]]
+    return {**document, "verdict": "inconclusive", "ran": False, "errors": errors}
+
+
 def _losses(repeats: Sequence[Readings]) -> list[Document]:
     return [
         {
@@ -236,7 +243,7 @@ def completed(frame: Document, planned: Sequence[Document], done: Sequence[Docum
     verdicts: list[Verdict] = [case["verdict"] for case in cases]
     return {
         **frame,
-        "state": "complete" if len(ended) == len(planned) else "interrupted",
+        "state": "complete" if all(map(_is_finished, cases)) else "interrupted",
         "verdict": worst(verdicts),
         "summary": {
             **{verdict: verdicts.count(verdict) for verdict in VERDICTS},
@@ -244,6 +251,10 @@ def completed(frame: Document, planned: Sequence[Document], done: Sequence[Docum
         },
         "cases": cases,
     }
+
+
+def _is_finished(case: Document) -> bool:
+    return NOT_RUN not in case["errors"] and INTERRUPTED not in case["errors"]
 
 
 def _test(test: Test, in_phases: Mapping[int, Sequence[Flow]]) -> Document:
