@@ -65,7 +65,8 @@ def outcome_of(case: Suite, seed: str = "0") -> Document:
     assert not problems.all, render_all(problems.all)
     (planned,) = plans
     if planned.case.phases:
-        (ended,) = run_here(Schedule([PhasedRun(Setting(planned, Bounds()), "")]), lambda: None)
+        run = PhasedRun(Setting(planned, Bounds()), "")
+        (ended,) = run_here(Schedule([run]), lambda: None)
         return ended.result.document
     return outcome.case_document(planned, trial.run(planned, discover(), lambda _: None), "")
 

@@ -272,6 +272,9 @@ def examples(draw: st.DrawFn, kind: Kind) -> Example:
         else 0
     )
     cuts = draw(st.lists(st.integers(0, last_ps + 1), max_size=6))
+    if element.down_ps:
+        told = draw(st.lists(st.integers(0, last_ps + 1), max_size=3))
+        setting = setting._replace(restarts_ps=tuple(sorted(told)))
     return Example(element, setting, tuple(arrivals), tuple(sorted(cuts)))
 
 

@@ -102,6 +102,8 @@ def _phase(plan: PhasePlan) -> dict[str, Any]:
     length = _duration(phase.run.measure_ps / PS_PER_S)
     changes = [_duration(each / PS_PER_S) for each in phase.run.changes_ps]
     later = f", changing after {', '.join(changes)}" if changes else ""
+    restarting = dict.fromkeys(path for each in phase.run.restarts for path in each.elements)
+    later += f", restarting {', '.join(restarting)}" if restarting else ""
     text = f"point {phase.name}, each trial {length}{later}"
     return {"name": phase.name, "kind": "point", "text": text, **cost}
 

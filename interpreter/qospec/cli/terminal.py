@@ -203,7 +203,7 @@ class Console:
             shown = len(grid.columns[0].cells)
             if grid.rows > shown:
                 say(f"    {shown} of {grid.rows} rows are shown; `-v` prints all")
-        say(*(f"    note  {note}" for note in search_notes(cases)))
+        say(*(f"    note  {note}" for note in search_notes(cases, explained=True)))
         say(*(f"    {line}" for line in efforts(cases)))
 
     def summary(self, document: dict[str, Any]) -> None:

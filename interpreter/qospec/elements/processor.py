@@ -27,6 +27,7 @@ from qospec.engine.processor.service import (
     LEFT,
     OVERFLOW,
     RESTART,
+    Lists,
     Outcomes,
     idle,
     replenish,
@@ -44,8 +45,8 @@ if TYPE_CHECKING:
 
 Ports = Annotated[int, Domain("integer", 1, 255)]
 Extra = Annotated[int, Domain("time", 0, 10**11)]
-PerByte = Annotated[int, Domain("time", 0, 10**5)]
-"""Up to 100 ns, so that no packet takes a second."""
+PerByte = Annotated[int, Domain("time", 0, 10**7)]
+"""Up to 10 us, so that no packet takes a second."""
 PerSegment = Annotated[int, Domain("time", 0, 10**8)]
 Segment = Annotated[int, Domain("data", 64, 65_535)]
 Headroom = Annotated[int, Domain("data", 0, 4_096)]
@@ -100,11 +101,13 @@ class Processor(Element):
     the IP packet.
 
     An interruption suspends the processing, and precedes a packet that could begin in the same ps.
-    Interruptions that are due during another wait for its end. A processor with a watchdog that has
-    been busy for longer than `watchdog_timeout` without a pause restarts: all waiting packets are
-    lost, and so are all that arrive until it is up again.
+    Interruptions that are due during another wait for its end.
 
-    Not modelled: several parallel processors; a packet that is abandoned halfway.
+    A processor restarts when a test tells it to, or once it has been busy for longer than
+    `watchdog_timeout` without a pause. All packets that are not done by then are lost, and so are
+    all that arrive until it is up again. A restart during a restart begins it anew.
+
+    Not modelled: several parallel processors; what else a restart may lose, such as routes.
     """
 
     per_packet: TimeBySize
@@ -139,9 +142,9 @@ class Processor(Element):
     random_interruption_lengths: Lengths = "constant"
     """Distribution of their lengths; a uniform one begins at 0."""
     restart_time: Time = 0
-    """How long a restart takes; 0: no watchdog."""
-    watchdog_timeout: Time = 10**12
-    """How long it may be busy without a pause before the watchdog restarts it."""
+    """How long a restart takes; 0: it cannot restart."""
+    watchdog_timeout: Time = 0
+    """How long it may be busy without a pause before a watchdog restarts it; 0: no watchdog."""
 
     causes = ("overflow", "reboot")
     holds = True
@@ -169,6 +172,10 @@ class Processor(Element):
         return self.limit
 
     @property
+    def down_ps(self) -> int:
+        return self.restart_time
+
+    @property
     def _curve(self) -> Curve:
         return curve_of(self.per_packet)
 
@@ -184,7 +191,10 @@ class Processor(Element):
         )
         interruptions = Interruptions(periodic, random, setting.draws)
         queues = 1 if self.shared else self.ports
-        fields = idle(self._curve, self._terms, queues, interruptions)
+        if setting.restarts_ps and not self.restart_time:
+            raise ValueError("a processor without a restart time cannot restart")
+        lists = Lists(queues, setting.restarts_ps, self._curve)
+        fields = idle(self._terms, lists, interruptions)
         return State(fields, interruptions, setting.watched)
 
     @property
@@ -192,8 +202,9 @@ class Processor(Element):
         """Return the fields of `engine.processor.service` that are parameters."""
         per_segment = (self.segment, self.headroom, self.per_segment)
         limit = (self.limit.amount, self.limit.unit == "byte")
-        watchdog = (self.watchdog_timeout if self.restart_time else FOREVER_PS, self.restart_time)
-        return (self.per_byte, *per_segment, self.per_size_change, *limit, *watchdog)
+        watched = self.restart_time and self.watchdog_timeout
+        restarts = (self.watchdog_timeout if watched else FOREVER_PS, self.restart_time)
+        return (self.per_byte, *per_segment, self.per_size_change, *limit, *restarts)
 
     def _most_ps(self, size_bytes: int) -> int:
         """Return how long a packet takes at most that is no longer."""

@@ -93,6 +93,7 @@ class Setting(NamedTuple):
         watched: Whether an element that holds items reports those that waited, in `Step.waits`, and
             one that serves them when it was busy, in `Step.services`.
         stop_ps: The end of the trial, when sources stop: an endpoint begins nothing then or later.
+        restarts_ps: When it is told to restart, in order; only of an element that can.
     """
 
     connections: Connections
@@ -105,6 +106,7 @@ class Setting(NamedTuple):
     owns_times: bool = False
     watched: bool = False
     stop_ps: int = 0
+    restarts_ps: tuple[int, ...] = ()
 
 
 class Element(ABC):  # noqa: B024 -- either of `process` and `transition` is needed
@@ -211,6 +213,11 @@ class Element(ABC):  # noqa: B024 -- either of `process` and `transition` is nee
     def discards_for(self) -> tuple[str, ...]:
         """Return those of its causes that its parameters allow; reports list them."""
         return self.causes
+
+    @property
+    def down_ps(self) -> int:
+        """Return how long it is down when a test restarts it; 0: it cannot be restarted."""
+        return 0
 
     # ---- what items wait for
 

@@ -69,6 +69,7 @@ class Node(NamedTuple):
             `columns`; 255: never arrives.
         columns: The marks of its columns.
         size_bytes: The size of all items that arrive; 0 if sizes differ or are unknown.
+        restarts_ps: When it is told to restart, in order of time: before what arrives then.
     """
 
     path: str
@@ -78,6 +79,7 @@ class Node(NamedTuple):
     outputs: Marks | None = None
     columns: tuple[int, ...] = (0, CLP)
     size_bytes: int = 0
+    restarts_ps: tuple[int, ...] = ()
 
 
 class Wire(NamedTuple):

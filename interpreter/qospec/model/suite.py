@@ -166,6 +166,13 @@ class Flow:
     changes: tuple[FlowChange, ...] = ()
 
 
+class Restart(NamedTuple):
+    """At `at_ps`, since the measurement began, elements restart; by their paths."""
+
+    at_ps: int
+    elements: tuple[str, ...]
+
+
 class FlowChange(NamedTuple):
     """From `at_ps` on, since the measurement began, a flow sends as another one of its form."""
 
@@ -237,7 +244,7 @@ class Run:
 
     `overload` says that flows may offer more than a line carries, `common_draws` that all cases
     of the test have the same random draws. `changes_ps` says when something changes in a trial,
-    since `measure` began.
+    since `measure` began, and `restarts` what restarts then.
     """
 
     warmup_ps: int
@@ -246,6 +253,7 @@ class Run:
     overload: bool = False
     common_draws: bool = False
     changes_ps: tuple[int, ...] = ()
+    restarts: tuple[Restart, ...] = ()
 
 
 @dataclass(frozen=True)

@@ -22,11 +22,11 @@ from qospec.engine.source.sizes import CELLS
 from qospec.model.expression import counted, measurements
 from qospec.model.suite import Point
 from qospec.plan import feasibility
-from qospec.plan.changes import with_changes
+from qospec.plan.changes import with_changes, with_restarts
 from qospec.plan.endpoints import with_endpoints
 from qospec.plan.lowering import Lowered, lower
 from qospec.plan.offered import cell_rate
-from qospec.plan.phases import checked_ends
+from qospec.plan.phases import at_use, checked_ends
 from qospec.plan.survey import survey_network
 from qospec.protocol.atm import PLANES
 from qospec.protocol.parts import OF_EXCHANGES
@@ -155,7 +155,10 @@ def plan_trial(
 def _case(test: Test, case: Case, seed: str, bounds: Bounds, problems: Problems) -> CasePlan | None:
     draws = test.name if case.run.common_draws else case.name
     if case.phases:
-        found = _phased(test.name, case, (seed, draws), bounds, problems)
+        unfit = Problems()
+        found = _phased(test.name, case, (seed, draws), bounds, unfit)
+        for each in unfit.all:
+            problems.add(at_use(each, case, test))
     else:
         found = _planned(test.name, case, test.span, (seed, draws), bounds, problems)
     return found and replace(found, refusal=feasibility.unsupported(test, case))
@@ -229,6 +232,7 @@ def _network(
     places = _places(case, name)
     lowered = lower(network, survey, connections, frozenset(place.path for place in places))
     lowered = with_endpoints(lowered, case.flows, members, network)
+    lowered = with_restarts(lowered, case.run)
     for find, refuse in (
         (zero_delay_cycle, feasibility.loop_without_time),
         (cycle_in_batches, feasibility.loop_in_batches),

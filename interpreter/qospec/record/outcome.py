@@ -39,6 +39,7 @@ if TYPE_CHECKING:
 
 SCHEMA = 1
 NOT_RUN = "not run: the run was interrupted"
+INTERRUPTED = "interrupted: only trials that had ended are counted"
 NOTHING_MEASURED = (
     "no criterion that applies to this case measures anything: exclude it by `where` on the sweep"
 )
@@ -105,7 +106,7 @@ def _ran(
         verdicts.append("measured" if only_reports([plan.case]) else "inconclusive")
     if errors:
         verdicts.append("error")
-    repeats = [_metrics(each) for each in readings]
+    repeats = [metrics_document(each) for each in readings]
     return {
         **not_run(plan, command),
         "verdict": worst(verdicts),
@@ -145,6 +146,12 @@ def not_run(plan: CasePlan, command: str) -> Document:
     }
 
 
+def interrupted(document: Document) -> Document:
+    """Return the document of a case with phases of which only some trials have ended."""
+    errors = [INTERRUPTED, *document["errors"]]
+    return {**document, "verdict": "inconclusive", "ran": False, "errors": errors}
+
+
 def _losses(repeats: Sequence[Readings]) -> list[Document]:
     return [
         {
@@ -175,7 +182,8 @@ def _why_unjudged(case: Case) -> Iterator[str]:
         yield "no criterion measures anything"
 
 
-def _metrics(readings: Readings) -> Document:
+def metrics_document(readings: Readings) -> Document:
+    """Return the values of all metrics in one trial, by population."""
     metrics: Document = {}
     for population, metric, value, dimension in readings.all():
         shown = quantity(value, dimension)
@@ -235,7 +243,7 @@ def completed(frame: Document, planned: Sequence[Document], done: Sequence[Docum
     verdicts: list[Verdict] = [case["verdict"] for case in cases]
     return {
         **frame,
-        "state": "complete" if len(ended) == len(planned) else "interrupted",
+        "state": "complete" if all(map(_is_finished, cases)) else "interrupted",
         "verdict": worst(verdicts),
         "summary": {
             **{verdict: verdicts.count(verdict) for verdict in VERDICTS},
@@ -243,6 +251,10 @@ def completed(frame: Document, planned: Sequence[Document], done: Sequence[Docum
         },
         "cases": cases,
     }
+
+
+def _is_finished(case: Document) -> bool:
+    return NOT_RUN not in case["errors"] and INTERRUPTED not in case["errors"]
 
 
 def _test(test: Test, in_phases: Mapping[int, Sequence[Flow]]) -> Document:

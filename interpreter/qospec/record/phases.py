@@ -124,9 +124,9 @@ def _notes(goal: Goal, result: SearchResult) -> Iterator[str]:
     if result.note:
         yield f"not searched: {result.note}"
         return
-    if found.lower is None and found.upper is not None:
+    if found.complete and found.lower is None and found.upper is not None:
         yield "no load was good, down to the lowest one"
-    if found.upper is None and found.lower is not None:
+    if found.complete and found.upper is None and found.lower is not None:
         yield "no load was bad, up to the highest one"
     if not found.complete:
         width = text_of(goal.width, search.dimension if goal.absolute else RATIO)

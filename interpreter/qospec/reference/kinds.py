@@ -60,6 +60,7 @@ LABELS = {
     ),
     "ratios by mark": DomainLabel("a map from marks to ratios", "{ green: 5%, yellow: 10% }"),
     "arrivals": DomainLabel("an arrival process", "constant { rate = 30_000 cell/s }"),
+    "nodes": DomainLabel("a device of the topology, an element, or a list of these", "router"),
     "dropping": DomainLabel("a drop policy", "red { low = 64 pkt, high = 192 pkt, p = 10% }"),
 }
 """By domain; one that is missing here is shown by its own name."""

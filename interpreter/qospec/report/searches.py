@@ -245,13 +245,18 @@ def shows_bounds(statement: Record, of: Sequence[Goal]) -> bool:
     return unnamed or statement["text"] in {f"{goal.name}.{goal.variable}" for goal in of}
 
 
-def search_notes(cases: Sequence[Record]) -> list[str]:
+def search_notes(cases: Sequence[Record], *, explained: bool = False) -> list[str]:
     """Return what a reader should know of what was found, each once, with its number of cases.
 
     Notes that differ in their numbers are one, that of the first case.
+
+    Args:
+        cases: Of one test.
+        explained: Whether it is said elsewhere why cases are inconclusive: that points were not run
+            is then left out.
     """
     found: dict[tuple[str, str], list[str]] = {}
-    for name, note in _notes(cases):
+    for name, note in _notes(cases, explained=explained):
         found.setdefault((name, _NUMBER.sub("#", note)), []).append(f"{name}{note}")
     return [
         notes[0] + (f" (in {len(notes)} of {len(cases)} cases)" if len(cases) > 1 else "")
@@ -273,20 +278,20 @@ def efforts(cases: Sequence[Record]) -> list[str]:
     ]
 
 
-def _notes(cases: Sequence[Record]) -> Iterator[tuple[str, str]]:
+def _notes(cases: Sequence[Record], *, explained: bool) -> Iterator[tuple[str, str]]:
     """Yield each name of a goal or point with a note on it, once for each case that has it."""
     for goal in goals(cases):
         for each in goal.found:
             yield from ((goal.label, f": {note}") for note in (each.notes if each else ()))
     for case in cases:
-        yield from _notes_of_points(case)
+        yield from _notes_of_points(case, explained=explained)
 
 
-def _notes_of_points(case: Record) -> list[tuple[str, str]]:
+def _notes_of_points(case: Record, *, explained: bool = False) -> list[tuple[str, str]]:
     notes = (
         (each["name"], f"{': ' if each['ran'] else ' was not run: '}{each['note']}")
         for each in points(case)
-        if each["note"]
+        if each["note"] and (each["ran"] or not explained)
     )
     return list(dict.fromkeys(notes))
 

@@ -138,6 +138,11 @@ class PhaseRun(ABC):
             self._follow()
         return None
 
+    def cut(self) -> None:
+        """End it where it is, with the whole case."""
+        if not self.ended:
+            self._end(invalid=True)
+
     def take(self, part: Hashable, result: TrialResult) -> None:
         """Take the result of a part."""
         self._known[part] = result

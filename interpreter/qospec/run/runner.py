@@ -90,25 +90,29 @@ def execute(request: RunRequest, record: Record, listener: ProgressListener) -> 
     planned = [outcome.not_run(p, request.commands[p.case.name]) for p in request.plans]
     started = datetime.now(UTC)
     record.begin(frame, planned)
-    done: dict[str, Document] = {}
-    seconds: dict[str, float] = {}
-    compiling_s = 0.0
+    done: list[JobResult] = []
+
+    def take(ended: Ended) -> None:
+        record.add(ended.place + 1, ended.result.document)
+        done.append(ended.result)
+        listener.ended(ended.result.document, ended.result.seconds)
+
     with Interruption() as interruption:
-        results = _results(request, listener, interruption)
+        runs = (_case_run(plan, request) for plan in request.plans)
+        schedule = Schedule(runs, listener.progressed)
+        results = _results(schedule, request, listener, interruption)
         with suppress(KeyboardInterrupt), closing(results):
-            for place, result in results:
-                name = result.document["name"]
-                record.add(place + 1, result.document)
-                done[name], seconds[name] = result.document, round(result.seconds, 3)
-                compiling_s += result.compiling_s
-                listener.ended(result.document, result.seconds)
+            for each in results:
+                take(each)
                 interruption.check()
-        whole = outcome.completed(frame, planned, list(done.values()))
+        for each in schedule.cut():
+            take(each)
+        whole = outcome.completed(frame, planned, [each.document for each in done])
         times = {
             "started": _timestamp(started),
             "finished": _timestamp(datetime.now(UTC)),
-            "cases": seconds,
-            "compiling": round(compiling_s, 3),
+            "cases": {each.document["name"]: round(each.seconds, 3) for each in done},
+            "compiling": round(sum(each.compiling_s for each in done), 3),
         }
         record.end(whole, times)
     return whole
@@ -119,9 +123,8 @@ def _timestamp(moment: datetime) -> str:
 
 
 def _results(
-    request: RunRequest, listener: ProgressListener, interruption: Interruption
+    schedule: Schedule, request: RunRequest, listener: ProgressListener, interruption: Interruption
 ) -> Generator[Ended]:
-    schedule = Schedule((_case_run(plan, request) for plan in request.plans), listener.progressed)
     phased = any(plan.case.phases for plan in request.plans)
     most = request.jobs if phased else min(request.jobs, len(request.plans))
     if most > 1:

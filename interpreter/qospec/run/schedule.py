@@ -41,6 +41,9 @@ class CaseRun(Protocol):
     def take(self, job: Job, result: Any) -> None:
         """Take the result of a job; it may be a `LostJob`."""
 
+    def cut(self) -> JobResult | None:
+        """End where it is, and return what has been finished of it; None if nothing has."""
+
     def drops(self, job: Job) -> bool:
         """Return whether a job that was handed out is not needed.
 
@@ -113,6 +116,13 @@ class Schedule:
                 del self._begun[place]
                 yield Ended(place, result)
 
+    def cut(self) -> Iterator[Ended]:
+        """End the cases that have been begun; yield those of which something has been finished."""
+        for place, run in list(self._begun.items()):
+            del self._begun[place]
+            if (result := run.result or run.cut()) is not None:
+                yield Ended(place, result)
+
 
 class PlainRun:
     """A case that is one job."""
@@ -136,6 +146,10 @@ class PlainRun:
     def take(self, job: Job, result: JobResult | LostJob) -> None:  # noqa: ARG002
         """Take the result of the job."""
         self.result = self._lost(result) if isinstance(result, LostJob) else result
+
+    def cut(self) -> JobResult | None:
+        """Return None: a job that is not done has no result."""
+        return None
 
     def drops(self, job: Job) -> bool:  # noqa: ARG002
         """Return False: the job is all of the case."""

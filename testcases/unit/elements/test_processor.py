@@ -56,16 +56,29 @@ def cost_ps(processor, size, ahead):
     return took + (processor.per_size_change if ahead not in (None, size) else 0)
 
 
-def by_the_book(processor, packets, pauses):
+def up_again(processor, down_ps, restarts):
+    """Return when a restart ends; one that it is told during that begins it anew."""
+    up_ps = down_ps + processor.restart_time
+    for each in sorted(restarts):
+        up_ps = each + processor.restart_time if down_ps <= each < up_ps else up_ps
+    return up_ps
+
+
+def by_the_book(processor, packets, pauses, restarts=()):
     """Return (number, way, when done) of those that leave, causes of others, waits, services."""
     accepted, left, lost, waits, services = [], [], {}, [], []
     # Accepted since the last start: when begun, when done, way, size.
-    busy_ps = down_ps = up_ps = None
+    busy_ps = watchdog_ps = None
+    up_ps = 0
     for number, (now_ps, way, size) in enumerate(packets):
-        if up_ps is not None and now_ps >= up_ps:
-            accepted, down_ps = [(up_ps, up_ps, -1, None)], None
-            up_ps = None
-        if down_ps is not None and now_ps >= down_ps:
+        while True:
+            told = [each for each in restarts if each >= up_ps]
+            down_ps = min([*told, FOREVER_PS] if watchdog_ps is None else [*told, watchdog_ps])
+            ends_ps = up_again(processor, down_ps, restarts)
+            if now_ps < ends_ps:
+                break
+            accepted, watchdog_ps, up_ps = [(ends_ps, ends_ps, -1, None)], None, ends_ps
+        if now_ps >= down_ps:
             lost[number] = "reboot"
             continue
         free_ps = accepted[-1][1] if accepted else 0
@@ -83,17 +96,16 @@ def by_the_book(processor, packets, pauses):
             continue
         busy_ps = now_ps if now_ps >= free_ps else busy_ps
         accepted.append((begun_ps, done_ps, way, size))
-        waits.append((now_ps, begun_ps))
-        if processor.restart_time and done_ps > busy_ps + processor.watchdog_timeout:
+        timeout_ps = processor.watchdog_timeout
+        if processor.restart_time and timeout_ps and done_ps > busy_ps + timeout_ps:
+            watchdog_ps = watchdog_ps or busy_ps + timeout_ps
+            down_ps = min(down_ps, watchdog_ps)
+        if done_ps > down_ps:
             lost[number] = "reboot"
-            down_ps = busy_ps + processor.watchdog_timeout
-            up_ps = down_ps + processor.restart_time
         else:
             left.append((number, way, done_ps))
-        services.append((begun_ps, done_ps))
-        if down_ps is not None:
-            waits[-1] = (now_ps, min(begun_ps, down_ps))
-            services[-1] = (begun_ps, min(done_ps, down_ps))
+        waits.append((now_ps, min(begun_ps, down_ps)))
+        services.append((begun_ps, min(done_ps, down_ps)))
     return (
         left,
         lost,
@@ -131,7 +143,7 @@ def processors(draw):
         random_interruption_every=110 * US,
         random_interruption_lengths=draw(st.sampled_from(["constant", "uniform", "exponential"])),
         restart_time=draw(st.sampled_from([0, 1, 50 * US])),
-        watchdog_timeout=draw(st.sampled_from([5 * US, 12 * US, 40 * US])),
+        watchdog_timeout=draw(st.sampled_from([0, 5 * US, 12 * US, 40 * US])),
     )
 
 
@@ -160,14 +172,15 @@ def pauses_of(lab, processor, until_ps):
     return [(begin, begin + length_ps) for begin in begins]
 
 
-def carried(lab, processor, coming, cuts):
+def carried(lab, processor, coming, cuts, restarts=()):
     """Return (number, way, when done) of those that leave, causes of others, waits, services."""
     batches = []
     for way in range(processor.ports):
         mine = [(n, t, size) for n, (t, its, size) in enumerate(coming) if its == way]
         numbers, times, sizes = zip(*mine, strict=True) if mine else ((), (), ())
         batches.append(lab.cells(times, size_bytes=sizes, sent_ps=numbers))
-    got = lab.carry(processor, lab.setting(watched=True), *batches, cuts=cuts)
+    setting = lab.setting(watched=True, restarts_ps=restarts)
+    got = lab.carry(processor, setting, *batches, cuts=cuts)
     left = [
         (int(number), way, int(done_ps))
         for way, batch in enumerate(got.departures)
@@ -186,7 +199,12 @@ def test_it_works_by_the_book(lab, data, processor):
     pauses = [
         pause for pause in pauses_of(lab, processor, first_ps + 4_000 * US) if pause[1] >= first_ps
     ]
-    assert carried(lab, processor, coming, cuts) == by_the_book(processor, coming, pauses)
+    told = st.lists(
+        st.integers(first_ps, first_ps + 400 * US) | st.sampled_from([0, 1]), max_size=4
+    )
+    restarts = tuple(sorted(data.draw(told))) if processor.restart_time else ()
+    expected = by_the_book(processor, coming, pauses, restarts)
+    assert carried(lab, processor, coming, cuts, restarts) == expected
 
 
 # ---- by hand
@@ -196,8 +214,9 @@ def simple(**fields):
     return Processor(**{"per_packet": 10 * US, "limit": Buffer(2, "packet"), **fields})
 
 
-def times(lab, processor, at_ps, **columns):
-    got = lab.carry(processor, lab.setting(), lab.cells(at_ps, **columns))
+def times(lab, processor, at_ps, restarts=(), **columns):
+    setting = lab.setting(restarts_ps=restarts)
+    got = lab.carry(processor, setting, lab.cells(at_ps, **columns))
     return got.departures[0].at_ps.tolist(), [cause for cause, *_ in got.lost]
 
 
@@ -260,6 +279,42 @@ def test_a_watchdog_starts_it_anew_again_and_again(lab):
 def test_one_that_is_never_overloaded_is_never_started_anew(lab):
     processor = simple(restart_time=100 * US, watchdog_timeout=10 * US)
     assert times(lab, processor, [0, 10 * US, 20 * US])[1] == []
+
+
+def test_what_is_not_done_when_it_restarts_is_lost_and_what_comes_until_it_is_up_again(lab):
+    """At 20 us the second is done, and leaves; the third has waited, and the fourth comes then."""
+    processor = simple(restart_time=100 * US)
+    at_ps = [0, 0, 0, 20 * US, 119 * US, 120 * US, 120 * US]
+    done, lost = times(lab, processor, at_ps, (20 * US,))
+    assert done == [10 * US, 20 * US, 130 * US, 140 * US]
+    assert lost == ["reboot"] * 3
+
+
+def test_a_packet_in_service_is_lost(lab):
+    assert times(lab, simple(restart_time=5 * US), [0], (9 * US,)) == ([], ["reboot"])
+
+
+def test_a_restart_during_a_restart_begins_it_anew(lab):
+    processor = simple(restart_time=100 * US)
+    done, lost = times(lab, processor, [0, 149 * US, 150 * US], (10 * US, 50 * US))
+    assert (done, lost) == ([10 * US, 160 * US], ["reboot"])
+
+
+def test_a_watchdog_does_not_watch_what_was_before_a_restart(lab):
+    """Without the restart, it would have been busy for 25 us at 25 us."""
+    processor = simple(restart_time=US, watchdog_timeout=25 * US, limit=Buffer(9, "packet"))
+    done, lost = times(lab, processor, [0, 0, 0, 21 * US, 21 * US], (20 * US,))
+    assert (done, lost) == ([10 * US, 20 * US, 31 * US, 41 * US], ["reboot"])
+
+
+def test_without_a_timeout_there_is_no_watchdog(lab):
+    processor = simple(restart_time=US, limit=Buffer(9, "packet"))
+    assert times(lab, processor, [0] * 9)[1] == []
+
+
+def test_one_that_cannot_restart_is_not_told_to(lab):
+    with pytest.raises(ValueError, match="cannot restart"):
+        times(lab, simple(), [0], (US,))
 
 
 def test_interruptions_that_leave_no_time_are_refused():

@@ -48,11 +48,12 @@ def test_each_step_reports_the_four_performance_attributes(activated):
     document = activated("policer")
     (table,) = grids([document], 110, 40)
     assert [column.head for column in table.columns] == [
-        "at", "information_rate", "frame_loss_ratio", "transfer_delay", "delay_variation"
+        "at", "verdict", "information_rate", "frame_loss_ratio", "transfer_delay",
+        "delay_variation",
     ]  # fmt: skip
     steps = ["cir_25", "cir_50", "cir_75", "cir_100", "excess", "policed", "performance"]
-    assert table.columns[0].cells == [f"{step}.user" for step in steps]
-    assert float(table.columns[1].cells[3]) == pytest.approx(20, rel=1e-3)
+    assert table.columns[0].cells == steps
+    assert float(table.columns[2].cells[3]) == pytest.approx(20, rel=1e-3)
 
 
 def test_without_a_policer_too_much_passes(activated):

@@ -147,6 +147,11 @@ def test_notes_are_shown_once_with_the_number_of_their_cases(phased):
     assert search_notes(phased["cases"][:1])[0].endswith("27.3 Mbit/s")
 
 
+def test_a_point_that_was_not_run_is_no_note_where_the_cause_is_explained(phased):
+    notes = search_notes(phased["cases"], explained=True)
+    assert [note.partition(":")[0] for note in notes] == ["ndr.load", "pdr.load", "pdr.load"]
+
+
 def test_notes_of_points_whose_names_end_in_digits_are_kept_apart():
     points = [
         {"kind": "point", "name": name, "ran": False, "note": "`ndr` has no lower bound"}
@@ -179,7 +184,7 @@ def test_what_several_points_measured_is_one_chart_with_a_line_for_each(phased):
         (report,) = [each for each in case["statements"] if "delay.mean" in each["label"]]
         case["statements"] += [report | {"label": f"delay[{at}.user]"} for at in ("low", "high")]
     column = {each["label"]: each for each in charted(phased["cases"])}["delay"]
-    assert [case["parameters"]["at"] for case in column["cases"]] == ["low"] * 2 + ["high"] * 2
+    assert [case["parameters"]["point"] for case in column["cases"]] == ["low"] * 2 + ["high"] * 2
     assert len(column["statements"]) == 4
 
 

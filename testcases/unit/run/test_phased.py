@@ -323,3 +323,28 @@ def test_progress_of_a_search_grows_with_its_bounds(planned) -> None:
     assert shares[0] == 0
     assert 0.5 < max(shares) <= 1
     assert all(0 <= each <= 1 for each in shares)
+
+
+def test_a_case_that_is_cut_has_what_its_finished_trials_gave(planned) -> None:
+    """The first load, the highest, is lossy: a bound of the goals, but not the lowest load."""
+    run = phased(planned)
+    schedule = Schedule([run])
+    job = schedule.next_job()
+    schedule.take(job, job.work(lambda _: None))
+    (ended,) = schedule.cut()
+    case = ended.result.document
+    assert (case["verdict"], case["ran"]) == ("inconclusive", False)
+    (search,) = case["phases"]
+    assert len(search["trials"]) == 1
+    for goal in search["goals"]:
+        assert goal["lower"] is None
+        assert [note.partition(" bounds")[0] for note in goal["notes"]] == [
+            "the case ended before the"
+        ]
+    assert schedule.is_done
+
+
+def test_a_case_that_is_cut_before_a_trial_has_ended_has_no_result(planned) -> None:
+    schedule = Schedule([phased(planned)])
+    assert schedule.next_job() is not None
+    assert list(schedule.cut()) == []

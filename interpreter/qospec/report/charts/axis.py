@@ -152,7 +152,9 @@ def axis_around(low: Fraction, high: Fraction, unit: str) -> Axis:
 def _wide_around(low: Fraction, high: Fraction, unit: str) -> Axis:
     air = (float(high) / float(low)) ** float(MARGIN)
     ends = low / Fraction(air), high * Fraction(air)
-    at = [Fraction(10) ** power for power in range(decade(low), decade(high) + 1)]
+    first, last = decade(low), decade(high)
+    every = math.ceil((last + 1 - first) / TICKS)
+    at = [Fraction(10) ** power for power in range(first, last + 1, every)]
     within = [value for value in at if ends[0] <= value <= ends[1]]
     prefixed = unit in _PREFIXED and high >= min(_LARGE)
     ticks = [_labelled(each, unit) if prefixed else (each, number(each)) for each in within]

@@ -133,6 +133,8 @@ def _chart(search: Record) -> dict[str, Any]:
     dots = _dots(search)
     top = TOP + ROW * len(bounds)
     losses = _Losses([dot.loss for dot in dots], top, top + HEIGHT)
+    ticks = losses.ticks()
+    left = _round(max(LEFT, max(len(tick["label"]) for tick in ticks) * CHARACTER + 8))
     limits = [
         {"y": losses.y(allowed), "style": style % COLOURS}
         for style, each in enumerate(bounds)
@@ -142,18 +144,18 @@ def _chart(search: Record) -> dict[str, Any]:
         "search": search,
         "width": WIDTH,
         "height": top + HEIGHT + BELOW,
-        "left": LEFT,
+        "left": left,
         "right": WIDTH - RIGHT,
         "top": top,
         "bottom": top + HEIGHT,
         "none": top + HEIGHT - NONE,
-        "ticks": losses.ticks(),
+        "ticks": ticks,
         "limits": limits,
         "names": [
             {"style": n % COLOURS, "dash": n % DASHES, "text": _legend(each.goal)}
             for n, each in enumerate(bounds)
         ],
-        "panels": _panels(search, dots, bounds, losses),
+        "panels": _panels(search, dots, bounds, losses, left),
     }
 
 
@@ -201,7 +203,11 @@ def allowed_loss(goal: Record) -> str:
 
 
 def _panels(
-    search: Record, dots: Sequence[_Dot], bounds: Sequence[_Bounds], losses: _Losses
+    search: Record,
+    dots: Sequence[_Dot],
+    bounds: Sequence[_Bounds],
+    losses: _Losses,
+    left: float,
 ) -> list[dict[str, Any]]:
     """Return the panel of the whole range and, if bounds are close together, one around them."""
     unit = "%" if search["high"]["text"].endswith("%") else search["high"]["unit"]
@@ -211,12 +217,12 @@ def _panels(
     whole = axis_around(low, high, unit)
     right = WIDTH - RIGHT
     if not span or whole.share(max(ends)) - whole.share(min(ends)) >= CLOSE:
-        return [_Panel(LEFT, right, whole, search, losses).drawn(dots, bounds, None)]
+        return [_Panel(left, right, whole, search, losses).drawn(dots, bounds, None)]
     near = axis_around(max(low, min(ends) - span), min(high, max(ends) + span), unit)
-    middle = LEFT + float(WHOLE) * (right - LEFT)
+    middle = left + float(WHOLE) * (right - left)
     inside = [dot for dot in dots if near.low <= dot.load <= near.high]
     return [
-        _Panel(LEFT, middle, whole, search, losses).drawn(dots, bounds, near),
+        _Panel(left, middle, whole, search, losses).drawn(dots, bounds, near),
         _Panel(middle + GAP, right, near, search, losses).drawn(inside, bounds, None),
     ]
 

@@ -2,7 +2,7 @@
 
 Each is a column like those of `views.columns()`, with the `cases` that its statements are of. What
 points measure, `delay[cir_25.user]` and `delay[cir_50.user]`, is one column, whose cases have one
-more parameter, `at`; so are the trials of a frame loss curve, over their load.
+more parameter, `point`; so are the trials of a frame loss curve, over their load.
 """
 
 from __future__ import annotations
@@ -64,7 +64,7 @@ def _joined(its: Sequence[Record], cases: Sequence[Record]) -> dict[str, Any]:
         "bound": bounds.pop() if len(bounds) == 1 else None,
         "statements": [each for column in its for each in column["statements"]],
         "verdict": worst(column["verdict"] for column in its if column["verdict"]),
-        "cases": [_with(case, "at", index) for index in indices for case in cases],
+        "cases": [_with(case, "point", index) for index in indices for case in cases],
     }
 
 

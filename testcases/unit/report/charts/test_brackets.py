@@ -172,7 +172,7 @@ def test_bursts_of_very_many_sizes_are_on_a_logarithmic_axis(cases):
     assert x["1"] - whole["left"] > 5, "the shortest burst is not at the edge"
     part = (x["88"] - x["1"]) / (x["300000"] - x["1"])
     assert part == pytest.approx(math.log(88) / math.log(300_000), abs=0.01)
-    assert [tick["label"] for tick in whole["below"]][:2] == ["1", "10"]
+    assert [tick["label"] for tick in whole["below"]] == ["1", "100", "10\u202f000"]
     assert whole["along"] == "burst (frame)"
     assert [tick["label"] for tick in near["below"]] == ["87", "88", "89", "90"]
 
@@ -181,3 +181,11 @@ def test_a_search_that_lost_nothing_is_not_drawn(cases):
     for trial in load_search(cases[0])["trials"]:
         trial["lost"] = 0
     assert [chart["search"]["variable"] for chart in brackets(cases[:1])] == ["offered"]
+
+
+def test_long_labels_of_small_losses_have_room_at_the_left(cases):
+    first = next(each for each in load_search(cases[0])["trials"] if each["lost"])
+    first["loss"] = {"value": "1/100000000", "unit": "1", "text": "0.000001 %"}
+    chart = brackets(cases[:1])[0]
+    assert "0.000001 %" in [tick["label"] for tick in chart["ticks"]]
+    assert chart["left"] == chart["panels"][0]["left"] == 10 * 6.2 + 8
