@@ -42,7 +42,8 @@ class FlowValue(Value):
     """A flow, one member of it, or a part of either, such as its OAM cells.
 
     `members` is None if it is no array; `has` are the parts that it has. At a `place`, only what
-    passes there. `unrated` is why it is not rated as calls, in words; "" if it is.
+    passes there. The `network` is a point or a control; of a control, it is another topology.
+    `unrated` is why it is not rated as calls, in words; "" if it is.
     """
 
     what: ClassVar[str] = "a flow"
@@ -55,6 +56,7 @@ class FlowValue(Value):
     has: tuple[Part, ...] = ()
     unrated: str = NOT_CALLS
     place: Place | None = None
+    controlled: bool = False
 
     @property
     def path(self) -> str:
@@ -63,9 +65,9 @@ class FlowValue(Value):
         member = "" if self.member is None else f"[{self.member}]"
         return f"{network}{self.flow}{member}{'' if self.part == 'user' else f'.{self.part}'}"
 
-    def on(self, network: str) -> FlowValue:
+    def on(self, network: str, *, controlled: bool) -> FlowValue:
         """Return the same flow on another network."""
-        return replace(self, network=network)
+        return replace(self, network=network, controlled=controlled)
 
     def item(self, key: Value, span: Span) -> Value:
         """Return one member."""
@@ -362,7 +364,7 @@ class AtPlace(Value):
                 node.span,
                 help="write a side of a port, such as `x.east.tx`, or an output of an element",
             )
-        if flow.network:
+        if flow.controlled:
             raise error(
                 "E0502",
                 f"`{flow.path}` is on a control, and the place is in the test's topology",

@@ -11,6 +11,7 @@ from qospec.check.evaluate.scope import Binding, known_binding
 from qospec.check.evaluate.unknown_flow import unknown_flow
 from qospec.check.evaluate.values import POISON, List, Value
 from qospec.check.test import flows as flow_rules
+from qospec.check.test.changes import of_test
 from qospec.check.test.loops import LoopFlows, Loops, on_network
 from qospec.check.test.run_settings import run_of, skip_reason
 from qospec.check.test.statements import Statements
@@ -69,7 +70,7 @@ class CaseBuilder:
         before, self._context.loop_iterations = self._context.mistakes, 0
         self.topology()
         self.flows()
-        run = run_of(self._names, self._evaluator)
+        run = of_test(self._names, run_of(self._names, self._evaluator), self._evaluator)
         found = self.judged(case, run, ())
         return found if self._context.mistakes == before else None
 
@@ -80,7 +81,7 @@ class CaseBuilder:
         instance = self._networks.of(*self._names.topology)
         self._names.add_topology(instance and instance.names)
         if instance is not None and instance.network is not None:
-            self.found[""] = instance.network
+            self.found[""] = self._names.network = instance.network
 
     def flows(self, unbound: frozenset[str] = frozenset(), *, built: bool = True) -> None:
         """Declare the flows, but for those that use a variable that is unbound here.
@@ -208,23 +209,34 @@ class CaseBuilder:
             message = "`flows` is the list of all flows of a test: no name can hide it"
             self._context.report(error("E0102", message, known.span, help="choose another name"))
 
-    def listed_on(self, network: str) -> tuple[Value, ...]:
-        """Return the list of all flows on a network; of a template, one stands for all."""
+    def listed_on(self, network: str, *, varied: bool = False) -> tuple[Value, ...]:
+        """Return the list of all flows at a point; of a template, one stands for all.
+
+        If `varied`, only those are in it that depend on a variable of the phase.
+        """
         if self._names.topology is None:
             return (unknown_flow(network),)
-        return tuple(flow.on(network) for flow in self.listed.values())
+        listed = self.listed.items()
+        return tuple(
+            flow.on(network, controlled=False)
+            for name, flow in listed
+            if self.uses[name] or not varied
+        )
 
-    def on_network(self, name: str) -> dict[str, Value]:
-        """Return the flows on another network, by their names outside loops."""
+    def on_network(self, name: str, *, controlled: bool = False) -> dict[str, Value]:
+        """Return the flows at a point or on a control, by their names outside loops."""
         own = [each for each in self._scope.names.values() if each.what in FLOWS]
-        return {each.name: on_network(each.value(self._context), name) for each in own}
+        return {
+            each.name: on_network(each.value(self._context), name, controlled=controlled)
+            for each in own
+        }
 
     def _control(self, node: ast.Statement, scope: Scope) -> None:
         found = self.found
         if not isinstance(node, ast.Control):
             return
         self._verify_topology(node, "a control")
-        flows = self.on_network(node.name.text)
+        flows = self.on_network(node.name.text, controlled=True)
         value = ControlValue(flows)
         scope.declare(known_binding(node.name, "a control", value), self._context)
         instance = self._networks.of(node.topology, scope)

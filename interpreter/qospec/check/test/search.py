@@ -14,6 +14,7 @@ from qospec.check.evaluate.loops import misplaced
 from qospec.check.evaluate.values import Amount, Poison
 from qospec.check.records.fields import convert
 from qospec.check.records.record import Record
+from qospec.check.records.spelling import missing
 from qospec.model.suite import Goal, Search
 from qospec.syntax import ast
 from qospec.units import CALLS, CELLS, COUNT, FRAMES, PACKETS, text_of
@@ -51,22 +52,45 @@ _ATTRIBUTES = {
 
 
 class SearchFields:
-    """The fields of a search and of its goals."""
+    """The fields of a search and of its goals.
+
+    They are those of its goals too, unless these have their own, except for `method` and what
+    belongs to one method. Other names in its body give values to more variables.
+
+    ```qos
+    search load in 1 Mbit/s @line .. 100 Mbit/s @line {
+      goal ndr { loss = 0 }
+      goal pdr { loss = 0.5%, width = 1% }
+      trial = 1 s
+    }
+    ```
+    """
 
     loss: Fraction
     """The greatest share of cells or packets that may be lost in a good trial."""
     trial: int
-    """How long a trial lasts."""
+    """How long a trial lasts; the default is that of the method."""
     total: int
-    """How long the trials of one load last together."""
+    """How long the trials of one load last together; the default is that of the method."""
     exceed: Fraction
-    """The greatest share of these in which a good load may have bad trials."""
+    """The greatest share of that time that may be bad trials at a good load; likewise."""
     width: Fraction
     """How near the bounds come to each other: a share of the upper one, or a difference."""
     method: str
     """By which rules the loads are chosen."""
-    confirm: int
-    """Of the method `step`: how many loads in succession must be good."""
+
+
+class GoalFields(SearchFields):
+    """The fields of a goal.
+
+    ```qos
+    search load in 1 Mbit/s @line .. 100 Mbit/s @line {
+      goal ndr { loss = 0, trial = 10 s, total = 10 s, exceed = 0% }
+    }
+    ```
+
+    Criteria and later phases ask for `ndr.load`, `ndr.lower`, `ndr.upper` and `ndr.regular`.
+    """
 
 
 _SEARCH = Kind(
@@ -82,6 +106,7 @@ GOAL = replace(
     _SEARCH,
     name="goal",
     summary="What a load must meet.",
+    build=GoalFields,
     parameters={
         "loss": Parameter("loss", Domain("ratio", 0, MOST), REQUIRED),
         **{name: replace(each, default=None) for name, each in _ATTRIBUTES.items()},
@@ -90,11 +115,20 @@ GOAL = replace(
 
 
 def search_kind(catalogue: Catalogue) -> Kind:
-    """Return the kind of a search: its fields are those of its goals, and those of all methods."""
+    """Return the kind of a search: its fields are those of its goals, and those of all methods.
+
+    Raises ValueError if two of these declare a field of the same name in different ways.
+    """
     methods = catalogue.of("method")
     choice = Parameter("method", Domain("choice", choices=tuple(sorted(methods))), METHOD)
-    own = {name: each for kind in methods.values() for name, each in kind.parameters.items()}
-    return replace(_SEARCH, parameters={**_ATTRIBUTES, "method": choice, **own})
+    merged = {**_ATTRIBUTES, "method": choice}
+    for kind in methods.values():
+        for name, each in kind.parameters.items():
+            own = replace(each, default=None) if each.default is REQUIRED else each
+            if merged.setdefault(name, own) != own:
+                raise ValueError(f"two declarations of `{name}`, a field of a search")
+    classes = tuple(kind.build for kind in methods.values())
+    return replace(_SEARCH, parameters=merged, described_in=classes)
 
 
 class Ends(NamedTuple):
@@ -167,17 +201,13 @@ def _verify_range(node: ast.Range, ends: Ends, evaluator: Evaluator) -> None:
     """Report bounds that are upside down, and a step that leads from neither to the other."""
     low, high = ends.low.value or Fraction(0), ends.high.value or Fraction(0)
     if not 0 < low < high:
-        downwards = 0 < high < low
-        evaluator.context.report(
-            error(
-                "E0514",
-                "a search starts above 0 and goes up",
-                node.span,
-                help=f"write `{node.last.span.text} .. {node.first.span.text}`"
-                if downwards
-                else "write the lowest load first, such as `1% of bottleneck`",
-            )
-        )
+        help_text = f"begin above 0, such as at a hundredth of `{node.last.span.text}`"
+        if 0 < low == high:
+            help_text = "write a `point` to measure at one load, or a range"
+        elif 0 < high < low:
+            help_text = f"write `{node.last.span.text} .. {node.first.span.text}`"
+        what = "a search starts above 0 and goes up"
+        evaluator.context.report(error("E0514", what, node.span, help=help_text))
         return
     if ends.step is None or node.step is None:
         return
@@ -219,7 +249,7 @@ class SearchReader:
         record = self._record(self._kind, self._known_binds(), node.body)
         around = record.arguments(self._evaluator)[0]
         method = self._methods[around.get("method", METHOD)]
-        own = {n: around.get(n, each.default) for n, each in method.parameters.items()}
+        chooser = self._chooser(method, record, around)
         for statement in node.body.statements:
             if not isinstance(statement, ast.Bind | ast.Goal):
                 self._context.report(misplaced(statement, HERE))
@@ -244,12 +274,30 @@ class SearchReader:
             ends.high.value or Fraction(0),
             ends.high.dimension,
             method.name,
+            chooser,
             made,
             node.span,
             None if ends.step is None else ends.step.value,
             layer=ends.high.layer,
-            **own,
         )
+
+    def _chooser(self, method: Kind, record: Record, around: dict[str, Any]) -> Any:
+        """Return what a method makes of its fields; None after a mistake, which is reported."""
+        lacking = [
+            each
+            for name, each in method.parameters.items()
+            if each.default is REQUIRED and name not in record.given
+        ]
+        for each in lacking:
+            self._context.report(missing(method, each, record.span))
+        given = {name: around[name] for name in method.parameters.keys() & around.keys()}
+        if lacking or len(given) < len(method.parameters.keys() & record.given.keys()):
+            return None
+        try:
+            return method.build(**given)
+        except ValueError as cause:
+            self._context.report(record.mistake(cause))
+            return None
 
     def _record(self, kind: Kind, binds: Sequence[ast.Bind], body: ast.Body) -> Record:
         own = ast.Body(statements=tuple(binds), span=body.span)

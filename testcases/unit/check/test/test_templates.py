@@ -152,7 +152,26 @@ def test_topologies_may_have_parameters_of_the_test(checked):
 def test_a_sweep_on_which_nothing_that_is_sent_depends_is_reported_at_the_use(checked):
     """That `load` is made of it does not count, as no flow uses that."""
     _, problems = checked(user(load="10 cell/s"), lib=STEPS)
-    assert [(each.code, each.span.text) for each in problems] == [("W0623", "user")]
+    assert [(each.code, each.span.text) for each in problems] == [("E0514", "lib.steps")]
+    assert problems[0].message == "`steps` needs a flow that uses `share`"
+
+
+@pytest.mark.parametrize(
+    "template",
+    [
+        "sweep n in [1 s, 2 s]\n  run { measure = n }",
+        "sweep n in [1, 2]\n  point p { load = n * 100 cell/s, measure = 1 s }",
+        "sweep n in [1 s, 2 s]\n  point p { load = 100 cell/s, measure = n }",
+        "sweep n in [1, 2]\n  search load in 10 cell/s .. n * 100 cell/s { goal g { loss = 0 } }",
+    ],
+)
+def test_a_sweep_that_phases_or_run_use_is_used(checked, template):
+    flow = "flow f = ubr { pcr = 10 cell/s } from a to b"
+    if "load" in template:
+        flow = flow.replace("10 cell/s", "load")
+    text = f"{BENCH}test base() {{\n  {template}\n}}\ntest t = base() on bench {{\n  {flow}\n}}\n"
+    _, problems = checked(text)
+    assert {each.code for each in problems} <= {"W0602"}
 
 
 def test_templates_of_one_name_may_be_in_several_files(checked):
@@ -168,3 +187,22 @@ def test_a_mistake_at_the_value_of_a_phase_shows_that_value(checked):
     _, problems = checked(f"{BENCH}test user on bench {{\n{search}{flow}}}\n")
     assert codes_of((None, problems)) == ["E0202"]
     assert "--------- `load` has this value" in render_all(problems)
+
+
+def test_the_name_of_a_template_in_place_of_a_goal_names_the_goals(checked):
+    """`steps.load` is meant to be the load that the template's search finds."""
+    lib = """
+test found(line: CellRate) {
+  search load in 1% of line .. line { goal best { loss = 0 } }
+}
+"""
+    text = user("lib.found(10_000 cell/s)").replace(
+        "from a to b", "from a to b\n  expect WHAT > 5 cell/s"
+    )
+    for what, code in (("found.load", "E0101"), ("lib.found.load", "E0104")):
+        (mistake,) = checked(text.replace("WHAT", what), lib=lib)[1]
+        assert (mistake.code, "best" in " ".join(mistake.notes), "best" in mistake.help) == (
+            code,
+            True,
+            True,
+        )
