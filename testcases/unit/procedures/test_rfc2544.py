@@ -146,6 +146,34 @@ test t = rfc2544.{base} on cable {{
     assert (first.code, words in first.message) == (code, True), first
 
 
+@pytest.mark.parametrize(
+    ("arguments", "code"),
+    [
+        ("line = 1_000 Mbit/s @line", "E0305"),
+        ("line = 100 Mbit/s @line, duration = 1 ms", "E0610"),
+        ("line = 100 Mbit/s @line, duration = 14 ms", "W0617"),
+    ],
+)
+def test_what_does_not_fit_is_told_at_the_test_and_not_in_the_library(
+    planned, problems, arguments, code
+):
+    planned(
+        f"""
+import std.procedures.rfc2544
+topology cable {{
+  a, b = host
+  link a -- b via media.fast_ethernet
+}}
+test t = rfc2544.throughput({arguments}) on cable {{
+  flow user = packets {{ {SENT} }} from a to b
+}}
+"""
+    )
+    first = problems.all[0]
+    assert (first.code, first.span.text.partition("(")[0]) == (code, "test t = rfc2544.throughput")
+    assert first.secondary[0].span.text.startswith("search load in")
+
+
 def test_what_it_follows_and_its_choices_are_stated(tmp_path):
     """Trials shorter than the standard's are a deviation; trials of 60 s are none."""
     from qospec.catalogue.kinds import discover
