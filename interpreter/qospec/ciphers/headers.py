@@ -6,7 +6,7 @@ Sources: RFC 791, 3.1 (IPv4); RFC 8200, 3 (IPv6); RFC 768 (UDP); RFC 1071 (check
 from __future__ import annotations
 
 import struct
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -36,8 +36,7 @@ TOTAL_LENGTH, FLAGS, PROTOCOL, CHECKSUM = 2, 6, 9, 10
 ADDRESSES = 12
 IPV6_PAYLOAD_LENGTH, IPV6_NEXT_HEADER, IPV6_ADDRESSES = 4, 6, 8
 """Where fields of an IPv6 header begin."""
-TIME = 64
-"""To live, of a header that is made here."""
+DEFAULT_TIME_TO_LIVE = 64
 _WORD = 0xFFFF
 
 
@@ -50,7 +49,7 @@ class Carried(NamedTuple):
         identification: (n,) Any numbers; for IPv4, their last 16 bits.
     """
 
-    type_of_service: NDArray[np.uint8]
+    type_of_service: NDArray[np.integer[Any]]
     dont_fragment: Truths
     identification: Numbers
 
@@ -69,7 +68,9 @@ def _folded(sums: Numbers) -> Numbers:
 
 def ipv4(packet_bytes: int, protocol: int, ends: bytes, carried: Carried) -> Octets:
     """Return (n, 20) headers of packets of one size; `ends` are source and destination."""
-    start = struct.pack(">BBHHHBBH", WITHOUT_OPTIONS, 0, packet_bytes, 0, 0, TIME, protocol, 0)
+    start = struct.pack(
+        ">BBHHHBBH", WITHOUT_OPTIONS, 0, packet_bytes, 0, 0, DEFAULT_TIME_TO_LIVE, protocol, 0
+    )
     same = np.frombuffer(start + ends, ">u2")
     words = np.empty((len(carried.identification), len(same)), ">u2")
     words[:] = same
@@ -87,7 +88,7 @@ def ipv4(packet_bytes: int, protocol: int, ends: bytes, carried: Carried) -> Oct
 def ipv6(packet_bytes: int, protocol: int, ends: bytes, carried: Carried) -> Octets:
     """Return (n, 40) headers of packets of one size; `ends` are source and destination."""
     payload_bytes = packet_bytes - IPV6_HEADER_BYTES
-    rest = payload_bytes.to_bytes(2, "big") + bytes([protocol, TIME]) + ends
+    rest = payload_bytes.to_bytes(2, "big") + bytes([protocol, DEFAULT_TIME_TO_LIVE]) + ends
     count = len(carried.type_of_service)
     first = VERSIONS["ipv6"] << 28 | carried.type_of_service.astype(np.int64) << 20
     return np.concatenate([big_endian(first, 4), repeated(rest, count)], axis=1)
