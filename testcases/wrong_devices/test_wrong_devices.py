@@ -373,6 +373,48 @@ WRONG = [
         },
     ),
     Wrong(
+        "unh.no_packet_processor",
+        ROUTERS,
+        "knees.qos",
+        (
+            "a_search_case_2:case=2,size=64B",
+            "a_search_case_3:case=3,size=64B",
+            "a_search_case_3:case=3,size=256B",
+        ),
+        {"falls", "knee"},
+    ),
+    Wrong(
+        "unh.sizes_reversed",
+        ROUTERS,
+        "knees.qos",
+        (
+            "a_search_case_3:case=3,size=128B",
+            "a_search_case_3:case=3,size=1_518B",
+        ),
+        {"knee", "none"},
+    ),
+    Wrong(
+        "unh.swapped",
+        ROUTERS,
+        "knees.qos",
+        (
+            "b_search:case=1,size=512B",
+            "b_search:case=3,size=1_024B",
+            "c_search:case=2,size=512B",
+        ),
+        {"lower", "none"},
+    ),
+    Wrong(
+        "unh.as_vendor_a",
+        ROUTERS,
+        "knees.qos",
+        (
+            "b_search:case=3,size=64B",
+            "c_search:case=3,size=256B",
+        ),
+        {"none"},
+    ),
+    Wrong(
         "unh.processor_held_up",
         ROUTERS,
         "vendor_a.qos",
