@@ -243,6 +243,7 @@ def coming(
         connection=np.array(draw(_column(range(indices), count)), np.int32),
         size_bytes=np.array(sizes, np.int32),
         marks=np.array(draw(_column(marks, count)), np.uint32),
+        seal=np.arange(first, first + count) % 3,
     )
 
 
