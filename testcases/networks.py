@@ -197,6 +197,12 @@ def servers(schedulers: Middle) -> st.SearchStrategy[Any]:
     return fifos | schedulers()
 
 
+def restarts(stop_ps: int) -> st.SearchStrategy[tuple[int, ...]]:
+    """Draw when an element is told to restart; mostly never."""
+    some = st.lists(st.integers(0, stop_ps), min_size=1, max_size=3)
+    return st.just(()) | st.just(()) | some.map(lambda each: tuple(sorted(each)))
+
+
 def processors(ports: int) -> st.SearchStrategy[Processor]:
     return st.builds(
         Processor,
@@ -208,8 +214,15 @@ def processors(ports: int) -> st.SearchStrategy[Processor]:
         housekeeping=st.sampled_from([0, 30_000_000]),
         housekeeping_every=st.just(10**9),
         restart_time=st.sampled_from([0, 10**8]),
-        watchdog_timeout=st.just(10**8),
+        watchdog_timeout=st.sampled_from([0, 10**8]),
     )
+
+
+def restarted(draw: st.DrawFn, node: Node, stop_ps: int) -> Node:
+    """Draw when an element that can is told to restart."""
+    if not node.element.down_ps:
+        return node
+    return node._replace(restarts_ps=draw(restarts(stop_ps)))
 
 
 def _experiment(
@@ -238,6 +251,7 @@ def _experiment(
     taps = tuple(draw(st.lists(st.sampled_from(outputs), max_size=4, unique=True)))
     row = (0,) * plan.indices
     measured = MeasurementSpec(0, stop_ps, row, queues=tuple(queues), taps=taps)
+    nodes = tuple(restarted(draw, node, stop_ps) for node in plan.nodes)
     return Experiment(
         Connections(
             (ROUTED,) * plan.indices,
@@ -245,7 +259,7 @@ def _experiment(
             exchanges=sum(each.exchange.connections for each in asked),
         ),
         (*sources, *sources_of(asked, lines)),
-        tuple(plan.nodes),
+        nodes,
         tuple(plan.wires),
         measured,
         ("s", str(draw(st.integers(0, 3)))),

@@ -5,6 +5,7 @@ from fractions import Fraction
 from random import Random  # noqa: TID251 -- a device of a test, with its seed
 from typing import NamedTuple
 
+from qospec.catalogue.kinds import discover
 from qospec.model.suite import Goal, GoalResult, Search
 from qospec.search.method import begin, next_trial
 from qospec.search.progress import Progress
@@ -52,7 +53,9 @@ def search(
     """Return a search; the default range is that of frames of 64 bytes on Fast Ethernet."""
     ends = (Fraction(low), Fraction(high))
     every = None if step is None else Fraction(step)
-    return Search("load", *ends, CELL_RATE, method, goals, None, every, confirm)  # type: ignore[arg-type]
+    fields = {"confirm": confirm} if method == "step" else {}
+    chooser = discover().of("method")[method].build(**fields)
+    return Search("load", *ends, CELL_RATE, method, chooser, goals, None, every)  # type: ignore[arg-type]
 
 
 class Ended(NamedTuple):

@@ -7,6 +7,11 @@ import errno
 import os
 import stat
 from pathlib import Path
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from typing import BinaryIO
 
 
 class WriteError(Exception):
@@ -26,7 +31,8 @@ def write_whole(path: Path, text: str) -> None:
     try:
         mode = _mode(path)
         if mode is None or stat.S_ISREG(mode):
-            _replace(Path(os.path.realpath(path)), data, mode)
+            with _replacement(Path(os.path.realpath(path)), mode) as file:
+                file.write(data)
         else:
             _write_to_device(path, data)
     except OSError as error:
@@ -48,7 +54,27 @@ def _mode(path: Path) -> int | None:
         return None
 
 
-def _replace(path: Path, data: bytes, mode: int | None) -> None:
+@contextlib.contextmanager
+def replacing(path: Path) -> Iterator[BinaryIO]:
+    """Open a file whose content replaces what there is, all of it or, after an exception, nothing.
+
+    As `write_whole` does, for what is too large to be held.
+
+    Raises:
+        WriteError: It cannot be written.
+    """
+    try:
+        mode = _mode(path)
+        with _replacement(Path(os.path.realpath(path)), mode) as file:
+            yield file
+    except OSError as error:
+        raise WriteError(f"cannot write `{path}`: {reason(error)}") from error
+
+
+@contextlib.contextmanager
+def _replacement(path: Path, mode: int | None) -> Iterator[BinaryIO]:
+    if mode is not None and not stat.S_ISREG(mode):
+        raise OSError(errno.EINVAL, "It is not a file")
     if mode is not None and not os.access(path, os.W_OK):
         raise PermissionError(errno.EACCES, "It is not writable")
     import tempfile
@@ -57,7 +83,7 @@ def _replace(path: Path, data: bytes, mode: int | None) -> None:
     try:
         descriptor, temporary = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
         with os.fdopen(descriptor, "wb") as file:
-            file.write(data)
+            yield file
             file.flush()
             os.fsync(file.fileno())
         Path(temporary).chmod(0o666 & ~_umask() if mode is None else stat.S_IMODE(mode))

@@ -252,9 +252,9 @@ def test_the_documented_metric_measures(examples: Catalogue) -> None:
 
 def test_the_documented_search_method_goes_upwards(examples: Catalogue) -> None:
     goal = Goal("ndr", Fraction(0), 1, 1, Fraction(0), Fraction(30), (), absolute=True)
-    search = Search("load", Fraction(10), Fraction(100), None, "binary", (goal,), None)
-    progress = replace(begin(search), method=examples.kinds["method", "upwards"].build())
-    tried = []
+    upwards = examples.kinds["method", "upwards"].build()
+    search = Search("load", Fraction(10), Fraction(100), None, "upwards", upwards, (goal,), None)
+    progress, tried = begin(search), []
     while isinstance(request := next_trial(progress), Request):
         tried.append(request.load)
         progress = progress.after(Trial(request.load, 1, 1, sent=100, lost=request.load > 50))

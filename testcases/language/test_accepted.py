@@ -25,7 +25,7 @@ from qospec.check import check
 from qospec.check.evaluate.values import Deferred, List, Map, Value
 from qospec.check.topology.body import layout
 from qospec.diagnostics import Problems
-from qospec.model.suite import Case, Flow, Phase, Point, Search, Suite
+from qospec.model.suite import Case, Flow, Phase, Point, Run, Search, Suite
 from qospec.plan.phases import checked_ends
 from qospec.plan.plan import Bounds, plan
 from qospec.reference.declarations import Declarations, Declared
@@ -197,12 +197,22 @@ def members(flow: Flow) -> Iterator[str]:
         yield f"{origin} -> {target}"
 
 
+def restarted(run: Run) -> str:
+    """Return what restarts, and when."""
+    each = (
+        f" restarting {listed(each.elements)} after {text_of(Fraction(each.at_ps, PS_PER_S), TIME)}"
+        for each in run.restarts
+    )
+    return "".join(each)
+
+
 def ran(case: Case) -> str:
     run = case.run
     times = " + ".join(
         text_of(each / PS_PER_S, TIME) for each in (run.warmup_ps, run.measure_ps) if each
     )
-    return times + (f" x {run.repeat}" if run.repeat > 1 else "") + run.overload * " overload"
+    times += (f" x {run.repeat}" if run.repeat > 1 else "") + run.overload * " overload"
+    return times + restarted(run)
 
 
 def sought(found: Phase) -> str:
@@ -218,9 +228,10 @@ def phase_text(phase: Phase) -> str:
         length = text_of(Fraction(phase.run.measure_ps, PS_PER_S), TIME)
         times = [text_of(Fraction(each, PS_PER_S), TIME) for each in phase.run.changes_ps]
         changes = f" changing after {listed(times)}" if times else ""
+        changes += restarted(phase.run)
         return f"point {phase.name} {length} x {phase.run.repeat}{changes}"
     step = "" if phase.step is None else f" step {text_of(phase.step, phase.dimension)}"
-    confirm = f" x {phase.confirm}" if phase.confirm > 1 else ""
+    confirm = f" x {phase.chooser.confirm}" if phase.method == "step" else ""
     widths = [text_of(g.width, phase.dimension if g.absolute else RATIO) for g in phase.goals]
     return f"search {sought(phase)} by {' '.join(widths)}{step}{confirm}"
 

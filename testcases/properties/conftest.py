@@ -15,6 +15,7 @@ from hypothesis import strategies as st
 from qospec.catalogue.kinds import (
     REQUIRED,
     Buffer,
+    Curve,
     Domain,
     Duration,
     Kind,
@@ -106,6 +107,9 @@ loads = st.sampled_from([Load(Fraction(64_000), "ip"), Load(Fraction(1_000, 7), 
 mixes = st.builds(
     SizeMix, st.sampled_from([((64, 1),), ((40, 7), (1_500, 1))]), st.just("ip"), st.booleans()
 )
+curves = st.sampled_from(
+    [1, SLOT_PS, Curve(((64, SLOT_PS), (200, 1))), Curve(((53, 1), (64, 5), (65, 10**9 + 1)))]
+)
 USUAL: dict[str, list[Any]] = {
     "rate": [STM1, Fraction(44_736_000 * 84, 85)],
     "cell rate": [Fraction(1, 30), Fraction(352_720), Fraction(10**12, 7)],
@@ -132,6 +136,7 @@ OTHERS: dict[str, Callable[[Parameter], st.SearchStrategy[Any]]] = {
     "ratios by mark": lambda _: _by_mark(ratios),
     "load": lambda _: loads,
     "size mix": lambda _: mixes,
+    "curve": lambda _: curves,
     "duration": _durations,
     "address": lambda _: st.sampled_from(["10.1.0.7", "2001:db8::1"]),
     "width": lambda _: ratios,
@@ -268,6 +273,9 @@ def examples(draw: st.DrawFn, kind: Kind) -> Example:
         else 0
     )
     cuts = draw(st.lists(st.integers(0, last_ps + 1), max_size=6))
+    if element.down_ps:
+        told = draw(st.lists(st.integers(0, last_ps + 1), max_size=3))
+        setting = setting._replace(restarts_ps=tuple(sorted(told)))
     return Example(element, setting, tuple(arrivals), tuple(sorted(cuts)))
 
 

@@ -49,6 +49,7 @@ class Outcome(NamedTuple):
         departures: By output.
         losses: By element and cause, (connection, item).
         waits: When each that waited came, and until when it did.
+        services: When it began to work on each, and when it ended.
         made: (connection, item) of those that it made.
         held: What it kept at the end.
         overdrawn: What it gave before it came, or more often, after some step.
@@ -58,6 +59,7 @@ class Outcome(NamedTuple):
     departures: tuple[Batch, ...]
     losses: dict[tuple[str, str], list[tuple[int, int]]]
     waits: list[tuple[int, int]]
+    services: list[tuple[int, int]]
     made: Counter[tuple[int, int]]
     held: Counter[tuple[int, int]]
     overdrawn: set[tuple[int, int]]
@@ -84,6 +86,7 @@ def outcome(
     before = [0] * len(element.outputs)
     losses: dict[tuple[str, str], list[tuple[int, int]]] = {}
     waits: list[tuple[int, int]] = []
+    services: list[tuple[int, int]] = []
     made: Counter[tuple[int, int]] = Counter()
     held: Counter[tuple[int, int]] = Counter()
     overdrawn: set[tuple[int, int]] = set()
@@ -115,9 +118,10 @@ def outcome(
         for loss in step.losses:
             losses.setdefault((loss.element, loss.cause), []).extend(names((loss.batch,)))
         waits += zip(*(times.tolist() for times in step.waits or ()), strict=True)
+        services += zip(*(times.tolist() for times in step.services or ()), strict=True)
         done = stops
     kept = {index: amount for index, amount in held_bytes.items() if amount}
-    return Outcome(tuple(departures), losses, waits, made, +held, overdrawn, kept)
+    return Outcome(tuple(departures), losses, waits, services, made, +held, overdrawn, kept)
 
 
 def count_bytes(held_bytes: Counter[int], some: Iterable[Batch], sign: int) -> None:
@@ -207,9 +211,18 @@ def keeps_conservation(example: Any) -> None:
 
 
 def keeps_account(example: Any) -> None:
-    """What holds items reports, in order, those that waited: all that came behind another."""
+    """What holds items reports, in order, those that waited: all that came behind another.
+
+    What serves them reports when it worked, on one item after the other.
+    """
     came = {name: item.at_ps for name, item in items(example.arrivals)}
     given = outcome(example)
+    assert not given.services or example.element.serves, "it does not state that it serves items"
+    times = [time for service in given.services for time in service]
+    assert times == sorted(times), f"it works on two items at once: {given.services}"
+    if example.element.serves:
+        left = sum(batch.count for batch in given.departures)
+        assert len(given.services) >= left, "it works on fewer items than leave"
     if not example.element.holds:
         assert not given.waits, "it reports waits, and does not state that it holds items"
         return
@@ -277,7 +290,8 @@ def regardless_of_order(example: Any, given: Outcome) -> Any:
     """Return an outcome to compare: losses in any order; waits where batches report them, too."""
     departures = [list(zip(*(c.tolist() for c in left), strict=True)) for left in given.departures]
     losses = {cause: sorted(items) for cause, items in given.losses.items()}
-    return departures, losses, given.waits if example.element.holds else [], given.held_bytes
+    waits = given.waits if example.element.holds else []
+    return departures, losses, waits, given.services, given.held_bytes
 
 
 def keeps_bounds(example: Any) -> None:

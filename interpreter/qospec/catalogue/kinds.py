@@ -70,6 +70,26 @@ class SizeMix(NamedTuple):
     law: str = ""
 
 
+class Curve(NamedTuple):
+    """Times by the size of a packet: points (bytes of IP, ps), ascending; a single one is for all.
+
+    Between two points a time is on the line between theirs, rounded to whole picoseconds. Below the
+    first point it is that of the first, above the last that of the last.
+    """
+
+    points: tuple[tuple[int, int], ...]
+
+    @property
+    def least_ps(self) -> int:
+        """Return the shortest time of any size."""
+        return min(time_ps for _, time_ps in self.points)
+
+    @property
+    def most_ps(self) -> int:
+        """Return the longest time of any size."""
+        return max(time_ps for _, time_ps in self.points)
+
+
 class Duration(NamedTuple):
     """How long something lasts, in ps: always, or on average if it is random."""
 
@@ -83,8 +103,9 @@ class Domain:
 
     `name` is one of: time, data, rate, cell rate, length, cells, ratio, integer, truth, choice,
     names, weights, counts, sizes, codes, buffer, limits by mark, ratios by mark, delay per length,
-    load, size mix, duration, times, address, dropping, width. Bounds are in the base unit (ps,
-    bytes, bit/s, cells/s, m, cells, 1), inclusive. Of an element's rate `layers` may be counted.
+    load, size mix, curve, duration, times, address, dropping, width. Bounds are in the base unit
+    (ps, bytes, bit/s, cells/s, m, cells, 1), inclusive. Of an element's rate `layers` may be
+    counted.
     """
 
     name: str
@@ -121,6 +142,8 @@ PacketLoad = Annotated[Load, Domain("load")]
 """Bits per second in a layer of packets, or packets per second; exact."""
 PacketSizes = Annotated[SizeMix, Domain("size mix")]
 """One size of packets or a mix, in a layer."""
+TimeBySize = Annotated[int | Curve, Domain("curve", 1, 10**11)]
+"""A time, in ps, for packets of any size, or a curve of times; above 0, up to 100 ms."""
 Weights = Annotated[tuple[tuple[str, Fraction], ...], Domain("weights", Fraction(1, 10**6), 10**9)]
 """A number for each name that the author chooses, in order."""
 Counts = Annotated[tuple[tuple[str, int], ...], Domain("counts", 1, 10**9)]
@@ -175,6 +198,7 @@ class Kind:
         from_contract: For an arrival process: its fields that are those of the traffic that it is
             the source of, by their names there, if the author gives none.
         carries: What an element is for: cells, packets or both.
+        described_in: Other classes than `build` that declare some of its fields.
     """
 
     name: str
@@ -189,6 +213,7 @@ class Kind:
     renamed: Mapping[str, str] = dataclasses.field(default_factory=dict)
     from_contract: Mapping[str, str] = dataclasses.field(default_factory=dict)
     carries: tuple[Carried, ...] = CARRIED
+    described_in: tuple[type[Any], ...] = ()
 
     @property
     def is_served(self) -> bool:

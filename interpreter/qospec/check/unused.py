@@ -23,7 +23,11 @@ Uses = Counter[str]
 
 
 def warnings(units: Sequence[Unit]) -> Iterator[CheckError]:
-    """Yield a warning for each unused name in the files that were named."""
+    """Yield a warning for each unused name in the files that were named.
+
+    If nothing that is sent depends on the sweep of a template, what that makes of it would be
+    wrong: an error.
+    """
     tests = [each for unit in units for each in _declarations(unit) if isinstance(each, ast.Test)]
     lineages = [_lineage(test, {each.name.text: each for each in tests}) for test in tests]
     on_topology = _on_topology(lineages)
@@ -89,23 +93,21 @@ def _built_on(lineages: Iterable[Sequence[ast.Test]]) -> dict[str, Uses]:
 
 
 def _sweeps_of_bases(lineage: Sequence[ast.Test]) -> Iterator[CheckError]:
-    """Yield a warning for each sweep of a template on which nothing that is sent depends.
+    """Yield an error for each sweep of a template on which nothing that is sent depends.
 
-    It does where a test with a topology uses it, or what a `let` or a search makes of it.
+    It does where a test with a topology uses it, or what a `let` or a phase makes of it, or `run`.
     """
     placed = next((n for n, each in enumerate(lineage) if each.topology is not None), None)
     test = lineage[0]
     if placed is None or test.parameters:
         return
     templates = lineage[placed + 1 :]
-    made = {
-        each.name.text: set(_uses(each))
-        for template in templates
-        for each in template.statements
-        if isinstance(each, ast.Let | ast.Search)
-    }
+    made: dict[str, Uses] = {}
+    for name, uses in _made(each for template in templates for each in template.statements):
+        made.setdefault(name, Uses()).update(uses)
+    runs = (each for base in templates for each in base.statements if isinstance(each, ast.Run))
     used: set[str] = set()
-    waiting = [name for each in lineage[: placed + 1] for name in _uses(each)]
+    waiting = [name for each in (*lineage[: placed + 1], *runs) for name in _uses(each)]
     while waiting:
         name = waiting.pop()
         if name not in used:
@@ -115,13 +117,27 @@ def _sweeps_of_bases(lineage: Sequence[ast.Test]) -> Iterator[CheckError]:
     for sweep in sweeps:
         if not any(_idle(each.text) or each.text in used for each in sweep.names):
             name = sweep.names[0].text
+            base = next(each for each in templates if sweep in each.statements)
             yield error(
-                "W0623",
-                f"`{name}` is never used: all cases of this sweep are alike",
-                test.name.span,
+                "E0514",
+                f"`{base.name.text}` needs a flow that uses `{name}`",
+                test.base_path.span,
                 secondary=(sweep.span, "swept here"),
-                help=f"use it in a flow, such as `… {{ {name} = {name} }}`",
+                note="without one, what is sent is the same in all cases of the sweep",
+                help=f"write it in a flow, such as `… {{ {name} = {name} }}`",
             )
+
+
+def _made(statements: Iterable[ast.Statement]) -> Iterator[tuple[str, Uses]]:
+    """Yield each name to which a `let` or a phase gives a value, with what that depends on."""
+    for each in statements:
+        if isinstance(each, ast.Let | ast.Search):
+            yield each.name.text, _uses(each)
+        if isinstance(each, ast.Search | ast.Point):
+            for bind in each.body.statements:
+                if isinstance(bind, ast.Bind):
+                    whole = each if isinstance(each, ast.Point) else bind.value
+                    yield from ((name.text, _uses(whole)) for name in bind.names)
 
 
 def _last(base: ast.Path | ast.Call) -> str:

@@ -20,6 +20,7 @@ from qospec.cli.doc import doc
 from qospec.cli.explain import explain
 from qospec.cli.fmt import fmt
 from qospec.cli.output import say, show_usage_error
+from qospec.cli.pcap import pcap
 from qospec.cli.plan import plan
 from qospec.cli.report import report
 from qospec.cli.run import run
@@ -50,6 +51,7 @@ for _command in (
     run,
     warm,
     report,
+    pcap,
     explain,
     schema,
     doc,

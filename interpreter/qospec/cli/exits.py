@@ -31,9 +31,10 @@ def of_outcome(document: dict[str, Any]) -> int:
     return next((code for verdict, code in worst_first if summary[verdict]), PASSED)
 
 
-def user_error(message: str) -> NoReturn:
-    """Exit because what the user asked for cannot be done."""
+def user_error(message: str, *choices: str) -> NoReturn:
+    """Exit because what the user asked for cannot be done; a line for each thing to choose from."""
     say_text(f"{_ERROR}: {visible(message, LONGEST)}", err=True)
+    say(*(f"  {choice}" for choice in choices), err=True)
     sys.exit(WRONG)
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import sys
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -101,6 +102,8 @@ def _phase(plan: PhasePlan) -> dict[str, Any]:
     length = _duration(phase.run.measure_ps / PS_PER_S)
     changes = [_duration(each / PS_PER_S) for each in phase.run.changes_ps]
     later = f", changing after {', '.join(changes)}" if changes else ""
+    restarting = dict.fromkeys(path for each in phase.run.restarts for path in each.elements)
+    later += f", restarting {', '.join(restarting)}" if restarting else ""
     text = f"point {phase.name}, each trial {length}{later}"
     return {"name": phase.name, "kind": "point", "text": text, **cost}
 
@@ -113,8 +116,8 @@ def _search(search: Search, loads: Sequence[int]) -> dict[str, Any]:
     )
     whole = search.step == 1 and search.dimension.is_ratio
     by = f"by {search.method}"
-    if search.confirm > 1:
-        by += f", confirmed by {search.confirm} loads in succession"
+    if fields := _fields_of_method(search):
+        by += f" with {fields}"
     return {
         "text": f"search {search.name} from {low} to {high}"
         f"{f' in steps of {step}' if step and not whole else ''}, {by}",
@@ -124,6 +127,18 @@ def _search(search: Search, loads: Sequence[int]) -> dict[str, Any]:
         "step": None if search.step is None else str(search.step),
         "goals": [_goal(*each, search) for each in zip(search.goals, loads, strict=True)],
     }
+
+
+def _fields_of_method(search: Search) -> str:
+    """Return the fields of a search that belong to its method, as an author writes them."""
+    from qospec.catalogue.kinds import discover
+    from qospec.reference.kinds import default_text
+
+    parameters = discover().of("method")[search.method].parameters
+    return ", ".join(
+        f"{name} = {default_text(replace(each, default=getattr(search.chooser, name)))}"
+        for name, each in parameters.items()
+    )
 
 
 def _load(value: Fraction, search: Search) -> str:

@@ -1,13 +1,17 @@
-"""`qos report`: renders a record once more."""
+"""`qos report`: renders a record once more, as `qos run` does when it ends."""
 
 from __future__ import annotations
 
 from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 import click
 
-from qospec.cli import exits, reports
+from qospec.cli import exits
 from qospec.cli.output import show_file
+
+if TYPE_CHECKING:
+    from qospec.record.store import Record
 
 
 @click.command()
@@ -25,15 +29,48 @@ def report(folder: str, name: str, output: str) -> None:
     from qospec.record.store import Record, RecordError
     from qospec.writing import WriteError, write_whole
 
-    reports.check_formats((name,))
+    check_formats((name,))
     if not Path(folder).is_dir():
         exits.user_error(f"no record found at `{folder}`")
     try:
         kept = Record(Path(folder))
-        text = reports.rendered(kept.outcome(), kept.timing(), name)
+        text = rendered(kept.outcome(), kept.timing(), name)
         if output:
             write_whole(Path(output), text)
     except (RecordError, WriteError) as error:
         exits.environment_error(str(error))
     if not output:
         show_file(text)
+
+
+def check_formats(names: tuple[str, ...]) -> None:
+    """End the command if one of these is neither a format nor a sound template."""
+    from qospec.report.format import ReportError
+    from qospec.report.render import check_template
+
+    try:
+        for name in names:
+            check_template(name)
+    except ReportError as error:
+        exits.user_error(str(error))
+
+
+def rendered(document: dict[str, Any], timing: dict[str, Any], name: str) -> str:
+    """Return a report; a template's mistake ends the command."""
+    from qospec.report.format import ReportError
+    from qospec.report.render import render
+
+    try:
+        return render(document, timing, name)
+    except ReportError as error:
+        exits.user_error(str(error))
+
+
+def write(kept: Record, document: dict[str, Any], name: str) -> Path:
+    """Write a report into a record and return its path."""
+    from qospec.report.format import extension
+    from qospec.writing import write_whole
+
+    path = kept.folder / f"report.{extension(name)}"
+    write_whole(path, rendered(document, kept.timing(), name))
+    return path

@@ -11,7 +11,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from qospec.cli import exits, loading, options, output, reports, streams
+from qospec.cli import exits, loading, options, output, streams
+from qospec.cli.report import check_formats, write
 from qospec.version import VERSION
 from qospec.writing import reason
 
@@ -68,7 +69,7 @@ def run(**asked: Any) -> None:
 
     request = loading.Request(**{field: asked[field] for field in loading.Request._fields})
     formats = tuple(dict.fromkeys(("html", *asked["formats"])))
-    reports.check_formats(formats)
+    check_formats(formats)
     _check_chunk()
     pool = click.get_current_context().with_resource(_started_workers(asked["jobs"]))
     suite, plans = loading.planned(request)
@@ -181,6 +182,6 @@ def _execute(
     try:
         kept = store.create(root, assignment.seed)
         document = runner.execute(assignment, kept, console)
-        return document, [reports.write(kept, document, name) for name in formats]
+        return document, [write(kept, document, name) for name in formats]
     except (store.RecordError, WriteError) as error:
         exits.environment_error(str(error))

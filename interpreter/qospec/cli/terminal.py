@@ -191,14 +191,19 @@ class Console:
         found = ", ".join(f"{count} {verdict}" for verdict, count in of.items())
         more = f"  {plural(len(cases), 'case')}" + (f": {found}" if len(of) > 1 else "")
         self._print_line(worst(of), cases[0]["test"], sum(took for _, took in ended), more)
-        rows = len(cases) if self._verbose else MOST_ROWS
-        for grid in grids(cases, width() - INDENT, rows):
+        rows = sys.maxsize if self._verbose else MOST_ROWS
+        titled = False
+        for number, grid in enumerate(grids(cases, width() - INDENT, rows)):
+            if grid.title and number and not titled:
+                say("")
+            titled = bool(grid.title)
             wide = {verdict: f"{mark} {verdict}" for verdict, mark in self._marks.items()}
-            marks = self._marks if grid.title else wide
-            say_text("\n".join([*_table_lines(grid, marks), *[""] * bool(grid.title)]))
-            if grid.rows > rows:
-                say(f"    {rows} of {grid.rows} rows are shown; `-v` prints all")
-        say(*(f"    note  {note}" for note in search_notes(cases)))
+            marks = self._marks if titled else wide
+            say_text("\n".join([*_table_lines(grid, marks), *[""] * titled]))
+            shown = len(grid.columns[0].cells)
+            if grid.rows > shown:
+                say(f"    {shown} of {grid.rows} rows are shown; `-v` prints all")
+        say(*(f"    note  {note}" for note in search_notes(cases, explained=True)))
         say(*(f"    {line}" for line in efforts(cases)))
 
     def summary(self, document: dict[str, Any]) -> None:

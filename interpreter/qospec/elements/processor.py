@@ -5,11 +5,20 @@ from __future__ import annotations
 from fractions import Fraction
 from typing import TYPE_CHECKING, Annotated, Literal
 
-from qospec.catalogue.kinds import Boolean, Domain, Limit, Time, element
+from qospec.catalogue.kinds import Boolean, Domain, Limit, Time, TimeBySize, element
 from qospec.dataclass import dataclass
 from qospec.engine.arrays import np
+from qospec.engine.curve import curve_of
 from qospec.engine.element import Element, Loss, Step
-from qospec.engine.event.transition import DONE, SIZE, Transition, lose, send, waited
+from qospec.engine.event.transition import (
+    DONE,
+    IN_SERVICE,
+    SIZE,
+    Transition,
+    lose,
+    send,
+    waited,
+)
 from qospec.engine.items.batch import FOREVER_PS, joined
 from qospec.engine.kernel import kernel
 from qospec.engine.processor.interruptions import Interruptions, Periodic, RandomInterruptions
@@ -18,6 +27,7 @@ from qospec.engine.processor.service import (
     LEFT,
     OVERFLOW,
     RESTART,
+    Lists,
     Outcomes,
     idle,
     replenish,
@@ -26,7 +36,7 @@ from qospec.engine.processor.service import (
 )
 
 if TYPE_CHECKING:
-    from qospec.catalogue.kinds import Buffer
+    from qospec.catalogue.kinds import Buffer, Curve
     from qospec.engine.arrays import Marks, Whole
     from qospec.engine.element import Setting
     from qospec.engine.items.batch import Batch
@@ -34,8 +44,6 @@ if TYPE_CHECKING:
     from qospec.protocol.atm import Plane
 
 Ports = Annotated[int, Domain("integer", 1, 255)]
-PerPacket = Annotated[int, Domain("time", 1, 10**11)]
-"""Above 0, up to 100 ms."""
 Extra = Annotated[int, Domain("time", 0, 10**11)]
 PerByte = Annotated[int, Domain("time", 0, 10**5)]
 """Up to 100 ns, so that no packet takes a second."""
@@ -61,7 +69,7 @@ class State:
     Attributes:
         fields: See `engine.processor.service`.
         interruptions: When it is interrupted.
-        watched: Whether to report which packets waited.
+        watched: Whether to report which packets waited, and when it was busy.
     """
 
     fields: Whole
@@ -93,15 +101,18 @@ class Processor(Element):
     the IP packet.
 
     An interruption suspends the processing, and precedes a packet that could begin in the same ps.
-    Interruptions that are due during another wait for its end. A processor with a watchdog that has
-    been busy for longer than `watchdog_timeout` without a pause restarts: all waiting packets are
-    lost, and so are all that arrive until it is up again.
+    Interruptions that are due during another wait for its end.
 
-    Not modelled: several parallel processors; a packet that is abandoned halfway.
+    A processor restarts when a test tells it to, or once it has been busy for longer than
+    `watchdog_timeout` without a pause. All packets that are not done by then are lost, and so are
+    all that arrive until it is up again. A restart during a restart begins it anew.
+
+    Not modelled: several parallel processors; what else a restart may lose, such as routes.
     """
 
-    per_packet: PerPacket
-    """The time for each packet; extra work, such as classification, is added here."""
+    per_packet: TimeBySize
+    """The time for each packet, or measured times by size: between two sizes it is on the line
+    between theirs, beyond the least and the greatest that of the least and the greatest."""
     limit: Limit
     """How much may wait, in packets or bytes."""
     ports: Ports = 1
@@ -131,12 +142,13 @@ class Processor(Element):
     random_interruption_lengths: Lengths = "constant"
     """Distribution of their lengths; a uniform one begins at 0."""
     restart_time: Time = 0
-    """How long a restart takes; 0: no watchdog."""
-    watchdog_timeout: Time = 10**12
-    """How long it may be busy without a pause before the watchdog restarts it."""
+    """How long a restart takes; 0: it cannot restart."""
+    watchdog_timeout: Time = 0
+    """How long it may be busy without a pause before a watchdog restarts it; 0: no watchdog."""
 
     causes = ("overflow", "reboot")
     holds = True
+    serves = True
 
     def __post_init__(self) -> None:
         left = 1 - Fraction(self.housekeeping, self.housekeeping_every)
@@ -159,8 +171,16 @@ class Processor(Element):
     def buffer(self) -> Buffer:
         return self.limit
 
+    @property
+    def down_ps(self) -> int:
+        return self.restart_time
+
+    @property
+    def _curve(self) -> Curve:
+        return curve_of(self.per_packet)
+
     def lookahead_ps(self, clock: Clock | None) -> int:
-        return self.per_packet
+        return self._curve.least_ps
 
     def start(self, setting: Setting) -> State:
         periodic = Periodic(self.housekeeping, self.housekeeping_every, self.housekeeping_phase)
@@ -171,21 +191,25 @@ class Processor(Element):
         )
         interruptions = Interruptions(periodic, random, setting.draws)
         queues = 1 if self.shared else self.ports
-        return State(idle(self._terms, queues, interruptions), interruptions, setting.watched)
+        if setting.restarts_ps and not self.restart_time:
+            raise ValueError("a processor without a restart time cannot restart")
+        lists = Lists(queues, setting.restarts_ps, self._curve)
+        fields = idle(self._terms, lists, interruptions)
+        return State(fields, interruptions, setting.watched)
 
     @property
     def _terms(self) -> tuple[int, ...]:
         """Return the fields of `engine.processor.service` that are parameters."""
-        per_packet = (self.per_packet, self.per_byte)
         per_segment = (self.segment, self.headroom, self.per_segment)
         limit = (self.limit.amount, self.limit.unit == "byte")
-        watchdog = (self.watchdog_timeout if self.restart_time else FOREVER_PS, self.restart_time)
-        return (*per_packet, *per_segment, self.per_size_change, *limit, *watchdog)
+        watched = self.restart_time and self.watchdog_timeout
+        restarts = (self.watchdog_timeout if watched else FOREVER_PS, self.restart_time)
+        return (self.per_byte, *per_segment, self.per_size_change, *limit, *restarts)
 
     def _most_ps(self, size_bytes: int) -> int:
         """Return how long a packet takes at most that is no longer."""
         segments = (size_bytes + self.headroom - 1) // self.segment
-        each_ps = self.per_packet + self.per_size_change
+        each_ps = self._curve.most_ps + self.per_size_change
         return each_ps + size_bytes * self.per_byte + segments * self.per_segment
 
     def transition(self, setting: Setting) -> Transition:
@@ -194,24 +218,26 @@ class Processor(Element):
             state.fields,
             _arrive,
             losses=(("", "overflow"), ("", "reboot")),
-            queues=("",) if setting.watched else (),
+            queues=("", IN_SERVICE) if setting.watched else (),
             replenish=lambda fields, lacking: replenish(state.interruptions, fields, -lacking),
         )
 
     def process(self, state: State, arrivals: tuple[Batch, ...], until_ps: int) -> Step:
         batch, port = _merge_inputs(arrivals)
         losses: tuple[Loss, ...] = ()
-        waits = None
+        waits = services = None
         if batch.count:
             self._check(state, batch)
             outcomes = self._outcomes(state, batch, port)
             if state.watched:
                 waited = outcomes.began_ps > batch.at_ps
                 waits = batch.at_ps[waited], outcomes.began_ps[waited]
+                served = outcomes.left_ps > outcomes.began_ps
+                services = outcomes.began_ps[served], outcomes.left_ps[served]
             batch, port, losses = _separate_lost(batch, port, outcomes)
         departures = tuple(_of_port(batch, port, number) for number in range(self.ports))
-        next_ps = max(until_ps, int(state.fields[LEFT])) + self.per_packet
-        return Step(departures, (min(next_ps, FOREVER_PS),) * self.ports, losses, waits)
+        next_ps = min(max(until_ps, int(state.fields[LEFT])) + self._curve.least_ps, FOREVER_PS)
+        return Step(departures, (next_ps,) * self.ports, losses, waits, services=services)
 
     def _check(self, state: State, batch: Batch) -> None:
         """Raise OverflowError if times might exceed int64, by a generous upper bound."""
@@ -240,6 +266,8 @@ def _arrive(state: Whole, items: Whole, item: int, port: int, now_ps: int, out: 
         return -cause
     if begins_ps > now_ps:
         waited(out, 0, now_ps, begins_ps)
+    if done_ps > begins_ps:
+        waited(out, 1, begins_ps, done_ps)
     if cause:
         lose(out, cause - OVERFLOW, item)
     else:

@@ -63,6 +63,7 @@ class Step(NamedTuple):
         made: The items that the element made, whatever became of them.
         consumed: The items that ended here, neither lost nor delivered.
         resized: The items whose size was changed here: as they were before, and after.
+        services: Like `waits`: when the service of each item that was served began and ended.
     """
 
     departures: tuple[Batch, ...]
@@ -72,6 +73,7 @@ class Step(NamedTuple):
     made: tuple[Batch, ...] = ()
     consumed: tuple[Batch, ...] = ()
     resized: tuple[tuple[Batch, Batch], ...] = ()
+    services: tuple[Times, Times] | None = None
 
 
 class Setting(NamedTuple):
@@ -88,8 +90,10 @@ class Setting(NamedTuple):
         size_bytes: The size of all items that arrive; 0 if sizes differ or are unknown.
         owns_times: Whether the element owns `at_ps` of arrivals: nothing else reads it again, so
             departures may be written over it.
-        watched: Whether an element that holds items reports those that waited, in `Step.waits`.
+        watched: Whether an element that holds items reports those that waited, in `Step.waits`, and
+            one that serves them when it was busy, in `Step.services`.
         stop_ps: The end of the trial, when sources stop: an endpoint begins nothing then or later.
+        restarts_ps: When it is told to restart, in order; only of an element that can.
     """
 
     connections: Connections
@@ -102,6 +106,7 @@ class Setting(NamedTuple):
     owns_times: bool = False
     watched: bool = False
     stop_ps: int = 0
+    restarts_ps: tuple[int, ...] = ()
 
 
 class Element(ABC):  # noqa: B024 -- either of `process` and `transition` is needed
@@ -119,6 +124,8 @@ class Element(ABC):  # noqa: B024 -- either of `process` and `transition` is nee
     """All causes of loss at such an element; the checker offers their counts."""
     holds: ClassVar[bool] = False
     """Whether items wait in it, other than for a line; the checker offers its occupancy."""
+    serves: ClassVar[bool] = False
+    """Whether it works on one item after the other; the checker offers its utilisation."""
     inserts: ClassVar[tuple[Plane, ...]] = ()
     """The planes of which it inserts cells; the planner gives them indices, and the engine counts
     them."""
@@ -206,6 +213,11 @@ class Element(ABC):  # noqa: B024 -- either of `process` and `transition` is nee
     def discards_for(self) -> tuple[str, ...]:
         """Return those of its causes that its parameters allow; reports list them."""
         return self.causes
+
+    @property
+    def down_ps(self) -> int:
+        """Return how long it is down when a test restarts it; 0: it cannot be restarted."""
+        return 0
 
     # ---- what items wait for
 

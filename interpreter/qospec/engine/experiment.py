@@ -69,6 +69,7 @@ class Node(NamedTuple):
             `columns`; 255: never arrives.
         columns: The marks of its columns.
         size_bytes: The size of all items that arrive; 0 if sizes differ or are unknown.
+        restarts_ps: When it is told to restart, in order of time: before what arrives then.
     """
 
     path: str
@@ -78,6 +79,7 @@ class Node(NamedTuple):
     outputs: Marks | None = None
     columns: tuple[int, ...] = (0, CLP)
     size_bytes: int = 0
+    restarts_ps: tuple[int, ...] = ()
 
 
 class Wire(NamedTuple):
@@ -130,6 +132,7 @@ class MeasurementSpec(NamedTuple):
         followed: What else to record, as metrics name it in `needs`, each with a range of
             connection indices, the end exclusive.
         queues: The paths of the queues whose occupancy to record.
+        servers: The paths of the elements whose utilisation to record.
         series: What to count by interval.
         taps: Where to count what passes; a place may have several.
         changed_ps: When something last changes in the trial; None if nothing does.
@@ -143,6 +146,7 @@ class MeasurementSpec(NamedTuple):
     series: tuple[Intervals, ...] = ()
     taps: tuple[Tap, ...] = ()
     changed_ps: int | None = None
+    servers: tuple[str, ...] = ()
 
     def ranges(self, need: str) -> tuple[tuple[int, int], ...]:
         """Return the ranges of connection indices for which a need is recorded."""

@@ -261,6 +261,17 @@ def _numba() -> Any:
     return numba
 
 
+def load() -> None:
+    """Load all of Numba that compiled kernels need; else the first of them would wait for it."""
+    if os.environ.get("QOS_KERNELS") == "python":
+        return
+    _numba()
+    from numba.core.registry import cpu_target
+
+    cpu_target.typing_context.refresh()
+    cpu_target.target_context.refresh()
+
+
 def _listener(base: Any) -> Any:
     """Return a listener for compilations; nested ones count within the outer one."""
 

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
     from qospec.judge.repeats import RepeatReadings
     from qospec.model.expression import Expression, Measured
-    from qospec.model.suite import Case, Flow, Statement
+    from qospec.model.suite import Flow, Statement
     from qospec.plan.plan import CasePlan
     from qospec.source import Span
 
@@ -96,36 +96,47 @@ def warnings(plans: Iterable[CasePlan]) -> Iterator[Diagnostic]:
     """Yield a warning for each criterion that some of the cases have too few items to show."""
     found: dict[tuple[Span, str], list[Shortfall]] = {}
     cases_of: dict[Span, set[str]] = {}
-    for case in (each.case for each in plans if not each.case.skip):
-        for statement in case.statements:
+    for plan in (each for each in plans if not each.case.skip):
+        for statement in plan.case.statements:
             if not statement.idle:
-                cases_of.setdefault(statement.span, set()).add(case.name)
-            for short in _shortfalls(statement, case):
+                cases_of.setdefault(statement.span, set()).add(plan.case.name)
+            for short in _shortfalls(statement, plan):
                 found.setdefault((statement.span, short.need.leaf.text), []).append(short)
     for (span, _), all_short in found.items():
         yield _warning(span, all_short, len(cases_of[span]))
 
 
-def _shortfalls(statement: Statement, case: Case) -> Iterator[Shortfall]:
+def _shortfalls(statement: Statement, plan: CasePlan) -> Iterator[Shortfall]:
     for need in needs(statement):
-        flow = next((each for each in case.flows if each.name == need.leaf.flow), None)
-        measured = _window(need.leaf, case)
-        if flow is None or measured is None or need.leaf.part != "user":
+        seen = _seen(need.leaf, plan)
+        if seen is None or need.leaf.part != "user":
             continue
-        length_ps, repeats = measured
-        items = _max_items(flow, need.leaf.member, length_ps)
-        items *= repeats if need.together else 1
+        items = _max_items(seen.flow, need.leaf.member, seen.length_ps)
+        items *= seen.repeats if need.together else 1
         if items < need.items:
-            yield Shortfall(need, items, case.name)
+            yield Shortfall(need, items, plan.case.name)
 
 
-def _window(leaf: Measured, case: Case) -> tuple[int, int] | None:
-    """Return how long something is measured, in ps, and how often; None of trials of a search."""
-    if not case.phases:
-        return case.run.measure_ps, case.run.repeat
-    points = (each for each in case.phases if isinstance(each, Point) and each.name == leaf.network)
-    runs = (each.run for each in points)
-    return next(((run.measure_ps, run.repeat * case.run.repeat) for run in runs), None)
+class _Seen(NamedTuple):
+    """A flow where something of it is measured: how long, in ps, and how often."""
+
+    flow: Flow
+    length_ps: int
+    repeats: int
+
+
+def _seen(leaf: Measured, plan: CasePlan) -> _Seen | None:
+    """Return where something is measured; None of trials of a search, which are not judged."""
+    flows, run, often = plan.case.flows, plan.case.run, 1
+    if plan.case.phases:
+        phases = (each for each in plan.phases if each.phase.name == leaf.network)
+        planned = next(phases, None)
+        if planned is None or not isinstance(planned.phase, Point):
+            return None
+        flows, often, run = planned.flows, run.repeat, planned.phase.run
+    # of a phase, that of its highest load is the last
+    flow = next((each for each in reversed(flows) if each.name == leaf.flow), None)
+    return None if flow is None else _Seen(flow, run.measure_ps, run.repeat * often)
 
 
 def _warning(span: Span, found: Sequence[Shortfall], cases: int) -> Diagnostic:

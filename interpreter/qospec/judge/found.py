@@ -118,13 +118,22 @@ def _where(
     leaf: Found, lower: Fraction | None, upper: Fraction | None, dimension: Dimension
 ) -> str:
     name = f"`{leaf.text}`"
-    low, high = (None if end is None else text_of(end, dimension) for end in (lower, upper))
+    if lower is not None and upper is not None and _is_exact(leaf, lower, upper):
+        low, high = text_of(lower, dimension), text_of(upper, dimension)
+        return f"{name} is {low}: {high} was bad"
+    interval = between(lower, upper, dimension)
+    if not interval:
+        return f"{name} is unknown"
+    why = f"{NONE_BAD}: " if upper is None else f"{NONE_GOOD}: " if lower is None else ""
+    return f"{why}{name} is {interval}"
+
+
+def between(lower: Fraction | None, upper: Fraction | None, dimension: Dimension) -> str:
+    """Return `from 1 Mbit/s to 2 Mbit/s`, `at least` or `below` one of them, "" without bounds."""
+    low, high = ("" if end is None else text_of(end, dimension) for end in (lower, upper))
     if low and high:
-        exact = _is_exact(leaf, lower, upper)
-        return f"{name} is {low}: {high} was bad" if exact else f"{name} is from {low} to {high}"
-    if low:
-        return f"{NONE_BAD}: {name} is at least {low}"
-    return f"{NONE_GOOD}: {name} is below {high}" if high else f"{name} is unknown"
+        return f"from {low} to {high}"
+    return f"at least {low}" if low else f"below {high}" if high else ""
 
 
 def _joined(operator: str, values: list[Value]) -> Value:

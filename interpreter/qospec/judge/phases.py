@@ -19,7 +19,7 @@ from qospec.judge.verdict import judge
 from qospec.model.expression import Found, found, observed
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Collection, Iterator, Mapping, Sequence
 
     from qospec.catalogue.kinds import Catalogue
     from qospec.engine.measure.observation import Observation
@@ -137,8 +137,8 @@ class PhasesResult:
         readings = []
         for phases in self.repeats:
             points = _points(phases)
-            for number in range(max(map(len, points.values()), default=0)):
-                here = {name: ran for name, ran in points.items() if number < len(ran)}
+            for number in range(max((len(each.trials) for each in points.values()), default=0)):
+                here = {name: ran for name, ran in points.items() if number < len(ran.trials)}
                 readings.append(self._readings(here, number))
         return readings
 
@@ -147,20 +147,20 @@ class PhasesResult:
         judged = self._in_trials(statement)
         if judged:
             return [Judged(None, each) for each in judged], len(judged)
-        repeats, count = [], 1
+        repeats, due, count = [], 0, 1
         names = {leaf.network for leaf in observed(statement.expression)}
         for phases in self.repeats:
             points = {name: ran for name, ran in _points(phases).items() if name in names}
-            count = _trials(points, names)
+            count, ran = _trials(points.values())
             trials: list[RepeatReadings] = [
                 self._phase_readings(phases, self._readings(points, number))
-                for number in range(count)
+                for number in range(ran)
             ]
             if self._is_averaged(statement, names):
                 trials, count = [MeanReadings(trials)], 1
             repeats += [Judged(each, judge(statement, each.read)) for each in trials]
-        missing = self.planned - len(self.repeats)
-        return repeats, len(repeats) + missing * count
+            due += count
+        return repeats, due + (self.planned - len(self.repeats)) * count
 
     def _is_averaged(self, statement: Statement, names: set[str]) -> bool:
         """Return whether each repeat of the case is one value of a statement over all repeats.
@@ -192,11 +192,11 @@ class PhasesResult:
             if statement.label in trial.judgements
         ]
 
-    def _readings(self, points: Mapping[str, Sequence[TrialResult]], number: int) -> Readings:
+    def _readings(self, points: Mapping[str, PointResult], number: int) -> Readings:
         seen = {
-            name: trials[min(number, len(trials) - 1)].seen
-            for name, trials in points.items()
-            if trials
+            name: ran.trials[min(number, len(ran.trials) - 1)].seen
+            for name, ran in points.items()
+            if ran.trials
         }
         return Readings(self.catalogue, {n: each for n, each in seen.items() if each is not None})
 
@@ -214,8 +214,8 @@ def _trials_of(phase: PhaseResult) -> Iterator[TrialResult]:
         yield from (each.result for each in phase.trials)
 
 
-def _points(phases: Sequence[PhaseResult]) -> dict[str, tuple[TrialResult, ...]]:
-    return {each.phase.name: each.trials for each in phases if isinstance(each, PointResult)}
+def _points(phases: Sequence[PhaseResult]) -> dict[str, PointResult]:
+    return {each.phase.name: each for each in phases if isinstance(each, PointResult)}
 
 
 def _goals(phases: Sequence[PhaseResult]) -> dict[str, GoalResult]:
@@ -227,13 +227,17 @@ def _goals(phases: Sequence[PhaseResult]) -> dict[str, GoalResult]:
     }
 
 
-def _trials(points: Mapping[str, Sequence[TrialResult]], names: set[str]) -> int:
-    """Return in how many trials a statement on points is judged.
+def _trials(points: Collection[PointResult]) -> tuple[int, int]:
+    """Return in how many trials a statement on points should be judged, and in how many it is.
 
-    The only trial of a point stands beside each trial of another.
+    The only trial of a point stands beside each trial of another; the others have equally many,
+    as was checked, unless the case ended in one. Of a point that was not run, one has no data.
     """
-    counts = {len(points.get(name, ())) for name in names} - {1}
-    return max(1, min(counts, default=1))
+    if not all(each.trials for each in points):
+        return 1, 1
+    repeated = [each for each in points if each.phase.run.repeat > 1]
+    planned = max((each.phase.run.repeat for each in repeated), default=1)
+    return planned, min((len(each.trials) for each in repeated), default=1)
 
 
 def _is_drawn(phase: PhaseResult) -> bool:

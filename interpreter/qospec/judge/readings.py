@@ -165,13 +165,10 @@ class Readings:
         return observation.passages.tally(place.name, part, packets=packets)
 
     def _count(self, leaf: Counted) -> Fraction:
-        """Return a number of cells; 0 where no cell of these flows can come."""
+        """Return what is observed of an element; 0 where nothing of these flows can come."""
         planned, observation = self._seen[leaf.network]
-        if leaf.occupancy:
-            most, waited_ps = observation.occupancies.get(leaf.path, (0, 0))
-            measurement = planned.experiment.measurement
-            mean = Fraction(waited_ps, measurement.stop_ps - measurement.start_ps)
-            return Fraction(most) if leaf.occupancy == "max" else mean
+        if leaf.observed:
+            return _observed(leaf, observation)
         if leaf.causes is None:
             return Fraction(observation.ledger.items(planned.lines.get(leaf.path, "")).left)
         lost = observation.ledger.lost
@@ -243,6 +240,15 @@ class Readings:
 
     def _carries(self, population: str) -> str:
         return "packet" if population in self._packets else "cell"
+
+
+def _observed(leaf: Counted, observation: Observation) -> Fraction:
+    """Return the occupancy of a queue or the utilisation of a server."""
+    if leaf.observed == "utilisation":
+        return Fraction(observation.busy_ps.get(leaf.path, 0), observation.window_ps)
+    most, waited_ps = observation.occupancies.get(leaf.path, (0, 0))
+    mean = Fraction(waited_ps, observation.window_ps)
+    return Fraction(most) if leaf.observed == "occupancy.max" else mean
 
 
 def _share_above(delays: Delays | None, bound_ps: int) -> Fraction | None:

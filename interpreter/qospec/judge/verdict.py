@@ -52,6 +52,18 @@ def worst(verdicts: Iterable[Verdict]) -> Verdict:
     return max(verdicts, key=VERDICTS.index, default="inconclusive")
 
 
+def invalidates(judged: Iterable[tuple[Statement, Judgement]]) -> bool:
+    """Return whether a trial ends its case: something that is required of it failed.
+
+    The test is not valid then, and nothing that is measured after it would count. What is required
+    with a confidence is judged when all repeats have ended.
+    """
+    return any(
+        statement.kind == "require" and statement.confidence is None and judgement.verdict != "pass"
+        for statement, judgement in judged
+    )
+
+
 @dataclass(frozen=True)
 class Side:
     """One side of a comparison, for display; `approximate` if it was read from a histogram."""

@@ -33,7 +33,9 @@ def declared(leaf: Leaf) -> Bounds:
     """Return the bounds of a measured value that hold for any measurement."""
     if isinstance(leaf, Measured):
         return Bounds(leaf.least, leaf.most)
-    return Bounds(least=Fraction(0)) if isinstance(leaf, Counted) else ANYTHING
+    if not isinstance(leaf, Counted):
+        return ANYTHING
+    return Bounds(Fraction(0), Fraction(1) if leaf.observed == "utilisation" else None)
 
 
 def bounds(expression: Expression, of: Callable[[Leaf], Bounds] = declared) -> Bounds:

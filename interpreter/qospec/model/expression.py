@@ -87,16 +87,17 @@ class Measured:
 
 @dataclass(frozen=True)
 class Counted:
-    """Cells counted inside a device in the whole trial, for an invariant.
+    """What is observed inside a device: by default, items counted in the whole trial.
 
     Attributes:
         network: As of `Measured`.
         path: Of an element, or of the line that carries what passes a side of a port; "" for a port
             without a link, where nothing passes.
         causes: The causes of loss at the element to count; None to count what left the line.
-        dimension: Cells, or packets.
+        dimension: Cells, packets, or a ratio.
         text: As written.
-        occupancy: "max" or "mean" of the queue's occupancy within the window, instead of a count.
+        observed: Instead of a count, what within the window: "occupancy.max" or "occupancy.mean" of
+            a queue, "utilisation" of a server.
     """
 
     network: str
@@ -104,7 +105,7 @@ class Counted:
     causes: tuple[str, ...] | None
     dimension: Dimension
     text: str
-    occupancy: str = ""
+    observed: str = ""
 
 
 @dataclass(frozen=True)

@@ -166,6 +166,13 @@ class Flow:
     changes: tuple[FlowChange, ...] = ()
 
 
+class Restart(NamedTuple):
+    """At `at_ps`, since the measurement began, elements restart; by their paths."""
+
+    at_ps: int
+    elements: tuple[str, ...]
+
+
 class FlowChange(NamedTuple):
     """From `at_ps` on, since the measurement began, a flow sends as another one of its form."""
 
@@ -237,7 +244,7 @@ class Run:
 
     `overload` says that flows may offer more than a line carries, `common_draws` that all cases
     of the test have the same random draws. `changes_ps` says when something changes in a trial,
-    since `measure` began.
+    since `measure` began, and `restarts` what restarts then.
     """
 
     warmup_ps: int
@@ -246,6 +253,7 @@ class Run:
     overload: bool = False
     common_draws: bool = False
     changes_ps: tuple[int, ...] = ()
+    restarts: tuple[Restart, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -286,9 +294,9 @@ class Search:
         high: The highest load, above `low`.
         dimension: Of the load.
         method: By which loads are chosen, such as "mlrsearch".
+        chooser: The object that `kind.build` of that method made of the author's fields.
         goals: What is looked for.
         step: With it, only `low`, `low + step`, … and `high` are tried.
-        confirm: How many loads in succession, from the top down, must be good for "step".
         layer: Which bits a rate counts; "" for none said.
         span: Where it was written.
     """
@@ -298,10 +306,10 @@ class Search:
     high: Fraction
     dimension: Dimension
     method: str
+    chooser: Any
     goals: tuple[Goal, ...]
     span: Span = field(compare=False)
     step: Fraction | None = None
-    confirm: int = 1
     layer: str = ""
 
     def warmup_ps(self, run: Run) -> int:
@@ -334,16 +342,23 @@ class GoalResult(NamedTuple):
     Attributes:
         lower: The highest load that is good, with none below it that is bad; None: there is none.
         upper: The lowest load that is bad; None: there is none.
-        complete: Whether the search ended by itself; false if it reached its budget before.
+        ended: Whether the search needed no more trials; false if it reached its budget before.
+        near: Whether the bounds, if both exist, are as close as the goal's width.
         throughput: The conditional throughput at `lower`: the load less what was lost.
         inversion: A load that is bad and a higher one that is good, if there are any.
     """
 
     lower: Fraction | None
     upper: Fraction | None
-    complete: bool = True
+    ended: bool = True
+    near: bool = True
     throughput: Fraction | None = None
     inversion: tuple[Fraction, Fraction] | None = None
+
+    @property
+    def complete(self) -> bool:
+        """Return whether no more trials would tell more of the bounds."""
+        return self.ended and self.near
 
     @property
     def regular(self) -> bool:

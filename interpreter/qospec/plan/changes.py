@@ -1,4 +1,7 @@
-"""Flows that change during a trial, as the engine takes them: with a source that changes."""
+"""What changes during a trial, as the engine takes it.
+
+A flow has a source that changes, and an element that restarts knows when.
+"""
 
 from __future__ import annotations
 
@@ -9,7 +12,8 @@ from qospec.engine.source.changing import Changing
 from qospec.plan.offered import cell_rate
 
 if TYPE_CHECKING:
-    from qospec.model.suite import Case, Flow
+    from qospec.model.suite import Case, Flow, Run
+    from qospec.plan.lowering import Lowered
 
 
 def with_changes(case: Case) -> Case:
@@ -25,3 +29,16 @@ def _changing(flow: Flow, warmup_ps: int) -> Flow:
     busiest = max((flow, *(each.flow for each in flow.changes)), key=cell_rate)
     arrivals = Changing(((0, flow.arrivals), *later))
     return replace(busiest, arrivals=arrivals, changes=(), places=flow.places)
+
+
+def with_restarts(lowered: Lowered, run: Run) -> Lowered:
+    """Return a network whose elements know when they restart."""
+    found: dict[str, list[int]] = {}
+    for each in run.restarts:
+        for path in each.elements:
+            found.setdefault(path, []).append(run.warmup_ps + each.at_ps)
+    nodes = (
+        node._replace(restarts_ps=tuple(found.get(node.path, ()))) if node.element.down_ps else node
+        for node in lowered.nodes
+    )
+    return replace(lowered, nodes=tuple(nodes))

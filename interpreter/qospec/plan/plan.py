@@ -22,7 +22,7 @@ from qospec.engine.source.sizes import CELLS
 from qospec.model.expression import counted, measurements
 from qospec.model.suite import Point
 from qospec.plan import feasibility
-from qospec.plan.changes import with_changes
+from qospec.plan.changes import with_changes, with_restarts
 from qospec.plan.endpoints import with_endpoints
 from qospec.plan.lowering import Lowered, lower
 from qospec.plan.offered import cell_rate
@@ -76,7 +76,8 @@ class Planned:
 class PhasePlan:
     """A phase of a case: what it costs at most, and how many items a trial sends, as of a case.
 
-    Of a search, `loads` is the largest number of loads that are tried for each goal.
+    Of a search, `loads` is the largest number of loads that are tried for each goal. `flows` are
+    those of its lowest load, then those of its highest.
     """
 
     phase: Phase
@@ -84,6 +85,7 @@ class PhasePlan:
     cells: int
     bounded: bool = True
     loads: tuple[int, ...] = ()
+    flows: tuple[Flow, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -174,7 +176,8 @@ def _phased(
         )
         if lowest is None or highest is None:
             return None
-        plans.append(_planned_phase(case, phase, highest))
+        flows = (*ends.low.flows, *ends.high.flows)
+        plans.append(replace(_planned_phase(case, phase, highest), flows=flows))
         if number == 0:
             networks = highest.networks
     cells, bounded = max(each.cells for each in plans), all(each.bounded for each in plans)
@@ -226,6 +229,7 @@ def _network(
     places = _places(case, name)
     lowered = lower(network, survey, connections, frozenset(place.path for place in places))
     lowered = with_endpoints(lowered, case.flows, members, network)
+    lowered = with_restarts(lowered, case.run)
     for find, refuse in (
         (zero_delay_cycle, feasibility.loop_without_time),
         (cycle_in_batches, feasibility.loop_in_batches),
@@ -305,7 +309,8 @@ def _measurement(
         stop_ps=case.run.warmup_ps + case.run.measure_ps,
         histogram_row=tuple(rows),
         followed=tuple(sorted(followed)),
-        queues=tuple(sorted(_queues(case, network))),
+        queues=tuple(sorted(_observed(case, network, "occupancy"))),
+        servers=tuple(sorted(_observed(case, network, "utilisation"))),
         series=tuple(sorted(_series(case, network, named))),
         changed_ps=case.run.warmup_ps + max(changes_ps) if changes_ps else None,
     )
@@ -330,10 +335,14 @@ def _measured(case: Case, network: str) -> Iterator[Measured]:
                 yield each
 
 
-def _queues(case: Case, network: str) -> set[str]:
-    """Return the paths of the queues of which statements ask how much waits there."""
+def _observed(case: Case, network: str, what: str) -> set[str]:
+    """Return the paths of the elements of which statements ask for an occupancy or utilisation."""
     asked = (each for s in case.statements for each in counted(s.expression))
-    return {each.path for each in asked if each.occupancy and each.network == network}
+    return {
+        each.path
+        for each in asked
+        if each.observed.partition(".")[0] == what and each.network == network
+    }
 
 
 def _places(case: Case, network: str) -> list[Place]:

@@ -39,6 +39,7 @@ if TYPE_CHECKING:
 
 SCHEMA = 1
 NOT_RUN = "not run: the run was interrupted"
+INTERRUPTED = "interrupted: only trials that had ended are counted"
 NOTHING_MEASURED = (
     "no criterion that applies to this case measures anything: exclude it by `where` on the sweep"
 )
@@ -105,7 +106,7 @@ def _ran(
         verdicts.append("measured" if only_reports([plan.case]) else "inconclusive")
     if errors:
         verdicts.append("error")
-    repeats = [_metrics(each) for each in readings]
+    repeats = [metrics_document(each) for each in readings]
     return {
         **not_run(plan, command),
         "verdict": worst(verdicts),
@@ -145,6 +146,12 @@ def not_run(plan: CasePlan, command: str) -> Document:
     }
 
 
+def interrupted(document: Document) -> Document:
+    """Return the document of a case with phases of which only some trials have ended."""
+    errors = [INTERRUPTED, *document["errors"]]
+    return {**document, "verdict": "inconclusive", "ran": False, "errors": errors}
+
+
 def _losses(repeats: Sequence[Readings]) -> list[Document]:
     return [
         {
@@ -175,7 +182,8 @@ def _why_unjudged(case: Case) -> Iterator[str]:
         yield "no criterion measures anything"
 
 
-def _metrics(readings: Readings) -> Document:
+def metrics_document(readings: Readings) -> Document:
+    """Return the values of all metrics in one trial, by population."""
     metrics: Document = {}
     for population, metric, value, dimension in readings.all():
         shown = quantity(value, dimension)
@@ -202,13 +210,18 @@ def _why(plan: CasePlan, repeats: Sequence[Readings]) -> list[str]:
     return [f"{nothing}: {named}"] if named else [nothing]
 
 
-def frame(suite: Suite, seed: str, provenance: Document) -> Document:
-    """Return what is known of the outcome before the run."""
+def frame(suite: Suite, plans: Sequence[CasePlan], seed: str, provenance: Document) -> Document:
+    """Return what is known of the outcome before the run, whose plans are these."""
+    in_phases = {
+        id(plan.case): [flow for each in plan.phases for flow in each.flows]
+        for plan in plans
+        if plan.phases
+    }
     return {
         "schema": SCHEMA,
         "qospec": provenance["qospec"],
         "seed": seed,
-        "tests": [_test(test) for test in suite.tests],
+        "tests": [_test(test, in_phases) for test in suite.tests],
         "references": [
             {
                 "name": reference.name,
@@ -230,7 +243,7 @@ def completed(frame: Document, planned: Sequence[Document], done: Sequence[Docum
     verdicts: list[Verdict] = [case["verdict"] for case in cases]
     return {
         **frame,
-        "state": "complete" if len(ended) == len(planned) else "interrupted",
+        "state": "complete" if all(map(_is_finished, cases)) else "interrupted",
         "verdict": worst(verdicts),
         "summary": {
             **{verdict: verdicts.count(verdict) for verdict in VERDICTS},
@@ -240,7 +253,11 @@ def completed(frame: Document, planned: Sequence[Document], done: Sequence[Docum
     }
 
 
-def _test(test: Test) -> Document:
+def _is_finished(case: Document) -> bool:
+    return NOT_RUN not in case["errors"] and INTERRUPTED not in case["errors"]
+
+
+def _test(test: Test, in_phases: Mapping[int, Sequence[Flow]]) -> Document:
     networks = test.cases[0].networks
     return {
         "name": test.name,
@@ -251,7 +268,9 @@ def _test(test: Test) -> Document:
         "deviations": [{"what": what, "why": why} for what, why in test.deviations],
         "place": test.span.recorded_place,
         "links": _links(networks[""]),
-        "flows": flow_documents(test),
+        "flows": flow_documents(
+            flow for case in test.cases for flow in in_phases.get(id(case), case.flows)
+        ),
         "controls": {name: _links(network) for name, network in networks.items() if name},
     }
 
@@ -321,12 +340,15 @@ MAX_NAMED = 3
 """The most alternatives that are listed where cases differ."""
 
 
-def flow_documents(test: Test) -> list[Document]:
-    """Return what each flow sends; where the cases differ, from the least to the most."""
+def flow_documents(every: Iterable[Flow]) -> list[Document]:
+    """Return what flows send, by name; where those of a name differ, from the least to the most.
+
+    Args:
+        every: Of all cases of a test: of those with phases at the ends of what each phase may try.
+    """
     found: dict[str, list[Flow]] = {}
-    for case in test.cases:
-        for flow in case.flows:
-            found.setdefault(flow.name, []).append(flow)
+    for flow in every:
+        found.setdefault(flow.name, []).append(flow)
     return [
         {
             "name": name,
@@ -417,7 +439,8 @@ def _alternatives(texts: Iterable[str]) -> str:
     """Return alternative texts joined by `or`: each once, and only the first few."""
     different = list(dict.fromkeys(texts))
     more = len(different) - MAX_NAMED
-    return " or ".join(different[:MAX_NAMED] + [f"{more} others"] * (more > 0))
+    others = f"{more} other{'s' * (more > 1)}"
+    return " or ".join(different[:MAX_NAMED] + [others] * (more > 0))
 
 
 def _hosts(paths: tuple[str, ...]) -> str:

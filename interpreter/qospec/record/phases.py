@@ -6,6 +6,7 @@ from collections import Counter
 from fractions import Fraction
 from typing import TYPE_CHECKING
 
+from qospec.judge.found import between
 from qospec.judge.losses import none_lost_note
 from qospec.judge.phases import PointResult, SearchResult
 from qospec.protocol.parts import items_of
@@ -123,14 +124,13 @@ def _notes(goal: Goal, result: SearchResult) -> Iterator[str]:
     if result.note:
         yield f"not searched: {result.note}"
         return
-    if found.lower is None and found.upper is not None:
+    if found.complete and found.lower is None and found.upper is not None:
         yield "no load was good, down to the lowest one"
-    if found.upper is None and found.lower is not None:
+    if found.complete and found.upper is None and found.lower is not None:
         yield "no load was bad, up to the highest one"
     if not found.complete:
         width = text_of(goal.width, search.dimension if goal.absolute else RATIO)
-        why = "the case ended" if result.cut else "the search reached its budget"
-        yield f"{why} before the bounds were as close as {width}"
+        yield f"{_why_ended(found, result)} before the bounds were as close as {width}"
     if found.inversion is not None:
         bad, good = found.inversion
         yield f"loss inversion: {text(bad)} was bad, but {text(good)} was good"
@@ -211,24 +211,21 @@ def _why_of_search(result: SearchResult, unmet: Collection[str]) -> Iterator[str
     for goal in search.goals:
         found = result.goals[goal.name]
         if not found.complete:
-            why = "the case ended" if result.cut else "the search reached its budget"
-            yield f"`{goal.name}` is known only {_interval(found, search)}: {why}"
+            why = _why_ended(found, result)
+            interval = between(found.lower, found.upper, search.dimension) or "in the range"
+            yield f"`{goal.name}` is known only to be {interval}: {why}"
         if found.upper is not None and (not unmet or goal.name in unmet):
             at = text_of(found.upper, search.dimension)
             causes = "; ".join(_causes(goal, found, result)) or "nothing was lost"
             yield f"`{goal.name}` at its upper bound of {at}: {causes}"
 
 
-def _interval(found: GoalResult, search: Search) -> str:
-    ends = [
-        None if end is None else text_of(end, search.dimension)
-        for end in (found.lower, found.upper)
-    ]
-    if ends[0] is None and ends[1] is None:
-        return "to be in the range"
-    if ends[0] is None:
-        return f"to be below {ends[1]}"
-    return f"to be from {ends[0]} to {ends[1]}" if ends[1] else f"to be at least {ends[0]}"
+def _why_ended(found: GoalResult, result: SearchResult) -> str:
+    if result.cut:
+        return "the case ended"
+    if found.ended:
+        return f"the method `{result.phase.method}` asked for no more trials"
+    return "the search reached its budget"
 
 
 def _time(length_ps: int) -> Document | None:

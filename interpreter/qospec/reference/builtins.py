@@ -35,6 +35,8 @@ MEANINGS: dict[str, str] = {
     " `ask.exchanges.delay.p99`",
     "host": "a port of the tester, as in `a, b = host` or `a = host(count = 4, slotted = false)`",
     "flows": "the list of all flows of a test, as in `for f in flows { report f.delay.p99 }`",
+    "test_flows": "the list of the flows of a point that depend on a variable of the phase, as in"
+    " `for f in half.test_flows { report f.delay.p99 }`; the others send the same in each phase",
     "line": "all bits on the line, its own overhead included",
     "frame": "the bits of frames",
     "ip": "the bits of IP packets, headers included",
@@ -50,7 +52,7 @@ MEANINGS: dict[str, str] = {
 }
 """By name."""
 
-BUILT_IN = (*ENDINGS, *SIDES, "host", "flows", "oam", "answers", "exchanges")
+BUILT_IN = (*ENDINGS, *SIDES, "host", "flows", "test_flows", "oam", "answers", "exchanges")
 """Names with one meaning in every file."""
 STATISTICS = {
     "mean": "the mean of all cells or packets",

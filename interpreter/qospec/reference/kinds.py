@@ -49,6 +49,7 @@ LABELS = {
     "size mix": DomainLabel(
         "a size or a mix of sizes", "mix { 40 B: 7, 576 B: 4, 1_500 B: 1 } @ip"
     ),
+    "curve": DomainLabel("a time, or a map from sizes to times", "{ 64 B: 250 us, 1_500 B: 1 ms }"),
     "width": DomainLabel("a ratio, or a difference of loads", "0.5%"),
     "duration": DomainLabel("a time, possibly random", "exponential(16 ms)"),
     "address": DomainLabel("an address", '"10.1.0.7"'),
@@ -59,6 +60,7 @@ LABELS = {
     ),
     "ratios by mark": DomainLabel("a map from marks to ratios", "{ green: 5%, yellow: 10% }"),
     "arrivals": DomainLabel("an arrival process", "constant { rate = 30_000 cell/s }"),
+    "nodes": DomainLabel("a device of the topology, an element, or a list of these", "router"),
     "dropping": DomainLabel("a drop policy", "red { low = 64 pkt, high = 192 pkt, p = 10% }"),
 }
 """By domain; one that is missing here is shown by its own name."""
@@ -148,7 +150,7 @@ def _type(domain: Domain, label: DomainLabel) -> str:
 def _bound(domain: Domain, bound: Any) -> str:
     if bound is None:
         return ""
-    if domain.name in ("duration", "times"):
+    if domain.name in ("duration", "times", "curve"):
         return written_in(bound, "time")
     return str(bound) if domain.name in ("buffer", *MAPS) else written_in(bound, domain.name)
 
@@ -170,8 +172,9 @@ def default_text(parameter: Parameter) -> str:
 def field_comments(kind: Kind) -> dict[str, str]:
     """Return the docstring of each field of a kind's class, inherited fields included."""
     found: dict[str, str] = {}
-    for cls in reversed(inspect.getmro(kind.build)):
-        found |= _comments_below(cls)
+    for whole in (*kind.described_in, kind.build):
+        for cls in reversed(inspect.getmro(whole)):
+            found |= _comments_below(cls)
     return found
 
 

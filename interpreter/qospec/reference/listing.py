@@ -9,7 +9,7 @@ import re
 import textwrap
 from typing import TYPE_CHECKING
 
-from qospec.check.device.observables import STATISTICS
+from qospec.check.device.observables import STATISTICS, UTILISATION
 from qospec.dataclass import dataclass
 from qospec.diagnostics import did_you_mean
 from qospec.reference.kinds import kind_document
@@ -61,7 +61,7 @@ def _kinds(role: Role) -> Callable[[Catalogue], list[Document]]:
 
 
 def _measured(catalogue: Catalogue) -> list[Document]:
-    """Return the metrics of flows, and `occupancy`, which is measured of an element."""
+    """Return the metrics of flows, and those of an element: `occupancy` and `utilisation`."""
     waiting: Document = {
         "name": "occupancy",
         "aliases": [],
@@ -77,7 +77,19 @@ def _measured(catalogue: Catalogue) -> list[Document]:
         "exact": True,
         "measured": "of an element in its device",
     }
-    return sorted([*_kinds("metric")(catalogue), waiting], key=lambda each: str(each["name"]))
+    busy: Document = waiting | {
+        "name": UTILISATION,
+        "summary": "Divide the time in which a processor works on packets by the time measured.",
+        "description": "It is measured of an element in its device, not of a flow:"
+        " `dut.cpu.utilisation`.\nInterruptions of a packet's work are included, others are not.",
+        "source": "none: a share of time",
+        "dimension": "a ratio",
+        "example": "85%",
+        "statistics": [],
+        "exact": False,
+    }
+    found = [*_kinds("metric")(catalogue), waiting, busy]
+    return sorted(found, key=lambda each: str(each["name"]))
 
 
 DEVICES = Collection("devices", "device", lambda catalogue: device_documents(library(catalogue)))

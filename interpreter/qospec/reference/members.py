@@ -10,10 +10,11 @@ from typing import TYPE_CHECKING
 from qospec.catalogue.kinds import LOSING, RECORDS
 from qospec.check.device.invariants import OF_PORTS
 from qospec.check.device.machine import MACHINE, TRANSITION
-from qospec.check.device.observables import Occupancy, loss_causes, observed
+from qospec.check.device.observables import UTILISATION, Occupancy, loss_causes, observed
 from qospec.check.device.predicates import ADDRESSES, ATTRIBUTES, MAX_VALUES, WORDS, carrier
 from qospec.check.evaluate.measurements import DISCARDED
 from qospec.check.test.point import POINT
+from qospec.check.test.restarts import AT
 from qospec.check.test.run_settings import RUN
 from qospec.check.test.search import GOAL, search_kind
 from qospec.reference.kinds import field_document
@@ -29,7 +30,7 @@ def kinds_with_fields(catalogue: Catalogue) -> Iterator[tuple[str, Kind]]:
     """Yield the kinds that have fields, with their names."""
     for role in RECORDS:
         yield from sorted(catalogue.of(role).items())
-    own = (RUN, search_kind(catalogue), GOAL, POINT, MACHINE, TRANSITION)
+    own = (RUN, search_kind(catalogue), GOAL, POINT, AT, MACHINE, TRANSITION)
     yield from ((kind.name, kind) for kind in own)
 
 
@@ -133,6 +134,7 @@ def _observed(what: str, catalogue: Catalogue) -> Iterator[Document]:
         summary = (
             f"{Occupancy.what}, {_quoted(waits)}" if waits else "the number of items lost there"
         )
+        summary = "the share of the time in which it works" if below == UTILISATION else summary
         yield _document(
             "observed", what, f"measured of {' '.join(dict.fromkeys(elements))}: {summary}"
         )

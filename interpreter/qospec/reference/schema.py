@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from qospec.catalogue.kinds import RECORDS
 from qospec.check.test.point import POINT
+from qospec.check.test.restarts import AT
 from qospec.check.test.run_settings import RUN
 from qospec.check.test.search import GOAL, search_kind
 from qospec.reference.kinds import kind_document
@@ -95,7 +96,7 @@ def schema(catalogue: Catalogue) -> Schema:
                 },
             },
             "thing": _item(BIND, {}),
-            **_definitions({ast.Search: search_kind(catalogue), ast.Point: POINT}),
+            **_definitions({ast.Search: search_kind(catalogue), ast.Point: POINT, ast.At: AT}),
             **kinds_of_records(catalogue),
         },
     }

@@ -38,7 +38,7 @@ from qospec.report import (
     words,
 )
 from qospec.report.bytecode import Bytecode
-from qospec.report.charts import brackets, curves, distributions, plot, timelines
+from qospec.report.charts import brackets, columns, curves, distributions, plot, timelines
 from qospec.report.format import NESTED, REPORTS, Format, ReportError
 from qospec.visible import visible_lines
 
@@ -60,6 +60,7 @@ FUNCTIONS = {
     **cautions.FUNCTIONS,
     **claims.FUNCTIONS,
     "brackets": brackets.brackets,
+    **columns.FUNCTIONS,
     "curves": curves.curves,
     "with_confidence": causes.with_confidence,
     "headline": headline.headline,

@@ -10,12 +10,22 @@ import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
-from qospec.judge.verdict import NOT_APPLICABLE
+from qospec.judge.verdict import NOT_APPLICABLE, PROBLEMS, VERDICTS
+from qospec.record.quantity import quantity
 from qospec.report.charts.parameter import scale_of
 from qospec.report.charts.plot import point, varying
 from qospec.report.figures import figures
-from qospec.report.searches import Goal, goals, intervals_of, shows_bounds
-from qospec.report.views import columns
+from qospec.report.searches import (
+    Goal,
+    LossCurve,
+    goals,
+    intervals_of,
+    loss_curves,
+    shows_bounds,
+)
+from qospec.report.views import columns, worst
+from qospec.report.words import index_of, without_shared
+from qospec.units import RATIO
 
 Record = Mapping[str, Any]
 
@@ -26,6 +36,8 @@ LEAST_HEAD = 7
 _PIECES = re.compile(r"(?<=[._ ])|(?=\[)")
 LEAST_ROWS = 10
 """A table with fewer rows is not turned."""
+MORE_ROWS = 2
+"""How many times more rows a table may have whose rows are the steps of its cases."""
 
 
 class Column(NamedTuple):
@@ -80,18 +92,36 @@ def grids(cases: Sequence[Record], room: int, rows: int) -> list[Grid]:
     Args:
         cases: Of one test.
         room: The most characters of a line; wider tables are parted, each with its keys.
-        rows: The most rows; of longer tables, evenly distributed ones are shown.
+        rows: The most rows; of longer tables, evenly distributed ones are shown. A table with
+            several rows for each case may have `MORE_ROWS` times as many.
     """
+    return [
+        *_results(cases, room, rows),
+        *(
+            _thinned(grid, rows)
+            for curve in loss_curves(cases)
+            for grid in _lost(curve, cases, room)
+        ),
+    ]
+
+
+def _results(cases: Sequence[Record], room: int, rows: int) -> list[Grid]:
     whole = _by_case(cases)
     if not whole.columns:
         return []
-    if len(cases) == 1 and (turned := _by_index(cases)) is not None:
-        return [_thinned(grid, rows) for grid in _fitting(turned, room)]
     found = [_fitting(whole, room)]
+    turned = _by_index(cases)
+    if turned is not None and len(cases) == 1:
+        return [_thinned(grid, rows) for grid in _fitting(turned, room)]
+    if turned is not None and len(found[0]) > 1 and turned.rows <= rows * MORE_ROWS:
+        return _fitting(turned, room)
     if len(cases) >= LEAST_ROWS and len(varying(cases)) > 1:
         found.append([part for grid in _crossed(cases) for part in _fitting(grid, room)])
-    chosen = min(found, key=lambda its: sum(grid.rows + 3 for grid in its))
-    return [_thinned(grid, rows) for grid in chosen]
+    return [_thinned(grid, rows) for grid in min(found, key=_lines)]
+
+
+def _lines(grids: Sequence[Grid]) -> int:
+    return sum(grid.rows + 3 for grid in grids)
 
 
 def _by_case(cases: Sequence[Record]) -> Grid:
@@ -99,22 +129,98 @@ def _by_case(cases: Sequence[Record]) -> Grid:
 
 
 def _by_index(cases: Sequence[Record]) -> Grid | None:
-    """Return what a case reports in loops, with a row for each index of its labels.
+    """Return what cases report in loops, with a row for each case and index of its labels.
 
-    That is all of its values, or there is no such table: `delay[p.user]` and `delay[q.user]` are a
-    column of two rows.
+    That is all of their values, or there is no such table: `delay[p.user]` and `delay[q.user]` are
+    a column of two rows. So the steps of a procedure are rows.
     """
-    rows: dict[str, dict[str, Record | None]] = {}
-    for label, (statement,) in _reported(cases, goals(cases)):
-        name, _, index = label.removesuffix("]").partition("[")
-        rows.setdefault(index.replace("][", ", "), {})[name] = statement
-    names = {tuple(row) for row in rows.values()}
-    if len(names) != 1 or len(rows) == 1 or goals(cases):
+    by_label: dict[tuple[str, str], list[Record | None]] = {}
+    for label, there in _reported(cases, goals(cases)):
+        name, index = index_of(label)
+        by_label[index, name] = there
+    indices = list(dict.fromkeys(index for index, _ in by_label))
+    names = list(dict.fromkeys(name for _, name in by_label))
+    if len(by_label) < len(indices) * len(names) or len(indices) <= 1 or goals(cases):
         return None
+    rows = list(_rows(cases, by_label))
+    its = [cases[number] for number, _ in rows]
     values = [
-        _value(name, [row[name] for row in rows.values()]) for name in next(iter(rows.values()))
+        _value(name, [by_label[at, name][number] if at else None for number, at in rows])
+        for name in names
     ]
-    return Grid("", [Column("at", "", list(rows), "key", "left"), *values], len(rows))
+    at = dict(zip(["", *indices], ["", *without_shared(indices)], strict=True))
+    return Grid(
+        "",
+        [
+            *_keys(its, varying(cases)),
+            Column("at", "", [at[index] for _, index in rows], "key", "left"),
+            *_judged_at(cases, rows),
+            *values,
+        ],
+        len(rows),
+    )
+
+
+def _rows(
+    cases: Sequence[Record], by_label: Mapping[tuple[str, str], Sequence[Record | None]]
+) -> Iterator[tuple[int, str]]:
+    """Yield the number of each case with each index that it has; with "" if it has none."""
+    for number in range(len(cases)):
+        has = [index for (index, _), there in by_label.items() if there[number]]
+        yield from ((number, index) for index in dict.fromkeys(has or [""]))
+
+
+def _judged_at(cases: Sequence[Record], rows: Sequence[tuple[int, str]]) -> Iterator[Column]:
+    """Yield the column of verdicts of rows: those of the criteria with their index.
+
+    Where a criterion without such a row did not pass, all rows of its case have that of the case.
+    """
+    found: dict[tuple[int, str], list[str]] = {}
+    for number, case in enumerate(cases):
+        for each in case["statements"]:
+            if each["kind"] != "report":
+                _, index = index_of(each["label"])
+                found.setdefault((number, index), []).append(each["verdict"])
+    whole = {
+        number
+        for (number, index), of in found.items()
+        if (number, index) not in rows and worst(set(of) & set(VERDICTS)) in PROBLEMS
+    }
+    verdicts = [
+        (cases[number]["verdict"] if cases[number]["ran"] else "")
+        if number in whole or not index
+        else worst(set(found.get((number, index), ())) & set(VERDICTS)) or "measured"
+        for number, index in rows
+    ]
+    if set(verdicts) != {"measured"}:
+        yield Column("verdict", "", verdicts, "verdict", "left")
+
+
+def _lost(curve: LossCurve, cases: Sequence[Record], room: int) -> list[Grid]:
+    """Return a frame loss curve as a table: its loads are columns or, if these are many, rows."""
+    unit, loads = figures(curve.loads)
+    of = f"{', '.join(curve.names)}: loss in % at each {curve.variable}"
+    title = f"{of} in {unit}" if unit else of
+    shares = [loss for losses in curve.losses for loss in losses]
+    texts = iter(figures([quantity(loss, RATIO) for loss in shares]).texts)
+    cells = [
+        [text if loss is not None else "" for loss, text in zip(each, texts, strict=False)]
+        for each in curve.losses
+    ]
+    names = varying(cases)
+    by_case = [
+        Column(load, "", column)
+        for load, column in zip(loads, zip(*cells, strict=True), strict=True)
+    ]
+    by_load = [
+        Column(point(case, names) if names else "loss", "", column)
+        for case, column in zip(cases, cells, strict=True)
+    ]
+    beside = _fitting(Grid(title, [*_keys(cases, names), *by_case], len(cases)), room)
+    below = _fitting(
+        Grid(title, [Column(curve.variable, "", loads, "key"), *by_load], len(loads)), room
+    )
+    return min(beside, below, key=lambda parts: (len(parts) > 1, _lines(parts)))
 
 
 def _keys(cases: Sequence[Record], names: Sequence[str]) -> Iterator[Column]:
@@ -212,7 +318,7 @@ def _fitting(grid: Grid, room: int) -> list[Grid]:
     for column in every[len(keys) :]:
         if not parts or left < column.width + GAP:
             parts.append([])
-            left = room - sum(key.width + GAP for key in keys)
+            left = room + GAP - sum(key.width + GAP for key in keys)
         parts[-1].append(column)
         left -= column.width + GAP
     return [grid._replace(columns=[*keys, *part]) for part in parts or [[]]]

@@ -15,10 +15,11 @@ from qospec.report.words import measured, needed
 def headline(document: Record) -> str:
     """Return one sentence on how the run went."""
     ended = [case for case in document["cases"] if ran(case)]
+    finished = sum(case.get("ran", True) for case in ended)
     of = counts(ended)
     whole = document["state"] != "interrupted"
     total = plural(len(document["cases"]), "case")
-    start = "" if whole else f"{len(ended)} of {total} ended; the run was interrupted. "
+    start = "" if whole else f"{finished} of {total} ended; the run was interrupted. "
     if not ended:
         return start + "No case was run."
     if worst(of) not in PROBLEMS:

@@ -11,11 +11,13 @@ from typing import Any, NamedTuple
 
 from qospec.report.charts.sample import exact
 from qospec.report.figures import NO_DATA, figures
-from qospec.report.views import columns, plural
+from qospec.report.views import plural
 from qospec.units import TIME, text_of
 
 Record = Mapping[str, Any]
 
+STEP = "step"
+"""The method whose trials are a curve: its loads are at equal distances."""
 _NUMBER = re.compile(r"\d[\d_.]*")
 
 
@@ -66,6 +68,11 @@ def searches(case: Record) -> list[Record]:
 def points(case: Record) -> list[Record]:
     """Return the operating points that a case carried out, or could not."""
     return [phase for phase in case.get("phases", ()) if phase["kind"] == "point"]
+
+
+def phased(cases: Sequence[Record]) -> bool:
+    """Return whether cases have searches or points."""
+    return any(case.get("phases") for case in cases)
 
 
 def goals(cases: Sequence[Record]) -> list[Goal]:
@@ -184,6 +191,51 @@ def found_in_words(found: Found) -> str:
     return f"irregular, {found.missing or words}"
 
 
+class LossCurve(NamedTuple):
+    """What trials of a search by steps lost in the cases of a test: a frame loss curve.
+
+    Attributes:
+        names: Of its goals.
+        variable: What is searched.
+        loads: Quantities: those that were tried in some case, the lowest first.
+        losses: For each case, the share that was lost at each load, in all trials of it together;
+            None at loads that were not tried.
+    """
+
+    names: tuple[str, ...]
+    variable: str
+    loads: Sequence[Record]
+    losses: Sequence[Sequence[Fraction | None]]
+
+
+def loss_curves(cases: Sequence[Record]) -> list[LossCurve]:
+    """Return the curves of searches by steps that tried several loads (RFC 2544, 26.3)."""
+    found: dict[tuple[str, tuple[str, ...]], list[list[Record]]] = {}
+    for number, case in enumerate(cases):
+        for search in searches(case):
+            if search["method"] == STEP:
+                key = search["variable"], tuple(goal["name"] for goal in search["goals"])
+                found.setdefault(key, [[] for _ in cases])[number].extend(search["trials"])
+    curves = [_loss_curve(names, variable, its) for (variable, names), its in found.items()]
+    return [curve for curve in curves if len(curve.loads) > 1]
+
+
+def _loss_curve(
+    names: tuple[str, ...], variable: str, trials: Sequence[Sequence[Record]]
+) -> LossCurve:
+    loads = {each["load"]["value"]: each["load"] for its in trials for each in its}
+    ordered = sorted(loads.values(), key=_value)
+    losses = []
+    for its in trials:
+        sent, lost = Counter[str](), Counter[str]()
+        for each in its:
+            sent[each["load"]["value"]] += each["sent"]
+            lost[each["load"]["value"]] += each["lost"]
+        at = [load["value"] for load in ordered]
+        losses.append([Fraction(lost[load], sent[load]) if sent[load] else None for load in at])
+    return LossCurve(names, variable, ordered, losses)
+
+
 def shows_bounds(statement: Record, of: Sequence[Goal]) -> bool:
     """Return whether a report only repeats a goal: `report throughput: ndr.load`."""
     if statement["kind"] != "report":
@@ -193,48 +245,18 @@ def shows_bounds(statement: Record, of: Sequence[Goal]) -> bool:
     return unnamed or statement["text"] in {f"{goal.name}.{goal.variable}" for goal in of}
 
 
-def charted(cases: Sequence[Record]) -> list[dict[str, Any]]:
-    """Return what is drawn over a sweep: bounds of goals, criteria, and what else is reported.
-
-    A goal is a column like those of `columns()`: its lower bound with an interval up to the upper.
-    """
-    found = goals(cases)
-    return [
-        *map(_goal_column, found),
-        *(
-            column
-            for column in columns(cases, ("expect", "report"))
-            if not all(each is None or shows_bounds(each, found) for each in column["statements"])
-        ),
-    ]
-
-
-def _goal_column(goal: Goal) -> dict[str, Any]:
-    report = {"kind": "report", "label": goal.label, "verdict": "", "comparison": ""}
-    unjudged = {**report, "text": goal.label, "bound": None, "tolerance": None, "confidence": ""}
-    return {
-        **unjudged,
-        "term": False,
-        "subject": "",
-        "statements": [
-            each
-            and {
-                **unjudged,
-                "measured": each.lower,
-                "interval": {"lower": each.lower, "upper": each.upper},
-            }
-            for each in goal.found
-        ],
-    }
-
-
-def search_notes(cases: Sequence[Record]) -> list[str]:
+def search_notes(cases: Sequence[Record], *, explained: bool = False) -> list[str]:
     """Return what a reader should know of what was found, each once, with its number of cases.
 
     Notes that differ in their numbers are one, that of the first case.
+
+    Args:
+        cases: Of one test.
+        explained: Whether it is said elsewhere why cases are inconclusive: that points were not run
+            is then left out.
     """
     found: dict[tuple[str, str], list[str]] = {}
-    for name, note in _notes(cases):
+    for name, note in _notes(cases, explained=explained):
         found.setdefault((name, _NUMBER.sub("#", note)), []).append(f"{name}{note}")
     return [
         notes[0] + (f" (in {len(notes)} of {len(cases)} cases)" if len(cases) > 1 else "")
@@ -256,20 +278,20 @@ def efforts(cases: Sequence[Record]) -> list[str]:
     ]
 
 
-def _notes(cases: Sequence[Record]) -> Iterator[tuple[str, str]]:
+def _notes(cases: Sequence[Record], *, explained: bool) -> Iterator[tuple[str, str]]:
     """Yield each name of a goal or point with a note on it, once for each case that has it."""
     for goal in goals(cases):
         for each in goal.found:
             yield from ((goal.label, f": {note}") for note in (each.notes if each else ()))
     for case in cases:
-        yield from _notes_of_points(case)
+        yield from _notes_of_points(case, explained=explained)
 
 
-def _notes_of_points(case: Record) -> list[tuple[str, str]]:
+def _notes_of_points(case: Record, *, explained: bool = False) -> list[tuple[str, str]]:
     notes = (
         (each["name"], f"{': ' if each['ran'] else ' was not run: '}{each['note']}")
         for each in points(case)
-        if each["note"]
+        if each["note"] and (each["ran"] or not explained)
     )
     return list(dict.fromkeys(notes))
 
@@ -280,9 +302,9 @@ def point_notes(case: Record) -> list[str]:
 
 
 FUNCTIONS: dict[str, Callable[..., Any]] = {
-    "charted": charted,
     "efforts": efforts,
     "goals": goals,
+    "phased": phased,
     "points": points,
     "search_notes": search_notes,
     "searches": searches,

@@ -15,6 +15,7 @@ from qospec.report.causes import concerned, root
 from qospec.report.charts.parameter import scale_of
 from qospec.report.charts.plot import point, varying
 from qospec.report.charts.sample import exact
+from qospec.report.searches import points
 from qospec.report.words import shown
 
 Record = Mapping[str, Any]
@@ -35,8 +36,9 @@ _WORDS = {
 def similar(its: Iterable[Record]) -> list[list[Record]]:
     """Return groups of cases of one test in which the same criteria failed for the same causes.
 
-    A cause is why items of a flow were discarded, and in which element; members of an array are
-    one. What was measured may differ, and so may the numbers in the texts of errors.
+    So must be the points that were not run. A cause is why items of a flow were discarded, and in
+    which element; members of an array are one. What was measured may differ, and so may the numbers
+    in the texts of errors.
     """
     found: dict[tuple[Any, ...], list[Record]] = {}
     for case in its:
@@ -51,8 +53,9 @@ def similar(its: Iterable[Record]) -> list[list[Record]]:
         }
         errors = tuple(_NUMBER.sub("#", error) for error in case["errors"])
         skipped = tuple(case["why"]) if case["verdict"] == "skip" else ()
+        left_out = tuple(each["name"] for each in points(case) if not each["ran"])
         test = case["test"], case.get("place", "")
-        key = (test, case["verdict"], failed, frozenset(causes), errors, skipped)
+        key = (test, case["verdict"], failed, frozenset(causes), errors, skipped, left_out)
         found.setdefault(key, []).append(case)
     return list(found.values())
 

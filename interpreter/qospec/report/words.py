@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from fractions import Fraction
 from typing import Any
 
@@ -87,6 +87,24 @@ def confidence(statement: Record) -> str:
     """Return ` with 95 % confidence` of a criterion that has one; otherwise ""."""
     asks = statement["kind"] != "report" and statement.get("confidence")
     return f" with {asks} confidence" if asks else ""
+
+
+def index_of(label: str) -> tuple[str, str]:
+    """Return a statement's name and what a loop added to it: `delay`, `cir_25.user`, or ""."""
+    name, bracket, index = label.partition("[")
+    return (name, index[:-1]) if bracket and name and label.endswith("]") else (label, "")
+
+
+def without_shared(indices: Sequence[str]) -> list[str]:
+    """Return indices without the parts that all share: `cir_25` of `cir_25.user`."""
+    parts = [index.replace("][", ", ").split(".") for index in indices]
+    if len({len(each) for each in parts}) > 1:
+        return [".".join(each) for each in parts]
+    shared = [len(set(each)) == 1 for each in zip(*parts, strict=True)]
+    return [
+        ".".join(part for part, same in zip(each, shared, strict=True) if not same)
+        for each in parts
+    ]
 
 
 FILTERS: dict[str, Callable[..., Any]] = {

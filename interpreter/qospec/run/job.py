@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import time
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
+
+from qospec.engine import kernel
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Hashable
@@ -51,6 +54,25 @@ class JobResult(NamedTuple):
     document: Document
     seconds: float
     compiling_s: float
+
+
+class Times(NamedTuple):
+    """How long work took: without compiling kernels, and compiling them."""
+
+    seconds: float
+    compiling_s: float
+
+
+class Stopwatch:
+    """Times work from when it is made."""
+
+    def __init__(self) -> None:
+        self._started_s, self._compiled_s = time.monotonic(), kernel.compiling_s()
+
+    def read(self) -> Times:
+        """Return how long the work took so far."""
+        compiling_s = kernel.compiling_s() - self._compiled_s
+        return Times(time.monotonic() - self._started_s - compiling_s, compiling_s)
 
 
 def lost_twice(lost: LostJob) -> str:

@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-import time
 from abc import ABC, abstractmethod
 from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from qospec.engine import kernel
+from qospec.judge.verdict import invalidates
 from qospec.model.suite import Case
 from qospec.plan.phases import above_first_link
 from qospec.plan.plan import CasePlan, plan_trial
 from qospec.run import trial
+from qospec.run.job import Stopwatch
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Hashable, Mapping
@@ -82,16 +82,12 @@ class Setting(NamedTuple):
 
     def invalidates(self, result: TrialResult) -> bool:
         """Return whether a trial ends the case: something that is required of it failed."""
-        required = (
-            each.label
+        judged = (
+            (each, result.judgements[each.label])
             for each in self.plan.case.statements
-            if each.kind == "require" and each.confidence is None
+            if each.label in result.judgements
         )
-        failed = (
-            label in result.judgements and result.judgements[label].verdict != "pass"
-            for label in required
-        )
-        return not self.keep_going and any(failed)
+        return not self.keep_going and invalidates(judged)
 
 
 class PhaseRun(ABC):
@@ -142,11 +138,27 @@ class PhaseRun(ABC):
             self._follow()
         return None
 
+    def cut(self) -> None:
+        """End it where it is, with the whole case."""
+        if not self.ended:
+            self._end(invalid=True)
+
     def take(self, part: Hashable, result: TrialResult) -> None:
         """Take the result of a part."""
         self._known[part] = result
         if not self.ended:
             self._follow()
+
+    def drops(self, part: Hashable) -> bool:
+        """Return whether a part that was handed out is not needed; it may be handed out again."""
+        if not self.ended and self._may_need(part):
+            return False
+        self._given.discard(part)
+        return True
+
+    def _may_need(self, part: Hashable) -> bool:  # noqa: ARG002
+        """Return whether a part may be needed, as far as is known."""
+        return True
 
     def _end(self, error: str = "", *, invalid: bool = False) -> None:
         self.ended, self.invalid, self.error = True, invalid or bool(error), error
@@ -155,7 +167,6 @@ class PhaseRun(ABC):
 def _run_timed(
     planned: CasePlan, names: tuple[str, ...], on_progress: Callable[[float], None], *, keeps: bool
 ) -> TimedResult:
-    started_s, compiled_s = time.monotonic(), kernel.compiling_s()
+    stopwatch = Stopwatch()
     result = trial.run_one(planned, names, on_progress, keeps=keeps)
-    compiling_s = kernel.compiling_s() - compiled_s
-    return TimedResult(result, time.monotonic() - started_s - compiling_s, compiling_s)
+    return TimedResult(result, *stopwatch.read())

@@ -69,6 +69,22 @@ class _Sequence:
         if self._now.ended:
             self._pass_on()
 
+    def drops(self, phase: int, part: Hashable) -> bool:
+        if self.ended or phase != len(self.results) or self._now is None:
+            return True
+        return self._now.drops(part)
+
+    def cut(self) -> None:
+        """End where it is; a phase without a finished trial is none of its results."""
+        if self.ended:
+            return
+        if self._now is not None:
+            self._now.cut()
+            if self._now.result.trials:
+                self.results.append(self._now.result)
+            self._now = None
+        self.invalid = True
+
     def share(self) -> float:
         """Return about which share of the emulated time is over."""
         costs = [each.cost.emulated_ps for each in self._setting.plan.phases]
@@ -131,10 +147,30 @@ class PhasedRun:
         repeat, phase, part = job.part
         self._repeats[repeat].take(phase, part, trial)
 
+    def drops(self, job: Job) -> bool:
+        """Return whether a job that was handed out is not needed; it may be handed out again."""
+        assert isinstance(job.part, _Part)  # noqa: S101 -- as `next_job` made it
+        repeat, phase, part = job.part
+        return self._repeats[repeat].drops(phase, part)
+
     @property
     def result(self) -> JobResult | None:
         """Return the result of the case, once it has ended."""
         return self._whole if self._ended() else None
+
+    def cut(self) -> JobResult | None:
+        """End where it is, and return what its finished trials gave; None if there are none."""
+        for each in self._repeats:
+            each.cut()
+        if not any(each.results for each in self._counted()):
+            return None
+        document = outcome.interrupted(self._whole.document)
+        return self._whole._replace(document=document)
+
+    def _counted(self) -> list[_Sequence]:
+        """Return the repeats up to the one that ended the case."""
+        last = next((n for n, each in enumerate(self._repeats) if each.invalid), None)
+        return self._repeats[: None if last is None else last + 1]
 
     def _ended(self) -> bool:
         for each in self._repeats:
@@ -144,8 +180,7 @@ class PhasedRun:
 
     @cached_property
     def _whole(self) -> JobResult:
-        last = next((n for n, each in enumerate(self._repeats) if each.invalid), None)
-        counted = self._repeats[: None if last is None else last + 1]
+        counted = self._counted()
         results = tuple(tuple(each.results) for each in counted)
         errors = tuple(each.error for each in counted if each.error)
         found = PhasesResult(discover(), results, len(self._repeats), errors)

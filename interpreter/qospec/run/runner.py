@@ -9,7 +9,6 @@ from __future__ import annotations
 import hashlib
 import importlib.metadata
 import platform
-import time
 from contextlib import closing, suppress
 from dataclasses import field
 from datetime import UTC, datetime
@@ -24,7 +23,7 @@ from qospec.record import outcome
 from qospec.record.schema import TIME_FORMAT
 from qospec.run import trial
 from qospec.run.interruption import Interruption
-from qospec.run.job import JobResult, lost_twice
+from qospec.run.job import JobResult, Stopwatch, lost_twice
 from qospec.run.phase import Setting
 from qospec.run.phased import PhasedRun
 from qospec.run.schedule import PlainRun, Schedule, run_here
@@ -87,29 +86,33 @@ class RunRequest:
 
 def execute(request: RunRequest, record: Record, listener: ProgressListener) -> Document:
     """Run all cases, write the record, and return the outcome, which may be interrupted."""
-    frame = outcome.frame(request.suite, request.seed, provenance(request))
+    frame = outcome.frame(request.suite, request.plans, request.seed, provenance(request))
     planned = [outcome.not_run(p, request.commands[p.case.name]) for p in request.plans]
     started = datetime.now(UTC)
     record.begin(frame, planned)
-    done: dict[str, Document] = {}
-    seconds: dict[str, float] = {}
-    compiling_s = 0.0
+    done: list[JobResult] = []
+
+    def take(ended: Ended) -> None:
+        record.add(ended.place + 1, ended.result.document)
+        done.append(ended.result)
+        listener.ended(ended.result.document, ended.result.seconds)
+
     with Interruption() as interruption:
-        results = _results(request, listener, interruption)
+        runs = (_case_run(plan, request) for plan in request.plans)
+        schedule = Schedule(runs, listener.progressed)
+        results = _results(schedule, request, listener, interruption)
         with suppress(KeyboardInterrupt), closing(results):
-            for place, result in results:
-                name = result.document["name"]
-                record.add(place + 1, result.document)
-                done[name], seconds[name] = result.document, round(result.seconds, 3)
-                compiling_s += result.compiling_s
-                listener.ended(result.document, result.seconds)
+            for each in results:
+                take(each)
                 interruption.check()
-        whole = outcome.completed(frame, planned, list(done.values()))
+        for each in schedule.cut():
+            take(each)
+        whole = outcome.completed(frame, planned, [each.document for each in done])
         times = {
             "started": _timestamp(started),
             "finished": _timestamp(datetime.now(UTC)),
-            "cases": seconds,
-            "compiling": round(compiling_s, 3),
+            "cases": {each.document["name"]: round(each.seconds, 3) for each in done},
+            "compiling": round(sum(each.compiling_s for each in done), 3),
         }
         record.end(whole, times)
     return whole
@@ -120,9 +123,8 @@ def _timestamp(moment: datetime) -> str:
 
 
 def _results(
-    request: RunRequest, listener: ProgressListener, interruption: Interruption
+    schedule: Schedule, request: RunRequest, listener: ProgressListener, interruption: Interruption
 ) -> Generator[Ended]:
-    schedule = Schedule((_case_run(plan, request) for plan in request.plans), listener.progressed)
     phased = any(plan.case.phases for plan in request.plans)
     most = request.jobs if phased else min(request.jobs, len(request.plans))
     if most > 1:
@@ -157,11 +159,10 @@ def _result_of_lost(plan: CasePlan, command: str, lost: LostJob) -> JobResult:
 def _case(
     plan: CasePlan, command: str, on_progress: Callable[[float], None], *, keep_going: bool
 ) -> JobResult:
-    started_s, compiled_s = time.monotonic(), kernel.compiling_s()
+    stopwatch = Stopwatch()
     result = trial.run(plan, discover(), on_progress, keep_going=keep_going)
     document = outcome.case_document(plan, result, command)
-    compiling_s = kernel.compiling_s() - compiled_s
-    return JobResult(document, time.monotonic() - started_s - compiling_s, compiling_s)
+    return JobResult(document, *stopwatch.read())
 
 
 def provenance(request: RunRequest) -> Document:

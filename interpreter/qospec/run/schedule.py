@@ -41,6 +41,15 @@ class CaseRun(Protocol):
     def take(self, job: Job, result: Any) -> None:
         """Take the result of a job; it may be a `LostJob`."""
 
+    def cut(self) -> JobResult | None:
+        """End where it is, and return what has been finished of it; None if nothing has."""
+
+    def drops(self, job: Job) -> bool:
+        """Return whether a job that was handed out is not needed.
+
+        If so, its result need not be taken, and it may be handed out again.
+        """
+
 
 class Ended(NamedTuple):
     """A case that has ended, and its place among those that were to be run."""
@@ -95,11 +104,23 @@ class Schedule:
         if run is not None:
             run.take(job, result)
 
+    def drops(self, job: Job) -> bool:
+        """Return whether a job that was handed out is not needed, so that it may be given up."""
+        run = self._begun.get(job.place)
+        return run is None or run.drops(job)
+
     def ended(self) -> Iterator[Ended]:
         """Yield each case that has ended, once."""
         for place, run in list(self._begun.items()):
             if (result := run.result) is not None:
                 del self._begun[place]
+                yield Ended(place, result)
+
+    def cut(self) -> Iterator[Ended]:
+        """End the cases that have been begun; yield those of which something has been finished."""
+        for place, run in list(self._begun.items()):
+            del self._begun[place]
+            if (result := run.result or run.cut()) is not None:
                 yield Ended(place, result)
 
 
@@ -125,6 +146,14 @@ class PlainRun:
     def take(self, job: Job, result: JobResult | LostJob) -> None:  # noqa: ARG002
         """Take the result of the job."""
         self.result = self._lost(result) if isinstance(result, LostJob) else result
+
+    def cut(self) -> JobResult | None:
+        """Return None: a job that is not done has no result."""
+        return None
+
+    def drops(self, job: Job) -> bool:  # noqa: ARG002
+        """Return False: the job is all of the case."""
+        return False
 
 
 def run_here(schedule: Schedule, on_wait: Callable[[], None]) -> Generator[Ended]:

@@ -14,7 +14,7 @@ from qospec.search.trial import Request, Trial
 from qospec.units import text_of
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Hashable, Iterator, Mapping
 
     from qospec.model.suite import GoalResult, Search
     from qospec.run.job import Work
@@ -79,6 +79,9 @@ class SearchRun(PhaseRun):
         self._lengths_ps[part] = planned.case.run.measure_ps
         names = ("search", self._search.goals[0].name, str(part.load), str(part.number))
         return self._setting.work(planned, *names, keeps=False)
+
+    def _may_need(self, part: Hashable) -> bool:
+        return part == self._wanted or any(part == each for each in self._ahead())
 
     def _follow(self) -> None:
         while isinstance(asked := next_trial(self._progress), Request):

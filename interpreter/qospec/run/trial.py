@@ -9,7 +9,7 @@ from qospec.engine.graph import emulation
 from qospec.judge.phases import TrialResult
 from qospec.judge.readings import Readings
 from qospec.judge.result import Repeat, Result
-from qospec.judge.verdict import judge
+from qospec.judge.verdict import invalidates, judge
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -43,9 +43,8 @@ def run(
             return Result(tuple(repeats), (f"{type(error).__name__}: {error}",))
         judgements = tuple(judge(statement, readings.read) for statement in case.case.statements)
         repeats.append(Repeat(readings, judgements))
-        required = (s.kind == "require" and s.confidence is None for s in case.case.statements)
-        failed = (r and j.verdict != "pass" for r, j in zip(required, judgements, strict=True))
-        if not keep_going and any(failed):
+        judged = zip(case.case.statements, judgements, strict=True)
+        if not keep_going and invalidates(judged):
             break
     return Result(tuple(repeats))
 

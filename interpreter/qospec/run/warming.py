@@ -3,18 +3,16 @@
 from __future__ import annotations
 
 import re
-import time
 from contextlib import closing
 from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING
 
 from qospec.catalogue.kinds import discover
-from qospec.engine import kernel
 from qospec.model.suite import GoalResult, Search
 from qospec.plan.plan import Bounds, CasePlan
 from qospec.run import trial
-from qospec.run.job import JobResult
+from qospec.run.job import JobResult, Stopwatch
 from qospec.run.phase import Setting
 from qospec.run.schedule import PlainRun, Schedule, run_here
 from qospec.units import PS_PER_S
@@ -90,7 +88,7 @@ def _ignore(*_: object) -> None:
 
 def warm(plan: CasePlan, on_progress: Callable[[float], None]) -> JobResult:
     """Run the beginning of a case; only the times of the result are of use."""
-    started_s, compiled_s = time.monotonic(), kernel.compiling_s()
+    stopwatch = Stopwatch()
     short = replace(
         plan,
         case=replace(plan.case, run=replace(plan.case.run, repeat=1)),
@@ -98,9 +96,7 @@ def warm(plan: CasePlan, on_progress: Callable[[float], None]) -> JobResult:
     )
     for repeat in trial.run(short, discover(), on_progress).repeats:
         list(repeat.readings.all())
-    compiling_s = kernel.compiling_s() - compiled_s
-    seconds = time.monotonic() - started_s - compiling_s
-    return JobResult({"name": plan.case.name}, seconds, compiling_s)
+    return JobResult({"name": plan.case.name}, *stopwatch.read())
 
 
 def _shortened(planned: Planned) -> Planned:

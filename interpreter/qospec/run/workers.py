@@ -1,11 +1,15 @@
 """A pool of worker processes, each of which does one job at a time.
 
+They are forked from one process, a server that has loaded what all of them need, where there is
+`fork`; elsewhere each loads it itself.
+
 If a worker is killed, no other job is affected. Its own is tried once more, in a fresh worker and
 when no other is waiting: what killed it, such as a shortage of memory, may be over by then.
 """
 
 from __future__ import annotations
 
+import functools
 import importlib
 import multiprocessing
 import os
@@ -17,7 +21,6 @@ from contextlib import suppress
 from multiprocessing import connection
 from typing import TYPE_CHECKING, NamedTuple
 
-from qospec.catalogue.kinds import discover
 from qospec.engine import kernel
 from qospec.run.interruption import TERMINAL_SIGNALS, terminal_signals_blocked
 from qospec.run.job import LostJob
@@ -27,9 +30,11 @@ if TYPE_CHECKING:
     from multiprocessing.connection import Connection
     from typing import Any
 
-    from qospec.run.job import Job
+    from qospec.run.job import Job, Work
     from qospec.run.schedule import Ended, Schedule
 
+LOADED = "qospec.run.loaded"
+"""The module that loads what a worker needs."""
 MAX_TRIES = 2
 POLL_INTERVAL_S = 0.1
 """How often a check is made for an interruption of the run."""
@@ -49,22 +54,40 @@ class _Done(NamedTuple):
     result: Any
 
 
+class _Cancelled(NamedTuple):
+    """A job ended before it was done, since nobody needs it any more."""
+
+
+class _CancelledError(BaseException):
+    """Ends a job; what catches the errors of a trial does not catch it."""
+
+
 class _Worker:
     """A worker process and its current job; None while it has none."""
 
     def __init__(self, notices: Iterable[str]) -> None:
-        context = multiprocessing.get_context("spawn")
+        context = _context()
         self.channel, theirs = context.Pipe()
         self.job: Job | None = None
+        self.is_cancelled = False
         self._process = context.Process(target=_serve, args=(theirs, tuple(notices)), daemon=True)
         with terminal_signals_blocked():
             self._process.start()
         theirs.close()
 
     def give(self, job: Job) -> None:
-        self.job = job
+        self.job, self.is_cancelled = job, False
+        self._send(job.work)
+
+    def cancel(self) -> None:
+        """Ask it to end its job, once; it may be done with it by then."""
+        if not self.is_cancelled:
+            self.is_cancelled = True
+            self._send(None)
+
+    def _send(self, message: Work | None) -> None:
         with suppress(OSError):  # it is dead, which shows when its channel is read
-            self.channel.send(job.work)
+            self.channel.send(message)
 
     def end(self) -> None:
         self._process.terminate()
@@ -131,15 +154,16 @@ class Pool:
         self._notices = tuple(notices)
 
     def start(self) -> None:
-        """Start all workers, so that they are ready when there are jobs."""
-        while len(self.workers) < self._processes:
-            self._add()
+        """Have loaded what workers need, so that they are ready when there are jobs."""
+        if _context().get_start_method() == "forkserver":
+            from multiprocessing import forkserver
+
+            with terminal_signals_blocked():
+                forkserver.ensure_running()
 
     def limit(self, processes: int) -> None:
-        """Use fewer workers, if there are more than this; for a pool that has no jobs yet."""
+        """Use no more workers than this; for a pool that has no jobs yet."""
         self._processes = min(processes, self._processes)
-        for worker in list(self.workers.values())[self._processes :]:
-            self._remove(worker)
 
     def busy_channels(self, schedule: Schedule) -> list[Any]:
         """Give a job to each worker that has none, and return the channels of those that have."""
@@ -156,18 +180,27 @@ class Pool:
             (worker or self._add()).give(job)
         return [each.channel for each in self.workers.values() if each.job is not None]
 
-    def finish(self, schedule: Schedule, worker: _Worker, message: _Done | LostJob) -> None:
+    def finish(
+        self, schedule: Schedule, worker: _Worker, message: _Done | _Cancelled | LostJob
+    ) -> None:
         """Pass on the result of a worker's job, unless it is lost for the first time."""
         job, worker.job = worker.job, None
         assert job is not None  # noqa: S101 -- it was busy
-        if isinstance(message, _Done):
-            schedule.take(job, message.result)
-            return
-        self._remove(worker)
-        if job.tries + 1 < MAX_TRIES:
-            self._again.append(job._replace(tries=job.tries + 1))
-        else:
-            schedule.take(job, message)
+        if isinstance(message, LostJob):
+            self._remove(worker)
+            if not worker.is_cancelled and job.tries + 1 < MAX_TRIES:
+                self._again.append(job._replace(tries=job.tries + 1))
+                return
+        if not (isinstance(message, _Cancelled) or worker.is_cancelled):
+            schedule.take(job, message.result if isinstance(message, _Done) else message)
+            self._cancel_obsolete(schedule)
+
+    def _cancel_obsolete(self, schedule: Schedule) -> None:
+        """Cancel the jobs that ran ahead and turn out not to be needed."""
+        for worker in self.workers.values():
+            if worker.job is not None and not worker.is_cancelled and schedule.drops(worker.job):
+                worker.cancel()
+        self._again = deque(each for each in self._again if not schedule.drops(each))
 
     def end(self) -> None:
         """End all workers, whatever they do."""
@@ -186,10 +219,20 @@ class Pool:
         self.workers.pop(worker.channel).end()
 
 
-def _receive(worker: _Worker) -> float | _Notice | _WorkError | _Done | LostJob:
+@functools.cache
+def _context() -> Any:
+    """Return how processes are started. Never by `fork` of this one, which may have threads."""
+    if "forkserver" not in multiprocessing.get_all_start_methods():
+        return multiprocessing.get_context("spawn")
+    context = multiprocessing.get_context("forkserver")
+    context.set_forkserver_preload([LOADED])
+    return context
+
+
+def _receive(worker: _Worker) -> float | _Notice | _WorkError | _Done | _Cancelled | LostJob:
     """Return the next message of a worker; if it has died, that its job is lost."""
     try:
-        message: float | _Notice | _WorkError | _Done = worker.channel.recv()
+        message: float | _Notice | _WorkError | _Done | _Cancelled = worker.channel.recv()
     except (EOFError, OSError):
         return LostJob(worker.cause_of_death())
     return message
@@ -206,13 +249,16 @@ def _serve(channel: Connection, notices: tuple[str, ...]) -> None:
     threading.Thread(target=_end_with_parent, daemon=True).start()
     for name in notices:
         kernel.notices[name] = _NoticeSender(channel, name)
-    importlib.import_module("qospec.run.runner")  # which takes time, while jobs are being planned
-    discover()
+    importlib.import_module(LOADED)
     with suppress(EOFError):
         while True:
             work = channel.recv()
+            if work is None:
+                continue  # a job was cancelled when it was done
             try:
                 channel.send(_Done(work(_ProgressSender(channel))))
+            except _CancelledError:
+                channel.send(_Cancelled())
             except Exception as error:  # noqa: BLE001 - the parent raises it
                 channel.send(_WorkError(error))
 
@@ -235,7 +281,7 @@ class _NoticeSender:
 
 
 class _ProgressSender:
-    """Sends the share that is done to the parent, a few times a second."""
+    """Sends the share that is done to the parent, a few times a second, if the job goes on."""
 
     def __init__(self, channel: Connection) -> None:
         self._channel = channel
@@ -244,5 +290,8 @@ class _ProgressSender:
     def __call__(self, share: float) -> None:
         now_s = time.monotonic()
         if now_s - self._sent_s >= PROGRESS_INTERVAL_S:
+            if self._channel.poll():  # while a job is done, nothing but that it is cancelled
+                self._channel.recv()
+                raise _CancelledError
             self._sent_s = now_s
             self._channel.send(share)

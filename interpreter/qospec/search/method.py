@@ -6,7 +6,6 @@ from abc import ABC, abstractmethod
 from fractions import Fraction
 from typing import TYPE_CHECKING, ClassVar
 
-from qospec.catalogue.kinds import discover
 from qospec.model.suite import GoalResult
 from qospec.search.classification import Classification, conditional_throughput
 from qospec.search.progress import Progress
@@ -93,13 +92,11 @@ def undecided(bounds: Bounds, goal: int) -> Fraction | None:
 
 def begin(search: Search) -> Progress:
     """Return the progress of a search without trials."""
-    kind = discover().of("method")[search.method]
-    method = kind.build(**{name: getattr(search, name) for name in kind.parameters})
     goals = search.goals
     scales = tuple(scale_of(search, goal) for goal in goals)
-    most_loads = tuple(method.most_loads(search, each) for each in scales)
+    most_loads = tuple(search.chooser.most_loads(search, each) for each in scales)
     order = sorted(range(len(goals)), key=lambda number: (goals[number].loss, goals[number].exceed))
-    return Progress(search, method, scales, most_loads, tuple(order))
+    return Progress(search, scales, most_loads, tuple(order))
 
 
 def next_trial(progress: Progress) -> Request | Outcome:
@@ -110,7 +107,7 @@ def next_trial(progress: Progress) -> Request | Outcome:
     """
     if progress.trials < most_trials(progress):
         for number in progress.order:
-            load = progress.method.next_load(progress, number)
+            load = progress.search.chooser.next_load(progress, number)
             if load is not None:
                 here = progress.at(load)
                 goal = progress.search.goals[number]
@@ -141,7 +138,8 @@ def _result(progress: Progress, number: int) -> GoalResult:
     return GoalResult(
         None if lower is None else lower.load,
         None if upper is None else upper.load,
-        progress.method.next_load(progress, number) is None,
+        progress.search.chooser.next_load(progress, number) is None,
+        not (lower and upper) or progress.scales[number].near(lower.load, upper.load),
         None if lower is None else conditional_throughput(goal, lower.load, lower.trials),
         _inversion(progress, number),
     )

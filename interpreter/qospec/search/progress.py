@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from bisect import bisect_left
 from dataclasses import field, replace
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from qospec.dataclass import dataclass
 from qospec.search.classification import Classification, classify, looks_good, sums_of
@@ -48,7 +48,6 @@ class Progress:
 
     Attributes:
         search: What is searched, and its goals.
-        method: By which its loads are chosen.
         scales: Of each goal, the loads that may be tried.
         most_loads: Of each goal, the largest number of loads that are tried for it.
         order: The numbers of the goals, beginning with the strictest, whose load is the lowest.
@@ -57,7 +56,6 @@ class Progress:
     """
 
     search: Search
-    method: Any
     scales: tuple[Scale, ...] = field(compare=False, repr=False)
     most_loads: tuple[int, ...]
     order: tuple[int, ...]

@@ -113,12 +113,17 @@ def test_an_interrupt_ends_with_130_wherever_it_comes(
 LONG = "100_000 s"
 
 
+def children_of(pid: int) -> list[int]:
+    children = Path(f"/proc/{pid}/task/{pid}/children").read_text("utf-8")
+    return [int(child) for child in children.split()]
+
+
 def workers_of(process: subprocess.Popen[str]) -> list[int]:
-    children = Path(f"/proc/{process.pid}/task/{process.pid}/children").read_text("utf-8")
     return [
-        int(child)
-        for child in children.split()
-        if b"spawn_main" in Path(f"/proc/{child}/cmdline").read_bytes()
+        worker
+        for child in children_of(process.pid)
+        if b"forkserver" in Path(f"/proc/{child}/cmdline").read_bytes()
+        for worker in children_of(child)
     ]
 
 

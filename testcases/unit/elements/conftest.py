@@ -29,11 +29,13 @@ class Outcome(NamedTuple):
         departures: By output.
         lost: Of each: cause, element, connection and `sent_ps`.
         waits: When each that waited came, and until when it did; if the setting asks for it.
+        services: When the element began to work on each, and when it ended; likewise.
     """
 
     departures: tuple[Batch, ...]
     lost: list[tuple[str, str, int, int]]
     waits: list[tuple[int, int]]
+    services: list[tuple[int, int]]
 
 
 class Lab:
@@ -68,7 +70,7 @@ class Lab:
         """Carry cells through an element, in one piece or cut at some times."""
         state = element.start(setting)
         departures = [empty() for _ in element.outputs]
-        lost, waits = [], []
+        lost, waits, services = [], [], []
         done = [0] * len(batches)
         for until_ps in (*sorted(cuts), FOREVER_PS):
             stops = [int(batch.at_ps.searchsorted(until_ps)) for batch in batches]
@@ -82,8 +84,10 @@ class Lab:
                     lost.append((loss.cause, loss.element, int(connection), int(sent_ps)))
             if step.waits is not None:
                 waits += zip(*(times.tolist() for times in step.waits), strict=True)
+            if step.services is not None:
+                services += zip(*(times.tolist() for times in step.services), strict=True)
             done = stops
-        return Outcome(tuple(departures), lost, waits)
+        return Outcome(tuple(departures), lost, waits, services)
 
 
 @pytest.fixture(scope="session")

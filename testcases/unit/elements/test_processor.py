@@ -3,11 +3,14 @@
 The book looks at each packet anew, with nothing carried but a list of what has been accepted.
 """
 
+from fractions import Fraction
+from math import floor
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from qospec.catalogue.kinds import Buffer
+from qospec.catalogue.kinds import Buffer, Curve
 from qospec.elements.processor import Processor
 from qospec.engine.items.batch import FOREVER_PS
 
@@ -34,23 +37,48 @@ def after_interruptions(start_ps, work_ps, pauses):
         now_ps = ahead
 
 
+def time_ps(times, size):
+    """Return the time of a size, on the line between its neighbours, to the nearest ps."""
+    if isinstance(times, int):
+        return times
+    below = max((point for point in times.points if point[0] <= size), default=None)
+    above = min((point for point in times.points if point[0] >= size), default=None)
+    if below is None or above is None or below == above:
+        return (below or above)[1]
+    share = Fraction(size - below[0], above[0] - below[0])
+    return floor(below[1] + share * (above[1] - below[1]) + Fraction(1, 2))
+
+
 def cost_ps(processor, size, ahead):
     segments = -(-(size + processor.headroom) // processor.segment)
-    took = processor.per_packet + processor.per_byte * size
+    took = time_ps(processor.per_packet, size) + processor.per_byte * size
     took += processor.per_segment * (segments - 1)
     return took + (processor.per_size_change if ahead not in (None, size) else 0)
 
 
-def by_the_book(processor, packets, pauses):
-    """Return (number, way, when done) of those that leave, the causes of the others, and waits."""
-    accepted, left, lost, waits = [], [], {}, []
+def up_again(processor, down_ps, restarts):
+    """Return when a restart ends; one that it is told during that begins it anew."""
+    up_ps = down_ps + processor.restart_time
+    for each in sorted(restarts):
+        up_ps = each + processor.restart_time if down_ps <= each < up_ps else up_ps
+    return up_ps
+
+
+def by_the_book(processor, packets, pauses, restarts=()):
+    """Return (number, way, when done) of those that leave, causes of others, waits, services."""
+    accepted, left, lost, waits, services = [], [], {}, [], []
     # Accepted since the last start: when begun, when done, way, size.
-    busy_ps = down_ps = up_ps = None
+    busy_ps = watchdog_ps = None
+    up_ps = 0
     for number, (now_ps, way, size) in enumerate(packets):
-        if up_ps is not None and now_ps >= up_ps:
-            accepted, down_ps = [(up_ps, up_ps, -1, None)], None
-            up_ps = None
-        if down_ps is not None and now_ps >= down_ps:
+        while True:
+            told = [each for each in restarts if each >= up_ps]
+            down_ps = min([*told, FOREVER_PS] if watchdog_ps is None else [*told, watchdog_ps])
+            ends_ps = up_again(processor, down_ps, restarts)
+            if now_ps < ends_ps:
+                break
+            accepted, watchdog_ps, up_ps = [(ends_ps, ends_ps, -1, None)], None, ends_ps
+        if now_ps >= down_ps:
             lost[number] = "reboot"
             continue
         free_ps = accepted[-1][1] if accepted else 0
@@ -68,19 +96,29 @@ def by_the_book(processor, packets, pauses):
             continue
         busy_ps = now_ps if now_ps >= free_ps else busy_ps
         accepted.append((begun_ps, done_ps, way, size))
-        waits.append((now_ps, begun_ps))
-        if processor.restart_time and done_ps > busy_ps + processor.watchdog_timeout:
+        timeout_ps = processor.watchdog_timeout
+        if processor.restart_time and timeout_ps and done_ps > busy_ps + timeout_ps:
+            watchdog_ps = watchdog_ps or busy_ps + timeout_ps
+            down_ps = min(down_ps, watchdog_ps)
+        if done_ps > down_ps:
             lost[number] = "reboot"
-            down_ps = busy_ps + processor.watchdog_timeout
-            up_ps = down_ps + processor.restart_time
         else:
             left.append((number, way, done_ps))
-        if down_ps is not None:
-            waits[-1] = (now_ps, min(begun_ps, down_ps))
-    return left, lost, [(came, until) for came, until in waits if until > came]
+        waits.append((now_ps, min(begun_ps, down_ps)))
+        services.append((begun_ps, min(done_ps, down_ps)))
+    return (
+        left,
+        lost,
+        *([pair for pair in pairs if pair[1] > pair[0]] for pairs in (waits, services)),
+    )
 
 
 # ---- drawn examples
+
+
+BOTH_SIDES = Curve(((64, 5 * US), (900, 9 * US + 1), (1_400, 7 * US)))
+"""Packets of 1,500 bytes are beyond it."""
+FALLING = Curve(((65, 8 * US), (1_501, 3 * US)))
 
 
 @st.composite
@@ -89,7 +127,7 @@ def processors(draw):
     amounts = [1, 2, 5, 2**40] if unit == "packet" else [63, 64, 200, 1_600]
     every_ps = draw(st.sampled_from([100 * US, 137 * US]))
     return Processor(
-        per_packet=draw(st.sampled_from([1, 5 * US, 7 * US + 1])),
+        per_packet=draw(st.sampled_from([1, 5 * US, 7 * US + 1, BOTH_SIDES, FALLING])),
         limit=Buffer(draw(st.sampled_from(amounts)), unit),
         ports=draw(st.integers(1, 3)),
         shared=draw(st.booleans()),
@@ -105,7 +143,7 @@ def processors(draw):
         random_interruption_every=110 * US,
         random_interruption_lengths=draw(st.sampled_from(["constant", "uniform", "exponential"])),
         restart_time=draw(st.sampled_from([0, 1, 50 * US])),
-        watchdog_timeout=draw(st.sampled_from([5 * US, 12 * US, 40 * US])),
+        watchdog_timeout=draw(st.sampled_from([0, 5 * US, 12 * US, 40 * US])),
     )
 
 
@@ -117,7 +155,7 @@ def packets(draw, ways):
     for gap_ps in draw(st.lists(gaps, max_size=40)):
         now_ps += gap_ps
         found.append(
-            (now_ps, draw(st.integers(0, ways - 1)), draw(st.sampled_from([64, 64, 1_500])))
+            (now_ps, draw(st.integers(0, ways - 1)), draw(st.sampled_from([64, 64, 777, 1_500])))
         )
     return sorted(found, key=lambda packet: packet[:2])
 
@@ -134,20 +172,22 @@ def pauses_of(lab, processor, until_ps):
     return [(begin, begin + length_ps) for begin in begins]
 
 
-def carried(lab, processor, coming, cuts):
-    """Return (number, way, when done) of those that leave, the causes of the others, and waits."""
+def carried(lab, processor, coming, cuts, restarts=()):
+    """Return (number, way, when done) of those that leave, causes of others, waits, services."""
     batches = []
     for way in range(processor.ports):
         mine = [(n, t, size) for n, (t, its, size) in enumerate(coming) if its == way]
         numbers, times, sizes = zip(*mine, strict=True) if mine else ((), (), ())
         batches.append(lab.cells(times, size_bytes=sizes, sent_ps=numbers))
-    got = lab.carry(processor, lab.setting(watched=True), *batches, cuts=cuts)
+    setting = lab.setting(watched=True, restarts_ps=restarts)
+    got = lab.carry(processor, setting, *batches, cuts=cuts)
     left = [
         (int(number), way, int(done_ps))
         for way, batch in enumerate(got.departures)
         for number, done_ps in zip(batch.sent_ps, batch.at_ps, strict=True)
     ]
-    return sorted(left), {number: cause for cause, _, _, number in got.lost}, got.waits
+    causes = {number: cause for cause, _, _, number in got.lost}
+    return sorted(left), causes, got.waits, got.services
 
 
 @given(data=st.data(), processor=processors())
@@ -159,7 +199,12 @@ def test_it_works_by_the_book(lab, data, processor):
     pauses = [
         pause for pause in pauses_of(lab, processor, first_ps + 4_000 * US) if pause[1] >= first_ps
     ]
-    assert carried(lab, processor, coming, cuts) == by_the_book(processor, coming, pauses)
+    told = st.lists(
+        st.integers(first_ps, first_ps + 400 * US) | st.sampled_from([0, 1]), max_size=4
+    )
+    restarts = tuple(sorted(data.draw(told))) if processor.restart_time else ()
+    expected = by_the_book(processor, coming, pauses, restarts)
+    assert carried(lab, processor, coming, cuts, restarts) == expected
 
 
 # ---- by hand
@@ -169,8 +214,9 @@ def simple(**fields):
     return Processor(**{"per_packet": 10 * US, "limit": Buffer(2, "packet"), **fields})
 
 
-def times(lab, processor, at_ps, **columns):
-    got = lab.carry(processor, lab.setting(), lab.cells(at_ps, **columns))
+def times(lab, processor, at_ps, restarts=(), **columns):
+    setting = lab.setting(restarts_ps=restarts)
+    got = lab.carry(processor, setting, lab.cells(at_ps, **columns))
     return got.departures[0].at_ps.tolist(), [cause for cause, *_ in got.lost]
 
 
@@ -197,6 +243,27 @@ def test_a_packet_costs_by_packet_byte_segment_and_change(lab):
     assert second - MS == 10 * US + 481 * 1_000 + US + 3 * US
 
 
+def test_a_curve_is_straight_between_its_points_and_level_beyond(lab):
+    """From 100 to 103 bytes are 10 ps: a third is 3.33 ps, two thirds 6.67."""
+    processor = simple(per_packet=Curve(((100, 1_000), (103, 1_010), (203, 510))))
+    sizes = [46, 100, 101, 102, 103, 104, 203, 1_500]
+    done, _ = times(lab, processor, [n * MS for n in range(8)], size_bytes=sizes)
+    took = [at_ps - n * MS for n, at_ps in enumerate(done)]
+    assert took == [1_000, 1_000, 1_003, 1_007, 1_010, 1_005, 510, 510]
+
+
+def test_half_a_ps_of_a_curve_is_rounded_up(lab):
+    processor = simple(per_packet=Curve(((100, 7), (102, 8), (104, 7))))
+    done, _ = times(lab, processor, [0, MS], size_bytes=[101, 103])
+    assert done == [8, MS + 8]
+
+
+def test_a_service_is_busy_with_its_interruptions_and_not_with_others(lab):
+    processor = simple(housekeeping=4 * US, housekeeping_every=100 * US, housekeeping_phase=5 * US)
+    got = lab.carry(processor, lab.setting(watched=True), lab.cells([0, 101 * US, 106 * US]))
+    assert got.services == [(0, 14 * US), (101 * US, 115 * US), (115 * US, 125 * US)]
+
+
 def test_an_interruption_suspends_work_and_goes_ahead_of_what_comes_with_it(lab):
     processor = simple(housekeeping=4 * US, housekeeping_every=100 * US, housekeeping_phase=5 * US)
     assert times(lab, processor, [0, 105 * US])[0] == [14 * US, 119 * US]
@@ -212,6 +279,42 @@ def test_a_watchdog_starts_it_anew_again_and_again(lab):
 def test_one_that_is_never_overloaded_is_never_started_anew(lab):
     processor = simple(restart_time=100 * US, watchdog_timeout=10 * US)
     assert times(lab, processor, [0, 10 * US, 20 * US])[1] == []
+
+
+def test_what_is_not_done_when_it_restarts_is_lost_and_what_comes_until_it_is_up_again(lab):
+    """At 20 us the second is done, and leaves; the third has waited, and the fourth comes then."""
+    processor = simple(restart_time=100 * US)
+    at_ps = [0, 0, 0, 20 * US, 119 * US, 120 * US, 120 * US]
+    done, lost = times(lab, processor, at_ps, (20 * US,))
+    assert done == [10 * US, 20 * US, 130 * US, 140 * US]
+    assert lost == ["reboot"] * 3
+
+
+def test_a_packet_in_service_is_lost(lab):
+    assert times(lab, simple(restart_time=5 * US), [0], (9 * US,)) == ([], ["reboot"])
+
+
+def test_a_restart_during_a_restart_begins_it_anew(lab):
+    processor = simple(restart_time=100 * US)
+    done, lost = times(lab, processor, [0, 149 * US, 150 * US], (10 * US, 50 * US))
+    assert (done, lost) == ([10 * US, 160 * US], ["reboot"])
+
+
+def test_a_watchdog_does_not_watch_what_was_before_a_restart(lab):
+    """Without the restart, it would have been busy for 25 us at 25 us."""
+    processor = simple(restart_time=US, watchdog_timeout=25 * US, limit=Buffer(9, "packet"))
+    done, lost = times(lab, processor, [0, 0, 0, 21 * US, 21 * US], (20 * US,))
+    assert (done, lost) == ([10 * US, 20 * US, 31 * US, 41 * US], ["reboot"])
+
+
+def test_without_a_timeout_there_is_no_watchdog(lab):
+    processor = simple(restart_time=US, limit=Buffer(9, "packet"))
+    assert times(lab, processor, [0] * 9)[1] == []
+
+
+def test_one_that_cannot_restart_is_not_told_to(lab):
+    with pytest.raises(ValueError, match="cannot restart"):
+        times(lab, simple(), [0], (US,))
 
 
 def test_interruptions_that_leave_no_time_are_refused():

@@ -192,3 +192,16 @@ def test_a_plan_warns_of_a_point_that_is_too_short_even_at_the_highest_load(
     assert planned(POINTS.replace("LENGTH", "4 ms"))
     (warning,) = problems.all
     assert warning.message == "of 80 delays, `there.f.delay.p99` is the longest"
+
+
+def test_the_items_of_a_point_are_counted_at_its_own_load(planned, problems) -> None:
+    """Of 20,000 cells/s in 10 ms there are 200; of 1,000 cells/s, ten."""
+    slow = "point slow { rate = 1_000 cell/s, measure = 10 ms }\n  point fast {"
+    fast = POINTS.replace("point there { rate = ndr.rate", f"{slow} rate = 20_000 cell/s")
+    fast = fast.replace("require f.clr < 1%", "expect s: slow.f.delay.p50 < 1 ms")
+    fast = fast.replace("LENGTH", "10 ms").replace("there.f", "fast.f")
+    assert planned(fast)
+    assert not problems.all
+    assert planned(fast.replace("fast.f.delay.p99", "slow.f.delay.p99"))
+    (warning,) = problems.all
+    assert warning.message == "of 10 delays, `slow.f.delay.p99` is the longest"

@@ -81,7 +81,7 @@ def test_an_irregular_ndr_is_judged_by_the_bound_that_exists(ndr, bound, expecte
 
 
 def test_an_ndr_whose_search_did_not_end_may_be_anything_above_its_lower_bound() -> None:
-    read = reader((100, None), complete=False)
+    read = reader((100, None), ended=False)
     assert decided(Operation(">=", (NDR, number(101))), read) is None
     assert decided(Operation(">=", (NDR, number(100))), read) is True
     assert limits(NDR, read) == Bounds(Fraction(100), None)
@@ -233,7 +233,7 @@ def test_bounds_one_step_apart_give_the_load_exactly(operator, bound, expected) 
     [
         ((100, None), {}, "no load was bad up to the highest of the range"),
         ((None, 10), {}, "no load was good down to the lowest of the range"),
-        ((1, 10), {"complete": False}, "the search ended before its bounds were close enough"),
+        ((1, 10), {"ended": False}, "the search ended before its bounds were close enough"),
         ((None, None), {}, "no bound was found"),
     ],
 )
@@ -249,5 +249,5 @@ def test_a_goal_that_was_not_searched_has_no_value() -> None:
 
 
 def test_an_ndr_that_is_not_as_close_as_asked_is_not_regular() -> None:
-    assert decided(REGULAR, reader(complete=False)) is False
-    assert decided(Operation(">=", (NDR, number(100))), reader(complete=False)) is True
+    assert decided(REGULAR, reader(ended=False)) is False
+    assert decided(Operation(">=", (NDR, number(100))), reader(ended=False)) is True

@@ -33,10 +33,19 @@ test t = {base} on bench {{
   {criteria}
 }}
 """
+RESTARTING = """core = processor {{ per_packet = 25 us, limit = 64 pkt, restart_time = {} }}
+  queue = fifo {{ limit = 64 pkt }}
+  west.rx -> core -> queue -> east.tx"""
 DEVICES = {
     "processor": """core = processor { per_packet = 25 us, limit = 64 pkt }
   queue = fifo { limit = 64 pkt }
   west.rx -> core -> queue -> east.tx""",
+    "restarting": RESTARTING.format("50 ms"),
+    "slow to restart": RESTARTING.format("60 ms"),
+    "two stages": """first = processor { per_packet = 25 us, limit = 10_000 pkt }
+  second = processor { per_packet = 27 us, limit = 4 pkt }
+  queue = fifo { limit = 64 pkt }
+  west.rx -> first -> second -> queue -> east.tx""",
     "queue": """queue = fifo { limit = 64 pkt }
   west.rx -> queue -> east.tx""",
     "policer": """meter = police { cir = 19.3 Mbit/s @ip, cbs = 50 kB }

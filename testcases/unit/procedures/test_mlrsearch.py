@@ -22,7 +22,7 @@ def bounds(goal):
 
 def test_ndr_and_pdr_are_intervals_around_what_is_served(carried_out):
     base = BASE.replace("PARTIAL", "5%")
-    documents = carried_out(base, "processor", "rate = load, size = size")
+    documents = carried_out(base, "processor", "rate = load, size = size, phases = even")
     goals = found(documents["size=64B-frame"])
     for name, lost in (("ndr", Fraction(0)), ("pdr", Fraction(1, 20))):
         lower, upper = bounds(goals[name])
@@ -39,3 +39,17 @@ def test_delays_are_reported_at_three_shares_of_the_pdr(carried_out):
     labels = [each["label"] for each in document["statements"]]
     assert labels == [f"delay_at_{share}[pdr_{share}.user]" for share in (10, 50, 90)]
     assert [phase["name"] for phase in document["phases"]] == ["load", "pdr_10", "pdr_50", "pdr_90"]
+
+
+def test_without_random_phases_one_trial_decides_a_load(carried_out):
+    """By default 11 trials of 21 decide: a flow begins at a random time. Source: RFC 9971."""
+    trials = {}
+    for phases in ("random", "even"):
+        base = BASE.replace("PARTIAL", "0.5%").replace(", 1_518 B @frame", "")
+        base = base.replace("100 ms", "10 ms").replace("2.1 s", "210 ms")
+        sent = f"rate = load, size = size, phases = {phases}"
+        (document,) = carried_out(base, "processor", sent).values()
+        trials[phases] = document["phases"][0]["trials"]
+        assert found(document)["ndr"]["complete"]
+    assert len({each["load"]["value"] for each in trials["even"]}) == len(trials["even"])
+    assert len(trials["random"]) > 5 * len(trials["even"])

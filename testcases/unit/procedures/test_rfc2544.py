@@ -121,8 +121,8 @@ def test_throughput_alone_is_one_search(carried_out):
         ("throughput", SENT, "E0105", "`throughput` needs `line`"),
         ("throughput(line = 100 Mbit/s @line)", "rate = 1 Mbit/s @line, size = size", "E0514",
          "`throughput` needs a flow that uses `load`"),
-        ("throughput(line = 100 Mbit/s @line)", "rate = load, size = 64 B @frame", "W0623",
-         "`size` is never used"),
+        ("throughput(line = 100 Mbit/s @line)", "rate = load, size = 64 B @frame", "E0514",
+         "`throughput` needs a flow that uses `size`"),
         ("throughput(line = 100)", SENT, "E0204", "`line` is a bit rate"),
         ("throughput(line = 100 Mbit/s @line, sizes = [64 B @ip])", SENT, "E0212", "@ip"),
         ("throughput(line = 100 bit/s @line)", SENT, "E0301", "one packet in 1000 s"),
@@ -190,3 +190,60 @@ def test_a_processor_recovers_as_soon_as_the_overload_ends(carried_out):
     assert small["lost[overload.user]"] > 0
     assert small["recovery[overload.user]"] == 0
     assert (large["lost[overload.user]"], large["recovery[overload.user]"]) == (0, 0)
+
+
+RESET = """rfc2544.reset(
+  line = 100 Mbit/s @line, dut = dut, duration = 20 ms, watch = 100 ms
+)"""
+FAST = "expect fast: restarting.user.longest_outage within 100 us of 50 ms"
+
+
+def test_a_device_restarts_for_as_long_as_it_takes(carried_out):
+    """From the last frame to the next are 50 ms, and 25 us for the next, or 50 us more at most.
+
+    The last one left up to 25 us before, and the next one arrives up to a frame, 23 us, after that.
+    """
+    (document,) = carried_out(RESET, "restarting", SENT, FAST).values()
+    assert document["verdict"] == "pass"
+    found = reported(document)["reset_time[restarting.user]"] * 10**6
+    assert 50_025 <= found <= 50_075
+    assert reported(document)["lost[restarting.user]"] >= 50e-3 * SERVED_PER_S
+
+
+def test_a_device_that_restarts_more_slowly_fails(carried_out):
+    (document,) = carried_out(RESET, "slow to restart", SENT, FAST).values()
+    assert document["verdict"] == "fail"
+    assert reported(document)["reset_time[restarting.user]"] >= Fraction(60, 1_000)
+
+
+def test_an_outage_up_to_the_end_is_inconclusive(carried_out):
+    """Of a device that takes 60 ms, 50 ms are watched."""
+    short = RESET.replace("100 ms\n", "50 ms\n")
+    (document,) = carried_out(short, "slow to restart", SENT, FAST).values()
+    assert document["verdict"] == "inconclusive"
+
+
+def test_a_device_that_cannot_restart_is_refused(carried_out, problems):
+    with pytest.raises(AssertionError):
+        carried_out(RESET, "processor", SENT)
+    (error,) = problems.errors
+    assert (error.code, error.message) == ("E0523", "`dut` cannot restart")
+    assert "made of: processor fifo" in error.notes[0]
+
+
+def test_a_deep_queue_goes_on_losing_after_the_overload(carried_out):
+    """A stage of 40,000 packets/s with a deep queue feeds one of 37,037/s with a shallow one.
+
+    At 110 % of the throughput, the first gets more than it serves, and its queue grows for 50 ms.
+    At half of that it goes on at its full rate until the queue is empty, and the second loses. The
+    last lost packet was sent then, or less than 1 ms earlier: it loses one in some 14 packets.
+    """
+    sizes = "sizes = [64 B @frame]"
+    base = f"rfc2544.recovery(line = 100 Mbit/s @line, {sizes}, duration = 50 ms)"
+    (found,) = carried_out(base, "two stages", SENT).values()
+    (load,) = (Fraction(goal["lower"]["value"]) / 672 for goal in goals(found).values())
+    over = Fraction(11, 10) * load
+    waiting = (over - SERVED_PER_S) * Fraction(1, 20)
+    empty_s = waiting / (SERVED_PER_S - over / 2)
+    assert waiting > 30
+    assert empty_s - Fraction(1, 1_000) < reported(found)["recovery[overload.user]"] <= empty_s

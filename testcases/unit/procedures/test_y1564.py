@@ -15,8 +15,9 @@ SENT = "rate = load, size = 512 B @frame"
 
 @pytest.fixture
 def activated(carried_out):
-    def run(device, eir="", out="media.fast_ethernet", base=BASE):
-        (document,) = carried_out(base.replace("EIR", eir), device, SENT, out=out).values()
+    def run(device, eir="", out="media.fast_ethernet", base=BASE, criteria=""):
+        cases = carried_out(base.replace("EIR", eir), device, SENT, criteria, out=out)
+        (document,) = cases.values()
         return document
 
     return run
@@ -47,11 +48,12 @@ def test_each_step_reports_the_four_performance_attributes(activated):
     document = activated("policer")
     (table,) = grids([document], 110, 40)
     assert [column.head for column in table.columns] == [
-        "at", "information_rate", "frame_loss_ratio", "transfer_delay", "delay_variation"
+        "at", "verdict", "information_rate", "frame_loss_ratio", "transfer_delay",
+        "delay_variation",
     ]  # fmt: skip
     steps = ["cir_25", "cir_50", "cir_75", "cir_100", "excess", "policed", "performance"]
-    assert table.columns[0].cells == [f"{step}.user" for step in steps]
-    assert float(table.columns[1].cells[3]) == pytest.approx(20, rel=1e-3)
+    assert table.columns[0].cells == steps
+    assert float(table.columns[2].cells[3]) == pytest.approx(20, rel=1e-3)
 
 
 def test_without_a_policer_too_much_passes(activated):
@@ -99,3 +101,13 @@ def test_the_policing_step_depends_on_the_excess_rate(activated):
     assert max(rates(large).values()) == pytest.approx(30_000_000, rel=1e-3)
     small = activated("queue", eir="eir = 2 Mbit/s @frame,")
     assert max(rates(small).values()) == pytest.approx(27_000_000, rel=1e-3)
+
+
+def test_only_the_service_is_judged_and_not_what_is_sent_beside_it(activated):
+    """At 1 Mbit/s, less than CIR, or at 40 Mbit/s, more than CIR and EIR."""
+    for rate in (1, 40):
+        slow = f"flow other = packets {{ rate = {rate} Mbit/s @frame, size = 512 B @frame }}"
+        document = activated("queue", criteria=f"{slow} from a to b")
+        assert failed(document) == ["at_most[policed.user]"]
+        assert document["phases"][0]["flows"] == ["user", "other"]
+        assert not any("other" in each["text"] for each in document["statements"])

@@ -7,7 +7,8 @@ import pytest
 from qospec.catalogue.kinds import discover
 from qospec.check import check
 from qospec.diagnostics import Problems
-from qospec.record.outcome import flow_documents
+from qospec.plan.plan import Bounds, plan
+from qospec.record.outcome import flow_documents, frame
 
 BENCH = """qos 1
 import std.media
@@ -73,7 +74,11 @@ def flows(folder: Path, sweep: str, flow: str):
     problems = Problems()
     suite = check([path], discover(), problems)
     assert not problems.errors, problems.errors
-    return flow_documents(suite.tests[0])
+    return told(suite)
+
+
+def told(suite):
+    return flow_documents(flow for case in suite.tests[0].cases for flow in case.flows)
 
 
 @pytest.mark.parametrize(
@@ -100,9 +105,9 @@ def flows(folder: Path, sweep: str, flow: str):
 def test_what_is_declared_and_what_is_emitted_stand_beside_each_other(
     tmp_path: Path, flow, contract, source
 ) -> None:
-    (told,) = flows(tmp_path, "sweep n in [1]", flow)
-    assert told["contract"] == contract
-    assert told["source"].startswith(source)
+    (shown,) = flows(tmp_path, "sweep n in [1]", flow)
+    assert shown["contract"] == contract
+    assert shown["source"].startswith(source)
 
 
 def test_a_swept_value_that_is_the_default_is_shown_like_the_others(tmp_path: Path) -> None:
@@ -113,7 +118,29 @@ def test_a_swept_value_that_is_the_default_is_shown_like_the_others(tmp_path: Pa
 
 def test_a_law_of_sizes_is_shown_as_it_is_written() -> None:
     path = Path(__file__).parents[2] / "language" / "accept" / "sizes_drawn_by_a_law.qos"
-    first, _, third = flow_documents(check([path], discover(), Problems()).tests[0])
+    first, _, third = told(check([path], discover(), Problems()))
     said = ["size", "exponential(500 B, min = 40 B, max = 1500 B) @ip"]
     assert said in first["contract"]
     assert [said[0], said[1].replace("500 B,", "200 B,", 1)] in third["contract"]
+
+
+PHASES = """search load in 1_000 cell/s .. 100_000 cell/s {
+    goal good { loss = 0 }
+    trial = 10 ms
+  }
+  point half { load = 50% of good.load, measure = 10 ms }
+  flow f = ubr { pcr = load } from a to b
+"""
+
+
+def test_a_flow_of_phases_is_shown_from_its_lowest_load_to_its_highest(tmp_path: Path) -> None:
+    """Half of the lowest load of the search is what the point may send at least."""
+    path, problems = tmp_path / "a.qos", Problems()
+    head, _, _ = BENCH.partition("  SWEEP")
+    path.write_text(f"{head}  {PHASES}}}\n", encoding="utf-8")
+    suite = check([path], discover(), problems)
+    plans = plan(suite, "0", Bounds(), problems)
+    assert not problems.errors, problems.errors
+    (shown,) = frame(suite, plans, "0", {"qospec": "1"})["tests"][0]["flows"]
+    assert shown["traffic"] == "ubr, 500 cell/s to 100_000 cell/s"
+    assert shown["contract"] == [["pcr", "500 cell/s to 100_000 cell/s"]]

@@ -149,7 +149,7 @@ def test_what_a_single_case_reports_in_loops_has_a_row_for_each_index():
     labels = [f"{name}[{at}.user]" for at in ("idle", "busy") for name in ("rate", "lost")]
     reports = [report(label, number) for number, label in enumerate(labels)]
     (grid,) = grids([case({}, reports)], 80, 40)
-    assert text(grid) == ["at | rate | lost", "idle.user | 0 | 1", "busy.user | 2 | 3"]
+    assert text(grid) == ["at | rate | lost", "idle | 0 | 1", "busy | 2 | 3"]
     (mixed,) = grids([case({}, reports[:-1])], 80, 40)
     assert [column.head for column in mixed.columns] == labels[:-1]
 
@@ -161,3 +161,91 @@ def test_decimal_points_are_below_each_other():
     (grid,) = grids(cases, 80, 40)
     assert aligned(grid.columns[1]) == ["0   ", "1.25", "12.00"]
     assert grid.columns[1].width == 5
+
+
+def activated(size, policed="pass", **more):
+    """Return a case as one of Y.1564: two steps, each judged, with values of long names."""
+    statements = [
+        report(f"a_rather_long_{name}[{step}.user]", number)
+        for number, step in enumerate(("cir_100", "policed"))
+        for name in ("rate", "delay", "variation")
+    ]
+    judged = [
+        report(f"at_most[{step}.user]", 1, kind="expect", verdict=verdict)
+        for step, verdict in (("cir_100", "pass"), ("policed", policed))
+    ]
+    return case({"size": size}, [*statements, *judged], policed, **more)
+
+
+def test_the_steps_of_a_sweep_are_rows_each_with_its_own_verdict():
+    cases = [activated("64B"), activated("128B", "fail")]
+    (grid,) = grids(cases, 60, 40)
+    assert text(grid) == [
+        "size | at | verdict | a_rather_long_rate | a_rather_long_delay | a_rather_long_variation",
+        "64 B | cir_100 | pass | 0 | 0 | 0",
+        "64 B | policed | pass | 1 | 1 | 1",
+        "128 B | cir_100 | pass | 0 | 0 | 0",
+        "128 B | policed | fail | 1 | 1 | 1",
+    ]
+
+
+def test_a_step_does_not_pass_where_something_else_failed_in_its_case():
+    cases = [activated("64B"), activated("128B")]
+    other = report("lost", 1, kind="expect", verdict="fail")
+    cases[1] |= {"verdict": "fail", "statements": [*cases[1]["statements"], other]}
+    (grid,) = grids(cases, 60, 40)
+    assert grid.columns[2].cells == ["pass", "pass", "fail", "fail"]
+
+
+def test_a_case_without_results_has_a_row_among_the_steps_of_others():
+    error = case({"size": "128B"}, [], "error")
+    not_run = case({"size": "256B"}, [], "inconclusive", ran=False)
+    (grid,) = grids([activated("64B"), error, not_run], 60, 40)
+    assert text(grid)[3:] == ["128 B |  | error |  |  | ", "256 B |  |  |  |  | "]
+
+
+def test_steps_are_no_rows_where_a_row_for_each_case_fits():
+    (grid,) = grids([activated("64B"), activated("128B")], 200, 40)
+    assert grid.rows == 2
+
+
+def lossy(size, *shares):
+    """Return a case with a search by steps of 10 Mbit/s, which tried the last loads only."""
+    trials = [
+        {
+            "load": {"value": str(n * 10**7), "unit": "bit/s", "text": f"{n * 10} Mbit/s"},
+            "sent": 1_000, "lost": lost,
+        }
+        for n, lost in enumerate(shares, 1)
+        if lost is not None
+    ]  # fmt: skip
+    search = {
+        "kind": "search", "variable": "load", "method": "step", "trials": trials,
+        "goals": [{"name": "frame_loss", "loss": None, "lower": None, "upper": None,
+                   "complete": True, "notes": []}],
+    }  # fmt: skip
+    return case({"size": size}, [report("lost", 0)], phases=[search])
+
+
+def test_a_frame_loss_curve_is_a_table_with_the_loads_as_columns():
+    """RFC 2544, 26.3. Loads below the first two without loss are not tried."""
+    cases = [lossy("64B", 0, 0, 125, 500), lossy("128B", None, None, 0, 0)]
+    _, curve = grids(cases, 80, 40)
+    assert curve.title == "frame_loss: loss in % at each load in Mbit/s"
+    assert text(curve) == [
+        "size | 10 | 20 | 30 | 40", "64 B | 0 | 0 | 12.5 | 50.0", "128 B |  |  | 0 | 0"
+    ]  # fmt: skip
+
+
+def test_a_frame_loss_curve_of_very_many_loads_has_them_as_rows():
+    _, curve = grids([lossy("64B", *range(40)), lossy("128B", *range(40))], 80, 100)
+    assert text(curve)[:2] == ["load | 64 B | 128 B", "10 | 0 | 0"]
+    assert curve.rows == 40
+
+
+def test_trials_of_one_load_are_one_point_of_the_curve():
+    repeated = lossy("64B", 100, 500)
+    repeated["phases"] *= 2
+    repeated["phases"][1] = lossy("64B", 300, 700)["phases"][0]
+    (_, curve) = grids([repeated], 80, 40)
+    assert text(curve) == ["10 | 20", "20 | 60"]

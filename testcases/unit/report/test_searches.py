@@ -7,11 +7,12 @@ from fractions import Fraction
 
 import pytest
 
+from qospec.report.charts.columns import charted
+from qospec.report.charts.curves import curves
 from qospec.report.charts.sample import sample
 from qospec.report.grid import grids
 from qospec.report.render import render
 from qospec.report.searches import (
-    charted,
     efforts,
     found,
     found_in_words,
@@ -27,7 +28,8 @@ def text(grid):
 
 
 def test_goals_come_before_reports_which_do_not_repeat_them(phased):
-    (grid,) = grids(phased["cases"], 110, 40)
+    grid, curve = grids(phased["cases"], 110, 40)
+    assert curve.title == "loss_free: loss in % at each offered in Mbit/s"
     assert text(grid) == [
         "size | verdict | ndr.load | pdr.load | loss_free.offered | latency.user.delay.mean",
         " |  | Mbit/s | Mbit/s | Mbit/s | us",
@@ -42,7 +44,7 @@ def test_a_report_of_a_load_names_its_goal(phased):
         report["label"] = "throughput"
         (report,) = [each for each in case["statements"] if each["text"] == "ndr.lower"]
         report["label"] = "at_least"
-    (grid,) = grids(phased["cases"], 130, 40)
+    grid, _ = grids(phased["cases"], 130, 40)
     assert text(grid)[0].startswith("size | verdict | throughput | pdr.load | ")
     assert "at_least" in text(grid)[0]
 
@@ -145,6 +147,11 @@ def test_notes_are_shown_once_with_the_number_of_their_cases(phased):
     assert search_notes(phased["cases"][:1])[0].endswith("27.3 Mbit/s")
 
 
+def test_a_point_that_was_not_run_is_no_note_where_the_cause_is_explained(phased):
+    notes = search_notes(phased["cases"], explained=True)
+    assert [note.partition(":")[0] for note in notes] == ["ndr.load", "pdr.load", "pdr.load"]
+
+
 def test_notes_of_points_whose_names_end_in_digits_are_kept_apart():
     points = [
         {"kind": "point", "name": name, "ran": False, "note": "`ndr` has no lower bound"}
@@ -164,12 +171,30 @@ def test_a_note_says_what_a_point_lost():
 def test_bounds_are_drawn_over_a_sweep_as_intervals_once(phased):
     drawn = {column["label"]: column for column in charted(phased["cases"])}
     assert list(drawn) == [
-        "ndr.load", "pdr.load", "loss_free.offered", "ndr.load >= 20% of line",
+        "ndr.load", "pdr.load", "loss_free.offered", "loss_free", "ndr.load >= 20% of line",
         "ndr.load >= 26.8 Mbit/s @line", "latency.user.delay.mean",
     ]  # fmt: skip
     regular, irregular = (sample(each) for each in drawn["ndr.load"]["statements"])
     assert regular.interval == (Fraction(53515625, 2), Fraction(107421875, 4))
     assert (irregular.measured, irregular.interval) == (regular.measured, None)
+
+
+def test_what_several_points_measured_is_one_chart_with_a_line_for_each(phased):
+    for case in phased["cases"]:
+        (report,) = [each for each in case["statements"] if "delay.mean" in each["label"]]
+        case["statements"] += [report | {"label": f"delay[{at}.user]"} for at in ("low", "high")]
+    column = {each["label"]: each for each in charted(phased["cases"])}["delay"]
+    assert [case["parameters"]["point"] for case in column["cases"]] == ["low"] * 2 + ["high"] * 2
+    assert len(column["statements"]) == 4
+
+
+def test_a_frame_loss_curve_is_drawn_over_the_load_with_a_line_for_each_case(phased):
+    column = {each["label"]: each for each in charted(phased["cases"])}["loss_free"]
+    (chart,) = curves(column, column["cases"])
+    assert (chart["over"], chart["by"], chart["unit"]) == ("offered", "size", "%")
+    assert [line["name"] for line in chart["lines"]] == ["64 B", "128 B"]
+    tried = {trial["load"]["value"] for trial in phased["cases"][0]["phases"][1]["trials"]}
+    assert len(chart["lines"][0]["dots"]) == len(tried)
 
 
 def test_what_searches_took_is_the_sum_of_their_trials(phased):
@@ -203,7 +228,7 @@ def test_without_criteria_there_is_one_table_of_the_cases(phased):
         case["statements"] = [each for each in case["statements"] if each["kind"] == "report"]
     page = render(phased, {}, "html")
     assert 'aria-label="Cases of router' not in page
-    assert 'aria-label="What the searches of router found"' in page
+    assert 'aria-label="Results of router"' in page
 
 
 def test_the_method_lists_what_goals_ask_and_which_of_it_is_a_default(phased):

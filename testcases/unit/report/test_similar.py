@@ -103,3 +103,11 @@ def test_equal_values_and_none_have_no_range():
     assert least_and_most(group[0]["statements"][0], group[:1]) == ""
     silent = [case(load, statements=[statement(0, measured=None)]) for load in ("30%", "40%")]
     assert least_and_most(silent[0]["statements"][0], silent) == ""
+
+
+def test_cases_that_lack_different_points_are_not_alike():
+    lacking = [
+        case(f"{load}%", phases=[{"kind": "point", "name": name, "ran": False, "note": "no bound"}])
+        for load, name in ((10, "half"), (20, "whole"), (30, "half"))
+    ]
+    assert [len(group) for group in similar(lacking)] == [2, 1]

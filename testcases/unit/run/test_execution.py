@@ -5,7 +5,7 @@ import signal
 import pytest
 
 from qospec.plan.plan import CasePlan
-from qospec.run import runner
+from qospec.run import job, runner
 from qospec.run.interruption import Interruption, terminal_signals_blocked
 from qospec.run.job import LostJob
 
@@ -40,9 +40,9 @@ def test_a_case_whose_workers_were_killed_is_an_error_in_words(plan: CasePlan) -
 
 def test_compiling_is_no_time_of_a_case(plan: CasePlan, monkeypatch: pytest.MonkeyPatch) -> None:
     compiled = iter([3.0, 1_003.0])
-    monkeypatch.setattr(runner.kernel, "compiling_s", lambda: next(compiled))
+    monkeypatch.setattr(job.kernel, "compiling_s", lambda: next(compiled))
     clock = iter([50.0, 1_057.0])
-    monkeypatch.setattr(runner.time, "monotonic", lambda: next(clock))
+    monkeypatch.setattr(job.time, "monotonic", lambda: next(clock))
     monkeypatch.setattr(runner.trial, "run", lambda *_, **__: runner.Result(()))
     result = runner._case(plan, "again", lambda _: None, keep_going=False)
     assert (result.seconds, result.compiling_s) == (7.0, 1_000.0)

@@ -103,12 +103,15 @@ def test_two_goals_share_the_trials_of_a_load(planned) -> None:
     assert max(map(len, numbers.values())) > 1
 
 
+@pytest.mark.parametrize("gives_up", [False, True])
 @pytest.mark.parametrize("seed", range(6))
-def test_what_runs_ahead_and_in_which_order_it_ends_changes_nothing(planned, seed) -> None:
+def test_what_runs_ahead_and_in_which_order_it_ends_changes_nothing(
+    planned, seed, gives_up
+) -> None:
     expected = document(phased(planned, repeat=2))
     choose = np.random.default_rng(seed)
     schedule = Schedule([phased(planned, repeat=2)])
-    running, ended = [], []
+    running, ended, given_up = [], [], 0
     wasted = 0
     while not ended:
         while len(running) < 4:
@@ -120,8 +123,25 @@ def test_what_runs_ahead_and_in_which_order_it_ends_changes_nothing(planned, see
         schedule.take(job, job.work(lambda _: None))
         ended = list(schedule.ended())
         wasted += 1
+        if gives_up:
+            left = [each for each in running if not schedule.drops(each)]
+            given_up += len(running) - len(left)
+            running = left
     assert ended[0].result.document == expected
     assert wasted >= sum(len(phase["trials"]) for phase in expected["phases"])
+    assert (given_up > 0) == gives_up
+
+
+def test_what_is_given_up_is_handed_out_again_if_it_may_be_needed(planned, monkeypatch) -> None:
+    schedule = Schedule([phased(planned)])
+    needed, ahead = schedule.next_job(), schedule.next_job(ahead=True)
+    assert not schedule.drops(needed)
+    assert not schedule.drops(ahead)
+    with monkeypatch.context() as nothing_assumed:
+        nothing_assumed.setattr("qospec.run.searching.likely", lambda *_: [])
+        assert schedule.drops(ahead)
+        assert not schedule.drops(needed)
+    assert schedule.next_job(ahead=True).part == ahead.part
 
 
 def test_in_one_process_no_trial_runs_in_vain(planned) -> None:
@@ -303,3 +323,28 @@ def test_progress_of_a_search_grows_with_its_bounds(planned) -> None:
     assert shares[0] == 0
     assert 0.5 < max(shares) <= 1
     assert all(0 <= each <= 1 for each in shares)
+
+
+def test_a_case_that_is_cut_has_what_its_finished_trials_gave(planned) -> None:
+    """The first load, the highest, is lossy: a bound of the goals, but not the lowest load."""
+    run = phased(planned)
+    schedule = Schedule([run])
+    job = schedule.next_job()
+    schedule.take(job, job.work(lambda _: None))
+    (ended,) = schedule.cut()
+    case = ended.result.document
+    assert (case["verdict"], case["ran"]) == ("inconclusive", False)
+    (search,) = case["phases"]
+    assert len(search["trials"]) == 1
+    for goal in search["goals"]:
+        assert goal["lower"] is None
+        assert [note.partition(" bounds")[0] for note in goal["notes"]] == [
+            "the case ended before the"
+        ]
+    assert schedule.is_done
+
+
+def test_a_case_that_is_cut_before_a_trial_has_ended_has_no_result(planned) -> None:
+    schedule = Schedule([phased(planned)])
+    assert schedule.next_job() is not None
+    assert list(schedule.cut()) == []

@@ -158,6 +158,17 @@ def test_a_point_that_depends_on_a_missing_bound_is_not_run(planned, problems) -
     assert any("the point `busy` was not run" in why for why in case["why"])
 
 
+def test_a_point_whose_first_trial_is_invalid_has_not_shown_what_all_three_would(
+    planned, problems
+) -> None:
+    """Trials of searches send 1,500 cells at most, on average, and those of the point more."""
+    text = {"measure = 20 ms": "measure = 60 ms", "f.sent > 0": "f.sent < 2_000 cell"}
+    case = document(phased(planned, problems, **text))
+    assert [each["name"] for each in case["phases"]] == ["rate", "pace", "busy"]
+    often = statements(case)["often"]
+    assert (often["verdict"], often["note"]) == ("inconclusive", "1 of 3 repeats were run")
+
+
 def test_where_nothing_is_drawn_a_point_runs_once(planned, problems) -> None:
     run = phased(planned, problems, SOURCE="constant { rate = rate }, phases = even")
     schedule, parts = Schedule([run]), []

@@ -122,6 +122,9 @@ class Hasty:
     def take(self, _job, result):
         self.result = result
 
+    def drops(self, job):
+        return job.part == "ahead"
+
 
 @pytest.mark.slow
 def test_nobody_waits_for_what_runs_ahead_and_is_not_needed(tmp_path: Path) -> None:
@@ -131,6 +134,66 @@ def test_nobody_waits_for_what_runs_ahead_and_is_not_needed(tmp_path: Path) -> N
     assert ended.result.document["name"] == "one"
     assert time.monotonic() - began_s < STAYS_S
     assert not multiprocessing.active_children()
+
+
+def goes_on(folder: Path, hear) -> str:
+    """Do nothing but report progress, until it is cancelled."""
+    try:
+        while record_try(folder, "goes on"):
+            hear(0.5)
+            time.sleep(0.01)
+    finally:
+        (folder / "cancelled").touch()
+
+
+def waits_for(path: Path, _hear) -> JobResult:
+    """End when there is a file; the result says which process saw it."""
+    while not path.exists():
+        time.sleep(0.01)
+    return JobResult({"name": path.name, "pid": os.getpid()}, 1.0, 0.0)
+
+
+class Wavering:
+    """A case whose second job runs ahead and is not needed after the first; its third is."""
+
+    name, result = "wavering", None
+
+    def __init__(self, folder: Path) -> None:
+        self.given, self.taken = [], []
+        self.work = {
+            "first": partial(waits_for, folder / "begun"),
+            "ahead": partial(goes_on, folder),
+            "last": partial(waits_for, folder / "cancelled"),
+        }
+
+    def next_job(self, _place, *, ahead):
+        due = "first" if not self.given else "ahead" if ahead else "last" if self.taken else None
+        if due is None or due in self.given:
+            return None
+        self.given.append(due)
+        return Job(0, self.work[due], due)
+
+    def progress(self, _job, share):
+        return share
+
+    def take(self, job, result):
+        self.taken.append(job.part)
+        if job.part == "last":
+            self.result = result
+
+    def drops(self, job):
+        return job.part == "ahead"
+
+
+@pytest.mark.slow
+def test_a_job_that_turns_out_not_to_be_needed_is_cancelled(tmp_path: Path) -> None:
+    """The last job ends when the one that ran ahead has been."""
+    (tmp_path / "begun").touch()
+    case = Wavering(tmp_path)
+    pool = workers.Pool(2, ())
+    (ended,) = workers.run(Schedule([case]), pool, {}, lambda: None)
+    assert ended.result.document["name"] == "cancelled"
+    assert case.taken == ["first", "last"]
 
 
 @pytest.mark.slow

@@ -1,4 +1,4 @@
-"""What is observed of an element of a device: what it loses, and what waits in it."""
+"""What is observed of an element of a device: what it loses, what waits in it, how busy it is."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from qospec.check.evaluate.values import Deferred, Value
 from qospec.dataclass import dataclass
 from qospec.diagnostics import did_you_mean
 from qospec.model.expression import Counted
+from qospec.units import RATIO
 
 if TYPE_CHECKING:
     from qospec.catalogue.kinds import Kind
@@ -20,13 +21,16 @@ if TYPE_CHECKING:
 
 STATISTICS = ("max", "mean")
 """Statistics of an occupancy."""
+UTILISATION = "utilisation"
+"""The share of the time in which an element works."""
 
 
 def observed(kind: Kind) -> tuple[str, ...]:
     """Return what is observed of an element of that kind, as authors write it."""
     causes = loss_causes(kind, "lost")
     waiting = tuple(f"occupancy.{e}" for e in STATISTICS) if has_occupancy(kind) else ()
-    return (*(("lost", *causes) if causes else ()), *waiting)
+    busy = (UTILISATION,) if kind.build.serves else ()
+    return (*(("lost", *causes) if causes else ()), *waiting, *busy)
 
 
 def has_occupancy(kind: Kind) -> bool:
@@ -65,6 +69,12 @@ def not_observed(
     )
 
 
+def utilisation(path: str) -> Deferred:
+    """Return the utilisation of the element at a path."""
+    counted = Counted("", path, None, RATIO, f"{path}.{UTILISATION}", UTILISATION)
+    return Deferred(counted, RATIO, exact=False)
+
+
 @dataclass(frozen=True)
 class Losses(Deferred):
     """How many items were lost at an element, in all or for a cause; it has no fields."""
@@ -98,7 +108,7 @@ class Occupancy(Value):
                 near=near,
             )
         text = f"{self.path}.occupancy.{name.text}"
-        counted = Counted("", self.path, None, self.dimension, text, name.text)
+        counted = Counted("", self.path, None, self.dimension, text, f"occupancy.{name.text}")
         return Deferred(counted, self.dimension, exact=name.text == "max")
 
     def unfinished(self, span: Span) -> CheckError:

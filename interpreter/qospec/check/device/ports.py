@@ -8,12 +8,14 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal, NamedTuple, cast
 
 from qospec.catalogue.form import Form
 from qospec.check.device.observables import (
+    UTILISATION,
     Losses,
     Occupancy,
     described,
     has_occupancy,
     loss_causes,
     not_observed,
+    utilisation,
 )
 from qospec.check.evaluate.context import error
 from qospec.check.evaluate.measurements import Located, PlaceValue
@@ -256,6 +258,8 @@ class PartValue(Located):
                 limit = None if self.part.element is None else self.part.element.buffer
                 in_packets = limit is not None and limit.unit == "packet"
                 return Occupancy(self.path, PACKETS if in_packets else counted_in(self.carries))
+            if name.text == UTILISATION and self.part.kind.build.serves:
+                return utilisation(self.path)
         if self.device:
             return self._observed(name, evaluator)
         if not self.part.loose and name.text not in self.part.ends:

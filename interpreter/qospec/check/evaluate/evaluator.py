@@ -241,12 +241,16 @@ class Evaluator:
     def _map(self, node: ast.MapLiteral, scope: Scope) -> Value:
         entries: dict[Fraction | str, Value] = {}
         pairs: dict[Fraction | str, ast.Pair] = {}
+        amounts: dict[Fraction | str, Amount] = {}
         for pair in node.pairs:
-            key = literals.key(self.word(pair.key, scope), pair.key.span)
+            named = self.word(pair.key, scope)
+            key = literals.key(named, pair.key.span)
             if key in entries:
                 raise error("E0102", f"duplicate key `{key}`", pair.key.span)
             entries[key], pairs[key] = self.value(pair.value, scope), pair
-        return Map(entries, pairs)
+            if isinstance(named, Amount):
+                amounts[key] = named
+        return Map(entries, pairs, amounts)
 
     def _path(self, node: ast.Path, scope: Scope) -> Value:
         within = bool(node.trail) and isinstance(node.trail[0], ast.Name)
@@ -255,14 +259,14 @@ class Evaluator:
         value, named = self._named(node.name, scope, within=within), node.name.span
         for step in node.trail:
             if isinstance(value, Pattern):
-                self._refuse_pattern(value, named, scope)
+                self.refuse_pattern(value, named, scope)
             if isinstance(step, ast.Name):
                 value, named = value.field(step, self), named.to(step.span)
             else:
                 value = value.item(self.index(step.value, value, scope), step.value.span)
         return value
 
-    def _refuse_pattern(self, value: Pattern, span: Span, scope: Scope) -> None:
+    def refuse_pattern(self, value: Pattern, span: Span, scope: Scope) -> None:
         """Refuse a device in place of a node, if there are nodes that are made of it."""
         nodes = [
             each.name

@@ -12,6 +12,8 @@ from qospec.diagnostics import did_you_mean
 from qospec.model.expression import Found
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from qospec.check.evaluate.evaluator import Evaluator
     from qospec.model.suite import GoalResult, Search
     from qospec.source import Span
@@ -130,15 +132,20 @@ def _unfinished(goal: str, variable: str, span: Span) -> CheckError:
 
 @dataclass(frozen=True)
 class PointValue(ControlValue):
-    """An operating point, as criteria see it: the flows that take part, and the list of them."""
+    """An operating point, as criteria see it: the flows that take part, and lists of them.
+
+    Attributes:
+        lists: All of them, and those that a variable of the phase changes, by the names of the
+            lists.
+    """
 
     what: ClassVar[str] = "a point"
-    listed: tuple[Value, ...]
+    lists: Mapping[str, tuple[Value, ...]]
 
     def field(self, name: ast.Name, evaluator: Evaluator) -> Value:
-        """Return a flow, or all flows."""
-        if name.text == "flows":
-            return List(self.listed)
+        """Return a flow, or a list of flows."""
+        if name.text in self.lists:
+            return List(self.lists[name.text])
         return super().field(name, evaluator)
 
 

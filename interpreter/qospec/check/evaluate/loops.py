@@ -39,7 +39,7 @@ HOMES: dict[type, tuple[str, str]] = {
     ast.Search: ("`search`", "a test"),
     ast.Goal: ("`goal`", "a search"),
     ast.Point: ("`point`", "a test"),
-    ast.At: ("`at`", "a point"),
+    ast.At: ("`at`", "a point, or a test with `run`"),
     ast.Machine: ("a machine", "a device"),
     ast.ForAll: ("`forall`", "a property"),
     ast.State: ("`state`", "a machine"),

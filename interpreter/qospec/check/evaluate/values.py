@@ -206,11 +206,18 @@ class List(Value):
 
 @dataclass(frozen=True)
 class Map(Value):
-    """A map; keys are numbers or words. `pairs` are its entries as they are written."""
+    """A map; keys are numbers or words.
+
+    Attributes:
+        entries: The values by key.
+        pairs: Its entries as they are written.
+        amounts: Of keys that are numbers, what they measure.
+    """
 
     what: ClassVar[str] = "a map"
     entries: Mapping[Fraction | str, Value]
     pairs: Mapping[Fraction | str, ast.Pair] = field(default_factory=dict, compare=False)
+    amounts: Mapping[Fraction | str, Amount] = field(default_factory=dict, compare=False)
 
     @cached_property
     def parts(self) -> int:

@@ -25,6 +25,7 @@ from qospec.check.evaluate.values import (
 )
 from qospec.check.records import layers
 from qospec.check.records.addresses import address
+from qospec.check.records.curves import curve
 from qospec.diagnostics import did_you_mean, respelling
 from qospec.protocol.atm import CELL_BYTES, CELL_PAYLOAD_BYTES
 from qospec.source import Span
@@ -33,7 +34,7 @@ from qospec.units import CELL_RATE, CELLS, DATA, PACKETS, RATE, Dimension, numbe
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from qospec.catalogue.kinds import Domain, Kind, Parameter
+    from qospec.catalogue.kinds import Curve, Domain, Kind, Parameter
 
 NUMERIC: dict[str, tuple[Dimension, Fraction]] = {
     **BASE_UNITS,
@@ -78,9 +79,8 @@ def convert(value: Value, parameter: Parameter, kind: Kind, span: Span) -> Any:
         return _number(value, parameter, kind, span)
     if domain.name in MAPS:
         return _map(value, parameter, kind, span)
-    if domain.name in ("duration", "times"):
-        timed = _duration if domain.name == "duration" else _times
-        return timed(value, parameter, kind, span)
+    if domain.name in TIMED:
+        return TIMED[domain.name](value, parameter, kind, span)
     if domain.name in ("choice", "buffer"):
         chosen = _choice if domain.name == "choice" else _buffer
         return chosen(value, name, domain, span)
@@ -142,6 +142,16 @@ def _times(
     entry = replace(parameter, domain=replace(parameter.domain, name="time"))
     found = [convert(each, entry, kind, span) for each in value.items]
     return tuple(found) if value.known and None not in found else None
+
+
+def _curve(value: Value, parameter: Parameter, kind: Kind, span: Span) -> int | Curve | None:
+    time = replace(parameter, domain=replace(parameter.domain, name="time"))
+    name = parameter.alias or parameter.name
+    return curve(value, name, span, lambda each, place: convert(each, time, kind, place))
+
+
+TIMED = {"duration": _duration, "times": _times, "curve": _curve}
+"""Per domain of several times: the conversion."""
 
 
 def _dimension(parameter: Parameter, value: Amount, span: Span) -> CheckError:

@@ -24,7 +24,6 @@ RESERVED = frozenset(
         "tcp",
         "calls",
         "shaped",
-        "pcap",
         "trace",
         "esp",
         "esp_open",

@@ -388,6 +388,7 @@ PLACEHOLDERS: dict[str, Any] = {
     "load": Load(Fraction(1), ""),
     "duration": Duration(1),
     "size mix": SizeMix(((64, 1),), "ip"),
+    "curve": 1,
     **dict.fromkeys(MAPS, (("first", 1),)),
 }
 """By domain, values that are not numbers."""

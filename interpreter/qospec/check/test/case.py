@@ -11,6 +11,7 @@ from qospec.check.evaluate.scope import Binding, known_binding
 from qospec.check.evaluate.unknown_flow import unknown_flow
 from qospec.check.evaluate.values import POISON, List, Value
 from qospec.check.test import flows as flow_rules
+from qospec.check.test.changes import of_test
 from qospec.check.test.loops import LoopFlows, Loops, on_network
 from qospec.check.test.run_settings import run_of, skip_reason
 from qospec.check.test.statements import Statements
@@ -69,7 +70,7 @@ class CaseBuilder:
         before, self._context.loop_iterations = self._context.mistakes, 0
         self.topology()
         self.flows()
-        run = run_of(self._names, self._evaluator)
+        run = of_test(self._names, run_of(self._names, self._evaluator), self._evaluator)
         found = self.judged(case, run, ())
         return found if self._context.mistakes == before else None
 
@@ -80,7 +81,7 @@ class CaseBuilder:
         instance = self._networks.of(*self._names.topology)
         self._names.add_topology(instance and instance.names)
         if instance is not None and instance.network is not None:
-            self.found[""] = instance.network
+            self.found[""] = self._names.network = instance.network
 
     def flows(self, unbound: frozenset[str] = frozenset(), *, built: bool = True) -> None:
         """Declare the flows, but for those that use a variable that is unbound here.
@@ -208,11 +209,15 @@ class CaseBuilder:
             message = "`flows` is the list of all flows of a test: no name can hide it"
             self._context.report(error("E0102", message, known.span, help="choose another name"))
 
-    def listed_on(self, network: str) -> tuple[Value, ...]:
-        """Return the list of all flows on a network; of a template, one stands for all."""
+    def listed_on(self, network: str, *, varied: bool = False) -> tuple[Value, ...]:
+        """Return the list of all flows on a network; of a template, one stands for all.
+
+        If `varied`, only those are in it that depend on a variable of the phase.
+        """
         if self._names.topology is None:
             return (unknown_flow(network),)
-        return tuple(flow.on(network) for flow in self.listed.values())
+        listed = self.listed.items()
+        return tuple(flow.on(network) for name, flow in listed if self.uses[name] or not varied)
 
     def on_network(self, name: str) -> dict[str, Value]:
         """Return the flows on another network, by their names outside loops."""

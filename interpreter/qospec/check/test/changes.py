@@ -1,7 +1,7 @@
 """`at 60 s { load = 50% of line }`: what changes during a trial, and when.
 
 Times count from the beginning of the measurement. Variables of a phase have new values from then
-on; of the flows that use them, only when they send may change.
+on; of the flows that use them, only when they send may change. Devices may restart, too.
 """
 
 from __future__ import annotations
@@ -14,6 +14,7 @@ from qospec.catalogue.kinds import LONGEST_PS, REQUIRED, Domain, Parameter
 from qospec.check.evaluate.context import CheckError, error
 from qospec.check.evaluate.loops import misplaced
 from qospec.check.records.fields import convert
+from qospec.check.test.restarts import is_field, restarts_of
 from qospec.check.test.run_settings import RUN
 from qospec.model.suite import FlowChange
 from qospec.syntax import ast
@@ -24,7 +25,8 @@ if TYPE_CHECKING:
 
     from qospec.check.evaluate.evaluator import Evaluator
     from qospec.check.evaluate.scope import Scope
-    from qospec.model.suite import Flow
+    from qospec.check.test.parts import CaseScope
+    from qospec.model.suite import Flow, Run
 
 HERE = "`at`"
 _TIME = Parameter("at", Domain("time", 1, LONGEST_PS), REQUIRED)
@@ -35,20 +37,34 @@ def changes_of(node: ast.Point) -> list[ast.At]:
     return [each for each in node.body.statements if isinstance(each, ast.At)]
 
 
+def of_test(names: CaseScope, run: Run | None, evaluator: Evaluator) -> Run | None:
+    """Return how a test without phases is run, with what restarts; mistakes are reported."""
+    changes = list(names.of(ast.At))
+    if run is None or not changes:
+        return run
+    verify_variables([node for node, _ in changes], names.test, (), evaluator)
+    changes_ps = times_of(changes, run.measure_ps, evaluator)
+    restarts = restarts_of(changes, changes_ps, names.network, evaluator)
+    return replace(run, changes_ps=changes_ps, restarts=restarts)
+
+
 def times_of(
-    nodes: Sequence[ast.At], measure_ps: int, scope: Scope, evaluator: Evaluator
+    changes: Sequence[tuple[ast.At, Scope]], measure_ps: int, evaluator: Evaluator
 ) -> tuple[int, ...]:
-    """Return when changes take place, in ps since the measurement began; mistakes are reported."""
+    """Return when changes take place, in ps since the measurement began; mistakes are reported.
+
+    Each is given with the names that it sees. There are no times if one is not known.
+    """
     found: list[int] = []
-    for number, node in enumerate(nodes):
+    for number, (node, scope) in enumerate(changes):
         try:
             at_ps = _time_of(node, measure_ps, scope, evaluator)
             if at_ps is not None and found and at_ps <= found[-1]:
-                raise _out_of_order(nodes[number - 1], node, same=at_ps == found[-1])
+                raise _out_of_order(changes[number - 1][0], node, same=at_ps == found[-1])
             found += [] if at_ps is None else [at_ps]
         except CheckError as mistake:
             evaluator.context.report(mistake)
-    return tuple(found)
+    return tuple(found) if len(found) == len(changes) else ()
 
 
 def _time_of(node: ast.At, measure_ps: int, scope: Scope, evaluator: Evaluator) -> int | None:
@@ -78,7 +94,10 @@ def _out_of_order(before: ast.At, node: ast.At, *, same: bool) -> CheckError:
 
 
 def verify_variables(
-    nodes: Sequence[ast.At], point: ast.Point, variables: Collection[str], evaluator: Evaluator
+    nodes: Sequence[ast.At],
+    place: ast.Point | ast.Test,
+    variables: Collection[str],
+    evaluator: Evaluator,
 ) -> None:
     """Report what changes give a value that is no variable of the point, or give one twice."""
     for node in nodes:
@@ -97,17 +116,23 @@ def verify_variables(
                         help="keep one of them",
                     )
                 )
-            elif name.text not in variables:
-                evaluator.context.report(
-                    error(
-                        "E0523",
-                        f"`{name.text}` is no variable of `{point.name.text}`",
-                        name.span,
-                        note="a change gives a variable of the point another value",
-                        help=f"give it its first value in the point: `{name.text} = …`",
-                    )
-                )
+            elif name.text not in variables and not is_field(name):
+                evaluator.context.report(_no_variable(name, place))
             given.setdefault(name.text, name)
+
+
+def _no_variable(name: ast.Name, place: ast.Point | ast.Test) -> CheckError:
+    first = f"give it its first value in the point: `{name.text} = …`"
+    if isinstance(place, ast.Test):
+        first = f"write a `point` that gives it its first value: `{name.text} = …`"
+    return error(
+        "E0523",
+        f"`{name.text}` is no variable of `{place.name.text}`",
+        name.span,
+        note="a change gives a variable of a point another value, or lets a device restart:"
+        " `restart = …`",
+        help=first,
+    )
 
 
 def _names_in(node: ast.At) -> Iterator[ast.Name]:
@@ -120,7 +145,7 @@ def verify_use(nodes: Sequence[ast.At], used: Collection[str], evaluator: Evalua
     """Report changes of variables that no flow of the point uses."""
     for node in nodes:
         for name in _names_in(node):
-            if name.text not in used:
+            if name.text not in used and not is_field(name):
                 evaluator.context.report(
                     error(
                         "E0523",

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 
     from qospec.check.evaluate.evaluator import Evaluator
     from qospec.check.test.sweeps import Combination
+    from qospec.model.suite import Network
 
 T = TypeVar("T", bound=ast.Statement)
 
@@ -109,6 +110,7 @@ class CaseScope:
     Attributes:
         test: The test itself, the last of the parts.
         topology: The topology as it is written, and the names that it sees; None for a template.
+        network: Of the topology, once it is known.
         scope: Its names.
         scopes: The names of each part.
         statements: The statements of all parts, in order, each with the names that it sees.
@@ -117,6 +119,7 @@ class CaseScope:
     def __init__(self, parts: Parts, points: Combination, evaluator: Evaluator) -> None:
         self.test = parts[-1].node
         self.topology: tuple[ast.Path | ast.Call, Scope] | None = None
+        self.network: Network | None = None
         self.scopes = [Scope(Scope(part.home)) for part in parts]
         self.scope = self.scopes[-1]
         self.statements = [

@@ -17,6 +17,7 @@ from qospec.check.evaluate.values import POISON, Value
 from qospec.check.records.spelling import spellings
 from qospec.check.test.changes import changes_of
 from qospec.check.test.point import POINT, point_of
+from qospec.check.test.restarts import is_field, restarts_of
 from qospec.check.test.search import SearchReader, ends_of, goals_of, search_kind, value_at
 from qospec.model.suite import GoalResult, Search
 from qospec.syntax import ast
@@ -28,7 +29,7 @@ if TYPE_CHECKING:
     from qospec.check.evaluate.evaluator import Evaluator
     from qospec.check.evaluate.scope import Scope
     from qospec.check.test.parts import CaseScope
-    from qospec.model.suite import Phase, Run
+    from qospec.model.suite import Phase, Point, Run
     from qospec.source import Span
 
 WHAT = "a variable of a phase"
@@ -222,8 +223,7 @@ class Phases:
                 fields = self._fields(trial.number)
                 variables = {name.text for name in self._bound(node)}
                 point = point_of(node, fields, variables, run, scope, self._evaluator)
-                uses_goals = self._uses_goals(node, names)
-                found.append(point and replace(point, uses_goals=uses_goals))
+                found.append(point and self._whole(point, node, scope, names))
             elif (ends := ends_of(node, scope, self._evaluator)) is not None:
                 fields = self._fields(trial.number)
                 found.append(SearchReader(node, ends, fields, scope, self._evaluator).search())
@@ -241,6 +241,15 @@ class Phases:
                 help=f"add `{lacking[0]} = …` to the phase",
             )
         return found[0] if found else None
+
+    def _whole(self, point: Point, node: ast.Point, scope: Scope, names: CaseScope) -> Point:
+        """Return a point with what restarts, and whether it depends on a goal."""
+        run = point.run
+        if not any(map(is_field, self._bound(node))):  # else it is a variable of that name
+            changes = [(each, scope) for each in changes_of(node)]
+            restarts = restarts_of(changes, run.changes_ps, names.network, self._evaluator)
+            run = replace(run, restarts=restarts)
+        return replace(point, run=run, uses_goals=self._uses_goals(node, names))
 
     def _uses_goals(self, node: ast.Point, names: CaseScope) -> bool:
         """Return whether a point or a flow names a goal, or a `let` that does."""

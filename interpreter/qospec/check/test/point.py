@@ -54,7 +54,8 @@ def point_of(
     given: dict[str, Any] = fields_of(POINT, binds, node.body, scope, evaluator)
     changes = changes_of(node)
     verify_variables(changes, node, variables, evaluator)
-    changes_ps = times_of(changes, given.get("measure", LONGEST_PS), scope, evaluator)
+    placed = [(each, scope) for each in changes]
+    changes_ps = times_of(placed, given.get("measure", LONGEST_PS), evaluator)
     if evaluator.context.mistakes > before or "measure" not in given or run is None:
         return None
     times = (int(Fraction(given.get("warmup", run.warmup_ps))), int(given["measure"]))

@@ -14,6 +14,7 @@ from qospec.check.evaluate.loops import misplaced
 from qospec.check.evaluate.values import Amount, Poison
 from qospec.check.records.fields import convert
 from qospec.check.records.record import Record
+from qospec.check.records.spelling import missing
 from qospec.model.suite import Goal, Search
 from qospec.syntax import ast
 from qospec.units import CALLS, CELLS, COUNT, FRAMES, PACKETS, text_of
@@ -65,8 +66,6 @@ class SearchFields:
     """How near the bounds come to each other: a share of the upper one, or a difference."""
     method: str
     """By which rules the loads are chosen."""
-    confirm: int
-    """Of the method `step`: how many loads in succession must be good."""
 
 
 _SEARCH = Kind(
@@ -90,11 +89,20 @@ GOAL = replace(
 
 
 def search_kind(catalogue: Catalogue) -> Kind:
-    """Return the kind of a search: its fields are those of its goals, and those of all methods."""
+    """Return the kind of a search: its fields are those of its goals, and those of all methods.
+
+    Raises ValueError if two of these declare a field of the same name in different ways.
+    """
     methods = catalogue.of("method")
     choice = Parameter("method", Domain("choice", choices=tuple(sorted(methods))), METHOD)
-    own = {name: each for kind in methods.values() for name, each in kind.parameters.items()}
-    return replace(_SEARCH, parameters={**_ATTRIBUTES, "method": choice, **own})
+    merged = {**_ATTRIBUTES, "method": choice}
+    for kind in methods.values():
+        for name, each in kind.parameters.items():
+            own = replace(each, default=None) if each.default is REQUIRED else each
+            if merged.setdefault(name, own) != own:
+                raise ValueError(f"two declarations of `{name}`, a field of a search")
+    classes = tuple(kind.build for kind in methods.values())
+    return replace(_SEARCH, parameters=merged, described_in=classes)
 
 
 class Ends(NamedTuple):
@@ -219,7 +227,7 @@ class SearchReader:
         record = self._record(self._kind, self._known_binds(), node.body)
         around = record.arguments(self._evaluator)[0]
         method = self._methods[around.get("method", METHOD)]
-        own = {n: around.get(n, each.default) for n, each in method.parameters.items()}
+        chooser = self._chooser(method, record, around)
         for statement in node.body.statements:
             if not isinstance(statement, ast.Bind | ast.Goal):
                 self._context.report(misplaced(statement, HERE))
@@ -244,12 +252,30 @@ class SearchReader:
             ends.high.value or Fraction(0),
             ends.high.dimension,
             method.name,
+            chooser,
             made,
             node.span,
             None if ends.step is None else ends.step.value,
             layer=ends.high.layer,
-            **own,
         )
+
+    def _chooser(self, method: Kind, record: Record, around: dict[str, Any]) -> Any:
+        """Return what a method makes of its fields; None after a mistake, which is reported."""
+        lacking = [
+            each
+            for name, each in method.parameters.items()
+            if each.default is REQUIRED and name not in record.given
+        ]
+        for each in lacking:
+            self._context.report(missing(method, each, record.span))
+        given = {name: around[name] for name in method.parameters.keys() & around.keys()}
+        if lacking or len(given) < len(method.parameters.keys() & record.given.keys()):
+            return None
+        try:
+            return method.build(**given)
+        except ValueError as cause:
+            self._context.report(record.mistake(cause))
+            return None
 
     def _record(self, kind: Kind, binds: Sequence[ast.Bind], body: ast.Body) -> Record:
         own = ast.Body(statements=tuple(binds), span=body.span)

@@ -30,7 +30,10 @@ KINDS = (*JUDGED, "report")
 """Of the statements that are collected."""
 FIELDS = ("covers", "not_reproduced", "follows", "deviations")
 """Fields that a test can bind."""
-ELSEWHERE = (ast.Flow, ast.Control, ast.Run, ast.Sweep, ast.Let, ast.Skip, ast.Search, ast.Point)
+ELSEWHERE = (
+    *(ast.Flow, ast.Control, ast.Run, ast.Sweep, ast.Let, ast.Skip),
+    *(ast.Search, ast.Point, ast.At),
+)
 """Statements of a test that are evaluated elsewhere."""
 IN_LOOPS = (ast.Flow, ast.Let)
 """Those of them that a loop may hold."""
@@ -87,6 +90,8 @@ class Statements:
                 self._report(node, scope, subscript)
         elif isinstance(node, ast.Loop):
             self._loop(node, scope, subscript)
+        elif isinstance(node, ast.At) and self._phase is not None:
+            raise misplaced(node, HERE)
         elif not isinstance(node, IN_LOOPS if subscript else ELSEWHERE):
             if isinstance(node, ast.Bind) and not subscript and node.names[0].text in FIELDS:
                 return

@@ -195,9 +195,10 @@ class CaseMaker:
             if not lowest:
                 if names.topology is not None:  # the flows of a template are not known
                     self._verify_use(node, phase, builder)
-                point = PointValue(
-                    builder.on_network(node.name.text), builder.listed_on(node.name.text)
-                )
+                here = node.name.text
+                lists = {"flows": builder.listed_on(here)}
+                lists["test_flows"] = builder.listed_on(here, varied=True)
+                point = PointValue(builder.on_network(here), lists)
                 seen = PhaseSeen(node.name.text, tuple(builder.built), builder.uses, point)
         return seen if self._context.mistakes == before else None
 

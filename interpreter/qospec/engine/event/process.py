@@ -25,12 +25,13 @@ from qospec.engine.event.component import (
     resized,
     rows_as_batch,
 )
+from qospec.engine.event.transition import IN_SERVICE
 from qospec.engine.items.batch import FOREVER_PS, Batch, empty, joined
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from qospec.engine.arrays import Whole
+    from qospec.engine.arrays import Times, Whole
     from qospec.engine.element import Process, Setting
     from qospec.engine.experiment import Change
 
@@ -80,17 +81,23 @@ class _Changing:
 def _as_one(steps: list[Step]) -> Step:
     """Return steps one after the other as one."""
     departures = zip(*(step.departures for step in steps), strict=True)
-    waits = [step.waits for step in steps if step.waits is not None]
     return steps[-1]._replace(
         departures=tuple(joined(*each) for each in departures),
         losses=tuple(loss for step in steps for loss in step.losses),
         made=tuple(batch for step in steps for batch in step.made),
         consumed=tuple(batch for step in steps for batch in step.consumed),
         resized=tuple(pair for step in steps for pair in step.resized),
-        waits=(np.concatenate([at for at, _ in waits]), np.concatenate([to for _, to in waits]))
-        if waits
-        else None,
+        waits=_times_of([step.waits for step in steps]),
+        services=_times_of([step.services for step in steps]),
     )
+
+
+def _times_of(each: Sequence[tuple[Times, Times] | None]) -> tuple[Times, Times] | None:
+    """Return times of several steps, of those that report any, as those of one."""
+    found = [times for times in each if times is not None]
+    if not found:
+        return None
+    return np.concatenate([at for at, _ in found]), np.concatenate([to for _, to in found])
 
 
 class EventProcess:
@@ -113,7 +120,8 @@ class EventProcess:
         ports = self._transition.ports or range(len(arrivals))
         self._component.advance([arrivals[port] for port in ports], until_ps, self._note)
         leaving_ps = min(until_ps + self._lookahead_ps, FOREVER_PS)
-        departures, losses, waits, resizes = [], [], None, []
+        departures, losses, resizes = [], [], []
+        reported: dict[str, tuple[Times, Times]] = {}
         ended: dict[str, list[Batch]] = {MAKES: [], CONSUMES: []}
         for number, outlet in enumerate(self._component.outlets):
             rows = np.concatenate(self._found.get(number, [_NONE]))
@@ -130,16 +138,18 @@ class EventProcess:
                 resizes.append(resized(rows))
             elif outlet.what in ended and len(rows):
                 ended[outlet.what].append(rows_as_batch(rows))
-            elif outlet.what == WAITS and not self._transition.queues[outlet.number]:
-                waits = rows[:, events.AT_PS], rows[:, events.SENT_PS]
+            elif outlet.what == WAITS:
+                queue = self._transition.queues[outlet.number]
+                reported[queue] = rows[:, events.AT_PS], rows[:, events.SENT_PS]
         return Step(
             tuple(departures),
             (leaving_ps,) * len(departures),
             tuple(losses),
-            waits,
+            reported.get(""),
             tuple(ended[MAKES]),
             tuple(ended[CONSUMES]),
             tuple(resizes),
+            reported.get(IN_SERVICE),
         )
 
     def _note(self, outlet: int, rows: Whole) -> None:

@@ -44,6 +44,8 @@ DONE = 0
 
 ALARM, WAITED = CAME, ENTRIES
 """What a row of `out` says, if not what becomes of an item: MADE, GREW, LEFT, CONSUMED, LOST."""
+IN_SERVICE = "in service"
+"""In place of the path of a queue: what is served, so that a wait is the time of a service."""
 MOST_ANSWERS = 64
 """How many rows an event may write. One that has more to say sets its alarm for the same moment,
 and goes on then."""
@@ -57,7 +59,7 @@ class Transition(NamedTuple):
         arrive: The kernel for arrivals.
         wake: The kernel for its alarm; None if it never sets it.
         losses: What the numbers of causes stand for: the path of the queue or "", and the cause.
-        queues: The paths of the queues for which it reports what waited.
+        queues: The paths of the queues for which it reports what waited; `IN_SERVICE` of none.
         ports: In which order it takes simultaneous arrivals of its inputs; by default, theirs.
         first_alarm_ps: When it wakes first; None: an arrival comes first.
         replenish: Given the state and a reason, returns the state, or a larger one to use from now

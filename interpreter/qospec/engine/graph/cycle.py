@@ -208,8 +208,8 @@ class Cycle:
         elif what == CONSUMES:
             self._recorder.consumed(batch)
         elif what == WAITS:
-            queue = self._transitions[element].queues[port] or runtime.path
-            self._recorder.occupancies.waited(queue, batch.at_ps, batch.sent_ps)
+            queue = self._transitions[element].queues[port]
+            self._recorder.occupancies.reported(runtime.path, queue, batch.at_ps, batch.sent_ps)
 
     def _send_on(self) -> None:
         """Put what has left on the links that lead out, as far as nothing earlier can follow."""

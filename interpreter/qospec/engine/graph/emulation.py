@@ -43,6 +43,7 @@ if TYPE_CHECKING:
     from qospec.engine.event.transition import Transition
     from qospec.engine.experiment import Change, Experiment, Node, Source
     from qospec.engine.measure.observation import Observation
+    from qospec.engine.measure.observer import Observer
 
 __all__ = ["CHUNK", "EndlessError", "ZeroDelayError", "run"]
 
@@ -63,6 +64,7 @@ def run(
     chunk: int | None = None,
     by_events: bool = False,
     on_progress: Callable[[int, int], None] | None = None,
+    observer: Observer | None = None,
 ) -> Observation:
     """Return what one trial of `experiment` observed.
 
@@ -72,6 +74,7 @@ def run(
             or, if they differ in size, `MIXED_CHUNK`.
         by_events: Run all nodes event by event, not only those on cycles: the same, more slowly.
         on_progress: Called after each window with its end and the time when the sources stop.
+        observer: What else is told of the items.
 
     Raises:
         ValueError: An output is wired twice, or an item leaves by one that is not wired; or an
@@ -88,7 +91,7 @@ def run(
     keep_memory()
     answering = frozenset(range(len(experiment.nodes))) if by_events else _answering(experiment)
     experiment = fuse_classifiers(experiment, answering)
-    recorder = Recorder(experiment)
+    recorder = Recorder(experiment, observer)
     draws = Draws(experiment.seed)
     network = _Network(experiment, recorder, draws, answering)
     stop_ps = experiment.measurement.stop_ps
@@ -98,6 +101,8 @@ def run(
             origin.emit(until_ps, watermark_ps)
         for part in network.parts:
             part.advance()
+        if observer is not None:
+            observer.advanced()
         if on_progress is not None:
             on_progress(until_ps, stop_ps)
     entries: dict[str, Whole] = {}
@@ -325,6 +330,7 @@ def _setting(node: Node, experiment: Experiment, recorder: Recorder, draws: Draw
         owns_times=True,
         watched=recorder.occupancies.is_recorded(node),
         stop_ps=experiment.measurement.stop_ps,
+        restarts_ps=node.restarts_ps,
     )
 
 

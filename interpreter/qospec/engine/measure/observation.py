@@ -32,6 +32,7 @@ if TYPE_CHECKING:
     from qospec.engine.element import Loss
     from qospec.engine.experiment import Experiment, MeasurementSpec
     from qospec.engine.items.batch import Batch
+    from qospec.engine.measure.observer import Observer
     from qospec.engine.measure.occupancy import Occupancy
 
 
@@ -60,6 +61,7 @@ class Observation(NamedTuple):
         latencies: The latencies that statements use; None if none were recorded.
         variations: Likewise, the variation of times from packet to packet.
         occupancies: By path, the occupancy of the queues that statements use.
+        busy_ps: By path, how long the elements were busy whose utilisation statements use.
         series: The counts by interval.
         passages: What passed the places inside that statements use.
         outages: The times without arrivals that statements use; None if none were recorded.
@@ -83,6 +85,7 @@ class Observation(NamedTuple):
     latencies: Latencies | None = None
     variations: Variations | None = None
     occupancies: dict[str, Occupancy] = {}  # noqa: RUF012
+    busy_ps: dict[str, int] = {}  # noqa: RUF012
     series: Series | None = None
     passages: Passages | None = None
     outages: OutageRecorder | None = None
@@ -160,8 +163,9 @@ class Recorder:
         passages: The recorder of what passes places inside.
     """
 
-    def __init__(self, experiment: Experiment) -> None:
+    def __init__(self, experiment: Experiment, observer: Observer | None = None) -> None:
         connections, self._measurement = experiment.connections, experiment.measurement
+        self._observer = observer
         self._connections = connections
         indices = connections.indices
         rows = np.full(indices, -1, np.int64)
@@ -184,7 +188,7 @@ class Recorder:
         self._variations = Variations(experiment, rows)
         self._series = Series(self._measurement, self._volumes.framing)
         self.occupancies = Occupancies(self._measurement)
-        self.passages = Passages(experiment)
+        self.passages = Passages(experiment, observer)
         self._outages = OutageRecorder(experiment)
         for source in experiment.sources:
             mean = source.sizes.mean_of(lambda size: size)
@@ -203,6 +207,8 @@ class Recorder:
 
     def sent(self, batch: Batch) -> None:
         """Count cells, at least one, that leave the line of their source."""
+        if self._observer is not None:
+            self._observer.began(batch)
         if self._volumes.needed:
             inside = self._within(batch, batch.sent_ps)
             self._volumes.add_sent(inside.connection, inside.size_bytes, self._sent)
@@ -224,6 +230,8 @@ class Recorder:
         exchanges = self._connections.are_exchanges(connection)
         self._count(connection[users], batch.at_ps[users], self._planned)
         begun = batch.select(exchanges | ~users)
+        if self._observer is not None:
+            self._observer.began(batch.select(~users))
         self._count(begun.connection, begun.sent_ps, self._sent)
         if self._series.needed:
             self._series.sent(begun.connection, begun.sent_ps)
@@ -233,10 +241,14 @@ class Recorder:
 
     def consumed(self, batch: Batch) -> None:
         """Count items that ended at an element, neither lost nor delivered."""
+        if self._observer is not None:
+            self._observer.ended(batch, "")
         self._count(batch.connection, batch.sent_ps, self._consumed)
 
     def arrived(self, batch: Batch, point: int) -> None:
         """Count cells, at least one, that reached the end numbered `point`, and their delays."""
+        if self._observer is not None:
+            self._observer.ended(batch, "")
         self._network[LEFT] += self.totals.of(batch)
         if self._series.needed:
             self._series.arrived(batch)
@@ -286,6 +298,8 @@ class Recorder:
     def lost(self, path: str, loss: Loss) -> None:
         """Count cells that were lost in the element at `path`, or in the queue that it serves."""
         name = (loss.element or path, loss.cause)
+        if self._observer is not None:
+            self._observer.ended(loss.batch, f"{name[0]} ({loss.cause})")
         self._ended[name] += loss.batch.count
         self._network[LOST] += self.totals.of(loss.batch)
         if name not in self._losses:
@@ -323,6 +337,7 @@ class Recorder:
             latencies=self._latencies,
             variations=self._variations,
             occupancies=self.occupancies.seen,
+            busy_ps=self.occupancies.busy_ps,
             series=self._series,
             passages=self.passages,
             outages=self._outages if self._outages.needed else None,

@@ -1,5 +1,8 @@
 """Queue occupancy: what waits in the queues that statements use, observed after each step.
 
+What is served rather than waits, at an element that works on one item after the other, is observed
+likewise; the time of it is how long that element is busy.
+
 Each departure of a node is matched with an earlier arrival, which yields its time of arrival and
 its queue; replaying the line yields when its transmission began. So the loops of queues and
 schedulers need no code for this. An item that is being sent does not wait, and one whose
@@ -11,6 +14,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, NamedTuple
 
 from qospec.engine.arrays import np
+from qospec.engine.event.transition import IN_SERVICE
 from qospec.engine.items.batch import empty, joined
 from qospec.engine.kernel import kernel
 from qospec.engine.line.transmission import (
@@ -48,15 +52,17 @@ class Occupancy(NamedTuple):
 
 
 class Occupancies:
-    """Records the occupancy of queues.
+    """Records the occupancy of queues, and how long servers are busy.
 
     Attributes:
         seen: The occupancy by path of the queue.
+        busy_ps: By path of the server, how much of the window it was busy.
     """
 
     def __init__(self, measurement: MeasurementSpec) -> None:
         self._measurement = measurement
         self.seen = dict.fromkeys(measurement.queues, Occupancy())
+        self.busy_ps = dict.fromkeys(measurement.servers, 0)
         self._queues: dict[str, _Queue] = {}
 
     def recording(self, process: Process, node: Node) -> Process:
@@ -83,14 +89,28 @@ class Occupancies:
         return watched
 
     def is_recorded(self, node: Node) -> bool:
-        """Return whether a statement uses the occupancy of a queue of the node."""
-        return any(path in self.seen for path in _paths(node))
+        """Return whether a statement uses the occupancy of a queue of the node, or its work."""
+        return node.path in self.busy_ps or any(path in self.seen for path in _paths(node))
+
+    def reported(self, path: str, queue: str, from_ps: Times, to_ps: Times) -> None:
+        """Record what a node reports of one of its queues, or of what it serves; see `waited`."""
+        if queue == IN_SERVICE:
+            self.served(path, from_ps, to_ps)
+        else:
+            self.waited(queue or path, from_ps, to_ps)
 
     def waited(self, path: str, at_ps: Times, began_ps: Times) -> None:
         """Record items that waited in a queue: when they arrived, in order, and stopped waiting."""
         if path in self.seen:
             queue = self._queues.setdefault(path, _Queue())
             self.seen[path] = queue.waited(at_ps, began_ps, self._measurement, self.seen[path])
+
+    def served(self, path: str, began_ps: Times, ended_ps: Times) -> None:
+        """Record services at a server, one after the other: when each began, and when it ended."""
+        if path in self.busy_ps:
+            start_ps, stop_ps = self._measurement.start_ps, self._measurement.stop_ps
+            within = np.minimum(ended_ps, stop_ps) - np.maximum(began_ps, start_ps)
+            self.busy_ps[path] += int(within[within > 0].sum())
 
     def _recording_waits(self, process: Process, path: str) -> Process:
         """Return the `process` of an element that has no line and reports waits itself."""
@@ -99,6 +119,8 @@ class Occupancies:
             step = process(arrivals, until_ps)
             if step.waits is not None and len(step.waits[0]):
                 self.waited(path, *step.waits)
+            if step.services is not None:
+                self.served(path, *step.services)
             return step
 
         return recorded

@@ -1,8 +1,8 @@
-"""Service of packets by a processor, one after the other, with interruptions and a watchdog.
+"""Service of packets by a processor, one after the other, with interruptions and restarts.
 
 When a packet arrives, all work before it and all interruptions are known, so the end of its service
-follows at once. The same holds for the watchdog: a packet whose service would end after the
-processor had been busy for too long is lost, whatever arrives later.
+follows at once. The same holds for restarts, those at stated times and those of the watchdog: a
+packet whose service would end after the processor goes down is lost, whatever arrives later.
 """
 
 from __future__ import annotations
@@ -10,6 +10,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, NamedTuple
 
 from qospec.engine.arrays import np
+from qospec.engine.curve import COLUMNS, time_of
 from qospec.engine.items.batch import FOREVER_PS
 from qospec.engine.items.ring import doubled
 from qospec.engine.kernel import kernel, part, rows
@@ -17,25 +18,28 @@ from qospec.engine.kernel import kernel, part, rows
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from qospec.catalogue.kinds import Curve
     from qospec.engine.arrays import Marks, Times, Whole
     from qospec.engine.items.batch import Batch
     from qospec.engine.processor.interruptions import Interruptions
 
-FREE, LEFT, BUSY, DOWN, UP, SIZE, HEAD, TAIL, NEXT = range(9)
-"""The fields that change: when all packets so far will be done; when the last that leaves will
-have; since when there is something to do; when a restart begins and ends; the size of the packet
-ahead, 0 if there was none; the numbers of the first packet that waits and of that after the last;
-the number of the next interruption."""
-PACKET_PS, BYTE_PS, SEGMENT_BYTES, HEADROOM_BYTES, SEGMENT_PS, CHANGE_PS = range(9, 15)
-"""The terms of a packet's time: each packet; each of its bytes; how many bytes a segment holds, and
-how many lie ahead of the packet in the first; each segment but the first; a change of size."""
+FREE, LEFT, BUSY, DOWN, UP, SIZE, HEAD, TAIL, NEXT, STATED = range(10)
+"""The fields that change: when all packets so far would be done; when the last that leaves will
+have; since when there is something to do; when the next restart that is known begins and ends; the
+size of the packet ahead, 0 if there was none; the numbers of the first packet that waits and of
+that after the last; the numbers of the next interruption and of the next restart at a stated time.
+Once a packet is not done before a restart, nor is any that follows: FREE is beyond DOWN then."""
+BYTE_PS, SEGMENT_BYTES, HEADROOM_BYTES, SEGMENT_PS, CHANGE_PS = range(10, 15)
+"""The terms of a packet's time besides the curve: each of its bytes; how many bytes a segment
+holds, and how many lie ahead of the packet in the first; each segment but the first; a change of
+size."""
 LIMIT, IN_BYTES, TIMEOUT_PS, RESTART_PS = range(15, 19)
 """The other parameters: how much may wait in a queue, and whether that counts bytes; how long the
 processor may be busy, and how long a restart takes."""
-QUEUES, PLACES, KNOWN_PS, LACKING_PS, ARRAYS = range(19, 24)
-"""How many queues there are, one for all inputs or one each; how many places the ring has; until
-when all interruptions are known; when the packet arrived for which something is lacking. Then come
-the `Arrays`."""
+QUEUES, RESTARTS, POINTS, PLACES, KNOWN_PS, LACKING_PS, ARRAYS = range(19, 26)
+"""How many queues there are, one for all inputs or one each; how long the list of restarts is; how
+many points the curve has; how many places the ring has; until when all interruptions are known;
+when the packet arrived for which something is lacking. Then come the `Arrays`."""
 
 BEGINS, AMOUNT, QUEUE = range(3)
 RING_COLUMNS = 3
@@ -53,11 +57,15 @@ class Arrays(NamedTuple):
 
     Attributes:
         waiting: (queues,) The amount that waits in each.
+        restarts: (m + 1,) When it is told to restart, in order; the last stands for never.
+        points: (points, 2) See `engine.curve`.
         ring: (places, 3) For each packet that waits: when it is begun, its amount and its queue.
         pauses: (m + 1, 2) See `Interruptions.known`.
     """
 
     waiting: Whole
+    restarts: Whole
+    points: Whole
     ring: Whole
     pauses: Whole
 
@@ -67,7 +75,7 @@ class Outcomes(NamedTuple):
 
     Attributes:
         port: (n,) The input by which it arrives.
-        left_ps: (n,) The end of its service.
+        left_ps: (n,) The end of its service, if need be by a restart.
         cause: (n,) 0, or the cause of its loss.
         began_ps: (n,) The time when its service begins, or when it is lost.
     """
@@ -78,12 +86,24 @@ class Outcomes(NamedTuple):
     began_ps: Times
 
 
-def idle(terms: Sequence[int], queues: int, interruptions: Interruptions) -> Whole:
-    """Return the state at the beginning of a trial, given the fields PACKET_PS to RESTART_PS."""
-    fields = np.zeros(ARRAYS + queues + FEWEST_PLACES * RING_COLUMNS, np.int64)
-    fields[DOWN] = fields[UP] = FOREVER_PS
-    fields[PACKET_PS:QUEUES] = terms
-    fields[QUEUES], fields[PLACES] = queues, FEWEST_PLACES
+class Lists(NamedTuple):
+    """What there are several of: queues, the times of restarts, and the points of its curve."""
+
+    queues: int
+    restarts_ps: tuple[int, ...]
+    curve: Curve
+
+
+def idle(terms: Sequence[int], lists: Lists, interruptions: Interruptions) -> Whole:
+    """Return the state at the beginning of a trial, given the fields BYTE_PS to RESTART_PS."""
+    restarts, points = [*lists.restarts_ps, FOREVER_PS], lists.curve.points
+    before = np.concatenate([restarts, np.array(points, np.int64).ravel()])
+    ring = ARRAYS + lists.queues + len(before)
+    fields = np.zeros(ring + FEWEST_PLACES * RING_COLUMNS, np.int64)
+    fields[BYTE_PS:QUEUES] = terms
+    fields[QUEUES:KNOWN_PS] = lists.queues, len(restarts), len(points), FEWEST_PLACES
+    fields[ARRAYS + lists.queues : ring] = before
+    go_down(fields, restarts[0])
     return _with_pauses(fields, interruptions)
 
 
@@ -98,13 +118,13 @@ def replenish(interruptions: Interruptions, state: Whole, lacking: int) -> Whole
 
 def _with_pauses(state: Whole, interruptions: Interruptions) -> Whole:
     state[KNOWN_PS] = interruptions.until_ps
-    before = state[: ARRAYS + state[QUEUES] + RING_COLUMNS * state[PLACES]]
+    before = state[: _ring_of(state) + RING_COLUMNS * state[PLACES]]
     return np.concatenate([before, interruptions.known.ravel()])
 
 
 def _with_more_places(state: Whole) -> Whole:
     """Return the same state with a ring of twice the places."""
-    start = int(ARRAYS + state[QUEUES])
+    start = int(_ring_of(state))
     stop = start + RING_COLUMNS * int(state[PLACES])
     ring = doubled(state[start:stop], RING_COLUMNS, state[HEAD], state[TAIL])
     state[PLACES] *= 2
@@ -142,13 +162,13 @@ def serve(  # noqa: PLR0911 -- each return is one fate
 
     Returns:
         0, the cause of its loss, or what is lacking, nothing done; when its service begins or it is
-        lost; the end of its service.
+        lost; the end of its service, if need be by a restart.
     """
     arrays, queue = _arrays_of(state), min(port, state[QUEUES] - 1)
     state[LACKING_PS] = now_ps
     if state[TAIL] - state[HEAD] == state[PLACES]:
         return NO_PLACES, now_ps, now_ps
-    if now_ps >= state[UP]:
+    while now_ps >= state[UP]:
         _restart(state, arrays)
     if now_ps >= state[DOWN]:
         return RESTART, now_ps, now_ps
@@ -160,10 +180,10 @@ def serve(  # noqa: PLR0911 -- each return is one fate
     amount = size_bytes if state[IN_BYTES] else 1
     if begins_ps > now_ps and arrays.waiting[queue] + amount > state[LIMIT]:
         return OVERFLOW, now_ps, now_ps
-    if state[DOWN] != FOREVER_PS:
+    if state[FREE] > state[DOWN]:
         arrays.waiting[queue] += amount
         return RESTART, state[DOWN], now_ps
-    done_ps, k = _end(arrays, k, begins_ps + _time_ps(state, size_bytes))
+    done_ps, k = _end(arrays, k, begins_ps + _time_ps(state, arrays, size_bytes))
     if done_ps > state[KNOWN_PS]:
         return UNKNOWN, now_ps, now_ps
     if begins_ps > now_ps:
@@ -171,26 +191,41 @@ def serve(  # noqa: PLR0911 -- each return is one fate
     if now_ps >= state[FREE]:
         state[BUSY] = now_ps
     state[FREE], state[SIZE] = done_ps, size_bytes
-    cause = _watchdog_outcome(state, k)
-    return cause, min(begins_ps, state[DOWN]), done_ps
+    cause = _outcome(state, k)
+    return cause, min(begins_ps, state[DOWN]), min(done_ps, state[DOWN])
+
+
+@kernel
+def _points_of(state: Whole) -> int:
+    """Return where its curve begins."""
+    return ARRAYS + state[QUEUES] + state[RESTARTS]  # type: ignore[no-any-return]
+
+
+@kernel
+def _ring_of(state: Whole) -> int:
+    """Return where its ring begins."""
+    return _points_of(state) + COLUMNS * state[POINTS]  # type: ignore[no-any-return]
 
 
 @kernel
 def _arrays_of(state: Whole) -> Arrays:
-    ring = ARRAYS + state[QUEUES]
+    ring = _ring_of(state)
     pauses = ring + RING_COLUMNS * state[PLACES]
     return Arrays(
         part(state, ARRAYS, state[QUEUES]),
+        part(state, ARRAYS + state[QUEUES], state[RESTARTS]),
+        rows(state, _points_of(state), state[POINTS], COLUMNS),
         rows(state, ring, state[PLACES], RING_COLUMNS),
         rows(state, pauses, (len(state) - pauses) // 2, 2),
     )
 
 
 @kernel
-def _time_ps(state: Whole, size_bytes: int) -> int:
+def _time_ps(state: Whole, arrays: Arrays, size_bytes: int) -> int:
     """Return how long a packet takes behind the one ahead."""
     segments = (size_bytes + state[HEADROOM_BYTES] - 1) // state[SEGMENT_BYTES]
-    time_ps = state[PACKET_PS] + size_bytes * state[BYTE_PS] + segments * state[SEGMENT_PS]
+    time_ps = time_of(arrays.points, size_bytes)
+    time_ps += size_bytes * state[BYTE_PS] + segments * state[SEGMENT_PS]
     changed = state[SIZE] > 0 and state[SIZE] != size_bytes
     return time_ps + state[CHANGE_PS] if changed else time_ps  # type: ignore[no-any-return]
 
@@ -202,7 +237,7 @@ def _begin(state: Whole, arrays: Arrays, ready_ps: int) -> tuple[int, int]:
     While every arrival is lost, it does not matter.
     """
     pauses = arrays.pauses
-    if state[DOWN] != FOREVER_PS:
+    if state[FREE] > state[DOWN]:
         return ready_ps, state[NEXT]
     while pauses[state[NEXT], 1] <= ready_ps:
         state[NEXT] += 1
@@ -224,14 +259,24 @@ def _end(arrays: Arrays, k: int, done_ps: int) -> tuple[int, int]:
 
 
 @kernel
-def _watchdog_outcome(state: Whole, k: int) -> int:
+def _outcome(state: Whole, k: int) -> int:
     """Return 0 if the last packet so far leaves, or the cause of its loss."""
-    if state[FREE] - state[BUSY] <= state[TIMEOUT_PS]:
+    down_ps = min(state[DOWN], state[BUSY] + state[TIMEOUT_PS])
+    if state[FREE] <= down_ps:
         state[LEFT], state[NEXT] = state[FREE], k
         return 0
-    state[DOWN] = state[BUSY] + state[TIMEOUT_PS]
-    state[UP] = state[DOWN] + state[RESTART_PS]
+    go_down(state, down_ps)
     return RESTART
+
+
+@kernel
+def go_down(state: Whole, at_ps: int) -> None:
+    """Note that the next restart begins then; one that is stated for meanwhile begins it anew."""
+    restarts, k = part(state, ARRAYS + state[QUEUES], state[RESTARTS]), state[STATED]
+    state[DOWN], state[UP] = at_ps, min(at_ps + state[RESTART_PS], FOREVER_PS)
+    while restarts[k] < state[UP]:
+        state[UP] = restarts[k] + state[RESTART_PS]
+        k += 1
 
 
 @kernel
@@ -256,8 +301,10 @@ def _release(state: Whole, arrays: Arrays, now_ps: int) -> None:
 
 @kernel
 def _restart(state: Whole, arrays: Arrays) -> None:
-    """Drop all packets that wait."""
+    """Drop all packets that wait, and serve again, up to the next restart at a stated time."""
     state[FREE], state[HEAD], state[SIZE] = state[UP], state[TAIL], 0
-    state[DOWN] = state[UP] = FOREVER_PS
     for queue in range(state[QUEUES]):
         arrays.waiting[queue] = 0
+    while arrays.restarts[state[STATED]] < state[UP]:
+        state[STATED] += 1
+    go_down(state, arrays.restarts[state[STATED]])

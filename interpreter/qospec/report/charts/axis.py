@@ -135,13 +135,31 @@ def axis_between(low: Fraction, high: Fraction, unit: str) -> Axis:
 
 
 def axis_around(low: Fraction, high: Fraction, unit: str) -> Axis:
-    """Return a linear axis that contains two values, with margins, and round ticks between them."""
+    """Return an axis that contains two values, with margins, and round ticks between them.
+
+    It is logarithmic if they span very many powers of ten.
+    """
+    if low > 0 and high / low > 10**DECADES:
+        return _wide_around(low, high, unit)
     air = (high - low) * MARGIN or abs(high) / 10 or Fraction(1)
     scale, shown = _scale(max(abs(low), abs(high)), unit)
     step = _step((high - low + 2 * air) / scale) * scale
     at = range(math.ceil((low - air) / step), math.floor((high + air) / step) + 1)
     ticks = tuple((n * step, number(n * step / scale)) for n in at if low < 0 or n >= 0)
     return Axis(low - air, high + air, logarithmic=False, ticks=ticks, unit=shown, note="")
+
+
+def _wide_around(low: Fraction, high: Fraction, unit: str) -> Axis:
+    air = (float(high) / float(low)) ** float(MARGIN)
+    ends = low / Fraction(air), high * Fraction(air)
+    first, last = decade(low), decade(high)
+    every = math.ceil((last + 1 - first) / TICKS)
+    at = [Fraction(10) ** power for power in range(first, last + 1, every)]
+    within = [value for value in at if ends[0] <= value <= ends[1]]
+    prefixed = unit in _PREFIXED and high >= min(_LARGE)
+    ticks = [_labelled(each, unit) if prefixed else (each, number(each)) for each in within]
+    shown = "" if prefixed else unit
+    return Axis(*ends, logarithmic=True, ticks=tuple(ticks), unit=shown, note="logarithmic axis")
 
 
 def axis_spanning(length: Fraction) -> Axis:

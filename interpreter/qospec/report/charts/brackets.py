@@ -1,7 +1,8 @@
 """The bracket plot of a search: each trial at its load and loss, and the bounds of each goal.
 
-Losses are on a logarithmic axis with a place of its own for none at all. Bounds that are close
-together beside the whole range have a second panel around them.
+Losses are on a logarithmic axis with a place of its own for none at all; loads are on one if their
+range spans many powers of ten, as bursts do. Bounds that are close together beside the whole range
+have a second panel around them.
 """
 
 from __future__ import annotations
@@ -85,7 +86,7 @@ class _Losses:
 def brackets(cases: Sequence[Record]) -> list[dict[str, Any]]:
     """Return the searches of a test's cases as charts, at most `MOST`, in the order of the cases.
 
-    Those that tried a single load are left out.
+    Those that tried a single load, or lost nothing at any, are left out.
 
     A chart has `case`, `of` (its case's values of the swept parameters), `repeated` (whether there
     are several repeats), `search` (the record's),
@@ -112,8 +113,9 @@ def brackets(cases: Sequence[Record]) -> list[dict[str, Any]]:
 
 
 def _tried(search: Record) -> bool:
-    """Return whether a search tried several loads; a single one needs no chart."""
-    return len({trial["load"]["value"] for trial in search["trials"]}) > 1
+    """Return whether a search tried several loads, and lost anything: else there is no curve."""
+    loads = {trial["load"]["value"] for trial in search["trials"]}
+    return len(loads) > 1 and any(trial["lost"] for trial in search["trials"])
 
 
 def _weight(case: Record, search: Record) -> tuple[int, int]:
@@ -131,6 +133,8 @@ def _chart(search: Record) -> dict[str, Any]:
     dots = _dots(search)
     top = TOP + ROW * len(bounds)
     losses = _Losses([dot.loss for dot in dots], top, top + HEIGHT)
+    ticks = losses.ticks()
+    left = _round(max(LEFT, max(len(tick["label"]) for tick in ticks) * CHARACTER + 8))
     limits = [
         {"y": losses.y(allowed), "style": style % COLOURS}
         for style, each in enumerate(bounds)
@@ -140,18 +144,18 @@ def _chart(search: Record) -> dict[str, Any]:
         "search": search,
         "width": WIDTH,
         "height": top + HEIGHT + BELOW,
-        "left": LEFT,
+        "left": left,
         "right": WIDTH - RIGHT,
         "top": top,
         "bottom": top + HEIGHT,
         "none": top + HEIGHT - NONE,
-        "ticks": losses.ticks(),
+        "ticks": ticks,
         "limits": limits,
         "names": [
             {"style": n % COLOURS, "dash": n % DASHES, "text": _legend(each.goal)}
             for n, each in enumerate(bounds)
         ],
-        "panels": _panels(search, dots, bounds, losses),
+        "panels": _panels(search, dots, bounds, losses, left),
     }
 
 
@@ -199,7 +203,11 @@ def allowed_loss(goal: Record) -> str:
 
 
 def _panels(
-    search: Record, dots: Sequence[_Dot], bounds: Sequence[_Bounds], losses: _Losses
+    search: Record,
+    dots: Sequence[_Dot],
+    bounds: Sequence[_Bounds],
+    losses: _Losses,
+    left: float,
 ) -> list[dict[str, Any]]:
     """Return the panel of the whole range and, if bounds are close together, one around them."""
     unit = "%" if search["high"]["text"].endswith("%") else search["high"]["unit"]
@@ -208,13 +216,13 @@ def _panels(
     span = max(ends) - min(ends) if ends else Fraction(0)
     whole = axis_around(low, high, unit)
     right = WIDTH - RIGHT
-    if not 0 < span < (high - low) * CLOSE:
-        return [_Panel(LEFT, right, whole, search, losses).drawn(dots, bounds, None)]
+    if not span or whole.share(max(ends)) - whole.share(min(ends)) >= CLOSE:
+        return [_Panel(left, right, whole, search, losses).drawn(dots, bounds, None)]
     near = axis_around(max(low, min(ends) - span), min(high, max(ends) + span), unit)
-    middle = LEFT + float(WHOLE) * (right - LEFT)
+    middle = left + float(WHOLE) * (right - left)
     inside = [dot for dot in dots if near.low <= dot.load <= near.high]
     return [
-        _Panel(LEFT, middle, whole, search, losses).drawn(dots, bounds, near),
+        _Panel(left, middle, whole, search, losses).drawn(dots, bounds, near),
         _Panel(middle + GAP, right, near, search, losses).drawn(inside, bounds, None),
     ]
 
@@ -230,7 +238,8 @@ class _Panel:
         self._losses = losses
 
     def _x(self, load: Fraction) -> float:
-        share = min(max(float(self._along.share(load)), 0.0), 1.0)
+        inside = min(max(load, self._along.low), self._along.high)
+        share = float(self._along.share(inside))
         return _round(self._left + share * (self._right - self._left))
 
     def drawn(

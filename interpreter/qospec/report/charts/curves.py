@@ -73,7 +73,8 @@ def curves(column: Record, cases: Sequence[Record]) -> list[dict[str, Any]]:
     `verdict` and `title`.
     """
     names = varying(cases)
-    chosen = along(cases, names)
+    over = column.get("over")
+    chosen = along(cases, [over] if over else names)
     if chosen is None or not worth_drawing(column["statements"]):
         return []
     over, scale = chosen

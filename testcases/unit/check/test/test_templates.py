@@ -152,7 +152,26 @@ def test_topologies_may_have_parameters_of_the_test(checked):
 def test_a_sweep_on_which_nothing_that_is_sent_depends_is_reported_at_the_use(checked):
     """That `load` is made of it does not count, as no flow uses that."""
     _, problems = checked(user(load="10 cell/s"), lib=STEPS)
-    assert [(each.code, each.span.text) for each in problems] == [("W0623", "user")]
+    assert [(each.code, each.span.text) for each in problems] == [("E0514", "lib.steps")]
+    assert problems[0].message == "`steps` needs a flow that uses `share`"
+
+
+@pytest.mark.parametrize(
+    "template",
+    [
+        "sweep n in [1 s, 2 s]\n  run { measure = n }",
+        "sweep n in [1, 2]\n  point p { load = n * 100 cell/s, measure = 1 s }",
+        "sweep n in [1 s, 2 s]\n  point p { load = 100 cell/s, measure = n }",
+        "sweep n in [1, 2]\n  search load in 10 cell/s .. n * 100 cell/s { goal g { loss = 0 } }",
+    ],
+)
+def test_a_sweep_that_phases_or_run_use_is_used(checked, template):
+    flow = "flow f = ubr { pcr = 10 cell/s } from a to b"
+    if "load" in template:
+        flow = flow.replace("10 cell/s", "load")
+    text = f"{BENCH}test base() {{\n  {template}\n}}\ntest t = base() on bench {{\n  {flow}\n}}\n"
+    _, problems = checked(text)
+    assert {each.code for each in problems} <= {"W0602"}
 
 
 def test_templates_of_one_name_may_be_in_several_files(checked):

@@ -1,6 +1,7 @@
 """Bracket plots: each trial at its load and loss, and the bounds of each goal."""
 
 import copy
+import math
 from fractions import Fraction
 
 import pytest
@@ -142,3 +143,49 @@ def test_charts_of_a_repeated_case_say_their_repeat(phased):
 
 def test_cases_without_searches_have_no_charts(document):
     assert brackets(document["cases"]) == []
+
+
+def burst_search(case):
+    """Return the first search with bursts of 1 to 300,000 frames, of which 88 pass."""
+    search = load_search(case)
+
+    def frames(count):
+        return {"value": str(count), "unit": "frame", "text": f"{count} frame"}
+
+    tried = [(1, 0), (88, 0), (89, 1), (1_000, 600), (300_000, 220_000)]
+    trials = [
+        {**search["trials"][0], "load": frames(count), "lost": lost, "sent": count,
+         "loss": {"value": f"{lost}/{count}", "unit": "1", "text": "some"}}
+        for count, lost in tried
+    ]  # fmt: skip
+    goal = {**search["goals"][0], "lower": frames(88), "upper": frames(89)}
+    return search | {
+        "variable": "burst", "low": frames(1), "high": frames(300_000), "trials": trials,
+        "goals": [goal],
+    }  # fmt: skip
+
+
+def test_bursts_of_very_many_sizes_are_on_a_logarithmic_axis(cases):
+    cases[0]["phases"] = [burst_search(cases[0])]
+    whole, near = brackets(cases[:1])[0]["panels"]
+    x = {dot["title"].partition(" ")[0]: dot["x"] for dot in whole["dots"]}
+    assert x["1"] - whole["left"] > 5, "the shortest burst is not at the edge"
+    part = (x["88"] - x["1"]) / (x["300000"] - x["1"])
+    assert part == pytest.approx(math.log(88) / math.log(300_000), abs=0.01)
+    assert [tick["label"] for tick in whole["below"]] == ["1", "100", "10\u202f000"]
+    assert whole["along"] == "burst (frame)"
+    assert [tick["label"] for tick in near["below"]] == ["87", "88", "89", "90"]
+
+
+def test_a_search_that_lost_nothing_is_not_drawn(cases):
+    for trial in load_search(cases[0])["trials"]:
+        trial["lost"] = 0
+    assert [chart["search"]["variable"] for chart in brackets(cases[:1])] == ["offered"]
+
+
+def test_long_labels_of_small_losses_have_room_at_the_left(cases):
+    first = next(each for each in load_search(cases[0])["trials"] if each["lost"])
+    first["loss"] = {"value": "1/100000000", "unit": "1", "text": "0.000001 %"}
+    chart = brackets(cases[:1])[0]
+    assert "0.000001 %" in [tick["label"] for tick in chart["ticks"]]
+    assert chart["left"] == chart["panels"][0]["left"] == 10 * 6.2 + 8

@@ -1,0 +1,1 @@
+"""Captures: what went over a link of a recorded case, as a pcapng file that others decode."""

@@ -1,0 +1,185 @@
+"""Runs one trial of a record again, and writes what goes over a link of it."""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import TYPE_CHECKING, BinaryIO
+
+from qospec.capture import cells, packets, pcapng
+from qospec.capture.error import CaptureError
+from qospec.capture.payload import Fill
+from qospec.capture.sightings import ARRIVED, Sightings
+from qospec.engine.arrays import np
+from qospec.engine.graph import emulation
+from qospec.version import VERSION
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from qospec.capture.links import Link
+    from qospec.capture.sightings import Items
+    from qospec.capture.trials import Trial
+    from qospec.engine.experiment import Experiment
+    from qospec.model.suite import Flow
+
+MOST_AT_ONCE = 16_384
+"""Items whose bytes are made at a time, so that memory stays small."""
+
+
+ANSWERS = ".answers"
+"""Ends the names of sources of answers; the rest is that of their requests."""
+
+
+class Writer:
+    """Writes items as packets.
+
+    Attributes:
+        written: How many.
+    """
+
+    def __init__(self, file: BinaryIO, link: Link, trial: Trial, most: int | None) -> None:
+        """Begin a file with at most so many packets; None: with all."""
+        experiment = trial.planned.experiment
+        flows = trial.case.case.flows
+        seed = (*experiment.seed, *trial.names)
+        framed = None if link.node.clock is None else link.node.clock.encapsulation
+        self.written = 0
+        self._file, self._most = file, most
+        self._names = _names(experiment)
+        self._first = _first_of_each(experiment)
+        fill = Fill.of(seed)
+        if framed is None:
+            kind = cells.LINK
+            self._bytes: Callable[[Items], list[bytes]] = partial(
+                cells.cells, addresses=_addresses(experiment, flows), fill=fill
+            )
+        else:
+            kind = packets.link_type(framed)
+            self._bytes = partial(
+                packets.frames,
+                framed=framed,
+                flows=_packet_flows(experiment, flows),
+                fill=fill,
+                wrap=packets.outer_header,
+            )
+        comment = f"case {trial.case.case.name}, {trial.words}, seed {experiment.seed[0]}"
+        file.write(pcapng.opening(kind, link.name, f"qospec {VERSION}", comment))
+
+    def take(self, items: Items, losses: Sequence[str]) -> None:
+        """Write the next items; `losses` says by fate where they were lost."""
+        room = items.total if self._most is None else self._most - self.written
+        items = items.part(0, max(0, min(room, items.total)))
+        for start in range(0, items.total, MOST_AT_ONCE):
+            part = items.part(start, min(start + MOST_AT_ONCE, items.total))
+            comments = [self._comment(losses, *each) for each in _rows(part)]
+            self._file.write(pcapng.packets(part.batch.at_ps, self._bytes(part), comments))
+        self.written += items.total
+
+    def _comment(
+        self,
+        losses: Sequence[str],
+        connection: int,
+        number: int,
+        sent_ps: int,
+        at_ps: int,
+        fate: int,
+    ) -> str:
+        place = connection - self._first[connection]
+        said = f"{self._names[connection]}, connection {place}, number {number}"
+        lost = f", lost at {losses[fate]}" if fate != ARRIVED else ""
+        return f"{said}, sent at {sent_ps} ps, here at {at_ps} ps{lost}"
+
+
+def _rows(items: Items) -> zip[tuple[int, int, int, int, int]]:
+    batch = items.batch
+    columns = (batch.connection, items.number, batch.sent_ps, batch.at_ps, items.fate)
+    return zip(*(column.tolist() for column in columns), strict=True)
+
+
+def capture(trial: Trial, link: Link, file: BinaryIO, most: int | None = None) -> int:
+    """Write what goes over a link in a trial; return the number of packets.
+
+    Raises:
+        CaptureError: The trial did not come to the recorded result: the file means nothing then.
+    """
+    experiment = trial.planned.experiment
+    measurement = experiment.measurement
+    seen = measurement._replace(taps=(*measurement.taps, link.tap))
+    again = experiment._replace(seed=(*experiment.seed, *trial.names), measurement=seen)
+    writer = Writer(file, link, trial, most)
+    sightings = Sightings(
+        link.tap.place,
+        experiment.connections.indices,
+        lambda items: writer.take(items, sightings.losses),
+    )
+    observation = emulation.run(again, observer=sightings)
+    if sightings.unsettled:
+        raise ValueError(f"{sightings.unsettled} items passed {link.name} and never ended")
+    difference = trial.differs(observation)
+    if difference:
+        raise CaptureError(f"the trial did not come to the recorded result: {difference}")
+    return writer.written
+
+
+def _names(experiment: Experiment) -> list[str]:
+    """Return what each connection index belongs to: `user[3]`, or `user[3].oam`."""
+    connections = experiment.connections
+    users = [""] * connections.count
+    for source in experiment.sources:
+        users[source.first : source.first + source.connections] = [source.name] * source.connections
+    return [
+        name if plane == "user" else f"{name}.{plane}"
+        for plane in connections.planes
+        for name in users
+    ]
+
+
+def _first_of_each(experiment: Experiment) -> list[int]:
+    """Return, per connection index, that of the first of the same source and plane."""
+    connections = experiment.connections
+    firsts = list(range(connections.count))
+    for source in experiment.sources:
+        firsts[source.first : source.first + source.connections] = [
+            source.first
+        ] * source.connections
+    planes = range(len(connections.planes))
+    return [plane * connections.count + first for plane in planes for first in firsts]
+
+
+def _addresses(experiment: Experiment, flows: Sequence[Flow]) -> cells.Addresses:
+    """Return the VPI and VCI of each connection index.
+
+    The language knows no VCIs: those of a path are given in order of the connections.
+    """
+    connections = experiment.connections
+    paths = np.array([flows[flow].virtual_path for flow in connections.flow], np.int64)
+    channels = np.zeros(connections.count, np.int64)
+    for path in np.unique(paths):
+        mine = np.flatnonzero(paths == path)
+        channels[mine] = cells.FIRST_USER_CHANNEL + np.arange(len(mine))
+    if channels.max(initial=0) > cells.HIGHEST_CHANNEL:
+        most = cells.HIGHEST_CHANNEL + 1 - cells.FIRST_USER_CHANNEL
+        raise CaptureError(
+            f"more than {most} connections have one VPI: give flows other ones, `virtual_path`"
+        )
+    planes = len(connections.planes)
+    return cells.Addresses(
+        np.tile(paths, planes),
+        np.tile(channels, planes),
+        np.repeat(np.arange(planes), connections.count),
+        connections.planes,
+    )
+
+
+def _packet_flows(experiment: Experiment, flows: Sequence[Flow]) -> list[packets.Flow]:
+    """Return what the packets of each source hold; of one of cells, nothing."""
+    found = []
+    first_of = {source.name: source.first for source in experiment.sources}
+    for source in experiment.sources:
+        name, first = source.name, source.first
+        stream, answered = flows[experiment.connections.flow[first]].stream, None
+        if stream is not None and name.endswith(ANSWERS):
+            stream, answered = stream.answers, first_of[name.removesuffix(ANSWERS)]
+        fields = {} if stream is None else stream.header_fields
+        found.append(packets.Flow(first, first + source.connections, fields, answered))
+    return found

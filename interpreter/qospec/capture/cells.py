@@ -1,0 +1,138 @@
+"""ATM cells as bytes: the header of 4 bytes without its check, and a payload of 48.
+
+Each is in a record of the extensible record format (ERF, type 3), because of the link types that
+decoders know it is the only one that keeps the payload type, and so shows OAM cells as such; that
+of SunATM keeps neither it nor a VPI above 255. The header's check (HEC) belongs to the line and is
+in neither.
+
+Sources: ITU-T I.361, 2 (header; VCI 0 to 31 are not for users), I.610, 10.1 (OAM cells, their check
+of 10 bits, and unused bytes of 6A hex), I.371, annex A (resource management cells); Endace ERF,
+types 3 and record header.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+
+from qospec.capture.payload import octets, payloads
+from qospec.capture.pcapng import LinkType
+from qospec.engine.arrays import np
+from qospec.protocol.atm import CELL_PAYLOAD_BYTES
+from qospec.protocol.marks import CLP
+from qospec.units import PS_PER_S
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
+    from numpy.typing import NDArray
+
+    from qospec.capture.payload import Fill
+    from qospec.capture.sightings import Items
+    from qospec.protocol.atm import Plane
+
+LINK = LinkType(197)
+"""LINKTYPE_ERF."""
+ERF_BYTES, ERF_ATM, ERF_VARYING_LENGTH = 16, 3, 4
+"""The header of a record; its type for a cell without HEC; its flag that lengths vary."""
+HEADER_BYTES = 4
+FIRST_USER_CHANNEL, HIGHEST_CHANNEL = 32, 0xFFFF
+"""VCIs of users."""
+PAYLOAD_TYPES: Mapping[Plane, int] = {"user": 0, "oam": 0b101, "rm": 0b110}
+"""User data without congestion, end-to-end F5 flow, resource management."""
+UNUSED = 0x6A
+CONTINUITY_CHECK = 0b0001_0100
+"""OAM type fault management, function continuity check: the cell that carries nothing else."""
+AVAILABLE_BIT_RATE = 1
+"""The protocol of resource management cells."""
+_GENERATOR = 0b10_0011_0011
+"""x^10 + x^9 + x^5 + x^4 + x + 1, without its first term."""
+
+
+class Addresses(NamedTuple):
+    """The cells of each connection index.
+
+    Attributes:
+        paths: (n,) The VPI.
+        channels: (n,) The VCI.
+        planes: (n,) The number of the plane, in `names`.
+        names: The planes in use.
+    """
+
+    paths: NDArray[np.int64]
+    channels: NDArray[np.int64]
+    planes: NDArray[np.int64]
+    names: tuple[Plane, ...]
+
+
+def cells(items: Items, addresses: Addresses, fill: Fill) -> list[bytes]:
+    """Return the record of each cell."""
+    made = np.empty((items.total, ERF_BYTES + HEADER_BYTES + CELL_PAYLOAD_BYTES), np.uint8)
+    made[:, :ERF_BYTES] = _record_headers(items)
+    of, plane = items.batch.connection, addresses.planes[items.batch.connection]
+    types = np.array([PAYLOAD_TYPES[name] for name in addresses.names], np.int64)[plane]
+    header = addresses.paths[of] << 20 | addresses.channels[of] << 4 | types << 1
+    made[:, ERF_BYTES : ERF_BYTES + HEADER_BYTES] = octets(header | (items.batch.marks & CLP), 4)
+    body = made[:, ERF_BYTES + HEADER_BYTES :]
+    for number, name in enumerate(addresses.names):
+        mine = np.flatnonzero(plane == number)
+        if name == "user":
+            body[mine] = payloads(items.where(mine), CELL_PAYLOAD_BYTES, fill)
+        else:
+            body[mine] = np.frombuffer(MANAGEMENT[name](), np.uint8)
+    return rows(made)
+
+
+def rows(made: NDArray[np.uint8]) -> list[bytes]:
+    """Return the rows of a matrix."""
+    whole, size = made.tobytes(), made.shape[1]
+    return [whole[start : start + size] for start in range(0, len(whole), size)]
+
+
+def oam_payload() -> bytes:
+    """Return the payload of an OAM cell: the emulation gives it a time and no content."""
+    return with_crc10(bytes([CONTINUITY_CHECK]) + bytes([UNUSED]) * 45)
+
+
+def rm_payload() -> bytes:
+    """Return the payload of a resource management cell, likewise: all of its fields are 0."""
+    return with_crc10(bytes([AVAILABLE_BIT_RATE]) + bytes(45))
+
+
+MANAGEMENT: Mapping[str, Callable[[], bytes]] = {"oam": oam_payload, "rm": rm_payload}
+"""What cells carry that elements insert."""
+
+
+def with_crc10(content: bytes) -> bytes:
+    """Return 46 bytes with 6 reserved bits of 0 and the check of 10 bits behind them."""
+    return content + crc10(content).to_bytes(2, "big")
+
+
+def crc10(content: bytes) -> int:
+    """Return the remainder of a content and 6 bits of 0 behind it. Source: ITU-T I.610, 10.1."""
+    rest = 0
+    for byte in content:
+        rest = _divided(rest, byte, 8)
+    return _divided(rest, 0, 6)
+
+
+def _divided(rest: int, value: int, bits: int) -> int:
+    for place in reversed(range(bits)):
+        first = (rest >> 9 ^ value >> place) & 1
+        rest = (rest << 1 & 0x3FF) ^ (_GENERATOR * first)
+    return rest
+
+
+def _record_headers(items: Items) -> NDArray[np.uint8]:
+    """Return (n, 16): time in units of 2^-32 s, little-endian; type, flags, lengths, big-endian."""
+    made = np.zeros((items.total, ERF_BYTES), np.uint8)
+    whole, part = np.divmod(items.batch.at_ps, PS_PER_S)
+    # part * 2^32 exceeds 64 bits, so it is divided in two steps of 16 bits.
+    high, rest = np.divmod(part << 16, PS_PER_S)
+    low = (rest << 16) // PS_PER_S
+    time = whole << 32 | high << 16 | low
+    made[:, :8] = np.ascontiguousarray(time, "<i8").view(np.uint8).reshape(-1, 8)
+    made[:, 8:10] = ERF_ATM, ERF_VARYING_LENGTH
+    size = HEADER_BYTES + CELL_PAYLOAD_BYTES
+    made[:, 10:12] = 0, ERF_BYTES + size
+    made[:, 14:16] = 0, size
+    return made

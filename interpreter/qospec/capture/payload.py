@@ -1,0 +1,80 @@
+"""The bytes that items carry: a label that names the item, and a pseudo-random fill behind it.
+
+The label, big-endian: the letters `QOS1`, the index of the connection (4 bytes), the number of the
+item (8) and the time when it was sent in picoseconds (8). The fill is a part of the sequence of
+2^15 - 1 bits of ITU-T O.150, 5.3; where it begins depends on the seed, connection and number. What
+does not fit is cut off at the end. Nothing that a trial measures depends on any of this.
+"""
+
+from __future__ import annotations
+
+import functools
+import hashlib
+from typing import TYPE_CHECKING, NamedTuple
+
+from qospec.engine.arrays import np
+from qospec.protocol.ip import LARGEST_PACKET_BYTES
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from numpy.typing import NDArray
+
+    from qospec.capture.sightings import Items
+
+MARK = b"QOS1"
+LABEL_BYTES = 24
+PERIOD = 2**15 - 1
+"""Of the pseudo-random sequence, in bits; and in bytes, since 8 periods are that many whole."""
+_CONNECTION_STEP, _NUMBER_STEP = 7_919, 12_553
+"""Primes that do not divide the period."""
+
+
+class Fill(NamedTuple):
+    """Where the fill of items begins; `offset` is that of the first item of connection 0."""
+
+    offset: int
+
+    @classmethod
+    def of(cls, seed: Sequence[str]) -> Fill:
+        """Return the fill of a trial, by the names that its draws depend on."""
+        name = "\x1f".join((*seed, "payload")).encode()
+        digest = hashlib.blake2b(name, digest_size=8).digest()
+        return cls(int.from_bytes(digest, "little") % PERIOD)
+
+
+def payloads(items: Items, size_bytes: int, fill: Fill) -> NDArray[np.uint8]:
+    """Return (n, size_bytes) the payloads of n items."""
+    made = np.empty((items.total, size_bytes), np.uint8)
+    label = np.empty((items.total, LABEL_BYTES), np.uint8)
+    label[:, :4] = np.frombuffer(MARK, np.uint8)
+    label[:, 4:8] = octets(items.batch.connection, 4)
+    label[:, 8:16] = octets(items.number, 8)
+    label[:, 16:] = octets(items.batch.sent_ps, 8)
+    made[:, :LABEL_BYTES] = label[:, :size_bytes]
+    if size_bytes > LABEL_BYTES:
+        steps = (
+            items.batch.connection.astype(np.int64) * _CONNECTION_STEP + items.number * _NUMBER_STEP
+        )
+        starts = (fill.offset + steps) % PERIOD
+        parts = np.lib.stride_tricks.sliding_window_view(_sequence(), size_bytes - LABEL_BYTES)
+        made[:, LABEL_BYTES:] = parts[starts]
+    return made
+
+
+def octets(values: NDArray[np.signedinteger], count: int) -> NDArray[np.uint8]:
+    """Return (n, count) the last bytes of n numbers that are not negative, big-endian."""
+    return np.ascontiguousarray(values, ">i8").view(np.uint8).reshape(-1, 8)[:, 8 - count :]
+
+
+@functools.cache
+def _sequence() -> NDArray[np.uint8]:
+    """Return the bytes of the sequence, once and so many more that the largest packet has a part.
+
+    Each bit is the sum of those 14 and 15 before it.
+    """
+    bits = [1] * 15
+    for place in range(15, PERIOD):
+        bits.append(bits[place - 14] ^ bits[place - 15])
+    once = np.packbits(np.tile(np.array(bits, np.uint8), 8))
+    return np.resize(once, PERIOD + LARGEST_PACKET_BYTES)

@@ -1,0 +1,151 @@
+"""The plan of a recorded case, from the texts that its record holds.
+
+A record is all that is needed: files that have changed since, or are elsewhere, do not matter. Only
+the library is that of the installed qospec, and has to be the same.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import importlib.metadata
+import platform
+import tempfile
+from dataclasses import replace
+from pathlib import Path, PurePosixPath
+from typing import TYPE_CHECKING, NamedTuple
+
+from qospec.capture.error import CaptureError, listed
+from qospec.catalogue.kinds import discover
+from qospec.check import check
+from qospec.diagnostics import Problems, did_you_mean
+from qospec.plan.plan import Bounds, plan
+from qospec.record.outcome import SCHEMA
+from qospec.resources import STDLIB
+from qospec.version import VERSION
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from qospec.document import Document
+    from qospec.plan.plan import CasePlan
+
+LIBRARY = "std"
+"""The first part of the recorded names of its files."""
+
+
+class Recorded(NamedTuple):
+    """A case of a record, planned again.
+
+    Attributes:
+        plan: Its plan.
+        bounds: What a trial might cost.
+        document: What the record holds of it.
+        versions: In words, how this installation differs from the one that made the record.
+    """
+
+    plan: CasePlan
+    bounds: Bounds
+    document: Document
+    versions: tuple[str, ...]
+
+
+def recorded(outcome: Document, name: str) -> Recorded:
+    """Return a case of an outcome; raises CaptureError if it cannot be run again."""
+    if outcome.get("schema") != SCHEMA:
+        raise CaptureError(
+            f"this record has schema {outcome.get('schema')}, and qospec {VERSION} reads {SCHEMA}"
+        )
+    document = _case(outcome, name)
+    provenance = outcome["provenance"]
+    bounds = Bounds(provenance["limits"]["cells per trial"])
+    _compare_library(provenance["sources"])
+    test = next(each for each in outcome["tests"] if each["name"] == document["test"])
+    place = document.get("place") or test["place"]
+    found = _planned(provenance, place.rsplit(":", 2)[0], name, bounds)
+    return Recorded(found, bounds, document, tuple(_differences(provenance)))
+
+
+def _case(outcome: Document, name: str) -> Document:
+    cases = {each["name"]: each for each in outcome["cases"]}
+    if name not in cases:
+        near = did_you_mean(name, cases)
+        hint = f"did you mean `{near}`?" if near else f"there are {listed(list(cases))}"
+        raise CaptureError(f"the record has no case `{name}`: {hint}")
+    found: Document = cases[name]
+    why = ""
+    if found["verdict"] == "skip":
+        why = f"it was skipped: {'; '.join(found['why'])}"
+    elif found["errors"]:
+        why = found["errors"][0]
+    if why:
+        raise CaptureError(f"`{name}` has no result that a capture could be compared with: {why}")
+    return found
+
+
+def _differences(provenance: Document) -> Iterator[str]:
+    now = {
+        "qospec": VERSION,
+        "python": platform.python_version(),
+        "numpy": importlib.metadata.version("numpy"),
+        "numba": importlib.metadata.version("numba"),
+    }
+    for name, version in now.items():
+        if provenance[name] != version:
+            yield f"the record was made with {name} {provenance[name]}, and this is {version}"
+
+
+def _compare_library(sources: list[Document]) -> None:
+    """Raise CaptureError if a file of the library is not as it was, or a text of the record is."""
+    for each in sources:
+        if _sha256(each["text"]) != each["sha256"]:
+            raise CaptureError(f"the record is damaged: the text of `{each['name']}` was changed")
+        folder, *parts = PurePosixPath(each["name"]).parts
+        if folder != LIBRARY:
+            continue
+        path = STDLIB.joinpath(*parts)
+        if not path.is_file() or _sha256(path.read_text(encoding="utf-8")) != each["sha256"]:
+            raise CaptureError(
+                f"the library's `{each['name']}` is not what it was when the record was made:"
+                " use the version of qospec that made it, or run the test again"
+            )
+
+
+def _sha256(text: str) -> str:
+    return hashlib.sha256(text.encode()).hexdigest()
+
+
+def _planned(provenance: Document, file: str, case: str, bounds: Bounds) -> CasePlan:
+    problems = Problems()
+    with tempfile.TemporaryDirectory(prefix="qos-") as folder:
+        root = Path(folder).resolve()
+        (root / "qos.toml").touch()
+        for each in provenance["sources"]:
+            _put(root, each)
+        suite = check([root / file], discover(), problems)
+    tests = tuple(
+        replace(test, cases=tuple(each for each in test.cases if each.name == case))
+        for test in suite.tests
+    )
+    chosen = replace(suite, tests=tuple(test for test in tests if test.cases))
+    plans = () if problems.errors else plan(chosen, provenance["seed"], bounds, problems)
+    if problems.errors or not plans:
+        why = problems.errors[0].message if problems.errors else f"`{case}` is not in `{file}`"
+        raise CaptureError(
+            f"what the record holds of `{file}` cannot be run by itself: {why}"
+            " (files of a package are found by qos.lock, which no record holds)"
+        )
+    return plans[0]
+
+
+def _put(root: Path, source: Document) -> None:
+    """Write a text of the record below a folder, and nowhere else: a record may be a stranger's."""
+    parts = PurePosixPath(source["name"]).parts
+    if parts[0] == LIBRARY:
+        return
+    if PurePosixPath(source["name"]).is_absolute() or ".." in parts:
+        raise CaptureError(
+            f"the record holds a file from outside of its project: `{source['name']}`"
+        )
+    path = root.joinpath(*parts)
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(source["text"], encoding="utf-8", newline="")

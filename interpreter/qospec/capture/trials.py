@@ -1,0 +1,222 @@
+"""Which trial of a recorded case is meant, and what the record holds of its result."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from qospec.capture.error import CaptureError, listed
+from qospec.catalogue.kinds import discover
+from qospec.diagnostics import did_you_mean
+from qospec.judge.readings import Readings
+from qospec.model.suite import GoalResult, Search
+from qospec.plan.plan import CasePlan
+from qospec.record.outcome import metrics_document
+from qospec.run.phase import Setting
+from qospec.units import PS_PER_S
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from qospec.capture.specification import Recorded
+    from qospec.document import Document
+    from qospec.engine.measure.observation import Observation
+    from qospec.model.suite import Phase
+    from qospec.plan.plan import Planned
+
+MOST_LISTED = 20
+"""Trials of a search that a message lists."""
+
+
+class Asked(NamedTuple):
+    """Which trial is asked for; 0 and "" for what was not said.
+
+    Attributes:
+        trial: Its number, from 1: of a case without phases, the repeat.
+        control: The name of a control, for its topology.
+        phase: The name of a search's variable, or of a point.
+        repeat: Of a case with phases, which repeat of all of them, from 1.
+    """
+
+    trial: int = 0
+    control: str = ""
+    phase: str = ""
+    repeat: int = 0
+
+
+class Trial(NamedTuple):
+    """A trial of the record, which can be run again.
+
+    Attributes:
+        case: The plan of which it is one trial.
+        planned: Its network.
+        names: What its random draws depend on, besides the case.
+        differs: Says in words how what was observed differs from the record; "" if it does not.
+        words: Which trial it is.
+    """
+
+    case: CasePlan
+    planned: Planned
+    names: tuple[str, ...]
+    differs: Callable[[Observation], str]
+    words: str
+
+
+def trial_of(of: Recorded, asked: Asked) -> Trial:
+    """Return the trial that is asked for; raises CaptureError."""
+    if of.plan.case.phases:
+        return _of_phase(of, asked)
+    if asked.phase or asked.repeat > 1:
+        raise CaptureError(f"`{of.plan.case.name}` has no phases: `--trial` chooses its repeat")
+    names = [name for name in of.plan.networks if name]
+    if asked.control and asked.control not in names:
+        raise CaptureError(_unknown("control", asked.control, names))
+    planned = of.plan.networks[asked.control]
+    ran = of.document["repeats"]
+    number = _number(asked.trial or 1, len(ran), "trial")
+
+    def differs(seen: Observation) -> str:
+        found = metrics_document(Readings(discover(), {asked.control: (planned, seen)}))
+        return _difference(found, ran[number - 1])
+
+    words = f"trial {number} of {len(ran)}" + (f" of control {asked.control}" * bool(asked.control))
+    return Trial(of.plan, planned, (f"repeat {number - 1}",), differs, words)
+
+
+def _of_phase(of: Recorded, asked: Asked) -> Trial:
+    if asked.control:
+        raise CaptureError(f"`{of.plan.case.name}` has phases, and so no controls")
+    documents = of.document["phases"]
+    repeat = _number(asked.repeat or 1, max(each["repeat"] for each in documents), "repeat")
+    mine = [each for each in documents if each["repeat"] == repeat]
+    phases = {each.name: each for each in of.plan.case.phases}
+    if asked.phase not in [each["name"] for each in mine]:
+        raise _which_phase(of, asked.phase, mine)
+    document = next(each for each in mine if each["name"] == asked.phase)
+    phase = phases[asked.phase]
+    found = {goal["name"]: _goal_result(goal) for each in mine for goal in each.get("goals", ())}
+    setting = Setting(of.plan, of.bounds, repeat - 1)
+    if isinstance(phase, Search):
+        return _of_search(setting, phase, document, found, asked.trial)
+    ran = _trials_before(documents, repeat)
+    number = _number(asked.trial or 1, document["repeats"], f"trial of the point `{phase.name}`")
+    planned = _made(setting, phase, None, found)
+
+    def differs(seen: Observation) -> str:
+        network = planned.networks[""]
+        made = metrics_document(Readings(discover(), {phase.name: (network, seen)}))
+        return _difference(made, of.document["repeats"][ran + number - 1])
+
+    names = (f"repeat {repeat - 1}", "point", phase.name, str(number - 1))
+    words = f"trial {number} of {document['repeats']} of the point {phase.name}"
+    return Trial(planned, planned.networks[""], names, differs, words)
+
+
+def _of_search(
+    setting: Setting,
+    search: Search,
+    document: Document,
+    found: dict[str, GoalResult],
+    asked: int,
+) -> Trial:
+    trials = document["trials"]
+    if not asked:
+        raise _which_trial(search, trials)
+    number = _number(asked, len(trials), f"trial of the search `{search.name}`")
+    ran = trials[number - 1]
+    load = Fraction(ran["load"]["value"])
+    varies = any(goal.varies for goal in search.goals)
+    length_ps = None if varies else int(Fraction(ran["length"]["value"]) * PS_PER_S)
+    planned = _made(setting, search, load, found, length_ps)
+    network = planned.networks[""]
+
+    def differs(seen: Observation) -> str:
+        flows = tuple(Readings(discover(), {"": (network, seen)}).exchanged())
+        sent, lost = sum(each.sent for each in flows), sum(each.lost for each in flows)
+        if (sent, lost) == (ran["sent"], ran["lost"]):
+            return ""
+        return f"{lost} of {sent} items were lost, and {ran['lost']} of {ran['sent']} in the record"
+
+    goal = search.goals[0].name
+    names = (f"repeat {setting.repeat}", "search", goal, str(load), str(ran["number"]))
+    words = f"trial {number} of {len(trials)} of the search {search.name}, {ran['load']['text']}"
+    return Trial(planned, network, names, differs, words)
+
+
+def _made(
+    setting: Setting,
+    phase: Phase,
+    load: Fraction | None,
+    found: dict[str, GoalResult],
+    length_ps: int | None = None,
+) -> CasePlan:
+    planned = setting.trial(phase, load, found, length_ps)
+    if not isinstance(planned, CasePlan):
+        raise CaptureError(f"no trial of `{phase.name}` was run: {planned.message}")
+    return planned
+
+
+def _goal_result(goal: Document) -> GoalResult:
+    def value(of: str) -> Fraction | None:
+        return Fraction(goal[of]["value"]) if goal.get(of) else None
+
+    return GoalResult(
+        value("lower"), value("upper"), ended=goal["complete"], throughput=value("throughput")
+    )
+
+
+def _trials_before(documents: list[Document], repeat: int) -> int:
+    """Return how many trials with metrics the repeats before this one have."""
+    most = [0] * repeat
+    for each in documents:
+        if each["kind"] == "point" and each["repeat"] < repeat:
+            most[each["repeat"]] = max(most[each["repeat"]], each["repeats"])
+    return sum(most)
+
+
+def _number(asked: int, most: int, what: str) -> int:
+    if not 1 <= asked <= most:
+        there = f"the record has {most}" if most else "the record has none"
+        raise CaptureError(f"there is no {what} {asked}: {there}")
+    return asked
+
+
+def _unknown(what: str, name: str, names: list[str]) -> str:
+    if not names:
+        return f"there is no {what} `{name}`: the test has none"
+    near = did_you_mean(name, names)
+    hint = f"did you mean `{near}`?" if near else f"there are {listed(names)}"
+    return f"there is no {what} `{name}`: {hint}"
+
+
+def _which_phase(of: Recorded, name: str, documents: list[Document]) -> CaptureError:
+    if name:
+        return CaptureError(_unknown("phase", name, [each["name"] for each in documents]))
+    lines = []
+    for each in documents:
+        count = len(each["trials"]) if each["kind"] == "search" else each["repeats"]
+        trials = f"{count} trial{'s' * (count != 1)}"
+        lines.append(f"--phase {each['name']}: a {each['kind']} with {trials}")
+    chosen = f"`{of.plan.case.name}` has phases: choose one of them, and a trial of it"
+    return CaptureError(chosen, lines)
+
+
+def _which_trial(search: Search, trials: list[dict[str, Any]]) -> CaptureError:
+    lines = [
+        f"--trial {number}: {each['load']['text']}, {each['lost']} of {each['sent']} lost"
+        for number, each in enumerate(trials[:MOST_LISTED], 1)
+    ]
+    more = len(trials) - MOST_LISTED
+    tail = [f"and {more} more"] if more > 0 else []
+    return CaptureError(f"choose a trial of the search `{search.name}`", [*lines, *tail])
+
+
+def _difference(found: Document, ran: Document) -> str:
+    """Return the first metric that differs from the record's; "" if none does."""
+    for population, metrics in found.items():
+        for name, value in metrics.items():
+            recorded = ran.get(population, {}).get(name)
+            if value != recorded:
+                was, is_ = (each["text"] if each else "no data" for each in (recorded, value))
+                return f"`{population}.{name}` is {is_}, and {was} in the record"
+    return ""

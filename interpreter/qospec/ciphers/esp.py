@@ -1,0 +1,297 @@
+"""ESP packets: those of one direction of a security association are sealed, and opened again.
+
+Source: RFC 4303, 2 and 3; RFC 4301, 5.1.2 (the outer header); RFC 3948 (in UDP). Addresses of the
+outer header are those of the association; its DSCP, congestion notification and, if so set, DF flag
+are those of the packet; its identification is the sequence number.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Literal, NamedTuple
+
+import numpy as np
+
+from qospec.ciphers import headers
+from qospec.ciphers.encryption import row_cipher
+from qospec.ciphers.integrity import RowHmac
+from qospec.ciphers.numbering import Numbering
+from qospec.ciphers.octets import big_endian, numbers_in
+from qospec.protocol.esp import HEADER_BYTES, TRAILER_BYTES
+from qospec.protocol.ip import IPV4_HEADER_BYTES
+from qospec.protocol.replay import HALF
+
+if TYPE_CHECKING:
+    from qospec.ciphers.key import Key
+    from qospec.ciphers.octets import Numbers, Octets, Truths
+    from qospec.protocol.esp import Esp
+
+NAT_TRAVERSAL_PORT = 4_500
+"""Source: RFC 3948, 2.1."""
+FAULTS = ("", "malformed", "tampered", "padding")
+"""What is wrong with a packet, in the order in which it is found; nothing is the first."""
+GENUINE, MALFORMED, TAMPERED, PADDING = range(4)
+
+DontFragment = Literal["copy", "set", "clear"]
+
+
+class Rows(NamedTuple):
+    """Packets of one size.
+
+    Attributes:
+        numbers: (n,) The sequence number of each.
+        packets: (n, size) From the IP header on.
+    """
+
+    numbers: Numbers
+    packets: Octets
+
+
+class Opened(NamedTuple):
+    """What was in packets of one size.
+
+    Attributes:
+        packets: (n, width) The packets, each with its own size; what follows it is meaningless.
+        size_bytes: (n,) Their sizes; 0 of one with a fault.
+        faults: (n,) What is wrong with each, as an index into FAULTS.
+    """
+
+    packets: Octets
+    size_bytes: Numbers
+    faults: Octets
+
+
+class Association:
+    """One direction of a security association, which counts what it seals.
+
+    Attributes:
+        esp: The format.
+        numbering: The sequence numbers that it has used.
+    """
+
+    def __init__(
+        self,
+        esp: Esp,
+        spi: int,
+        encryption_key: Key,
+        integrity_key: Key | None = None,
+        ends: bytes = b"",
+        dont_fragment: DontFragment = "copy",
+    ) -> None:
+        """Set it up; `ends` are the addresses of a tunnel's source and destination.
+
+        Raises:
+            KeyLengthError: A key does not fit its transform.
+            ValueError: A key is missing or not used, or the addresses are not of the family.
+        """
+        if (esp.integrity is None) != (integrity_key is None):
+            raise ValueError("a key of integrity belongs to a transform of integrity")
+        addresses_bytes = {"ipv4": 8, "ipv6": 32}[esp.family] if esp.mode == "tunnel" else 0
+        if len(ends) != addresses_bytes:
+            raise ValueError(
+                f"two addresses for {esp.mode} mode over {esp.family} are {addresses_bytes} bytes,"
+                f" not {len(ends)}"
+            )
+        self.esp = esp
+        # The extended ones end earlier here than with 64 bits, as they are kept in int64.
+        highest = 2**63 - 1 if esp.extended else 2**HALF - 1
+        self.numbering = Numbering(esp.encryption.name, highest)
+        self._spi = spi.to_bytes(4, "big")
+        self._cipher = row_cipher(esp.encryption, encryption_key)
+        self._integrity = (
+            RowHmac(esp.integrity, integrity_key) if esp.integrity and integrity_key else None
+        )
+        self._ends = ends
+        self._dont_fragment = dont_fragment
+
+    def seal(self, *batches: Rows) -> list[Octets]:
+        """Return each batch sealed, (n, esp.size_of(size)).
+
+        Raises:
+            NonceError: A sequence number was used before, or occurs twice.
+            ExhaustedError: A sequence number is above the highest.
+            ValueError: In transport mode, a packet is of another family or has options.
+        """
+        self.numbering.claim(np.concatenate([each.numbers for each in batches]))
+        return [self._sealed(*each) for each in batches]
+
+    def protect(
+        self,
+        payload: Octets,
+        next_header: Octets | int,
+        numbers: Numbers,
+        vectors: Octets | None = None,
+        room_bytes: int = 0,
+    ) -> Octets:
+        """Return payloads in ESP, behind room for an IP header, without a look at the numbers.
+
+        The vectors of initialisation follow from the numbers unless they are given, as for the
+        examples of standards.
+        """
+        plain = self._with_trailer(payload, next_header)
+        if vectors is None:
+            vectors = self._cipher.vectors(numbers)
+        start = room_bytes + HEADER_BYTES
+        behind = start + vectors.shape[1]
+        end = behind + plain.shape[1] + self.esp.encryption.icv_bytes
+        sealed = np.empty(
+            (len(numbers), end + (self.esp.icv_bytes if self._integrity else 0)), np.uint8
+        )
+        sealed[:, room_bytes : room_bytes + 4] = np.frombuffer(self._spi, np.uint8)
+        sealed[:, room_bytes + 4 : start] = big_endian(numbers, 4)
+        sealed[:, start:behind] = vectors
+        self._cipher.encrypt(plain, vectors, self._known(numbers), sealed[:, behind:end])
+        if self._integrity:
+            sealed[:, end:] = self._values(sealed[:, room_bytes:end], numbers)
+        return sealed
+
+    def _with_trailer(self, payload: Octets, next_header: Octets | int) -> Octets:
+        """Return payloads with padding that counts from 1, its length, and the next header."""
+        count, width = payload.shape
+        plain = np.empty((count, self.esp.encrypted_bytes(width)), np.uint8)
+        padding = plain.shape[1] - width - TRAILER_BYTES
+        plain[:, :width] = payload
+        plain[:, width:-TRAILER_BYTES] = np.arange(1, padding + 1)
+        plain[:, -2] = padding
+        plain[:, -1] = next_header
+        return plain
+
+    def _known(self, numbers: Numbers) -> Octets:
+        """Return what a cipher authenticates besides (RFC 4106, 5): SPI and the whole number."""
+        width = 8 if self.esp.extended else 4
+        known = np.empty((len(numbers), 4 + width), np.uint8)
+        known[:, :4] = np.frombuffer(self._spi, np.uint8)
+        known[:, 4:] = big_endian(numbers, width)
+        return known
+
+    def _values(self, covered: Octets, numbers: Numbers) -> Octets:
+        """Return the integrity check values; the unsent half of a number counts (2.2.1)."""
+        assert self._integrity is not None  # noqa: S101  its callers have asked
+        if self.esp.extended:
+            covered = np.concatenate([covered, big_endian(numbers, 8)[:, :4]], axis=1)
+        return self._integrity.values(covered)
+
+    def _sealed(self, numbers: Numbers, packets: Octets) -> Octets:
+        """Return packets of one size sealed."""
+        esp = self.esp
+        if not len(numbers):
+            return np.empty((0, esp.size_of(packets.shape[1])), np.uint8)
+        room_bytes = esp.clear_bytes - esp.encryption.iv_bytes - HEADER_BYTES
+        if esp.mode == "tunnel":
+            versions = packets[:, 0] >> 4
+            inside = headers.PROTOCOLS_OF_VERSIONS[versions]
+            sealed = self.protect(packets, inside, numbers, room_bytes=room_bytes)
+        else:
+            self._check_own(packets)
+            payload, own = packets[:, esp.ip_bytes :], packets[:, headers.protocol_of(esp.family)]
+            sealed = self.protect(payload, own, numbers, room_bytes=room_bytes)
+        sealed[:, : esp.ip_bytes] = self._ip(packets, sealed.shape[1], numbers)
+        if esp.in_udp:
+            udp_bytes = sealed.shape[1] - esp.ip_bytes
+            sealed[:, esp.ip_bytes : room_bytes] = headers.udp(udp_bytes, NAT_TRAVERSAL_PORT)
+        return sealed
+
+    def _check_own(self, packets: Octets) -> None:
+        """Check that all packets have the header of transport mode: of its family, no options."""
+        if self.esp.family == "ipv4":
+            own = packets[:, 0] == headers.WITHOUT_OPTIONS
+        else:
+            own = packets[:, 0] >> 4 == headers.VERSIONS["ipv6"]
+        if not own.all():
+            raise ValueError(
+                f"transport mode over {self.esp.family} takes packets of that family, and without"
+                " options"
+            )
+
+    def _ip(self, packets: Octets, size_bytes: int, numbers: Numbers) -> Octets:
+        """Return the IP headers of sealed packets: in transport mode, their own changed."""
+        esp = self.esp
+        protocol = headers.UDP if esp.in_udp else headers.ESP
+        if esp.mode == "transport":
+            sizes = np.full(len(packets), size_bytes)
+            return headers.rewritten(packets[:, : esp.ip_bytes], sizes, protocol)
+        carried = headers.own_carried(packets, numbers)
+        if self._dont_fragment != "copy":
+            flag = headers.DONT_FRAGMENT if self._dont_fragment == "set" else 0
+            carried = carried._replace(flags=np.full(len(packets), flag))
+        make = headers.ipv4 if esp.family == "ipv4" else headers.ipv6
+        return make(size_bytes, protocol, self._ends, carried)
+
+    def numbers_of(self, packets: Octets) -> Numbers:
+        """Return (n,) the sequence numbers in packets, of extended ones the half that is sent."""
+        start = self.esp.clear_bytes - self.esp.encryption.iv_bytes - 4
+        return numbers_in(packets[:, start : start + 4])
+
+    def open(self, packets: Octets, numbers: Numbers | None = None) -> Opened:
+        """Return what is in sealed packets of one size; extended numbers have to be given.
+
+        Whether a number was seen before is not this function's question.
+        """
+        esp = self.esp
+        count, size_bytes = packets.shape
+        nothing = np.empty((count, 0), np.uint8), np.zeros(count, np.int64)
+        width = size_bytes - esp.clear_bytes - esp.icv_bytes
+        if width <= 0 or width % esp.encryption.block_bytes:
+            return Opened(*nothing, np.full(count, MALFORMED, np.uint8))
+        if numbers is None:
+            numbers = self.numbers_of(packets)
+        protected = packets[:, esp.clear_bytes - HEADER_BYTES - esp.encryption.iv_bytes :]
+        plain, genuine = self._unprotected(protected, numbers)
+        faults, length = _trailer_faults(plain)
+        faults[~genuine] = TAMPERED
+        faults[~self._is_ours(packets)] = MALFORMED
+        length[faults != GENUINE] = 0
+        if esp.mode == "tunnel":
+            return Opened(plain[:, :-TRAILER_BYTES], length, faults)
+        sizes = np.where(faults == GENUINE, length + esp.ip_bytes, 0)
+        own = headers.rewritten(packets[:, : esp.ip_bytes], sizes, plain[:, -1])
+        return Opened(np.concatenate([own, plain[:, :-TRAILER_BYTES]], axis=1), sizes, faults)
+
+    def _unprotected(self, protected: Octets, numbers: Numbers) -> tuple[Octets, Truths]:
+        """Return the plaintext with its trailer, and which is genuine."""
+        start = HEADER_BYTES + self.esp.encryption.iv_bytes
+        vectors = protected[:, HEADER_BYTES:start]
+        if not self._integrity:
+            return self._cipher.decrypt(protected[:, start:], vectors, self._known(numbers))
+        covered, icv = np.split(protected, [-self.esp.icv_bytes], axis=1)
+        genuine = (self._values(covered, numbers) == icv).all(axis=1)
+        plain, _ = self._cipher.decrypt(covered[:, start:], vectors, self._known(numbers))
+        return plain, genuine
+
+    def _is_ours(self, packets: Octets) -> Truths:
+        """Return (n,) whether the headers are those of this association, and undamaged."""
+        esp = self.esp
+        ip_bytes, said_bytes = esp.ip_bytes, packets.shape[1]
+        ours: Truths
+        if esp.family == "ipv4":
+            length, addresses = headers.TOTAL_LENGTH, headers.ADDRESSES
+            ours = packets[:, 0] == headers.WITHOUT_OPTIONS
+            ours &= headers.checksum(packets[:, :IPV4_HEADER_BYTES]) == 0
+        else:
+            length, addresses = headers.IPV6_PAYLOAD_LENGTH, headers.IPV6_ADDRESSES
+            ours = packets[:, 0] >> 4 == headers.VERSIONS["ipv6"]
+            said_bytes -= ip_bytes
+        ours &= packets[:, headers.protocol_of(esp.family)] == (
+            headers.UDP if esp.in_udp else headers.ESP
+        )
+        ours &= numbers_in(packets[:, length : length + 2]) == said_bytes
+        if esp.mode == "tunnel":
+            ends = np.frombuffer(self._ends, np.uint8)
+            ours &= (packets[:, addresses:ip_bytes] == ends).all(axis=1)
+        if esp.in_udp:
+            udp_bytes = packets.shape[1] - ip_bytes
+            expected = headers.udp(udp_bytes, NAT_TRAVERSAL_PORT)
+            ours &= (packets[:, ip_bytes : ip_bytes + len(expected)] == expected).all(axis=1)
+        spi = esp.clear_bytes - esp.encryption.iv_bytes - HEADER_BYTES
+        ours &= (packets[:, spi : spi + 4] == np.frombuffer(self._spi, np.uint8)).all(axis=1)
+        return ours
+
+
+def _trailer_faults(plain: Octets) -> tuple[Octets, Numbers]:
+    """Return whether the padding of each row counts from 1, and the length of its payload."""
+    width = plain.shape[1] - TRAILER_BYTES
+    length = width - plain[:, -2].astype(np.int64)
+    places = np.arange(width)
+    wrong = (plain[:, :-TRAILER_BYTES] != places - length[:, None] + 1) & (
+        places >= length[:, None]
+    )
+    return np.where(wrong.any(axis=1) | (length < 0), PADDING, GENUINE).astype(np.uint8), length

@@ -1,0 +1,112 @@
+"""IPv4 packets cut into fragments for a path, and put together again.
+
+Source: RFC 791, 3.2 (both procedures); RFC 815 (what is missing); RFC 1858, 3 (overlaps).
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from qospec.ciphers import headers
+from qospec.ciphers.octets import big_endian, rows_of
+from qospec.protocol.fragments import UNIT_BYTES, fragment_bytes
+from qospec.protocol.ip import IPV4_HEADER_BYTES
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+
+class FragmentationError(ValueError):
+    """A packet exceeds the MTU of a path, and its header forbids to cut it."""
+
+
+def fragmented(packet: bytes, mtu_bytes: int) -> list[bytes]:
+    """Return the fragments of a packet without options, or itself if it fits.
+
+    Raises:
+        FragmentationError: It does not fit, and has the flag DF.
+        ValueError: The packet has options, or the MTU is below what every link carries.
+    """
+    if packet[0] != headers.WITHOUT_OPTIONS:
+        raise ValueError("only IPv4 packets without options are cut into fragments")
+    sizes = fragment_bytes(len(packet), mtu_bytes)
+    if len(sizes) == 1:
+        return [packet]
+    word = int.from_bytes(packet[headers.FLAGS : headers.FLAGS + 2], "big")
+    if word & headers.DONT_FRAGMENT:
+        raise FragmentationError(
+            f"a packet of {len(packet)} B exceeds the path MTU of {mtu_bytes} B, and its header"
+            " forbids fragmentation (DF)"
+        )
+    return list(_fragments(packet, sizes, word))
+
+
+def _fragments(packet: bytes, sizes: tuple[int, ...], word: int) -> Iterator[bytes]:
+    """Yield fragments of these sizes; of a fragment, its offset and its flag count on."""
+    start = IPV4_HEADER_BYTES
+    for size in sizes:
+        end = start + size - IPV4_HEADER_BYTES
+        more = headers.MORE_FRAGMENTS if end < len(packet) else 0
+        offset = (start - IPV4_HEADER_BYTES) // UNIT_BYTES
+        yield _with_header(packet, (word | more) + offset, packet[start:end])
+        start = end
+
+
+def _with_header(packet: bytes, word: int, data: bytes) -> bytes:
+    """Return data behind the header of a packet, with other flags and offset."""
+    header = rows_of([packet[:IPV4_HEADER_BYTES]]).copy()
+    header[:, headers.FLAGS : headers.FLAGS + 2] = big_endian([word], 2)
+    length = big_endian([IPV4_HEADER_BYTES + len(data)], 2).ravel()
+    header[:, headers.TOTAL_LENGTH : headers.TOTAL_LENGTH + 2] = length
+    header[:, headers.CHECKSUM : headers.CHECKSUM + 2] = 0
+    header[:, headers.CHECKSUM : headers.CHECKSUM + 2] = big_endian(headers.checksum(header), 2)
+    return header.tobytes() + data
+
+
+class Reassembly:
+    """Puts fragments together, in whatever order they come; how long it waits is not its affair."""
+
+    def __init__(self) -> None:
+        self._waiting: dict[bytes, dict[int, bytes]] = {}
+        self._ends: dict[bytes, int] = {}
+
+    @property
+    def incomplete(self) -> int:
+        """Return of how many packets there are some fragments, and not all."""
+        return len(self._waiting)
+
+    def add(self, packet: bytes) -> bytes | None:
+        """Return a packet that this completes, or the packet itself if it is whole.
+
+        Raises:
+            ValueError: It overlaps with another fragment, and not as its copy.
+        """
+        word = int.from_bytes(packet[headers.FLAGS : headers.FLAGS + 2], "big")
+        more = word & headers.MORE_FRAGMENTS
+        offset = (word & headers.OFFSET_MASK) * UNIT_BYTES
+        if not more and not offset:
+            return packet
+        # Source, destination, protocol and identification say what belongs together.
+        name = packet[headers.ADDRESSES : IPV4_HEADER_BYTES] + packet[9:10] + packet[4:6]
+        parts = self._waiting.setdefault(name, {})
+        parts[offset] = packet
+        if not more:
+            self._ends[name] = offset + len(packet) - IPV4_HEADER_BYTES
+        return self._completed(name, parts)
+
+    def _completed(self, name: bytes, parts: dict[int, bytes]) -> bytes | None:
+        """Return the packet if its parts follow one another up to its end."""
+        data = b""
+        for offset in sorted(parts):
+            if offset < len(data):
+                del self._waiting[name]
+                raise ValueError("fragments of a packet overlap")
+            if offset > len(data):
+                return None
+            data += parts[offset][IPV4_HEADER_BYTES:]
+        if len(data) != self._ends.get(name):
+            return None
+        del self._waiting[name], self._ends[name]
+        first = parts[0]
+        word = int.from_bytes(first[headers.FLAGS : headers.FLAGS + 2], "big")
+        return _with_header(first, word & ~headers.MORE_FRAGMENTS, data)

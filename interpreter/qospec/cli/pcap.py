@@ -1,0 +1,149 @@
+"""`qos pcap`: what went over a link of a recorded case, as a pcapng file."""
+
+from __future__ import annotations
+
+import re
+import sys
+import tempfile
+from pathlib import Path
+from typing import TYPE_CHECKING, NamedTuple
+
+import click
+from click.shell_completion import CompletionItem
+
+from qospec.cli import exits, loading
+from qospec.cli.output import say
+
+if TYPE_CHECKING:
+    from qospec.capture.links import Link
+    from qospec.capture.trials import Trial
+
+STDOUT = "-"
+SUFFIX = ".pcapng"
+
+
+def _cases(context: click.Context, _parameter: click.Parameter, begun: str) -> list[CompletionItem]:
+    """Return the cases of the record that is named, to complete one; none if it is no record."""
+    from qospec.record.store import Record, RecordError
+
+    try:
+        cases = Record(Path(context.params["record"])).outcome()["cases"]
+    except (RecordError, KeyError):
+        return []
+    return [CompletionItem(each["name"]) for each in cases if each["name"].startswith(begun)]
+
+
+@click.command()
+@click.argument("record", type=click.Path())
+@click.argument("case", type=str, shell_complete=_cases)
+@click.argument("link", type=str, default="")
+@click.option(
+    "-o",
+    "--output",
+    default="",
+    help="File to write, - for stdout; by default CASE.pcapng in this folder.",
+)
+@click.option("--force", is_flag=True, help="Replace the file if it exists.")
+@click.option(
+    "--count", "most", type=click.IntRange(1), default=None, help="Write the first packets only."
+)
+@click.option(
+    "--trial",
+    type=click.IntRange(1),
+    default=None,
+    help="Which trial; of a case without phases, which repeat. By default the first.",
+)
+@click.option("--control", default="", metavar="NAME", help="The topology of that control.")
+@click.option("--phase", default="", metavar="NAME", help="The search or point of the trial.")
+@click.option(
+    "--repeat",
+    type=click.IntRange(1),
+    default=None,
+    help="Of a case with phases, which repeat of all of them. By default the first.",
+)
+def pcap(record: str, case: str, link: str, **asked: str | int | bool | None) -> None:
+    """Write what went over a LINK in a CASE of a RECORD, as pcapng.
+
+    The trial is run again, and must come to the recorded result. A LINK is one direction of a
+    link, `a -> sw.p[0]`, or a side of a port, `sw.p[0].rx`; it may be left out if there is only
+    one.
+    """
+    request = _Request(link, **asked)  # type: ignore[arg-type]
+    from qospec.capture.error import CaptureError
+    from qospec.record.store import RecordError
+    from qospec.writing import WriteError
+
+    path = _path(request, case)
+    try:
+        trial, found = _found(Path(record), case, request)
+        if path is None:
+            _to_stdout(trial, found, request.most)
+        else:
+            _to_file(path, trial, found, request.most)
+    except CaptureError as error:
+        exits.user_error(error.message, *error.choices)
+    except (RecordError, WriteError) as error:
+        exits.environment_error(str(error))
+
+
+class _Request(NamedTuple):
+    """What the user asked for, besides the record and the case."""
+
+    link: str
+    output: str
+    force: bool
+    most: int | None
+    trial: int | None
+    control: str
+    phase: str
+    repeat: int | None
+
+
+def _path(request: _Request, case: str) -> Path | None:
+    """Return the file to write, None for stdout; ends the command if it may not be written."""
+    if request.output == STDOUT:
+        if sys.stdout.isatty():
+            exits.user_error("a capture is no text: `-o FILE`, or pipe it into a program")
+        return None
+    path = Path(request.output or re.sub(r"[^A-Za-z0-9._=,%+-]+", "_", case) + SUFFIX)
+    if path.is_file() and not request.force:
+        exits.user_error(f"`{path}` exists: write another by `-o FILE`, or replace it by `--force`")
+    return path
+
+
+def _found(folder: Path, case: str, request: _Request) -> tuple[Trial, Link]:
+    from qospec.capture import links, specification, trials
+    from qospec.record.store import Record
+
+    if not folder.is_dir():
+        exits.user_error(f"no record found at `{folder}`")
+    recorded = specification.recorded(Record(folder).outcome(), case)
+    for difference in recorded.versions:
+        say(f"warning: {difference}", err=True)
+    asked = trials.Asked(request.trial or 0, request.control, request.phase, request.repeat or 0)
+    trial = trials.trial_of(recorded, asked)
+    network = trial.case.case.networks[request.control]
+    return trial, links.link_of(network, trial.planned, request.link)
+
+
+def _to_file(path: Path, trial: Trial, link: Link, most: int | None) -> None:
+    from qospec.capture.capture import capture
+    from qospec.writing import replacing
+
+    with replacing(path) as file:
+        written = capture(trial, link, file, most)
+    packets = loading.counted(written, "packet")
+    say(f"capture: {path} ({packets} of `{link.name}`, {trial.words})")
+
+
+def _to_stdout(trial: Trial, link: Link, most: int | None) -> None:
+    """Write to stdout, once it is known that the trial came to the recorded result."""
+    import shutil
+
+    from qospec.capture.capture import capture
+
+    with tempfile.TemporaryFile() as file:
+        capture(trial, link, file, most)
+        file.seek(0)
+        shutil.copyfileobj(file, sys.stdout.buffer)
+        sys.stdout.buffer.flush()

@@ -1,0 +1,33 @@
+"""What follows single items through a trial, besides what a `Recorder` counts of them.
+
+A trial is the same with an observer as without one: it is told of items, and changes none.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Protocol
+
+if TYPE_CHECKING:
+    from qospec.engine.items.batch import Batch
+
+
+class Observer(Protocol):
+    """Follows items. Batches are valid only during a call: their times may be written over.
+
+    Attributes:
+        place: The name of the place at which it sees items, one of the measurement's taps.
+    """
+
+    place: str
+
+    def began(self, batch: Batch) -> None:
+        """Take note of items that a source's line sends, or that an element inserts."""
+
+    def passed(self, batch: Batch) -> None:
+        """Take note of items at the place, in order of time."""
+
+    def ended(self, batch: Batch, how: str) -> None:
+        """Take note of items that ended: `how` says where they were lost, "" that they arrived."""
+
+    def advanced(self) -> None:
+        """Take note that a window of time is over: of an item, nothing is told out of order."""

@@ -1,0 +1,125 @@
+"""What is drawn over a sweep: goals and frame loss curves of searches, criteria and reports.
+
+Each is a column like those of `views.columns()`, with the `cases` that its statements are of. What
+points measure, `delay[cir_25.user]` and `delay[cir_50.user]`, is one column, whose cases have one
+more parameter, `point`; so are the trials of a frame loss curve, over their load.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import Any
+
+from qospec.record.quantity import quantity
+from qospec.report.searches import Goal, LossCurve, goals, loss_curves, phased, shows_bounds
+from qospec.report.views import columns, worst
+from qospec.report.words import index_of, without_shared
+from qospec.units import RATIO
+
+Record = Mapping[str, Any]
+
+
+def charted(cases: Sequence[Record]) -> list[dict[str, Any]]:
+    """Return what is drawn of the cases of a test.
+
+    A goal's column has its lower bound with an interval up to the upper. A column that must be
+    drawn along one parameter names it as `over`.
+    """
+    found = goals(cases)
+    stated = [
+        column
+        for column in columns(cases, ("expect", "report"))
+        if not all(each is None or shows_bounds(each, found) for each in column["statements"])
+    ]
+    return [
+        *({**_goal_column(goal), "cases": cases} for goal in found),
+        *(_curve_column(curve, cases) for curve in loss_curves(cases)),
+        *(
+            _joined(its, cases)
+            for its in (_by_name(stated) if phased(cases) else [[each] for each in stated])
+        ),
+    ]
+
+
+def _by_name(stated: Sequence[Record]) -> list[list[Record]]:
+    """Return columns in groups of one kind and name, without what follows it in brackets."""
+    found: dict[tuple[str, str, str], list[Record]] = {}
+    for column in stated:
+        name, index = index_of(column["label"])
+        apart = "" if index and not column["term"] else column["label"]
+        found.setdefault((column["kind"], name, apart), []).append(column)
+    return list(found.values())
+
+
+def _joined(its: Sequence[Record], cases: Sequence[Record]) -> dict[str, Any]:
+    if len(its) == 1:
+        return {**its[0], "cases": cases}
+    indices = without_shared([index_of(column["label"])[1] for column in its])
+    bounds, subjects = ({column[key] for column in its} for key in ("bound", "subject"))
+    return {
+        **its[0],
+        "label": index_of(its[0]["label"])[0],
+        "text": "",
+        "subject": subjects.pop() if len(subjects) == 1 else "",
+        "bound": bounds.pop() if len(bounds) == 1 else None,
+        "statements": [each for column in its for each in column["statements"]],
+        "verdict": worst(column["verdict"] for column in its if column["verdict"]),
+        "cases": [_with(case, "point", index) for index in indices for case in cases],
+    }
+
+
+def _with(case: Record, parameter: str, value: str) -> dict[str, Any]:
+    """Return a case with one more parameter."""
+    comma = "," if ":" in case["name"] else ":"
+    return {
+        **case,
+        "name": f"{case['name']}{comma}{parameter}={value}",
+        "parameters": {**case["parameters"], parameter: value},
+    }
+
+
+def _curve_column(curve: LossCurve, cases: Sequence[Record]) -> dict[str, Any]:
+    tried = list(_tried(curve, cases))
+    return {
+        **_unjudged(", ".join(curve.names)),
+        "subject": "loss",
+        "statements": [statement for statement, _ in tried],
+        "cases": [case for _, case in tried],
+        "over": curve.variable,
+    }
+
+
+def _tried(
+    curve: LossCurve, cases: Sequence[Record]
+) -> Iterator[tuple[dict[str, Any], dict[str, Any]]]:
+    for case, losses in zip(cases, curve.losses, strict=True):
+        for load, loss in zip(curve.loads, losses, strict=True):
+            if loss is not None:
+                measured = quantity(loss, RATIO)
+                statement = {**_unjudged(""), "measured": measured, "interval": None}
+                yield statement, _with(case, curve.variable, load["text"])
+
+
+def _unjudged(label: str) -> dict[str, Any]:
+    return {
+        "kind": "report", "label": label, "text": label, "verdict": "", "comparison": "",
+        "bound": None, "tolerance": None, "confidence": "", "term": False, "subject": "",
+    }  # fmt: skip
+
+
+def _goal_column(goal: Goal) -> dict[str, Any]:
+    return {
+        **_unjudged(goal.label),
+        "statements": [
+            each
+            and {
+                **_unjudged(goal.label),
+                "measured": each.lower,
+                "interval": {"lower": each.lower, "upper": each.upper},
+            }
+            for each in goal.found
+        ],
+    }
+
+
+FUNCTIONS: dict[str, Callable[..., Any]] = {"charted": charted}

@@ -1,0 +1,77 @@
+"""Cells as bytes: headers, the check of OAM cells, and what is told apart."""
+
+import numpy as np
+import pytest
+
+from qospec.capture.cells import (
+    Addresses,
+    cells,
+    crc10,
+    oam_payload,
+    rm_payload,
+    with_crc10,
+)
+from qospec.capture.payload import Fill
+from qospec.capture.sightings import Items
+from qospec.engine.items.batch import uninitialised
+
+GENERATOR = 0b11000110011
+"""x^10 + x^9 + x^5 + x^4 + x + 1 (ITU-T I.610, 10.1)."""
+
+
+def items(connections: list[int], at_ps: int = 0, marks: int = 0) -> Items:
+    n = len(connections)
+    batch = uninitialised(n)._replace(
+        at_ps=np.full(n, at_ps),
+        sent_ps=np.arange(n),
+        connection=np.array(connections, np.int32),
+        size_bytes=np.full(n, 53, np.int32),
+        marks=np.full(n, marks, np.uint32),
+    )
+    return Items(batch, np.arange(n) + 258, np.full(n, 53, np.int32), np.zeros(n, np.int64))
+
+
+def remainder(value: int) -> int:
+    """Return the remainder of a polynomial by the generator, by long division."""
+    while value.bit_length() > 10:
+        value ^= GENERATOR << (value.bit_length() - 11)
+    return value
+
+
+@pytest.mark.parametrize("payload", [oam_payload(), rm_payload(), with_crc10(bytes(range(46)))])
+def test_a_payload_with_its_check_leaves_no_remainder(payload: bytes) -> None:
+    assert len(payload) == 48
+    assert remainder(int.from_bytes(payload, "big")) == 0
+    changed = bytearray(payload)
+    changed[7] ^= 0x10
+    assert remainder(int.from_bytes(changed, "big")) != 0
+
+
+def test_the_check_of_a_single_bit_is_the_generator() -> None:
+    assert crc10(bytes(45) + b"\x01") == remainder(1 << 16)
+
+
+def test_a_header_has_vpi_vci_payload_type_and_priority() -> None:
+    addresses = Addresses(
+        np.array([7, 0xFFF, 7, 0xFFF]),
+        np.array([32, 0xFFFF, 32, 0xFFFF]),
+        np.array([0, 0, 1, 1]),
+        ("user", "oam"),
+    )
+    made = cells(items([0, 1, 2, 3], marks=1), addresses, Fill(0))
+    headers = [int.from_bytes(each[16:20], "big") for each in made]
+    assert [header >> 20 for header in headers] == [7, 0xFFF, 7, 0xFFF]
+    assert [header >> 4 & 0xFFFF for header in headers] == [32, 0xFFFF, 32, 0xFFFF]
+    assert [header >> 1 & 7 for header in headers] == [0, 0, 5, 5]
+    assert {header & 1 for header in headers} == {1}
+    assert [each[20:] == oam_payload() for each in made] == [False, False, True, True]
+    assert made[1][20:44] == b"QOS1" + bytes([0, 0, 0, 1]) + bytes(6) + b"\1\3" + bytes(7) + b"\1"
+
+
+@pytest.mark.parametrize("at_ps", [0, 1, 10**12 - 1, 10**12, 3_600 * 10**12 + 123_456_789_012])
+def test_the_time_of_a_record_is_in_units_of_two_to_the_minus_32(at_ps: int) -> None:
+    addresses = Addresses(np.array([0]), np.array([32]), np.array([0]), ("user",))
+    (made,) = cells(items([0], at_ps), addresses, Fill(0))
+    assert int.from_bytes(made[:8], "little") == (at_ps << 32) // 10**12
+    assert made[8:16] == bytes([3, 4, 0, 68, 0, 0, 0, 52])
+    assert len(made) == 68

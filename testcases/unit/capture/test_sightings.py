@@ -1,0 +1,98 @@
+"""Items that pass a place: numbered as they are sent, handed on when their fate is known."""
+
+from collections.abc import Sequence
+
+import numpy as np
+import pytest
+
+from qospec.capture.sightings import Items, Sightings
+from qospec.engine.items.batch import Batch, uninitialised
+
+Row = tuple[int, int, int, int, int]
+"""When it passed, connection, when it was sent, its number, and its fate."""
+
+
+def batch(connection: Sequence[int], sent_ps: Sequence[int], at_ps: Sequence[int] = ()) -> Batch:
+    n = len(connection)
+    return uninitialised(n)._replace(
+        at_ps=np.array(at_ps or sent_ps),
+        sent_ps=np.array(sent_ps),
+        connection=np.array(connection, np.int32),
+        size_bytes=np.arange(n, dtype=np.int32) + 100,
+        marks=np.zeros(n, np.uint32),
+    )
+
+
+def recording() -> tuple[Sightings, list[Row]]:
+    rows: list[Row] = []
+
+    def take(items: Items) -> None:
+        batch = items.batch
+        columns = (batch.at_ps, batch.connection, batch.sent_ps, items.number, items.fate)
+        rows.extend(zip(*(each.tolist() for each in columns), strict=True))
+
+    return Sightings("a -> b", 3, take), rows
+
+
+def test_items_are_numbered_in_their_connection_even_if_they_pass_in_another_order() -> None:
+    sightings, rows = recording()
+    sightings.began(batch([0, 1, 0, 1], [5, 5, 6, 7]))
+    sightings.passed(batch([1, 0, 0], [7, 6, 5], [20, 21, 22]))
+    sightings.ended(batch([0, 1, 0, 1], [5, 5, 6, 7]), "")
+    sightings.advanced()
+    sightings.began(batch([0, 2], [9, 9]))
+    sightings.passed(batch([0, 2], [9, 9], [30, 31]))
+    sightings.ended(batch([0, 2], [9, 9]), "")
+    sightings.advanced()
+    assert rows == [
+        (20, 1, 7, 1, 0),
+        (21, 0, 6, 1, 0),
+        (22, 0, 5, 0, 0),
+        (30, 0, 9, 2, 0),
+        (31, 2, 9, 0, 0),
+    ]
+    assert sightings.unsettled == 0
+
+
+def test_what_passes_behind_an_item_in_flight_waits_for_it() -> None:
+    sightings, rows = recording()
+    sightings.began(batch([0, 0, 0], [1, 2, 3]))
+    sightings.passed(batch([0, 0, 0], [1, 2, 3], [4, 5, 6]))
+    sightings.ended(batch([0], [2]), "queue (overflow)")
+    sightings.advanced()
+    assert (rows, sightings.unsettled) == ([], 3)
+    sightings.ended(batch([0], [1]), "")
+    sightings.advanced()
+    assert (rows, sightings.unsettled) == ([(4, 0, 1, 0, 0), (5, 0, 2, 1, 1)], 1)
+    assert sightings.losses == ["", "queue (overflow)"]
+    sightings.ended(batch([0], [3]), "queue (red)")
+    sightings.advanced()
+    assert rows[-1] == (6, 0, 3, 2, 2)
+
+
+def test_an_item_that_passes_twice_has_one_fate() -> None:
+    sightings, rows = recording()
+    sightings.began(batch([0], [1]))
+    sightings.passed(batch([0], [1], [2]))
+    sightings.passed(batch([0], [1], [8]))
+    sightings.ended(batch([0], [1]), "loop (expired)")
+    sightings.advanced()
+    assert rows == [(2, 0, 1, 0, 1), (8, 0, 1, 0, 1)]
+
+
+def test_batches_may_be_overwritten_after_the_call() -> None:
+    sightings, rows = recording()
+    for note in (sightings.began, sightings.passed):
+        mine = batch([0], [1], [2])
+        note(mine)
+        mine.at_ps[:] = 99
+    sightings.ended(batch([0], [1]), "")
+    sightings.advanced()
+    assert rows == [(2, 0, 1, 0, 0)]
+
+
+def test_an_item_that_was_never_sent_is_an_error() -> None:
+    sightings, _ = recording()
+    sightings.passed(batch([0], [1]))
+    with pytest.raises(ValueError, match="never sent"):
+        sightings.advanced()
