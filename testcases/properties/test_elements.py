@@ -292,7 +292,9 @@ def keeps_agreement(example: Any) -> None:
 
 def regardless_of_order(example: Any, given: Outcome) -> Any:
     """Return an outcome to compare: losses in any order; waits where batches report them, too."""
-    departures = [list(zip(*(c.tolist() for c in left), strict=True)) for left in given.departures]
+    departures = [
+        list(zip(*(c.tolist() for c in left.sealed()), strict=True)) for left in given.departures
+    ]
     losses = {cause: sorted(items) for cause, items in given.losses.items()}
     waits = given.waits if example.element.holds else []
     return departures, losses, waits, given.services, given.held_bytes
