@@ -19,6 +19,9 @@ from qospec.plan.plan import Bounds, plan
 from qospec.record import outcome
 from qospec.rendering import render_all
 from qospec.run import trial
+from qospec.run.phase import Setting
+from qospec.run.phased import PhasedRun
+from qospec.run.schedule import Schedule, run_here
 
 # The number of examples of cheap tests, defined only here. A test whose examples take long uses a
 # share of `settings().max_examples`. A change is judged by the same examples each time; at night
@@ -61,6 +64,10 @@ def outcome_of(case: Suite, seed: str = "0") -> Document:
         problems.add(warning)
     assert not problems.all, render_all(problems.all)
     (planned,) = plans
+    if planned.case.phases:
+        run = PhasedRun(Setting(planned, Bounds()), "")
+        (ended,) = run_here(Schedule([run]), lambda: None)
+        return ended.result.document
     return outcome.case_document(planned, trial.run(planned, discover(), lambda _: None), "")
 
 

@@ -59,8 +59,8 @@ def seen(experiment: Experiment, chunk: int, *, by_events: bool) -> Seen:
     lost: Counter[tuple[Any, ...]] = Counter()
 
     class Noting(Recorder):
-        def __init__(self, fused: Experiment) -> None:
-            super().__init__(fused)
+        def __init__(self, fused: Experiment, *others: Any) -> None:
+            super().__init__(fused, *others)
             self.ends = [(fused.nodes[wire.node].path, wire.output) for wire in fused.wires]
 
         def arrived(self, batch: Batch, point: int) -> None:

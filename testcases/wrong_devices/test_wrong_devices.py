@@ -46,6 +46,7 @@ SWITCHES = "std.devices.atm_switches"
 ENCRYPTOR = "std.devices.sitline"
 ROUTERS = "std.devices.unh_routers"
 GATEWAYS = "gateways"
+VPN_ROUTERS = "std.devices.lancom_routers"
 
 WRONG = [
     Wrong(
@@ -175,6 +176,52 @@ WRONG = [
         "schedulers.qos",
         ("isolation:discipline=strict",),
         {"voice_lost", "video_lost", "voice_longest", "video_longest"},
+    ),
+    Wrong(
+        "lancom.one_time",
+        VPN_ROUTERS,
+        "throughput.qos",
+        (
+            "vpn_without_loss:series=software_1700,size=128B",
+            "routing_without_loss:series=routing_1700,size=1_024B",
+            "accelerator_of_the_1700:size=1_364B",
+            "load_of_the_8011:size=1_364B",
+        ),
+        {"printed", "more_than_twice", "load", "full"},
+    ),
+    Wrong(
+        "lancom.binary_megabits",
+        VPN_ROUTERS,
+        "throughput.qos",
+        (
+            "vpn_without_loss:series=hardware_8011,size=64B",
+            "vpn_without_loss:series=hardware_7111,size=1_364B",
+            "load_of_the_8011:size=1_024B",
+        ),
+        {"printed", "full", "not_full"},
+    ),
+    Wrong(
+        "lancom.no_accelerator",
+        VPN_ROUTERS,
+        "throughput.qos",
+        (
+            "vpn_without_loss:series=hardware_1700,size=64B",
+            "packets_per_second:series=hardware_1700,size=512B",
+            "accelerator_of_the_1700:size=64B",
+            "accelerator_of_the_1700:size=512B",
+            "equal_where_the_accelerator_limits:size=1_364B",
+        ),
+        {"printed", "passes", "helps", "more_than_twice", "engine"},
+    ),
+    Wrong(
+        "lancom.two_processors",
+        VPN_ROUTERS,
+        "calls.qos",
+        (
+            "calls_in_full:series=software_1700,codec=g729_30",
+            "calls_in_full:series=hardware_8011,codec=g711_20",
+        ),
+        {"closed_form", "fewer"},
     ),
     Wrong(
         "unh.no_watchdog",
@@ -324,6 +371,48 @@ WRONG = [
             "longest[2]",
             "risen",
         },
+    ),
+    Wrong(
+        "unh.no_packet_processor",
+        ROUTERS,
+        "knees.qos",
+        (
+            "a_search_case_2:case=2,size=64B",
+            "a_search_case_3:case=3,size=64B",
+            "a_search_case_3:case=3,size=256B",
+        ),
+        {"falls", "knee"},
+    ),
+    Wrong(
+        "unh.sizes_reversed",
+        ROUTERS,
+        "knees.qos",
+        (
+            "a_search_case_3:case=3,size=128B",
+            "a_search_case_3:case=3,size=1_518B",
+        ),
+        {"knee", "none"},
+    ),
+    Wrong(
+        "unh.swapped",
+        ROUTERS,
+        "knees.qos",
+        (
+            "b_search:case=1,size=512B",
+            "b_search:case=3,size=1_024B",
+            "c_search:case=2,size=512B",
+        ),
+        {"lower", "none"},
+    ),
+    Wrong(
+        "unh.as_vendor_a",
+        ROUTERS,
+        "knees.qos",
+        (
+            "b_search:case=3,size=64B",
+            "c_search:case=3,size=256B",
+        ),
+        {"none"},
     ),
     Wrong(
         "unh.processor_held_up",

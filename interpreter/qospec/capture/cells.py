@@ -14,8 +14,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
-from qospec.capture.payload import octets, payloads
+from qospec.capture.payload import payloads
 from qospec.capture.pcapng import LinkType
+from qospec.ciphers.octets import big_endian, each_row
 from qospec.engine.arrays import np
 from qospec.protocol.atm import CELL_PAYLOAD_BYTES
 from qospec.protocol.marks import CLP
@@ -71,7 +72,10 @@ def cells(items: Items, addresses: Addresses, fill: Fill) -> list[bytes]:
     of, plane = items.batch.connection, addresses.planes[items.batch.connection]
     types = np.array([PAYLOAD_TYPES[name] for name in addresses.names], np.int64)[plane]
     header = addresses.paths[of] << 20 | addresses.channels[of] << 4 | types << 1
-    made[:, ERF_BYTES : ERF_BYTES + HEADER_BYTES] = octets(header | (items.batch.marks & CLP), 4)
+    header |= items.batch.marks & CLP
+    made[:, ERF_BYTES : ERF_BYTES + HEADER_BYTES] = big_endian(
+        header | (items.batch.marks & CLP), 4
+    )
     body = made[:, ERF_BYTES + HEADER_BYTES :]
     for number, name in enumerate(addresses.names):
         mine = np.flatnonzero(plane == number)
@@ -79,13 +83,7 @@ def cells(items: Items, addresses: Addresses, fill: Fill) -> list[bytes]:
             body[mine] = payloads(items.where(mine), CELL_PAYLOAD_BYTES, fill)
         else:
             body[mine] = np.frombuffer(MANAGEMENT[name](), np.uint8)
-    return rows(made)
-
-
-def rows(made: NDArray[np.uint8]) -> list[bytes]:
-    """Return the rows of a matrix."""
-    whole, size = made.tobytes(), made.shape[1]
-    return [whole[start : start + size] for start in range(0, len(whole), size)]
+    return each_row(made)
 
 
 def oam_payload() -> bytes:

@@ -15,12 +15,13 @@ import ipaddress
 import zlib
 from typing import TYPE_CHECKING, NamedTuple
 
-from qospec.capture.cells import rows
-from qospec.capture.payload import octets, payloads
+from qospec.capture.payload import payloads
 from qospec.capture.pcapng import LinkType
+from qospec.ciphers import headers
+from qospec.ciphers.octets import big_endian, each_row, repeated
 from qospec.engine.arrays import np
 from qospec.protocol.encapsulation import LABEL_BYTES, TAG_BYTES
-from qospec.protocol.ip import IPV4_HEADER_BYTES, TRANSPORT_HEADER_BYTES
+from qospec.protocol.ip import FAMILY_EXTRA_BYTES, IPV4_HEADER_BYTES, TRANSPORT_HEADER_BYTES
 from qospec.protocol.marks import MARKS
 
 if TYPE_CHECKING:
@@ -51,15 +52,16 @@ PPP_ADDRESS_AND_CONTROL = b"\xff\x03"
 PPP_TYPES = {"ipv4": 0x0021, "ipv6": 0x0057}
 FIRST_LABEL = 16
 """Labels below are reserved."""
-TIME_TO_LIVE = 64
-PROTOCOLS = {"udp": 17, "tcp": 6, "none": 253}
-IP_IN_IP, GRE, EXPERIMENT = 4, 47, 253
-IPV6_HEADER_BYTES = 40
+TCP, GRE, EXPERIMENT = 6, 47, 253
+PROTOCOLS = {"udp": headers.UDP, "tcp": TCP, "none": EXPERIMENT}
 SOURCES = {"ipv4": ipaddress.ip_address("198.18.0.0"), "ipv6": ipaddress.ip_address("2001:2::")}
 DESTINATIONS = {
     "ipv4": ipaddress.ip_address("198.19.0.0"),
     "ipv6": ipaddress.ip_address("2001:2:0:1::"),
 }
+GATEWAYS = ipaddress.ip_address("198.18.255.1"), ipaddress.ip_address("198.18.255.2")
+"""Addresses of the ends of a tunnel."""
+GRE_BYTES = 4
 MOST_HOSTS = 2**16
 """Addresses in a range."""
 
@@ -124,14 +126,14 @@ def frames(
 def _framed(items: Items, packets: Bytes, framed: Encapsulation, family: str) -> list[bytes]:
     kind = link_type(framed)
     if kind is RAW:
-        return rows(packets)
+        return each_row(packets)
     if kind is PPP:
         head = PPP_ADDRESS_AND_CONTROL + PPP_TYPES[family].to_bytes(2, "big")
-        return [with_ppp_check(head + each) for each in rows(packets)]
-    parts = [_constant(FAR_STATION + NEAR_STATION, items.total)]
+        return [with_ppp_check(head + each) for each in each_row(packets)]
+    parts = [repeated(FAR_STATION + NEAR_STATION, items.total)]
     parts += _tags(items, framed.vlan_tags)
     parts.append(
-        _constant(
+        repeated(
             (LABEL_TYPE if framed.labels else IP_TYPES[family]).to_bytes(2, "big"), items.total
         )
     )
@@ -139,7 +141,7 @@ def _framed(items: Items, packets: Bytes, framed: Encapsulation, family: str) ->
     parts.append(packets)
     size = sum(part.shape[1] for part in parts) + ETHERNET_CHECK_BYTES
     parts.append(np.zeros((items.total, max(0, framed.least_bytes - size)), np.uint8))
-    whole = rows(np.concatenate(parts, axis=1))
+    whole = each_row(np.concatenate(parts, axis=1))
     return [each + zlib.crc32(each).to_bytes(ETHERNET_CHECK_BYTES, "little") for each in whole]
 
 
@@ -149,7 +151,7 @@ def _tags(items: Items, count: int) -> list[Bytes]:
     for place in range(count):
         kind = SERVICE_TAG_TYPE if place < count - 1 else TAG_TYPE
         priority = _mark(items, "priority") if place == 0 else np.zeros(items.total, np.int64)
-        parts.append(octets(kind << 16 | priority << 13, TAG_BYTES))
+        parts.append(big_endian(kind << 16 | priority << 13, TAG_BYTES))
     return parts
 
 
@@ -159,8 +161,10 @@ def _labels(items: Items, count: int) -> list[Bytes]:
     for place in range(count):
         none = np.zeros(items.total, np.int64)
         group = _mark(items, "traffic_class") if place == 0 else none
-        entry = (FIRST_LABEL + place) << 12 | (place == count - 1) << 8 | TIME_TO_LIVE
-        parts.append(octets(entry | group << 9, LABEL_BYTES))
+        entry = (
+            (FIRST_LABEL + place) << 12 | (place == count - 1) << 8 | headers.DEFAULT_TIME_TO_LIVE
+        )
+        parts.append(big_endian(entry | group << 9, LABEL_BYTES))
     return parts
 
 
@@ -180,47 +184,46 @@ def outer_header(items: Items, inner: Bytes, size_bytes: int) -> Bytes:
     Of 20 bytes it is IP in IP, of 24 GRE; of more, an unknown protocol, and bytes of 0 behind the
     outer header. Fewer than 20 cannot be: they are bytes of 0 ahead of the packet.
     """
-    behind = size_bytes - IPV4_HEADER_BYTES
+    behind, version = size_bytes - IPV4_HEADER_BYTES, int(inner[0, 0] >> 4)
     if behind < 0:
-        return np.concatenate([np.zeros((items.total, size_bytes), np.uint8), inner], axis=1)
-    gre = b"\0\0" + IP_TYPES["ipv4" if inner[0, 0] >> 4 == 4 else "ipv6"].to_bytes(2, "big")  # noqa: PLR2004
-    protocol, more = {0: (IP_IN_IP, b""), 4: (GRE, gre)}.get(behind, (EXPERIMENT, bytes(behind)))
-    ends = SOURCES["ipv4"].packed[:3] + b"\xfd", SOURCES["ipv4"].packed[:3] + b"\xfe"
-    addresses = tuple(_constant(end, items.total) for end in ends)
-    packet = np.concatenate([_constant(more, items.total), inner], axis=1)
-    return _with_ipv4(items, packet, protocol, addresses)
+        return np.concatenate([repeated(bytes(size_bytes), items.total), inner], axis=1)
+    family = "ipv6" if version == headers.VERSIONS["ipv6"] else "ipv4"
+    protocol, more = {
+        0: (int(headers.PROTOCOLS_OF_VERSIONS[version]), b""),
+        GRE_BYTES: (GRE, b"\0\0" + IP_TYPES[family].to_bytes(2, "big")),
+    }.get(behind, (EXPERIMENT, bytes(behind)))
+    ends = repeated(b"".join(each.packed for each in GATEWAYS), items.total)
+    packets = np.concatenate([repeated(more, items.total), inner], axis=1)
+    return _with_ip(items, packets, "ipv4", protocol, ends)
 
 
 # ---- IP packets, before anything was put around them
 
 
 def _ip_packets(items: Items, flow: Flow, size_bytes: int, fill: Fill) -> Bytes:
-    protocol = str(flow.fields["protocol"])
-    ip_bytes = IPV4_HEADER_BYTES if flow.family == "ipv4" else IPV6_HEADER_BYTES
+    protocol, family = str(flow.fields["protocol"]), flow.family
+    ip_bytes = IPV4_HEADER_BYTES + FAMILY_EXTRA_BYTES[family]
     carried = payloads(items, size_bytes - ip_bytes - TRANSPORT_HEADER_BYTES[protocol], fill)
-    ends = _ends(items, flow)
-    number = PROTOCOLS[protocol]
+    ends, number = _ends(items, flow), PROTOCOLS[protocol]
     if protocol != "none":
-        pseudo = [*ends, _pair(items, number), _pair(items, size_bytes - ip_bytes)]
+        pseudo = [ends, _pair(items, number), _pair(items, size_bytes - ip_bytes)]
         carried = _with_transport(items, flow, carried, np.concatenate(pseudo, axis=1))
-    if flow.family == "ipv4":
-        return _with_ipv4(items, carried, number, ends)
-    dscp = _mark(items, "dscp")
-    first = octets(6 << 28 | dscp << 22, 4)
-    length = _pair(items, carried.shape[1])
-    behind = _constant(bytes([number, TIME_TO_LIVE]), items.total)
-    return np.concatenate([first, length, behind, *ends, carried], axis=1)
+    return _with_ip(items, carried, family, number, ends)
 
 
-def _with_ipv4(items: Items, carried: Bytes, protocol: int, ends: tuple[Bytes, ...]) -> Bytes:
-    header = np.zeros((items.total, IPV4_HEADER_BYTES), np.uint8)
-    header[:, 0] = 0x45
-    header[:, 1] = _mark(items, "dscp") << 2
-    header[:, 2:4] = _pair(items, IPV4_HEADER_BYTES + carried.shape[1])
-    header[:, 4:6] = octets(items.number, 2)
-    header[:, 8:10] = TIME_TO_LIVE, protocol
-    header[:, 12:16], header[:, 16:20] = ends
-    header[:, 10:12] = octets(checksum(header), 2)
+def _with_ip(items: Items, carried: Bytes, family: str, protocol: int, ends: Bytes) -> Bytes:
+    """Put an IP header ahead of what packets carry; `ends` are their addresses."""
+    type_of_service = _mark(items, "dscp") << 2
+    said = headers.Carried(type_of_service, np.zeros(items.total, np.bool_), items.number)
+    own_bytes = IPV4_HEADER_BYTES + FAMILY_EXTRA_BYTES[family]
+    make, start = {
+        "ipv4": (headers.ipv4, headers.ADDRESSES),
+        "ipv6": (headers.ipv6, headers.IPV6_ADDRESSES),
+    }[family]
+    size_bytes = own_bytes + carried.shape[1]
+    header = make(size_bytes, protocol, bytes(own_bytes - start), said)
+    header[:, start:] = ends
+    header = headers.rewritten(header, np.full(items.total, size_bytes), protocol)
     return np.concatenate([header, carried], axis=1)
 
 
@@ -228,7 +231,7 @@ def _with_transport(items: Items, flow: Flow, carried: Bytes, pseudo: Bytes) -> 
     ports = b"".join(
         int(flow.fields[f"{end}_port"]).to_bytes(2, "big") for end in ("source", "destination")
     )
-    start = _constant(ports, items.total)
+    start = repeated(ports, items.total)
     check = 6 if flow.fields["protocol"] == "udp" else 16
     if flow.fields["protocol"] == "udp":
         head = [
@@ -237,28 +240,20 @@ def _with_transport(items: Items, flow: Flow, carried: Bytes, pseudo: Bytes) -> 
             _pair(items, 0),
         ]
     else:
-        sequence = octets(items.number * carried.shape[1] & 0xFFFFFFFF, 4)
-        acknowledgement = _constant(bytes.fromhex("00000000 5010 ffff 0000 0000"), items.total)
+        sequence = big_endian(items.number * carried.shape[1] & 0xFFFFFFFF, 4)
+        acknowledgement = repeated(bytes.fromhex("00000000 5010 ffff 0000 0000"), items.total)
         head = [start, sequence, acknowledgement]
     whole = np.concatenate([*head, carried], axis=1)
-    found = checksum(np.concatenate([pseudo, whole], axis=1))
+    odd = repeated(bytes(whole.shape[1] % 2), items.total)
+    found = headers.checksum(np.concatenate([pseudo, whole, odd], axis=1))
     if flow.fields["protocol"] == "udp":
         found[found == 0] = 0xFFFF
-    whole[:, check : check + 2] = octets(found, 2)
+    whole[:, check : check + 2] = big_endian(found, 2)
     return whole
 
 
-def checksum(packets: Bytes) -> NDArray[np.int64]:
-    """Return (n,) the ones' complement of the sum of 16-bit words. Source: RFC 1071."""
-    even = packets if packets.shape[1] % 2 == 0 else np.pad(packets, ((0, 0), (0, 1)))
-    total: NDArray[np.int64] = np.ascontiguousarray(even).view(">u2").sum(axis=1, dtype=np.int64)
-    for _ in range(2):
-        total = (total & 0xFFFF) + (total >> 16)
-    return 0xFFFF - total
-
-
-def _ends(items: Items, flow: Flow) -> tuple[Bytes, Bytes]:
-    """Return the source and destination addresses: those of the flow, or of the connection.
+def _ends(items: Items, flow: Flow) -> Bytes:
+    """Return the source and destination addresses, one behind the other.
 
     Those of answers are those of the requests, the other way round.
     """
@@ -269,11 +264,11 @@ def _ends(items: Items, flow: Flow) -> tuple[Bytes, Bytes]:
     for end, addresses in zip(("source", "destination"), ranges, strict=True):
         given = ipaddress.ip_address(str(flow.fields[f"{end}_address"]))
         base = addresses[flow.family] if given.is_unspecified else given
-        made = _constant(base.packed, items.total)
+        made = repeated(base.packed, items.total).copy()
         if given.is_unspecified:
-            made[:, -2:] = octets(numbers % MOST_HOSTS, 2)
+            made[:, -2:] = big_endian(numbers % MOST_HOSTS, 2)
         ends.append(made)
-    return ends[0], ends[1]
+    return np.concatenate(ends, axis=1)
 
 
 def _mark(items: Items, name: str) -> NDArray[np.int64]:
@@ -282,9 +277,5 @@ def _mark(items: Items, name: str) -> NDArray[np.int64]:
     return (values >> np.uint32(mark.first)).astype(np.int64)
 
 
-def _constant(value: bytes, count: int) -> Bytes:
-    return np.tile(np.frombuffer(value, np.uint8), (count, 1))
-
-
 def _pair(items: Items, value: int) -> Bytes:
-    return _constant(value.to_bytes(2, "big"), items.total)
+    return repeated(value.to_bytes(2, "big"), items.total)

@@ -12,6 +12,7 @@ import functools
 import hashlib
 from typing import TYPE_CHECKING, NamedTuple
 
+from qospec.ciphers.octets import big_endian
 from qospec.engine.arrays import np
 from qospec.protocol.ip import LARGEST_PACKET_BYTES
 
@@ -48,9 +49,9 @@ def payloads(items: Items, size_bytes: int, fill: Fill) -> NDArray[np.uint8]:
     made = np.empty((items.total, size_bytes), np.uint8)
     label = np.empty((items.total, LABEL_BYTES), np.uint8)
     label[:, :4] = np.frombuffer(MARK, np.uint8)
-    label[:, 4:8] = octets(items.batch.connection, 4)
-    label[:, 8:16] = octets(items.number, 8)
-    label[:, 16:] = octets(items.batch.sent_ps, 8)
+    label[:, 4:8] = big_endian(items.batch.connection.astype(np.int64), 4)
+    label[:, 8:16] = big_endian(items.number, 8)
+    label[:, 16:] = big_endian(items.batch.sent_ps, 8)
     made[:, :LABEL_BYTES] = label[:, :size_bytes]
     if size_bytes > LABEL_BYTES:
         steps = (
@@ -60,11 +61,6 @@ def payloads(items: Items, size_bytes: int, fill: Fill) -> NDArray[np.uint8]:
         parts = np.lib.stride_tricks.sliding_window_view(_sequence(), size_bytes - LABEL_BYTES)
         made[:, LABEL_BYTES:] = parts[starts]
     return made
-
-
-def octets(values: NDArray[np.signedinteger], count: int) -> NDArray[np.uint8]:
-    """Return (n, count) the last bytes of n numbers that are not negative, big-endian."""
-    return np.ascontiguousarray(values, ">i8").view(np.uint8).reshape(-1, 8)[:, 8 - count :]
 
 
 @functools.cache

@@ -223,6 +223,23 @@ class TestValue(Value):
         self.node = node
         self.signature = Signature(node.name.text, node.parameters, home, evaluator)
 
+    def field(self, name: ast.Name, evaluator: Evaluator) -> Value:  # noqa: ARG002
+        """Refuse: what a test declares is known by its own name in those that are built on it."""
+        goals = {
+            goal.name.text: search.name.text
+            for search in self.node.statements
+            if isinstance(search, ast.Search)
+            for goal in search.body.statements
+            if isinstance(goal, ast.Goal)
+        }
+        declared = help_text = ""
+        if goals:
+            declared = f"its goals have names of their own: {' '.join(goals)}"
+            first, variable = next(iter(goals.items()))
+            help_text = f"in a test that is built on it, write `{first}.{variable}`"
+        message = f"{self.what} has no field `{name.text}`"
+        raise error("E0104", message, name.span, note=declared, help=help_text)
+
 
 class ReferenceValue(Value):
     """`reference name "title" { field = value }`: published numbers, as data."""

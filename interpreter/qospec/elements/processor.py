@@ -45,8 +45,8 @@ if TYPE_CHECKING:
 
 Ports = Annotated[int, Domain("integer", 1, 255)]
 Extra = Annotated[int, Domain("time", 0, 10**11)]
-PerByte = Annotated[int, Domain("time", 0, 10**5)]
-"""Up to 100 ns, so that no packet takes a second."""
+PerByte = Annotated[int, Domain("time", 0, 10**7)]
+"""Up to 10 us, so that no packet takes a second."""
 PerSegment = Annotated[int, Domain("time", 0, 10**8)]
 Segment = Annotated[int, Domain("data", 64, 65_535)]
 Headroom = Annotated[int, Domain("data", 0, 4_096)]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from fractions import Fraction
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -15,7 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from qospec.diagnostics import Problems
-    from qospec.model.suite import Flow, Goal, Phase
+    from qospec.model.suite import Flow, Goal, Phase, Test
 
 
 SHOWN = 10_000
@@ -47,6 +48,15 @@ def checked_ends(case: Case, phase: Phase, problems: Problems) -> Ends | None:
     for each in unfit:
         problems.add(each)
     return None if any(each.severity == "error" for each in unfit) else ends
+
+
+def at_use(found: Diagnostic, case: Case, test: Test) -> Diagnostic:
+    """Return what is wrong with a phase of a template at the test that is built on it."""
+    own = test.span.source.name == found.span.source.name
+    if own or all(found.span != phase.span for phase in case.phases):
+        return found
+    phase = Label(found.span, found.label or "in this phase")
+    return replace(found, span=test.span, label="", secondary=(phase, *found.secondary))
 
 
 def _made(case: Case, phase: Phase) -> Iterator[Case | Diagnostic]:
@@ -114,14 +124,12 @@ def _called(case: Case) -> str:
 
 def _too_short(phase: Phase, case: Case, where: str) -> Diagnostic:
     items, length_ps, called = _items(case), case.run.measure_ps, _called(case)
-    length, field = text_of(Fraction(length_ps, PS_PER_S), TIME), "measure"
-    if isinstance(phase, Search):
-        field = "trial"
+    length = text_of(Fraction(length_ps, PS_PER_S), TIME)
     longer = "send something in it"
     if items:
         least = _time(Fraction(length_ps, PS_PER_S) / items)
-        longer = f"write a `{field}` of at least {least}"
-        longer += ", or a higher lowest load" if isinstance(phase, Search) else ""
+        longer = f"let a trial last at least {least}"
+        longer += ", or raise the lowest load" if isinstance(phase, Search) else ""
     return Diagnostic(
         "E0610",
         f"a trial at {where} sends less than one {called}",
@@ -146,10 +154,11 @@ def _too_fine(goal: Goal, search: Search, ends: Ends) -> Iterator[Diagnostic]:
     length = Fraction(goal.trial_ps, PS_PER_S)
     yield Diagnostic(
         "W0617",
-        f"`{goal.name}` tells loads apart that differ by less than one {called} in a trial",
+        f"a trial of `{goal.name}` is too short for its `width`: "
+        f"loads so far apart differ by less than one {called}",
         search.span,
         notes=(f"`width` is {shown}: {number_text(items)} {called}s in {text_of(length, TIME)}",),
-        help=f"write a `trial` of at least {_time(length / items)}, or a greater `width`",
+        help=f"let a trial last at least {_time(length / items)}, or give a greater `width`",
     )
 
 

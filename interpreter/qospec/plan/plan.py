@@ -26,7 +26,7 @@ from qospec.plan.changes import with_changes, with_restarts
 from qospec.plan.endpoints import with_endpoints
 from qospec.plan.lowering import Lowered, lower
 from qospec.plan.offered import cell_rate
-from qospec.plan.phases import checked_ends
+from qospec.plan.phases import at_use, checked_ends
 from qospec.plan.survey import survey_network
 from qospec.protocol.atm import PLANES
 from qospec.protocol.parts import OF_EXCHANGES
@@ -155,7 +155,10 @@ def plan_trial(
 def _case(test: Test, case: Case, seed: str, bounds: Bounds, problems: Problems) -> CasePlan | None:
     draws = test.name if case.run.common_draws else case.name
     if case.phases:
-        found = _phased(test.name, case, (seed, draws), bounds, problems)
+        unfit = Problems()
+        found = _phased(test.name, case, (seed, draws), bounds, unfit)
+        for each in unfit.all:
+            problems.add(at_use(each, case, test))
     else:
         found = _planned(test.name, case, test.span, (seed, draws), bounds, problems)
     return found and replace(found, refusal=feasibility.unsupported(test, case))
@@ -281,6 +284,7 @@ def _sources(
             node=lowered.entry[member.origin],
             encapsulation=None if stream is None else stream.encapsulation,
             transport_bytes=0 if stream is None else stream.transport_bytes,
+            call=None if stream is None else stream.call,
         )
 
 

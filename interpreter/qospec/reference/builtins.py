@@ -65,6 +65,11 @@ STATISTICS = {
     "sample_std": "the standard deviation of a sample, over n - 1",
 }
 CONCEPTS = {
+    "template": "a test with parameters or without a topology, which is only run through the tests"
+    " that are built on it: `test t = rfc2544.throughput(line = 100 Mbit/s @line) on bench { … }`"
+    " (spec/6-procedures.md)",
+    "phase": "a search or a point: phases are carried out in the order in which they are written,"
+    " each with values of its own for its variables (spec/6-procedures.md)",
     "quantile": "the value that this share of cells or packets does not exceed: 99 % for"
     " `user.delay.p99`, 99.9 % for `p99_9`; with a confidence it is judged by order statistics"
     " (spec/7-verdicts.md)",

@@ -10,7 +10,7 @@ from qospec.check.evaluate.dimensions import TYPES, named
 from qospec.check.modules.files import root_of
 from qospec.check.suite import NOUNS as DECLARATIONS
 from qospec.diagnostics import Problems, did_you_mean
-from qospec.reference import builtins, modules
+from qospec.reference import builtins, members, modules
 from qospec.reference.declarations import Declarations, module_file
 from qospec.reference.describe import test_document, topology_document
 from qospec.reference.error_pages import page, titles
@@ -88,7 +88,8 @@ def _built_in(what: str, catalogue: Catalogue) -> Iterator[Document]:
     for table, meanings in keywords().items():
         if what in meanings:
             kind = "field" if table == "field" else "word"
-            yield {"sort": kind, "name": what, "summary": meanings[what], "description": ""}
+            described = {"sort": kind, "name": what, "summary": meanings[what], "description": ""}
+            yield described | (members.body_document(what, catalogue) if kind == "word" else {})
     if what in TYPES:
         meaning = "a whole number" if what == "Int" else named(TYPES[what])
         yield {"sort": "type", "name": what, "summary": meaning, "description": ""}

@@ -17,7 +17,7 @@ from qospec.check.test.point import POINT
 from qospec.check.test.restarts import AT
 from qospec.check.test.run_settings import RUN
 from qospec.check.test.search import GOAL, search_kind
-from qospec.reference.kinds import field_document
+from qospec.reference.kinds import field_document, kind_document
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -30,8 +30,21 @@ def kinds_with_fields(catalogue: Catalogue) -> Iterator[tuple[str, Kind]]:
     """Yield the kinds that have fields, with their names."""
     for role in RECORDS:
         yield from sorted(catalogue.of(role).items())
-    own = (RUN, search_kind(catalogue), GOAL, POINT, AT, MACHINE, TRANSITION)
-    yield from ((kind.name, kind) for kind in own)
+    yield from ((kind.name, kind) for kind in _statements(catalogue))
+
+
+def _statements(catalogue: Catalogue) -> tuple[Kind, ...]:
+    """Return the statements whose bodies have fields."""
+    return (RUN, search_kind(catalogue), GOAL, POINT, AT, MACHINE, TRANSITION)
+
+
+def body_document(word: str, catalogue: Catalogue) -> Document:
+    """Return the fields of the statement that begins with a word, and more about it, if any."""
+    kind = next((each for each in _statements(catalogue) if each.name == word), None)
+    if kind is None:
+        return {}
+    described = kind_document(kind)
+    return {each: described[each] for each in ("description", "fields")}
 
 
 def member_documents(what: str, catalogue: Catalogue) -> Iterator[Document]:

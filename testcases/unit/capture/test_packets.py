@@ -157,6 +157,13 @@ def test_a_tunnel_is_around_the_packet_that_was_sent(grown: int, protocol: int) 
     assert (GRE in outer) == (protocol == 47)
 
 
+def test_the_protocol_in_a_tunnel_is_the_version_that_it_carries() -> None:
+    six = flow(family="ipv6", source_address="::", destination_address="2001:db8::1")
+    (found,) = made(six, [100], ETHERNET, 20)
+    outer = Ether(found[:-4])[IP]
+    assert (outer.proto, outer[IPv6].plen, outer[IPv6].dst) == (41, 60, "2001:db8::1")
+
+
 def test_ppp_frames_have_their_check_sequence() -> None:
     link = Encapsulation(1, 6, 0, 0)
     assert link_type(link) is packets.PPP

@@ -63,6 +63,13 @@ def test_a_code_shows_its_page(code: str) -> None:
         ("CellRate", "a cell rate"),
         ("quantile", "the value that this share of cells or packets does not exceed"),
         ("confidence", "over all repeats"),
+        ("template", "a test with parameters or without a topology"),
+        ("phase", "a search or a point"),
+        ("search", "      goal ndr { loss = 0 }"),
+        ("search", "    confirm  a whole number"),
+        ("goal", "    loss    a ratio, from 0 to 0.99, required"),
+        ("point", "    measure  a time"),
+        ("run", "      run { warmup = 100 ms"),
         ("occupancy", "Count what waits in a queue"),
         ("covers", "what a test covers"),
         ("not_reproduced", "what a test does not reproduce of a publication"),
@@ -192,6 +199,19 @@ def test_what_is_said_of_flows_can_be_written(tmp_path: Path) -> None:
     (advice,) = re.findall(r"`(.*)`", " ".join(explain("flows").stdout.split()))
     path = tmp_path / "advised.qos"
     path.write_text(ADVISED.replace("ADVICE", advice), encoding="utf-8")
+    checked = CliRunner().invoke(cli.qos, ["check", str(path)])
+    assert checked.exit_code == 0, checked.stderr
+
+
+@pytest.mark.parametrize("word", ["search", "goal", "point", "run"])
+def test_the_example_of_a_statement_can_be_written(word: str, tmp_path: Path) -> None:
+    pages = json.loads(explain(word, "--json").stdout)["explained"]
+    (statement,) = re.findall(r"```qos\n(.*?)```", pages[0]["description"], re.DOTALL)
+    pace = "1 Mbit/s @line" if word == "run" else "load"
+    path = tmp_path / "example.qos"
+    text = ADVISED.partition("test advised")[0].replace("media.stm1", "media.fast_ethernet")
+    flow = f"flow user = packets {{ rate = {pace}, size = 64 B @frame }} from a to b"
+    path.write_text(f"{text}test t on wire {{\n{statement}\n{flow}\n}}\n", encoding="utf-8")
     checked = CliRunner().invoke(cli.qos, ["check", str(path)])
     assert checked.exit_code == 0, checked.stderr
 

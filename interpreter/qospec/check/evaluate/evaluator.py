@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from qospec.check.evaluate import arithmetic, literals, mixes
 from qospec.check.evaluate.context import CheckError, error, too_deep
 from qospec.check.evaluate.functions import FUNCTIONS
-from qospec.check.evaluate.scope import NODE, unknown
+from qospec.check.evaluate.scope import NODE, RESULTS, unknown
 from qospec.check.evaluate.values import (
     POISON,
     Amount,
@@ -330,7 +330,8 @@ class Evaluator:
         help_text = "" if within else built_ins.help_for(name.text, scope.outermost().names)
         if help_text:
             raise error("E0101", f"nothing here is named `{name.text}`", name.span, help=help_text)
-        raise unknown(name.text, name.span, everything, imported=imported)
+        results = [each.name for each in scope.bindings() if within and each.what in RESULTS]
+        raise unknown(name.text, name.span, everything, imported=imported, results=results)
 
     def _call(self, node: ast.Call, scope: Scope) -> Value:
         if (

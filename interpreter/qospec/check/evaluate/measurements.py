@@ -31,6 +31,8 @@ if TYPE_CHECKING:
 
 CAUSES = "causes"
 """Stands for all causes of loss among the statistics of a metric."""
+NOT_CALLS = "it is measured of calls, which are flows of `voice`"
+"""Why other traffic is not rated."""
 DISCARDED = "discarded"
 """The cause of what is wired to `discard`."""
 
@@ -40,7 +42,8 @@ class FlowValue(Value):
     """A flow, one member of it, or a part of either, such as its OAM cells.
 
     `members` is None if it is no array; `has` are the parts that it has. At a `place`, only what
-    passes there.
+    passes there. The `network` is a point or a control; of a control, it is another topology.
+    `unrated` is why it is not rated as calls, in words; "" if it is.
     """
 
     what: ClassVar[str] = "a flow"
@@ -51,7 +54,9 @@ class FlowValue(Value):
     part: Part = "user"
     carries: str = "cell"
     has: tuple[Part, ...] = ()
+    unrated: str = NOT_CALLS
     place: Place | None = None
+    controlled: bool = False
 
     @property
     def path(self) -> str:
@@ -60,9 +65,9 @@ class FlowValue(Value):
         member = "" if self.member is None else f"[{self.member}]"
         return f"{network}{self.flow}{member}{'' if self.part == 'user' else f'.{self.part}'}"
 
-    def on(self, network: str) -> FlowValue:
+    def on(self, network: str, *, controlled: bool) -> FlowValue:
         """Return the same flow on another network."""
-        return replace(self, network=network)
+        return replace(self, network=network, controlled=controlled)
 
     def item(self, key: Value, span: Span) -> Value:
         """Return one member."""
@@ -94,6 +99,8 @@ class FlowValue(Value):
                 note=f"it needs {needed}, and an exchange is several of them",
                 help=f"measure requests or answers: `{self.flow}.{name.text}`",
             )
+        if kind.build.of_calls and self.unrated:
+            raise unmeasured.not_rated(name, self.unrated)
         metric = MetricValue(self, kind, name.text, _causes(evaluator.context.catalogue))
         single = "" in metric.statistics or not metric.statistics
         return metric.measured("") if single else metric
@@ -357,7 +364,7 @@ class AtPlace(Value):
                 node.span,
                 help="write a side of a port, such as `x.east.tx`, or an output of an element",
             )
-        if flow.network:
+        if flow.controlled:
             raise error(
                 "E0502",
                 f"`{flow.path}` is on a control, and the place is in the test's topology",

@@ -11,13 +11,15 @@ from qospec.diagnostics import did_you_mean
 from qospec.units import unit
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Iterator, Sequence
 
     from qospec.check.evaluate.context import Context
     from qospec.check.evaluate.values import Value
     from qospec.source import Span
     from qospec.syntax import ast
 
+RESULTS = ("a goal", "a point")
+"""What kinds of names have results of phases."""
 FIELD = "a field"
 """What messages call names of fields."""
 NODE = "a node"
@@ -220,11 +222,16 @@ def clash(binding: Binding, known: Binding) -> CheckError:
 
 
 def unknown(
-    name: str, span: Span, known: list[str], inside: str = "", imported: str = ""
+    name: str,
+    span: Span,
+    known: list[str],
+    inside: str = "",
+    imported: str = "",
+    results: Sequence[str] = (),
 ) -> CheckError:
     """Return the mistake of using an undeclared name; `imported` is the import that has it.
 
-    `inside` is the file whose names are `known`.
+    `inside` is the file whose names are `known`, `results` are the goals and points there.
     """
     near = _ELSEWHERE.get(name.lower()) or did_you_mean(name, [*known, "true", "false"])
     help_text = f"write `import {imported}` below the first line" if imported else ""
@@ -241,6 +248,9 @@ def unknown(
     label = f"did you mean `{near}`?" if near else ""
     where = f"in `{inside}`" if inside else "here"
     note = f"`{inside}` declares {' '.join(known) or 'nothing'}" if inside else ""
+    if results and not near and not imported:
+        note = f"goals and points here: {' '.join(results)}"
+        help_text = f"write the name of a goal or a point, such as `{results[0]}`"
     message = f"nothing {where} is named `{name}`"
     return error("E0101", message, span, label=label, note=note, help=help_text)
 

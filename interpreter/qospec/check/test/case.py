@@ -210,26 +210,33 @@ class CaseBuilder:
             self._context.report(error("E0102", message, known.span, help="choose another name"))
 
     def listed_on(self, network: str, *, varied: bool = False) -> tuple[Value, ...]:
-        """Return the list of all flows on a network; of a template, one stands for all.
+        """Return the list of all flows at a point; of a template, one stands for all.
 
         If `varied`, only those are in it that depend on a variable of the phase.
         """
         if self._names.topology is None:
             return (unknown_flow(network),)
         listed = self.listed.items()
-        return tuple(flow.on(network) for name, flow in listed if self.uses[name] or not varied)
+        return tuple(
+            flow.on(network, controlled=False)
+            for name, flow in listed
+            if self.uses[name] or not varied
+        )
 
-    def on_network(self, name: str) -> dict[str, Value]:
-        """Return the flows on another network, by their names outside loops."""
+    def on_network(self, name: str, *, controlled: bool = False) -> dict[str, Value]:
+        """Return the flows at a point or on a control, by their names outside loops."""
         own = [each for each in self._scope.names.values() if each.what in FLOWS]
-        return {each.name: on_network(each.value(self._context), name) for each in own}
+        return {
+            each.name: on_network(each.value(self._context), name, controlled=controlled)
+            for each in own
+        }
 
     def _control(self, node: ast.Statement, scope: Scope) -> None:
         found = self.found
         if not isinstance(node, ast.Control):
             return
         self._verify_topology(node, "a control")
-        flows = self.on_network(node.name.text)
+        flows = self.on_network(node.name.text, controlled=True)
         value = ControlValue(flows)
         scope.declare(known_binding(node.name, "a control", value), self._context)
         instance = self._networks.of(node.topology, scope)

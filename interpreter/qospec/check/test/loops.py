@@ -117,10 +117,11 @@ class LoopFlows(Value):
         """Return the mistake of not choosing one."""
         return self._which(span, "")
 
-    def on(self, network: str) -> LoopFlows:
+    def on(self, network: str, *, controlled: bool) -> LoopFlows:
         """Return the same flows on another network."""
         iterations = {
-            iteration: on_network(value, network) for iteration, value in self.iterations.items()
+            iteration: on_network(value, network, controlled=controlled)
+            for iteration, value in self.iterations.items()
         }
         return LoopFlows(self.name, iterations)
 
@@ -134,6 +135,8 @@ class LoopFlows(Value):
         )
 
 
-def on_network(flow: Value, network: str) -> Value:
-    """Return the same flow on another network; POISON stays POISON."""
-    return flow.on(network) if isinstance(flow, FlowValue | LoopFlows) else flow
+def on_network(flow: Value, network: str, *, controlled: bool) -> Value:
+    """Return the same flow at a point or, `controlled`, on a control; POISON stays POISON."""
+    if isinstance(flow, FlowValue | LoopFlows):
+        return flow.on(network, controlled=controlled)
+    return flow

@@ -10,7 +10,7 @@ from qospec.catalogue.kinds import LONGEST_PS
 from qospec.check.evaluate.loops import misplaced
 from qospec.check.records.record import fields_of
 from qospec.check.test.changes import changes_of, times_of, verify_variables
-from qospec.check.test.run_settings import RUN
+from qospec.check.test.run_settings import RUN, RunFields
 from qospec.model.suite import Point, Run
 from qospec.syntax import ast
 
@@ -20,10 +20,25 @@ if TYPE_CHECKING:
     from qospec.check.evaluate.evaluator import Evaluator
     from qospec.check.evaluate.scope import Scope
 
+
+class PointFields(RunFields):
+    """The fields of a point.
+
+    Other names in its body give values to variables.
+
+    ```qos
+    point half { load = 50 Mbit/s @line, measure = 1 s, repeat = 5 }
+    ```
+
+    Criteria ask for what is measured there: `half.user.delay.p99` of a flow, `half.flows` of all.
+    """
+
+
 POINT = replace(
     RUN,
     name="point",
     summary="How an operating point is run.",
+    build=PointFields,
     parameters={name: RUN.parameters[name] for name in ("warmup", "measure", "repeat")},
 )
 """It is run as a case is."""

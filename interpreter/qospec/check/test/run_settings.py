@@ -19,7 +19,12 @@ if TYPE_CHECKING:
 
 
 class RunFields:
-    """The fields of `run`."""
+    """The fields of `run`.
+
+    ```qos
+    run { warmup = 100 ms, measure = 10 s, repeat = 5 }
+    ```
+    """
 
     warmup: int
     """How long flows send before anything is measured."""

@@ -52,20 +52,45 @@ _ATTRIBUTES = {
 
 
 class SearchFields:
-    """The fields of a search and of its goals."""
+    """The fields of a search and of its goals.
+
+    They are those of its goals too, unless these have their own, except for `method` and what
+    belongs to one method. Other names in its body give values to more variables.
+
+    ```qos
+    search load in 1 Mbit/s @line .. 100 Mbit/s @line {
+      goal ndr { loss = 0 }
+      goal pdr { loss = 0.5%, width = 1% }
+      trial = 1 s
+    }
+    ```
+    """
 
     loss: Fraction
     """The greatest share of cells or packets that may be lost in a good trial."""
     trial: int
-    """How long a trial lasts."""
+    """How long a trial lasts; the default is that of the method."""
     total: int
-    """How long the trials of one load last together."""
+    """How long the trials of one load last together; the default is that of the method."""
     exceed: Fraction
-    """The greatest share of these in which a good load may have bad trials."""
+    """The greatest share of that time that may be bad trials at a good load; likewise."""
     width: Fraction
     """How near the bounds come to each other: a share of the upper one, or a difference."""
     method: str
     """By which rules the loads are chosen."""
+
+
+class GoalFields(SearchFields):
+    """The fields of a goal.
+
+    ```qos
+    search load in 1 Mbit/s @line .. 100 Mbit/s @line {
+      goal ndr { loss = 0, trial = 10 s, total = 10 s, exceed = 0% }
+    }
+    ```
+
+    Criteria and later phases ask for `ndr.load`, `ndr.lower`, `ndr.upper` and `ndr.regular`.
+    """
 
 
 _SEARCH = Kind(
@@ -81,6 +106,7 @@ GOAL = replace(
     _SEARCH,
     name="goal",
     summary="What a load must meet.",
+    build=GoalFields,
     parameters={
         "loss": Parameter("loss", Domain("ratio", 0, MOST), REQUIRED),
         **{name: replace(each, default=None) for name, each in _ATTRIBUTES.items()},
@@ -175,17 +201,13 @@ def _verify_range(node: ast.Range, ends: Ends, evaluator: Evaluator) -> None:
     """Report bounds that are upside down, and a step that leads from neither to the other."""
     low, high = ends.low.value or Fraction(0), ends.high.value or Fraction(0)
     if not 0 < low < high:
-        downwards = 0 < high < low
-        evaluator.context.report(
-            error(
-                "E0514",
-                "a search starts above 0 and goes up",
-                node.span,
-                help=f"write `{node.last.span.text} .. {node.first.span.text}`"
-                if downwards
-                else "write the lowest load first, such as `1% of bottleneck`",
-            )
-        )
+        help_text = f"begin above 0, such as at a hundredth of `{node.last.span.text}`"
+        if 0 < low == high:
+            help_text = "write a `point` to measure at one load, or a range"
+        elif 0 < high < low:
+            help_text = f"write `{node.last.span.text} .. {node.first.span.text}`"
+        what = "a search starts above 0 and goes up"
+        evaluator.context.report(error("E0514", what, node.span, help=help_text))
         return
     if ends.step is None or node.step is None:
         return

@@ -187,3 +187,22 @@ def test_a_mistake_at_the_value_of_a_phase_shows_that_value(checked):
     _, problems = checked(f"{BENCH}test user on bench {{\n{search}{flow}}}\n")
     assert codes_of((None, problems)) == ["E0202"]
     assert "--------- `load` has this value" in render_all(problems)
+
+
+def test_the_name_of_a_template_in_place_of_a_goal_names_the_goals(checked):
+    """`steps.load` is meant to be the load that the template's search finds."""
+    lib = """
+test found(line: CellRate) {
+  search load in 1% of line .. line { goal best { loss = 0 } }
+}
+"""
+    text = user("lib.found(10_000 cell/s)").replace(
+        "from a to b", "from a to b\n  expect WHAT > 5 cell/s"
+    )
+    for what, code in (("found.load", "E0101"), ("lib.found.load", "E0104")):
+        (mistake,) = checked(text.replace("WHAT", what), lib=lib)[1]
+        assert (mistake.code, "best" in " ".join(mistake.notes), "best" in mistake.help) == (
+            code,
+            True,
+            True,
+        )
