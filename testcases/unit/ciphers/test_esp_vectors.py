@@ -220,6 +220,22 @@ def test_cipher_aes_in_counter_mode(key, vector, plain, sealed):
     assert opened.tobytes().hex() == plain
 
 
+# Source: NIST SP 800-20, tables A.1 and A.2, first rows: key, plaintext, ciphertext.
+TRIPLE_DES = [
+    ("01" * 24, "8000000000000000", "95f8a5e5dd31d900"),
+    ("8001010101010101" * 3, "0000000000000000", "95a8d72813daa94d"),
+]
+
+
+@pytest.mark.parametrize(("key", "plain", "sealed"), TRIPLE_DES)
+def test_cipher_triple_des(key, plain, sealed):
+    cipher = row_cipher(ENCRYPTIONS["triple_des_cbc"], Key(bytes.fromhex(key)))
+    made, none = np.empty_like(row(plain)), row(plain)[:, :0]
+    cipher.encrypt(row(plain), row("00" * 8), none, made)
+    assert made.tobytes().hex() == sealed
+    assert cipher.decrypt(made, row("00" * 8), none)[0].tobytes().hex() == plain
+
+
 # Source: RFC 2202, 2 and 3 (cases 1, 3 and 5), RFC 4868, 2.7.2 (AUTH256-1 and so on): transform,
 # byte of which the key consists, data, check value.
 HMACS = [
