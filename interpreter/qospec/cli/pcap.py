@@ -117,7 +117,8 @@ def _found(folder: Path, case: str, request: _Request) -> tuple[Trial, Link]:
 
     if not folder.is_dir():
         exits.user_error(f"no record found at `{folder}`")
-    recorded = specification.recorded(Record(folder).outcome(), case)
+    at_hand = (folder.resolve(), Path.cwd())
+    recorded = specification.recorded(Record(folder).outcome(), case, at_hand)
     for difference in recorded.versions:
         say(f"warning: {difference}", err=True)
     asked = trials.Asked(request.trial or 0, request.control, request.phase, request.repeat or 0)
