@@ -214,7 +214,7 @@ def _ip_packets(items: Items, flow: Flow, size_bytes: int, fill: Fill) -> Bytes:
 def _with_ip(items: Items, carried: Bytes, family: str, protocol: int, ends: Bytes) -> Bytes:
     """Put an IP header ahead of what packets carry; `ends` are their addresses."""
     type_of_service = _mark(items, "dscp") << 2
-    said = headers.Carried(type_of_service, np.zeros(items.total, np.int64), items.number)
+    said = headers.Carried(type_of_service, np.zeros(items.total, np.bool_), items.number)
     own_bytes = IPV4_HEADER_BYTES + FAMILY_EXTRA_BYTES[family]
     make, start = {
         "ipv4": (headers.ipv4, headers.ADDRESSES),
