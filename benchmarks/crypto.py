@@ -39,7 +39,7 @@ class Packets:
     def __init__(self) -> None:
         draws = np.random.default_rng(0)
         self.esp = Esp(ENCRYPTIONS["aes_128_gcm"])
-        self.association = Association(self.esp, 1, Key(KEY + bytes(4)), ends=bytes(8))
+        self.association = Association(self.esp, 256, Key(KEY + bytes(4)), ends=bytes(8))
         sizes = draws.permutation(np.repeat(list(IMIX), [n * PACKETS // 12 for n in IMIX.values()]))
         self.places = [np.flatnonzero(sizes == size) for size in IMIX]
         self.packets = [

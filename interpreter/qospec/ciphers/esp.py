@@ -17,7 +17,7 @@ from qospec.ciphers.integrity import RowHmac
 from qospec.ciphers.numbering import Numbering
 from qospec.ciphers.octets import big_endian, numbers_in
 from qospec.protocol.esp import HEADER_BYTES, TRAILER_BYTES
-from qospec.protocol.ip import IPV4_HEADER_BYTES
+from qospec.protocol.ip import IPV4_HEADER_BYTES, LARGEST_PACKET_BYTES
 from qospec.protocol.replay import HALF
 
 if TYPE_CHECKING:
@@ -27,6 +27,8 @@ if TYPE_CHECKING:
 
 NAT_TRAVERSAL_PORT = 4_500
 """Source: RFC 3948, 2.1."""
+LEAST_SPI, HIGHEST_SPI = 256, 2**32 - 1
+"""Those below are reserved. Source: RFC 4303, 2.1."""
 FAULTS = ("", "malformed", "tampered", "padding")
 """What is wrong with a packet, in the order in which it is found; nothing is the first."""
 GENUINE, MALFORMED, TAMPERED, PADDING = range(4)
@@ -81,8 +83,11 @@ class Association:
 
         Raises:
             KeyLengthError: A key does not fit its transform.
-            ValueError: A key is missing or not used, or the addresses are not of the family.
+            ValueError: A key is missing or not used, the addresses are not of the family, or the
+                index is reserved.
         """
+        if not LEAST_SPI <= spi <= HIGHEST_SPI:
+            raise ValueError(f"an SPI is from {LEAST_SPI} to {HIGHEST_SPI}, not {spi}")
         if (esp.integrity is None) != (integrity_key is None):
             raise ValueError("a key of integrity belongs to a transform of integrity")
         addresses_bytes = {"ipv4": 8, "ipv6": 32}[esp.family] if esp.mode == "tunnel" else 0
@@ -109,14 +114,21 @@ class Association:
         Raises:
             NonceError: A sequence number was used before, or occurs twice.
             ExhaustedError: A sequence number is above the highest.
-            ValueError: In transport mode, a packet is of another family or has options.
+            ValueError: A packet would be larger than an IP packet can be; or, in transport mode, is
+                of another family or has options.
         """
+        shapes = [(len(each.numbers), self.esp.size_of(each.packets.shape[1])) for each in batches]
+        largest_bytes = max(size for _, size in shapes)
+        if largest_bytes > LARGEST_PACKET_BYTES:
+            raise ValueError(
+                f"a packet would have {largest_bytes} B in ESP, and {LARGEST_PACKET_BYTES} B is the"
+                " most that IP carries"
+            )
         if self.esp.mode == "transport":
             for batch in batches:
                 self._check_own(batch.packets)
         self.numbering.claim(np.concatenate([each.numbers for each in batches]))
         # In one array: a large one gets larger pages of memory, which costs less than many small.
-        shapes = [(len(each.numbers), self.esp.size_of(each.packets.shape[1])) for each in batches]
         ends = np.cumsum([count * size for count, size in shapes])
         parts = np.split(np.empty(int(ends[-1]), np.uint8), ends[:-1])
         sealed = [part.reshape(shape) for part, shape in zip(parts, shapes, strict=True)]

@@ -190,6 +190,23 @@ def test_a_tunnel_of_esp_needs_two_addresses_of_its_family():
         Association(GCM, SPI, key, ends=ends("ipv6"))
 
 
+@pytest.mark.parametrize("spi", [0, 255, 2**32])
+def test_an_index_of_esp_that_is_reserved_is_refused(spi):
+    key, _ = keys_of(GCM)
+    with pytest.raises(ValueError, match=f"from 256 to 4294967295, not {spi}"):
+        Association(GCM, spi, key, ends=ends("ipv4"))
+
+
+def test_a_packet_too_large_for_esp_is_refused_and_claims_no_number():
+    one_way = association(GCM)
+    largest = GCM.largest_within(65_535)
+    with pytest.raises(ValueError, match="would have 65536 B in ESP, and 65535 B is the most"):
+        one_way.seal(Rows(np.array([1]), packets_of("ipv4", largest + 1, 1)))
+    assert one_way.numbering.last == 0
+    (sealed,) = one_way.seal(Rows(np.array([1]), packets_of("ipv4", largest, 1)))
+    assert sealed.shape[1] <= 65_535
+
+
 def test_a_key_of_integrity_belongs_to_a_transform_of_esp():
     key, _ = keys_of(GCM)
     with pytest.raises(ValueError, match="belongs to a transform"):
