@@ -46,6 +46,7 @@ SWITCHES = "std.devices.atm_switches"
 ENCRYPTOR = "std.devices.sitline"
 ROUTERS = "std.devices.unh_routers"
 GATEWAYS = "gateways"
+NETWORKS = "networks"
 VPN_ROUTERS = "std.devices.lancom_routers"
 
 WRONG = [
@@ -62,6 +63,14 @@ WRONG = [
         "request_answer.qos",
         ("throughput_follows_the_window:size=64", "throughput_follows_the_window:size=128"),
         {"never_twice"},
+    ),
+    Wrong("voice.slow", NETWORKS, "calls.qos", ("capacity:speech=20ms",), {"number"}),
+    Wrong(
+        "voice.loses_more",
+        NETWORKS,
+        "calls.qos",
+        ("losses:codec=g711", "losses:codec=g711_plc", "late_packets"),
+        {"lost", "rating"},
     ),
     Wrong(
         "eantc.policer_forgets",
