@@ -31,6 +31,7 @@ NAMES = (
     "data_plane",
     "report_scale",
     "search",
+    "crypto",
 )
 
 

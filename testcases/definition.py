@@ -78,7 +78,8 @@ class ReferenceComponent(Component):
         self, arrivals: Sequence[Batch], until_ps: int, deliver: Callable[[int, Any], None]
     ) -> None:
         for place, batch in zip(self._outside, arrivals, strict=True):
-            columns = (batch.connection, batch.size_bytes, batch.marks, batch.sent_ps)
+            seal = batch.sealed().seal
+            columns = (batch.connection, batch.size_bytes, batch.marks, seal, batch.sent_ps)
             for at_ps, *each in zip(batch.at_ps.tolist(), *columns, strict=True):
                 item = transition.acquire(self.items, *each)
                 self.schedule(at_ps, place, int(item))
@@ -153,6 +154,6 @@ class ReferenceComponent(Component):
         transition.release(self.items, item)
 
     def put_out(self, outlet: int, sent_ps: int, at_ps: int, item: int) -> None:
-        columns = (transition.CONNECTION, transition.SIZE, transition.MARKS)
+        columns = (transition.CONNECTION, transition.SIZE, transition.MARKS, transition.SEAL)
         rest = (int(self.items[item, column]) for column in columns)
         self.gone.setdefault(int(outlet), []).append([int(outlet), at_ps, sent_ps, *rest])

@@ -94,7 +94,7 @@ def seen(experiment: Experiment, chunk: int, *, by_events: bool) -> Seen:
 
 
 def rows(batch: Batch) -> list[tuple[int, ...]]:
-    return list(zip(*(column.tolist() for column in batch), strict=True))
+    return list(zip(*(column.tolist() for column in batch.sealed()), strict=True))
 
 
 def by_definition(experiment: Experiment) -> Seen:

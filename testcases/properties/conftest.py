@@ -4,6 +4,7 @@ Bounds are drawn, too, so a new element is tested at them without further code.
 """
 
 from collections.abc import Callable
+from dataclasses import astuple
 from fractions import Fraction
 from typing import Any, NamedTuple
 
@@ -28,12 +29,15 @@ from qospec.dropping.red import Red
 from qospec.dropping.tail import Tail
 from qospec.dropping.threshold import Threshold
 from qospec.dropping.wred import Wred
+from qospec.elements.esp_decrypt import EspDecrypt
+from qospec.elements.esp_encrypt import EspEncrypt
 from qospec.engine.element import Setting
-from qospec.engine.items.batch import Batch
+from qospec.engine.items.batch import FOREVER_PS, Batch
 from qospec.engine.items.connections import Connections, Contract
 from qospec.engine.line.clock import Clock
 from qospec.engine.queue.drop_policy import Waiting
 from qospec.engine.random import Draws
+from qospec.engine.security.seal import LARGEST_INDEX, LEAST_INDEX
 from qospec.protocol.atm import PLANES, Plane
 from qospec.protocol.encapsulation import Encapsulation
 
@@ -248,7 +252,27 @@ def coming(
         connection=np.array(draw(_column(range(indices), count)), np.int32),
         size_bytes=np.array(sizes, np.int32),
         marks=np.array(draw(_column(marks, count)), np.uint32),
+        seal=np.arange(first, first + count) % 3,
     )
+
+
+def encrypted(element: EspDecrypt, setting: Setting, batch: Batch, order: list[int]) -> Batch:
+    """Return packets as they arrive from the other end, overtaken by each other on the way.
+
+    Of each four one comes in the clear, and one has another index.
+    """
+    other = LARGEST_INDEX if element.spi < LARGEST_INDEX else LEAST_INDEX
+    made = []
+    for spi in (element.spi, other):
+        sender = EspEncrypt(*astuple(element)[:-2], spi)
+        (left,) = sender.process(sender.start(setting), (batch,), FOREVER_PS).departures
+        made.append(left)
+    seal, again = made[0].seal, np.arange(batch.count) % 7 == 6
+    seal = np.where(np.arange(batch.count) % 4 == 3, made[1].seal, np.where(again, seal[:1], seal))
+    size_bytes = np.where(again, made[0].size_bytes[:1], made[0].size_bytes)
+    batch = batch.with_seals(seal[order]).with_sizes(size_bytes[order].astype(np.int32))
+    clear = np.arange(batch.count) % 5 == 4
+    return batch.with_seals(np.where(clear, 0, batch.seal))
 
 
 def _column(among: Any, count: int) -> st.SearchStrategy[list[int]]:
@@ -265,7 +289,10 @@ def examples(draw: st.DrawFn, kind: Kind) -> Example:
     for _ in element.inputs:
         first = sum(batch.count for batch in arrivals)
         indices = setting.connections.indices
-        arrivals.append(draw(coming(indices, setting.clock, first, marks)))
+        batch = draw(coming(indices, setting.clock, first, marks))
+        if isinstance(element, EspDecrypt):
+            batch = encrypted(element, setting, batch, draw(st.permutations(range(batch.count))))
+        arrivals.append(batch)
     last_ps = (
         max(int(batch.at_ps[-1]) for batch in arrivals if batch.count)
         if any(batch.count for batch in arrivals)

@@ -22,6 +22,7 @@ from hypothesis import strategies as st
 from qospec.catalogue.form import Form
 from qospec.catalogue.kinds import REQUIRED, Buffer, Domain, Parameter, discover
 from qospec.elements.encapsulate import Encapsulate
+from qospec.elements.esp_decrypt import EspDecrypt
 from qospec.elements.gcra import Gcra
 from qospec.elements.shape import Shape
 from qospec.engine.element import Element, Setting
@@ -261,9 +262,12 @@ def keeps_facts(example: Any) -> None:
 
 def sizes_after(element: Any, size_bytes: int) -> set[int]:
     """Return the sizes that items of a size may have behind an element."""
-    form = Form(element.accepts[0], ((size_bytes, 1),))
+    forms = [Form(element.accepts[0], ((size_bytes, 1),))]
+    if isinstance(element, EspDecrypt):
+        inside = (Form("packet", ((size, 1),)).sealed(element.esp) for size in range(size_bytes))
+        forms = [form for form in inside if form.largest_bytes == size_bytes]
     try:
-        return {size for size, _ in element.form_after(form).sizes}
+        return {size for form in forms for size, _ in element.form_after(form).sizes}
     except ValueError:  # the planner lets no such item arrive
         reject()
 
@@ -288,7 +292,9 @@ def keeps_agreement(example: Any) -> None:
 
 def regardless_of_order(example: Any, given: Outcome) -> Any:
     """Return an outcome to compare: losses in any order; waits where batches report them, too."""
-    departures = [list(zip(*(c.tolist() for c in left), strict=True)) for left in given.departures]
+    departures = [
+        list(zip(*(c.tolist() for c in left.sealed()), strict=True)) for left in given.departures
+    ]
     losses = {cause: sorted(items) for cause, items in given.losses.items()}
     waits = given.waits if example.element.holds else []
     return departures, losses, waits, given.services, given.held_bytes

@@ -46,6 +46,7 @@ SWITCHES = "std.devices.atm_switches"
 ENCRYPTOR = "std.devices.sitline"
 ROUTERS = "std.devices.unh_routers"
 GATEWAYS = "gateways"
+NETWORKS = "networks"
 VPN_ROUTERS = "std.devices.lancom_routers"
 
 WRONG = [
@@ -62,6 +63,14 @@ WRONG = [
         "request_answer.qos",
         ("throughput_follows_the_window:size=64", "throughput_follows_the_window:size=128"),
         {"never_twice"},
+    ),
+    Wrong("voice.slow", NETWORKS, "calls.qos", ("capacity:speech=20ms",), {"number"}),
+    Wrong(
+        "voice.loses_more",
+        NETWORKS,
+        "calls.qos",
+        ("losses:codec=g711", "losses:codec=g711_plc", "late_packets"),
+        {"lost", "rating"},
     ),
     Wrong(
         "eantc.policer_forgets",
@@ -222,6 +231,13 @@ WRONG = [
             "calls_in_full:series=hardware_8011,codec=g711_20",
         ),
         {"closed_form", "fewer"},
+    ),
+    Wrong(
+        "lancom.tunnel_in_tunnel",
+        VPN_ROUTERS,
+        "codecs.qos",
+        ("call_in_a_tunnel:codec=g729_30", "call_in_a_tunnel:codec=g711_20"),
+        {"ipsec_bytes", "ipsec_rate"},
     ),
     Wrong(
         "unh.no_watchdog",

@@ -1,7 +1,8 @@
 """The plan of a recorded case, from the texts that its record holds.
 
 A record is all that is needed: files that have changed since, or are elsewhere, do not matter. Only
-the library is that of the installed qospec, and has to be the same.
+the library is that of the installed qospec, and has to be the same; and a record lacks the
+`qos.lock` by which a project finds its packages, so a project that is at hand unchanged is used.
 """
 
 from __future__ import annotations
@@ -10,6 +11,7 @@ import hashlib
 import importlib.metadata
 import platform
 import tempfile
+from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING, NamedTuple
@@ -17,6 +19,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from qospec.capture.error import CaptureError, listed
 from qospec.catalogue.kinds import discover
 from qospec.check import check
+from qospec.check.modules import files
 from qospec.diagnostics import Problems, did_you_mean
 from qospec.plan.plan import Bounds, plan
 from qospec.record.outcome import SCHEMA
@@ -24,7 +27,7 @@ from qospec.resources import STDLIB
 from qospec.version import VERSION
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
 
     from qospec.document import Document
     from qospec.plan.plan import CasePlan
@@ -49,8 +52,14 @@ class Recorded(NamedTuple):
     versions: tuple[str, ...]
 
 
-def recorded(outcome: Document, name: str) -> Recorded:
-    """Return a case of an outcome; raises CaptureError if it cannot be run again."""
+def recorded(outcome: Document, name: str, folders: Sequence[Path] = ()) -> Recorded:
+    """Return a case of an outcome; raises CaptureError if it cannot be run again.
+
+    Args:
+        outcome: Of the record.
+        name: The case's.
+        folders: Where the project may be at hand, or below.
+    """
     if outcome.get("schema") != SCHEMA:
         raise CaptureError(
             f"this record has schema {outcome.get('schema')}, and qospec {VERSION} reads {SCHEMA}"
@@ -61,7 +70,7 @@ def recorded(outcome: Document, name: str) -> Recorded:
     _compare_library(provenance["sources"])
     test = next(each for each in outcome["tests"] if each["name"] == document["test"])
     place = document.get("place") or test["place"]
-    found = _planned(provenance, place.rsplit(":", 2)[0], name, bounds)
+    found = _planned(provenance, place.rsplit(":", 2)[0], name, bounds, folders)
     return Recorded(found, bounds, document, tuple(_differences(provenance)))
 
 
@@ -99,10 +108,9 @@ def _compare_library(sources: list[Document]) -> None:
     for each in sources:
         if _sha256(each["text"]) != each["sha256"]:
             raise CaptureError(f"the record is damaged: the text of `{each['name']}` was changed")
-        folder, *parts = PurePosixPath(each["name"]).parts
-        if folder != LIBRARY:
+        if not _is_of_library(each):
             continue
-        path = STDLIB.joinpath(*parts)
+        path = STDLIB.joinpath(*PurePosixPath(each["name"]).parts[1:])
         if not path.is_file() or _sha256(path.read_text(encoding="utf-8")) != each["sha256"]:
             raise CaptureError(
                 f"the library's `{each['name']}` is not what it was when the record was made:"
@@ -114,13 +122,11 @@ def _sha256(text: str) -> str:
     return hashlib.sha256(text.encode()).hexdigest()
 
 
-def _planned(provenance: Document, file: str, case: str, bounds: Bounds) -> CasePlan:
+def _planned(
+    provenance: Document, file: str, case: str, bounds: Bounds, folders: Sequence[Path]
+) -> CasePlan:
     problems = Problems()
-    with tempfile.TemporaryDirectory(prefix="qos-") as folder:
-        root = Path(folder).resolve()
-        (root / "qos.toml").touch()
-        for each in provenance["sources"]:
-            _put(root, each)
+    with _project(provenance["sources"], folders) as root:
         suite = check([root / file], discover(), problems)
     tests = tuple(
         replace(test, cases=tuple(each for each in test.cases if each.name == case))
@@ -131,21 +137,50 @@ def _planned(provenance: Document, file: str, case: str, bounds: Bounds) -> Case
     if problems.errors or not plans:
         why = problems.errors[0].message if problems.errors else f"`{case}` is not in `{file}`"
         raise CaptureError(
-            f"what the record holds of `{file}` cannot be run by itself: {why}"
-            " (files of a package are found by qos.lock, which no record holds)"
+            f"what the record holds of `{file}` cannot be run by itself: {why}; if it imports a"
+            " package, be in its project, as it was when the record was made"
         )
     return plans[0]
 
 
-def _put(root: Path, source: Document) -> None:
-    """Write a text of the record below a folder, and nowhere else: a record may be a stranger's."""
-    parts = PurePosixPath(source["name"]).parts
-    if parts[0] == LIBRARY:
+@contextmanager
+def _project(sources: list[Document], folders: Sequence[Path]) -> Iterator[Path]:
+    """Give the root of a project with these files: one at hand, or a copy that is removed after."""
+    texts = {each["name"]: each["text"] for each in sources if not _is_of_library(each)}
+    roots = [files.root_of(folder / "any") for folder in folders]
+    found = next(
+        (root for root in roots if all(_holds(root, *each) for each in texts.items())), None
+    )
+    if found is not None:
+        yield found
         return
-    if PurePosixPath(source["name"]).is_absolute() or ".." in parts:
-        raise CaptureError(
-            f"the record holds a file from outside of its project: `{source['name']}`"
+    with tempfile.TemporaryDirectory(prefix="qos-") as folder:
+        root = Path(folder).resolve()
+        (root / "qos.toml").touch()
+        for name, text in texts.items():
+            _put(root, name, text)
+        yield root
+
+
+def _is_of_library(source: Document) -> bool:
+    return PurePosixPath(source["name"]).parts[0] == LIBRARY
+
+
+def _holds(root: Path, name: str, text: str) -> bool:
+    """Return whether a file of that name and text is below a root."""
+    try:
+        return files.recorded(files.real(root / name), root) == name and (
+            (root / name).read_bytes() == text.encode()
         )
-    path = root.joinpath(*parts)
-    path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_text(source["text"], encoding="utf-8", newline="")
+    except OSError:
+        return False
+
+
+def _put(root: Path, name: str, text: str) -> None:
+    """Write a text of the record below a folder, and nowhere else: a record may be a stranger's."""
+    path = PurePosixPath(name)
+    if path.is_absolute() or ".." in path.parts:
+        raise CaptureError(f"the record holds a file from outside of its project: `{name}`")
+    file = root.joinpath(*path.parts)
+    file.parent.mkdir(parents=True, exist_ok=True)
+    file.write_text(text, encoding="utf-8", newline="")

@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from qospec.catalogue.kinds import Carried
+    from qospec.protocol.esp import Esp
 
 
 class Form(NamedTuple):
@@ -24,12 +25,14 @@ class Form(NamedTuple):
         sent: For how many items that the source sends these are, on average.
         headers: The bytes of each header that elements have put around the packets, the outermost
             last; below 0, of one that was taken off although none had put it there.
+        inside: How the packets are encrypted, and the form of those inside; None if they are not.
     """
 
     carries: Carried
     sizes: tuple[tuple[int, int], ...] = ()
     sent: int = 1
     headers: tuple[int, ...] = ()
+    inside: tuple[Esp, Form] | None = None
 
     @property
     def smallest_bytes(self) -> int:
@@ -58,3 +61,28 @@ class Form(NamedTuple):
         is_undone = header_bytes < 0 and self.headers[-1:] == (-header_bytes,)
         headers = self.headers[:-1] if is_undone else (*self.headers, header_bytes)
         return self.resized(lambda size: size + header_bytes)._replace(headers=headers)
+
+    def sealed(self, esp: Esp) -> Form:
+        """Return the form of packets that are encrypted.
+
+        Raises:
+            ValueError: They already are.
+        """
+        if self.inside:
+            raise ValueError("these packets are encrypted already, and one tunnel takes no other")
+        return self.resized(esp.size_of)._replace(inside=(esp, self))
+
+    def opened(self, esp: Esp) -> Form:
+        """Return the form of packets that are decrypted; of those in the clear, none are left.
+
+        Raises:
+            ValueError: They were encrypted otherwise, or changed since.
+        """
+        if self.inside is None:
+            return self
+        made, form = self.inside
+        if made != esp:
+            raise ValueError(f"these packets are encrypted by {made}, and not by {esp}")
+        if form.resized(made.size_of).sizes != self.sizes or form.headers != self.headers:
+            raise ValueError("these packets have another size than they were encrypted to")
+        return form

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Protocol
 
 import numpy as np
 
-from qospec.ciphers.octets import big_endian, each_row, repeated, rows_of
+from qospec.ciphers.octets import big_endian, each_row, rows_of
 
 if TYPE_CHECKING:
     from cryptography.hazmat.primitives.ciphers import BlockCipherAlgorithm, CipherContext
@@ -168,7 +168,10 @@ class Gcm:
         return big_endian(numbers, 8)
 
     def _nonces(self, vectors: Octets) -> list[bytes]:
-        return each_row(np.concatenate([repeated(self._salt, len(vectors)), vectors], axis=1))
+        nonces = np.empty((len(vectors), len(self._salt) + vectors.shape[1]), np.uint8)
+        nonces[:, : len(self._salt)] = np.frombuffer(self._salt, np.uint8)
+        nonces[:, len(self._salt) :] = vectors
+        return each_row(nonces)
 
     def encrypt(self, plain: Octets, vectors: Octets, known: Octets, into: Octets) -> None:
         """Write rows with their check value behind them."""

@@ -17,7 +17,7 @@ from qospec.ciphers.integrity import RowHmac
 from qospec.ciphers.numbering import Numbering
 from qospec.ciphers.octets import big_endian, numbers_in
 from qospec.protocol.esp import HEADER_BYTES, TRAILER_BYTES
-from qospec.protocol.ip import IPV4_HEADER_BYTES
+from qospec.protocol.ip import IPV4_HEADER_BYTES, LARGEST_PACKET_BYTES
 from qospec.protocol.replay import HALF
 
 if TYPE_CHECKING:
@@ -27,6 +27,8 @@ if TYPE_CHECKING:
 
 NAT_TRAVERSAL_PORT = 4_500
 """Source: RFC 3948, 2.1."""
+LEAST_SPI, HIGHEST_SPI = 256, 2**32 - 1
+"""Those below are reserved. Source: RFC 4303, 2.1."""
 FAULTS = ("", "malformed", "tampered", "padding")
 """What is wrong with a packet, in the order in which it is found; nothing is the first."""
 GENUINE, MALFORMED, TAMPERED, PADDING = range(4)
@@ -81,8 +83,11 @@ class Association:
 
         Raises:
             KeyLengthError: A key does not fit its transform.
-            ValueError: A key is missing or not used, or the addresses are not of the family.
+            ValueError: A key is missing or not used, the addresses are not of the family, or the
+                index is reserved.
         """
+        if not LEAST_SPI <= spi <= HIGHEST_SPI:
+            raise ValueError(f"an SPI is from {LEAST_SPI} to {HIGHEST_SPI}, not {spi}")
         if (esp.integrity is None) != (integrity_key is None):
             raise ValueError("a key of integrity belongs to a transform of integrity")
         addresses_bytes = {"ipv4": 8, "ipv6": 32}[esp.family] if esp.mode == "tunnel" else 0
@@ -109,20 +114,38 @@ class Association:
         Raises:
             NonceError: A sequence number was used before, or occurs twice.
             ExhaustedError: A sequence number is above the highest.
-            ValueError: In transport mode, a packet is of another family or has options.
+            ValueError: A packet would be larger than an IP packet can be; or, in transport mode, is
+                of another family or has options.
         """
+        shapes = [(len(each.numbers), self.esp.size_of(each.packets.shape[1])) for each in batches]
+        largest_bytes = max(size for _, size in shapes)
+        if largest_bytes > LARGEST_PACKET_BYTES:
+            raise ValueError(
+                f"a packet would have {largest_bytes} B in ESP, and {LARGEST_PACKET_BYTES} B is the"
+                " most that IP carries"
+            )
+        if self.esp.mode == "transport":
+            for batch in batches:
+                self._check_own(batch.packets)
         self.numbering.claim(np.concatenate([each.numbers for each in batches]))
-        return [self._sealed(*each) for each in batches]
+        # In one array: a large one gets larger pages of memory, which costs less than many small.
+        ends = np.cumsum([count * size for count, size in shapes])
+        parts = np.split(np.empty(int(ends[-1]), np.uint8), ends[:-1])
+        sealed = [part.reshape(shape) for part, shape in zip(parts, shapes, strict=True)]
+        for batch, rows in zip(batches, sealed, strict=True):
+            if len(rows):
+                self._seal(batch, rows)
+        return sealed
 
     def protect(
         self,
         payload: Octets,
         next_header: Octets | int,
         numbers: Numbers,
+        into: Octets,
         vectors: Octets | None = None,
-        room_bytes: int = 0,
-    ) -> Octets:
-        """Return payloads in ESP, behind room for an IP header, without a look at the numbers.
+    ) -> None:
+        """Write payloads in ESP, from the SPI on, without a look at the numbers.
 
         The vectors of initialisation follow from the numbers unless they are given, as for the
         examples of standards.
@@ -130,19 +153,14 @@ class Association:
         plain = self._with_trailer(payload, next_header)
         if vectors is None:
             vectors = self._cipher.vectors(numbers)
-        start = room_bytes + HEADER_BYTES
-        behind = start + vectors.shape[1]
+        behind = HEADER_BYTES + vectors.shape[1]
         end = behind + plain.shape[1] + self.esp.encryption.icv_bytes
-        sealed = np.empty(
-            (len(numbers), end + (self.esp.icv_bytes if self._integrity else 0)), np.uint8
-        )
-        sealed[:, room_bytes : room_bytes + 4] = np.frombuffer(self._spi, np.uint8)
-        sealed[:, room_bytes + 4 : start] = big_endian(numbers, 4)
-        sealed[:, start:behind] = vectors
-        self._cipher.encrypt(plain, vectors, self._known(numbers), sealed[:, behind:end])
+        into[:, :4] = np.frombuffer(self._spi, np.uint8)
+        into[:, 4:HEADER_BYTES] = big_endian(numbers, 4)
+        into[:, HEADER_BYTES:behind] = vectors
+        self._cipher.encrypt(plain, vectors, self._known(numbers), into[:, behind:end])
         if self._integrity:
-            sealed[:, end:] = self._values(sealed[:, room_bytes:end], numbers)
-        return sealed
+            into[:, end:] = self._values(self._integrity, into[:, :end], numbers)
 
     def _with_trailer(self, payload: Octets, next_header: Octets | int) -> Octets:
         """Return payloads with padding that counts from 1, its length, and the next header."""
@@ -163,32 +181,28 @@ class Association:
         known[:, 4:] = big_endian(numbers, width)
         return known
 
-    def _values(self, covered: Octets, numbers: Numbers) -> Octets:
+    def _values(self, integrity: RowHmac, covered: Octets, numbers: Numbers) -> Octets:
         """Return the integrity check values; the unsent half of a number counts (2.2.1)."""
-        assert self._integrity is not None  # noqa: S101  its callers have asked
         if self.esp.extended:
             covered = np.concatenate([covered, big_endian(numbers, 8)[:, :4]], axis=1)
-        return self._integrity.values(covered)
+        return integrity.values(covered)
 
-    def _sealed(self, numbers: Numbers, packets: Octets) -> Octets:
-        """Return packets of one size sealed."""
-        esp = self.esp
-        if not len(numbers):
-            return np.empty((0, esp.size_of(packets.shape[1])), np.uint8)
-        room_bytes = esp.clear_bytes - esp.encryption.iv_bytes - HEADER_BYTES
+    def _seal(self, batch: Rows, into: Octets) -> None:
+        """Write packets of one size sealed."""
+        esp, (numbers, packets) = self.esp, batch
+        start = esp.clear_bytes - esp.encryption.iv_bytes - HEADER_BYTES
         if esp.mode == "tunnel":
-            versions = packets[:, 0] >> 4
-            inside = headers.PROTOCOLS_OF_VERSIONS[versions]
-            sealed = self.protect(packets, inside, numbers, room_bytes=room_bytes)
+            payload, inside = packets, headers.PROTOCOLS_OF_VERSIONS[packets[:, 0] >> 4]
         else:
-            self._check_own(packets)
-            payload, own = packets[:, esp.ip_bytes :], packets[:, headers.protocol_of(esp.family)]
-            sealed = self.protect(payload, own, numbers, room_bytes=room_bytes)
-        sealed[:, : esp.ip_bytes] = self._ip(packets, sealed.shape[1], numbers)
+            payload, inside = (
+                packets[:, esp.ip_bytes :],
+                packets[:, headers.protocol_of(esp.family)],
+            )
+        self.protect(payload, inside, numbers, into[:, start:])
+        into[:, : esp.ip_bytes] = self._ip(packets, into.shape[1], numbers)
         if esp.in_udp:
-            udp_bytes = sealed.shape[1] - esp.ip_bytes
-            sealed[:, esp.ip_bytes : room_bytes] = headers.udp(udp_bytes, NAT_TRAVERSAL_PORT)
-        return sealed
+            udp_bytes = into.shape[1] - esp.ip_bytes
+            into[:, esp.ip_bytes : start] = headers.udp(udp_bytes, NAT_TRAVERSAL_PORT)
 
     def _check_own(self, packets: Octets) -> None:
         """Check that all packets have the header of transport mode: of its family, no options."""
@@ -211,8 +225,8 @@ class Association:
             return headers.rewritten(packets[:, : esp.ip_bytes], sizes, protocol)
         carried = headers.own_carried(packets, numbers)
         if self._dont_fragment != "copy":
-            flag = headers.DONT_FRAGMENT if self._dont_fragment == "set" else 0
-            carried = carried._replace(flags=np.full(len(packets), flag))
+            flag = np.full(len(packets), self._dont_fragment == "set")
+            carried = carried._replace(dont_fragment=flag)
         make = headers.ipv4 if esp.family == "ipv4" else headers.ipv6
         return make(size_bytes, protocol, self._ends, carried)
 
@@ -230,7 +244,7 @@ class Association:
         count, size_bytes = packets.shape
         nothing = np.empty((count, 0), np.uint8), np.zeros(count, np.int64)
         width = size_bytes - esp.clear_bytes - esp.icv_bytes
-        if width <= 0 or width % esp.encryption.block_bytes:
+        if not count or width <= 0 or width % esp.encryption.block_bytes:
             return Opened(*nothing, np.full(count, MALFORMED, np.uint8))
         if numbers is None:
             numbers = self.numbers_of(packets)
@@ -253,7 +267,7 @@ class Association:
         if not self._integrity:
             return self._cipher.decrypt(protected[:, start:], vectors, self._known(numbers))
         covered, icv = np.split(protected, [-self.esp.icv_bytes], axis=1)
-        genuine = (self._values(covered, numbers) == icv).all(axis=1)
+        genuine = (self._values(self._integrity, covered, numbers) == icv).all(axis=1)
         plain, _ = self._cipher.decrypt(covered[:, start:], vectors, self._known(numbers))
         return plain, genuine
 
@@ -290,8 +304,9 @@ def _trailer_faults(plain: Octets) -> tuple[Octets, Numbers]:
     """Return whether the padding of each row counts from 1, and the length of its payload."""
     width = plain.shape[1] - TRAILER_BYTES
     length = width - plain[:, -2].astype(np.int64)
-    places = np.arange(width)
-    wrong = (plain[:, :-TRAILER_BYTES] != places - length[:, None] + 1) & (
-        places >= length[:, None]
-    )
+    # Before the longest padding there is none.
+    first = max(int(length.min()), 0)
+    places = np.arange(first, width)
+    counted = plain[:, first:width] == places - length[:, None] + 1
+    wrong = ~counted & (places >= length[:, None])
     return np.where(wrong.any(axis=1) | (length < 0), PADDING, GENUINE).astype(np.uint8), length

@@ -5,7 +5,7 @@ Source: RFC 791, 3.2 (both procedures); RFC 815 (what is missing); RFC 1858, 3 (
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NoReturn
 
 from qospec.ciphers import headers
 from qospec.ciphers.octets import big_endian, rows_of
@@ -79,7 +79,8 @@ class Reassembly:
         """Return a packet that this completes, or the packet itself if it is whole.
 
         Raises:
-            ValueError: It overlaps with another fragment, and not as its copy.
+            ValueError: It overlaps with another fragment, and not as its copy, or lies behind the
+                last; all fragments of its packet are dropped.
         """
         word = int.from_bytes(packet[headers.FLAGS : headers.FLAGS + 2], "big")
         more = word & headers.MORE_FRAGMENTS
@@ -89,24 +90,30 @@ class Reassembly:
         # Source, destination, protocol and identification say what belongs together.
         name = packet[headers.ADDRESSES : IPV4_HEADER_BYTES] + packet[9:10] + packet[4:6]
         parts = self._waiting.setdefault(name, {})
-        parts[offset] = packet
+        if parts.setdefault(offset, packet) != packet:
+            self._refuse(name)
         if not more:
             self._ends[name] = offset + len(packet) - IPV4_HEADER_BYTES
         return self._completed(name, parts)
 
     def _completed(self, name: bytes, parts: dict[int, bytes]) -> bytes | None:
         """Return the packet if its parts follow one another up to its end."""
-        data = b""
+        data, end = b"", self._ends.get(name)
         for offset in sorted(parts):
-            if offset < len(data):
-                del self._waiting[name]
-                raise ValueError("fragments of a packet overlap")
+            if offset < len(data) or (end is not None and offset >= end):
+                self._refuse(name)
             if offset > len(data):
                 return None
             data += parts[offset][IPV4_HEADER_BYTES:]
-        if len(data) != self._ends.get(name):
+        if len(data) != end:
             return None
         del self._waiting[name], self._ends[name]
         first = parts[0]
         word = int.from_bytes(first[headers.FLAGS : headers.FLAGS + 2], "big")
         return _with_header(first, word & ~headers.MORE_FRAGMENTS, data)
+
+    def _refuse(self, name: bytes) -> NoReturn:
+        """Drop what is known of a packet."""
+        del self._waiting[name]
+        self._ends.pop(name, None)
+        raise ValueError("fragments of a packet overlap, or one lies behind the last")

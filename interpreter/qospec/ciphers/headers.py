@@ -6,17 +6,17 @@ Sources: RFC 791, 3.1 (IPv4); RFC 8200, 3 (IPv6); RFC 768 (UDP); RFC 1071 (check
 from __future__ import annotations
 
 import struct
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from qospec.ciphers.octets import big_endian, numbers_in, repeated
+from qospec.ciphers.octets import big_endian, repeated
 from qospec.protocol.ip import FAMILY_EXTRA_BYTES, IPV4_HEADER_BYTES
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from qospec.ciphers.octets import Numbers, Octets
+    from qospec.ciphers.octets import Numbers, Octets, Truths
     from qospec.protocol.esp import Family
 
 IPV6_HEADER_BYTES = IPV4_HEADER_BYTES + FAMILY_EXTRA_BYTES["ipv6"]
@@ -31,7 +31,7 @@ PROTOCOLS_OF_VERSIONS[VERSIONS["ipv6"]] = IPV6_IN_IP
 DONT_FRAGMENT, MORE_FRAGMENTS = 0x4000, 0x2000
 """Flags, in the word that they share with the offset of a fragment."""
 OFFSET_MASK = 0x1FFF
-TYPE_OF_SERVICE, TOTAL_LENGTH, FLAGS, TIME_TO_LIVE, PROTOCOL, CHECKSUM = 1, 2, 6, 8, 9, 10
+TOTAL_LENGTH, FLAGS, PROTOCOL, CHECKSUM = 2, 6, 9, 10
 """Where fields of an IPv4 header begin."""
 ADDRESSES = 12
 IPV6_PAYLOAD_LENGTH, IPV6_NEXT_HEADER, IPV6_ADDRESSES = 4, 6, 8
@@ -45,12 +45,12 @@ class Carried(NamedTuple):
 
     Attributes:
         type_of_service: (n,) DSCP and congestion notification, 8 bits.
-        flags: (n,) DONT_FRAGMENT or 0; for IPv4.
+        dont_fragment: (n,) Whether it may not be cut; for IPv4.
         identification: (n,) Any numbers; for IPv4, their last 16 bits.
     """
 
-    type_of_service: Numbers
-    flags: Numbers
+    type_of_service: NDArray[np.integer[Any]]
+    dont_fragment: Truths
     identification: Numbers
 
 
@@ -68,21 +68,21 @@ def _folded(sums: Numbers) -> Numbers:
 
 def ipv4(packet_bytes: int, protocol: int, ends: bytes, carried: Carried) -> Octets:
     """Return (n, 20) headers of packets of one size; `ends` are source and destination."""
-    identification = carried.identification & _WORD
-    same = bytearray(IPV4_HEADER_BYTES)
-    same[0] = WITHOUT_OPTIONS
-    same[TOTAL_LENGTH : TOTAL_LENGTH + 2] = packet_bytes.to_bytes(2, "big")
-    same[TIME_TO_LIVE], same[PROTOCOL] = DEFAULT_TIME_TO_LIVE, protocol
-    same[ADDRESSES:] = ends
-    header = repeated(bytes(same), len(identification)).copy()
-    header[:, TYPE_OF_SERVICE] = carried.type_of_service
-    header[:, 4:6] = big_endian(identification, 2)
-    header[:, FLAGS : FLAGS + 2] = big_endian(carried.flags, 2)
-    # Only these three fields differ, so only they are added up for each packet.
-    sums = int(np.frombuffer(same, ">u2").sum(dtype=np.int64)) + carried.type_of_service
-    sums = sums + identification + carried.flags
-    header[:, CHECKSUM : CHECKSUM + 2] = big_endian(_folded(sums), 2)
-    return header
+    start = struct.pack(
+        ">BBHHHBBH", WITHOUT_OPTIONS, 0, packet_bytes, 0, 0, DEFAULT_TIME_TO_LIVE, protocol, 0
+    )
+    same = np.frombuffer(start + ends, ">u2")
+    words = np.empty((len(carried.identification), len(same)), ">u2")
+    words[:] = same
+    words[:, 0] += carried.type_of_service.astype(np.uint16)
+    words[:, 2] = carried.identification & _WORD
+    words[:, 3] = carried.dont_fragment * np.uint16(DONT_FRAGMENT)
+    # Only these three words differ, so only they are added up for each packet.
+    sums = int(same.sum(dtype=np.int64)) + carried.type_of_service.astype(np.int64)
+    sums += carried.identification & _WORD
+    sums += words[:, 3]
+    words[:, 5] = _folded(sums)
+    return words.view(np.uint8)
 
 
 def ipv6(packet_bytes: int, protocol: int, ends: bytes, carried: Carried) -> Octets:
@@ -90,7 +90,7 @@ def ipv6(packet_bytes: int, protocol: int, ends: bytes, carried: Carried) -> Oct
     payload_bytes = packet_bytes - IPV6_HEADER_BYTES
     rest = payload_bytes.to_bytes(2, "big") + bytes([protocol, DEFAULT_TIME_TO_LIVE]) + ends
     count = len(carried.type_of_service)
-    first = VERSIONS["ipv6"] << 28 | carried.type_of_service << 20
+    first = VERSIONS["ipv6"] << 28 | carried.type_of_service.astype(np.int64) << 20
     return np.concatenate([big_endian(first, 4), repeated(rest, count)], axis=1)
 
 
@@ -106,12 +106,11 @@ def protocol_of(family: Family) -> int:
 
 def own_carried(packets: Octets, identification: Numbers) -> Carried:
     """Return what packets hand on, IPv4 or IPv6; IPv6 is never fragmented on its way."""
-    version_6 = packets[:, 0] >> 4 == VERSIONS["ipv6"]
-    first = numbers_in(packets[:, :2])
-    flags = numbers_in(packets[:, FLAGS : FLAGS + 2]) & DONT_FRAGMENT
+    first, second = packets[:, 0], packets[:, 1]
+    of_version_6 = first >> 4 == VERSIONS["ipv6"]
     return Carried(
-        np.where(version_6, first >> 4 & 0xFF, first & 0xFF),
-        np.where(version_6, DONT_FRAGMENT, flags),
+        np.where(of_version_6, first << 4 | second >> 4, second),
+        of_version_6 | (packets[:, FLAGS] & DONT_FRAGMENT >> 8 != 0),
         identification,
     )
 

@@ -11,7 +11,7 @@ from qospec.dataclass import dataclass
 from qospec.engine.arrays import np
 from qospec.engine.element import Element, Step
 from qospec.engine.event.transition import CONNECTION, DONE, Transition, make, send
-from qospec.engine.items.batch import Batch, copy_item, uninitialised
+from qospec.engine.items.batch import Batch, copy_item, uninitialised, unsealed
 from qospec.engine.kernel import kernel, rows
 from qospec.protocol.atm import CELL_BYTES
 from qospec.units import PS_PER_S
@@ -87,14 +87,14 @@ class OamInsert(Element):
         if not count:
             return Step((batch,), (until_ps,))
         oam = _oam_before(batch.select(before[:count]), int(state[FIRST]))
-        with_oam = uninitialised(batch.count + count)
+        with_oam = uninitialised(batch.count + count, is_sealed=batch.is_sealed)
         _insert(batch, before[:count], oam, with_oam)
         return Step((with_oam,), (until_ps,), made=(oam,))
 
 
 def _oam_before(cells: Batch, first: int) -> Batch:
     """Return the OAM cells ahead of some user cells; `first` is the index of those of VC 0."""
-    return Batch(
+    return unsealed(
         at_ps=cells.at_ps,
         sent_ps=cells.at_ps,
         connection=cells.connection + np.int32(first),
@@ -167,6 +167,7 @@ def _insert(batch: Batch, before: Whole, oam: Batch, with_oam: Batch) -> None:
     connection, connection_1 = with_oam.connection, batch.connection
     size, size_1 = with_oam.size_bytes, batch.size_bytes
     marks, marks_1 = with_oam.marks, batch.marks
+    seal, seal_1 = with_oam.seal, batch.seal
     start = 0
     for m in range(len(before) + 1):
         stop = before[m] if m < len(before) else len(at_1)
@@ -175,6 +176,8 @@ def _insert(batch: Batch, before: Whole, oam: Batch, with_oam: Batch) -> None:
         connection[start + m : stop + m] = connection_1[start:stop]
         size[start + m : stop + m] = size_1[start:stop]
         marks[start + m : stop + m] = marks_1[start:stop]
+        if len(seal):
+            seal[start + m : stop + m] = seal_1[start:stop]
         if m < len(before):
             at[stop + m] = oam.at_ps[m]
             copy_item(oam, m, with_oam, stop + m)

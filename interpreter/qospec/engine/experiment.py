@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from qospec.engine.source.arrivals import Arrivals
     from qospec.engine.source.sizes import Sizes
     from qospec.protocol.encapsulation import Encapsulation
+    from qospec.voice.calls import Call
 
 END = -1
 """The destination of a cell: it counts as received."""
@@ -42,6 +43,7 @@ class Source(NamedTuple):
         encapsulation: For packets, the framing of the first link, by which bytes of frames are
             counted.
         transport_bytes: Headers in each packet, behind IP's.
+        call: How speech is coded and played, if each connection is a call.
     """
 
     name: str
@@ -55,6 +57,7 @@ class Source(NamedTuple):
     input: int = 0
     encapsulation: Encapsulation | None = None
     transport_bytes: int = 0
+    call: Call | None = None
 
 
 class Node(NamedTuple):

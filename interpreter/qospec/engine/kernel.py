@@ -305,7 +305,7 @@ def _cache_folder() -> Path:
 
     package = Path(__file__).parent.parent
     digest = hashlib.blake2b(digest_size=8)
-    for part in ("engine", "elements", "traffic", "metrics"):
+    for part in ("engine", "elements", "traffic", "metrics", "protocol"):
         for path in sorted((package / part).rglob("*.py")):
             digest.update(path.read_bytes())
     for root in _roots():

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING
 from qospec.catalogue.statistics import from_histogram, share_of
 from qospec.judge import quantiles
 from qospec.judge.found import loads
-from qospec.judge.found_repeats import found_constraints
+from qospec.judge.found_repeats import FoundConstraint, found_constraints
 from qospec.judge.losses import as_ratios, compared_count, is_count, losses
 from qospec.judge.means import MeanConstraint
 from qospec.judge.quantiles import (
@@ -53,6 +53,7 @@ UNBOUNDED = (
     " or draw nothing at random, for example with `phases = even`"
 )
 TOO_CLOSE = f"even {MAX_REPEATS:_} repeats would hardly decide: they are too close to the bound"
+OPEN = "no repeats would decide: the bound that would is beyond the range, so search a wider one"
 NOTHING_DRAWN = "nothing is drawn at random, so all repeats are identical"
 DOES_NOT_HOLD = "it does not hold"
 
@@ -170,10 +171,13 @@ def _decide(
         notes.append(DOES_NOT_HOLD)
     elif None in held and False not in held:
         additional = _more_repeats(constraints, held, levels)
-        notes.append(
-            UNBOUNDED if identical and additional > MAX_REPEATS else _more_repeats_note(additional)
-        )
-    if identical and UNBOUNDED not in notes:
+        if any(each.is_open for each in constraints if isinstance(each, FoundConstraint)):
+            notes.append(OPEN)
+        elif identical and additional > MAX_REPEATS:
+            notes.append(UNBOUNDED)
+        else:
+            notes.append(_more_repeats_note(additional))
+    if identical and not {UNBOUNDED, OPEN} & set(notes):
         notes.append(IDENTICAL_REPEATS)
     return verdict, notes
 

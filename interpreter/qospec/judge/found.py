@@ -1,8 +1,9 @@
 """Judging by what searches have found: a load between two bounds, not a number.
 
-`ndr.load >= y` holds if the lower bound is at least y, does not if the upper bound is below y, and
-is undecided in between. If a bound is missing, the load is somewhere beyond that end of the range
-that was tried: how far is unknown. On a grid, bounds that are one step apart give it exactly.
+`ndr.load >= y` holds if the lower bound is at least y, does not if the upper bound is at most y,
+since that load was bad, and is undecided in between. If a bound is missing, the load is somewhere
+beyond that end of the range that was tried: how far is unknown. On a grid, bounds that are one step
+apart give it exactly.
 """
 
 from __future__ import annotations
@@ -160,11 +161,23 @@ def _compared(comparison: Operation, read: Reader) -> bool | None:
     above = limits(_excess(comparison), read)  # what must be at most 0, or below 0
     if above is None:
         return None
+    first, last = operands[0], operands[-1]
     strict = operator == "<"
-    if above.most is not None and (above.most < 0 or (above.most == 0 and not strict)):
-        return True
-    fails = above.least is not None and (above.least > 0 or (above.least == 0 and strict))
+    if above.most is not None:
+        at_most = not strict or _is_below(first, read)
+        if above.most < 0 or (above.most == 0 and at_most):
+            return True
+    beyond = strict or (operator == "<=" and _is_below(last, read))
+    fails = above.least is not None and (above.least > 0 or (above.least == 0 and beyond))
     return False if fails else None
+
+
+def _is_below(side: Expression, read: Reader) -> bool:
+    """Return whether a side is a load that is below its upper limit, and does not reach it."""
+    if not (isinstance(side, Found) and side.part == "load"):
+        return False
+    lower, upper = _ends(side, read)
+    return upper is not None and not _is_exact(side, lower, upper)
 
 
 def _equal(one: Bounds, other: Bounds) -> bool | None:

@@ -6,6 +6,7 @@ so with the better one: confidence intervals of the mean of either, by Student's
 
 from __future__ import annotations
 
+from fractions import Fraction
 from typing import TYPE_CHECKING, NamedTuple
 
 from qospec.judge import quantiles
@@ -14,7 +15,6 @@ from qospec.judge.means import MeanConstraint
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
-    from fractions import Fraction
 
     from qospec.judge.repeats import ConfidenceLevels, RepeatReadings
     from qospec.model.expression import Operation
@@ -27,11 +27,20 @@ class FoundConstraint(NamedTuple):
     most: MeanConstraint | None
 
     @property
+    def is_open(self) -> bool:
+        """Return whether no number of repeats decides, since a bound that could is missing.
+
+        That is a load that may be anything above the range, or the difference of two such loads.
+        """
+        if self.most is None:
+            return self.least is None or self.least.mean <= 0
+        return self.least is None and self.most.mean > 0
+
+    @property
     def mean(self) -> Fraction:
         """Return what decides whether more repeats can help: the end that is nearer to failing."""
         known = self.most or self.least
-        assert known is not None  # noqa: S101 -- one of them is known
-        return known.mean
+        return Fraction(0) if known is None else known.mean
 
     @property
     def identical(self) -> bool:

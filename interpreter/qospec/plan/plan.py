@@ -284,6 +284,7 @@ def _sources(
             node=lowered.entry[member.origin],
             encapsulation=None if stream is None else stream.encapsulation,
             transport_bytes=0 if stream is None else stream.transport_bytes,
+            call=None if stream is None else stream.call,
         )
 
 

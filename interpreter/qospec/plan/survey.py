@@ -9,20 +9,20 @@ from dataclasses import replace
 from fractions import Fraction
 from typing import TYPE_CHECKING
 
+from qospec.diagnostics import Problems
 from qospec.plan import feasibility, round_trips, tolerances, warnings
 from qospec.plan.assembly import assemble
 from qospec.plan.forms import FormError, Forms, Survey, form_sent
 from qospec.plan.offered import asked_bps, cell_rate, members_of
 from qospec.plan.passages import Passages
 from qospec.plan.paths import route_members
-from qospec.plan.phases import checked_ends
+from qospec.plan.phases import at_use, checked_ends
 from qospec.plan.tables import AmbiguousRouteError, Member, NoPathError, Routes
 from qospec.plan.warnings import Classes
 
 if TYPE_CHECKING:
     from collections.abc import Hashable, Iterator
 
-    from qospec.diagnostics import Problems
     from qospec.model.suite import Case, Network, Suite
 
 
@@ -74,11 +74,15 @@ def verify(suite: Suite, problems: Problems) -> None:
 
 def _plain_cases(suite: Suite, problems: Problems) -> Iterator[Case]:
     """Yield the cases that are run; of one with phases, the trials at both ends of each phase."""
-    for case in (case for test in suite.tests for case in test.cases if not case.skip):
-        if not case.phases:
-            yield case
-        for phase in case.phases:
-            yield from checked_ends(case, phase, problems) or ()
+    for test in suite.tests:
+        for case in (each for each in test.cases if not each.skip):
+            if not case.phases:
+                yield case
+            unfit = Problems()
+            for phase in case.phases:
+                yield from checked_ends(case, phase, unfit) or ()
+            for each in unfit.all:
+                problems.add(at_use(each, case, test))
 
 
 def _routes(

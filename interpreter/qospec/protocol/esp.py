@@ -26,6 +26,7 @@ Digest = Literal["md5", "sha1", "sha256", "sha384", "sha512"]
 Mode = Literal["tunnel", "transport"]
 Family = Literal["ipv4", "ipv6"]
 MODES: tuple[str, ...] = get_args(Mode)
+FAMILIES: tuple[str, ...] = get_args(Family)
 
 
 @dataclass(frozen=True)
@@ -133,6 +134,11 @@ class Esp:
         if self.encryption.chaining in ("null", "ctr") and not self.integrity:
             # Source: RFC 4303, 3.2 (never neither); RFC 3686, 2 (a stream is changed bit by bit).
             raise ValueError(f"{name} needs an integrity, such as hmac_sha2_256_128")
+
+    def __str__(self) -> str:
+        integrity = f" and {self.integrity.name}" if self.integrity else ""
+        in_udp = " in UDP" if self.in_udp else ""
+        return f"{self.encryption.name}{integrity} ({self.mode}, {self.family}{in_udp})"
 
     @property
     def icv_bytes(self) -> int:

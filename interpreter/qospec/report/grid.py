@@ -24,7 +24,7 @@ from qospec.report.searches import (
     shows_bounds,
 )
 from qospec.report.views import columns, worst
-from qospec.report.words import index_of, without_shared
+from qospec.report.words import index_of, listed_index, without_shared
 from qospec.units import RATIO
 
 Record = Mapping[str, Any]
@@ -153,7 +153,7 @@ def _by_index(cases: Sequence[Record]) -> Grid | None:
         "",
         [
             *_keys(its, varying(cases)),
-            Column("at", "", [at[index] for _, index in rows], "key", "left"),
+            Column("at", "", [listed_index(at[index]) for _, index in rows], "key", "left"),
             *_judged_at(cases, rows),
             *values,
         ],
@@ -269,10 +269,16 @@ def _value(head: str, there: Sequence[Record | None]) -> Column:
 def without_index(labels: Sequence[str]) -> list[str]:
     """Return labels without their indices, `latency[p.f]`, if they are distinct without them.
 
-    That is what a loop over flows adds to a label; with a single flow it says nothing.
+    That is what a loop over flows adds to a label; with a single flow it says nothing. Of indices
+    that say something, the parts are left out that all share: `latency[f]` and `latency[g]`.
     """
-    parts = [label.partition("[") for label in labels]
-    short = [name or label for (name, _, _), label in zip(parts, labels, strict=True)]
+    parts = [index_of(label) for label in labels]
+    short = [name for name, _ in parts]
+    if len(set(short)) == len(labels):
+        return short
+    indices = list(dict.fromkeys(index for _, index in parts if index))
+    apart = dict(zip(indices, without_shared(indices), strict=True)) if len(indices) > 1 else {}
+    short = [f"{name}[{apart.get(index, index)}]" if index else name for name, index in parts]
     return short if len(set(short)) == len(labels) else list(labels)
 
 

@@ -95,9 +95,14 @@ def index_of(label: str) -> tuple[str, str]:
     return (name, index[:-1]) if bracket and name and label.endswith("]") else (label, "")
 
 
+def listed_index(index: str) -> str:
+    """Return what several loops added to a label as a list: `f, 2` of `latency[f][2]`."""
+    return index.replace("][", ", ")
+
+
 def without_shared(indices: Sequence[str]) -> list[str]:
     """Return indices without the parts that all share: `cir_25` of `cir_25.user`."""
-    parts = [index.replace("][", ", ").split(".") for index in indices]
+    parts = [index.split(".") for index in indices]
     if len({len(each) for each in parts}) > 1:
         return [".".join(each) for each in parts]
     shared = [len(set(each)) == 1 for each in zip(*parts, strict=True)]

@@ -94,8 +94,7 @@ class SearchRun(PhaseRun):
                 self._note = refused.message
                 self._end()
                 return
-            error = result.error or ("" if result.sent else self._nothing_sent(asked))
-            if error:
+            if error := result.error or self._impossible(asked, result):
                 self._end(error)
                 return
             trial = self._trial(asked, result)
@@ -110,9 +109,15 @@ class SearchRun(PhaseRun):
         length_ps = self._lengths_ps[part]
         return Trial(part.load, part.number, length_ps, result.sent, result.lost, result.drawn)
 
-    def _nothing_sent(self, part: Request) -> str:
+    def _impossible(self, part: Request, result: TrialResult) -> str:
+        """Return why a trial does not count; "" if it does."""
         where = text_of(part.load, self._search.dimension)
-        return f"a trial of `{self._search.name}` at {where} sends nothing: make its trials longer"
+        trial = f"a trial of `{self._search.name}` at {where}"
+        if not result.sent:
+            return f"{trial} sends nothing: make its trials longer"
+        if 0 <= result.lost <= result.sent:
+            return ""
+        return f"{trial} has lost {result.lost:_} items of {result.sent:_}, which cannot be"
 
     def _ahead(self) -> Iterator[Request]:
         """Yield trials that may be needed, the likeliest first, by assuming results."""
@@ -128,5 +133,5 @@ class SearchRun(PhaseRun):
             result = self._known.get(asked)
             if result is None:
                 waiting.extend(progress.after(each) for each in likely(progress, asked))
-            elif not result.error and result.sent:
+            elif not (result.error or self._impossible(asked, result)):
                 waiting.append(progress.after(self._trial(asked, result)))

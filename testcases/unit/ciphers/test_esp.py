@@ -81,6 +81,17 @@ def test_the_outer_header_of_esp_takes_over_what_rfc_4301_says():
     assert checksum(outer).tolist() == [0, 0, 0]
 
 
+def test_the_outer_header_of_esp_takes_over_the_class_of_the_other_family():
+    inside = packets_of("ipv4", 80, tos=0xB9)
+    over_ipv6 = sealed_of(Esp(GCM.encryption, family="ipv6"), inside, [1, 2, 3])
+    assert over_ipv6[:, :4].tolist() == [[0x6B, 0x90, 0, 0]] * 3
+    inside = packets_of("ipv6", 80)
+    inside[:, :2] = [0x6B, 0x90]
+    outer = sealed_of(GCM, inside, [1, 2, 3])
+    assert outer[:, 1].tolist() == [0xB9] * 3
+    assert outer[:, 6].tolist() == [0x40] * 3, "a packet of IPv6 is not cut on its way"
+
+
 @pytest.mark.parametrize(("policy", "first"), [("copy", 0x40), ("set", 0x40), ("clear", 0)])
 def test_esp_may_set_the_df_flag_or_clear_it(policy, first):
     packets = packets_of("ipv4", 100, flags=DONT_FRAGMENT)
@@ -141,6 +152,7 @@ def test_nothing_is_sealed_of_no_esp_packets():
     (none,) = one_way.seal(Rows(np.array([], np.int64), packets_of("ipv4", 40, 0)))
     assert none.shape == (0, GCM.size_of(40))
     assert one_way.numbering.last == 0
+    assert one_way.open(none).packets.shape[0] == 0
 
 
 def test_the_numbers_of_esp_end_with_32_bits_unless_they_are_extended():
@@ -176,6 +188,23 @@ def test_a_tunnel_of_esp_needs_two_addresses_of_its_family():
     key, _ = keys_of(GCM)
     with pytest.raises(ValueError, match="tunnel mode over ipv4 are 8 bytes, not 32"):
         Association(GCM, SPI, key, ends=ends("ipv6"))
+
+
+@pytest.mark.parametrize("spi", [0, 255, 2**32])
+def test_an_index_of_esp_that_is_reserved_is_refused(spi):
+    key, _ = keys_of(GCM)
+    with pytest.raises(ValueError, match=f"from 256 to 4294967295, not {spi}"):
+        Association(GCM, spi, key, ends=ends("ipv4"))
+
+
+def test_a_packet_too_large_for_esp_is_refused_and_claims_no_number():
+    one_way = association(GCM)
+    largest = GCM.largest_within(65_535)
+    with pytest.raises(ValueError, match="would have 65536 B in ESP, and 65535 B is the most"):
+        one_way.seal(Rows(np.array([1]), packets_of("ipv4", largest + 1, 1)))
+    assert one_way.numbering.last == 0
+    (sealed,) = one_way.seal(Rows(np.array([1]), packets_of("ipv4", largest, 1)))
+    assert sealed.shape[1] <= 65_535
 
 
 def test_a_key_of_integrity_belongs_to_a_transform_of_esp():

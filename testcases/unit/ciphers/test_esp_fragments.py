@@ -68,6 +68,26 @@ def test_fragments_that_overlap_are_refused():
     reassembly.add(parts[0])
     with pytest.raises(ValueError, match="overlap"):
         reassembly.add(bytes(shifted))
+    assert reassembly.incomplete == 0
+
+
+def test_a_fragment_that_was_seen_with_other_content_is_refused():
+    part = fragmented(packet_of(1_400), 500)[1]
+    reassembly = Reassembly()
+    reassembly.add(part)
+    with pytest.raises(ValueError, match="overlap"):
+        reassembly.add(part[:-1] + b"!")
+
+
+def test_a_fragment_behind_the_last_is_refused():
+    """The middle one says that it is the last, and the last that more follow."""
+    first, middle, last = map(bytearray, fragmented(packet_of(1_400), 500))
+    middle[6], last[6] = middle[6] & 0x1F, last[6] | 0x20
+    reassembly = Reassembly()
+    assert reassembly.add(bytes(last)) is None
+    assert reassembly.add(bytes(middle)) is None
+    with pytest.raises(ValueError, match="behind the last"):
+        reassembly.add(bytes(first))
 
 
 def test_a_packet_that_may_not_be_cut_is_an_error_with_its_cause():

@@ -83,7 +83,8 @@ def test_esp_in_aes_cbc(key, spi, number, next_header, payload, packet):
     esp = Esp(ENCRYPTIONS["aes_128_cbc"])
     one_way = Association(esp, spi, Key(bytes.fromhex(key)), ends=bytes(8))
     vectors, numbers = row(packet)[:, 8:24], np.array([number])
-    made = one_way.protect(row(payload), next_header, numbers, vectors)
+    made = np.empty_like(row(packet))
+    one_way.protect(row(payload), next_header, numbers, made, vectors)
     assert made.tobytes().hex() == packet
 
 
@@ -167,9 +168,10 @@ def test_esp_in_aes_gcm(key, vector, known, plain, sealed):
     payload = rows_of([plain_bytes[: -2 - plain_bytes[-2]]])
     # Extended numbers of this example have their highest bit set.
     numbers = np.array([number], np.uint64).astype(np.int64)
-    made = one_way.protect(payload, plain_bytes[-1], numbers, row(vector))
-    start = known_bytes[:4] + known_bytes[-4:] + bytes.fromhex(vector)
-    assert made.tobytes().hex() == start.hex() + sealed
+    expected = known_bytes[:4].hex() + known_bytes[-4:].hex() + vector + sealed
+    made = np.empty_like(row(expected))
+    one_way.protect(payload, plain_bytes[-1], numbers, made, row(vector))
+    assert made.tobytes().hex() == expected
 
 
 # Source: RFC 3686, 6, examples 1 to 3, 4 and 7: key with nonce, vector, plaintext, ciphertext.
@@ -216,6 +218,22 @@ def test_cipher_aes_in_counter_mode(key, vector, plain, sealed):
     assert made.tobytes().hex() == sealed
     opened, _ = cipher.decrypt(made, row(vector), made[:, :0])
     assert opened.tobytes().hex() == plain
+
+
+# Source: NIST SP 800-20, tables A.1 and A.2, first rows: key, plaintext, ciphertext.
+TRIPLE_DES = [
+    ("01" * 24, "8000000000000000", "95f8a5e5dd31d900"),
+    ("8001010101010101" * 3, "0000000000000000", "95a8d72813daa94d"),
+]
+
+
+@pytest.mark.parametrize(("key", "plain", "sealed"), TRIPLE_DES)
+def test_cipher_triple_des(key, plain, sealed):
+    cipher = row_cipher(ENCRYPTIONS["triple_des_cbc"], Key(bytes.fromhex(key)))
+    made, none = np.empty_like(row(plain)), row(plain)[:, :0]
+    cipher.encrypt(row(plain), row("00" * 8), none, made)
+    assert made.tobytes().hex() == sealed
+    assert cipher.decrypt(made, row("00" * 8), none)[0].tobytes().hex() == plain
 
 
 # Source: RFC 2202, 2 and 3 (cases 1, 3 and 5), RFC 4868, 2.7.2 (AUTH256-1 and so on): transform,

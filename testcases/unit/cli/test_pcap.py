@@ -15,6 +15,7 @@ from scapy.layers.l2 import Ether
 from scapy.utils import RawPcapNgReader
 
 from qospec import cli
+from qospec.check.modules.project import fingerprint
 from qospec.cli import exits
 
 SPEC = """qos 1
@@ -273,6 +274,42 @@ def test_a_record_writes_nothing_outside_of_its_folder(record: Path, tmp_path: P
     done = qos("pcap", stranger, "tunnelled", "a.tx", "-o", tmp_path / "x.pcapng")
     assert done.exit_code == exits.WRONG
     assert "from outside of its project: `../a.qos`" in done.output
+
+
+def test_a_package_is_found_in_a_project_that_has_not_changed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    project = tmp_path / "project"
+    package = project / "packages" / "acme"
+    package.mkdir(parents=True)
+    (project / "qos.toml").touch()
+    (package / "wires.qos").write_text(
+        "qos 1\nimport std.media\n"
+        "topology wire { a, b = host\n link a -- b via media.fast_ethernet }\n",
+        encoding="utf-8",
+    )
+    (project / "qos.lock").write_text(
+        f'[package.acme]\nfolder = "packages/acme"\nsha256 = "{fingerprint(package, 9)}"\n',
+        encoding="utf-8",
+    )
+    test = """qos 1
+import acme.wires
+test one on wires.wire {
+  flow f = packets { rate = 1_000 pkt/s, size = 600 B @ip } from a to b
+  run { measure = 2 ms }
+  expect f.lost == 0 pkt
+}
+"""
+    (project / "a.qos").write_text(test, encoding="utf-8")
+    records = tmp_path / "records"
+    assert qos("run", project / "a.qos", "--record", records, "--no-progress").exit_code == 0
+    (record,) = records.iterdir()
+    monkeypatch.chdir(project)
+    assert qos("pcap", record, "one", "-o", tmp_path / "x.pcapng").exit_code == 0
+    (project / "a.qos").write_text(test.replace("600 B", "700 B"), encoding="utf-8")
+    done = qos("pcap", record, "one", "-o", tmp_path / "y.pcapng")
+    assert done.exit_code == exits.WRONG
+    assert "if it imports a package, be in its project" in done.output
 
 
 def test_what_is_no_record_is_said(tmp_path: Path) -> None:

@@ -105,6 +105,35 @@ def test_the_plan_of_a_search_names_its_goals(tmp_path) -> None:
     assert "goal ndr: loss 0" in result.stdout
 
 
+def test_the_plan_of_a_point_says_what_changes_and_restarts(tmp_path) -> None:
+    test = """
+device router {
+  port west, east: packet
+  core = processor { per_packet = 50 us, limit = 64 pkt, restart_time = 5 ms }
+  west.rx -> core -> east.tx
+  east.rx -> west.tx
+}
+topology lan {
+  a, b = host
+  dut = router
+  link a -- dut.west via media.fast_ethernet
+  link dut.east -- b via media.fast_ethernet
+}
+test t on lan {
+  point p {
+    load = 2_000 pkt/s
+    measure = 50 ms
+    at 10 ms { restart = dut }
+    at 20 ms { load = 1_000 pkt/s }
+  }
+  flow f = packets { rate = load, size = 100 B @ip } from a to b
+  expect p.f.lost.reboot > 0 pkt
+}
+"""
+    shown = asked(tmp_path, test, "plan").output
+    assert "each trial 50 ms, changing after 10 ms, 20 ms, restarting dut.core: 1 trial" in shown
+
+
 def test_a_plan_is_shown_and_what_a_run_would_refuse_ends_it(tmp_path) -> None:
     result = asked(tmp_path, PROPERTY, "plan")
     assert result.exit_code == 2

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from qospec.catalogue.kinds import Buffer
 from qospec.elements.fifo import Fifo
 from qospec.engine.element import Setting
-from qospec.engine.items.batch import FOREVER_PS, Batch, empty, joined
+from qospec.engine.items.batch import FOREVER_PS, empty, joined, unsealed
 from qospec.engine.items.connections import Connections, Contract
 from qospec.engine.line.clock import Clock
 from qospec.engine.random import Draws
@@ -257,7 +257,7 @@ class Bench:
         """Return (departure by number, (cause, number) of the lost)."""
         at_ps, sizes, marks = zip(*traffic.items, strict=True)
         count = len(at_ps)
-        batch = Batch(
+        batch = unsealed(
             at_ps=np.array(at_ps, np.int64),
             sent_ps=np.arange(count),
             connection=np.zeros(count, np.int32),

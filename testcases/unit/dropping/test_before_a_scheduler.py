@@ -17,7 +17,7 @@ from qospec.elements.drr import Drr
 from qospec.elements.scfq import Scfq
 from qospec.elements.strict import Strict
 from qospec.engine.element import Setting
-from qospec.engine.items.batch import FOREVER_PS, Batch, empty, joined
+from qospec.engine.items.batch import FOREVER_PS, empty, joined, unsealed
 from qospec.engine.items.connections import Connections, Contract
 from qospec.engine.queue.drop_policy import Waiting
 from qospec.engine.random import Draws
@@ -148,7 +148,7 @@ def carried(scheduler, inputs, kept, cuts):
 
 def batch_of(items, k):
     at_ps, sizes, marks = zip(*items, strict=True)
-    return Batch(
+    return unsealed(
         at_ps=np.array(at_ps, np.int64),
         sent_ps=np.arange(len(items)) + 1_000 * k,
         connection=np.zeros(len(items), np.int32),

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from qospec.catalogue.kinds import Buffer
 from qospec.engine.element import Setting
-from qospec.engine.items.batch import FOREVER_PS, Batch, empty, joined
+from qospec.engine.items.batch import FOREVER_PS, Batch, empty, joined, unsealed
 from qospec.engine.items.connections import Connections, Contract
 from qospec.engine.line.clock import Clock
 from qospec.engine.queue.drop_policy import Waiting
@@ -49,7 +49,7 @@ class Lab:
         def column(name: str, usual: Any, dtype: Any) -> Any:
             return np.broadcast_to(np.array(columns.get(name, usual), dtype), count).copy()
 
-        return Batch(
+        return unsealed(
             at_ps=np.array(at_ps, np.int64),
             sent_ps=column("sent_ps", range(count), np.int64),
             connection=column("connection", 0, np.int32),

@@ -300,6 +300,11 @@ def test_a_restart_during_a_restart_begins_it_anew(lab):
     assert (done, lost) == ([10 * US, 160 * US], ["reboot"])
 
 
+def test_restarts_of_an_idle_processor_lose_nothing(lab):
+    processor = simple(restart_time=100 * US)
+    assert times(lab, processor, [MS], (10 * US, 200 * US, 400 * US)) == ([MS + 10 * US], [])
+
+
 def test_a_watchdog_does_not_watch_what_was_before_a_restart(lab):
     """Without the restart, it would have been busy for 25 us at 25 us."""
     processor = simple(restart_time=US, watchdog_timeout=25 * US, limit=Buffer(9, "packet"))

@@ -6,7 +6,7 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from qospec.engine.items.batch import Batch
+from qospec.engine.items.batch import Batch, unsealed
 from qospec.engine.items.connections import Connections, Contract
 from qospec.engine.random import Draws
 from qospec.engine.source.arrivals import Arrivals
@@ -57,7 +57,7 @@ def batch_of() -> Callable[..., Batch]:
         sent_ps: Sequence[int] | None = None,
     ) -> Batch:
         n = len(at_ps)
-        return Batch(
+        return unsealed(
             at_ps=np.array(at_ps, np.int64),
             sent_ps=np.array(at_ps if sent_ps is None else sent_ps, np.int64),
             connection=np.array([0] * n if connection is None else connection, np.int32),

@@ -205,7 +205,7 @@ def temporary(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path / f"qospec-{os.getuid()}"
 
 
-@pytest.mark.parametrize("place", ["elements", "engine/line"])
+@pytest.mark.parametrize("place", ["elements", "engine/line", "protocol"])
 def test_a_changed_source_of_a_kernel_has_a_folder_of_its_own(
     place: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

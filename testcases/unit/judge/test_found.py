@@ -42,7 +42,7 @@ def fraction(end):
     [
         (">=", 100, True),
         (">=", 101, None),
-        (">=", 110, None),
+        (">=", 110, False),  # it was bad
         (">=", 111, False),
         (">", 100, None),
         (">", 99, True),
@@ -50,7 +50,7 @@ def fraction(end):
         ("<=", 110, True),
         ("<=", 109, None),
         ("<=", 99, False),
-        ("<", 110, None),
+        ("<", 110, True),
         ("<", 111, True),
         ("<", 100, False),
         ("==", 105, None),
@@ -61,6 +61,8 @@ def fraction(end):
 )
 def test_ndr_is_compared_by_both_of_its_bounds(operator, bound, expected) -> None:
     assert decided(Operation(operator, (NDR, number(bound))), reader()) is expected
+    turned = {"<": ">", "<=": ">=", ">": "<", ">=": "<="}.get(operator, operator)
+    assert decided(Operation(turned, (number(bound), NDR)), reader()) is expected
     assert decided(Operation("not", (Operation(operator, (NDR, number(bound))),)), reader()) is (
         None if expected is None else not expected
     )
@@ -72,7 +74,7 @@ def test_ndr_is_compared_by_both_of_its_bounds(operator, bound, expected) -> Non
         ((100, None), 100, True),  # the highest load of the range is good
         ((100, None), 101, None),  # what is above was not tried
         ((None, 10), 11, False),  # the lowest load is bad: there is none
-        ((None, 10), 10, None),
+        ((None, 10), 10, False),  # it was bad
         ((None, None), 1, None),
     ],
 )

@@ -11,11 +11,12 @@ from hypothesis import strategies as st
 from qospec.elements.line import Line
 from qospec.engine.element import Loss
 from qospec.engine.experiment import Experiment, MeasurementSpec, Node, Source
-from qospec.engine.items.batch import Batch
+from qospec.engine.items.batch import Batch, unsealed
 from qospec.engine.items.connections import Connections, Contract
 from qospec.engine.measure.observation import Recorder
 from qospec.engine.measure.tally import Delays, Tally
 from qospec.engine.source.sizes import Sizes
+from qospec.voice.calls import Call
 
 
 @pytest.fixture
@@ -50,6 +51,10 @@ def of_values(delays_ps: tuple[int, ...]) -> Delays:
         max_ps=values[-1],
         buckets=tuple((value, value + 1, values.count(value)) for value in sorted(set(values))),
     )
+
+
+CALL = Call(Fraction(0), Fraction("25.1"), 20 * 10**9, 3 * 10**6)
+"""G.711 with loss concealment in packets of 20 ms, and a buffer of 3 us."""
 
 
 class Trip(NamedTuple):
@@ -87,11 +92,11 @@ class Wire:
         connections: int = 1,
         sizes: tuple[int, ...] = (46,),
         start_ps: int = 0,
-        needs: tuple[str, ...] = ("latencies", "variation", "outages"),
+        needs: tuple[str, ...] = ("latencies", "variation", "outages", "calls"),
     ) -> Tally:
         """Return what is recorded of packets, in order of sending, told in pieces cut by time."""
         mix = Sizes(sizes, (1,) * len(sizes))
-        source = Source("f", None, 0, connections, "even", mix, 0, 0)
+        source = Source("f", None, 0, connections, "even", mix, 0, 0, call=CALL)
         recorder = Recorder(
             Experiment(
                 Connections((Contract("packets", Fraction(1), 0),) * connections, (0,)),
@@ -124,7 +129,7 @@ class Wire:
     def _within(trips: Sequence[Trip], name: str, before_ps: int, until_ps: int) -> Iterator[Batch]:
         some = [t for t in trips if before_ps <= getattr(t, name) < until_ps]
         if some:
-            yield Batch(
+            yield unsealed(
                 at_ps=np.array([getattr(t, name) for t in some], np.int64),
                 sent_ps=np.array([t.sent_ps for t in some], np.int64),
                 connection=np.array([t.connection for t in some], np.int32),
@@ -177,6 +182,7 @@ class Road(Wire):
     """The same, and what may come along it."""
 
     trip = Trip
+    call = CALL
     journeys = staticmethod(journeys)
 
     def drawn(self, data: st.DataObject) -> tuple[list[list[Trip]], Tally]:

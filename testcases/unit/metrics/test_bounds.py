@@ -7,6 +7,7 @@ from itertools import product
 import pytest
 
 from qospec.catalogue.kinds import Kind, discover
+from qospec.engine.measure.calls import RatedCall
 from qospec.engine.measure.tally import (
     Delays,
     Outages,
@@ -17,9 +18,11 @@ from qospec.engine.measure.tally import (
     Variation,
     signed,
 )
+from qospec.voice.calls import Call, Heard
 
 METRICS = discover().of("metric")
 EXAMPLES = {"p*": "p99", "packet_*": "packet_3", "causes": "policed"}
+CALL = Call(Fraction(0), Fraction("4.3"), 20 * 10**9, 10**9)
 STEPS = Delays(2, 6, 36, 0, 6, ((0, 1, 1), (6, 7, 1)))
 VARIATION = Variation(
     *(STEPS, STEPS, signed(Delays(), STEPS), STEPS),
@@ -39,6 +42,7 @@ def seen(tally: Callable[..., Tally]) -> Iterator[Tally]:
                 latencies=made.delays.less(min(delays)),
                 variation=VARIATION,
                 outages=Outages(delays[-1], lost, 3),
+                calls=(RatedCall(CALL, Heard(sent, sent - lost, 0, min(lost, 1), delays[0])),),
                 shares=delays,
                 sent=sent,
                 planned=sent,

@@ -4,6 +4,12 @@ from fractions import Fraction
 
 import pytest
 
+from qospec.catalogue.kinds import discover
+from qospec.check import check
+from qospec.diagnostics import Problems
+from qospec.plan.plan import Bounds, plan
+from qospec.plan.survey import verify
+
 SIZES = "sizes = [64 B @frame, 512 B @frame]"
 BENCHMARK = f"""rfc2544.benchmark(
   line = 100 Mbit/s @line, {SIZES}, duration = 100 ms, stream = 50 ms, burst_limit = 4_000 frame
@@ -154,12 +160,11 @@ test t = rfc2544.{base} on cable {{
         ("line = 100 Mbit/s @line, duration = 14 ms", "W0617"),
     ],
 )
-def test_what_does_not_fit_is_told_at_the_test_and_not_in_the_library(
-    planned, problems, arguments, code
-):
-    planned(
-        f"""
-import std.procedures.rfc2544
+def test_what_does_not_fit_is_told_at_the_test_and_not_in_the_library(tmp_path, arguments, code):
+    path = tmp_path / "a.qos"
+    path.write_text(
+        f"""qos 1
+import std.media, std.procedures.rfc2544
 topology cable {{
   a, b = host
   link a -- b via media.fast_ethernet
@@ -167,19 +172,21 @@ topology cable {{
 test t = rfc2544.throughput({arguments}) on cable {{
   flow user = packets {{ {SENT} }} from a to b
 }}
-"""
+""",
+        "utf-8",
     )
-    first = problems.all[0]
-    assert (first.code, first.span.text.partition("(")[0]) == (code, "test t = rfc2544.throughput")
-    assert first.secondary[0].span.text.startswith("search load in")
+    suite = check([path], discover(), Problems())
+    for report in (verify, lambda suite, problems: plan(suite, "0", Bounds(), problems)):
+        problems = Problems()
+        report(suite, problems)
+        first = problems.all[0]
+        told = (first.code, first.span.text.partition("(")[0])
+        assert told == (code, "test t = rfc2544.throughput")
+        assert first.secondary[0].span.text.startswith("search load in")
 
 
 def test_what_it_follows_and_its_choices_are_stated(tmp_path):
     """Trials shorter than the standard's are a deviation; trials of 60 s are none."""
-    from qospec.catalogue.kinds import discover
-    from qospec.check import check
-    from qospec.diagnostics import Problems
-
     text = """qos 1
 import std.media, std.procedures.rfc2544
 topology cable {

@@ -115,7 +115,10 @@ def test_a_wide_table_has_narrow_heads_and_then_parts_each_with_its_keys():
     ("labels", "heads"),
     [
         (["latency[p.f]", "max[p.f]", "lost"], ["latency", "max", "lost"]),
-        (["latency[p.f]", "latency[p.g]"], ["latency[p.f]", "latency[p.g]"]),
+        (["latency[p.f]", "latency[p.g]"], ["latency[f]", "latency[g]"]),
+        (["latency[p.f]", "latency[q.f]", "max[q.f]"], ["latency[p]", "latency[q]", "max[q]"]),
+        (["latency[p.f]", "latency[q.g]"], ["latency[p.f]", "latency[q.g]"]),
+        (["latency[f]", "latency[f][2]", "lost"], ["latency[f]", "latency[f][2]", "lost"]),
         (["latency[p.f]", "max[q.f]"], ["latency", "max"]),
         (["latency[p.f]", "latency"], ["latency[p.f]", "latency"]),
         (["[x]", "lost"], ["[x]", "lost"]),
@@ -151,7 +154,7 @@ def test_what_a_single_case_reports_in_loops_has_a_row_for_each_index():
     (grid,) = grids([case({}, reports)], 80, 40)
     assert text(grid) == ["at | rate | lost", "idle | 0 | 1", "busy | 2 | 3"]
     (mixed,) = grids([case({}, reports[:-1])], 80, 40)
-    assert [column.head for column in mixed.columns] == labels[:-1]
+    assert [column.head for column in mixed.columns] == ["rate[idle]", "lost[idle]", "rate[busy]"]
 
 
 def test_decimal_points_are_below_each_other():

@@ -339,3 +339,13 @@ def test_an_inconclusive_criterion_of_a_failed_case_is_marked_and_last(document)
     assert "Verdict ~ inconclusive Measured 1320 cell below 2 cell, 95 % Needed" in rare
     bare = re.sub(r"<[^>]*>", "", card)
     assert "cell below" in " ".join(bare.split()), "apart in what is copied, too"
+
+
+def test_values_that_are_no_distribution_have_no_column_of_its_range(document, timing):
+    page = Page(render(document, timing, "html"))
+    metrics = document["cases"][0]["metrics"]
+    rate = {"value": "8", "unit": "bit/s", "text": "8 bit/s"}
+    metrics["ab"] |= {"bit_rate.frame": rate, "bit_rate.line": rate}
+    more = Page(render(document, timing, "html"))
+    assert "Bit rate frame line" in more.text
+    assert more.values("class").count("range-head") == page.values("class").count("range-head") > 0

@@ -5,6 +5,7 @@ from fractions import Fraction
 import pytest
 
 from qospec.catalogue.kinds import discover
+from qospec.protocol.encapsulation import macsec_bytes
 from qospec.run.trial import run
 
 TOPOLOGY = """
@@ -129,3 +130,27 @@ def test_packets_without_a_path_are_named(planned, problems):
     assert not planned(one_way.replace("from a to b", "from b to a", 1))
     (told,) = problems.all
     assert (told.code, told.message) == ("E0308", "no path for packets of `voice` from `b` to `a`")
+
+
+@pytest.mark.usefixtures("problems")
+def test_a_full_line_with_macsec_carries_frames_of_96_bytes(planned):
+    """Those of 64 without it: 107,758.62 of them per second, with 20 bytes around each."""
+    (case,) = planned("""
+topology secured {
+  a, b = host
+  link a -- b via media.macsec_fast_ethernet
+}
+test t on secured {
+  flow f = packets { rate = 100 Mbit/s @line, size = 46 B @ip } from a to b
+  run { measure = 100 ms }
+  expect f.lost == 0 pkt
+}
+""")
+    result = run(case, discover(), lambda _: None)
+    measured = {
+        (population, metric): value
+        for population, metric, value, _ in result.repeats[0].readings.all()
+    }
+    frames = Fraction(10**7, 8 * (8 + 64 + macsec_bytes(explicit=True) + 12))
+    assert round(frames, 3) == Fraction("10775.862")
+    assert abs(measured["f", "sent"] - frames) < 1

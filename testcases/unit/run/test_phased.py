@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from qospec.catalogue.kinds import discover
-from qospec.judge.readings import Readings
+from qospec.judge.readings import FlowCount, Readings
 from qospec.plan.plan import Bounds
 from qospec.record.schema import CASE, violations
 from qospec.run.job import LostJob
@@ -312,6 +312,17 @@ def test_an_error_of_the_tester_is_the_verdict_of_the_case(planned, monkeypatch)
     monkeypatch.setattr("qospec.run.trial.emulation.run", fail)
     case = document(phased(planned))
     assert (case["verdict"], case["errors"]) == ("error", ["RuntimeError: ours"])
+
+
+def test_more_lost_than_sent_is_an_error_and_no_result(planned, monkeypatch) -> None:
+    def count(_readings):
+        return [FlowCount("f", "cell", 10, 11)]
+
+    monkeypatch.setattr("qospec.run.trial.Readings.exchanged", count)
+    case = document(phased(planned))
+    impossible = "has lost 11 items of 10, which cannot be"
+    assert case["errors"] == [f"a trial of `rate` at 300_000 cell/s {impossible}"]
+    assert (case["verdict"], case["phases"][0]["trials"]) == ("error", [])
 
 
 def test_progress_of_a_search_grows_with_its_bounds(planned) -> None:

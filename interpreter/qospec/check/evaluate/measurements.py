@@ -31,6 +31,8 @@ if TYPE_CHECKING:
 
 CAUSES = "causes"
 """Stands for all causes of loss among the statistics of a metric."""
+NOT_CALLS = "it is measured of calls, which are flows of `voice`"
+"""Why other traffic is not rated."""
 DISCARDED = "discarded"
 """The cause of what is wired to `discard`."""
 
@@ -41,6 +43,7 @@ class FlowValue(Value):
 
     `members` is None if it is no array; `has` are the parts that it has. At a `place`, only what
     passes there. The `network` is a point or a control; of a control, it is another topology.
+    `unrated` is why it is not rated as calls, in words; "" if it is.
     """
 
     what: ClassVar[str] = "a flow"
@@ -51,6 +54,7 @@ class FlowValue(Value):
     part: Part = "user"
     carries: str = "cell"
     has: tuple[Part, ...] = ()
+    unrated: str = NOT_CALLS
     place: Place | None = None
     controlled: bool = False
 
@@ -95,6 +99,8 @@ class FlowValue(Value):
                 note=f"it needs {needed}, and an exchange is several of them",
                 help=f"measure requests or answers: `{self.flow}.{name.text}`",
             )
+        if kind.build.of_calls and self.unrated:
+            raise unmeasured.not_rated(name, self.unrated)
         metric = MetricValue(self, kind, name.text, _causes(evaluator.context.catalogue))
         single = "" in metric.statistics or not metric.statistics
         return metric.measured("") if single else metric

@@ -69,4 +69,5 @@ class OneOf(Value):
 def unknown_flow(network: str) -> OneOf:
     """Return a flow that is not known yet, on a network."""
     cells = FlowValue(network, "flow", 1, carries="cell", has=("oam",))
-    return OneOf((cells, FlowValue(network, "flow", 1, carries="packet", has=OF_EXCHANGES)))
+    packets = FlowValue(network, "flow", 1, carries="packet", has=OF_EXCHANGES, unrated="")
+    return OneOf((cells, packets))

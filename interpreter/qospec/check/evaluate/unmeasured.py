@@ -91,6 +91,11 @@ def not_measured_of(carries: str, name: ast.Name, catalogue: Catalogue) -> Check
     )
 
 
+def not_rated(name: ast.Name, why: str) -> CheckError:
+    """Return the mistake of a rating of what are no calls, or of calls in an unknown quality."""
+    return error("E0501", f"`{name.text}` is not measured of this flow", name.span, note=why)
+
+
 def at_places(catalogue: Catalogue) -> list[str]:
     """Return the names of what is measured at places."""
     kinds = catalogue.of("metric").values()

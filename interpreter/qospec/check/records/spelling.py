@@ -30,8 +30,8 @@ SOURCE = Parameter("source", Domain("arrivals"), None)
 
 
 def has_source(kind: Kind) -> bool:
-    """Return whether it is a kind of traffic that a source emits; endpoints have none."""
-    return kind.role == "traffic" and not kind.build.is_answered
+    """Return whether it is a kind of traffic of which a source may say when it is sent."""
+    return kind.role == "traffic" and kind.build.takes_source
 
 
 _ELSEWHERE = {

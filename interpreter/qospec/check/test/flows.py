@@ -19,7 +19,6 @@ from qospec.model.suite import Flow
 from qospec.protocol.parts import OF_EXCHANGES
 
 if TYPE_CHECKING:
-    from qospec.catalogue.kinds import Kind
     from qospec.check.device.nodes import Node
     from qospec.check.evaluate.evaluator import Evaluator
     from qospec.check.evaluate.scope import Scope
@@ -43,7 +42,7 @@ def flow(
     sending, value = None, None
     if record is not None:
         sending = _sending(record, node, name, (origins, targets), evaluator)
-        value = _measured(record.kind, name, many)
+        value = _measured(record, name, many, evaluator)
     if origins is None or targets is None:
         return None, value
     try:
@@ -65,15 +64,20 @@ def measured(node: ast.Flow, name: str, scope: Scope, evaluator: Evaluator) -> F
     """Return what can be measured of a flow; None if what it sends cannot be known."""
     _, many = _hosts(node.origin, scope, evaluator)
     record = record_of(node, scope, evaluator)
-    return None if record is None else _measured(record.kind, name, many)
+    return None if record is None else _measured(record, name, many, evaluator)
 
 
-def _measured(kind: Kind, name: str, many: int | None) -> FlowValue:
+def _measured(record: Record, name: str, many: int | None, evaluator: Evaluator) -> FlowValue:
     """Return what can be measured of a flow of such traffic."""
+    kind = record.kind
     if "cell" in kind.carries:
         return FlowValue("", name, many, carries="cell", has=("oam",))
     parts = OF_EXCHANGES if kind.build.is_answered else ()
-    return FlowValue("", name, many, carries="packet", has=parts)
+    whole = FlowValue("", name, many, carries="packet", has=parts)
+    if not kind.build.is_call:
+        return whole
+    sending = sent(record, evaluator)
+    return replace(whole, unrated="" if sending is None else sending.traffic.unrated)
 
 
 def _verify(node: ast.Flow, name: str, origin: Ends, target: Ends) -> None:

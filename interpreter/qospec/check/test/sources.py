@@ -63,7 +63,7 @@ def source_of(record: Record, evaluator: Evaluator) -> Record | Poison | None:
 def of_packets(record: Record, evaluator: Evaluator) -> Emitted | Poison | None:
     """Return the source of packets; None if they are sent at their own rate, by `gaps`."""
     source = source_of(record, evaluator)
-    if record.kind.build.is_answered:
+    if not record.kind.build.takes_source:
         return None
     load: str = record.kind.build.rate_field
     try:

@@ -49,6 +49,7 @@ class ExchangeTraffic(Traffic):
     """Traffic of packets that endpoints exchange, decorated with `carries=("packet",)`."""
 
     is_answered = True
+    takes_source = False
 
     @abstractmethod
     def exchanged(self, near: Clock, far: Clock) -> Stream:

@@ -461,13 +461,14 @@ def _with_more_rows(pool: Whole, rows: int = 0) -> Whole:
 
 def rows_as_batch(rows: Whole) -> Batch:
     """Return rows of the outbox as items."""
-    form = empty()
+    form, seal = empty(), rows[:, events.SEALED]
     return Batch(
         at_ps=rows[:, events.AT_PS],
         sent_ps=rows[:, events.SENT_PS],
         connection=rows[:, events.OF].astype(form.connection.dtype),
         size_bytes=rows[:, events.SIZED].astype(form.size_bytes.dtype),
         marks=rows[:, events.MARKED].astype(form.marks.dtype),
+        seal=seal if seal.any() else form.seal,
     )
 
 

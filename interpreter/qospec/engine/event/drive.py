@@ -29,6 +29,7 @@ from qospec.engine.event.transition import (
     MARKS,
     MOST_ANSWERS,
     NEXT,
+    SEAL,
     SENT,
     SIZE,
     SPARE,
@@ -65,11 +66,11 @@ NOTHING = 0
 ALARM_PORT = -1
 """In place of an input: its alarm."""
 
-OUTLET, AT_PS, SENT_PS, OF, SIZED, MARKED = range(6)
+OUTLET, AT_PS, SENT_PS, OF, SIZED, MARKED, SEALED = range(7)
 """The columns of the outbox. For what waited, the second and third are when it came and began; for
 what grew, the third is by how many bytes.
 """
-OUTBOX_COLUMNS = 6
+OUTBOX_COLUMNS = 7
 
 
 class Wiring(NamedTuple):
@@ -201,7 +202,12 @@ def first_at(places: Places, place: int, feed: Batch, items: Whole) -> int:
     if places.first[place] == NOTHING:
         n = places.fed[place, 0]
         item = acquire(
-            items, feed.connection[n], feed.size_bytes[n], feed.marks[n], feed.sent_ps[n]
+            items,
+            feed.connection[n],
+            feed.size_bytes[n],
+            feed.marks[n],
+            feed.seal[n] if len(feed.seal) else 0,
+            feed.sent_ps[n],
         )
         items[item, NEXT] = NOTHING
         places.first[place] = places.last[place] = item
@@ -348,7 +354,7 @@ def _put_out(working: Working, outlet: int, item: int, at_ps: int, sent_ps: int)
     n = outbox[0, 0] + 1
     outbox[n, OUTLET], outbox[n, AT_PS], outbox[n, SENT_PS] = outlet, at_ps, sent_ps
     outbox[n, OF], outbox[n, SIZED] = items[item, CONNECTION], items[item, SIZE]
-    outbox[n, MARKED] = items[item, MARKS]
+    outbox[n, MARKED], outbox[n, SEALED] = items[item, MARKS], items[item, SEAL]
     outbox[0, 0] = n
 
 

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
     from qospec.engine.arrays import Whole
 
-SENT, CONNECTION, SIZE, MARKS, NUMBER, AT, NEXT = range(7)
+SENT, CONNECTION, SIZE, MARKS, SEAL, NUMBER, AT, NEXT = range(8)
 """The columns of an item: those of a batch; its number within its connection, for endpoints, which
 no batch has, as endpoints and what is between them run event by event; for the driver, its time of
 arrival at the next element, and the item that arrives there after it."""
@@ -119,7 +119,7 @@ def make(items: Any, out: Any, connection: int, size_bytes: int, marks: int, now
     """Return a new item, its number 0; there is always room for MOST_ANSWERS."""
     item, n = 0, out[0, 0] + 1
     if n < len(out):
-        item = acquire(items, connection, size_bytes, marks, now_ps)
+        item = acquire(items, connection, size_bytes, marks, 0, now_ps)
         out[n, 0], out[n, 1], out[n, 2] = MADE, 0, item
     out[0, 0] = n
     return item
@@ -144,13 +144,16 @@ def consume(out: Any, item: int) -> None:
 
 
 @kernel
-def acquire(items: Any, connection: int, size_bytes: int, marks: int, sent_ps: int) -> int:
+def acquire(
+    items: Any, connection: int, size_bytes: int, marks: int, seal: int, sent_ps: int
+) -> int:
     """Return a row of the pool, filled in: the driver's part, as items come from outside."""
     item = items[0, FREE]
     items[0, FREE] = items[item, NEXT]
     items[0, SPARE] -= 1
     items[item, SENT], items[item, CONNECTION] = sent_ps, connection
-    items[item, SIZE], items[item, MARKS], items[item, NUMBER] = size_bytes, marks, 0
+    items[item, SIZE], items[item, MARKS], items[item, SEAL] = size_bytes, marks, seal
+    items[item, NUMBER] = 0
     return item  # type: ignore[no-any-return]
 
 

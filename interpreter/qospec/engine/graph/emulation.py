@@ -29,7 +29,7 @@ from qospec.engine.graph.cycle import Cycle
 from qospec.engine.graph.fusion import fuse_classifiers
 from qospec.engine.graph.node import Discard, End, Link, NodeRuntime, Sink, Unconnected
 from qospec.engine.graph.promises import with_promises_checked
-from qospec.engine.items.batch import FOREVER_PS, Batch
+from qospec.engine.items.batch import FOREVER_PS, unsealed
 from qospec.engine.measure.observation import Recorder
 from qospec.engine.random import Draws
 from qospec.engine.source.closed_loop import ClosedLoop
@@ -161,7 +161,7 @@ class _Origin:
             connection = connection + np.int32(self._source.first)
         # Only items that a line will stamp may share columns of times: others may write over them.
         sent_ps = at_ps if self._stamped else at_ps.copy()
-        batch = Batch(
+        batch = unsealed(
             at_ps=at_ps,
             sent_ps=sent_ps,
             connection=connection,

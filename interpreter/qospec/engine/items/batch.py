@@ -32,6 +32,8 @@ class Batch(NamedTuple):
         connection: (n,) Index into `Connections`.
         size_bytes: (n,) Length in its own layer: 53 for a cell, the IP packet's for a packet.
         marks: (n,) Its marks; see `protocol.marks`.
+        seal: (n,) What the device that encrypted it has noted, 0 if none has; see
+            `engine.security.seal`. (0,) if none has encrypted any of these: then it costs nothing.
     """
 
     at_ps: Times
@@ -39,6 +41,7 @@ class Batch(NamedTuple):
     connection: Indices
     size_bytes: Sizes
     marks: Bits
+    seal: Whole
 
     @property
     def count(self) -> int:  # type: ignore[override]
@@ -47,20 +50,26 @@ class Batch(NamedTuple):
 
     def part(self, start: int, stop: int) -> Batch:
         """Return the items from `start` up to `stop`, as views."""
-        at_ps, sent_ps, connection, size_bytes, marks = self
+        at_ps, sent_ps, connection, size_bytes, marks, seal = self
         return Batch(
             at_ps[start:stop],
             sent_ps[start:stop],
             connection[start:stop],
             size_bytes[start:stop],
             marks[start:stop],
+            seal[start:stop],
         )
 
     def select(self, which: Whole | Rows | Truths) -> Batch:
         """Return the items of an index array or a boolean mask."""
-        at_ps, sent_ps, connection, size_bytes, marks = self
+        at_ps, sent_ps, connection, size_bytes, marks, seal = self
         return Batch(
-            at_ps[which], sent_ps[which], connection[which], size_bytes[which], marks[which]
+            at_ps[which],
+            sent_ps[which],
+            connection[which],
+            size_bytes[which],
+            marks[which],
+            seal[which] if len(seal) else seal,
         )
 
     def moved(self, at_ps: Times, sent_ps: Times | None = None) -> Batch:
@@ -75,9 +84,23 @@ class Batch(NamedTuple):
         """Return the same items with other sizes."""
         return self._replace(size_bytes=size_bytes)
 
+    def with_seals(self, seal: Whole) -> Batch:
+        """Return the same items with other notes of a device that encrypts."""
+        return self._replace(seal=seal)
+
+    @property
+    def is_sealed(self) -> bool:
+        """Return whether it has a column of seals."""
+        return len(self.seal) > 0
+
+    def sealed(self) -> Batch:
+        """Return the same items with a column of seals, whether or not there was one."""
+        return self if self.is_sealed else self.with_seals(np.zeros(self.count, np.int64))
+
     def equals(self, other: Batch) -> bool:
         """Return whether both hold the same items, bit for bit."""
-        columns: zip[tuple[NDArray[Any], NDArray[Any]]] = zip(self, other, strict=True)
+        both = (self.sealed(), other.sealed())
+        columns: zip[tuple[NDArray[Any], NDArray[Any]]] = zip(*both, strict=True)
         return all(np.array_equal(mine, its) for mine, its in columns)
 
 
@@ -87,12 +110,13 @@ def empty() -> Batch:
     return uninitialised(0)
 
 
-def uninitialised(count: int, *, is_unsent: bool = False) -> Batch:
+def uninitialised(count: int, *, is_unsent: bool = False, is_sealed: bool = False) -> Batch:
     """Return a batch of `count` items, to be written before it is read.
 
     Args:
         count: The number of items.
         is_unsent: Whether a line will stamp the items: `sent_ps` is then `at_ps` itself.
+        is_sealed: Whether it has a column of seals.
     """
     at_ps = np.empty(count, np.int64)
     return Batch(
@@ -101,6 +125,7 @@ def uninitialised(count: int, *, is_unsent: bool = False) -> Batch:
         connection=np.empty(count, np.int32),
         size_bytes=np.empty(count, np.int32),
         marks=np.empty(count, np.uint32),
+        seal=np.empty(count * is_sealed, np.int64),
     )
 
 
@@ -111,8 +136,17 @@ def joined(*batches: Batch) -> Batch:
     """
     filled = [batch for batch in batches if len(batch.at_ps)]
     if len(filled) > 1:
+        if any(batch.is_sealed for batch in filled):
+            filled = [batch.sealed() for batch in filled]
         return Batch(*(np.concatenate(columns) for columns in zip(*filled, strict=True)))
     return filled[0] if filled else empty()
+
+
+def unsealed(
+    at_ps: Times, sent_ps: Times, connection: Indices, size_bytes: Sizes, marks: Bits
+) -> Batch:
+    """Return items that no device has encrypted, given their other columns."""
+    return Batch(at_ps, sent_ps, connection, size_bytes, marks, np.empty(0, np.int64))
 
 
 @kernel
@@ -120,9 +154,11 @@ def copy_item(source: Batch, i: int, target: Batch, k: int) -> None:
     """Copy item `i` of a batch into place `k` of another, except for its time there."""
     target.sent_ps[k], target.connection[k] = source.sent_ps[i], source.connection[i]
     target.size_bytes[k], target.marks[k] = source.size_bytes[i], source.marks[i]
+    if len(target.seal):
+        target.seal[k] = source.seal[i] if len(source.seal) else 0
 
 
 def well_formed(batch: Batch) -> bool:
     """Return whether columns have one length and times never fall."""
-    lengths = {len(column) for column in batch}
+    lengths = {len(column) for column in batch.sealed()}
     return len(lengths) == 1 and bool((batch.at_ps[1:] >= batch.at_ps[:-1]).all())

@@ -34,7 +34,10 @@ def merged(batches: Iterable[Batch]) -> Batch:
 def _merged_pair(first: Batch, second: Batch) -> Batch:
     # Two sources whose line will stamp their items: columns of times are shared.
     shared = first.sent_ps is first.at_ps and second.sent_ps is second.at_ps
-    both = uninitialised(first.count + second.count, is_unsent=shared)
+    if first.is_sealed or second.is_sealed:
+        first, second = first.sealed(), second.sealed()
+    count = first.count + second.count
+    both = uninitialised(count, is_unsent=shared, is_sealed=first.is_sealed)
     _merge(first, second, both, shared)
     return both
 
@@ -55,7 +58,8 @@ def _merge(first: Batch, second: Batch, both: Batch, shared: bool) -> None:  # n
     connection, connection_1, connection_2 = both.connection, first.connection, second.connection
     size, size_1, size_2 = both.size_bytes, first.size_bytes, second.size_bytes
     marks, marks_1, marks_2 = both.marks, first.marks, second.marks
-    n, m = len(at_1), len(at_2)
+    seal, seal_1, seal_2 = both.seal, first.seal, second.seal
+    n, m, sealed = len(at_1), len(at_2), len(seal) > 0
     i = j = k = 0
     while i < n and j < m:
         ahead = at_1[i] <= at_2[j]
@@ -65,6 +69,8 @@ def _merge(first: Batch, second: Batch, both: Batch, shared: bool) -> None:  # n
         connection[k] = connection_1[i] if ahead else connection_2[j]
         size[k] = size_1[i] if ahead else size_2[j]
         marks[k] = marks_1[i] if ahead else marks_2[j]
+        if sealed:
+            seal[k] = seal_1[i] if ahead else seal_2[j]
         i += ahead
         j += not ahead
         k += 1

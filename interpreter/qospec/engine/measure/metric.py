@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from fractions import Fraction
 from typing import TYPE_CHECKING, ClassVar, Literal, NamedTuple
 
 if TYPE_CHECKING:
-    from fractions import Fraction
+    from collections.abc import Sequence
 
     from qospec.engine.measure.tally import Delays, Tally
 
@@ -50,6 +51,8 @@ class Metric(ABC):
     """The upper bound of its values, likewise."""
     sized: ClassVar[bool] = False
     """Whether it needs the size of packets, which whole exchanges do not have."""
+    of_calls: ClassVar[bool] = False
+    """Whether it is measured of calls only, whose traffic says how speech is coded and played."""
     counting: ClassVar[Counting | None] = None
     """What it counts, if it is a number of some items out of all, or their share; for the judge."""
     noun: ClassVar[str] = "values"
@@ -63,8 +66,8 @@ class Metric(ABC):
     """
     needs: ClassVar[frozenset[str]] = frozenset()
     """What a trial must record for it: "histogram", which every flow has; "shares" of several
-    members; and, of what a statement names, "one_point_variation", "latencies", "variation" and
-    "outages"."""
+    members; and, of what a statement names, "one_point_variation", "latencies", "variation",
+    "outages" and "calls"."""
 
     def delays(self, tally: Tally) -> Delays | None:
         """Return the values of its quantiles, for the judge and histograms; None without data."""
@@ -77,3 +80,12 @@ class Metric(ABC):
         Raises:
             ValueError: It has no such statistic.
         """
+
+
+def of_all(values: Sequence[Fraction], statistic: str) -> Fraction | None:
+    """Return the `min`, `mean` or `max` of exact values; None if there are none."""
+    if not values:
+        return None
+    if statistic == "mean":
+        return sum(values, Fraction(0)) / len(values)
+    return min(values) if statistic == "min" else max(values)

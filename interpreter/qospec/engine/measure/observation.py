@@ -15,6 +15,7 @@ from qospec.engine.arrays import np
 from qospec.engine.items.totals import CAME, CONSUMED, GREW, LEFT, LOST, MADE, Totals
 from qospec.engine.measure import cell_delay_variation, delays
 from qospec.engine.measure.bytes import Volumes
+from qospec.engine.measure.calls import Calls
 from qospec.engine.measure.latency import Latencies
 from qospec.engine.measure.ledger import NETWORK, Ledger, accounts_of
 from qospec.engine.measure.occupancy import Occupancies
@@ -65,6 +66,7 @@ class Observation(NamedTuple):
         series: The counts by interval.
         passages: What passed the places inside that statements use.
         outages: The times without arrivals that statements use; None if none were recorded.
+        calls: The calls that statements use; None if none were recorded.
         drawn: Whether anything was drawn at random; if not, the trial is the same at any seed.
     """
 
@@ -89,6 +91,7 @@ class Observation(NamedTuple):
     series: Series | None = None
     passages: Passages | None = None
     outages: OutageRecorder | None = None
+    calls: Calls | None = None
     drawn: bool = True
 
     @property
@@ -134,6 +137,7 @@ class Observation(NamedTuple):
             variation=None if self.variations is None else self.variations.of(first, stop),
             shares=shares,
             outages=None if self.outages is None else self.outages.of(first, stop),
+            calls=None if self.calls is None else self.calls.of(first, stop),
         )
 
     def _recorded(self, first: int, stop: int, shares: tuple[int, ...]) -> frozenset[str]:
@@ -190,6 +194,7 @@ class Recorder:
         self.occupancies = Occupancies(self._measurement)
         self.passages = Passages(experiment, observer)
         self._outages = OutageRecorder(experiment)
+        self._calls = Calls(experiment)
         for source in experiment.sources:
             mean = source.sizes.mean_of(lambda size: size)
             self._size_bytes[source.first : source.first + source.connections] = int(mean)
@@ -216,6 +221,8 @@ class Recorder:
             self._count(batch.connection, batch.sent_ps, self._sent, latest_ps=batch.at_ps[-1])
         if self._variations.needed:
             self._variations.sent(self._within(batch, batch.sent_ps))
+        if self._calls.needed:
+            self._calls.sent(self._within(batch, batch.sent_ps))
         if self._series.needed:
             self._series.sent(batch.connection, batch.sent_ps)
 
@@ -288,6 +295,8 @@ class Recorder:
             self._variations.arrived(batch)
         if self._outages.needed:
             self._outages.arrived(batch, point)
+        if self._calls.needed:
+            self._calls.arrived(batch)
         if self._has_one_point_variation:
             if point not in self._one_point_variation:
                 self._one_point_variation[point] = cell_delay_variation.new_rows(self._connections)
@@ -341,6 +350,7 @@ class Recorder:
             series=self._series,
             passages=self.passages,
             outages=self._outages if self._outages.needed else None,
+            calls=self._calls if self._calls.needed else None,
             drawn=drawn,
         )
 

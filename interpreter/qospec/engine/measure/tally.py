@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from qospec.engine.measure.bytes import Volume
+    from qospec.engine.measure.calls import RatedCall
 
 
 @dataclass(frozen=True)
@@ -237,6 +238,7 @@ class Tally:
         variation: The variation of times from packet to packet.
         shares: The part of `carried` of each member of a group, or each connection of a flow.
         outages: Times without arrivals; None if they were not recorded.
+        calls: Each call, by connection; None if they were not recorded.
     """
 
     connections: int
@@ -259,6 +261,7 @@ class Tally:
     variation: Variation | None = None
     shares: tuple[int, ...] = ()
     outages: Outages | None = None
+    calls: tuple[RatedCall, ...] | None = None
 
     @property
     def lost_count(self) -> int:

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from qospec.engine.source.closed_loop import ClosedLoop
     from qospec.engine.source.sizes import Sizes
     from qospec.protocol.encapsulation import Encapsulation
+    from qospec.voice.calls import Call
 
 
 class Stream(NamedTuple):
@@ -32,6 +33,7 @@ class Stream(NamedTuple):
         loop: If endpoints exchange them, what bounds how many are sent.
         answers: Likewise, of requests: the packets that answer them.
         size_field: The field of the traffic that says their sizes.
+        call: How speech is coded and played, if each connection is a call.
     """
 
     contract: Contract
@@ -44,6 +46,7 @@ class Stream(NamedTuple):
     loop: ClosedLoop | None = None
     answers: Stream | None = None
     size_field: str = "size"
+    call: Call | None = None
 
 
 class Traffic(ABC):  # noqa: B024 -- each of its own bases has other methods
@@ -53,6 +56,15 @@ class Traffic(ABC):  # noqa: B024 -- each of its own bases has other methods
     """Whether endpoints exchange it, so that it has no rate."""
     causes: ClassVar[tuple[str, ...]] = ()
     """All causes of loss at its endpoints; sources have none."""
+    takes_source: ClassVar[bool] = True
+    """Whether an arrival process may say when it is sent, for the checker."""
+    is_call: ClassVar[bool] = False
+    """Whether each connection is a call, for metrics that are measured only of calls."""
+
+    @property
+    def unrated(self) -> str:
+        """Return why such calls cannot be rated, in the author's words; "" if they can."""
+        return ""
 
 
 class CellTraffic(Traffic):

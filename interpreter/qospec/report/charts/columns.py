@@ -13,7 +13,7 @@ from typing import Any
 from qospec.record.quantity import quantity
 from qospec.report.searches import Goal, LossCurve, goals, loss_curves, phased, shows_bounds
 from qospec.report.views import columns, worst
-from qospec.report.words import index_of, without_shared
+from qospec.report.words import index_of, listed_index, without_shared
 from qospec.units import RATIO
 
 Record = Mapping[str, Any]
@@ -64,7 +64,7 @@ def _joined(its: Sequence[Record], cases: Sequence[Record]) -> dict[str, Any]:
         "bound": bounds.pop() if len(bounds) == 1 else None,
         "statements": [each for column in its for each in column["statements"]],
         "verdict": worst(column["verdict"] for column in its if column["verdict"]),
-        "cases": [_with(case, "point", index) for index in indices for case in cases],
+        "cases": [_with(case, "point", listed_index(index)) for index in indices for case in cases],
     }
 
 

@@ -24,7 +24,7 @@ from qospec.engine.event.transition import (
     waited,
     wake_at,
 )
-from qospec.engine.items.batch import FOREVER_PS, Batch, empty
+from qospec.engine.items.batch import FOREVER_PS, Batch, unsealed
 from qospec.engine.items.connections import Connections, Contract
 from qospec.engine.kernel import kernel
 
@@ -98,7 +98,7 @@ def note_alarm(state, items, now_ps, out):
 
 def items(*at_ps: int) -> Batch:
     count = len(at_ps)
-    return empty()._replace(
+    return unsealed(
         at_ps=np.array(at_ps),
         sent_ps=np.zeros(count, np.int64),
         connection=np.zeros(count, np.int32),

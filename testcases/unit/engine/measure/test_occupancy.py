@@ -14,7 +14,7 @@ from qospec.elements.shape import Shape
 from qospec.elements.strict import Strict
 from qospec.engine.element import Setting
 from qospec.engine.experiment import MeasurementSpec, Node
-from qospec.engine.items.batch import FOREVER_PS, Batch
+from qospec.engine.items.batch import FOREVER_PS, Batch, unsealed
 from qospec.engine.items.connections import Connections, Contract
 from qospec.engine.line.clock import Clock
 from qospec.engine.measure import occupancy
@@ -43,7 +43,7 @@ def batch(items) -> Batch:
     columns = list(zip(*items, strict=True)) or [(), (), (), ()]
     kinds = (np.int64, np.int64, np.int32, np.int32)
     at, sent, connection, size = (np.array(c, k) for c, k in zip(columns, kinds, strict=True))
-    return Batch(
+    return unsealed(
         at_ps=at,
         sent_ps=sent,
         connection=connection,

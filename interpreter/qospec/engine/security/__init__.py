@@ -1,0 +1,1 @@
+"""Devices that encrypt: what they agree on, and what they note about each item."""

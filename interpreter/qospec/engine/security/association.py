@@ -1,0 +1,53 @@
+"""What the two ends of an ESP security association agree on: the parameters of both elements."""
+
+from __future__ import annotations
+
+from functools import cached_property
+from typing import Annotated, ClassVar, cast
+
+from qospec.catalogue.kinds import Boolean, Domain
+from qospec.dataclass import dataclass
+from qospec.engine.element import Element
+from qospec.engine.security.seal import LARGEST_INDEX, LEAST_INDEX
+from qospec.protocol.esp import ENCRYPTIONS, FAMILIES, INTEGRITIES, MODES, Esp, Family, Mode
+
+EncryptionName = Annotated[str, Domain("choice", choices=tuple(ENCRYPTIONS))]
+IntegrityName = Annotated[str | None, Domain("choice", choices=tuple(INTEGRITIES))]
+ModeName = Annotated[str, Domain("choice", choices=MODES)]
+FamilyName = Annotated[str, Domain("choice", choices=FAMILIES)]
+Index = Annotated[int, Domain("integer", LEAST_INDEX, LARGEST_INDEX)]
+
+
+@dataclass(frozen=True)
+class Association(Element):
+    """One end of a security association."""
+
+    encrypts: ClassVar[bool] = False
+    """Whether it is the sending end; captures look for those ahead of a link."""
+
+    encryption: EncryptionName
+    """The transform that encrypts; those with `gcm` authenticate, too."""
+    integrity: IntegrityName = None
+    """The transform that authenticates, for an encryption that does not."""
+    mode: ModeName = "tunnel"
+    """Whether the whole packet is protected, or what its own header carries."""
+    family: FamilyName = "ipv4"
+    """The version of IP of the outer header; in transport mode, of the packet's own."""
+    in_udp: Boolean = False
+    """Whether it travels in UDP, through devices that translate addresses (NAT-T)."""
+    spi: Index = 256
+    """The security parameters index, by which its receiver knows an association."""
+
+    def __post_init__(self) -> None:
+        _ = self.esp
+
+    @cached_property
+    def esp(self) -> Esp:
+        """Return what it makes of packets."""
+        return Esp(
+            ENCRYPTIONS[self.encryption],
+            INTEGRITIES[self.integrity] if self.integrity else None,
+            cast("Mode", self.mode),
+            cast("Family", self.family),
+            self.in_udp,
+        )

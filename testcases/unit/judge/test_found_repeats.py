@@ -1,0 +1,69 @@
+"""What searches have found, over all repeats: intervals, of which a bound may be missing."""
+
+from fractions import Fraction
+
+import pytest
+
+from qospec.judge.confidence import OPEN, judge_repeats
+from qospec.judge.found import value_of
+from qospec.model.expression import Constant, Found, Operation
+from qospec.model.suite import GoalResult, Statement
+from qospec.source import Source, Span
+from qospec.units import CELL_RATE
+
+SPAN = Span(Source("a.qos", "expect\n"), 0, 6)
+NDR, PDR = (Found(name, "load", CELL_RATE, f"{name}.rate") for name in ("ndr", "pdr"))
+
+
+def limit(value):
+    return Constant(Fraction(value), CELL_RATE)
+
+
+class Repeat:
+    """A repeat that has found bounds of NDR and PDR."""
+
+    drawn = True
+
+    def __init__(self, ndr, pdr=(100, 110)) -> None:
+        ends = {"ndr": ndr, "pdr": pdr}
+        self._found = {
+            name: GoalResult(*(None if end is None else Fraction(end) for end in pair))
+            for name, pair in ends.items()
+        }
+
+    def read(self, leaf):
+        return value_of(leaf, self._found)
+
+    def delays(self, leaf):  # noqa: ARG002
+        return None
+
+
+def judged(operator, one, other, repeats):
+    asked = Operation(operator, (one, other))
+    statement = Statement("expect", "e", "e", asked, SPAN, confidence=Fraction(95, 100))
+    return judge_repeats(statement, repeats, len(repeats))
+
+
+@pytest.mark.parametrize(
+    ("operator", "than", "verdict"),
+    [(">=", 80, "pass"), (">=", 120, "fail"), ("<=", 120, "pass"), ("<=", 80, "fail")],
+)
+def test_the_worse_ends_pass_and_the_better_ones_fail(operator, than, verdict):
+    repeats = [Repeat((100 + each, 105 + each)) for each in range(6)]
+    assert judged(operator, NDR, limit(than), repeats).verdict == verdict
+
+
+@pytest.mark.parametrize(
+    ("operator", "other"),
+    [("<=", limit(120)), (">=", limit(120)), ("<=", PDR), (">=", PDR), ("<", PDR)],
+)
+def test_no_repeats_help_where_no_load_was_bad(operator, other):
+    """NDR and PDR are at least 100, and how far above is unknown: also of their difference."""
+    result = judged(operator, NDR, other, [Repeat((100, None), (100, None))] * 6)
+    assert (result.verdict, result.note.partition(";")[0]) == ("inconclusive", OPEN)
+
+
+def test_a_lower_bound_alone_decides_where_it_is_enough():
+    repeats = [Repeat((100 + each, None)) for each in range(6)]
+    assert judged(">=", NDR, limit(80), repeats).verdict == "pass"
+    assert judged("<=", NDR, limit(80), repeats).verdict == "fail"

@@ -1,0 +1,35 @@
+"""The mean opinion score is that of each call, not of the mean R."""
+
+from fractions import Fraction
+
+import pytest
+
+from qospec.metrics.mean_opinion_score import MeanOpinionScore
+from qospec.metrics.r_factor import RFactor
+from qospec.voice.emodel import mean_opinion_score
+
+US = 10**6
+
+
+def test_voice_scores_are_averaged_over_calls(road):
+    trips = [road.trip(n * 100 * US, US, n % 2, lost=n % 10 == 1) for n in range(100)]
+    tally = road.tally(trips, connections=2)
+    worst, best = (RFactor().measure(tally, each) for each in ("min", "max"))
+    scores = mean_opinion_score(worst), mean_opinion_score(best)
+    found = [MeanOpinionScore().measure(tally, each) for each in ("min", "max", "mean")]
+    assert found == [*scores, Fraction(sum(scores), 2)]
+    assert found[0] < found[1]
+
+
+def test_voice_of_a_dead_call_scores_1(road):
+    tally = road.tally([road.trip(n * 100 * US, US, lost=True) for n in range(10)])
+    assert MeanOpinionScore().measure(tally, "min") == 1
+
+
+def test_voice_without_data_has_no_score(tally):
+    assert MeanOpinionScore().measure(tally(received=5), "mean") is None
+
+
+def test_voice_another_statistic_is_refused(tally) -> None:
+    with pytest.raises(ValueError, match="no statistic"):
+        MeanOpinionScore().measure(tally(), "p50")
