@@ -18,20 +18,25 @@ class WriteError(Exception):
     """A file cannot be written; the message is for the user."""
 
 
-def write_whole(path: Path, text: str) -> None:
+def write_whole(path: Path, text: str, mode: int = 0o666) -> None:
     """Put a text in place of what a file holds, all of it or nothing.
 
     A link is followed, and a file keeps its permissions. What is no file, such as a device or a
     pipe, is written to as it is.
+
+    Args:
+        path: The file.
+        text: What it is to hold.
+        mode: The permissions of a new file, of which the user's mask takes some.
 
     Raises:
         WriteError: It cannot be written.
     """
     data = text.encode("utf-8")
     try:
-        mode = _mode(path)
-        if mode is None or stat.S_ISREG(mode):
-            with _replacement(Path(os.path.realpath(path)), mode) as file:
+        known = _mode(path)
+        if known is None or stat.S_ISREG(known):
+            with _replacement(Path(os.path.realpath(path)), known, mode) as file:
                 file.write(data)
         else:
             _write_to_device(path, data)
@@ -64,18 +69,18 @@ def replacing(path: Path) -> Iterator[BinaryIO]:
         WriteError: It cannot be written.
     """
     try:
-        mode = _mode(path)
-        with _replacement(Path(os.path.realpath(path)), mode) as file:
+        with _replacement(Path(os.path.realpath(path)), _mode(path)) as file:
             yield file
     except OSError as error:
         raise WriteError(f"cannot write `{path}`: {reason(error)}") from error
 
 
 @contextlib.contextmanager
-def _replacement(path: Path, mode: int | None) -> Iterator[BinaryIO]:
-    if mode is not None and not stat.S_ISREG(mode):
+def _replacement(path: Path, known: int | None, mode: int = 0o666) -> Iterator[BinaryIO]:
+    """Open what replaces a file of these permissions; one that is new has those of `mode`."""
+    if known is not None and not stat.S_ISREG(known):
         raise OSError(errno.EINVAL, "It is not a file")
-    if mode is not None and not os.access(path, os.W_OK):
+    if known is not None and not os.access(path, os.W_OK):
         raise PermissionError(errno.EACCES, "It is not writable")
     import tempfile
 
@@ -86,7 +91,7 @@ def _replacement(path: Path, mode: int | None) -> Iterator[BinaryIO]:
             yield file
             file.flush()
             os.fsync(file.fileno())
-        Path(temporary).chmod(0o666 & ~_umask() if mode is None else stat.S_IMODE(mode))
+        Path(temporary).chmod(mode & ~_umask() if known is None else stat.S_IMODE(known))
         Path(temporary).replace(path)
         _sync_folder(path.parent)
     finally:

@@ -233,6 +233,13 @@ WRONG = [
         {"closed_form", "fewer"},
     ),
     Wrong(
+        "lancom.tunnel_in_tunnel",
+        VPN_ROUTERS,
+        "codecs.qos",
+        ("call_in_a_tunnel:codec=g729_30", "call_in_a_tunnel:codec=g711_20"),
+        {"ipsec_bytes", "ipsec_rate"},
+    ),
+    Wrong(
         "unh.no_watchdog",
         ROUTERS,
         "vendor_d.qos",

@@ -5,7 +5,7 @@ from __future__ import annotations
 from functools import partial
 from typing import TYPE_CHECKING, BinaryIO
 
-from qospec.capture import cells, packets, pcapng
+from qospec.capture import cells, esp, packets, pcapng
 from qospec.capture.error import CaptureError
 from qospec.capture.payload import Fill
 from qospec.capture.sightings import ARRIVED, Sightings
@@ -60,7 +60,7 @@ class Writer:
                 framed=framed,
                 flows=_packet_flows(experiment, flows),
                 fill=fill,
-                wrap=packets.outer_header,
+                wrap=esp.sealing(esp.associations_on(experiment, link.tap.node)),
             )
         comment = f"case {trial.case.case.name}, {trial.words}, seed {experiment.seed[0]}"
         file.write(pcapng.opening(kind, link.name, f"qospec {VERSION}", comment))

@@ -1,7 +1,8 @@
 """ESP in a capture: the bytes that an association makes of packets, and its keys for a decoder.
 
 Times and sizes are those of the emulation; only the bytes are computed here, from what the device
-that encrypted a packet has noted of it: the association and the sequence number.
+that encrypted a packet has noted of it: index of the association, sequence number, size inside.
+Keys are drawn from the seed, for each device that encrypts its own.
 """
 
 from __future__ import annotations
@@ -9,24 +10,23 @@ from __future__ import annotations
 import ipaddress
 from typing import TYPE_CHECKING, NamedTuple
 
-from qospec.capture.packets import outer_header
+from qospec.capture.error import CaptureError
+from qospec.capture.packets import GATEWAYS, outer_header
 from qospec.ciphers.esp import Association, Rows
+from qospec.ciphers.key import Key
 from qospec.engine.arrays import np
+from qospec.engine.security import association
+from qospec.engine.security.seal import index_in, number_in, size_in
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Mapping
 
+    from qospec.capture.links import Link
     from qospec.capture.packets import Bytes, Wrap
     from qospec.capture.sightings import Items
-    from qospec.ciphers.key import Key
     from qospec.engine.arrays import Whole
+    from qospec.engine.experiment import Experiment
     from qospec.protocol.esp import Esp
-
-    Noted = Callable[[Items], tuple[Whole, Whole]]
-    """(n,) Of n items, which association sealed them, and their sequence numbers."""
-
-NONE = -1
-"""In place of an association: the packet is not sealed, or not any more."""
 
 ENCRYPTIONS = {
     "aes_cbc": "AES-CBC [RFC3602]",
@@ -90,18 +90,83 @@ def _hexadecimal(key: Key | None) -> str:
     return f"0x{key.revealed().hex()}" if key is not None and key.length else ""
 
 
-def sealing(associations: Sequence[Secured], noted: Noted) -> Wrap:
-    """Return what puts ESP around packets that were sealed, and plain headers around others."""
+def associations_on(experiment: Experiment, node: int) -> dict[int, Secured]:
+    """Return by index the associations whose packets may leave a node.
+
+    Raises:
+        CaptureError: Two of them have one index, and a packet does not show which is its own.
+    """
+    found: dict[int, tuple[str, Secured]] = {}
+    for number in _encrypting(experiment, node):
+        path, element = experiment.nodes[number].path, experiment.nodes[number].element
+        assert isinstance(element, association.Association)  # noqa: S101 -- as `_encrypting` finds
+        if element.spi in found:
+            raise CaptureError(
+                f"`{found[element.spi][0]}` and `{path}` encrypt what goes over this link with the"
+                f" same index {element.spi}: give one of them another `spi`"
+            )
+        names = (*experiment.seed, "esp", path)
+        found[element.spi] = path, _secured(element.esp, element.spi, names)
+    return {index: secured for index, (_, secured) in sorted(found.items())}
+
+
+def key_table(experiment: Experiment, link: Link) -> str:
+    """Return the keys of what is encrypted on a link, as the table `esp_sa` of Wireshark.
+
+    Raises:
+        CaptureError: Nothing is.
+    """
+    found = associations_on(experiment, link.tap.node)
+    if not found:
+        raise CaptureError(f"nothing that goes over `{link.name}` is encrypted, so it has no keys")
+    return "".join(f"{each.revealed()}\n" for each in found.values())
+
+
+def _secured(esp: Esp, spi: int, names: tuple[str, ...]) -> Secured:
+    encryption, integrity = esp.encryption, esp.integrity
+    ends = b"".join(each.packed for each in GATEWAYS[esp.family]) if esp.mode == "tunnel" else b""
+    return Secured(
+        esp,
+        spi,
+        Key.drawn(encryption.key_bytes + encryption.salt_bytes, (*names, "encryption")),
+        Key.drawn(integrity.key_bytes, (*names, "integrity")) if integrity else None,
+        ends,
+    )
+
+
+def _encrypting(experiment: Experiment, node: int) -> list[int]:
+    """Return the nodes that have encrypted what leaves a node: nothing is encrypted twice."""
+    before: dict[int, list[int]] = {}
+    for wire in experiment.wires:
+        before.setdefault(wire.to, []).append(wire.node)
+    waiting, seen, found = [node], {node}, []
+    while waiting:
+        here = waiting.pop()
+        element = experiment.nodes[here].element
+        if isinstance(element, association.Association):
+            found += [here] * element.encrypts
+            continue
+        new = set(before.get(here, ())) - seen
+        seen |= new
+        waiting += sorted(new)
+    return sorted(found)
+
+
+def sealing(associations: Mapping[int, Secured]) -> Wrap:
+    """Return what puts ESP around packets that were encrypted, and plain headers around others.
+
+    Packets of one call have one association, or none, and one size inside it.
+    """
 
     def wrap(items: Items, inner: Bytes, size_bytes: int) -> Bytes:
-        made = np.empty((items.total, inner.shape[1] + size_bytes), np.uint8)
-        which, numbers = noted(items)
-        for each in np.unique(which).tolist():
-            mine = np.flatnonzero(which == each)
-            if each == NONE:
-                made[mine] = outer_header(items.where(mine), inner[mine], size_bytes)
-            else:
-                made[mine] = associations[each].sealed(numbers[mine], inner[mine])
-        return made
+        seal = items.batch.sealed().seal
+        if not seal[0]:
+            return outer_header(items, inner, size_bytes)
+        inside = size_in(int(seal[0])) - inner.shape[1]
+        made = outer_header(items, inner, inside) if inside else inner
+        numbers = np.array([number_in(each) for each in seal.tolist()])
+        made = associations[index_in(int(seal[0]))].sealed(numbers, made)
+        outside = inner.shape[1] + size_bytes - made.shape[1]
+        return outer_header(items, made, outside) if outside else made
 
     return wrap

@@ -20,6 +20,7 @@ from qospec.capture.pcapng import LinkType
 from qospec.ciphers import headers
 from qospec.ciphers.octets import big_endian, each_row, repeated
 from qospec.engine.arrays import np
+from qospec.engine.security.seal import INDEX_BITS, SIZE_BITS
 from qospec.protocol.encapsulation import LABEL_BYTES, TAG_BYTES
 from qospec.protocol.ip import FAMILY_EXTRA_BYTES, IPV4_HEADER_BYTES, TRANSPORT_HEADER_BYTES
 from qospec.protocol.marks import MARKS
@@ -59,7 +60,10 @@ DESTINATIONS = {
     "ipv4": ipaddress.ip_address("198.19.0.0"),
     "ipv6": ipaddress.ip_address("2001:2:0:1::"),
 }
-GATEWAYS = ipaddress.ip_address("198.18.255.1"), ipaddress.ip_address("198.18.255.2")
+GATEWAYS = {
+    "ipv4": (ipaddress.ip_address("198.18.255.1"), ipaddress.ip_address("198.18.255.2")),
+    "ipv6": (ipaddress.ip_address("2001:2::ff01"), ipaddress.ip_address("2001:2::ff02")),
+}
 """Addresses of the ends of a tunnel."""
 GRE_BYTES = 4
 MOST_HOSTS = 2**16
@@ -109,15 +113,18 @@ def frames(
     """
     found: list[bytes] = [b""] * items.total
     flow_of = np.searchsorted([each.stop for each in flows], items.batch.connection, "right")
-    kinds = np.stack([flow_of, items.sent_bytes, items.batch.size_bytes], axis=1)
+    seal = items.batch.sealed().seal
+    inside = seal & ((1 << INDEX_BITS + SIZE_BITS) - 1)  # all but the number
+    kinds = np.stack([flow_of, items.sent_bytes, items.batch.size_bytes, inside], axis=1)
     each_kind, kind_of = np.unique(kinds, axis=0, return_inverse=True)
-    for number, (flow, sent_bytes, size_bytes) in enumerate(each_kind.tolist()):
+    for number, (flow, sent_bytes, size_bytes, _) in enumerate(each_kind.tolist()):
         mine = np.flatnonzero(kind_of.reshape(-1) == number)
         alike = items.where(mine)
         inner = _ip_packets(alike, flows[flow], sent_bytes, fill)
         around = size_bytes - sent_bytes
         whole = wrap(alike, inner, around) if around > 0 else inner
-        family = "ipv4" if around > 0 else flows[flow].family
+        version_6 = whole[0, 0] >> 4 == headers.VERSIONS["ipv6"]
+        family = "ipv6" if version_6 else "ipv4"
         for place, frame in zip(mine.tolist(), _framed(alike, whole, framed, family), strict=True):
             found[place] = frame
     return found
@@ -192,7 +199,7 @@ def outer_header(items: Items, inner: Bytes, size_bytes: int) -> Bytes:
         0: (int(headers.PROTOCOLS_OF_VERSIONS[version]), b""),
         GRE_BYTES: (GRE, b"\0\0" + IP_TYPES[family].to_bytes(2, "big")),
     }.get(behind, (EXPERIMENT, bytes(behind)))
-    ends = repeated(b"".join(each.packed for each in GATEWAYS), items.total)
+    ends = repeated(b"".join(each.packed for each in GATEWAYS["ipv4"]), items.total)
     packets = np.concatenate([repeated(more, items.total), inner], axis=1)
     return _with_ip(items, packets, "ipv4", protocol, ends)
 

@@ -20,6 +20,8 @@ if TYPE_CHECKING:
 
 STDOUT = "-"
 SUFFIX = ".pcapng"
+OWNER_ONLY = 0o600
+"""Permissions of a new file with keys."""
 
 
 def _cases(context: click.Context, _parameter: click.Parameter, begun: str) -> list[CompletionItem]:
@@ -43,7 +45,13 @@ def _cases(context: click.Context, _parameter: click.Parameter, begun: str) -> l
     default="",
     help="File to write, - for stdout; by default CASE.pcapng in this folder.",
 )
-@click.option("--force", is_flag=True, help="Replace the file if it exists.")
+@click.option("--force", is_flag=True, help="Replace files that exist.")
+@click.option(
+    "--keys",
+    default="",
+    metavar="FILE",
+    help="Write the keys of ESP on this link to FILE, as Wireshark's table esp_sa.",
+)
 @click.option(
     "--count", "most", type=click.IntRange(1), default=None, help="Write the first packets only."
 )
@@ -71,15 +79,18 @@ def pcap(record: str, case: str, link: str, **asked: str | int | bool | None) ->
     request = _Request(link, **asked)  # type: ignore[arg-type]
     from qospec.capture.error import CaptureError
     from qospec.record.store import RecordError
-    from qospec.writing import WriteError
+    from qospec.writing import WriteError, write_whole
 
     path = _path(request, case)
     try:
         trial, found = _found(Path(record), case, request)
+        keys = _keys(request, trial, found)
         if path is None:
             _to_stdout(trial, found, request.most)
         else:
             _to_file(path, trial, found, request.most)
+        if keys:
+            write_whole(Path(request.keys), keys, mode=OWNER_ONLY)
     except CaptureError as error:
         exits.user_error(error.message, *error.choices)
     except (RecordError, WriteError) as error:
@@ -92,6 +103,7 @@ class _Request(NamedTuple):
     link: str
     output: str
     force: bool
+    keys: str
     most: int | None
     trial: int | None
     control: str
@@ -106,8 +118,15 @@ def _path(request: _Request, case: str) -> Path | None:
             exits.user_error("a capture is no text: `-o FILE`, or pipe it into a program")
         return None
     path = Path(request.output or re.sub(r"[^A-Za-z0-9._=,%+-]+", "_", case) + SUFFIX)
+    return _new(path, "-o", request)
+
+
+def _new(path: Path, option: str, request: _Request) -> Path:
+    """Return a path; ends the command if there is a file that may not be replaced."""
     if path.is_file() and not request.force:
-        exits.user_error(f"`{path}` exists: write another by `-o FILE`, or replace it by `--force`")
+        exits.user_error(
+            f"`{path}` exists: write another by `{option} FILE`, or replace it by `--force`"
+        )
     return path
 
 
@@ -125,6 +144,16 @@ def _found(folder: Path, case: str, request: _Request) -> tuple[Trial, Link]:
     trial = trials.trial_of(recorded, asked)
     network = trial.case.case.networks[request.control]
     return trial, links.link_of(network, trial.planned, request.link)
+
+
+def _keys(request: _Request, trial: Trial, link: Link) -> str:
+    """Return the keys of a link as a table, if they are asked for; "" if not."""
+    if not request.keys:
+        return ""
+    from qospec.capture.esp import key_table
+
+    _new(Path(request.keys), "--keys", request)
+    return key_table(trial.planned.experiment, link)
 
 
 def _to_file(path: Path, trial: Trial, link: Link, most: int | None) -> None:

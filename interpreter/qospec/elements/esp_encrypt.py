@@ -52,6 +52,7 @@ class EspEncrypt(Association):
     are."""
 
     causes = ("expired",)
+    encrypts = True
 
     def form_after(self, form: Form) -> Form:
         if form.sizes and self.esp.size_of(form.largest_bytes) > LARGEST_PACKET_BYTES:

@@ -9,13 +9,18 @@ from scapy.layers.ipsec import ESP as ESP_LAYER
 from scapy.layers.ipsec import SecurityAssociation
 from scapy.layers.l2 import Ether
 
-from qospec.capture.esp import NONE, Secured, sealing
+from qospec.capture.error import CaptureError
+from qospec.capture.esp import Secured, associations_on, sealing
 from qospec.capture.packets import Flow, frames
 from qospec.capture.payload import Fill
 from qospec.capture.sightings import Items
 from qospec.ciphers.key import Key
-from qospec.engine.arrays import Whole
+from qospec.elements.encapsulate import Encapsulate
+from qospec.elements.esp_decrypt import EspDecrypt
+from qospec.elements.esp_encrypt import EspEncrypt
+from qospec.engine.experiment import Experiment, MeasurementSpec, Node, Wire
 from qospec.engine.items.batch import uninitialised
+from qospec.engine.items.connections import Connections
 from qospec.protocol.encapsulation import Encapsulation
 from qospec.protocol.esp import ENCRYPTIONS, INTEGRITIES, Esp
 from qospec.protocol.ip import IPV4_HEADER_BYTES
@@ -47,30 +52,7 @@ def secured(name: str) -> Secured:
     return Secured(esp, 0x5678, CBC, HMAC, ends)
 
 
-def items(size_bytes: int, count: int = 3) -> Items:
-    batch = uninitialised(count)._replace(
-        at_ps=np.arange(count),
-        sent_ps=np.arange(count),
-        connection=np.zeros(count, np.int32),
-        size_bytes=np.full(count, size_bytes, np.int32),
-        marks=np.zeros(count, np.uint32),
-    )
-    sent = np.full(count, PACKET_BYTES, np.int32)
-    return Items(batch, np.arange(count), sent, np.zeros(count, np.int64))
-
-
-def noted(of: Items) -> tuple[Whole, Whole]:
-    """The first packet is not sealed; the others have numbers 8, 9 …"""
-    return np.where(of.number == 0, NONE, 0), of.number + 7
-
-
-@pytest.mark.parametrize("name", ["gcm", "cbc"])
-def test_what_was_sealed_is_opened_with_the_keys(name: str) -> None:
-    of = secured(name)
-    size = of.esp.size_of(PACKET_BYTES)
-    found = frames(items(size), ETHERNET, [FLOW], Fill(1), sealing([of], noted))
-    plain = frames(items(PACKET_BYTES), ETHERNET, [FLOW], Fill(1), sealing([of], noted))
-    assert {len(each) for each in found} == {18 + size}
+def peer_of(name: str) -> SecurityAssociation:
     keys = {
         "gcm": {"crypt_algo": "AES-GCM", "crypt_key": bytes(range(20))},
         "cbc": {
@@ -80,7 +62,33 @@ def test_what_was_sealed_is_opened_with_the_keys(name: str) -> None:
             "auth_key": bytes(range(20)),
         },
     }[name]
-    peer = SecurityAssociation(ESP_LAYER, spi=of.spi, tunnel_header=IP(), **keys)
+    return SecurityAssociation(ESP_LAYER, spi=secured(name).spi, tunnel_header=IP(), **keys)
+
+
+def items(size_bytes: int, count: int = 3) -> Items:
+    """Return packets of which the first is not encrypted; the others have numbers 8, 9 …"""
+    number = np.arange(count) + 7
+    seal = np.where(number == 7, 0, (number << 15 | 300) << 16 | PACKET_BYTES)
+    batch = uninitialised(count)._replace(
+        at_ps=np.arange(count),
+        sent_ps=np.arange(count),
+        connection=np.zeros(count, np.int32),
+        size_bytes=np.full(count, size_bytes, np.int32),
+        marks=np.zeros(count, np.uint32),
+        seal=seal,
+    )
+    sent = np.full(count, PACKET_BYTES, np.int32)
+    return Items(batch, np.arange(count), sent, np.zeros(count, np.int64))
+
+
+@pytest.mark.parametrize("name", ["gcm", "cbc"])
+def test_what_was_sealed_is_opened_with_the_keys(name: str) -> None:
+    of = secured(name)
+    size = of.esp.size_of(PACKET_BYTES)
+    found = frames(items(size), ETHERNET, [FLOW], Fill(1), sealing({300: of}))
+    plain = frames(items(PACKET_BYTES), ETHERNET, [FLOW], Fill(1), sealing({300: of}))
+    assert {len(each) for each in found} == {18 + size}
+    peer = peer_of(name)
     for number, (sealed, sent) in enumerate(zip(found, plain, strict=True)):
         outer = Ether(sealed[:-4])[IP]
         if number == 0:
@@ -88,6 +96,21 @@ def test_what_was_sealed_is_opened_with_the_keys(name: str) -> None:
             continue
         assert (outer.src, outer.dst, outer[ESP_LAYER].seq) == (*ENDS, number + 7)
         assert bytes(peer.decrypt(outer)) == sent[14:-4]
+
+
+@pytest.mark.parametrize(("inside", "outside"), [(24, 0), (0, 20), (20, 24)])
+def test_headers_may_be_inside_and_outside(inside: int, outside: int) -> None:
+    of = secured("cbc")
+    size = of.esp.size_of(PACKET_BYTES + inside)
+    seal = (8 << 15 | 300) << 16 | PACKET_BYTES + inside
+    passed = items(size + outside, 1)
+    passed.batch.seal[:] = seal
+    (found,) = frames(passed, ETHERNET, [FLOW], Fill(1), sealing({300: of}))
+    outer = IP(bytes(Ether(found[:-4])[IP])[outside:])
+    assert (outer.len, outer[ESP_LAYER].spi) == (size, 0x5678)
+    opened = bytes(peer_of("cbc").decrypt(outer))
+    assert IP(opened).len == PACKET_BYTES + inside
+    assert IP(opened[inside:]).len == PACKET_BYTES
 
 
 def test_two_calls_may_have_the_same_numbers() -> None:
@@ -108,3 +131,24 @@ def test_a_line_for_a_decoder_shows_the_keys() -> None:
     assert '"AES-GCM with 16 octet ICV [RFC4106]"' in secured("gcm").revealed()
     assert secured("gcm").revealed().endswith(',"NULL",""')
     assert "0x0001" not in repr(secured("gcm"))
+
+
+def test_one_index_of_two_devices_on_a_link_is_refused() -> None:
+    nodes = (
+        Node("left.seal", EspEncrypt("aes_128_gcm", spi=300)),
+        Node("right.seal", EspEncrypt("aes_128_gcm", spi=300)),
+        Node("beyond.open", EspDecrypt("aes_128_gcm", spi=300)),
+        Node("before.seal", EspEncrypt("aes_128_gcm", spi=300)),
+        Node("line", Encapsulate(20)),
+    )
+    wires = [Wire(0, 0, 4), Wire(2, 0, 4), Wire(3, 0, 2)]
+    connections = Connections((), ())
+    of = Experiment(connections, (), nodes, tuple(wires), MeasurementSpec(0, 1, ()), ("0", "case"))
+    assert list(associations_on(of, 4)) == [300]
+    assert associations_on(of, 2) == {}
+    both = of._replace(wires=(*wires, Wire(1, 0, 4)))
+    with pytest.raises(CaptureError, match=r"`left\.seal` and `right.seal` encrypt"):
+        associations_on(both, 4)
+    alone = associations_on(of, 4)[300]
+    other = associations_on(both._replace(wires=(Wire(1, 0, 4),)), 4)[300]
+    assert alone.encryption_key != other.encryption_key

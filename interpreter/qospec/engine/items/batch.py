@@ -32,8 +32,8 @@ class Batch(NamedTuple):
         connection: (n,) Index into `Connections`.
         size_bytes: (n,) Length in its own layer: 53 for a cell, the IP packet's for a packet.
         marks: (n,) Its marks; see `protocol.marks`.
-        seal: (n,) What the device that encrypted it has noted, 0 if none has; see `items.seal`.
-            (0,) if no device has encrypted any of these: then it costs nothing.
+        seal: (n,) What the device that encrypted it has noted, 0 if none has; see
+            `engine.security.seal`. (0,) if none has encrypted any of these: then it costs nothing.
     """
 
     at_ps: Times

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from functools import cached_property
-from typing import Annotated, cast
+from typing import Annotated, ClassVar, cast
 
 from qospec.catalogue.kinds import Boolean, Domain
 from qospec.dataclass import dataclass
@@ -21,6 +21,9 @@ Index = Annotated[int, Domain("integer", LEAST_INDEX, LARGEST_INDEX)]
 @dataclass(frozen=True)
 class Association(Element):
     """One end of a security association."""
+
+    encrypts: ClassVar[bool] = False
+    """Whether it is the sending end; captures look for those ahead of a link."""
 
     encryption: EncryptionName
     """The transform that encrypts; those with `gcm` authenticate, too."""

@@ -1,0 +1,114 @@
+"""`qos pcap --keys`: what is encrypted on a link, and the keys that open it."""
+
+import io
+import stat
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner, Result
+from scapy.layers.inet import IP
+from scapy.layers.ipsec import ESP, SecurityAssociation
+from scapy.layers.l2 import Ether
+from scapy.utils import RawPcapNgReader
+
+from qospec import cli
+from qospec.cli import exits
+
+SPEC = """qos 1
+import std.media
+
+device gateway(own: Int, other: Int) {
+  port inner, outer: packet
+  seal = esp_encrypt { encryption = aes_128_cbc, integrity = hmac_sha1_96, spi = own }
+  open = esp_decrypt { encryption = aes_128_cbc, integrity = hmac_sha1_96, spi = other }
+  out, back = fifo { limit = 8 pkt }
+  inner.rx -> seal -> out -> outer.tx
+  outer.rx -> open -> back -> inner.tx
+}
+topology vpn {
+  a, b = host
+  left = gateway(own = 4_660, other = 300)
+  right = gateway(own = 300, other = 4_660)
+  link a -- left.inner via media.fast_ethernet
+  link left.outer -- right.outer via media.ethernet { mtu = 1_600 B }
+  link right.inner -- b via media.fast_ethernet
+}
+test sealed on vpn {
+  flow there = packets { rate = 1_000 pkt/s, size = mix [100 B, 900 B] @ip } from a to b
+  flow back = packets { rate = 1_000 pkt/s, size = 300 B @ip } from b to a
+  run { measure = 10 ms }
+  expect there.lost + back.lost == 0 pkt
+}
+"""
+
+
+def qos(*arguments: object) -> Result:
+    return CliRunner().invoke(cli.qos, [str(argument) for argument in arguments])
+
+
+@pytest.fixture(scope="module")
+def record(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("pcap")
+    (folder / "a.qos").write_text(SPEC, encoding="utf-8")
+    done = qos("run", folder / "a.qos", "--record", folder / "records", "--no-progress")
+    assert done.exit_code == exits.PASSED, done.output
+    (found,) = (folder / "records").iterdir()
+    return found
+
+
+def packets(path: Path) -> list[IP]:
+    reader = RawPcapNgReader(io.BytesIO(path.read_bytes()))
+    return [Ether(frame[:-4])[IP] for frame, _ in reader]
+
+
+def fields(path: Path) -> list[str]:
+    (line,) = path.read_text(encoding="utf-8").splitlines()
+    return line.removeprefix('"').removesuffix('"').split('","')
+
+
+def test_the_keys_open_what_was_sent_on_another_link(record: Path, tmp_path: Path) -> None:
+    keys, spis = tmp_path / "esp_sa", []
+    for outer, inner in (("left.outer.tx", "a.tx"), ("left.outer.rx", "b.tx")):
+        sealed, plain = tmp_path / "sealed.pcapng", tmp_path / "plain.pcapng"
+        options = ("-o", sealed, "--keys", keys, "--force")
+        assert qos("pcap", record, "sealed", outer, *options).exit_code == 0
+        assert qos("pcap", record, "sealed", inner, "-o", plain, "--force").exit_code == 0
+        _, _, _, spi, _, encryption_key, _, integrity_key = fields(keys)
+        spis.append(int(spi, 16))
+        peer = SecurityAssociation(
+            ESP,
+            spi=int(spi, 16),
+            crypt_algo="AES-CBC",
+            crypt_key=bytes.fromhex(encryption_key[2:]),
+            auth_algo="HMAC-SHA1-96",
+            auth_key=bytes.fromhex(integrity_key[2:]),
+            tunnel_header=IP(),
+        )
+        opened = [bytes(peer.decrypt(each)) for each in packets(sealed)]
+        assert opened == [bytes(each) for each in packets(plain)]
+        assert len(opened) == 10
+    assert spis == [4_660, 300]
+
+
+def test_keys_are_shown_to_their_owner_only(record: Path, tmp_path: Path) -> None:
+    keys, path = tmp_path / "esp_sa", tmp_path / "x.pcapng"
+    done = qos("pcap", record, "sealed", "left.outer.tx", "-o", path, "--keys", keys)
+    assert stat.S_IMODE(keys.stat().st_mode) == 0o600
+    secrets = [field[2:] for field in fields(keys) if field.startswith("0x") and len(field) > 10]
+    assert len(secrets) == 2
+    held = [*record.rglob("*.json"), path]
+    for secret in secrets:
+        assert secret not in done.output
+        assert not any(secret.encode() in each.read_bytes() for each in held)
+        assert not any(bytes.fromhex(secret) in each.read_bytes() for each in held)
+
+
+def test_a_link_without_encryption_has_no_keys(record: Path, tmp_path: Path) -> None:
+    keys, path = tmp_path / "esp_sa", tmp_path / "x.pcapng"
+    done = qos("pcap", record, "sealed", "a.tx", "-o", path, "--keys", keys)
+    assert done.exit_code == exits.WRONG
+    assert "nothing that goes over `a -> left.inner` is encrypted" in done.output
+    assert not keys.exists()
+    keys.touch()
+    done = qos("pcap", record, "sealed", "left.outer.tx", "-o", path, "--keys", keys)
+    assert "exists: write another by `--keys FILE`" in done.output
