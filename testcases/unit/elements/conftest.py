@@ -96,6 +96,12 @@ def lab() -> Lab:
     return Lab()
 
 
+@pytest.fixture
+def two_vcs(lab: Lab) -> Setting:
+    """Return what an element finds in a trial of two VCs."""
+    return lab.setting(contracts=(CBR, CBR))
+
+
 # ---- schedulers against their books
 
 STM1 = Fraction(149_760_000)

@@ -1,0 +1,89 @@
+"""The receiving end of ATM cell encryption, which garbles cells until it is synchronous again."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from qospec.catalogue.kinds import element
+from qospec.dataclass import dataclass
+from qospec.elements.cell_encrypt import COUNTERS, END_OAM, FIRST_OAM, counters
+from qospec.engine.arrays import np
+from qospec.engine.element import Element, Loss, Step
+from qospec.engine.event.transition import CONNECTION, DONE, SEAL, Transition, lose, send
+from qospec.engine.items.partition import split
+from qospec.engine.kernel import kernel
+
+if TYPE_CHECKING:
+    from qospec.engine.arrays import Indices, Marks, Whole
+    from qospec.engine.element import Setting
+    from qospec.engine.items.batch import Batch
+
+
+@element(
+    source="ATM Forum Security Specification 1.1 (af-sec-0100.002), 3.1 (confidentiality), counter"
+    " mode with resynchronisation by OAM cells; NIST SP 800-38A, 6.5",
+    carries=("cell",),
+)
+@dataclass(frozen=True)
+class CellDecrypt(Element):
+    """Decrypt the user cells of each VC, and discard those that are garbled.
+
+    It counts the user cells that arrive, as `cell_encrypt` has counted those that left. After a
+    cell that was lost or inserted on the way the counts differ, and all cells that follow are
+    garbled, until an OAM cell brings the count of the other end. A lost OAM cell leaves that to the
+    next one. Garbled cells are lost here as `undecipherable`, and so are those that never were
+    encrypted: no user can read them.
+
+    Not modelled: that they would travel on, to where the error checks of an adaptation layer find
+    them.
+    """
+
+    causes = ("undecipherable",)
+    keeps_spacing = True
+
+    def start(self, setting: Setting) -> Whole:
+        return counters(setting)
+
+    def transition(self, setting: Setting) -> Transition:
+        return Transition(self.start(setting), _arrive, losses=(("", "undecipherable"),))
+
+    def process(self, state: Whole, arrivals: tuple[Batch, ...], until_ps: int) -> Step:
+        batch = arrivals[0].sealed()
+        garbled = np.empty(batch.count, np.uint8)
+        count = _decrypt(batch.connection, batch.seal, state, garbled)
+        opened = batch.with_seals(np.zeros(batch.count, np.int64))
+        kept, lost = split(opened, garbled, count)
+        return Step((kept,), (until_ps,), (Loss("undecipherable", lost),) if count else ())
+
+
+@kernel
+def _arrive(state: Whole, items: Whole, item: int, port: int, now_ps: int, out: Whole) -> int:
+    """Send a cell on at once, decrypted, or lose it; see `engine.event.transition`."""
+    is_garbled = _is_garbled(state, items[item, CONNECTION], items[item, SEAL])
+    items[item, SEAL] = 0
+    if is_garbled:
+        lose(out, 0, item)
+    else:
+        send(out, 0, item, now_ps)
+    return DONE
+
+
+@kernel
+def _decrypt(connection: Indices, seal: Whole, state: Whole, garbled: Marks) -> int:
+    """Write which cells are garbled; return how many are."""
+    count = 0
+    for i in range(len(seal)):
+        garbled[i] = _is_garbled(state, connection[i], seal[i])
+        count += garbled[i] != 0
+    return count
+
+
+@kernel
+def _is_garbled(state: Whole, connection: int, seal: int) -> bool:
+    """Return whether a cell was encrypted with another count than this end has."""
+    if connection < len(state) - COUNTERS:
+        state[COUNTERS + connection] += 1
+        return seal != state[COUNTERS + connection]  # type: ignore[no-any-return]
+    if seal and state[FIRST_OAM] <= connection < state[END_OAM]:
+        state[COUNTERS + connection - state[FIRST_OAM]] = seal - 1
+    return False

@@ -1,0 +1,61 @@
+"""The receiving end of cell encryption: what a lost cell garbles, and what ends that."""
+
+import numpy as np
+import pytest
+
+from qospec.elements.cell_decrypt import CellDecrypt
+from qospec.elements.cell_encrypt import CellEncrypt
+
+VC, OAM = 0, 2
+"""The connection index of the cells of the first of two VCs, and of its OAM cells."""
+EVERY = 10
+"""An OAM cell comes ahead of each tenth user cell."""
+
+
+@pytest.fixture
+def encrypted(lab, two_vcs):
+    """Return 30 user cells behind an encryptor, each tenth behind an OAM cell."""
+    connection = ([OAM] + [VC] * EVERY) * 3
+    cells = lab.cells(range(len(connection)), connection=connection)
+    return lab.carry(CellEncrypt(), two_vcs, cells).departures[0]
+
+
+@pytest.mark.parametrize(
+    ("gone", "garbled"),
+    [
+        ([], []),
+        ([4], range(5, 11)),  # a user cell: what follows, up to the OAM cell at 11
+        ([10], []),  # the last one before an OAM cell
+        ([11], []),  # an OAM cell, while both ends are synchronous
+        ([4, 11], [*range(5, 11), *range(12, 22)]),  # the next OAM cell is at 22
+        ([4, 5, 11, 22], [*range(6, 11), *range(12, 22), *range(23, 33)]),
+    ],
+)
+def test_cell_encryption_garbles_until_it_is_synchronous_again(
+    lab, two_vcs, encrypted, gone, garbled
+):
+    arrived = encrypted.select(np.setdiff1d(np.arange(33), gone))
+    outcome = lab.carry(CellDecrypt(), two_vcs, arrived, cuts=[7, 20])
+    assert [item for *_, item in outcome.lost] == [*garbled]
+    assert {cause for cause, *_ in outcome.lost} <= {"undecipherable"}
+    assert outcome.departures[0].count == 33 - len(gone) - len(garbled)
+    assert not outcome.departures[0].sealed().seal.any()
+
+
+def test_a_cell_that_was_inserted_on_the_way_garbles_what_follows(lab, two_vcs, encrypted):
+    order = [*range(5), 3, *range(5, 33)]
+    arrived = encrypted.select(np.array(order)).moved(np.arange(34))
+    outcome = lab.carry(CellDecrypt(), two_vcs, arrived)
+    assert [item for *_, item in outcome.lost] == [3, *range(5, 11)]
+
+
+def test_cell_encryption_of_one_vc_does_not_concern_another(lab, two_vcs):
+    cells = lab.cells(range(8), connection=[0, 1] * 4)
+    (left,) = lab.carry(CellEncrypt(), two_vcs, cells).departures
+    outcome = lab.carry(CellDecrypt(), two_vcs, left.select(np.array([0, 1, 3, 4, 5, 6, 7])))
+    assert [(connection, item) for *_, connection, item in outcome.lost] == [(0, 4), (0, 6)]
+
+
+def test_what_was_never_encrypted_cannot_be_decrypted(lab, two_vcs):
+    outcome = lab.carry(CellDecrypt(), two_vcs, lab.cells(range(3), connection=[VC, OAM, VC]))
+    assert [item for *_, item in outcome.lost] == [0, 2]
