@@ -12,7 +12,7 @@ from qospec.catalogue.kinds import REQUIRED, Buffer, documentation
 from qospec.check.evaluate.dimensions import METRICS, written_in
 from qospec.check.records.fields import MAPS
 from qospec.check.records.spelling import SOURCE, has_source
-from qospec.units import IN_PACKETS, text_of
+from qospec.units import COUNT, IN_PACKETS, text_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -111,7 +111,7 @@ def _measured(kind: Kind) -> Document:
     if dimension in IN_PACKETS and "packet" in kind.carries:
         counted.append(IN_PACKETS[dimension])
     return {
-        "dimension": " or ".join(each.name for each in counted),
+        "dimension": " or ".join("a number" if each is COUNT else each.name for each in counted),
         "example": text_of(1, dimension),
         "statistics": [each for each in kind.build.statistics if each],
         "series": [each or kind.name for each in kind.build.series],
