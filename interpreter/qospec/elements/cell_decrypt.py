@@ -6,12 +6,12 @@ from typing import TYPE_CHECKING
 
 from qospec.catalogue.kinds import element
 from qospec.dataclass import dataclass
-from qospec.elements.cell_encrypt import COUNTERS, END_OAM, FIRST_OAM, counters
 from qospec.engine.arrays import np
 from qospec.engine.element import Element, Loss, Step
 from qospec.engine.event.transition import CONNECTION, DONE, SEAL, Transition, lose, send
 from qospec.engine.items.partition import split
 from qospec.engine.kernel import kernel
+from qospec.engine.security.counters import COUNTERS, END_OAM, FIRST_OAM, counters
 
 if TYPE_CHECKING:
     from qospec.engine.arrays import Indices, Marks, Whole

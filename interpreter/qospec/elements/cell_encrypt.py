@@ -10,15 +10,12 @@ from qospec.engine.arrays import np
 from qospec.engine.element import Element, Step
 from qospec.engine.event.transition import CONNECTION, DONE, SEAL, Transition, send
 from qospec.engine.kernel import kernel
+from qospec.engine.security.counters import COUNTERS, END_OAM, FIRST_OAM, counters
 
 if TYPE_CHECKING:
     from qospec.engine.arrays import Indices, Whole
     from qospec.engine.element import Setting
     from qospec.engine.items.batch import Batch
-
-FIRST_OAM, END_OAM, COUNTERS = 0, 1, 2
-"""The state: the first connection index of OAM cells and that after the last, then a counter for
-each VC: how many of its user cells have been encrypted."""
 
 
 @element(
@@ -50,15 +47,6 @@ class CellEncrypt(Element):
         seal = np.empty(batch.count, np.int64)
         _encrypt(batch.connection, state, seal)
         return Step((batch.with_seals(seal),), (until_ps,))
-
-
-def counters(setting: Setting) -> Whole:
-    """Return the state of either end at the beginning of a trial."""
-    connections = setting.connections
-    first = connections.index(0, "oam") if "oam" in connections.planes else connections.indices
-    state = np.zeros(COUNTERS + connections.count, np.int64)
-    state[:COUNTERS] = first, first + connections.count
-    return state
 
 
 @kernel
