@@ -271,6 +271,7 @@ class Goal:
         absolute: Which of the two.
         varies: Whether the length of a trial depends on the load. There is one trial per load then.
         defaults: Its attributes that were not given.
+        width_span: Where `width` is written; None if it was not given.
     """
 
     name: str
@@ -282,6 +283,7 @@ class Goal:
     defaults: tuple[str, ...]
     absolute: bool = False
     varies: bool = False
+    width_span: Span | None = field(default=None, compare=False)
 
 
 @dataclass(frozen=True)

@@ -44,7 +44,7 @@ def checked_ends(case: Case, phase: Phase, problems: Problems) -> Ends | None:
             problems.add(each)
         return None
     ends = Ends(*cases)
-    unfit = list(_unfit(phase, ends))
+    unfit = list(_unfit(case, phase, ends))
     for each in unfit:
         problems.add(each)
     return None if any(each.severity == "error" for each in unfit) else ends
@@ -53,7 +53,7 @@ def checked_ends(case: Case, phase: Phase, problems: Problems) -> Ends | None:
 def at_use(found: Diagnostic, case: Case, test: Test) -> Diagnostic:
     """Return what is wrong with a phase of a template at the test that is built on it."""
     own = test.span.source.name == found.span.source.name
-    if own or all(found.span != phase.span for phase in case.phases):
+    if own or not any(found.span in phase.span for phase in case.phases):
         return found
     phase = Label(found.span, found.label or "in this phase")
     return replace(found, span=test.span, label="", secondary=(phase, *found.secondary))
@@ -61,29 +61,47 @@ def at_use(found: Diagnostic, case: Case, test: Test) -> Diagnostic:
 
 def _made(case: Case, phase: Phase) -> Iterator[Case | Diagnostic]:
     assert case.at is not None  # noqa: S101 -- a case with phases has it
-    searches = [each for each in case.phases if isinstance(each, Search)]
     for end in ("low", "high"):
-        loads: dict[Phase, Fraction] = {each: getattr(each, end) for each in searches}
-        found = {
-            goal.name: GoalResult(loads[each], loads[each])
-            for each in searches
-            for goal in each.goals
-        }
-        yield case.at(phase, loads.get(phase), found)
+        load = getattr(phase, end) if isinstance(phase, Search) else None
+        yield case.at(phase, load, _found(case, end))
 
 
-def _unfit(phase: Phase, ends: Ends) -> Iterator[Diagnostic]:
+def _found(case: Case, end: str) -> dict[str, GoalResult]:
+    """Return what all searches find if they end at the lowest or the highest load."""
+    searches = [each for each in case.phases if isinstance(each, Search)]
+    loads = {each: getattr(each, end) for each in searches}
+    return {
+        goal.name: GoalResult(loads[each], loads[each]) for each in searches for goal in each.goals
+    }
+
+
+def _unfit(case: Case, phase: Phase, ends: Ends) -> Iterator[Diagnostic]:
     """Yield what is wrong with a phase: a load that no trial can offer, or that sends nothing."""
     if isinstance(phase, Search):
         if _items(ends.low) < 1:
             yield _too_short(phase, ends.low, f"`{phase.name}` = {_load(phase.low, phase)}")
         for goal in phase.goals:
             yield from _too_fine(goal, phase, ends)
-        yield from above_first_link(phase, ends.high)
+        yield from _always_above(case, phase, ends)
     else:
         if _items(ends.high) < 1:
             yield _too_short(phase, ends.high, f"`{phase.name}`")
         yield from above_first_link(phase, ends.low)
+
+
+def _always_above(case: Case, search: Search, ends: Ends) -> Iterator[Diagnostic]:
+    """Yield what the first links cannot carry even if all other searches find their lowest loads.
+
+    Whether they can carry more than that is known once those have found something.
+    """
+    assert case.at is not None  # noqa: S101 -- a case with phases has it
+    if not any(above_first_link(search, ends.high, ends.low)):
+        return
+    highest = case.at(search, search.high, _found(case, "low"))
+    if isinstance(highest, Diagnostic):
+        yield highest
+    else:
+        yield from above_first_link(search, highest, ends.low)
 
 
 def _load(value: Fraction, search: Search) -> str:
@@ -156,24 +174,23 @@ def _too_fine(goal: Goal, search: Search, ends: Ends) -> Iterator[Diagnostic]:
         "W0617",
         f"a trial of `{goal.name}` is too short for its `width`: "
         f"loads so far apart differ by less than one {called}",
-        search.span,
+        goal.width_span or search.span,
         notes=(f"`width` is {shown}: {number_text(items)} {called}s in {text_of(length, TIME)}",),
         help=f"let a trial last at least {_time(length / items)}, or give a greater `width`",
     )
 
 
-def above_first_link(phase: Phase, case: Case) -> Iterator[Diagnostic]:
-    """Yield an error for each line of a host whose flows offer more than it carries."""
+def above_first_link(phase: Phase, case: Case, lowest: Case | None = None) -> Iterator[Diagnostic]:
+    """Yield an error for each line of a host whose flows offer more than it carries.
+
+    Args:
+        phase: The phase that offers it.
+        case: Its trial, that at the highest load of a search.
+        lowest: Of a search: the trial at the lowest load.
+    """
     network = case.networks[""]
-    asked: dict[int, dict[int, Fraction]] = {}
-    for member in members_of(case.flows, network):
-        line, flow = network.hosts[member.origin].line, case.flows[member.flow]
-        if line >= 0 and member.part == "user" and not (flow.stream and flow.stream.answers):
-            clock = network.elements[line].element.clock(stamps=False)
-            shares = asked.setdefault(line, {})
-            share = asked_bps(flow, form_sent(member), clock)
-            shares[member.flow] = shares.get(member.flow, Fraction(0)) + share
-    for line, shares in sorted(asked.items()):
+    least = {} if lowest is None else _asked_of_first_links(lowest)
+    for line, shares in sorted(_asked_of_first_links(case).items()):
         instance = network.elements[line]
         clock = instance.element.clock(stamps=False)
         total = sum(shares.values(), Fraction(0))
@@ -181,9 +198,12 @@ def above_first_link(phase: Phase, case: Case) -> Iterator[Diagnostic]:
             continue
         layer = "cell" if clock.encapsulation is None else "line"
         names = " and ".join(f"`{case.flows[each].name}`" for each in sorted(shares))
-        at = f"the load of `{phase.name}`"
-        help_text = "send less"
-        if isinstance(phase, Search):
+        at, help_text = f"the load of `{phase.name}`", "send less"
+        if isinstance(phase, Search) and total == sum(least.get(line, {}).values()):
+            help_text = (
+                f"lower the load, or what it follows from: it does not depend on `{phase.name}`"
+            )
+        elif isinstance(phase, Search):
             at = f"the highest load, {_load(phase.high, phase)},"
             most = phase.high * Fraction(clock.bit_rate) / total
             help_text = (
@@ -198,3 +218,17 @@ def above_first_link(phase: Phase, case: Case) -> Iterator[Diagnostic]:
             notes=(f"`{instance.path}` carries {text_of(clock.bit_rate, RATE)} @{layer}",),
             help=help_text,
         )
+
+
+def _asked_of_first_links(case: Case) -> dict[int, dict[int, Fraction]]:
+    """Return the bit/s that each flow asks of each line that a host sends on."""
+    network = case.networks[""]
+    asked: dict[int, dict[int, Fraction]] = {}
+    for member in members_of(case.flows, network):
+        line, flow = network.hosts[member.origin].line, case.flows[member.flow]
+        if line >= 0 and member.part == "user" and not (flow.stream and flow.stream.answers):
+            clock = network.elements[line].element.clock(stamps=False)
+            shares = asked.setdefault(line, {})
+            share = asked_bps(flow, form_sent(member), clock)
+            shares[member.flow] = shares.get(member.flow, Fraction(0)) + share
+    return asked

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 
     from qospec.document import Document
     from qospec.judge.phases import PhaseResult, PhasesResult, SearchTrial
+    from qospec.judge.readings import Loss
     from qospec.model.suite import Goal, GoalResult, Search
 
 MAX_CAUSES = 3
@@ -125,7 +126,9 @@ def _notes(goal: Goal, result: SearchResult) -> Iterator[str]:
         yield f"not searched: {result.note}"
         return
     if found.complete and found.lower is None and found.upper is not None:
-        yield "no load was good, down to the lowest one"
+        places = ", ".join(_places(goal, found, result))
+        lost = f"; items were lost at {places}" if places else ""
+        yield f"no load was good, down to the lowest one{lost}"
     if found.complete and found.upper is None and found.lower is not None:
         yield "no load was bad, up to the highest one"
     if not found.complete:
@@ -168,22 +171,33 @@ def _evidence(found: GoalResult, result: SearchResult) -> str:
 
 def _causes(goal: Goal, found: GoalResult, result: SearchResult) -> Iterator[str]:
     """Yield a sentence for each place where items were lost at the upper bound, most first."""
-    if found.upper is None:
-        return
     lost: Counter[tuple[str, str, str, str]] = Counter()
     trials: Counter[tuple[str, str, str, str]] = Counter()
-    for each in result.trials:
-        if each.trial.load == found.upper and not is_good(goal, each.trial):
-            for loss in each.result.losses:
-                place = loss.population, loss.carries, loss.element, loss.cause
-                lost[place] += loss.cells
-                trials[place] += 1
+    for loss in _losses_above(goal, found, result):
+        place = loss.population, loss.carries, loss.element, loss.cause
+        lost[place] += loss.cells
+        trials[place] += 1
     for place, count in lost.most_common(MAX_CAUSES):
         population, carries, element, cause = place
         item, flow = items_of(population, carries)
         items = f"{count:_} {item}{'' if count == 1 else 's'} of {flow}"
         often = f" in {trials[place]} trials" if trials[place] > 1 else ""
         yield f"{items}{often}: {element} ({cause})"
+
+
+def _places(goal: Goal, found: GoalResult, result: SearchResult) -> list[str]:
+    """Return where items were lost at the upper bound, and why, where most were lost first."""
+    lost: Counter[str] = Counter()
+    for loss in _losses_above(goal, found, result):
+        lost[f"{loss.element} ({loss.cause})"] += loss.cells
+    return [place for place, _ in lost.most_common(MAX_CAUSES)]
+
+
+def _losses_above(goal: Goal, found: GoalResult, result: SearchResult) -> Iterator[Loss]:
+    """Yield what was lost in the bad trials at the upper bound; nothing if there is none."""
+    for each in result.trials:
+        if each.trial.load == found.upper and not is_good(goal, each.trial):
+            yield from each.result.losses
 
 
 def why_of_phases(result: PhasesResult, unmet: Collection[str] = ()) -> list[str]:

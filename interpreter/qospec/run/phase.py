@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from fractions import Fraction
 
     from qospec.judge.phases import PhaseResult, TrialResult
-    from qospec.model.suite import GoalResult, Phase
+    from qospec.model.suite import GoalResult, Phase, Search
     from qospec.plan.plan import Bounds
     from qospec.run.job import Work
 
@@ -69,12 +69,23 @@ class Setting(NamedTuple):
         made = self.plan.case.at(phase, load, found, length_ps)
         if not isinstance(made, Case):
             return Refusal(made.message, by_result=made.code == NOT_FOUND)
-        overload = next(above_first_link(phase, made), None) if load is None else None
-        if overload is not None:
-            carries = "; ".join((overload.label, *overload.notes))
-            return Refusal(f"{overload.message} ({carries})", by_result=True)
+        if load is None and (refusal := _overload(phase, made)) is not None:
+            return refusal
         planned = plan_trial(self.plan, phase, made, self.bounds)
         return planned if isinstance(planned, CasePlan) else Refusal(planned[0].message)
+
+    def overload(self, search: Search, found: Mapping[str, GoalResult]) -> Refusal | None:
+        """Return why a search cannot go up to its highest load, by what earlier ones have found.
+
+        None if it can, or if there is no trial at that load for another reason.
+        """
+        assert self.plan.case.at is not None  # noqa: S101 -- a case with phases has it
+        if not found:
+            return None  # then it was known before the run
+        low, high = (self.plan.case.at(search, each, found) for each in (search.low, search.high))
+        if not isinstance(low, Case) or not isinstance(high, Case):
+            return None
+        return _overload(search, high, low)
 
     def work(self, planned: CasePlan, *names: str, keeps: bool) -> Work:
         """Return what runs a trial; its draws depend on the `names` and on the repeat."""
@@ -88,6 +99,14 @@ class Setting(NamedTuple):
             if each.label in result.judgements
         )
         return not self.keep_going and invalidates(judged)
+
+
+def _overload(phase: Phase, case: Case, lowest: Case | None = None) -> Refusal | None:
+    overload = next(above_first_link(phase, case, lowest), None)
+    if overload is None:
+        return None
+    carries = "; ".join((overload.label, *overload.notes))
+    return Refusal(f"{overload.message} ({carries})", by_result=True)
 
 
 class PhaseRun(ABC):

@@ -37,8 +37,12 @@ class SearchRun(PhaseRun):
         self._trials: list[SearchTrial] = []
         self._wanted: Request | None = None
         self._refused: dict[Request, Refusal] = {}
-        self._note = ""
-        self._follow()
+        overload = setting.overload(search, found)
+        self._note = "" if overload is None else overload.message
+        if overload is None:
+            self._follow()
+        else:
+            self._end()
 
     @property
     def result(self) -> SearchResult:

@@ -241,7 +241,8 @@ def test_a_goal_that_nothing_meets_has_an_upper_bound_only(planned) -> None:
     ndr, _ = search["goals"]
     assert (ndr["lower"], ndr["upper"]["text"]) == (None, "200_000 cell/s")
     assert (ndr["regular"], ndr["complete"]) == (False, True)
-    assert ndr["notes"] == ["no load was good, down to the lowest one"]
+    lost = "; items were lost at dut.q (overflow)"
+    assert ndr["notes"] == [f"no load was good, down to the lowest one{lost}"]
     verdicts = {each["label"]: each["verdict"] for each in case["statements"]}
     assert verdicts["good"] == "inconclusive"
     assert case["verdict"] == "inconclusive"

@@ -217,6 +217,22 @@ def test_a_point_above_the_first_line_by_a_load_that_was_found_is_not_run(
     assert not case["errors"]
 
 
+def test_a_search_above_the_first_line_by_a_load_that_was_found_is_not_run(
+    planned, problems
+) -> None:
+    """At 1_000 cell/s, which the earlier search could find, it would fit."""
+    changes = {"LOSS": "0", "rate = ndr.rate, method": "rate = 7 * ndr.rate, method"}
+    source = "constant { rate = rate }, phases = even"
+    case = document(phased(planned, problems, **changes, SOURCE=source))
+    pace = case["phases"][1]
+    note = "the load of `pace` is more than the first link can carry (`f`: "
+    assert pace["goals"][0]["notes"][0].startswith(f"not searched: {note}")
+    assert "carries 149.76 Mbit/s @cell" in pace["goals"][0]["notes"][0]
+    assert pace["trials"] == []
+    assert [each["name"] for each in case["phases"]] == ["rate", "pace", "busy", "half"]
+    assert not case["errors"]
+
+
 def test_a_point_says_how_many_of_how_many_were_lost(planned, problems) -> None:
     changes = {"busy { rate = ndr.rate": "busy { rate = 1.5 * ndr.rate", "LOSS": "0"}
     source = "constant { rate = rate }, phases = even"

@@ -65,7 +65,7 @@ SET_BY_PHASES = {
         "each phase says how long its trials measure",
         "write `trial = …` in a search, and `measure = …` in a point",
     ),
-    "overload": ("phases may offer more than a line carries", "remove it"),
+    "overload": ("phases may offer more than a line inside the network carries", "remove it"),
 }
 """Fields of `run` that phases determine: why, and what to write instead."""
 
@@ -73,7 +73,8 @@ SET_BY_PHASES = {
 def run_of(names: CaseScope, evaluator: Evaluator) -> Run | None:
     """Return how a test is run, or None after a mistake.
 
-    Phases have the length of their trials themselves, and may offer more than a line carries.
+    Phases have the length of their trials themselves, and may offer more than a line inside the
+    network carries.
     """
     phased = has_phases(names)
     found = list(names.of(ast.Run))

@@ -394,11 +394,12 @@ class SearchReader:
         places = (
             each.given["width"].value.span for each in (mine, record) if "width" in each.given
         )
-        width, absolute = self._width(found["width"], next(places, None))
+        place = next(places, None)
+        width, absolute = self._width(found["width"], place)
         left = tuple(name for name in _ATTRIBUTES if name not in given)
         times = (int(found["trial"]), int(found["total"]))
         ratios = (Fraction(own["loss"]), *times, Fraction(found["exceed"]), width)
-        return Goal(node.name.text, *ratios, left, absolute, varies)
+        return Goal(node.name.text, *ratios, left, absolute, varies, place)
 
     def _width(self, width: Fraction | Amount, place: Span | None) -> tuple[Fraction, bool]:
         """Return a width, and whether it is a difference; raises CheckError.

@@ -95,22 +95,24 @@ def test_a_mistake_has_a_way_out(checked, text, code, help_):
 
 
 @pytest.mark.parametrize(
-    ("field", "messages", "way_out"),
+    ("field", "messages", "notes", "way_out"),
     [
         (
             "measure = 1 s",
             ["`run` has no field `measure` in a test with a search"],
+            ("each phase says how long its trials measure",),
             "write `trial = …` in a search, and `measure = …` in a point",
         ),
         (
             "overload = true",
             ["`run` has no field `overload` in a test with a search"],
+            ("phases may offer more than a line inside the network carries",),
             "remove it",
         ),
-        ("duration = 1 s", ["`run` has no field `duration`"], ""),
+        ("duration = 1 s", ["`run` has no field `duration`"], (), ""),
     ],
 )
-def test_a_search_says_which_fields_of_a_run_it_sets(checked, field, messages, way_out):
+def test_a_search_says_which_fields_of_a_run_it_sets(checked, field, messages, notes, way_out):
     text = f"""{LAB}
 traffic load(rate: CellRate) = ubr {{ pcr = rate }}
 test knee on lab {{
@@ -122,4 +124,4 @@ test knee on lab {{
 """
     problems = checked(text)[1]
     assert [each.message for each in problems if each.code == "E0104"] == messages
-    assert problems[0].help == way_out
+    assert (problems[0].notes, problems[0].help) == (notes, way_out)
