@@ -109,7 +109,12 @@ def test_a_mistake_has_a_way_out(checked, text, code, help_):
             ("phases may offer more than a line inside the network carries",),
             "remove it",
         ),
-        ("duration = 1 s", ["`run` has no field `duration`"], (), ""),
+        (
+            "duration = 1 s",
+            ["`run` has no field `duration`"],
+            ("fields of run: warmup repeat",),
+            "",
+        ),
     ],
 )
 def test_a_search_says_which_fields_of_a_run_it_sets(checked, field, messages, notes, way_out):
