@@ -75,6 +75,8 @@ CELL_RATE = CELLS / TIME
 CALL_RATE = CALLS / TIME
 SPEED = LENGTH / TIME
 DELAY_PER_LENGTH = TIME / LENGTH
+WHOLE = (COUNT, PACKETS, CELLS, FRAMES, CALLS)
+"""Dimensions of what can be counted."""
 IN_PACKETS = {CELLS: PACKETS, CELL_RATE: PACKET_RATE}
 """What a dimension of cells is where packets are carried."""
 

@@ -87,9 +87,8 @@ def _ends(leaf: Found, read: Reader) -> tuple[Fraction | None, Fraction | None]:
 
 
 def _is_exact(leaf: Found, lower: Fraction | None, upper: Fraction | None) -> bool:
-    """Return whether no load of the grid is between the bounds."""
-    known = leaf.step is not None and lower is not None and upper is not None
-    return known and upper - lower <= leaf.step  # type: ignore[operator]
+    """Return whether no load is between the bounds: a rate may be, even if it was not in a step."""
+    return leaf.whole and lower is not None and upper is not None and upper - lower <= 1
 
 
 def notes(expression: Expression, read: Reader) -> Iterator[str]:

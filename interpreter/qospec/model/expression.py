@@ -112,15 +112,15 @@ class Counted:
 class Found:
     """What a search has found for a goal: the `load` itself, its `lower` or `upper` bound.
 
-    Or, with no dimension, whether the result is `regular`: whether both bounds exist. A `step` is
-    that of the range, whose loads are the only ones there are.
+    Or, with no dimension, whether the result is `regular`: whether both bounds exist. Of a `whole`
+    number, such as one of calls, there is none between bounds that are 1 apart.
     """
 
     goal: str
     part: str
     dimension: Dimension | None
     text: str
-    step: Fraction | None = None
+    whole: bool = False
 
 
 @dataclass(frozen=True)

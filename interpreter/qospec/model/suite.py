@@ -10,6 +10,7 @@ from dataclasses import field
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Protocol
 
 from qospec.dataclass import dataclass
+from qospec.units import WHOLE
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -311,6 +312,13 @@ class Search:
     span: Span = field(compare=False)
     step: Fraction | None = None
     layer: str = ""
+
+    @property
+    def is_whole(self) -> bool:
+        """Return whether only whole numbers are searched, such as those of calls."""
+        if self.step is None or self.dimension not in WHOLE:
+            return False
+        return self.low.denominator == self.step.denominator == 1
 
     def warmup_ps(self, run: Run) -> int:
         """Return the warmup of a trial: none where its length depends on the load, as of a burst.

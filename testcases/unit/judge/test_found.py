@@ -10,7 +10,7 @@ from qospec.model.bounds import Bounds
 from qospec.model.expression import Constant, Found, Measured, Operation
 from qospec.model.suite import GoalResult, Statement
 from qospec.source import Source, Span
-from qospec.units import CELL_RATE, RATIO
+from qospec.units import CALLS, CELL_RATE, RATIO
 
 SPAN = Span(Source("a.qos", "expect\n"), 0, 6)
 NDR, PDR = (Found(name, "load", CELL_RATE, f"{name}.rate") for name in ("ndr", "pdr"))
@@ -219,15 +219,18 @@ def test_nothing_is_known_below_a_range_in_which_no_load_was_good(operator, boun
         (">", 469, True),
     ],
 )
-def test_bounds_one_step_apart_give_the_load_exactly(operator, bound, expected) -> None:
-    stepped = Found("ndr", "load", CELL_RATE, "ndr.n", Fraction(1))
-    comparison = Operation(operator, (stepped, number(bound)))
+def test_bounds_one_apart_give_a_whole_number_exactly(operator, bound, expected) -> None:
+    calls = Found("ndr", "load", CALLS, "ndr.n", whole=True)
+    comparison = Operation(operator, (calls, number(bound)))
     assert decided(comparison, reader((470, 471))) is expected
-    assert list(notes(comparison, reader((470, 471)))) == [
-        "`ndr.n` is 470 cell/s: 471 cell/s was bad"
-    ]
-    apart = Operation("==", (stepped, number(470)))
+    assert list(notes(comparison, reader((470, 471)))) == ["`ndr.n` is 470 call: 471 call was bad"]
+    apart = Operation("==", (calls, number(470)))
     assert decided(apart, reader((470, 472))) is None
+
+
+def test_a_rate_between_two_steps_was_not_tried() -> None:
+    at_least = Operation(">=", (NDR, number(Fraction("26.6"))))
+    assert decided(at_least, reader((Fraction("26.5"), 27))) is None
 
 
 @pytest.mark.parametrize(

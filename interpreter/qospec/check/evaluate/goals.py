@@ -48,9 +48,10 @@ class GoalValue(Value):
             return DeferredBoolean(Found(self.name, "regular", None, text))
         if self.search is None:
             return POISON
-        dimension, layer, step = self.search.dimension, self.search.layer, self.search.step
-        found = Found(self.name, part, dimension, text, step)
-        return Deferred(found, dimension, exact=step is not None, layer=layer)
+        search = self.search
+        found = Found(self.name, part, search.dimension, text, whole=search.is_whole)
+        exact = search.is_whole or (search.step is not None and part != "load")
+        return Deferred(found, search.dimension, exact=exact, layer=search.layer)
 
     def unfinished(self, span: Span) -> CheckError:
         """Return the mistake of a goal used as a value."""

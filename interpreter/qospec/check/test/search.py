@@ -17,7 +17,7 @@ from qospec.check.records.record import Record
 from qospec.check.records.spelling import missing
 from qospec.model.suite import Goal, Search
 from qospec.syntax import ast
-from qospec.units import CALLS, CELLS, COUNT, FRAMES, PACKETS, text_of
+from qospec.units import WHOLE, text_of
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -34,9 +34,6 @@ METHOD = "mlrsearch"
 """By which a search looks if it does not say."""
 RFC_2544 = "rfc2544"
 """What other tools call a method."""
-WHOLE = (COUNT, PACKETS, CELLS, FRAMES, CALLS)
-"""Dimensions of what can be counted: a range between whole numbers of them steps by one."""
-
 MOST = Fraction(99, 100)
 """Of a loss or exceed ratio: with 1, no load would be too high. Source: RFC 9971."""
 SHARE = Domain("ratio", FINEST, Fraction(1, 2))

@@ -15,7 +15,7 @@ def drawn(stream: np.random.Generator, count: int, first: int) -> Batch:
         connection=stream.integers(0, 9, count).astype(np.int32),
         size_bytes=stream.integers(1, 99, count).astype(np.int32),
         marks=stream.integers(0, 2, count).astype(np.uint32),
-    )
+    ).with_seals(stream.integers(0, 9, count * (first % 200 == 0)))
 
 
 @pytest.mark.parametrize("inputs", [2, 3, 4, 5, 16, 17])
@@ -23,11 +23,10 @@ def test_cells_come_in_order_of_time_then_of_input(inputs: int) -> None:
     stream = np.random.Generator(np.random.Philox(inputs))
     batches = [drawn(stream, int(stream.integers(0, 40)), 100 * i) for i in range(inputs)]
     # Python's sort is stable, and the inputs are given to it one after the other.
-    rows = sorted(
-        (row for batch in batches for row in zip(*batch, strict=True)), key=lambda r: r[0]
-    )
+    items = (row for batch in batches for row in zip(*batch.sealed(), strict=True))
+    rows = sorted(items, key=lambda row: row[0])
     both = merged(batches)
-    assert [tuple(row) for row in zip(*both, strict=True)] == rows
+    assert [tuple(row) for row in zip(*both.sealed(), strict=True)] == rows
     assert [column.dtype for column in both] == [column.dtype for column in empty()]
 
 
