@@ -126,6 +126,7 @@ def _here(request: loading.Request, suite: Suite) -> LocalNames:
             for test in suite.tests
             for case in test.cases
         },
+        {case.name: test.span.recorded_place for test in suite.tests for case in test.cases},
     )
 
 

@@ -20,6 +20,7 @@ from qospec.report.grid import GAP, aligned, grids
 from qospec.report.searches import efforts, point_notes, search_notes
 from qospec.report.similar import extent, least_and_most, same_way, similar
 from qospec.report.views import counts, plural, worst
+from qospec.report.views import place as path_and_line
 from qospec.report.words import confidence, ends
 from qospec.visible import visible
 
@@ -97,15 +98,23 @@ class LocalNames(NamedTuple):
     Attributes:
         names: By a file's name in the record, the path that can be opened from here.
         commands: By case, the command that reruns it from here.
+        tests: By case, where its test is, as recorded.
     """
 
     names: Mapping[str, str] = MappingProxyType({})
     commands: Mapping[str, str] = MappingProxyType({})
+    tests: Mapping[str, str] = MappingProxyType({})
 
     def place(self, recorded: str) -> str:
         """Return `path:line:column` of a record with the path from here."""
         name, line, column = recorded.rsplit(":", 2)
         return f"{self.names.get(name, name)}:{line}:{column}"
+
+    def test_of(self, case: str, recorded: str) -> str:
+        """Return where the test of a case is if the place is in another file; otherwise ""."""
+        test = self.tests.get(case, recorded)
+        own = path_and_line(test)["path"] == path_and_line(recorded)["path"]
+        return "" if own else self.place(test)
 
     def rerun_command(self, case: Mapping[str, Any]) -> str:
         """Return the command that reruns a case."""
@@ -227,8 +236,7 @@ class Console:
         say(f"{found}; seed {document['seed']}")
         if criteria := claims_sentence(document):
             say(criteria)
-        for each in cautions(document):
-            say(f"warning: {self._here.place(each['place'])}: {caution_sentence(each)}")
+        self._print_cautions(document)
         together = with_confidence(document)
         if together["count"]:
             say(together["sentence"])
@@ -236,6 +244,16 @@ class Console:
         if left:
             of = f"{left} of {len(document['cases'])} cases"
             say(f"interrupted: {of} did not finish", err=True)
+
+    def _print_cautions(self, document: Mapping[str, Any]) -> None:
+        """Print what shows less than it states; of a template's criteria that are alike, one."""
+        said = set()
+        for each in cautions(document):
+            test = self._here.test_of(each["first"], each["place"])
+            alike = (test, each["text"]) if test else (each["place"], each["label"])
+            if alike not in said:
+                say(f"warning: {test or self._here.place(each['place'])}: {caution_sentence(each)}")
+            said.add(alike)
 
     def _print_unfinished(self) -> None:
         """Print the tables of tests of which some cases have not ended."""
@@ -249,13 +267,22 @@ class Console:
         say_text(f"\n{verdict}  {click.style(visible(_title(group), LONGEST), bold=True)}")
         say(*_cases(group))
         for statement in unmet(case):
-            place = self._here.place(statement["place"])
-            _explain_statement(statement, place, least_and_most(statement, group))
+            self._print_asked(statement, case)
+            _explain_statement(statement, least_and_most(statement, group))
         for error in case["errors"]:
             say(f"  error     {error}")
         for line in reasons(case):
             say(f"  why       {line}")
         say(f"  rerun     {self._here.rerun_command(case)}", "")
+
+    def _print_asked(self, statement: Mapping[str, Any], case: Mapping[str, Any]) -> None:
+        """Print a criterion and its place; one of another file with its label, after its test."""
+        asks = f"{statement['text']}{confidence(statement)}"
+        if test := self._here.test_of(case["name"], statement["place"]):
+            say(f"  {test}: test {case['test']}")
+            label = statement["label"]
+            asks = asks if label.startswith(statement["text"]) else f"{label}: {asks}"
+        say(f"  {self._here.place(statement['place'])}: {statement['kind']} {asks}")
 
 
 def _table_lines(grid: Grid, marks: Mapping[str, str]) -> Iterator[str]:
@@ -314,10 +341,8 @@ def _print_notes(case: dict[str, Any]) -> None:
             say(f"    {statement['label']}: {statement['note']}")
 
 
-def _explain_statement(statement: Mapping[str, Any], place: str, others: str) -> None:
+def _explain_statement(statement: Mapping[str, Any], others: str) -> None:
     """Print what was measured and what was needed; `others` is what all similar cases measured."""
-    asks = f"{statement['kind']} {statement['text']}{confidence(statement)}"
-    say(f"  {place}: {asks}")
     if statement["apart"]:
         verdict = click.style(statement["apart"], fg=COLOURS[statement["apart"]])
         say_text(f"    verdict   {verdict}")

@@ -12,7 +12,7 @@ from fractions import Fraction
 from typing import TYPE_CHECKING, NamedTuple
 
 from qospec.catalogue.statistics import bound_of, share_of
-from qospec.diagnostics import Diagnostic
+from qospec.diagnostics import Diagnostic, Label
 from qospec.judge.losses import DEFAULT_CONFIDENCE, as_ratios, compared_count, counting, item_kinds
 from qospec.judge.quantiles import bonferroni_level, item_noun, minimum_sample_size, needed_bounds
 from qospec.model.expression import Constant, Operation, measurements
@@ -76,6 +76,8 @@ class Shortfall(NamedTuple):
     need: Need
     items: int
     case: str
+    span: Span
+    phase: Span | None
 
     @property
     def ratio(self) -> Fraction:
@@ -93,17 +95,30 @@ def needs(statement: Statement) -> Iterator[Need]:
 
 
 def warnings(plans: Iterable[CasePlan]) -> Iterator[Diagnostic]:
-    """Yield a warning for each criterion that some of the cases have too few items to show."""
+    """Yield a warning for each criterion that some of the cases have too few items to show.
+
+    Those of a template that are written alike, one for each of its points, have one warning at each
+    test that is built on it.
+    """
     found: dict[tuple[Span, str], list[Shortfall]] = {}
     cases_of: dict[Span, set[str]] = {}
     for plan in (each for each in plans if not each.case.skip):
         for statement in plan.case.statements:
+            span = _span_at_use(statement, plan)
             if not statement.idle:
-                cases_of.setdefault(statement.span, set()).add(plan.case.name)
+                cases_of.setdefault(span, set()).add(plan.case.name)
             for short in _shortfalls(statement, plan):
-                found.setdefault((statement.span, short.need.leaf.text), []).append(short)
+                own = span is statement.span
+                text = short.need.leaf.text if own else statement.text
+                found.setdefault((span, text), []).append(short)
     for (span, _), all_short in found.items():
         yield _warning(span, all_short, len(cases_of[span]))
+
+
+def _span_at_use(statement: Statement, plan: CasePlan) -> Span:
+    """Return where a criterion is written; of a template in another file, where its test is."""
+    test, own = plan.span, statement.span
+    return own if test is None or test.source.name == own.source.name else test
 
 
 def _shortfalls(statement: Statement, plan: CasePlan) -> Iterator[Shortfall]:
@@ -114,29 +129,32 @@ def _shortfalls(statement: Statement, plan: CasePlan) -> Iterator[Shortfall]:
         items = _max_items(seen.flow, need.leaf.member, seen.length_ps)
         items *= seen.repeats if need.together else 1
         if items < need.items:
-            yield Shortfall(need, items, plan.case.name)
+            yield Shortfall(need, items, plan.case.name, statement.span, seen.phase)
 
 
 class _Seen(NamedTuple):
-    """A flow where something of it is measured: how long, in ps, and how often."""
+    """A flow where something of it is measured: how long, in ps, how often, and at what point."""
 
     flow: Flow
     length_ps: int
     repeats: int
+    phase: Span | None
 
 
 def _seen(leaf: Measured, plan: CasePlan) -> _Seen | None:
     """Return where something is measured; None of trials of a search, which are not judged."""
     flows, run, often = plan.case.flows, plan.case.run, 1
+    phase: Span | None = None
     if plan.case.phases:
         phases = (each for each in plan.phases if each.phase.name == leaf.network)
         planned = next(phases, None)
         if planned is None or not isinstance(planned.phase, Point):
             return None
         flows, often, run = planned.flows, run.repeat, planned.phase.run
+        phase = planned.phase.span
     # of a phase, that of its highest load is the last
     flow = next((each for each in reversed(flows) if each.name == leaf.flow), None)
-    return None if flow is None else _Seen(flow, run.measure_ps, run.repeat * often)
+    return None if flow is None else _Seen(flow, run.measure_ps, run.repeat * often, phase)
 
 
 def _warning(span: Span, found: Sequence[Shortfall], cases: int) -> Diagnostic:
@@ -149,9 +167,21 @@ def _warning(span: Span, found: Sequence[Shortfall], cases: int) -> Diagnostic:
         notes.append(
             f"so it is in {short} of {cases} cases; the shortfall is largest in `{worst.case}`"
         )
+    places: tuple[Label, ...] = ()
+    if span != worst.span:
+        places = (Label(worst.span, "this criterion"),)
+        places += (Label(worst.phase, "measured here"),) if worst.phase is not None else ()
+        alike = len({each.span for each in found})
+        if alike > 1:
+            notes.append(f"{alike} criteria are written so; the shortfall of this one is largest")
     longer = "measure longer, repeat more often" if worst.need.together else "measure longer"
     return Diagnostic(
-        "W0611", message, span, notes=tuple(notes), help=f"{longer}, or relax the criterion"
+        "W0611",
+        message,
+        span,
+        secondary=places,
+        notes=tuple(notes),
+        help=f"{longer}, or relax the criterion",
     )
 
 

@@ -8,7 +8,7 @@ beyond the limit. A population is what is measured as one, such as the flow `ab`
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import field, replace
 from fractions import Fraction
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -94,7 +94,7 @@ class CasePlan:
 
     `cells` is the number of items that each trial sends: at most if `bounded`, else on average.
     `phases` are those of a case with phases, whose `networks` are those of the first one's highest
-    load. `refusal` says why the case cannot be executed.
+    load. `refusal` says why the case cannot be executed, and `span` where its test is written.
     """
 
     test: str
@@ -104,6 +104,7 @@ class CasePlan:
     bounded: bool = True
     refusal: Diagnostic | None = None
     phases: tuple[PhasePlan, ...] = ()
+    span: Span | None = field(default=None, compare=False)
 
     @property
     def cost(self) -> Cost:
@@ -161,7 +162,8 @@ def _case(test: Test, case: Case, seed: str, bounds: Bounds, problems: Problems)
             problems.add(at_use(each, case, test))
     else:
         found = _planned(test.name, case, test.span, (seed, draws), bounds, problems)
-    return found and replace(found, refusal=feasibility.unsupported(test, case))
+    refusal = feasibility.unsupported(test, case)
+    return found and replace(found, refusal=refusal, span=test.span)
 
 
 def _phased(

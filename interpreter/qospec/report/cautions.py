@@ -11,9 +11,13 @@ Record = Mapping[str, Any]
 def cautions(document: Record) -> list[dict[str, Any]]:
     """Return each such criterion once: `label`, `text`, `place`, `why`, and `cases` out of `of`.
 
-    `why` is that of the first case.
+    `why` is that of the `first` case, which is its name.
     """
-    every = [statement for case in document["cases"] for statement in case["statements"]]
+    every = [
+        {**statement, "case": case["name"]}
+        for case in document["cases"]
+        for statement in case["statements"]
+    ]
     found: dict[tuple[str, str], list[Record]] = {}
     for statement in every:
         if statement.get("caution"):
@@ -24,6 +28,7 @@ def cautions(document: Record) -> list[dict[str, Any]]:
             "text": its[0]["text"],
             "place": place,
             "why": its[0]["caution"],
+            "first": its[0]["case"],
             "cases": len(its),
             "of": sum(each["label"] == label and each["place"] == place for each in every),
         }

@@ -240,6 +240,19 @@ def test_a_processor_recovers_as_soon_as_the_overload_ends(carried_out):
     assert (large["lost[overload.user]"], large["recovery[overload.user]"]) == (0, 0)
 
 
+def test_without_an_overload_a_recovery_is_inconclusive(carried_out):
+    """Frames of 512 bytes pass at the rate of the line, so nothing can be lost."""
+    base = f"rfc2544.recovery(line = 100 Mbit/s @line, {SIZES}, duration = 100 ms)"
+    fast = "expect fast: overload.user.recovery_time < 1 ms"
+    found = carried_out(base, "processor", SENT, fast)
+    assert {name: each["verdict"] for name, each in found.items()} == {
+        SMALL: "pass",
+        LARGE: "inconclusive",
+    }
+    (unmet,) = (e for e in found[LARGE]["statements"] if e["verdict"] == "inconclusive")
+    assert unmet["label"] == "overloaded[overload.user]"
+
+
 RESET = """rfc2544.reset(
   line = 100 Mbit/s @line, dut = dut, duration = 20 ms, watch = 100 ms
 )"""

@@ -59,8 +59,8 @@ def test_each_step_reports_the_four_performance_attributes(activated):
 def test_without_a_policer_too_much_passes(activated):
     """CIR + EIR and a quarter more arrive, 25 Mbit/s. Source: the policing step."""
     document = activated("queue")
-    assert failed(document) == ["at_most[policed.user]"]
-    assert rates(document)["at_most[policed.user]"] == pytest.approx(25_000_000, rel=1e-3)
+    assert failed(document) == ["policed_to_limit[policed.user]"]
+    assert rates(document)["policed_to_limit[policed.user]"] == pytest.approx(25_000_000, rel=1e-3)
 
 
 def test_a_policing_step_that_offers_too_little_is_not_valid(activated):
@@ -70,7 +70,7 @@ def test_a_policing_step_that_offers_too_little_is_not_valid(activated):
         document = activated(device, base=base)
         assert document["verdict"] == "inconclusive"
         (invalid,) = (each for each in document["statements"] if each["kind"] == "require")
-        assert invalid["label"] == "above_limit[policed.user]"
+        assert invalid["label"] == "long_enough[policed.user]"
         assert invalid["verdict"] == "inconclusive"
 
 
@@ -108,6 +108,6 @@ def test_only_the_service_is_judged_and_not_what_is_sent_beside_it(activated):
     for rate in (1, 40):
         slow = f"flow other = packets {{ rate = {rate} Mbit/s @frame, size = 512 B @frame }}"
         document = activated("queue", criteria=f"{slow} from a to b")
-        assert failed(document) == ["at_most[policed.user]"]
+        assert failed(document) == ["policed_to_limit[policed.user]"]
         assert document["phases"][0]["flows"] == ["user", "other"]
         assert not any("other" in each["text"] for each in document["statements"])
