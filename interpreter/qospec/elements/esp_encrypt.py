@@ -47,7 +47,7 @@ class EspEncrypt(Association):
     is not fragmented.
     """
 
-    lifetime: Lifetime = LARGEST_NUMBER
+    lifetime_packets: Lifetime = LARGEST_NUMBER
     """How many packets one association protects; the default is all sequence numbers that there
     are."""
 
@@ -69,7 +69,7 @@ class EspEncrypt(Association):
         # The ciphertext of a packet of n bytes ends the block that n + inner lies in.
         inner = TRAILER_BYTES - own_bytes + block_bytes - 1
         outer = esp.clear_bytes + esp.icv_bytes
-        return np.array([0, self.lifetime, self.spi, inner, block_bytes, outer], np.int64)
+        return np.array([0, self.lifetime_packets, self.spi, inner, block_bytes, outer], np.int64)
 
     def transition(self, setting: Setting) -> Transition:
         return Transition(self.start(setting), _arrive, losses=(("", "expired"),))

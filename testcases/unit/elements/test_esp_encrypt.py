@@ -38,7 +38,7 @@ def test_sizes_of_esp_are_those_of_the_transforms(lab, parameters, sizes):
 
 def test_esp_packets_of_an_expired_association_are_lost(lab):
     batch = lab.cells(range(5))
-    outcome = lab.carry(EspEncrypt(*CBC, lifetime=3), lab.setting(), batch, cuts=[2])
+    outcome = lab.carry(EspEncrypt(*CBC, lifetime_packets=3), lab.setting(), batch, cuts=[2])
     assert outcome.departures[0].at_ps.tolist() == [0, 1, 2]
     assert [(cause, item) for cause, *_, item in outcome.lost] == [("expired", 3), ("expired", 4)]
 
