@@ -14,10 +14,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
-from qospec.capture.payload import payloads
 from qospec.capture.pcapng import LinkType
 from qospec.ciphers.octets import big_endian, each_row
 from qospec.engine.arrays import np
+from qospec.payload.fill import payloads
 from qospec.protocol.atm import CELL_PAYLOAD_BYTES
 from qospec.protocol.marks import CLP
 from qospec.units import PS_PER_S
@@ -27,8 +27,8 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from qospec.capture.payload import Fill
-    from qospec.capture.sightings import Items
+    from qospec.payload.fill import Fill
+    from qospec.payload.flight import Items
     from qospec.protocol.atm import Plane
 
 LINK = LinkType(197)

@@ -5,8 +5,9 @@ from collections.abc import Sequence
 import numpy as np
 import pytest
 
-from qospec.capture.sightings import Items, Sightings
+from qospec.capture.sightings import Sightings
 from qospec.engine.items.batch import Batch, uninitialised
+from qospec.payload.flight import Items
 
 Row = tuple[int, int, int, int, int]
 """When it passed, connection, when it was sent, its number, and its fate."""
