@@ -55,6 +55,7 @@ class EspDecrypt(Association):
     replay_window: Window = replay.SIZE
     """How many sequence numbers, up to the highest accepted, are still accepted."""
 
+    keeps_spacing = True
     causes = CAUSES
 
     def form_after(self, form: Form) -> Form:

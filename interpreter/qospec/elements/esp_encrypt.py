@@ -51,6 +51,7 @@ class EspEncrypt(Association):
     """How many packets one association protects; the default is all sequence numbers that there
     are."""
 
+    keeps_spacing = True
     causes = ("expired",)
     encrypts = True
 
