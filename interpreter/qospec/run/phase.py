@@ -18,8 +18,8 @@ if TYPE_CHECKING:
     from fractions import Fraction
 
     from qospec.judge.phases import PhaseResult, TrialResult
-    from qospec.model.suite import GoalResult, Phase, Search
-    from qospec.plan.plan import Bounds
+    from qospec.model.suite import GoalResult, Phase, Search, Statement
+    from qospec.plan.plan import Bounds, Planned
     from qospec.run.job import Work
 
 
@@ -89,7 +89,10 @@ class Setting(NamedTuple):
 
     def work(self, planned: CasePlan, *names: str, keeps: bool) -> Work:
         """Return what runs a trial; its draws depend on the `names` and on the repeat."""
-        return partial(_run_timed, planned, (f"repeat {self.repeat}", *names), keeps=keeps)
+        network = planned.networks[""]  # all that is sent to a worker: the rest is not used there
+        criteria = tuple(each for each in planned.case.statements if each.kind != "report")
+        drawn_by = (f"repeat {self.repeat}", *names)
+        return partial(_run_timed, network, criteria, drawn_by, keeps=keeps)
 
     def invalidates(self, result: TrialResult) -> bool:
         """Return whether a trial ends the case: something that is required of it failed."""
@@ -184,8 +187,13 @@ class PhaseRun(ABC):
 
 
 def _run_timed(
-    planned: CasePlan, names: tuple[str, ...], on_progress: Callable[[float], None], *, keeps: bool
+    planned: Planned,
+    statements: tuple[Statement, ...],
+    names: tuple[str, ...],
+    on_progress: Callable[[float], None],
+    *,
+    keeps: bool,
 ) -> TimedResult:
     stopwatch = Stopwatch()
-    result = trial.run_one(planned, names, on_progress, keeps=keeps)
+    result = trial.run_one(planned, statements, names, on_progress, keeps=keeps)
     return TimedResult(result, *stopwatch.read())

@@ -37,7 +37,6 @@ if TYPE_CHECKING:
     from qospec.record.store import Record
     from qospec.run.job import LostJob
     from qospec.run.schedule import CaseRun, Ended
-    from qospec.run.workers import Pool
 
     Notices = Mapping[str, Callable[[], None]]
 
@@ -69,7 +68,6 @@ class RunRequest:
         version: Of qospec, for the provenance.
         keep_going: Whether repeats go on after a failed `require`.
         notices: As `kernel.notices`; each is called once, in this process.
-        pool: Workers that have been started; None to start them when they are needed.
     """
 
     suite: Suite
@@ -81,7 +79,6 @@ class RunRequest:
     version: str
     keep_going: bool = False
     notices: Notices = field(default_factory=dict)
-    pool: Pool | None = None
 
 
 def execute(request: RunRequest, record: Record, listener: ProgressListener) -> Document:
@@ -134,8 +131,7 @@ def _results(
             interruption.check()
             listener.waited()
 
-        pool = request.pool or workers.Pool(most, request.notices)
-        pool.limit(most)
+        pool = workers.Pool(most, request.notices)
         return workers.run(schedule, pool, request.notices, waited)
     kernel.notices.update(request.notices)
     return run_here(schedule, interruption.check)

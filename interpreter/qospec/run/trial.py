@@ -12,10 +12,11 @@ from qospec.judge.result import Repeat, Result
 from qospec.judge.verdict import invalidates, judge
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Sequence
 
     from qospec.catalogue.kinds import Catalogue
     from qospec.engine.measure.observation import Observation
+    from qospec.model.suite import Statement
     from qospec.plan.plan import CasePlan, Planned
 
 
@@ -73,17 +74,22 @@ def _emulated(
 
 
 def run_one(
-    case: CasePlan, names: tuple[str, ...], on_progress: Callable[[float], None], *, keeps: bool
+    planned: Planned,
+    statements: Sequence[Statement],
+    names: tuple[str, ...],
+    on_progress: Callable[[float], None],
+    *,
+    keeps: bool,
 ) -> TrialResult:
     """Run one trial of a phase.
 
     Args:
-        case: The plan of the trial.
+        planned: What is run.
+        statements: What must hold, with labels.
         names: What its random draws depend on, besides the case.
         on_progress: Called with the share that is done.
         keeps: Whether what was observed is part of the result.
     """
-    planned = case.networks[""]
 
     def report(now_ps: int, stop_ps: int) -> None:
         on_progress(min(1.0, now_ps / stop_ps))
@@ -99,11 +105,7 @@ def run_one(
         lost=sum(each.lost for each in flows),
         flows=flows,
         drawn=readings.drawn,
-        judgements={
-            each.label: judge(each, readings.read)
-            for each in case.case.statements
-            if each.kind != "report"
-        },
+        judgements={each.label: judge(each, readings.read) for each in statements},
         losses=tuple(readings.losses()),
         seen=(planned, observation) if keeps else None,
     )
