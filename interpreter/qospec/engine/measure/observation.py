@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 
     from qospec.engine.arrays import Indices, Times, Truths, Whole
     from qospec.engine.element import Loss
-    from qospec.engine.experiment import Experiment, MeasurementSpec
+    from qospec.engine.experiment import Experiment, MeasurementSpec, Tap
     from qospec.engine.items.batch import Batch
     from qospec.engine.measure.observer import Observer
     from qospec.engine.measure.occupancy import Occupancy
@@ -192,7 +192,7 @@ class Recorder:
         self._variations = Variations(experiment, rows)
         self._series = Series(self._measurement, self._volumes.framing)
         self.occupancies = Occupancies(self._measurement)
-        self.passages = Passages(experiment, observer)
+        self.passages = Passages(experiment)
         self._outages = OutageRecorder(experiment)
         self._calls = Calls(experiment)
         for source in experiment.sources:
@@ -303,6 +303,16 @@ class Recorder:
             cell_delay_variation.follow(
                 batch.at_ps, batch.connection.view(np.uint32), self._one_point_variation[point]
             )
+
+    def watched(self, node: int) -> tuple[Tap, ...]:
+        """Return the places at outputs of a node at which an observer sees what passes."""
+        taps = () if self._observer is None else self._observer.taps
+        return tuple(tap for tap in taps if tap.node == node)
+
+    def passed(self, place: str, batch: Batch) -> None:
+        """Show what passes a place to the observer that watches it."""
+        assert self._observer is not None  # noqa: S101 -- see `watched`
+        self._observer.passed(place, batch)
 
     def lost(self, path: str, loss: Loss) -> None:
         """Count cells that were lost in the element at `path`, or in the queue that it serves."""
