@@ -38,7 +38,7 @@ class Sightings:
 
     def __init__(self, tap: Tap, indices: int, take: Callable[[Items], None]) -> None:
         """Begin a trial with so many connection indices; `take` is given the items."""
-        self.taps = (tap,)
+        self.taps: tuple[Tap, ...] = (tap,)
         self.losses = [""]
         self._take = take
         self._flight = Flight(indices)

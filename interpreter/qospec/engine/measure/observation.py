@@ -67,6 +67,7 @@ class Observation(NamedTuple):
         passages: What passed the places inside that statements use.
         outages: The times without arrivals that statements use; None if none were recorded.
         calls: The calls that statements use; None if none were recorded.
+        errored: (n,) Those of `sent` that arrived with other bytes; None if no bytes were made.
         drawn: Whether anything was drawn at random; if not, the trial is the same at any seed.
     """
 
@@ -92,6 +93,7 @@ class Observation(NamedTuple):
     passages: Passages | None = None
     outages: OutageRecorder | None = None
     calls: Calls | None = None
+    errored: Whole | None = None
     drawn: bool = True
 
     @property
@@ -138,6 +140,7 @@ class Observation(NamedTuple):
             shares=shares,
             outages=None if self.outages is None else self.outages.of(first, stop),
             calls=None if self.calls is None else self.calls.of(first, stop),
+            errored=None if self.errored is None else int(self.errored[part].sum()),
         )
 
     def _recorded(self, first: int, stop: int, shares: tuple[int, ...]) -> frozenset[str]:
