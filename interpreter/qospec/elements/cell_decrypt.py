@@ -7,10 +7,11 @@ from typing import TYPE_CHECKING
 from qospec.catalogue.kinds import element
 from qospec.dataclass import dataclass
 from qospec.engine.arrays import np
-from qospec.engine.element import Element, Loss, Step
+from qospec.engine.element import Loss, Step
 from qospec.engine.event.transition import CONNECTION, DONE, SEAL, Transition, lose, send
 from qospec.engine.items.partition import split
 from qospec.engine.kernel import kernel
+from qospec.engine.security.end import SecurityEnd
 from qospec.engine.security.state_vector import POSITIONS, oam_vc, positions, user_vc
 
 if TYPE_CHECKING:
@@ -25,7 +26,7 @@ if TYPE_CHECKING:
     carries=("cell",),
 )
 @dataclass(frozen=True)
-class CellDecrypt(Element):
+class CellDecrypt(SecurityEnd):
     """Decrypt the user cells of each VC, and discard those that are garbled.
 
     It counts the user cells that arrive, as `cell_encrypt` has counted those that left. After a

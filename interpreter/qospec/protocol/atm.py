@@ -18,8 +18,8 @@ SERVICE_CATEGORIES: tuple[str, ...] = get_args(ServiceCategory)
 
 Plane = Literal["user", "oam", "rm", "misinserted"]
 PLANES: tuple[Plane, ...] = get_args(Plane)
-"""The cells that share a connection: user cells, OAM cells, resource management (RM) cells, and cells
-of others that came to be among its user cells (I.356, 5: misinserted).
+"""The cells that share a connection: of its user, OAM cells, cells of resource management (RM), and
+cells of other users that came to be among its own (I.356, 5: misinserted).
 
 Sources send items of the first plane; elements of the network insert those of the others.
 """
