@@ -44,7 +44,7 @@ class CellDecrypt(SecurityEnd):
     keeps_spacing = True
 
     def start(self, setting: Setting) -> Whole:
-        return positions(setting)
+        return positions(setting.connections)
 
     def transition(self, setting: Setting) -> Transition:
         return Transition(self.start(setting), _arrive, losses=(("", "undecipherable"),))

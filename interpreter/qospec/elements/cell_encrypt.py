@@ -56,7 +56,7 @@ class CellEncrypt(SecurityEnd):
         return jump // self.oam_cells_per_key if self.oam_cells_per_key else 0
 
     def start(self, setting: Setting) -> Whole:
-        return positions(setting)
+        return positions(setting.connections)
 
     def transition(self, setting: Setting) -> Transition:
         return Transition(self.start(setting), _arrive)

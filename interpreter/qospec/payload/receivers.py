@@ -13,8 +13,9 @@ from typing import TYPE_CHECKING
 from qospec.ciphers.cells import CellCipher
 from qospec.ciphers.esp import GENUINE
 from qospec.engine.arrays import np
+from qospec.engine.kernel import kernel
 from qospec.engine.security.seal import INDEX_BITS, SIZE_BITS, size_in
-from qospec.engine.security.state_vector import jump_of
+from qospec.engine.security.state_vector import POSITIONS, jump_of, oam_vc, positions, user_vc
 from qospec.payload.associations import cell_key, secured
 from qospec.payload.fill import payloads
 from qospec.payload.packets import ip_packets, outer_header
@@ -88,13 +89,14 @@ class CellReceiver:
     def __init__(self, experiment: Experiment, fill: Fill) -> None:
         self._experiment, self._fill = experiment, fill
         self._count = experiment.connections.count
-        self._positions = np.zeros(self._count, np.int64)
+        self._positions = positions(experiment.connections)
         self._streams: tuple[Whole, CellCipher] = np.zeros((0, 3), np.int64), CellCipher(())
 
     def errored(self, items: Items, sender: Whole) -> Truths:
         """Return (n,) which user cells are not what was encrypted."""
         connection, seal = items.batch.connection, items.batch.sealed().seal
-        here = self._followed(connection, seal)
+        here = np.zeros(items.total, np.int64)
+        _follow(connection, seal, self._positions, here)
         found = connection < self._count
         known = np.flatnonzero(found & (sender >= 0))
         for start in range(0, len(known), AT_ONCE_CELLS):
@@ -115,9 +117,14 @@ class CellReceiver:
         together. That none is used twice for encrypting is known where cells are encrypted.
         """
         kinds = np.stack([sender, connection, jump_of(position)], axis=1)
-        keys = (kinds[:, 2] * len(self._experiment.nodes) + kinds[:, 0]) * self._count + kinds[:, 1]
-        _, first, stream = np.unique(keys, return_index=True, return_inverse=True)
-        return self._cipher(kinds[first]).open(stream.reshape(-1), position, cells)
+        one_of_each = np.full(self._count, -1)
+        one_of_each[connection] = np.arange(len(connection))
+        if (kinds == kinds[one_of_each[connection]]).all():  # no VC has jumped
+            used = one_of_each >= 0
+            streams, first = (np.cumsum(used) - 1)[connection], one_of_each[used]
+        else:
+            _, first, streams = np.unique(kinds, axis=0, return_index=True, return_inverse=True)
+        return self._cipher(kinds[first]).open(streams.reshape(-1), position, cells)
 
     def _cipher(self, kinds: Whole) -> CellCipher:
         """Return the streams of (sender, connection, jump); the last ones are kept."""
@@ -126,27 +133,18 @@ class CellReceiver:
             self._streams = kinds, CellCipher(keys)
         return self._streams[1]
 
-    def _followed(self, connection: Indices, seal: Whole) -> Whole:
-        """Return (n,) the position at which each cell is decrypted, and go on behind them.
 
-        It is that of the connection's last OAM cell, or the one before these cells, and one more
-        for each user cell since, its own or of others.
-        """
-        connections = self._experiment.connections
-        users = connections.are_of(["user", "misinserted"], connection)
-        which = np.flatnonzero(users | (connections.are_of(["oam"], connection) & (seal != 0)))
-        found = np.zeros(len(connection), np.int64)
-        if not len(which):
-            return found
-        mine = connection[which].astype(np.int64) % self._count
-        order = np.argsort(mine, kind="stable")
-        of, is_user, brought = mine[order], users[which][order], seal[which][order]
-        first = np.concatenate([[True], of[1:] != of[:-1]])
-        counted = np.cumsum(is_user)
-        since = np.maximum.accumulate(np.where(first | ~is_user, np.arange(len(of)), 0))
-        begin = np.where(is_user[since], self._positions[of] + 1, brought[since])
-        at = begin + counted - counted[since]
-        found[which[order]] = at
-        last = np.concatenate([first[1:], [True]])
-        self._positions[of[last]] = at[last]
-        return found
+@kernel
+def _follow(connection: Indices, seal: Whole, state: Whole, at: Whole) -> None:
+    """Write at which position each user cell is decrypted, and go on behind them.
+
+    An OAM cell brings a position, and each user cell of a VC, though it be of another user, takes
+    the next one.
+    """
+    for i in range(len(connection)):
+        user, oam = user_vc(state, connection[i]), oam_vc(state, connection[i])
+        if user >= 0:
+            state[POSITIONS + user] += 1
+            at[i] = state[POSITIONS + user]
+        elif oam >= 0 and seal[i]:
+            state[POSITIONS + oam] = seal[i]

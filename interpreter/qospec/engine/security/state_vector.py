@@ -14,7 +14,7 @@ from qospec.engine.kernel import kernel
 
 if TYPE_CHECKING:
     from qospec.engine.arrays import Whole
-    from qospec.engine.element import Setting
+    from qospec.engine.items.connections import Connections
 
 USERS, FIRST_OAM, FIRST_MISINSERTED, POSITIONS = range(4)
 """The state: the number of VCs; the connection indices of the OAM cells of the first and of cells
@@ -26,9 +26,8 @@ CELL_BITS = 32
 next OAM cell then leaves behind."""
 
 
-def positions(setting: Setting) -> Whole:
+def positions(connections: Connections) -> Whole:
     """Return the state of either end at the beginning of a trial."""
-    connections = setting.connections
     state = np.zeros(POSITIONS + connections.count, np.int64)
     state[USERS] = connections.count
     state[FIRST_OAM:POSITIONS] = [
