@@ -101,12 +101,10 @@ def capture(trial: Trial, link: Link, file: BinaryIO, most: int | None = None) -
         CaptureError: The trial did not come to the recorded result: the file means nothing then.
     """
     experiment = trial.planned.experiment
-    measurement = experiment.measurement
-    seen = measurement._replace(taps=(*measurement.taps, link.tap))
-    again = experiment._replace(seed=(*experiment.seed, *trial.names), measurement=seen)
+    again = experiment._replace(seed=(*experiment.seed, *trial.names))
     writer = Writer(file, link, trial, most)
     sightings = Sightings(
-        link.tap.place,
+        link.tap,
         experiment.connections.indices,
         lambda items: writer.take(items, sightings.losses),
     )

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from qospec.engine.arrays import Indices, Times, Whole
+    from qospec.engine.experiment import Tap
     from qospec.engine.items.batch import Batch
 
 
@@ -31,26 +32,26 @@ class Sightings:
     """An observer that hands on what passed a place, in order, as soon as its fates are known.
 
     Attributes:
-        place: Where it looks.
+        taps: Where it looks.
         losses: By fate, where items were lost and why; the first stands for those that arrived.
     """
 
-    def __init__(self, place: str, indices: int, take: Callable[[Items], None]) -> None:
+    def __init__(self, tap: Tap, indices: int, take: Callable[[Items], None]) -> None:
         """Begin a trial with so many connection indices; `take` is given the items."""
-        self.place = place
+        self.taps: tuple[Tap, ...] = (tap,)
         self.losses = [""]
         self._take = take
         self._flight = Flight(indices)
         self._began: list[Batch] = []
         self._passed: list[Batch] = []
         self._ended: list[_Ended] = []
-        self._waiting = self._flight.seen(joined(), place)
+        self._waiting = self._flight.seen(joined(), tap.place)
 
     def began(self, batch: Batch) -> None:
         """Number items that are sent; each connection's are sent in order."""
         self._began.append(copied(batch))
 
-    def passed(self, batch: Batch) -> None:
+    def passed(self, place: str, batch: Batch) -> None:  # noqa: ARG002  there is one
         """Keep items that pass."""
         self._passed.append(copied(batch))
 
@@ -78,13 +79,13 @@ class Sightings:
         return self._waiting.total
 
     def _number(self) -> None:
-        began, self._began = joined(*self._began), []
-        self._flight.add(began)
+        self._flight.add(joined(*self._began))
+        self._began = []
 
     def _see(self) -> None:
         passed, self._passed = joined(*self._passed), []
         if passed.count:
-            self._waiting = self._waiting.then(self._flight.seen(passed, self.place))
+            self._waiting = self._waiting.then(self._flight.seen(passed, self.taps[0].place))
 
     def _settle(self) -> None:
         if not self._ended:

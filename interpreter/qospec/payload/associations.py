@@ -11,14 +11,20 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from qospec.ciphers.esp import Association, Rows
 from qospec.ciphers.key import Key
+from qospec.engine.arrays import np
 from qospec.engine.security import association
+from qospec.engine.security.end import SecurityEnd
 from qospec.payload.packets import GATEWAYS
 
 if TYPE_CHECKING:
+    from qospec.ciphers.esp import Opened
     from qospec.engine.arrays import Whole
     from qospec.engine.experiment import Experiment
     from qospec.payload.packets import Bytes
     from qospec.protocol.esp import Esp
+
+CELL_KEY_BYTES = 16
+"""Of a VC."""
 
 
 class Secured(NamedTuple):
@@ -33,17 +39,25 @@ class Secured(NamedTuple):
     def sealed(self, numbers: Whole, packets: Bytes) -> Bytes:
         """Return packets of one size sealed, with these sequence numbers.
 
-        A packet passes a link once, but captures are made again and at several links: so each call
-        has an association of its own, which does not refuse the numbers of another.
+        A packet is encrypted once, but its bytes are made again: for captures at several links, and
+        for each of its copies. So each call has an association of its own, which does not refuse
+        the numbers of another, and a number that occurs twice is that of one packet.
         """
+        numbers, first, of = np.unique(numbers, return_index=True, return_inverse=True)
+        (made,) = self._association().seal(Rows(numbers, packets[first]))
+        return made[of]
+
+    def opened(self, packets: Bytes) -> Opened:
+        """Return what is in sealed packets of one size."""
+        return self._association().open(packets)
+
+    def _association(self) -> Association:
         keys = self.encryption_key, self.integrity_key
-        association = Association(self.esp, self.spi, *keys, self.ends)
-        (made,) = association.seal(Rows(numbers, packets))
-        return made
+        return Association(self.esp, self.spi, *keys, self.ends)
 
 
 def secured(experiment: Experiment, node: int) -> Secured:
-    """Return the association of a node that encrypts."""
+    """Return the association of a node that encrypts packets."""
     path, element = experiment.nodes[node].path, experiment.nodes[node].element
     assert isinstance(element, association.Association)  # noqa: S101 -- as `encrypting` finds
     esp, names = element.esp, (*experiment.seed, "esp", path)
@@ -58,6 +72,15 @@ def secured(experiment: Experiment, node: int) -> Secured:
     )
 
 
+def cell_key(experiment: Experiment, node: int, connection: int, jump: int) -> Key:
+    """Return the key of a VC at a node that encrypts cells, after so many jumps."""
+    path, element = experiment.nodes[node].path, experiment.nodes[node].element
+    assert isinstance(element, SecurityEnd)  # noqa: S101 -- as `encrypting` finds
+    number = element.key_number(jump)
+    names = (*experiment.seed, "cells", path, str(connection), str(number))
+    return Key.drawn(CELL_KEY_BYTES, names)
+
+
 def encrypting(experiment: Experiment, node: int) -> list[int]:
     """Return the nodes that have encrypted what leaves a node: nothing is encrypted twice."""
     before: dict[int, list[int]] = {}
@@ -67,7 +90,7 @@ def encrypting(experiment: Experiment, node: int) -> list[int]:
     while waiting:
         here = waiting.pop()
         element = experiment.nodes[here].element
-        if isinstance(element, association.Association):
+        if isinstance(element, SecurityEnd):
             found += [here] * element.encrypts
             continue
         new = set(before.get(here, ())) - seen
