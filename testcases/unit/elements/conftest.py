@@ -16,7 +16,6 @@ from qospec.engine.items.connections import Connections, Contract
 from qospec.engine.line.clock import Clock
 from qospec.engine.queue.drop_policy import Waiting
 from qospec.engine.random import Draws
-from qospec.protocol.atm import Plane
 from qospec.protocol.marks import MARKS
 from qospec.units import PS_PER_S
 
@@ -60,14 +59,10 @@ class Lab:
 
     @staticmethod
     def setting(
-        *,
-        clock: Clock | None = None,
-        contracts: Sequence[Contract] = (CBR,),
-        planes: Sequence[Plane] = ("user", "oam"),
-        **more: Any,
+        *, clock: Clock | None = None, contracts: Sequence[Contract] = (CBR,), **more: Any
     ) -> Setting:
         """Return what an element finds."""
-        connections = Connections(tuple(contracts), (0,) * len(contracts), planes=tuple(planes))
+        connections = Connections(tuple(contracts), (0,) * len(contracts), planes=("user", "oam"))
         return Setting(connections, Draws(("test",)), clock, **more)
 
     @staticmethod

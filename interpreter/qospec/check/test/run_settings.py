@@ -36,8 +36,6 @@ class RunFields:
     """Whether flows may ask for more than a line carries."""
     common_draws: bool
     """Whether all cases of the test draw the same random numbers."""
-    payload: bool
-    """Whether the bytes of items are made, encrypted, decrypted and compared."""
 
 
 RUN = Kind(
@@ -52,16 +50,13 @@ RUN = Kind(
         "repeat": Parameter("repeat", Domain("integer", 1, MAX_REPEATS), 1),
         "overload": Parameter("overload", Domain("truth"), default=False),
         "common_draws": Parameter("common_draws", Domain("truth"), default=False),
-        "payload": Parameter("payload", Domain("truth"), default=False),
     },
     build=RunFields,
 )
 """`run` has fields like any kind, and is checked like one."""
 
 
-PHASED = replace(
-    RUN, parameters={name: RUN.parameters[name] for name in ("warmup", "repeat", "payload")}
-)
+PHASED = replace(RUN, parameters={name: RUN.parameters[name] for name in ("warmup", "repeat")})
 """Of a test with searches or points: these have the rest."""
 
 
@@ -117,7 +112,6 @@ def run_of(names: CaseScope, evaluator: Evaluator) -> Run | None:
         given["repeat"],
         given.get("overload", False),
         given.get("common_draws", False),
-        given.get("payload", False),
     )
 
 
@@ -142,13 +136,7 @@ def _without_fields_of_phases(body: ast.Body, names: CaseScope, evaluator: Evalu
 
 
 def _phased(given: dict[str, Any]) -> Run:
-    return Run(
-        int(given.get("warmup", 0)),
-        0,
-        given.get("repeat", 1),
-        overload=True,
-        payload=given.get("payload", False),
-    )
+    return Run(int(given.get("warmup", 0)), 0, given.get("repeat", 1), overload=True)
 
 
 def skip_reason(names: CaseScope, evaluator: Evaluator) -> str:

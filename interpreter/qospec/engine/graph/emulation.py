@@ -217,8 +217,7 @@ class _Network:
         sinks = self._sinks(experiment, ports)
         for number, (into, out_of) in enumerate(zip(ports, sinks, strict=True)):
             passages = recorder.passages.of(number, len(out_of))
-            watched = recorder.watched(number)
-            self.runtimes[number].connect(tuple(map(tuple, into)), tuple(out_of), passages, watched)
+            self.runtimes[number].connect(tuple(map(tuple, into)), tuple(out_of), passages)
         self.parts = self._parts(experiment, answering)
 
     def _sinks(self, experiment: Experiment, ports: list[list[list[Link]]]) -> list[list[Sink]]:

@@ -1,1 +1,0 @@
-"""The bytes of items, made behind a run from what each item is: payload, headers, encryption."""
