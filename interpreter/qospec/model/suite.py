@@ -244,8 +244,9 @@ class Run:
     """How a case is run: `measure` begins after `warmup`; `repeat` trials with independent draws.
 
     `overload` says that flows may offer more than a line carries, `common_draws` that all cases
-    of the test have the same random draws. `changes_ps` says when something changes in a trial,
-    since `measure` began, and `restarts` what restarts then.
+    of the test have the same random draws, `payload` that bytes are made behind it. `changes_ps`
+    says when something changes in a trial, since `measure` began, and `restarts` what restarts
+    then.
     """
 
     warmup_ps: int
@@ -253,6 +254,7 @@ class Run:
     repeat: int
     overload: bool = False
     common_draws: bool = False
+    payload: bool = False
     changes_ps: tuple[int, ...] = ()
     restarts: tuple[Restart, ...] = ()
 

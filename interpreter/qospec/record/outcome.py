@@ -139,6 +139,7 @@ def not_run(plan: CasePlan, command: str) -> Document:
             "measure": quantity(Fraction(measure_ps, PS_PER_S), TIME),
             "repeat": run.repeat,
             **({"common_draws": True} if run.common_draws else {}),
+            **({"payload": True} if run.payload else {}),
         },
         "statements": [],
         "metrics": {},

@@ -234,6 +234,7 @@ CASE = {
         "measure": Optional(QUANTITY),
         "repeat": int,
         "common_draws": Optional(bool),
+        "payload": Optional(bool),
     },
     "statements": [STATEMENT],
     "phases": Optional([PHASE]),

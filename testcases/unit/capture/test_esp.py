@@ -10,10 +10,8 @@ from scapy.layers.ipsec import SecurityAssociation
 from scapy.layers.l2 import Ether
 
 from qospec.capture.error import CaptureError
-from qospec.capture.esp import Secured, associations_on, sealing
-from qospec.capture.packets import Flow, frames
-from qospec.capture.payload import Fill
-from qospec.capture.sightings import Items
+from qospec.capture.esp import associations_on, revealed, sealing
+from qospec.capture.packets import frames
 from qospec.ciphers.key import Key
 from qospec.elements.encapsulate import Encapsulate
 from qospec.elements.esp_decrypt import EspDecrypt
@@ -21,6 +19,10 @@ from qospec.elements.esp_encrypt import EspEncrypt
 from qospec.engine.experiment import Experiment, MeasurementSpec, Node, Wire
 from qospec.engine.items.batch import uninitialised
 from qospec.engine.items.connections import Connections
+from qospec.payload.associations import Secured
+from qospec.payload.fill import Fill
+from qospec.payload.flight import Items
+from qospec.payload.packets import Flow
 from qospec.protocol.encapsulation import Encapsulation
 from qospec.protocol.esp import ENCRYPTIONS, INTEGRITIES, Esp
 from qospec.protocol.ip import IPV4_HEADER_BYTES
@@ -123,13 +125,13 @@ def test_two_calls_may_have_the_same_numbers() -> None:
 
 
 def test_a_line_for_a_decoder_shows_the_keys() -> None:
-    assert secured("cbc").revealed() == (
+    assert revealed(secured("cbc")) == (
         '"IPv4","192.0.2.1","198.51.100.2","0x00005678","AES-CBC [RFC3602]",'
         '"0x000102030405060708090a0b0c0d0e0f","HMAC-SHA-1-96 [RFC2404]",'
         '"0x000102030405060708090a0b0c0d0e0f10111213"'
     )
-    assert '"AES-GCM with 16 octet ICV [RFC4106]"' in secured("gcm").revealed()
-    assert secured("gcm").revealed().endswith(',"NULL",""')
+    assert '"AES-GCM with 16 octet ICV [RFC4106]"' in revealed(secured("gcm"))
+    assert revealed(secured("gcm")).endswith(',"NULL",""')
     assert "0x0001" not in repr(secured("gcm"))
 
 

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from functools import cached_property
-from typing import Annotated, ClassVar, cast
+from typing import Annotated, cast
 
 from qospec.catalogue.kinds import Boolean, Domain
 from qospec.dataclass import dataclass
-from qospec.engine.element import Element
+from qospec.engine.security.end import SecurityEnd
 from qospec.engine.security.seal import LARGEST_INDEX, LEAST_INDEX
 from qospec.protocol.esp import ENCRYPTIONS, FAMILIES, INTEGRITIES, MODES, Esp, Family, Mode
 
@@ -19,11 +19,8 @@ Index = Annotated[int, Domain("integer", LEAST_INDEX, LARGEST_INDEX)]
 
 
 @dataclass(frozen=True)
-class Association(Element):
+class Association(SecurityEnd):
     """One end of a security association."""
-
-    encrypts: ClassVar[bool] = False
-    """Whether it is the sending end; captures look for those ahead of a link."""
 
     encryption: EncryptionName
     """The transform that encrypts; those with `gcm` authenticate, too."""
