@@ -244,8 +244,9 @@ class Run:
     """How a case is run: `measure` begins after `warmup`; `repeat` trials with independent draws.
 
     `overload` says that flows may offer more than a line carries, `common_draws` that all cases
-    of the test have the same random draws. `changes_ps` says when something changes in a trial,
-    since `measure` began, and `restarts` what restarts then.
+    of the test have the same random draws, `payload` that bytes are made behind it. `changes_ps`
+    says when something changes in a trial, since `measure` began, and `restarts` what restarts
+    then.
     """
 
     warmup_ps: int
@@ -253,6 +254,7 @@ class Run:
     repeat: int
     overload: bool = False
     common_draws: bool = False
+    payload: bool = False
     changes_ps: tuple[int, ...] = ()
     restarts: tuple[Restart, ...] = ()
 
@@ -372,8 +374,13 @@ class GoalResult(NamedTuple):
 
     @property
     def regular(self) -> bool:
-        """Return whether both bounds exist and are as close as the goal's width."""
-        return self.complete and self.lower is not None and self.upper is not None
+        """Return whether both bounds exist, are near, and no load above them was good.
+
+        RFC 9971 asks only for the bounds; where loss is not monotone in load, they are one of
+        several knees.
+        """
+        both = self.lower is not None and self.upper is not None
+        return self.complete and both and self.inversion is None
 
 
 def only_reports(cases: Iterable[Case]) -> bool:

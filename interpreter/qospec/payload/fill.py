@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from qospec.capture.sightings import Items
+    from qospec.payload.flight import Items
 
 MARK = b"QOS1"
 LABEL_BYTES = 24
