@@ -132,7 +132,7 @@ def forgetful(arrivals, pcr, cdvt=0):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("seed", ["0", "1", "2"])
+@pytest.mark.parametrize("seed", ["0", "1"])
 def test_a_wrong_policer_is_found_with_the_three_cells_that_it_needs(found, seed) -> None:
     wrong = {**FUNCTIONS, "police": forgetful}
     (finding,) = found(POLICED, Block(0, 300, seed), wrong).findings
