@@ -32,7 +32,10 @@ from qospec.dropping.threshold import Threshold
 from qospec.dropping.wred import Wred
 from qospec.elements.esp_decrypt import EspDecrypt
 from qospec.elements.esp_encrypt import EspEncrypt
+from qospec.elements.fragment import Fragment
+from qospec.elements.reassemble import Reassemble
 from qospec.engine.element import Setting
+from qospec.engine.event.process import process_of
 from qospec.engine.items.batch import FOREVER_PS, Batch
 from qospec.engine.items.connections import Connections, Contract
 from qospec.engine.line.clock import Clock
@@ -119,6 +122,8 @@ lifetimes = st.none() | st.builds(
     st.sampled_from([1, 2, 7, 300, SLOT_PS, 10**9]),
     st.sampled_from(["packet", "byte", "time"]),
 )
+MTU_BYTES = 576
+"""Of packets that are reassembled."""
 curves = st.sampled_from(
     [1, SLOT_PS, Curve(((64, SLOT_PS), (200, 1))), Curve(((53, 1), (64, 5), (65, 10**9 + 1)))]
 )
@@ -286,6 +291,19 @@ def encrypted(element: EspDecrypt, setting: Setting, batch: Batch, order: list[i
     return batch.with_seals(np.where(clear, 0, batch.seal))
 
 
+def fragmented(setting: Setting, batch: Batch, order: list[int]) -> Batch:
+    """Return packets in fragments as they arrive: some are missing, some overtake others."""
+    if "fragments" not in setting.connections.planes:
+        return batch
+    batch = batch._replace(
+        sent_ps=batch.sent_ps * 1_000,
+        connection=batch.connection % np.int32(setting.connections.count),
+    )
+    cut = process_of(Fragment(MTU_BYTES), setting)((batch,), FOREVER_PS).departures[0]
+    came = cut.select(np.array([n for n in order if n < cut.count], np.int64)).part(0, batch.count)
+    return came.moved(batch.at_ps[: came.count])
+
+
 def _rekeyed(element: EspDecrypt, seal: Any) -> Any:
     """Return the seals of packets of which each three have an association of their own."""
     indices, last = element.indices, len(element.indices) - 1
@@ -311,6 +329,8 @@ def examples(draw: st.DrawFn, kind: Kind) -> Example:
         first = sum(batch.count for batch in arrivals)
         indices = setting.connections.indices
         batch = draw(coming(indices, setting.clock, first, marks))
+        if isinstance(element, Reassemble):
+            batch = fragmented(setting, batch, draw(st.permutations(range(60))))
         if isinstance(element, EspDecrypt):
             batch = encrypted(element, setting, batch, draw(st.permutations(range(batch.count))))
         arrivals.append(batch)

@@ -14,6 +14,7 @@ from qospec.engine.security.seal import index_in
 from qospec.payload.fill import Fill
 from qospec.payload.flight import ARRIVED
 from qospec.payload.packets import flows_of
+from qospec.protocol.marks import MORE_FRAGMENTS
 from qospec.version import VERSION
 
 if TYPE_CHECKING:
@@ -46,6 +47,7 @@ class Writer:
         self.written = 0
         self.indices: set[int] = set()
         self._file, self._most = file, most
+        self._link, self._connections = link.name, experiment.connections
         self._names = _names(experiment)
         self._first = _first_of_each(experiment)
         fill = Fill.of(seed)
@@ -68,6 +70,7 @@ class Writer:
 
     def take(self, items: Items, losses: Sequence[str]) -> None:
         """Write the next items; `losses` says by fate where they were lost."""
+        self._refuse_fragments(items)
         room = items.total if self._most is None else self._most - self.written
         items = items.part(0, max(0, min(room, items.total)))
         for start in range(0, items.total, MOST_AT_ONCE):
@@ -76,6 +79,15 @@ class Writer:
             self._file.write(pcapng.packets(part.batch.at_ps, self._bytes(part), comments))
         self.written += items.total
         self.indices.update(map(index_in, items.batch.sealed().seal.tolist()))
+
+    def _refuse_fragments(self, items: Items) -> None:
+        """Raise CaptureError if packets are cut here: then bytes would follow from others."""
+        cut = self._connections.are_of(["fragments"], items.batch.connection)
+        if (cut | (items.batch.marks & MORE_FRAGMENTS > 0)).any():
+            raise CaptureError(
+                f"fragments go over `{self._link}`, and captures of fragments are not built: take a"
+                " link ahead of `fragment` or behind `reassemble`"
+            )
 
     def _comment(
         self,
