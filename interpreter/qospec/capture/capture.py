@@ -11,6 +11,7 @@ from qospec.capture.error import CaptureError
 from qospec.capture.sightings import Sightings
 from qospec.engine.arrays import np
 from qospec.engine.graph import emulation
+from qospec.engine.security.seal import index_in
 from qospec.payload.fill import Fill
 from qospec.payload.flight import ARRIVED
 from qospec.payload.packets import flows_of
@@ -35,6 +36,7 @@ class Writer:
     Attributes:
         written: How many.
         encryption: What encrypts cells; None of packets.
+        indices: Of the associations that have encrypted packets; 0 for those in the clear.
     """
 
     def __init__(self, file: BinaryIO, link: Link, trial: Trial, most: int | None) -> None:
@@ -45,6 +47,7 @@ class Writer:
         framed = None if link.node.clock is None else link.node.clock.encapsulation
         self.written = 0
         self.encryption: CellEncryption | None = None
+        self.indices: set[int] = set()
         self._file, self._most = file, most
         self._experiment, self._link = experiment, link
         self._names = _names(experiment)
@@ -78,11 +81,14 @@ class Writer:
             comments = [self._comment(losses, *each) for each in _rows(part)]
             self._file.write(pcapng.packets(part.batch.at_ps, self._bytes(part), comments))
         self.written += items.total
+        if self.encryption is None:
+            self.indices.update(map(index_in, items.batch.sealed().seal.tolist()))
 
     def keys(self) -> str:
         """Return the keys of what was written, as a table."""
         if self.encryption is None:
-            return esp.key_table(self._experiment, self._link)
+            lines = esp.key_lines(self._experiment, self._link)
+            return "".join(line for index, line in lines.items() if index in self.indices)
         return self.encryption.key_table(self._addresses.paths, self._addresses.channels)
 
     def _comment(
@@ -107,7 +113,7 @@ def _rows(items: Items) -> zip[tuple[int, int, int, int, int]]:
 
 
 def capture(trial: Trial, link: Link, file: BinaryIO, most: int | None = None) -> Writer:
-    """Write what goes over a link in a trial; return what wrote it.
+    """Write what goes over a link in a trial; return what has written it.
 
     Raises:
         CaptureError: The trial did not come to the recorded result: the file means nothing then.

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 from qospec.ciphers.esp import GENUINE
 from qospec.engine.arrays import np
 from qospec.engine.kernel import kernel
-from qospec.engine.security.seal import INDEX_BITS, SIZE_BITS, size_in
+from qospec.engine.security.seal import INDEX_BITS, SIZE_BITS, index_in, size_in
 from qospec.engine.security.state_vector import POSITIONS, oam_vc, positions, user_vc
 from qospec.payload.associations import secured
 from qospec.payload.fill import payloads
@@ -50,7 +50,7 @@ class PacketReceiver:
         for mine, flow in self._alike(items, sender):
             alike = items.where(mine)
             seal = alike.batch.seal
-            association = self._associations(int(sender[mine[0]]))
+            association = self._associations(int(sender[mine[0]]))[index_in(int(seal[0]))]
             plain = self._plain(alike, flow, size_in(int(seal[0])))
             opened = association.opened(association.sealed(seal >> INDEX_BITS + SIZE_BITS, plain))
             same = (opened.faults == GENUINE) & (opened.size_bytes == plain.shape[1])

@@ -1,4 +1,4 @@
-"""`qos pcap` of encrypted cells: a receiver with their keys, which reads OAM cells, decrypts them."""
+"""`qos pcap` of encrypted cells: with the keys, and what OAM cells announce, they are decrypted."""
 
 import io
 import stat
