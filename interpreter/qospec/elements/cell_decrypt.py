@@ -12,6 +12,7 @@ from qospec.engine.event.transition import CONNECTION, DONE, SEAL, Transition, l
 from qospec.engine.items.partition import split
 from qospec.engine.kernel import kernel
 from qospec.engine.security.end import SecurityEnd
+from qospec.engine.security.seal import TAMPERED, UNTAMPERED
 from qospec.engine.security.state_vector import END_OAM, FIRST_OAM, POSITIONS, positions
 
 if TYPE_CHECKING:
@@ -53,7 +54,7 @@ class CellDecrypt(SecurityEnd):
         batch = arrivals[0].sealed()
         garbled = np.empty(batch.count, np.uint8)
         count = _decrypt(batch.connection, batch.seal, state, garbled)
-        opened = batch.with_seals(np.zeros(batch.count, np.int64))
+        opened = batch.with_seals(batch.seal & TAMPERED)
         kept, lost = split(opened, garbled, count)
         return Step((kept,), (until_ps,), (Loss("undecipherable", lost),) if count else ())
 
@@ -62,7 +63,7 @@ class CellDecrypt(SecurityEnd):
 def _arrive(state: Whole, items: Whole, item: int, port: int, now_ps: int, out: Whole) -> int:
     """Send a cell on at once, decrypted, or lose it; see `engine.event.transition`."""
     is_garbled = _is_garbled(state, items[item, CONNECTION], items[item, SEAL])
-    items[item, SEAL] = 0
+    items[item, SEAL] &= TAMPERED
     if is_garbled:
         lose(out, 0, item)
     else:
@@ -85,7 +86,7 @@ def _is_garbled(state: Whole, connection: int, seal: int) -> bool:
     """Return whether a cell was encrypted at another position than that of this end."""
     if connection < len(state) - POSITIONS:
         state[POSITIONS + connection] += 1
-        return seal != state[POSITIONS + connection]  # type: ignore[no-any-return]
-    if seal and state[FIRST_OAM] <= connection < state[END_OAM]:
+        return seal & UNTAMPERED != state[POSITIONS + connection]  # type: ignore[no-any-return]
+    if seal > 0 and state[FIRST_OAM] <= connection < state[END_OAM]:
         state[POSITIONS + connection - state[FIRST_OAM]] = seal
     return False

@@ -12,7 +12,7 @@ from qospec.engine.event.transition import DONE, SEAL, SIZE, Transition, grow, l
 from qospec.engine.items.partition import split
 from qospec.engine.kernel import kernel, part
 from qospec.engine.security.association import Association
-from qospec.engine.security.seal import index_in, number_in, size_in
+from qospec.engine.security.seal import TAMPERED, index_in, number_in, size_in
 from qospec.protocol import replay
 
 if TYPE_CHECKING:
@@ -23,11 +23,11 @@ if TYPE_CHECKING:
 
 Window = Annotated[int, Domain("integer", replay.LEAST_SIZE, 4_096)]
 
-CAUSES = ("unprotected", "unknown_association", "replayed", "behind_window")
-ACCEPTED, UNPROTECTED, UNKNOWN, REPLAYED, BEHIND = range(5)
+CAUSES = ("unprotected", "unknown_association", "replayed", "behind_window", "tampered")
+ACCEPTED, UNPROTECTED, UNKNOWN, REPLAYED, BEHIND, CHANGED = range(6)
 """What a packet is; but for the first, the number of a cause and 1."""
-SPI, WINDOW = 0, 1
-"""The state: the index, then the window."""
+SPI, AUTHENTICATES, WINDOW = 0, 1, 2
+"""The state: the index, whether the transforms authenticate, then the window."""
 
 _examine, _enter = kernel(replay.examine), kernel(replay.enter)
 
@@ -44,12 +44,13 @@ class EspDecrypt(Association):
     What comes in the clear is lost as `unprotected`, what has another index as
     `unknown_association`, what was accepted before as `replayed`. A packet that others have
     overtaken by as many numbers as the window has is lost as `behind_window`, as it may have been
-    accepted before: this happens behind queues that reorder the packets of an association.
+    accepted before: this happens behind queues that reorder the packets of an association. What was
+    changed on the way is lost as `tampered`, unless nothing authenticates.
 
     Its marks stay those of the outer header, which `esp_encrypt` has copied.
 
     Not modelled: a mark that the packet had before a device on the way changed that of the outer
-    header; the time that it takes, which a `processor` has; packets that were changed on the way.
+    header; the time that it takes, which a `processor` has.
     """
 
     replay_window: Window = replay.SIZE
@@ -62,7 +63,7 @@ class EspDecrypt(Association):
 
     def start(self, setting: Setting) -> Whole:
         state = np.zeros(WINDOW + replay.FIRST_SLOT + self.replay_window, np.int64)
-        state[SPI] = self.spi
+        state[SPI], state[AUTHENTICATES] = self.spi, self.esp.icv_bytes > 0
         return state
 
     def transition(self, setting: Setting) -> Transition:
@@ -73,7 +74,7 @@ class EspDecrypt(Association):
         batch = arrivals[0].sealed()
         outcome, size_bytes = np.empty(batch.count, np.uint8), np.empty_like(batch.size_bytes)
         refused = _decrypt(batch.seal, state, outcome, size_bytes)
-        unprotected = batch.with_seals(np.zeros(batch.count, np.int64))
+        unprotected = batch.with_seals(batch.seal & TAMPERED)
         came, lost = split(batch, outcome, refused)
         opened, _ = split(unprotected.with_sizes(size_bytes), outcome, refused)
         causes = outcome[outcome != ACCEPTED]
@@ -93,7 +94,7 @@ def _arrive(state: Whole, items: Whole, item: int, port: int, now_ps: int, out: 
     if outcome != ACCEPTED:
         lose(out, outcome - 1, item)
         return DONE
-    items[item, SEAL] = 0
+    items[item, SEAL] = seal & TAMPERED
     grow(out, item, size_in(seal) - items[item, SIZE])
     send(out, 0, item, now_ps)
     return DONE
@@ -113,7 +114,7 @@ def _decrypt(seal: Whole, state: Whole, outcome: Marks, size_bytes: Sizes) -> in
 @kernel
 def _outcome(state: Whole, seal: int) -> int:
     """Return what a packet is, and remember it if it is accepted."""
-    if seal == 0:
+    if number_in(seal) == 0:
         return UNPROTECTED
     if index_in(seal) != state[SPI]:
         return UNKNOWN
@@ -121,5 +122,7 @@ def _outcome(state: Whole, seal: int) -> int:
     found = _examine(window, number)
     if found != replay.FRESH:
         return REPLAYED if found == replay.REPLAYED else BEHIND
+    if seal < 0 and state[AUTHENTICATES]:
+        return CHANGED
     _enter(window, number)
     return ACCEPTED
