@@ -4,7 +4,7 @@ Bounds are drawn, too, so a new element is tested at them without further code.
 """
 
 from collections.abc import Callable
-from dataclasses import astuple
+from dataclasses import fields
 from fractions import Fraction
 from typing import Any, NamedTuple
 
@@ -20,6 +20,7 @@ from qospec.catalogue.kinds import (
     Domain,
     Duration,
     Kind,
+    Lifetime,
     Load,
     Parameter,
     SizeMix,
@@ -37,7 +38,8 @@ from qospec.engine.items.connections import Connections, Contract
 from qospec.engine.line.clock import Clock
 from qospec.engine.queue.drop_policy import Waiting
 from qospec.engine.random import Draws
-from qospec.engine.security.seal import LARGEST_INDEX, LEAST_INDEX
+from qospec.engine.security.association import Association
+from qospec.engine.security.seal import LARGEST_INDEX, LEAST_INDEX, number_in, seal_of, size_in
 from qospec.protocol.atm import PLANES, Plane
 from qospec.protocol.encapsulation import Encapsulation
 
@@ -60,7 +62,8 @@ def values(parameter: Parameter) -> st.SearchStrategy[Any]:
     """Return values of a field: its bounds, and what is usual."""
     domain = parameter.domain
     if domain.name in USUAL:
-        return st.sampled_from(_within(domain, USUAL[domain.name]))
+        usual = _within(domain, USUAL[domain.name])
+        return st.sampled_from([None, *usual] if parameter.default is None else usual)
     return OTHERS[domain.name](parameter)
 
 
@@ -111,6 +114,11 @@ loads = st.sampled_from([Load(Fraction(64_000), "ip"), Load(Fraction(1_000, 7), 
 mixes = st.builds(
     SizeMix, st.sampled_from([((64, 1),), ((40, 7), (1_500, 1))]), st.just("ip"), st.booleans()
 )
+lifetimes = st.none() | st.builds(
+    Lifetime,
+    st.sampled_from([1, 2, 7, 300, SLOT_PS, 10**9]),
+    st.sampled_from(["packet", "byte", "time"]),
+)
 curves = st.sampled_from(
     [1, SLOT_PS, Curve(((64, SLOT_PS), (200, 1))), Curve(((53, 1), (64, 5), (65, 10**9 + 1)))]
 )
@@ -138,6 +146,7 @@ OTHERS: dict[str, Callable[[Parameter], st.SearchStrategy[Any]]] = {
     "buffer": lambda _: buffers,
     "limits by mark": lambda _: _by_mark(buffers),
     "ratios by mark": lambda _: _by_mark(ratios),
+    "lifetime": lambda _: lifetimes,
     "load": lambda _: loads,
     "size mix": lambda _: mixes,
     "curve": lambda _: curves,
@@ -188,13 +197,13 @@ def policies(draw: st.DrawFn, limit: Buffer) -> Any:
 @st.composite
 def elements(draw: st.DrawFn, kind: Kind) -> Any:
     """Draw an element with consistent fields."""
-    fields = {name: draw(values(parameter)) for name, parameter in kind.parameters.items()}
+    given = {name: draw(values(parameter)) for name, parameter in kind.parameters.items()}
     if kind.open_fields:
-        fields["classes"] = NAMES
-    if "drop" in fields and "limit" in fields:
-        fields["drop"] = draw(policies(fields["limit"]))
+        given["classes"] = NAMES
+    if "drop" in given and "limit" in given:
+        given["drop"] = draw(policies(given["limit"]))
     try:
-        return kind.build(**fields)
+        return kind.build(**given)
     except ValueError:
         reject()
 
@@ -259,20 +268,32 @@ def coming(
 def encrypted(element: EspDecrypt, setting: Setting, batch: Batch, order: list[int]) -> Batch:
     """Return packets as they arrive from the other end, overtaken by each other on the way.
 
-    Of each four one comes in the clear, and one has another index.
+    Of each four one comes in the clear, and one has another index. If associations are replaced,
+    each has three packets.
     """
     other = LARGEST_INDEX if element.spi < LARGEST_INDEX else LEAST_INDEX
     made = []
+    agreed = {each.name: getattr(element, each.name) for each in fields(Association)}
     for spi in (element.spi, other):
-        sender = EspEncrypt(*astuple(element)[:-2], spi)
+        sender = EspEncrypt(**agreed | {"spi": spi})
         (left,) = sender.process(sender.start(setting), (batch,), FOREVER_PS).departures
         made.append(left)
-    seal, again = made[0].seal, np.arange(batch.count) % 7 == 6
+    seal, again = _rekeyed(element, made[0].seal), np.arange(batch.count) % 7 == 6
     seal = np.where(np.arange(batch.count) % 4 == 3, made[1].seal, np.where(again, seal[:1], seal))
     size_bytes = np.where(again, made[0].size_bytes[:1], made[0].size_bytes)
     batch = batch.with_seals(seal[order]).with_sizes(size_bytes[order].astype(np.int32))
     clear = np.arange(batch.count) % 5 == 4
     return batch.with_seals(np.where(clear, 0, batch.seal))
+
+
+def _rekeyed(element: EspDecrypt, seal: Any) -> Any:
+    """Return the seals of packets of which each three have an association of their own."""
+    indices, last = element.indices, len(element.indices) - 1
+    found = [
+        seal_of(number_in(each), indices[min(n // 3, last)], size_in(each))
+        for n, each in enumerate(seal.tolist())
+    ]
+    return np.array(found, np.int64)
 
 
 def _column(among: Any, count: int) -> st.SearchStrategy[list[int]]:

@@ -179,11 +179,12 @@ WRONG = [
         (
             "lost_oam_cells_garble_whole_intervals:count=1",
             "a_lost_user_cell_garbles_the_rest_of_the_interval:number=1_500",
+            "a_misinserted_cell_garbles_the_rest_of_the_interval:number=1_500",
             "a_burst_of_losses:oam=3",
             "connections_are_independent",
             "policing_of_oam_cells:oam_policing=joint",
         ),
-        {"garbled", "the_rest_is_decrypted", "all_or_nothing"},
+        {"garbled", "nobody_gets_them", "the_rest_is_decrypted", "all_or_nothing"},
     ),
     Wrong(
         "encryption.deaf",

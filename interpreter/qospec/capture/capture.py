@@ -10,6 +10,7 @@ from qospec.capture.error import CaptureError
 from qospec.capture.sightings import Sightings
 from qospec.engine.arrays import np
 from qospec.engine.graph import emulation
+from qospec.engine.security.seal import index_in
 from qospec.payload.fill import Fill
 from qospec.payload.flight import ARRIVED
 from qospec.payload.packets import flows_of
@@ -33,6 +34,7 @@ class Writer:
 
     Attributes:
         written: How many.
+        indices: Of the associations that have encrypted them; 0 for those in the clear.
     """
 
     def __init__(self, file: BinaryIO, link: Link, trial: Trial, most: int | None) -> None:
@@ -42,6 +44,7 @@ class Writer:
         seed = (*experiment.seed, *trial.names)
         framed = None if link.node.clock is None else link.node.clock.encapsulation
         self.written = 0
+        self.indices: set[int] = set()
         self._file, self._most = file, most
         self._names = _names(experiment)
         self._first = _first_of_each(experiment)
@@ -72,6 +75,7 @@ class Writer:
             comments = [self._comment(losses, *each) for each in _rows(part)]
             self._file.write(pcapng.packets(part.batch.at_ps, self._bytes(part), comments))
         self.written += items.total
+        self.indices.update(map(index_in, items.batch.sealed().seal.tolist()))
 
     def _comment(
         self,
@@ -94,8 +98,8 @@ def _rows(items: Items) -> zip[tuple[int, int, int, int, int]]:
     return zip(*(column.tolist() for column in columns), strict=True)
 
 
-def capture(trial: Trial, link: Link, file: BinaryIO, most: int | None = None) -> int:
-    """Write what goes over a link in a trial; return the number of packets.
+def capture(trial: Trial, link: Link, file: BinaryIO, most: int | None = None) -> Writer:
+    """Write what goes over a link in a trial; return what has written it.
 
     Raises:
         CaptureError: The trial did not come to the recorded result: the file means nothing then.
@@ -114,7 +118,7 @@ def capture(trial: Trial, link: Link, file: BinaryIO, most: int | None = None) -
     difference = trial.differs(observation)
     if difference:
         raise CaptureError(f"the trial did not come to the recorded result: {difference}")
-    return writer.written
+    return writer
 
 
 def _names(experiment: Experiment) -> list[str]:

@@ -13,7 +13,7 @@ from qospec.engine.items.partition import split
 from qospec.engine.kernel import kernel
 from qospec.engine.security.end import SecurityEnd
 from qospec.engine.security.seal import TAMPERED, UNTAMPERED
-from qospec.engine.security.state_vector import END_OAM, FIRST_OAM, POSITIONS, positions
+from qospec.engine.security.state_vector import POSITIONS, oam_vc, positions, user_vc
 
 if TYPE_CHECKING:
     from qospec.engine.arrays import Indices, Marks, Whole
@@ -45,7 +45,7 @@ class CellDecrypt(SecurityEnd):
     keeps_spacing = True
 
     def start(self, setting: Setting) -> Whole:
-        return positions(setting)
+        return positions(setting.connections)
 
     def transition(self, setting: Setting) -> Transition:
         return Transition(self.start(setting), _arrive, losses=(("", "undecipherable"),))
@@ -84,9 +84,11 @@ def _decrypt(connection: Indices, seal: Whole, state: Whole, garbled: Marks) -> 
 @kernel
 def _is_garbled(state: Whole, connection: int, seal: int) -> bool:
     """Return whether a cell was encrypted at another position than that of this end."""
-    if connection < len(state) - POSITIONS:
-        state[POSITIONS + connection] += 1
-        return seal & UNTAMPERED != state[POSITIONS + connection]  # type: ignore[no-any-return]
-    if seal > 0 and state[FIRST_OAM] <= connection < state[END_OAM]:
-        state[POSITIONS + connection - state[FIRST_OAM]] = seal
+    vc = user_vc(state, connection)
+    if vc >= 0:
+        state[POSITIONS + vc] += 1
+        return seal & UNTAMPERED != state[POSITIONS + vc]  # type: ignore[no-any-return]
+    vc = oam_vc(state, connection)
+    if vc >= 0 and seal > 0:
+        state[POSITIONS + vc] = seal
     return False

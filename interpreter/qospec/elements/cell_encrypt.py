@@ -12,11 +12,11 @@ from qospec.engine.event.transition import CONNECTION, DONE, SEAL, Transition, s
 from qospec.engine.kernel import kernel
 from qospec.engine.security.end import SecurityEnd
 from qospec.engine.security.state_vector import (
-    END_OAM,
-    FIRST_OAM,
     POSITIONS,
     after_jump,
+    oam_vc,
     positions,
+    user_vc,
 )
 
 if TYPE_CHECKING:
@@ -56,7 +56,7 @@ class CellEncrypt(SecurityEnd):
         return jump // self.oam_cells_per_key if self.oam_cells_per_key else 0
 
     def start(self, setting: Setting) -> Whole:
-        return positions(setting)
+        return positions(setting.connections)
 
     def transition(self, setting: Setting) -> Transition:
         return Transition(self.start(setting), _arrive)
@@ -89,11 +89,12 @@ def _next_seal(state: Whole, connection: int) -> int:
 
     It is 0 for what is not encrypted.
     """
-    if connection < len(state) - POSITIONS:
-        state[POSITIONS + connection] += 1
-        return state[POSITIONS + connection]  # type: ignore[no-any-return]
-    if state[FIRST_OAM] <= connection < state[END_OAM]:
-        vc = POSITIONS + connection - state[FIRST_OAM]
-        state[vc] = after_jump(state[vc])
-        return state[vc]  # type: ignore[no-any-return]
+    vc = user_vc(state, connection)
+    if vc >= 0:
+        state[POSITIONS + vc] += 1
+        return state[POSITIONS + vc]  # type: ignore[no-any-return]
+    vc = oam_vc(state, connection)
+    if vc >= 0:
+        state[POSITIONS + vc] = after_jump(state[POSITIONS + vc])
+        return state[POSITIONS + vc]  # type: ignore[no-any-return]
     return 0

@@ -374,8 +374,13 @@ class GoalResult(NamedTuple):
 
     @property
     def regular(self) -> bool:
-        """Return whether both bounds exist and are as close as the goal's width."""
-        return self.complete and self.lower is not None and self.upper is not None
+        """Return whether both bounds exist, are near, and no load above them was good.
+
+        RFC 9971 asks only for the bounds; where loss is not monotone in load, they are one of
+        several knees.
+        """
+        both = self.lower is not None and self.upper is not None
+        return self.complete and both and self.inversion is None
 
 
 def only_reports(cases: Iterable[Case]) -> bool:

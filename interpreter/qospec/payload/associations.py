@@ -2,7 +2,8 @@
 
 Times and sizes are those of the emulation; only the bytes are computed here, from what the device
 that encrypted a packet has noted of it: index of the association, sequence number, size inside.
-Keys are drawn from the seed, for each device that encrypts its own.
+Keys are drawn from the seed, for each device that encrypts its own, and for each successor of its
+association.
 """
 
 from __future__ import annotations
@@ -62,16 +63,24 @@ class Secured(NamedTuple):
         return Association(self.esp, self.spi, *keys, self.ends)
 
 
-def secured(experiment: Experiment, node: int) -> Secured:
-    """Return the association of a node that encrypts packets."""
+def secured(experiment: Experiment, node: int) -> dict[int, Secured]:
+    """Return by index the association of a node that encrypts, and those that may follow it."""
     path, element = experiment.nodes[node].path, experiment.nodes[node].element
     assert isinstance(element, association.Association)  # noqa: S101 -- as `encrypting` finds
-    esp, names = element.esp, (*experiment.seed, "esp", path)
+    names = (*experiment.seed, "esp", path)
+    return {
+        index: _drawn(element.esp, index, (*names, f"successor {count}") if count else names)
+        for count, index in enumerate(element.indices)
+    }
+
+
+def _drawn(esp: Esp, index: int, names: tuple[str, ...]) -> Secured:
+    """Return an association with the keys that belong to its names."""
     encryption, integrity = esp.encryption, esp.integrity
     ends = b"".join(each.packed for each in GATEWAYS[esp.family]) if esp.mode == "tunnel" else b""
     return Secured(
         esp,
-        element.spi,
+        index,
         Key.drawn(encryption.key_bytes + encryption.salt_bytes, (*names, "encryption")),
         Key.drawn(integrity.key_bytes, (*names, "integrity")) if integrity else None,
         ends,

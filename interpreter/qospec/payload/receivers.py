@@ -14,8 +14,15 @@ from qospec.ciphers.cells import CellCipher
 from qospec.ciphers.esp import GENUINE
 from qospec.engine.arrays import np
 from qospec.engine.kernel import kernel
-from qospec.engine.security.seal import INDEX_BITS, LARGEST_NUMBER, SIZE_BITS, UNTAMPERED, size_in
-from qospec.engine.security.state_vector import jump_of
+from qospec.engine.security.seal import (
+    INDEX_BITS,
+    LARGEST_NUMBER,
+    SIZE_BITS,
+    UNTAMPERED,
+    index_in,
+    size_in,
+)
+from qospec.engine.security.state_vector import POSITIONS, jump_of, oam_vc, positions, user_vc
 from qospec.payload.associations import cell_key, secured
 from qospec.payload.fill import payloads, tampered
 from qospec.payload.packets import ip_packets, outer_header
@@ -50,7 +57,7 @@ class PacketReceiver:
         for mine, flow in self._alike(items, sender):
             alike = items.where(mine)
             seal = alike.batch.seal
-            association = self._associations(int(sender[mine[0]]))
+            association = self._associations(int(sender[mine[0]]))[index_in(int(seal[0]))]
             plain = self._plain(alike, flow, size_in(int(seal[0])))
             sealed = association.sealed(seal >> INDEX_BITS + SIZE_BITS & LARGEST_NUMBER, plain)
             opened = association.opened(association.tampered(sealed, seal < 0))
@@ -88,19 +95,16 @@ class CellReceiver:
     """The receiving end of the encryption of cells."""
 
     def __init__(self, experiment: Experiment, fill: Fill) -> None:
-        connections = experiment.connections
-        self._experiment, self._fill, self._count = experiment, fill, connections.count
-        self._first_oam = (
-            connections.index(0, "oam") if "oam" in connections.planes else connections.indices
-        )
-        self._positions = np.zeros(self._count, np.int64)
+        self._experiment, self._fill = experiment, fill
+        self._count = experiment.connections.count
+        self._positions = positions(experiment.connections)
         self._streams: tuple[Whole, CellCipher] = np.zeros((0, 3), np.int64), CellCipher(())
 
     def errored(self, items: Items, sender: Whole) -> Truths:
         """Return (n,) which user cells are not what was encrypted."""
         connection, seal = items.batch.connection, items.batch.sealed().seal
         here = np.zeros(items.total, np.int64)
-        _follow(connection, seal, self._first_oam, self._positions, here)
+        _follow(connection, seal, self._positions, here)
         found = connection < self._count
         known = np.flatnonzero(found & (sender >= 0))
         for start in range(0, len(known), AT_ONCE_CELLS):
@@ -141,16 +145,16 @@ class CellReceiver:
 
 
 @kernel
-def _follow(connection: Indices, seal: Whole, first_oam: int, positions: Whole, at: Whole) -> None:
+def _follow(connection: Indices, seal: Whole, state: Whole, at: Whole) -> None:
     """Write at which position each user cell is decrypted, and go on behind them.
 
-    An OAM cell brings a position, and each user cell takes the next one.
+    An OAM cell brings a position, and each user cell of a VC, though it be of another user, takes
+    the next one.
     """
-    count = len(positions)
     for i in range(len(connection)):
-        of = connection[i]
-        if of < count:
-            positions[of] += 1
-            at[i] = positions[of]
-        elif seal[i] > 0 and first_oam <= of < first_oam + count:
-            positions[of - first_oam] = seal[i]
+        user, oam = user_vc(state, connection[i]), oam_vc(state, connection[i])
+        if user >= 0:
+            state[POSITIONS + user] += 1
+            at[i] = state[POSITIONS + user]
+        elif oam >= 0 and seal[i] > 0:
+            state[POSITIONS + oam] = seal[i]

@@ -5,6 +5,7 @@ import pytest
 
 from qospec.elements.cell_decrypt import CellDecrypt
 from qospec.elements.cell_encrypt import CellEncrypt
+from qospec.engine.items.batch import joined
 
 VC, OAM = 0, 2
 """The connection index of the cells of the first of two VCs, and of its OAM cells."""
@@ -48,6 +49,17 @@ def test_a_cell_that_was_inserted_on_the_way_garbles_what_follows(lab, two_vcs, 
     arrived = encrypted.select(np.array(order)).moved(np.arange(34))
     outcome = lab.carry(CellDecrypt(), two_vcs, arrived)
     assert [item for *_, item in outcome.lost] == [3, *range(5, 11)]
+
+
+def test_a_misinserted_cell_is_garbled_itself_and_so_is_what_follows(lab, two_vcs):
+    contracts = two_vcs.connections.contracts
+    setting = lab.setting(contracts=contracts, planes=("user", "misinserted"))
+    cells = lab.cells(range(6), connection=[0, 0, 1, 0, 0, 1])
+    (left,) = lab.carry(CellEncrypt(), setting, cells).departures
+    of_another = lab.cells([1], connection=2, sent_ps=99)
+    arrived = joined(left.part(0, 2), of_another, left.part(2, 6)).moved(np.arange(7))
+    outcome = lab.carry(CellDecrypt(), setting, arrived)
+    assert [item for *_, item in outcome.lost] == [99, 3, 4]
 
 
 def test_a_lost_cell_and_an_inserted_one_make_the_counts_equal_again(lab, two_vcs, encrypted):

@@ -6,6 +6,7 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
+from qospec.catalogue.kinds import Lifetime
 from qospec.ciphers.key import Key
 from qospec.dataclass import dataclass
 from qospec.elements.cell_decrypt import CellDecrypt
@@ -109,6 +110,13 @@ def test_esp_returns_what_entered(of, by_events):
     wrapped = () if of["encryption"] == "aes_128_cbc" else (Encapsulate(24),)
     of = experiment(*wrapped, *inside, sizes=Sizes((60, 700), (2, 1)))
     errored, seen = compared(of, STREAM, by_events=by_events)
+    assert errored == [0] * CONNECTIONS
+    assert seen.received.sum() > 150
+
+
+def test_esp_returns_what_entered_whichever_association_encrypts_it():
+    inside = EspEncrypt(**GCM, rekey=Lifetime(20, "packet")), EspDecrypt(**GCM, overlap=0)
+    errored, seen = compared(experiment(*inside, sizes=Sizes((100,))), STREAM)
     assert errored == [0] * CONNECTIONS
     assert seen.received.sum() > 150
 
