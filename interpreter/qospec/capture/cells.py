@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from qospec.capture.pcapng import LinkType
 from qospec.ciphers.octets import big_endian, each_row
 from qospec.engine.arrays import np
-from qospec.payload.fill import payloads
+from qospec.payload.fill import payloads, tampered
 from qospec.protocol.atm import CELL_PAYLOAD_BYTES
 from qospec.protocol.marks import CLP
 from qospec.units import PS_PER_S
@@ -92,6 +92,7 @@ def cells(
         which, announced = encryption.announced(items.where(mine))
         for cell, content in zip(mine[which].tolist(), announced, strict=True):
             body[cell] = np.frombuffer(security_payload(content.tobytes()), np.uint8)
+    body[:] = tampered(body, items.batch.sealed().seal < 0, CELL_PAYLOAD_BYTES // 2)
     return each_row(made)
 
 

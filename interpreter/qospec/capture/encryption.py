@@ -12,6 +12,7 @@ from qospec.ciphers.octets import big_endian
 from qospec.engine.arrays import np
 from qospec.engine.experiment import Tap
 from qospec.engine.security.end import SecurityEnd
+from qospec.engine.security.seal import UNTAMPERED
 from qospec.engine.security.state_vector import jump_of
 from qospec.payload.associations import cell_key, encrypting
 from qospec.payload.flight import UNKNOWN
@@ -51,7 +52,7 @@ class CellEncryption:
 
     def encrypted(self, items: Items, plain: Bytes) -> Bytes:
         """Return the payloads of user cells as they are on the link."""
-        made, seal = plain.copy(), items.batch.sealed().seal
+        made, seal = plain.copy(), items.batch.sealed().seal & UNTAMPERED
         which = np.flatnonzero(seal)
         if len(which):
             vc = self._vc(items)[which]
@@ -65,7 +66,7 @@ class CellEncryption:
         A byte has the bank of the key, 0 or 1; then come the jump number and the number of cells
         since, of 4 bytes each.
         """
-        seal = items.batch.sealed().seal
+        seal = items.batch.sealed().seal & UNTAMPERED
         which = np.flatnonzero(seal)
         made = np.empty((len(which), 9), np.uint8)
         made[:, 1:] = big_endian(seal[which], 8)

@@ -13,10 +13,17 @@ from typing import TYPE_CHECKING
 from qospec.ciphers.esp import GENUINE
 from qospec.engine.arrays import np
 from qospec.engine.kernel import kernel
-from qospec.engine.security.seal import INDEX_BITS, SIZE_BITS, index_in, size_in
+from qospec.engine.security.seal import (
+    INDEX_BITS,
+    LARGEST_NUMBER,
+    SIZE_BITS,
+    UNTAMPERED,
+    index_in,
+    size_in,
+)
 from qospec.engine.security.state_vector import POSITIONS, oam_vc, positions, user_vc
 from qospec.payload.associations import secured
-from qospec.payload.fill import payloads
+from qospec.payload.fill import payloads, tampered
 from qospec.payload.keystreams import Keystreams
 from qospec.payload.packets import ip_packets, outer_header
 from qospec.protocol.atm import CELL_PAYLOAD_BYTES
@@ -52,7 +59,8 @@ class PacketReceiver:
             seal = alike.batch.seal
             association = self._associations(int(sender[mine[0]]))[index_in(int(seal[0]))]
             plain = self._plain(alike, flow, size_in(int(seal[0])))
-            opened = association.opened(association.sealed(seal >> INDEX_BITS + SIZE_BITS, plain))
+            sealed = association.sealed(seal >> INDEX_BITS + SIZE_BITS & LARGEST_NUMBER, plain)
+            opened = association.opened(association.tampered(sealed, seal < 0))
             same = (opened.faults == GENUINE) & (opened.size_bytes == plain.shape[1])
             same &= (opened.packets[:, : plain.shape[1]] == plain).all(axis=1)
             found[mine] = ~same
@@ -64,7 +72,7 @@ class PacketReceiver:
         flow_of = np.searchsorted(self._stops, items.batch.connection, "right")
         inside = seal & ((1 << INDEX_BITS + SIZE_BITS) - 1)  # all but the number
         kinds = np.stack([flow_of, items.sent_bytes, inside, sender], axis=1)
-        known = np.flatnonzero((seal != 0) & (sender >= 0))
+        known = np.flatnonzero((seal & UNTAMPERED != 0) & (sender >= 0))
         each_kind, kind_of = np.unique(kinds[known], axis=0, return_inverse=True)
         order = np.argsort(kind_of.reshape(-1), kind="stable")
         ends = np.cumsum(np.bincount(kind_of.reshape(-1), minlength=len(each_kind)))
@@ -103,10 +111,12 @@ class CellReceiver:
             mine = known[start : start + AT_ONCE_CELLS]
             plain = payloads(items.where(mine), CELL_PAYLOAD_BYTES, self._fill)
             of = sender[mine], connection[mine].astype(np.int64)
-            carried, encrypted = plain.copy(), np.flatnonzero(seal[mine])
+            at = seal[mine] & UNTAMPERED
+            carried, encrypted = plain.copy(), np.flatnonzero(at)
             carried[encrypted] = self._keystreams.xored(
-                of[0][encrypted], of[1][encrypted], seal[mine][encrypted], plain[encrypted]
+                of[0][encrypted], of[1][encrypted], at[encrypted], plain[encrypted]
             )
+            carried = tampered(carried, seal[mine] < 0, CELL_PAYLOAD_BYTES // 2)
             found[mine] = (self._keystreams.xored(*of, here[mine], carried) != plain).any(axis=1)
         return found
 
@@ -123,5 +133,5 @@ def _follow(connection: Indices, seal: Whole, state: Whole, at: Whole) -> None:
         if user >= 0:
             state[POSITIONS + user] += 1
             at[i] = state[POSITIONS + user]
-        elif oam >= 0 and seal[i]:
+        elif oam >= 0 and seal[i] > 0:
             state[POSITIONS + oam] = seal[i]
