@@ -30,6 +30,8 @@ from qospec.dropping.red import Red
 from qospec.dropping.tail import Tail
 from qospec.dropping.threshold import Threshold
 from qospec.dropping.wred import Wred
+from qospec.elements.cell_decrypt import CellDecrypt
+from qospec.elements.cell_encrypt import CellEncrypt
 from qospec.elements.esp_decrypt import EspDecrypt
 from qospec.elements.esp_encrypt import EspEncrypt
 from qospec.engine.element import Setting
@@ -296,6 +298,13 @@ def _rekeyed(element: EspDecrypt, seal: Any) -> Any:
     return np.array(found, np.int64)
 
 
+def encrypted_cells(setting: Setting, batch: Batch, sent: list[int]) -> Batch:
+    """Return cells as they arrive from the other end: of each `sent` ones like it, the last."""
+    sender, all_sent = CellEncrypt(), batch.select(np.repeat(np.arange(batch.count), sent))
+    (left,) = sender.process(sender.start(setting), (all_sent,), FOREVER_PS).departures
+    return batch.with_seals(left.seal[np.cumsum(sent, dtype=np.int64) - 1])
+
+
 def _column(among: Any, count: int) -> st.SearchStrategy[list[int]]:
     return st.lists(st.sampled_from(list(among)), min_size=count, max_size=count)
 
@@ -313,6 +322,8 @@ def examples(draw: st.DrawFn, kind: Kind) -> Example:
         batch = draw(coming(indices, setting.clock, first, marks))
         if isinstance(element, EspDecrypt):
             batch = encrypted(element, setting, batch, draw(st.permutations(range(batch.count))))
+        if isinstance(element, CellDecrypt):
+            batch = encrypted_cells(setting, batch, draw(_column([1, 1, 1, 2], batch.count)))
         arrivals.append(batch)
     last_ps = (
         max(int(batch.at_ps[-1]) for batch in arrivals if batch.count)
