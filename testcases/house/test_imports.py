@@ -139,7 +139,9 @@ def undeclared(folder: Path, *extras: str) -> dict[str, set[str]]:
 
 
 def test_what_the_package_imports_is_required() -> None:
-    assert undeclared(PACKAGE) == {}
+    assert undeclared(PACKAGE, "fuzz") == {}
+    of_fuzz = {path.name for path in (PACKAGE / "fuzz").iterdir()}
+    assert undeclared(PACKAGE).get("hypothesis", set()) <= of_fuzz
 
 
 def test_what_the_tests_import_is_in_the_extras() -> None:
