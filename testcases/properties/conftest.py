@@ -3,7 +3,7 @@
 Bounds are drawn, too, so a new element is tested at them without further code.
 """
 
-from dataclasses import astuple
+from dataclasses import fields
 from fractions import Fraction
 from typing import Any, NamedTuple
 
@@ -25,7 +25,8 @@ from qospec.engine.items.connections import Connections, Contract
 from qospec.engine.line.clock import Clock
 from qospec.engine.queue.drop_policy import Waiting
 from qospec.engine.random import Draws
-from qospec.engine.security.seal import LARGEST_INDEX, LEAST_INDEX
+from qospec.engine.security.association import Association
+from qospec.engine.security.seal import LARGEST_INDEX, LEAST_INDEX, number_in, seal_of, size_in
 from qospec.fuzz.strategies import SLOT_PS, STM1, buffers, records, values
 from qospec.protocol.atm import PLANES, Plane
 from qospec.protocol.encapsulation import Encapsulation
@@ -149,20 +150,32 @@ def coming(
 def encrypted(element: EspDecrypt, setting: Setting, batch: Batch, order: list[int]) -> Batch:
     """Return packets as they arrive from the other end, overtaken by each other on the way.
 
-    Of each four one comes in the clear, and one has another index.
+    Of each four one comes in the clear, and one has another index. If associations are replaced,
+    each has three packets.
     """
     other = LARGEST_INDEX if element.spi < LARGEST_INDEX else LEAST_INDEX
     made = []
+    agreed = {each.name: getattr(element, each.name) for each in fields(Association)}
     for spi in (element.spi, other):
-        sender = EspEncrypt(*astuple(element)[:-2], spi)
+        sender = EspEncrypt(**agreed | {"spi": spi})
         (left,) = sender.process(sender.start(setting), (batch,), FOREVER_PS).departures
         made.append(left)
-    seal, again = made[0].seal, np.arange(batch.count) % 7 == 6
+    seal, again = _rekeyed(element, made[0].seal), np.arange(batch.count) % 7 == 6
     seal = np.where(np.arange(batch.count) % 4 == 3, made[1].seal, np.where(again, seal[:1], seal))
     size_bytes = np.where(again, made[0].size_bytes[:1], made[0].size_bytes)
     batch = batch.with_seals(seal[order]).with_sizes(size_bytes[order].astype(np.int32))
     clear = np.arange(batch.count) % 5 == 4
     return batch.with_seals(np.where(clear, 0, batch.seal))
+
+
+def _rekeyed(element: EspDecrypt, seal: Any) -> Any:
+    """Return the seals of packets of which each three have an association of their own."""
+    indices, last = element.indices, len(element.indices) - 1
+    found = [
+        seal_of(number_in(each), indices[min(n // 3, last)], size_in(each))
+        for n, each in enumerate(seal.tolist())
+    ]
+    return np.array(found, np.int64)
 
 
 def _column(among: Any, count: int) -> st.SearchStrategy[list[int]]:

@@ -7,27 +7,26 @@ from typing import TYPE_CHECKING, BinaryIO
 
 from qospec.capture import cells, esp, packets, pcapng
 from qospec.capture.error import CaptureError
-from qospec.capture.payload import Fill
-from qospec.capture.sightings import ARRIVED, Sightings
+from qospec.capture.sightings import Sightings
 from qospec.engine.arrays import np
 from qospec.engine.graph import emulation
+from qospec.engine.security.seal import index_in
+from qospec.payload.fill import Fill
+from qospec.payload.flight import ARRIVED
+from qospec.payload.packets import flows_of
 from qospec.version import VERSION
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from qospec.capture.links import Link
-    from qospec.capture.sightings import Items
     from qospec.capture.trials import Trial
     from qospec.engine.experiment import Experiment
     from qospec.model.suite import Flow
+    from qospec.payload.flight import Items
 
 MOST_AT_ONCE = 16_384
 """Items whose bytes are made at a time, so that memory stays small."""
-
-
-ANSWERS = ".answers"
-"""Ends the names of sources of answers; the rest is that of their requests."""
 
 
 class Writer:
@@ -35,6 +34,7 @@ class Writer:
 
     Attributes:
         written: How many.
+        indices: Of the associations that have encrypted them; 0 for those in the clear.
     """
 
     def __init__(self, file: BinaryIO, link: Link, trial: Trial, most: int | None) -> None:
@@ -44,6 +44,7 @@ class Writer:
         seed = (*experiment.seed, *trial.names)
         framed = None if link.node.clock is None else link.node.clock.encapsulation
         self.written = 0
+        self.indices: set[int] = set()
         self._file, self._most = file, most
         self._names = _names(experiment)
         self._first = _first_of_each(experiment)
@@ -58,7 +59,7 @@ class Writer:
             self._bytes = partial(
                 packets.frames,
                 framed=framed,
-                flows=_packet_flows(experiment, flows),
+                flows=flows_of(experiment, flows),
                 fill=fill,
                 wrap=esp.sealing(esp.associations_on(experiment, link.tap.node)),
             )
@@ -74,6 +75,7 @@ class Writer:
             comments = [self._comment(losses, *each) for each in _rows(part)]
             self._file.write(pcapng.packets(part.batch.at_ps, self._bytes(part), comments))
         self.written += items.total
+        self.indices.update(map(index_in, items.batch.sealed().seal.tolist()))
 
     def _comment(
         self,
@@ -96,19 +98,17 @@ def _rows(items: Items) -> zip[tuple[int, int, int, int, int]]:
     return zip(*(column.tolist() for column in columns), strict=True)
 
 
-def capture(trial: Trial, link: Link, file: BinaryIO, most: int | None = None) -> int:
-    """Write what goes over a link in a trial; return the number of packets.
+def capture(trial: Trial, link: Link, file: BinaryIO, most: int | None = None) -> Writer:
+    """Write what goes over a link in a trial; return what has written it.
 
     Raises:
         CaptureError: The trial did not come to the recorded result: the file means nothing then.
     """
     experiment = trial.planned.experiment
-    measurement = experiment.measurement
-    seen = measurement._replace(taps=(*measurement.taps, link.tap))
-    again = experiment._replace(seed=(*experiment.seed, *trial.names), measurement=seen)
+    again = experiment._replace(seed=(*experiment.seed, *trial.names))
     writer = Writer(file, link, trial, most)
     sightings = Sightings(
-        link.tap.place,
+        link.tap,
         experiment.connections.indices,
         lambda items: writer.take(items, sightings.losses),
     )
@@ -118,7 +118,7 @@ def capture(trial: Trial, link: Link, file: BinaryIO, most: int | None = None) -
     difference = trial.differs(observation)
     if difference:
         raise CaptureError(f"the trial did not come to the recorded result: {difference}")
-    return writer.written
+    return writer
 
 
 def _names(experiment: Experiment) -> list[str]:
@@ -169,17 +169,3 @@ def _addresses(experiment: Experiment, flows: Sequence[Flow]) -> cells.Addresses
         np.repeat(np.arange(planes), connections.count),
         connections.planes,
     )
-
-
-def _packet_flows(experiment: Experiment, flows: Sequence[Flow]) -> list[packets.Flow]:
-    """Return what the packets of each source hold; of one of cells, nothing."""
-    found = []
-    first_of = {source.name: source.first for source in experiment.sources}
-    for source in experiment.sources:
-        name, first = source.name, source.first
-        stream, answered = flows[experiment.connections.flow[first]].stream, None
-        if stream is not None and name.endswith(ANSWERS):
-            stream, answered = stream.answers, first_of[name.removesuffix(ANSWERS)]
-        fields = {} if stream is None else stream.header_fields
-        found.append(packets.Flow(first, first + source.connections, fields, answered))
-    return found

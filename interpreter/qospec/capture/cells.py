@@ -14,10 +14,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
-from qospec.capture.payload import payloads
 from qospec.capture.pcapng import LinkType
 from qospec.ciphers.octets import big_endian, each_row
 from qospec.engine.arrays import np
+from qospec.payload.fill import payloads
 from qospec.protocol.atm import CELL_PAYLOAD_BYTES
 from qospec.protocol.marks import CLP
 from qospec.units import PS_PER_S
@@ -27,8 +27,8 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from qospec.capture.payload import Fill
-    from qospec.capture.sightings import Items
+    from qospec.payload.fill import Fill
+    from qospec.payload.flight import Items
     from qospec.protocol.atm import Plane
 
 LINK = LinkType(197)
@@ -38,7 +38,7 @@ ERF_BYTES, ERF_ATM, ERF_VARYING_LENGTH = 16, 3, 4
 HEADER_BYTES = 4
 FIRST_USER_CHANNEL, HIGHEST_CHANNEL = 32, 0xFFFF
 """VCIs of users."""
-PAYLOAD_TYPES: Mapping[Plane, int] = {"user": 0, "oam": 0b101, "rm": 0b110}
+PAYLOAD_TYPES: Mapping[Plane, int] = {"user": 0, "oam": 0b101, "rm": 0b110, "misinserted": 0}
 """User data without congestion, end-to-end F5 flow, resource management."""
 UNUSED = 0x6A
 CONTINUITY_CHECK = 0b0001_0100
@@ -79,10 +79,10 @@ def cells(items: Items, addresses: Addresses, fill: Fill) -> list[bytes]:
     body = made[:, ERF_BYTES + HEADER_BYTES :]
     for number, name in enumerate(addresses.names):
         mine = np.flatnonzero(plane == number)
-        if name == "user":
-            body[mine] = payloads(items.where(mine), CELL_PAYLOAD_BYTES, fill)
-        else:
+        if name in MANAGEMENT:
             body[mine] = np.frombuffer(MANAGEMENT[name](), np.uint8)
+        else:
+            body[mine] = payloads(items.where(mine), CELL_PAYLOAD_BYTES, fill)
     return each_row(made)
 
 
@@ -97,7 +97,7 @@ def rm_payload() -> bytes:
 
 
 MANAGEMENT: Mapping[str, Callable[[], bytes]] = {"oam": oam_payload, "rm": rm_payload}
-"""What cells carry that elements insert."""
+"""What cells of management carry."""
 
 
 def with_crc10(content: bytes) -> bytes:

@@ -13,7 +13,16 @@ from typing import TYPE_CHECKING, Any
 from hypothesis import reject
 from hypothesis import strategies as st
 
-from qospec.catalogue.kinds import REQUIRED, Buffer, Curve, Domain, Duration, Load, SizeMix
+from qospec.catalogue.kinds import (
+    REQUIRED,
+    Buffer,
+    Curve,
+    Domain,
+    Duration,
+    Lifetime,
+    Load,
+    SizeMix,
+)
 from qospec.check.evaluate.dimensions import BASE_UNITS, TYPES
 from qospec.units import DATA, RATIO, WHOLE, fitting_unit, text_of
 
@@ -51,7 +60,8 @@ def values(parameter: Parameter) -> st.SearchStrategy[Any]:
     """Return values of a field, as its kind takes them: its bounds, and what is usual."""
     domain = parameter.domain
     if domain.name in USUAL:
-        return st.sampled_from(_within(domain, USUAL[domain.name]))
+        usual = _within(domain, USUAL[domain.name])
+        return st.sampled_from([None, *usual] if parameter.default is None else usual)
     return OTHERS[domain.name](parameter)
 
 
@@ -104,6 +114,11 @@ _loads = st.sampled_from([Load(Fraction(64_000), "ip"), Load(Fraction(1_000, 7),
 _mixes = st.builds(
     SizeMix, st.sampled_from([((64, 1),), ((40, 7), (1_500, 1))]), st.just("ip"), st.booleans()
 )
+_lifetimes = st.none() | st.builds(
+    Lifetime,
+    st.sampled_from([1, 2, 7, 300, SLOT_PS, 10**9]),
+    st.sampled_from(["packet", "byte", "time"]),
+)
 _curves = st.sampled_from(
     [1, SLOT_PS, Curve(((64, SLOT_PS), (200, 1))), Curve(((53, 1), (64, 5), (65, 10**9 + 1)))]
 )
@@ -131,6 +146,7 @@ OTHERS: dict[str, Callable[[Parameter], st.SearchStrategy[Any]]] = {
     "buffer": lambda _: buffers,
     "limits by mark": lambda _: _by_mark(buffers),
     "ratios by mark": lambda _: _by_mark(_ratios),
+    "lifetime": lambda _: _lifetimes,
     "load": lambda _: _loads,
     "size mix": lambda _: _mixes,
     "curve": lambda _: _curves,

@@ -112,8 +112,8 @@ class Counted:
 class Found:
     """What a search has found for a goal: the `load` itself, its `lower` or `upper` bound.
 
-    Or, with no dimension, whether the result is `regular`: whether both bounds exist. Of a `whole`
-    number, such as one of calls, there is none between bounds that are 1 apart.
+    Or, with no dimension, whether the result is `regular`, or `complete`. Of a `whole` number, such
+    as one of calls, there is none between bounds that are 1 apart.
     """
 
     goal: str

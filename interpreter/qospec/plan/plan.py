@@ -307,8 +307,10 @@ def _measurement(
         (need, named[of].first, named[of].stop)
         for m in _measured(case, network)
         for need in m.needs
-        if (of := population_name(m.flow, m.member, m.part)) in named
+        if (of := population_name(m.flow, m.member, m.part)) in named and need != "payload"
     }
+    if case.run.payload:
+        followed.add(("payload", 0, connections.count))
     changes_ps = case.run.changes_ps
     return MeasurementSpec(
         start_ps=case.run.warmup_ps,

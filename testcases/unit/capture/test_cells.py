@@ -11,9 +11,9 @@ from qospec.capture.cells import (
     rm_payload,
     with_crc10,
 )
-from qospec.capture.payload import Fill
-from qospec.capture.sightings import Items
 from qospec.engine.items.batch import uninitialised
+from qospec.payload.fill import Fill
+from qospec.payload.flight import Items
 
 GENERATOR = 0b11000110011
 """x^10 + x^9 + x^5 + x^4 + x + 1 (ITU-T I.610, 10.1)."""

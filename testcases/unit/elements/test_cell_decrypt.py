@@ -5,6 +5,7 @@ import pytest
 
 from qospec.elements.cell_decrypt import CellDecrypt
 from qospec.elements.cell_encrypt import CellEncrypt
+from qospec.engine.items.batch import joined
 
 VC, OAM = 0, 2
 """The connection index of the cells of the first of two VCs, and of its OAM cells."""
@@ -26,7 +27,8 @@ def encrypted(lab, two_vcs):
         ([], []),
         ([4], range(5, 11)),  # a user cell: what follows, up to the OAM cell at 11
         ([10], []),  # the last one before an OAM cell
-        ([11], []),  # an OAM cell, while both ends are synchronous
+        ([11], range(12, 22)),  # an OAM cell: up to the next one at 22
+        ([0, 11, 22], [*range(1, 11), *range(12, 22), *range(23, 33)]),
         ([4, 11], [*range(5, 11), *range(12, 22)]),  # the next OAM cell is at 22
         ([4, 5, 11, 22], [*range(6, 11), *range(12, 22), *range(23, 33)]),
     ],
@@ -47,6 +49,31 @@ def test_a_cell_that_was_inserted_on_the_way_garbles_what_follows(lab, two_vcs, 
     arrived = encrypted.select(np.array(order)).moved(np.arange(34))
     outcome = lab.carry(CellDecrypt(), two_vcs, arrived)
     assert [item for *_, item in outcome.lost] == [3, *range(5, 11)]
+
+
+def test_a_misinserted_cell_is_garbled_itself_and_so_is_what_follows(lab, two_vcs):
+    contracts = two_vcs.connections.contracts
+    setting = lab.setting(contracts=contracts, planes=("user", "misinserted"))
+    cells = lab.cells(range(6), connection=[0, 0, 1, 0, 0, 1])
+    (left,) = lab.carry(CellEncrypt(), setting, cells).departures
+    of_another = lab.cells([1], connection=2, sent_ps=99)
+    arrived = joined(left.part(0, 2), of_another, left.part(2, 6)).moved(np.arange(7))
+    outcome = lab.carry(CellDecrypt(), setting, arrived)
+    assert [item for *_, item in outcome.lost] == [99, 3, 4]
+
+
+def test_a_lost_cell_and_an_inserted_one_make_the_counts_equal_again(lab, two_vcs, encrypted):
+    order = [*range(4), 5, 6, 6, *range(7, 33)]  # 4 is lost, 6 comes twice
+    arrived = encrypted.select(np.array(order)).moved(np.arange(33))
+    outcome = lab.carry(CellDecrypt(), two_vcs, arrived)
+    assert [item for *_, item in outcome.lost] == [5, 6]
+
+
+def test_a_jump_that_was_missed_is_not_made_good_by_an_inserted_cell(lab, two_vcs, encrypted):
+    order = [*range(11), 12, *range(12, 33)]  # 11, an OAM cell, is lost; 12 comes twice
+    arrived = encrypted.select(np.array(order)).moved(np.arange(33))
+    outcome = lab.carry(CellDecrypt(), two_vcs, arrived)
+    assert [item for *_, item in outcome.lost] == [12, *range(12, 22)]
 
 
 def test_cell_encryption_of_one_vc_does_not_concern_another(lab, two_vcs):

@@ -1,0 +1,160 @@
+"""What decrypts, behind a run: it makes the bytes of what came to it, and opens them.
+
+A packet is sealed with what the sending end holds and opened with what this end holds. A cell is
+encrypted at the position that the sending end has noted, and decrypted at that of this end, which
+follows from the cells that came: it counts user cells, and takes over what OAM cells bring.
+"""
+
+from __future__ import annotations
+
+from functools import cache
+from typing import TYPE_CHECKING
+
+from qospec.ciphers.cells import CellCipher
+from qospec.ciphers.esp import GENUINE
+from qospec.engine.arrays import np
+from qospec.engine.kernel import kernel
+from qospec.engine.security.seal import (
+    INDEX_BITS,
+    LARGEST_NUMBER,
+    SIZE_BITS,
+    UNTAMPERED,
+    index_in,
+    size_in,
+)
+from qospec.engine.security.state_vector import POSITIONS, jump_of, oam_vc, positions, user_vc
+from qospec.payload.associations import cell_key, secured
+from qospec.payload.fill import payloads, tampered
+from qospec.payload.packets import ip_packets, outer_header
+from qospec.protocol.atm import CELL_PAYLOAD_BYTES
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from qospec.engine.arrays import Indices, Truths, Whole
+    from qospec.engine.experiment import Experiment
+    from qospec.payload.fill import Fill
+    from qospec.payload.flight import Items
+    from qospec.payload.packets import Bytes, Flow
+
+AT_ONCE_BYTES = 2**22
+"""Packets of one size whose bytes are made at a time, so that memory stays small."""
+AT_ONCE_CELLS = 2**17
+"""Cells likewise; fewer would be less than one for many a connection, each with a keystream."""
+
+
+class PacketReceiver:
+    """The receiving end of security associations."""
+
+    def __init__(self, experiment: Experiment, flows: Sequence[Flow], fill: Fill) -> None:
+        self._flows, self._fill = flows, fill
+        self._stops = [each.stop for each in flows]
+        self._associations = cache(lambda sender: secured(experiment, sender))
+
+    def errored(self, items: Items, sender: Whole) -> Truths:
+        """Return (n,) which packets are not what was encrypted; `sender` is the node that did."""
+        found = np.zeros(items.total, np.bool_)
+        for mine, flow in self._alike(items, sender):
+            alike = items.where(mine)
+            seal = alike.batch.seal
+            association = self._associations(int(sender[mine[0]]))[index_in(int(seal[0]))]
+            plain = self._plain(alike, flow, size_in(int(seal[0])))
+            sealed = association.sealed(seal >> INDEX_BITS + SIZE_BITS & LARGEST_NUMBER, plain)
+            opened = association.opened(association.tampered(sealed, seal < 0))
+            same = (opened.faults == GENUINE) & (opened.size_bytes == plain.shape[1])
+            same &= (opened.packets[:, : plain.shape[1]] == plain).all(axis=1)
+            found[mine] = ~same
+        return found
+
+    def _alike(self, items: Items, sender: Whole) -> Iterator[tuple[Whole, Flow]]:
+        """Yield where encrypted packets of one form are, not too many at once, and their flow."""
+        seal = items.batch.sealed().seal
+        flow_of = np.searchsorted(self._stops, items.batch.connection, "right")
+        inside = seal & ((1 << INDEX_BITS + SIZE_BITS) - 1)  # all but the number
+        kinds = np.stack([flow_of, items.sent_bytes, inside, sender], axis=1)
+        known = np.flatnonzero((seal & UNTAMPERED != 0) & (sender >= 0))
+        each_kind, kind_of = np.unique(kinds[known], axis=0, return_inverse=True)
+        order = np.argsort(kind_of.reshape(-1), kind="stable")
+        ends = np.cumsum(np.bincount(kind_of.reshape(-1), minlength=len(each_kind)))
+        for (flow, _, seal_of_kind, _), rows in zip(
+            each_kind.tolist(), np.split(known[order], ends[:-1]), strict=True
+        ):
+            step = max(1, AT_ONCE_BYTES // size_in(seal_of_kind))
+            for start in range(0, len(rows), step):
+                yield rows[start : start + step], self._flows[flow]
+
+    def _plain(self, items: Items, flow: Flow, size_bytes: int) -> Bytes:
+        """Return packets as they were encrypted: with what was put around them before."""
+        sent_bytes = int(items.sent_bytes[0])
+        inner = ip_packets(items, flow, min(sent_bytes, size_bytes), self._fill)
+        around = size_bytes - inner.shape[1]
+        return outer_header(items, inner, around) if around else inner
+
+
+class CellReceiver:
+    """The receiving end of the encryption of cells."""
+
+    def __init__(self, experiment: Experiment, fill: Fill) -> None:
+        self._experiment, self._fill = experiment, fill
+        self._count = experiment.connections.count
+        self._positions = positions(experiment.connections)
+        self._streams: tuple[Whole, CellCipher] = np.zeros((0, 3), np.int64), CellCipher(())
+
+    def errored(self, items: Items, sender: Whole) -> Truths:
+        """Return (n,) which user cells are not what was encrypted."""
+        connection, seal = items.batch.connection, items.batch.sealed().seal
+        here = np.zeros(items.total, np.int64)
+        _follow(connection, seal, self._positions, here)
+        found = connection < self._count
+        known = np.flatnonzero(found & (sender >= 0))
+        for start in range(0, len(known), AT_ONCE_CELLS):
+            mine = known[start : start + AT_ONCE_CELLS]
+            plain = payloads(items.where(mine), CELL_PAYLOAD_BYTES, self._fill)
+            of = sender[mine], connection[mine].astype(np.int64)
+            at = seal[mine] & UNTAMPERED
+            carried, encrypted = plain.copy(), np.flatnonzero(at)
+            carried[encrypted] = self._xored(
+                of[0][encrypted], of[1][encrypted], at[encrypted], plain[encrypted]
+            )
+            carried = tampered(carried, seal[mine] < 0, CELL_PAYLOAD_BYTES // 2)
+            found[mine] = (self._xored(*of, here[mine], carried) != plain).any(axis=1)
+        return found
+
+    def _xored(self, sender: Whole, connection: Whole, position: Whole, cells: Bytes) -> Bytes:
+        """Return the payloads of cells, each with its part of a keystream added.
+
+        That encrypts as well as it decrypts. Each jump is a stream, as positions in one lie
+        together. That none is used twice for encrypting is known where cells are encrypted.
+        """
+        kinds = np.stack([sender, connection, jump_of(position)], axis=1)
+        one_of_each = np.full(self._count, -1)
+        one_of_each[connection] = np.arange(len(connection))
+        if (kinds == kinds[one_of_each[connection]]).all():  # no VC has jumped
+            used = one_of_each >= 0
+            streams, first = (np.cumsum(used) - 1)[connection], one_of_each[used]
+        else:
+            _, first, streams = np.unique(kinds, axis=0, return_index=True, return_inverse=True)
+        return self._cipher(kinds[first]).open(streams.reshape(-1), position, cells)
+
+    def _cipher(self, kinds: Whole) -> CellCipher:
+        """Return the streams of (sender, connection, jump); the last ones are kept."""
+        if not np.array_equal(kinds, self._streams[0]):
+            keys = [cell_key(self._experiment, *kind) for kind in kinds.tolist()]
+            self._streams = kinds, CellCipher(keys)
+        return self._streams[1]
+
+
+@kernel
+def _follow(connection: Indices, seal: Whole, state: Whole, at: Whole) -> None:
+    """Write at which position each user cell is decrypted, and go on behind them.
+
+    An OAM cell brings a position, and each user cell of a VC, though it be of another user, takes
+    the next one.
+    """
+    for i in range(len(connection)):
+        user, oam = user_vc(state, connection[i]), oam_vc(state, connection[i])
+        if user >= 0:
+            state[POSITIONS + user] += 1
+            at[i] = state[POSITIONS + user]
+        elif oam >= 0 and seal[i] > 0:
+            state[POSITIONS + oam] = seal[i]
