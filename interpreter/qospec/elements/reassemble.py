@@ -13,6 +13,7 @@ from qospec.engine.event.transition import (
     DONE,
     MARKS,
     MOST_ANSWERS,
+    SEAL,
     SENT,
     SIZE,
     Transition,
@@ -23,6 +24,7 @@ from qospec.engine.event.transition import (
     wake_at,
 )
 from qospec.engine.kernel import kernel, rows
+from qospec.engine.security.seal import TAMPERED
 from qospec.protocol.fragments import MOST_FRAGMENTS
 from qospec.protocol.ip import IPV4_HEADER_BYTES
 from qospec.protocol.marks import MORE_FRAGMENTS
@@ -40,12 +42,14 @@ COUNT, FIRST, TIMEOUT_PS, FREE, OLDEST, YOUNGEST, LATEST = range(7)
 """The state: the number of connections, and the first index of fragments; the timeout; the first
 packet in the list of places that are free, the packets that were begun first and last. Then comes,
 for each connection, its packet that was sent last, and then a row for each packet."""
-BASE, SEEN, HEAD, HEAD_AT, LAST_AT, BYTES, DUE_PS, OF, BEFORE, BEHIND, OLDER, YOUNGER = range(12)
+BASE, SEEN, HEAD, HEAD_AT, LAST_AT, BYTES, CHANGED, DUE_PS, OF, BEFORE, BEHIND, OLDER, YOUNGER = (
+    range(13)
+)
 """The columns of a packet: when its first fragment to come was sent; which have come, a bit for
 each time up to SPAN earlier or later; the item that stays the packet, its bit, and that of the last
-fragment, each and 1; how much they carry; when it is given up; its connection; the packets of this
+fragment, each and 1; how much they carry, and whether any was changed on the way; when it is given up; its connection; the packets of this
 sent before it and behind it; the packets begun before it and after it, of all connections."""
-WIDTH = 12
+WIDTH = 13
 SPAN = MOST_FRAGMENTS - 1
 NONE = 0
 """No packet; row 0 is none."""
@@ -133,6 +137,7 @@ def _arrive(state: Whole, items: Whole, item: int, port: int, now_ps: int, out: 
         return DONE
     packets[number, SEEN] |= 1 << bit
     packets[number, BYTES] += items[item, SIZE] - IPV4_HEADER_BYTES
+    packets[number, CHANGED] |= items[item, SEAL] & TAMPERED
     if is_head:
         packets[number, HEAD], packets[number, HEAD_AT] = item, bit + 1
     else:
@@ -142,6 +147,7 @@ def _arrive(state: Whole, items: Whole, item: int, port: int, now_ps: int, out: 
     if _is_whole(packets, number):
         head = packets[number, HEAD]
         items[head, MARKS] = items[head, MARKS] & ~MORE_FRAGMENTS
+        items[head, SEAL] |= packets[number, CHANGED]
         grow(out, head, packets[number, BYTES] + IPV4_HEADER_BYTES - items[head, SIZE])
         send(out, 0, head, now_ps)
         _end(state, packets, number)

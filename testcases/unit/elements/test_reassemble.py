@@ -7,6 +7,7 @@ from qospec.elements.fragment import Fragment
 from qospec.elements.reassemble import PLACES, Reassemble
 from qospec.engine.event.process import process_of
 from qospec.engine.items.batch import FOREVER_PS, joined
+from qospec.engine.security.seal import TAMPERED
 from qospec.protocol.fragments import MOST_FRAGMENTS
 
 
@@ -117,3 +118,11 @@ def test_what_was_not_cut_goes_on_at_once(lab):
     batch = lab.cells([5, 6], size_bytes=[100, 1_500])
     (left,) = process_of(Reassemble(), lab.setting())((batch,), FOREVER_PS).departures
     assert left.equals(batch)
+
+
+@pytest.mark.parametrize("changed", [0, 1, 2])
+def test_a_packet_of_which_a_fragment_was_changed_is_changed(setting, fragments, changed):
+    came = fragments(1).sealed()
+    came.seal[changed] |= TAMPERED
+    (left,) = process_of(Reassemble(), setting)((came,), FOREVER_PS).departures
+    assert left.seal.tolist() == [TAMPERED]
