@@ -47,8 +47,9 @@ BASE, SEEN, HEAD, HEAD_AT, LAST_AT, BYTES, CHANGED, DUE_PS, OF, BEFORE, BEHIND, 
 )
 """The columns of a packet: when its first fragment to come was sent; which have come, a bit for
 each time up to SPAN earlier or later; the item that stays the packet, its bit, and that of the last
-fragment, each and 1; how much they carry, and whether any was changed on the way; when it is given up; its connection; the packets of this
-sent before it and behind it; the packets begun before it and after it, of all connections."""
+fragment, each and 1; how much they carry, and whether any was changed on the way; when it is given
+up; its connection; the packets of this sent before it and behind it; the packets begun before it
+and after it, of all connections."""
 WIDTH = 13
 SPAN = MOST_FRAGMENTS - 1
 NONE = 0
