@@ -216,11 +216,13 @@ class CaseMaker:
 
     def _needs_flow(self, variable: ast.Name, template: ast.Test) -> CheckError:
         name, flow = variable.text, "flow user = packets { rate = load, … } from a to b"
+        written = self._parts[-1].node.base_path.span
+        built_on = written.text.rpartition(".")[2]
         return error(
             "E0514",
-            f"`{template.name.text}` needs a flow that uses `{name}`",
-            self._parts[-1].node.base_path.span,
-            secondary=(variable.span, f"`{name}` is given values here"),
+            f"`{built_on}` needs a flow that uses `{name}`",
+            written,
+            secondary=(variable.span, f"`{name}` is given values in `{template.name.text}`"),
             help=f"write it in a flow, such as `{flow}`"
             if name == "load"
             else f"write `{name}` in a flow's traffic",
