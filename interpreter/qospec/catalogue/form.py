@@ -26,6 +26,7 @@ class Form(NamedTuple):
         headers: The bytes of each header that elements have put around the packets, the outermost
             last; below 0, of one that was taken off although none had put it there.
         inside: How the packets are encrypted, and the form of those inside; None if they are not.
+        rekeyed: Whether the association that encrypts them is replaced on the way.
     """
 
     carries: Carried
@@ -33,6 +34,7 @@ class Form(NamedTuple):
     sent: int = 1
     headers: tuple[int, ...] = ()
     inside: tuple[Esp, Form] | None = None
+    rekeyed: bool = False
 
     @property
     def smallest_bytes(self) -> int:
@@ -62,17 +64,17 @@ class Form(NamedTuple):
         headers = self.headers[:-1] if is_undone else (*self.headers, header_bytes)
         return self.resized(lambda size: size + header_bytes)._replace(headers=headers)
 
-    def sealed(self, esp: Esp) -> Form:
-        """Return the form of packets that are encrypted.
+    def sealed(self, esp: Esp, *, rekeyed: bool = False) -> Form:
+        """Return the form of packets that are encrypted, by one association or several.
 
         Raises:
             ValueError: They already are.
         """
         if self.inside:
             raise ValueError("these packets are encrypted already, and one tunnel takes no other")
-        return self.resized(esp.size_of)._replace(inside=(esp, self))
+        return self.resized(esp.size_of)._replace(inside=(esp, self), rekeyed=rekeyed)
 
-    def opened(self, esp: Esp) -> Form:
+    def opened(self, esp: Esp, *, rekeyed: bool = False) -> Form:
         """Return the form of packets that are decrypted; of those in the clear, none are left.
 
         Raises:
@@ -83,6 +85,11 @@ class Form(NamedTuple):
         made, form = self.inside
         if made != esp:
             raise ValueError(f"these packets are encrypted by {made}, and not by {esp}")
+        if self.rekeyed and not rekeyed:
+            raise ValueError(
+                "the association of these packets is replaced by `rekey` at its other end, and here"
+                " no `overlap` says for how long packets of the old one are decrypted"
+            )
         if form.resized(made.size_of).sizes != self.sizes or form.headers != self.headers:
             raise ValueError("these packets have another size than they were encrypted to")
         return form

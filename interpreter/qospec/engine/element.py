@@ -35,6 +35,7 @@ if TYPE_CHECKING:
     from qospec.engine.meter.token_bucket import Bucket
     from qospec.engine.queue.drop_policy import DropPolicy, Waiting
     from qospec.engine.random import Draws
+    from qospec.engine.security.rekeying import Rekeying
 
     Process = Callable[[tuple[Batch, ...], int], "Step"]
     """The function that processes arrivals below a time."""
@@ -218,6 +219,11 @@ class Element(ABC):  # noqa: B024 -- either of `process` and `transition` is nee
     def down_ps(self) -> int:
         """Return how long it is down when a test restarts it; 0: it cannot be restarted."""
         return 0
+
+    @property
+    def rekeying(self) -> Rekeying | None:
+        """Return when its security association ends; the planner warns if keys come too late."""
+        return None
 
     # ---- what items wait for
 

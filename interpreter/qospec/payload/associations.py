@@ -2,7 +2,8 @@
 
 Times and sizes are those of the emulation; only the bytes are computed here, from what the device
 that encrypted a packet has noted of it: index of the association, sequence number, size inside.
-Keys are drawn from the seed, for each device that encrypts its own.
+Keys are drawn from the seed, for each device that encrypts its own, and for each successor of its
+association.
 """
 
 from __future__ import annotations
@@ -14,11 +15,12 @@ from qospec.ciphers.key import Key
 from qospec.engine.arrays import np
 from qospec.engine.security import association
 from qospec.engine.security.end import SecurityEnd
+from qospec.payload.fill import tampered
 from qospec.payload.packets import GATEWAYS
 
 if TYPE_CHECKING:
     from qospec.ciphers.esp import Opened
-    from qospec.engine.arrays import Whole
+    from qospec.engine.arrays import Truths, Whole
     from qospec.engine.experiment import Experiment
     from qospec.payload.packets import Bytes
     from qospec.protocol.esp import Esp
@@ -47,6 +49,11 @@ class Secured(NamedTuple):
         (made,) = self._association().seal(Rows(numbers, packets[first]))
         return made[of]
 
+    def tampered(self, packets: Bytes, which: Truths) -> Bytes:
+        """Return sealed packets of one size, some changed in the midst of what is sealed."""
+        end = packets.shape[1] - self.esp.icv_bytes
+        return tampered(packets, which, (self.esp.clear_bytes + end) // 2)
+
     def opened(self, packets: Bytes) -> Opened:
         """Return what is in sealed packets of one size."""
         return self._association().open(packets)
@@ -56,16 +63,24 @@ class Secured(NamedTuple):
         return Association(self.esp, self.spi, *keys, self.ends)
 
 
-def secured(experiment: Experiment, node: int) -> Secured:
-    """Return the association of a node that encrypts packets."""
+def secured(experiment: Experiment, node: int) -> dict[int, Secured]:
+    """Return by index the association of a node that encrypts, and those that may follow it."""
     path, element = experiment.nodes[node].path, experiment.nodes[node].element
     assert isinstance(element, association.Association)  # noqa: S101 -- as `encrypting` finds
-    esp, names = element.esp, (*experiment.seed, "esp", path)
+    names = (*experiment.seed, "esp", path)
+    return {
+        index: _drawn(element.esp, index, (*names, f"successor {count}") if count else names)
+        for count, index in enumerate(element.indices)
+    }
+
+
+def _drawn(esp: Esp, index: int, names: tuple[str, ...]) -> Secured:
+    """Return an association with the keys that belong to its names."""
     encryption, integrity = esp.encryption, esp.integrity
     ends = b"".join(each.packed for each in GATEWAYS[esp.family]) if esp.mode == "tunnel" else b""
     return Secured(
         esp,
-        element.spi,
+        index,
         Key.drawn(encryption.key_bytes + encryption.salt_bytes, (*names, "encryption")),
         Key.drawn(integrity.key_bytes, (*names, "integrity")) if integrity else None,
         ends,

@@ -141,6 +141,7 @@ def _fits(case: Case, name: str, survey: Survey, problems: Problems) -> bool:
         *warnings.small_buckets(case, survey),
         *warnings.unreachable_rates(survey),
         *warnings.missing_headers(case, survey),
+        *warnings.late_keys(case, survey),
         *tolerances.too_small(case, survey),
         *round_trips.short_timeouts(case, survey),
     ]

@@ -17,6 +17,10 @@ ModeName = Annotated[str, Domain("choice", choices=MODES)]
 FamilyName = Annotated[str, Domain("choice", choices=FAMILIES)]
 Index = Annotated[int, Domain("integer", LEAST_INDEX, LARGEST_INDEX)]
 
+SUCCESSORS = 4_095
+"""How often an association can be replaced: a limit of the emulation, in which the indices of its
+successors are the next ones, so that both ends know them."""
+
 
 @dataclass(frozen=True)
 class Association(SecurityEnd):
@@ -37,6 +41,17 @@ class Association(SecurityEnd):
 
     def __post_init__(self) -> None:
         _ = self.esp
+
+    @property
+    def is_replaced(self) -> bool:
+        """Return whether other associations follow it, each with the next index."""
+        return False
+
+    @property
+    def indices(self) -> range:
+        """Return the indices of it and of those that may follow it."""
+        count = 1 + SUCCESSORS * self.is_replaced
+        return range(self.spi, min(self.spi + count, LARGEST_INDEX + 1))
 
     @cached_property
     def esp(self) -> Esp:
