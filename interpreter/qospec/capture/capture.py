@@ -6,6 +6,7 @@ from functools import partial
 from typing import TYPE_CHECKING, BinaryIO
 
 from qospec.capture import cells, esp, packets, pcapng
+from qospec.capture.encryption import CellEncryption
 from qospec.capture.error import CaptureError
 from qospec.capture.sightings import Sightings
 from qospec.engine.arrays import np
@@ -14,6 +15,7 @@ from qospec.engine.security.seal import index_in
 from qospec.payload.fill import Fill
 from qospec.payload.flight import ARRIVED
 from qospec.payload.packets import flows_of
+from qospec.protocol.marks import MORE_FRAGMENTS
 from qospec.version import VERSION
 
 if TYPE_CHECKING:
@@ -34,7 +36,8 @@ class Writer:
 
     Attributes:
         written: How many.
-        indices: Of the associations that have encrypted them; 0 for those in the clear.
+        encryption: What encrypts cells; None of packets.
+        indices: Of the associations that have encrypted packets; 0 for those in the clear.
     """
 
     def __init__(self, file: BinaryIO, link: Link, trial: Trial, most: int | None) -> None:
@@ -44,15 +47,19 @@ class Writer:
         seed = (*experiment.seed, *trial.names)
         framed = None if link.node.clock is None else link.node.clock.encapsulation
         self.written = 0
+        self.encryption: CellEncryption | None = None
         self.indices: set[int] = set()
         self._file, self._most = file, most
+        self._experiment, self._link = experiment, link
         self._names = _names(experiment)
         self._first = _first_of_each(experiment)
         fill = Fill.of(seed)
         if framed is None:
             kind = cells.LINK
+            self._addresses = _addresses(experiment, flows)
+            self.encryption = CellEncryption(experiment, link.tap.node)
             self._bytes: Callable[[Items], list[bytes]] = partial(
-                cells.cells, addresses=_addresses(experiment, flows), fill=fill
+                cells.cells, addresses=self._addresses, fill=fill, encryption=self.encryption
             )
         else:
             kind = packets.link_type(framed)
@@ -68,6 +75,7 @@ class Writer:
 
     def take(self, items: Items, losses: Sequence[str]) -> None:
         """Write the next items; `losses` says by fate where they were lost."""
+        self._refuse_fragments(items)
         room = items.total if self._most is None else self._most - self.written
         items = items.part(0, max(0, min(room, items.total)))
         for start in range(0, items.total, MOST_AT_ONCE):
@@ -75,7 +83,24 @@ class Writer:
             comments = [self._comment(losses, *each) for each in _rows(part)]
             self._file.write(pcapng.packets(part.batch.at_ps, self._bytes(part), comments))
         self.written += items.total
-        self.indices.update(map(index_in, items.batch.sealed().seal.tolist()))
+        if self.encryption is None:
+            self.indices.update(map(index_in, items.batch.sealed().seal.tolist()))
+
+    def keys(self) -> str:
+        """Return the keys of what was written, as a table."""
+        if self.encryption is None:
+            lines = esp.key_lines(self._experiment, self._link)
+            return "".join(line for index, line in lines.items() if index in self.indices)
+        return self.encryption.key_table(self._addresses.paths, self._addresses.channels)
+
+    def _refuse_fragments(self, items: Items) -> None:
+        """Raise CaptureError if packets are cut here: then bytes would follow from others."""
+        cut = self._experiment.connections.are_of(["fragments"], items.batch.connection)
+        if (cut | (items.batch.marks & MORE_FRAGMENTS > 0)).any():
+            raise CaptureError(
+                f"fragments go over `{self._link.name}`, and captures of fragments are not built:"
+                " take a link ahead of `fragment` or behind `reassemble`"
+            )
 
     def _comment(
         self,
@@ -111,6 +136,7 @@ def capture(trial: Trial, link: Link, file: BinaryIO, most: int | None = None) -
         link.tap,
         experiment.connections.indices,
         lambda items: writer.take(items, sightings.losses),
+        writer.encryption,
     )
     observation = emulation.run(again, observer=sightings)
     if sightings.unsettled:

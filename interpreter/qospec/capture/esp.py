@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from qospec.capture.error import CaptureError
 from qospec.engine.arrays import np
-from qospec.engine.security.seal import index_in, number_in, size_in
+from qospec.engine.security.seal import UNTAMPERED, index_in, number_in, size_in
 from qospec.payload.associations import encrypting, secured
 from qospec.payload.packets import outer_header
 
@@ -88,14 +88,8 @@ def associations_on(experiment: Experiment, node: int) -> dict[int, Secured]:
 
 
 def key_lines(experiment: Experiment, link: Link) -> dict[int, str]:
-    """Return by index the keys of what is encrypted on a link, as Wireshark's table `esp_sa`.
-
-    Raises:
-        CaptureError: Nothing is.
-    """
+    """Return by index the keys of what is encrypted on a link, as Wireshark's table `esp_sa`."""
     found = associations_on(experiment, link.tap.node)
-    if not found:
-        raise CaptureError(f"nothing that goes over `{link.name}` is encrypted, so it has no keys")
     return {index: f"{revealed(each)}\n" for index, each in found.items()}
 
 
@@ -107,12 +101,13 @@ def sealing(associations: Mapping[int, Secured]) -> Wrap:
 
     def wrap(items: Items, inner: Bytes, size_bytes: int) -> Bytes:
         seal = items.batch.sealed().seal
-        if not seal[0]:
+        if not seal[0] & UNTAMPERED:
             return outer_header(items, inner, size_bytes)
         inside = size_in(int(seal[0])) - inner.shape[1]
         made = outer_header(items, inner, inside) if inside else inner
         numbers = np.array([number_in(each) for each in seal.tolist()])
-        made = associations[index_in(int(seal[0]))].sealed(numbers, made)
+        association = associations[index_in(int(seal[0]))]
+        made = association.tampered(association.sealed(numbers, made), seal < 0)
         outside = inner.shape[1] + size_bytes - made.shape[1]
         return outer_header(items, made, outside) if outside else made
 

@@ -14,6 +14,7 @@ from qospec.ciphers import headers
 from qospec.ciphers.octets import big_endian, each_row, repeated
 from qospec.engine.arrays import np
 from qospec.engine.security.seal import INDEX_BITS, SIZE_BITS
+from qospec.payload.fill import tampered
 from qospec.payload.packets import IP_TYPES, ip_packets, mark_of
 from qospec.protocol.encapsulation import LABEL_BYTES, TAG_BYTES
 
@@ -65,15 +66,17 @@ def frames(
     found: list[bytes] = [b""] * items.total
     flow_of = np.searchsorted([each.stop for each in flows], items.batch.connection, "right")
     seal = items.batch.sealed().seal
-    inside = seal & ((1 << INDEX_BITS + SIZE_BITS) - 1)  # all but the number
-    kinds = np.stack([flow_of, items.sent_bytes, items.batch.size_bytes, inside], axis=1)
+    within = seal & ((1 << INDEX_BITS + SIZE_BITS) - 1)  # all but the number
+    kinds = np.stack([flow_of, items.sent_bytes, items.batch.size_bytes, within], axis=1)
     each_kind, kind_of = np.unique(kinds, axis=0, return_inverse=True)
-    for number, (flow, sent_bytes, size_bytes, _) in enumerate(each_kind.tolist()):
+    for number, (flow, sent_bytes, size_bytes, inside) in enumerate(each_kind.tolist()):
         mine = np.flatnonzero(kind_of.reshape(-1) == number)
         alike = items.where(mine)
         inner = ip_packets(alike, flows[flow], sent_bytes, fill)
         around = size_bytes - sent_bytes
         whole = wrap(alike, inner, around) if around > 0 else inner
+        if not inside:
+            whole = tampered(whole, seal[mine] < 0, whole.shape[1] - 1)
         version_6 = whole[0, 0] >> 4 == headers.VERSIONS["ipv6"]
         family = "ipv6" if version_6 else "ipv4"
         for place, frame in zip(mine.tolist(), _framed(alike, whole, framed, family), strict=True):

@@ -12,6 +12,7 @@ from qospec.engine.event.transition import CONNECTION, DONE, SEAL, Transition, l
 from qospec.engine.items.partition import split
 from qospec.engine.kernel import kernel
 from qospec.engine.security.end import SecurityEnd
+from qospec.engine.security.seal import TAMPERED, UNTAMPERED
 from qospec.engine.security.state_vector import POSITIONS, oam_vc, positions, user_vc
 
 if TYPE_CHECKING:
@@ -53,7 +54,7 @@ class CellDecrypt(SecurityEnd):
         batch = arrivals[0].sealed()
         garbled = np.empty(batch.count, np.uint8)
         count = _decrypt(batch.connection, batch.seal, state, garbled)
-        opened = batch.with_seals(np.zeros(batch.count, np.int64))
+        opened = batch.with_seals(batch.seal & TAMPERED)
         kept, lost = split(opened, garbled, count)
         return Step((kept,), (until_ps,), (Loss("undecipherable", lost),) if count else ())
 
@@ -62,7 +63,7 @@ class CellDecrypt(SecurityEnd):
 def _arrive(state: Whole, items: Whole, item: int, port: int, now_ps: int, out: Whole) -> int:
     """Send a cell on at once, decrypted, or lose it; see `engine.event.transition`."""
     is_garbled = _is_garbled(state, items[item, CONNECTION], items[item, SEAL])
-    items[item, SEAL] = 0
+    items[item, SEAL] &= TAMPERED
     if is_garbled:
         lose(out, 0, item)
     else:
@@ -86,8 +87,8 @@ def _is_garbled(state: Whole, connection: int, seal: int) -> bool:
     vc = user_vc(state, connection)
     if vc >= 0:
         state[POSITIONS + vc] += 1
-        return seal != state[POSITIONS + vc]  # type: ignore[no-any-return]
+        return seal & UNTAMPERED != state[POSITIONS + vc]  # type: ignore[no-any-return]
     vc = oam_vc(state, connection)
-    if vc >= 0 and seal:
+    if vc >= 0 and seal > 0:
         state[POSITIONS + vc] = seal
     return False

@@ -12,7 +12,7 @@ from qospec.engine.event.transition import DONE, SEAL, SIZE, Transition, grow, l
 from qospec.engine.items.partition import split
 from qospec.engine.kernel import kernel, part
 from qospec.engine.security.association import Association
-from qospec.engine.security.seal import index_in, number_in, size_in
+from qospec.engine.security.seal import TAMPERED, index_in, number_in, size_in
 from qospec.protocol import replay
 
 if TYPE_CHECKING:
@@ -24,13 +24,16 @@ if TYPE_CHECKING:
 Window = Annotated[int, Domain("integer", replay.LEAST_SIZE, 4_096)]
 Overlap = Annotated[int | None, Domain("time", 0, LONGEST_PS)]
 
-CAUSES = ("unprotected", "unknown_association", "replayed", "behind_window")
-ACCEPTED, UNPROTECTED, UNKNOWN, REPLAYED, BEHIND = range(5)
+CAUSES = ("unprotected", "unknown_association", "replayed", "behind_window", "tampered")
+ACCEPTED, UNPROTECTED, UNKNOWN, REPLAYED, BEHIND, CHANGED = range(6)
 """What a packet is; but for the first, the number of a cause and 1."""
-LAST_INDEX, OVERLAP_PS, SLOTS, INDEX, BEFORE, CLOSES_PS, IS_SECOND, WINDOWS = range(8)
-"""The state: the last index, for how long an association that was replaced is still open, and how
-many numbers a window takes; the index of the newest, that of the one before, until when this is
-open, and whether the second of the windows is that of the newest. Then come both windows."""
+AUTHENTICATES, LAST_INDEX, OVERLAP_PS, SLOTS, INDEX, BEFORE, CLOSES_PS, IS_SECOND, WINDOWS = range(
+    9
+)
+"""The state: whether the transforms authenticate, the last index, for how long an association that
+was replaced is still open, and how many numbers a window takes; the index of the newest, that of
+the one before, until when this is open, and whether the second of the windows is that of the
+newest. Then come both windows."""
 
 _examine, _enter = kernel(replay.examine), kernel(replay.enter)
 
@@ -47,7 +50,8 @@ class EspDecrypt(Association):
     What comes in the clear is lost as `unprotected`, what has another index as
     `unknown_association`, what was accepted before as `replayed`. A packet that others have
     overtaken by as many numbers as the window has is lost as `behind_window`, as it may have been
-    accepted before: this happens behind queues that reorder the packets of an association.
+    accepted before: this happens behind queues that reorder the packets of an association. What was
+    changed on the way is lost as `tampered`, unless nothing authenticates.
 
     Behind an `esp_encrypt` that has `rekey`, it has `overlap`: it knows each successor of the
     association before its first packet arrives. From that packet on, those of the association
@@ -57,7 +61,7 @@ class EspDecrypt(Association):
     Its marks stay those of the outer header, which `esp_encrypt` has copied.
 
     Not modelled: a mark that the packet had before a device on the way changed that of the outer
-    header; the time that it takes, which a `processor` has; packets that were changed on the way.
+    header; the time that it takes, which a `processor` has.
     """
 
     replay_window: Window = replay.SIZE
@@ -80,6 +84,7 @@ class EspDecrypt(Association):
         state = np.zeros(WINDOWS + 2 * slots, np.int64)
         state[LAST_INDEX], state[OVERLAP_PS] = self.indices[-1], self.overlap or 0
         state[SLOTS], state[INDEX] = slots, self.spi
+        state[AUTHENTICATES] = self.esp.icv_bytes > 0
         return state
 
     def transition(self, setting: Setting) -> Transition:
@@ -90,7 +95,7 @@ class EspDecrypt(Association):
         batch = arrivals[0].sealed()
         outcome, size_bytes = np.empty(batch.count, np.uint8), np.empty_like(batch.size_bytes)
         refused = _decrypt(batch.at_ps, batch.seal, state, outcome, size_bytes)
-        unprotected = batch.with_seals(np.zeros(batch.count, np.int64))
+        unprotected = batch.with_seals(batch.seal & TAMPERED)
         came, lost = split(batch, outcome, refused)
         opened, _ = split(unprotected.with_sizes(size_bytes), outcome, refused)
         causes = outcome[outcome != ACCEPTED]
@@ -110,7 +115,7 @@ def _arrive(state: Whole, items: Whole, item: int, port: int, now_ps: int, out: 
     if outcome != ACCEPTED:
         lose(out, outcome - 1, item)
         return DONE
-    items[item, SEAL] = 0
+    items[item, SEAL] = seal & TAMPERED
     grow(out, item, size_in(seal) - items[item, SIZE])
     send(out, 0, item, now_ps)
     return DONE
@@ -130,10 +135,12 @@ def _decrypt(at_ps: Times, seal: Whole, state: Whole, outcome: Marks, size_bytes
 @kernel
 def _outcome(state: Whole, seal: int, now_ps: int) -> int:
     """Return what a packet is, and remember it if it is accepted."""
-    if seal == 0:
+    if number_in(seal) == 0:
         return UNPROTECTED
     index = index_in(seal)
     if index > state[INDEX] and index <= state[LAST_INDEX]:
+        if seal < 0 and state[AUTHENTICATES]:
+            return CHANGED
         _follow(state, index, now_ps)
     is_second = state[IS_SECOND]
     if index != state[INDEX]:
@@ -145,6 +152,8 @@ def _outcome(state: Whole, seal: int, now_ps: int) -> int:
     found = _examine(window, number)
     if found != replay.FRESH:
         return REPLAYED if found == replay.REPLAYED else BEHIND
+    if seal < 0 and state[AUTHENTICATES]:
+        return CHANGED
     _enter(window, number)
     return ACCEPTED
 

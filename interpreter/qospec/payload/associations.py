@@ -15,11 +15,12 @@ from qospec.ciphers.key import Key
 from qospec.engine.arrays import np
 from qospec.engine.security import association
 from qospec.engine.security.end import SecurityEnd
+from qospec.payload.fill import tampered
 from qospec.payload.packets import GATEWAYS
 
 if TYPE_CHECKING:
     from qospec.ciphers.esp import Opened
-    from qospec.engine.arrays import Whole
+    from qospec.engine.arrays import Truths, Whole
     from qospec.engine.experiment import Experiment
     from qospec.payload.packets import Bytes
     from qospec.protocol.esp import Esp
@@ -47,6 +48,11 @@ class Secured(NamedTuple):
         numbers, first, of = np.unique(numbers, return_index=True, return_inverse=True)
         (made,) = self._association().seal(Rows(numbers, packets[first]))
         return made[of]
+
+    def tampered(self, packets: Bytes, which: Truths) -> Bytes:
+        """Return sealed packets of one size, some changed in the midst of what is sealed."""
+        end = packets.shape[1] - self.esp.icv_bytes
+        return tampered(packets, which, (self.esp.clear_bytes + end) // 2)
 
     def opened(self, packets: Bytes) -> Opened:
         """Return what is in sealed packets of one size."""

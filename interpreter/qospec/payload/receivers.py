@@ -10,14 +10,21 @@ from __future__ import annotations
 from functools import cache
 from typing import TYPE_CHECKING
 
-from qospec.ciphers.cells import CellCipher
 from qospec.ciphers.esp import GENUINE
 from qospec.engine.arrays import np
 from qospec.engine.kernel import kernel
-from qospec.engine.security.seal import INDEX_BITS, SIZE_BITS, index_in, size_in
-from qospec.engine.security.state_vector import POSITIONS, jump_of, oam_vc, positions, user_vc
-from qospec.payload.associations import cell_key, secured
-from qospec.payload.fill import payloads
+from qospec.engine.security.seal import (
+    INDEX_BITS,
+    LARGEST_NUMBER,
+    SIZE_BITS,
+    UNTAMPERED,
+    index_in,
+    size_in,
+)
+from qospec.engine.security.state_vector import POSITIONS, oam_vc, positions, user_vc
+from qospec.payload.associations import secured
+from qospec.payload.fill import payloads, tampered
+from qospec.payload.keystreams import Keystreams
 from qospec.payload.packets import ip_packets, outer_header
 from qospec.protocol.atm import CELL_PAYLOAD_BYTES
 
@@ -52,7 +59,8 @@ class PacketReceiver:
             seal = alike.batch.seal
             association = self._associations(int(sender[mine[0]]))[index_in(int(seal[0]))]
             plain = self._plain(alike, flow, size_in(int(seal[0])))
-            opened = association.opened(association.sealed(seal >> INDEX_BITS + SIZE_BITS, plain))
+            sealed = association.sealed(seal >> INDEX_BITS + SIZE_BITS & LARGEST_NUMBER, plain)
+            opened = association.opened(association.tampered(sealed, seal < 0))
             same = (opened.faults == GENUINE) & (opened.size_bytes == plain.shape[1])
             same &= (opened.packets[:, : plain.shape[1]] == plain).all(axis=1)
             found[mine] = ~same
@@ -64,7 +72,8 @@ class PacketReceiver:
         flow_of = np.searchsorted(self._stops, items.batch.connection, "right")
         inside = seal & ((1 << INDEX_BITS + SIZE_BITS) - 1)  # all but the number
         kinds = np.stack([flow_of, items.sent_bytes, inside, sender], axis=1)
-        known = np.flatnonzero((seal != 0) & (sender >= 0))
+        is_user = flow_of < len(self._stops)  # of a packet that was cut, its first fragment
+        known = np.flatnonzero((seal & UNTAMPERED != 0) & (sender >= 0) & is_user)
         each_kind, kind_of = np.unique(kinds[known], axis=0, return_inverse=True)
         order = np.argsort(kind_of.reshape(-1), kind="stable")
         ends = np.cumsum(np.bincount(kind_of.reshape(-1), minlength=len(each_kind)))
@@ -87,10 +96,10 @@ class CellReceiver:
     """The receiving end of the encryption of cells."""
 
     def __init__(self, experiment: Experiment, fill: Fill) -> None:
-        self._experiment, self._fill = experiment, fill
+        self._fill = fill
         self._count = experiment.connections.count
         self._positions = positions(experiment.connections)
-        self._streams: tuple[Whole, CellCipher] = np.zeros((0, 3), np.int64), CellCipher(())
+        self._keystreams = Keystreams(experiment)
 
     def errored(self, items: Items, sender: Whole) -> Truths:
         """Return (n,) which user cells are not what was encrypted."""
@@ -103,35 +112,14 @@ class CellReceiver:
             mine = known[start : start + AT_ONCE_CELLS]
             plain = payloads(items.where(mine), CELL_PAYLOAD_BYTES, self._fill)
             of = sender[mine], connection[mine].astype(np.int64)
-            carried, encrypted = plain.copy(), np.flatnonzero(seal[mine])
-            carried[encrypted] = self._xored(
-                of[0][encrypted], of[1][encrypted], seal[mine][encrypted], plain[encrypted]
+            at = seal[mine] & UNTAMPERED
+            carried, encrypted = plain.copy(), np.flatnonzero(at)
+            carried[encrypted] = self._keystreams.xored(
+                of[0][encrypted], of[1][encrypted], at[encrypted], plain[encrypted]
             )
-            found[mine] = (self._xored(*of, here[mine], carried) != plain).any(axis=1)
+            carried = tampered(carried, seal[mine] < 0, CELL_PAYLOAD_BYTES // 2)
+            found[mine] = (self._keystreams.xored(*of, here[mine], carried) != plain).any(axis=1)
         return found
-
-    def _xored(self, sender: Whole, connection: Whole, position: Whole, cells: Bytes) -> Bytes:
-        """Return the payloads of cells, each with its part of a keystream added.
-
-        That encrypts as well as it decrypts. Each jump is a stream, as positions in one lie
-        together. That none is used twice for encrypting is known where cells are encrypted.
-        """
-        kinds = np.stack([sender, connection, jump_of(position)], axis=1)
-        one_of_each = np.full(self._count, -1)
-        one_of_each[connection] = np.arange(len(connection))
-        if (kinds == kinds[one_of_each[connection]]).all():  # no VC has jumped
-            used = one_of_each >= 0
-            streams, first = (np.cumsum(used) - 1)[connection], one_of_each[used]
-        else:
-            _, first, streams = np.unique(kinds, axis=0, return_index=True, return_inverse=True)
-        return self._cipher(kinds[first]).open(streams.reshape(-1), position, cells)
-
-    def _cipher(self, kinds: Whole) -> CellCipher:
-        """Return the streams of (sender, connection, jump); the last ones are kept."""
-        if not np.array_equal(kinds, self._streams[0]):
-            keys = [cell_key(self._experiment, *kind) for kind in kinds.tolist()]
-            self._streams = kinds, CellCipher(keys)
-        return self._streams[1]
 
 
 @kernel
@@ -146,5 +134,5 @@ def _follow(connection: Indices, seal: Whole, state: Whole, at: Whole) -> None:
         if user >= 0:
             state[POSITIONS + user] += 1
             at[i] = state[POSITIONS + user]
-        elif oam >= 0 and seal[i]:
+        elif oam >= 0 and seal[i] > 0:
             state[POSITIONS + oam] = seal[i]

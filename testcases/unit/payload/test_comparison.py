@@ -12,10 +12,11 @@ from qospec.dataclass import dataclass
 from qospec.elements.cell_decrypt import CellDecrypt
 from qospec.elements.cell_encrypt import CellEncrypt
 from qospec.elements.encapsulate import Encapsulate
-from qospec.elements.esp_decrypt import EspDecrypt
+from qospec.elements.esp_decrypt import AUTHENTICATES, EspDecrypt
 from qospec.elements.esp_encrypt import EspEncrypt
 from qospec.elements.line import Line
 from qospec.elements.oam_insert import OamInsert
+from qospec.elements.tamper import Tamper
 from qospec.engine.element import Element, Loss, Step
 from qospec.engine.experiment import END, Experiment, MeasurementSpec, Node, Source, Wire
 from qospec.engine.graph import emulation
@@ -161,3 +162,35 @@ def test_times_and_losses_are_those_without_bytes(chunk):
     assert seen.losses.keys() == bare.losses.keys()
     assert all((seen.losses[each] == bare.losses[each]).all() for each in bare.losses)
     assert (seen.histogram == bare.histogram).all()
+
+
+class Credulous(EspDecrypt):
+    """A receiving end that checks no integrity."""
+
+    def start(self, setting):
+        state = super().start(setting)
+        state[AUTHENTICATES] = 0
+        return state
+
+    def process(self, state, arrivals, until_ps):
+        step = super().process(state, arrivals, until_ps)
+        (left,) = step.departures
+        return step._replace(departures=(left.with_seals(np.zeros(left.count, np.int64)),))
+
+
+@pytest.mark.parametrize("of", [GCM, CBC])
+def test_what_timing_discards_as_tampered_the_check_of_its_bytes_finds(of):
+    inside = EspEncrypt(**of), Tamper(first=20, every=3)
+    sizes = Sizes((60, 700), (2, 1))
+    errored, _ = compared(experiment(*inside, Credulous(**of), sizes=sizes), STREAM)
+    none, careful = compared(experiment(*inside, EspDecrypt(**of), sizes=sizes), STREAM)
+    assert errored == careful.losses["node 2", "tampered"].tolist()
+    assert min(errored) > 10
+    assert none == [0] * CONNECTIONS
+
+
+@pytest.mark.parametrize("ends", [(), (CellEncrypt(), CellDecrypt())])
+def test_a_change_in_the_clear_or_in_counter_mode_arrives(ends):
+    of = experiment(*ends[:1], Tamper(first=16, every=3), *ends[1:])
+    errored, seen = compared(of)
+    assert [count // 3 for count in seen.received.tolist()] == errored
