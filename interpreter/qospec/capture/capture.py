@@ -6,28 +6,29 @@ from functools import partial
 from typing import TYPE_CHECKING, BinaryIO
 
 from qospec.capture import cells, esp, packets, pcapng
+from qospec.capture.encryption import CellEncryption
 from qospec.capture.error import CaptureError
-from qospec.capture.payload import Fill
-from qospec.capture.sightings import ARRIVED, Sightings
+from qospec.capture.sightings import Sightings
 from qospec.engine.arrays import np
 from qospec.engine.graph import emulation
+from qospec.engine.security.seal import index_in
+from qospec.payload.fill import Fill
+from qospec.payload.flight import ARRIVED
+from qospec.payload.packets import flows_of
+from qospec.protocol.marks import MORE_FRAGMENTS
 from qospec.version import VERSION
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from qospec.capture.links import Link
-    from qospec.capture.sightings import Items
     from qospec.capture.trials import Trial
     from qospec.engine.experiment import Experiment
     from qospec.model.suite import Flow
+    from qospec.payload.flight import Items
 
 MOST_AT_ONCE = 16_384
 """Items whose bytes are made at a time, so that memory stays small."""
-
-
-ANSWERS = ".answers"
-"""Ends the names of sources of answers; the rest is that of their requests."""
 
 
 class Writer:
@@ -35,6 +36,8 @@ class Writer:
 
     Attributes:
         written: How many.
+        encryption: What encrypts cells; None of packets.
+        indices: Of the associations that have encrypted packets; 0 for those in the clear.
     """
 
     def __init__(self, file: BinaryIO, link: Link, trial: Trial, most: int | None) -> None:
@@ -44,21 +47,26 @@ class Writer:
         seed = (*experiment.seed, *trial.names)
         framed = None if link.node.clock is None else link.node.clock.encapsulation
         self.written = 0
+        self.encryption: CellEncryption | None = None
+        self.indices: set[int] = set()
         self._file, self._most = file, most
+        self._experiment, self._link = experiment, link
         self._names = _names(experiment)
         self._first = _first_of_each(experiment)
         fill = Fill.of(seed)
         if framed is None:
             kind = cells.LINK
+            self._addresses = _addresses(experiment, flows)
+            self.encryption = CellEncryption(experiment, link.tap.node)
             self._bytes: Callable[[Items], list[bytes]] = partial(
-                cells.cells, addresses=_addresses(experiment, flows), fill=fill
+                cells.cells, addresses=self._addresses, fill=fill, encryption=self.encryption
             )
         else:
             kind = packets.link_type(framed)
             self._bytes = partial(
                 packets.frames,
                 framed=framed,
-                flows=_packet_flows(experiment, flows),
+                flows=flows_of(experiment, flows),
                 fill=fill,
                 wrap=esp.sealing(esp.associations_on(experiment, link.tap.node)),
             )
@@ -67,6 +75,7 @@ class Writer:
 
     def take(self, items: Items, losses: Sequence[str]) -> None:
         """Write the next items; `losses` says by fate where they were lost."""
+        self._refuse_fragments(items)
         room = items.total if self._most is None else self._most - self.written
         items = items.part(0, max(0, min(room, items.total)))
         for start in range(0, items.total, MOST_AT_ONCE):
@@ -74,6 +83,24 @@ class Writer:
             comments = [self._comment(losses, *each) for each in _rows(part)]
             self._file.write(pcapng.packets(part.batch.at_ps, self._bytes(part), comments))
         self.written += items.total
+        if self.encryption is None:
+            self.indices.update(map(index_in, items.batch.sealed().seal.tolist()))
+
+    def keys(self) -> str:
+        """Return the keys of what was written, as a table."""
+        if self.encryption is None:
+            lines = esp.key_lines(self._experiment, self._link)
+            return "".join(line for index, line in lines.items() if index in self.indices)
+        return self.encryption.key_table(self._addresses.paths, self._addresses.channels)
+
+    def _refuse_fragments(self, items: Items) -> None:
+        """Raise CaptureError if packets are cut here: then bytes would follow from others."""
+        cut = self._experiment.connections.are_of(["fragments"], items.batch.connection)
+        if (cut | (items.batch.marks & MORE_FRAGMENTS > 0)).any():
+            raise CaptureError(
+                f"fragments go over `{self._link.name}`, and captures of fragments are not built:"
+                " take a link ahead of `fragment` or behind `reassemble`"
+            )
 
     def _comment(
         self,
@@ -96,21 +123,20 @@ def _rows(items: Items) -> zip[tuple[int, int, int, int, int]]:
     return zip(*(column.tolist() for column in columns), strict=True)
 
 
-def capture(trial: Trial, link: Link, file: BinaryIO, most: int | None = None) -> int:
-    """Write what goes over a link in a trial; return the number of packets.
+def capture(trial: Trial, link: Link, file: BinaryIO, most: int | None = None) -> Writer:
+    """Write what goes over a link in a trial; return what has written it.
 
     Raises:
         CaptureError: The trial did not come to the recorded result: the file means nothing then.
     """
     experiment = trial.planned.experiment
-    measurement = experiment.measurement
-    seen = measurement._replace(taps=(*measurement.taps, link.tap))
-    again = experiment._replace(seed=(*experiment.seed, *trial.names), measurement=seen)
+    again = experiment._replace(seed=(*experiment.seed, *trial.names))
     writer = Writer(file, link, trial, most)
     sightings = Sightings(
-        link.tap.place,
+        link.tap,
         experiment.connections.indices,
         lambda items: writer.take(items, sightings.losses),
+        writer.encryption,
     )
     observation = emulation.run(again, observer=sightings)
     if sightings.unsettled:
@@ -118,7 +144,7 @@ def capture(trial: Trial, link: Link, file: BinaryIO, most: int | None = None) -
     difference = trial.differs(observation)
     if difference:
         raise CaptureError(f"the trial did not come to the recorded result: {difference}")
-    return writer.written
+    return writer
 
 
 def _names(experiment: Experiment) -> list[str]:
@@ -169,17 +195,3 @@ def _addresses(experiment: Experiment, flows: Sequence[Flow]) -> cells.Addresses
         np.repeat(np.arange(planes), connections.count),
         connections.planes,
     )
-
-
-def _packet_flows(experiment: Experiment, flows: Sequence[Flow]) -> list[packets.Flow]:
-    """Return what the packets of each source hold; of one of cells, nothing."""
-    found = []
-    first_of = {source.name: source.first for source in experiment.sources}
-    for source in experiment.sources:
-        name, first = source.name, source.first
-        stream, answered = flows[experiment.connections.flow[first]].stream, None
-        if stream is not None and name.endswith(ANSWERS):
-            stream, answered = stream.answers, first_of[name.removesuffix(ANSWERS)]
-        fields = {} if stream is None else stream.header_fields
-        found.append(packets.Flow(first, first + source.connections, fields, answered))
-    return found

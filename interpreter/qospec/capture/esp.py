@@ -1,32 +1,26 @@
-"""ESP in a capture: the bytes that an association makes of packets, and its keys for a decoder.
-
-Times and sizes are those of the emulation; only the bytes are computed here, from what the device
-that encrypted a packet has noted of it: index of the association, sequence number, size inside.
-Keys are drawn from the seed, for each device that encrypts its own.
-"""
+"""ESP in a capture: what is encrypted on a link, and its keys for a decoder."""
 
 from __future__ import annotations
 
 import ipaddress
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from qospec.capture.error import CaptureError
-from qospec.capture.packets import GATEWAYS, outer_header
-from qospec.ciphers.esp import Association, Rows
-from qospec.ciphers.key import Key
 from qospec.engine.arrays import np
-from qospec.engine.security import association
-from qospec.engine.security.seal import index_in, number_in, size_in
+from qospec.engine.security.seal import UNTAMPERED, index_in, number_in, size_in
+from qospec.payload.associations import encrypting, secured
+from qospec.payload.packets import outer_header
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from qospec.capture.links import Link
-    from qospec.capture.packets import Bytes, Wrap
-    from qospec.capture.sightings import Items
-    from qospec.engine.arrays import Whole
+    from qospec.capture.packets import Wrap
+    from qospec.ciphers.key import Key
     from qospec.engine.experiment import Experiment
-    from qospec.protocol.esp import Esp
+    from qospec.payload.associations import Secured
+    from qospec.payload.flight import Items
+    from qospec.payload.packets import Bytes
 
 ENCRYPTIONS = {
     "aes_cbc": "AES-CBC [RFC3602]",
@@ -46,44 +40,24 @@ INTEGRITIES = {
 }
 
 
-class Secured(NamedTuple):
-    """One direction of a security association; see `ciphers.esp.Association`."""
-
-    esp: Esp
-    spi: int
-    encryption_key: Key
-    integrity_key: Key | None = None
-    ends: bytes = b""
-
-    def sealed(self, numbers: Whole, packets: Bytes) -> Bytes:
-        """Return packets of one size sealed, with these sequence numbers.
-
-        A packet passes a link once, but captures are made again and at several links: so each call
-        has an association of its own, which does not refuse the numbers of another.
-        """
-        keys = self.encryption_key, self.integrity_key
-        association = Association(self.esp, self.spi, *keys, self.ends)
-        (made,) = association.seal(Rows(numbers, packets))
-        return made
-
-    def revealed(self) -> str:
-        """Return its line of Wireshark's table `esp_sa`: it shows the keys."""
-        encryption, integrity = self.esp.encryption, self.esp.integrity
-        middle = len(self.ends) // 2
-        ends = [
-            str(ipaddress.ip_address(each)) if each else "*"
-            for each in (self.ends[:middle], self.ends[middle:])
-        ]
-        fields = [
-            {"ipv4": "IPv4", "ipv6": "IPv6"}[self.esp.family],
-            *ends,
-            f"0x{self.spi:08x}",
-            ENCRYPTIONS[f"{encryption.algorithm}_{encryption.chaining}"],
-            _hexadecimal(self.encryption_key),
-            INTEGRITIES[integrity.name if integrity else ""],
-            _hexadecimal(self.integrity_key),
-        ]
-        return ",".join(f'"{field}"' for field in fields)
+def revealed(of: Secured) -> str:
+    """Return its line of Wireshark's table `esp_sa`: it shows the keys."""
+    encryption, integrity = of.esp.encryption, of.esp.integrity
+    middle = len(of.ends) // 2
+    ends = [
+        str(ipaddress.ip_address(each)) if each else "*"
+        for each in (of.ends[:middle], of.ends[middle:])
+    ]
+    fields = [
+        {"ipv4": "IPv4", "ipv6": "IPv6"}[of.esp.family],
+        *ends,
+        f"0x{of.spi:08x}",
+        ENCRYPTIONS[f"{encryption.algorithm}_{encryption.chaining}"],
+        _hexadecimal(of.encryption_key),
+        INTEGRITIES[integrity.name if integrity else ""],
+        _hexadecimal(of.integrity_key),
+    ]
+    return ",".join(f'"{field}"' for field in fields)
 
 
 def _hexadecimal(key: Key | None) -> str:
@@ -96,60 +70,27 @@ def associations_on(experiment: Experiment, node: int) -> dict[int, Secured]:
     Raises:
         CaptureError: Two of them have one index, and a packet does not show which is its own.
     """
-    found: dict[int, tuple[str, Secured]] = {}
-    for number in _encrypting(experiment, node):
-        path, element = experiment.nodes[number].path, experiment.nodes[number].element
-        assert isinstance(element, association.Association)  # noqa: S101 -- as `_encrypting` finds
-        if element.spi in found:
+    found: dict[int, Secured] = {}
+    paths: dict[int, str] = {}
+    for number in encrypting(experiment, node):
+        path, mine = experiment.nodes[number].path, secured(experiment, number)
+        common = min(mine.keys() & found.keys(), default=None)
+        if common is not None:
+            away = max(len(mine), list(paths.values()).count(paths[common]))
+            hint = f", at least {away} away, as each successor has the next one" if away > 1 else ""
             raise CaptureError(
-                f"`{found[element.spi][0]}` and `{path}` encrypt what goes over this link with the"
-                f" same index {element.spi}: give one of them another `spi`"
+                f"`{paths[common]}` and `{path}` encrypt what goes over this link with the same"
+                f" index {common}: give one of them another `spi`{hint}"
             )
-        names = (*experiment.seed, "esp", path)
-        found[element.spi] = path, _secured(element.esp, element.spi, names)
-    return {index: secured for index, (_, secured) in sorted(found.items())}
+        found |= mine
+        paths |= dict.fromkeys(mine, path)
+    return dict(sorted(found.items()))
 
 
-def key_table(experiment: Experiment, link: Link) -> str:
-    """Return the keys of what is encrypted on a link, as the table `esp_sa` of Wireshark.
-
-    Raises:
-        CaptureError: Nothing is.
-    """
+def key_lines(experiment: Experiment, link: Link) -> dict[int, str]:
+    """Return by index the keys of what is encrypted on a link, as Wireshark's table `esp_sa`."""
     found = associations_on(experiment, link.tap.node)
-    if not found:
-        raise CaptureError(f"nothing that goes over `{link.name}` is encrypted, so it has no keys")
-    return "".join(f"{each.revealed()}\n" for each in found.values())
-
-
-def _secured(esp: Esp, spi: int, names: tuple[str, ...]) -> Secured:
-    encryption, integrity = esp.encryption, esp.integrity
-    ends = b"".join(each.packed for each in GATEWAYS[esp.family]) if esp.mode == "tunnel" else b""
-    return Secured(
-        esp,
-        spi,
-        Key.drawn(encryption.key_bytes + encryption.salt_bytes, (*names, "encryption")),
-        Key.drawn(integrity.key_bytes, (*names, "integrity")) if integrity else None,
-        ends,
-    )
-
-
-def _encrypting(experiment: Experiment, node: int) -> list[int]:
-    """Return the nodes that have encrypted what leaves a node: nothing is encrypted twice."""
-    before: dict[int, list[int]] = {}
-    for wire in experiment.wires:
-        before.setdefault(wire.to, []).append(wire.node)
-    waiting, seen, found = [node], {node}, []
-    while waiting:
-        here = waiting.pop()
-        element = experiment.nodes[here].element
-        if isinstance(element, association.Association):
-            found += [here] * element.encrypts
-            continue
-        new = set(before.get(here, ())) - seen
-        seen |= new
-        waiting += sorted(new)
-    return sorted(found)
+    return {index: f"{revealed(each)}\n" for index, each in found.items()}
 
 
 def sealing(associations: Mapping[int, Secured]) -> Wrap:
@@ -160,12 +101,13 @@ def sealing(associations: Mapping[int, Secured]) -> Wrap:
 
     def wrap(items: Items, inner: Bytes, size_bytes: int) -> Bytes:
         seal = items.batch.sealed().seal
-        if not seal[0]:
+        if not seal[0] & UNTAMPERED:
             return outer_header(items, inner, size_bytes)
         inside = size_in(int(seal[0])) - inner.shape[1]
         made = outer_header(items, inner, inside) if inside else inner
         numbers = np.array([number_in(each) for each in seal.tolist()])
-        made = associations[index_in(int(seal[0]))].sealed(numbers, made)
+        association = associations[index_in(int(seal[0]))]
+        made = association.tampered(association.sealed(numbers, made), seal < 0)
         outside = inner.shape[1] + size_bytes - made.shape[1]
         return outer_header(items, made, outside) if outside else made
 

@@ -1,10 +1,11 @@
 """The payload of ATM cells in counter mode, with a key for each connection.
 
 The keystream of a key is one long stream, AES over a counter from 0 on; a cell takes the 48 bytes
-at its position. Two ends keep a position each, which counts user cells; an OAM cell hands over that
-of the sender. A cell lost or inserted between shifts one against the other, so all that follow are
-garbled until the next OAM cell. What the positions are is an element's affair; here they are given,
-so the bytes of each cell follow from its stream and position alone.
+at its position. Two ends keep a position each, which counts user cells and jumps at OAM cells, and
+an OAM cell hands over that of the sender. A cell lost or inserted between shifts one against the
+other, so all that follow are garbled until the next OAM cell. What the positions are is an
+element's affair; here they are given, so the bytes of each cell follow from its stream and position
+alone.
 
 Source: ATM Forum Security 1.1 (af-sec-0100.002), on counter mode: the header stays clear, and
 nothing is added. Its state vector is for ciphers of 64-bit blocks; with blocks of 128 bits three

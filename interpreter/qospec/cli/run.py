@@ -83,7 +83,11 @@ def run(**asked: Any) -> None:
         verbose=asked["verbose"],
     )
     assignment = _assignment(request, suite, plans, asked["jobs"], console)
-    root = Path(asked["record"]) if asked["record"] else _records(request.paths)
+    root = (
+        Path(asked["record"])
+        if asked["record"]
+        else loading.below_project(request.paths, "records")
+    )
     document, paths = _execute(assignment, root, formats, console)
     if request.as_json:
         output.say_json(document)
@@ -109,16 +113,6 @@ def _here(request: loading.Request, suite: Suite) -> LocalNames:
         },
         {case.name: test.span.recorded_place for test in suite.tests for case in test.cases},
     )
-
-
-def _records(paths: tuple[str, ...]) -> Path:
-    """Return where records are kept: below the project that the first path is of, or here."""
-    from qospec.check.modules import files
-
-    path = Path(paths[0].partition("::")[0] if paths else ".")
-    root = files.root_of(path / "any" if path.is_dir() else path)
-    below = root if files.exists(root / "qos.toml") else Path.cwd()
-    return Path(files.shown(below / "records"))
 
 
 def _check_chunk() -> None:

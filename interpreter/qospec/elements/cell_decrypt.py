@@ -7,11 +7,13 @@ from typing import TYPE_CHECKING
 from qospec.catalogue.kinds import element
 from qospec.dataclass import dataclass
 from qospec.engine.arrays import np
-from qospec.engine.element import Element, Loss, Step
+from qospec.engine.element import Loss, Step
 from qospec.engine.event.transition import CONNECTION, DONE, SEAL, Transition, lose, send
 from qospec.engine.items.partition import split
 from qospec.engine.kernel import kernel
-from qospec.engine.security.counters import COUNTERS, END_OAM, FIRST_OAM, counters
+from qospec.engine.security.end import SecurityEnd
+from qospec.engine.security.seal import TAMPERED, UNTAMPERED
+from qospec.engine.security.state_vector import POSITIONS, oam_vc, positions, user_vc
 
 if TYPE_CHECKING:
     from qospec.engine.arrays import Indices, Marks, Whole
@@ -20,19 +22,20 @@ if TYPE_CHECKING:
 
 
 @element(
-    source="ATM Forum Security Specification 1.1 (af-sec-0100.002), 3.1 (confidentiality), counter"
-    " mode with resynchronisation by OAM cells; NIST SP 800-38A, 6.5",
+    source="ATM Forum Security Specification 1.1 (af-sec-0100.002), counter mode: state vector,"
+    " synchronisation and key changeover by OAM cells; NIST SP 800-38A, 6.5",
     carries=("cell",),
 )
 @dataclass(frozen=True)
-class CellDecrypt(Element):
+class CellDecrypt(SecurityEnd):
     """Decrypt the user cells of each VC, and discard those that are garbled.
 
     It counts the user cells that arrive, as `cell_encrypt` has counted those that left. After a
     cell that was lost or inserted on the way the counts differ, and all cells that follow are
-    garbled, until an OAM cell brings the count of the other end. A lost OAM cell leaves that to the
-    next one. Garbled cells are lost here as `undecipherable`, and so are those that never were
-    encrypted: no user can read them.
+    garbled, until an OAM cell brings the state vector of the other end. If that is lost, the other
+    end has jumped and this one has not, so all cells up to the next OAM cell are garbled, too.
+    Garbled cells are lost here as `undecipherable`, and so are those that never were encrypted: no
+    user can read them, and a tester that knows its cells by their payload does not find them.
 
     Not modelled: that they would travel on, to where the error checks of an adaptation layer find
     them.
@@ -42,7 +45,7 @@ class CellDecrypt(Element):
     keeps_spacing = True
 
     def start(self, setting: Setting) -> Whole:
-        return counters(setting)
+        return positions(setting.connections)
 
     def transition(self, setting: Setting) -> Transition:
         return Transition(self.start(setting), _arrive, losses=(("", "undecipherable"),))
@@ -51,7 +54,7 @@ class CellDecrypt(Element):
         batch = arrivals[0].sealed()
         garbled = np.empty(batch.count, np.uint8)
         count = _decrypt(batch.connection, batch.seal, state, garbled)
-        opened = batch.with_seals(np.zeros(batch.count, np.int64))
+        opened = batch.with_seals(batch.seal & TAMPERED)
         kept, lost = split(opened, garbled, count)
         return Step((kept,), (until_ps,), (Loss("undecipherable", lost),) if count else ())
 
@@ -60,7 +63,7 @@ class CellDecrypt(Element):
 def _arrive(state: Whole, items: Whole, item: int, port: int, now_ps: int, out: Whole) -> int:
     """Send a cell on at once, decrypted, or lose it; see `engine.event.transition`."""
     is_garbled = _is_garbled(state, items[item, CONNECTION], items[item, SEAL])
-    items[item, SEAL] = 0
+    items[item, SEAL] &= TAMPERED
     if is_garbled:
         lose(out, 0, item)
     else:
@@ -80,10 +83,12 @@ def _decrypt(connection: Indices, seal: Whole, state: Whole, garbled: Marks) -> 
 
 @kernel
 def _is_garbled(state: Whole, connection: int, seal: int) -> bool:
-    """Return whether a cell was encrypted with another count than this end has."""
-    if connection < len(state) - COUNTERS:
-        state[COUNTERS + connection] += 1
-        return seal != state[COUNTERS + connection]  # type: ignore[no-any-return]
-    if seal and state[FIRST_OAM] <= connection < state[END_OAM]:
-        state[COUNTERS + connection - state[FIRST_OAM]] = seal - 1
+    """Return whether a cell was encrypted at another position than that of this end."""
+    vc = user_vc(state, connection)
+    if vc >= 0:
+        state[POSITIONS + vc] += 1
+        return seal & UNTAMPERED != state[POSITIONS + vc]  # type: ignore[no-any-return]
+    vc = oam_vc(state, connection)
+    if vc >= 0 and seal > 0:
+        state[POSITIONS + vc] = seal
     return False

@@ -2,15 +2,22 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Annotated
 
-from qospec.catalogue.kinds import element
+from qospec.catalogue.kinds import Domain, element
 from qospec.dataclass import dataclass
 from qospec.engine.arrays import np
-from qospec.engine.element import Element, Step
+from qospec.engine.element import Step
 from qospec.engine.event.transition import CONNECTION, DONE, SEAL, Transition, send
 from qospec.engine.kernel import kernel
-from qospec.engine.security.counters import COUNTERS, END_OAM, FIRST_OAM, counters
+from qospec.engine.security.end import SecurityEnd
+from qospec.engine.security.state_vector import (
+    POSITIONS,
+    after_jump,
+    oam_vc,
+    positions,
+    user_vc,
+)
 
 if TYPE_CHECKING:
     from qospec.engine.arrays import Indices, Whole
@@ -18,26 +25,38 @@ if TYPE_CHECKING:
     from qospec.engine.items.batch import Batch
 
 
+OamCells = Annotated[int | None, Domain("cells", 1, 2**31)]
+
+
 @element(
-    source="ATM Forum Security Specification 1.1 (af-sec-0100.002), 3.1 (confidentiality), counter"
-    " mode with resynchronisation by OAM cells; NIST SP 800-38A, 6.5",
+    source="ATM Forum Security Specification 1.1 (af-sec-0100.002), counter mode: state vector,"
+    " synchronisation and key changeover by OAM cells; NIST SP 800-38A, 6.5",
     carries=("cell",),
 )
 @dataclass(frozen=True)
-class CellEncrypt(Element):
-    """Encrypt the user cells of each VC, which has a key and a counter of its own.
+class CellEncrypt(SecurityEnd):
+    """Encrypt the user cells of each VC, which has a key and a state vector of its own.
 
-    Both ends count user cells, so a cell carries nothing more. Each OAM cell that passes brings the
-    other end, `cell_decrypt`, the count of this one: an `oam_insert` before it makes such cells.
-    All OAM cells are taken for such, and cells of other planes pass in the clear.
+    Both ends count user cells, so a cell carries nothing more. At each OAM cell that passes, the
+    state vector jumps to where it never was, and the cell brings the new one to the other end,
+    `cell_decrypt`; an `oam_insert` before it makes such cells. All OAM cells are taken for such;
+    cells of resource management pass in the clear.
 
-    Not modelled: the time that it takes; a change of keys, before which both ends are synchronous.
+    Not modelled: the time that it takes; how both ends agree on keys, which is done in time.
     """
 
+    oam_cells_per_key: OamCells = None
+    """How many OAM cells a key of a VC lasts: every so many bring the next key into use, an odd one
+    after an even one. By default a VC has one key."""
+
+    encrypts = True
     keeps_spacing = True
 
+    def key_number(self, jump: int) -> int:
+        return jump // self.oam_cells_per_key if self.oam_cells_per_key else 0
+
     def start(self, setting: Setting) -> Whole:
-        return counters(setting)
+        return positions(setting.connections)
 
     def transition(self, setting: Setting) -> Transition:
         return Transition(self.start(setting), _arrive)
@@ -66,13 +85,16 @@ def _encrypt(connection: Indices, state: Whole, seal: Whole) -> None:
 
 @kernel
 def _next_seal(state: Whole, connection: int) -> int:
-    """Return the number of a user cell, or what an OAM cell says: that of the next user cell.
+    """Return the position of a user cell, or the one that an OAM cell brings.
 
     It is 0 for what is not encrypted.
     """
-    if connection < len(state) - COUNTERS:
-        state[COUNTERS + connection] += 1
-        return state[COUNTERS + connection]  # type: ignore[no-any-return]
-    if state[FIRST_OAM] <= connection < state[END_OAM]:
-        return state[COUNTERS + connection - state[FIRST_OAM]] + 1  # type: ignore[no-any-return]
+    vc = user_vc(state, connection)
+    if vc >= 0:
+        state[POSITIONS + vc] += 1
+        return state[POSITIONS + vc]  # type: ignore[no-any-return]
+    vc = oam_vc(state, connection)
+    if vc >= 0:
+        state[POSITIONS + vc] = after_jump(state[POSITIONS + vc])
+        return state[POSITIONS + vc]  # type: ignore[no-any-return]
     return 0

@@ -18,8 +18,8 @@ if TYPE_CHECKING:
     from fractions import Fraction
 
     from qospec.judge.phases import PhaseResult, TrialResult
-    from qospec.model.suite import GoalResult, Phase, Search, Statement
-    from qospec.plan.plan import Bounds, Planned
+    from qospec.model.suite import GoalResult, Phase, Search
+    from qospec.plan.plan import Bounds
     from qospec.run.job import Work
 
 
@@ -89,10 +89,7 @@ class Setting(NamedTuple):
 
     def work(self, planned: CasePlan, *names: str, keeps: bool) -> Work:
         """Return what runs a trial; its draws depend on the `names` and on the repeat."""
-        network = planned.networks[""]  # all that is sent to a worker: the rest is not used there
-        criteria = tuple(each for each in planned.case.statements if each.kind != "report")
-        drawn_by = (f"repeat {self.repeat}", *names)
-        return partial(_run_timed, network, criteria, drawn_by, keeps=keeps)
+        return partial(_run_timed, planned, (f"repeat {self.repeat}", *names), keeps=keeps)
 
     def invalidates(self, result: TrialResult) -> bool:
         """Return whether a trial ends the case: something that is required of it failed."""
@@ -105,7 +102,7 @@ class Setting(NamedTuple):
 
 
 def _overload(phase: Phase, case: Case, lowest: Case | None = None) -> Refusal | None:
-    overload = next(above_first_link(phase, case, lowest), None)
+    overload = next(above_first_link(phase, case, lowest=lowest), None)
     if overload is None:
         return None
     carries = "; ".join((overload.label, *overload.notes))
@@ -187,13 +184,8 @@ class PhaseRun(ABC):
 
 
 def _run_timed(
-    planned: Planned,
-    statements: tuple[Statement, ...],
-    names: tuple[str, ...],
-    on_progress: Callable[[float], None],
-    *,
-    keeps: bool,
+    planned: CasePlan, names: tuple[str, ...], on_progress: Callable[[float], None], *, keeps: bool
 ) -> TimedResult:
     stopwatch = Stopwatch()
-    result = trial.run_one(planned, statements, names, on_progress, keeps=keeps)
+    result = trial.run_one(planned, names, on_progress, keeps=keeps)
     return TimedResult(result, *stopwatch.read())

@@ -12,11 +12,10 @@ from qospec.judge.result import Repeat, Result
 from qospec.judge.verdict import invalidates, judge
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable
 
     from qospec.catalogue.kinds import Catalogue
     from qospec.engine.measure.observation import Observation
-    from qospec.model.suite import Statement
     from qospec.plan.plan import CasePlan, Planned
 
 
@@ -60,42 +59,46 @@ def _observe(
         def report(now_ps: int, stop_ps: int, before: int = done + position) -> None:
             on_progress((before + min(1.0, now_ps / stop_ps)) / case.trials)
 
-        seen[name] = (planned, _emulated(planned, (f"repeat {number}",), report))
+        seen[name] = (planned, _emulated(case, planned, (f"repeat {number}",), report))
     return Readings(catalogue, seen)
 
 
 def _emulated(
-    planned: Planned, names: tuple[str, ...], report: Callable[[int, int], None]
+    case: CasePlan,
+    planned: Planned,
+    names: tuple[str, ...],
+    report: Callable[[int, int], None],
 ) -> Observation:
     """Return what a trial observed, whose random draws depend on `names` too."""
     experiment = planned.experiment
     seeded = experiment._replace(seed=(*experiment.seed, *names))
-    return emulation.run(seeded, on_progress=report)
+    if not case.case.run.payload:
+        return emulation.run(seeded, on_progress=report)
+    from qospec.payload.comparison import Comparison  # loads ciphers, which few tests need
+
+    comparison = Comparison(seeded, case.case.flows)
+    seen = emulation.run(seeded, on_progress=report, observer=comparison)
+    return seen._replace(errored=comparison.errored)
 
 
 def run_one(
-    planned: Planned,
-    statements: Sequence[Statement],
-    names: tuple[str, ...],
-    on_progress: Callable[[float], None],
-    *,
-    keeps: bool,
+    case: CasePlan, names: tuple[str, ...], on_progress: Callable[[float], None], *, keeps: bool
 ) -> TrialResult:
     """Run one trial of a phase.
 
     Args:
-        planned: What is run.
-        statements: What must hold, with labels.
+        case: The plan of the trial.
         names: What its random draws depend on, besides the case.
         on_progress: Called with the share that is done.
         keeps: Whether what was observed is part of the result.
     """
+    planned = case.networks[""]
 
     def report(now_ps: int, stop_ps: int) -> None:
         on_progress(min(1.0, now_ps / stop_ps))
 
     try:
-        observation = _emulated(planned, names, report)
+        observation = _emulated(case, planned, names, report)
         readings = Readings(discover(), {"": (planned, observation)})
     except Exception as error:  # noqa: BLE001 - any failure of the tester is the verdict `error`
         return TrialResult(error=f"{type(error).__name__}: {error}")
@@ -105,7 +108,11 @@ def run_one(
         lost=sum(each.lost for each in flows),
         flows=flows,
         drawn=readings.drawn,
-        judgements={each.label: judge(each, readings.read) for each in statements},
+        judgements={
+            each.label: judge(each, readings.read)
+            for each in case.case.statements
+            if each.kind != "report"
+        },
         losses=tuple(readings.losses()),
         seen=(planned, observation) if keeps else None,
     )

@@ -10,10 +10,9 @@ from scapy.layers.ipsec import SecurityAssociation
 from scapy.layers.l2 import Ether
 
 from qospec.capture.error import CaptureError
-from qospec.capture.esp import Secured, associations_on, sealing
-from qospec.capture.packets import Flow, frames
-from qospec.capture.payload import Fill
-from qospec.capture.sightings import Items
+from qospec.capture.esp import associations_on, revealed, sealing
+from qospec.capture.packets import frames
+from qospec.catalogue.kinds import Lifetime
 from qospec.ciphers.key import Key
 from qospec.elements.encapsulate import Encapsulate
 from qospec.elements.esp_decrypt import EspDecrypt
@@ -21,6 +20,10 @@ from qospec.elements.esp_encrypt import EspEncrypt
 from qospec.engine.experiment import Experiment, MeasurementSpec, Node, Wire
 from qospec.engine.items.batch import uninitialised
 from qospec.engine.items.connections import Connections
+from qospec.payload.associations import Secured
+from qospec.payload.fill import Fill
+from qospec.payload.flight import Items
+from qospec.payload.packets import Flow
 from qospec.protocol.encapsulation import Encapsulation
 from qospec.protocol.esp import ENCRYPTIONS, INTEGRITIES, Esp
 from qospec.protocol.ip import IPV4_HEADER_BYTES
@@ -123,13 +126,13 @@ def test_two_calls_may_have_the_same_numbers() -> None:
 
 
 def test_a_line_for_a_decoder_shows_the_keys() -> None:
-    assert secured("cbc").revealed() == (
+    assert revealed(secured("cbc")) == (
         '"IPv4","192.0.2.1","198.51.100.2","0x00005678","AES-CBC [RFC3602]",'
         '"0x000102030405060708090a0b0c0d0e0f","HMAC-SHA-1-96 [RFC2404]",'
         '"0x000102030405060708090a0b0c0d0e0f10111213"'
     )
-    assert '"AES-GCM with 16 octet ICV [RFC4106]"' in secured("gcm").revealed()
-    assert secured("gcm").revealed().endswith(',"NULL",""')
+    assert '"AES-GCM with 16 octet ICV [RFC4106]"' in revealed(secured("gcm"))
+    assert revealed(secured("gcm")).endswith(',"NULL",""')
     assert "0x0001" not in repr(secured("gcm"))
 
 
@@ -152,3 +155,21 @@ def test_one_index_of_two_devices_on_a_link_is_refused() -> None:
     alone = associations_on(of, 4)[300]
     other = associations_on(both._replace(wires=(Wire(1, 0, 4),)), 4)[300]
     assert alone.encryption_key != other.encryption_key
+
+
+def test_each_successor_of_an_association_has_keys_of_its_own() -> None:
+    rekeyed = EspEncrypt("aes_128_gcm", spi=300, rekey=Lifetime(9, "packet"))
+    nodes = (
+        Node("left.seal", rekeyed),
+        Node("right.seal", EspEncrypt("aes_128_gcm", spi=4_395)),
+        Node("line", Encapsulate(20)),
+    )
+    connections, wire = Connections((), ()), Wire(0, 0, 2)
+    of = Experiment(connections, (), nodes, (wire,), MeasurementSpec(0, 1, ()), ("0", "case"))
+    found = associations_on(of, 2)
+    assert list(found) == [*range(300, 300 + 4_096)]
+    assert len({each.encryption_key for each in found.values()}) == 4_096
+    again = (Node("left.seal", EspEncrypt("aes_128_gcm", spi=300)), *nodes[1:])
+    assert associations_on(of._replace(nodes=again), 2)[300] == found[300]
+    with pytest.raises(CaptureError, match=r"same index 4395: give .* at least 4096 away"):
+        associations_on(of._replace(wires=(wire, Wire(1, 0, 2))), 2)

@@ -13,11 +13,12 @@ from scapy.layers.ppp import HDLC
 from scapy.packet import Packet
 
 from qospec.capture import packets
-from qospec.capture.packets import Flow, frames, link_type, outer_header
-from qospec.capture.payload import Fill
-from qospec.capture.sightings import Items
+from qospec.capture.packets import frames, link_type
 from qospec.engine.items.batch import uninitialised
 from qospec.engine.source.headers import UNSPECIFIED
+from qospec.payload.fill import Fill
+from qospec.payload.flight import Items
+from qospec.payload.packets import Flow, outer_header
 from qospec.protocol.encapsulation import Encapsulation
 from qospec.protocol.marks import marked
 

@@ -112,3 +112,37 @@ def test_a_link_without_encryption_has_no_keys(record: Path, tmp_path: Path) -> 
     keys.touch()
     done = qos("pcap", record, "sealed", "left.outer.tx", "-o", path, "--keys", keys)
     assert "exists: write another by `--keys FILE`" in done.output
+
+
+def test_the_keys_of_an_association_that_is_replaced_open_the_packets_of_each(
+    tmp_path: Path,
+) -> None:
+    rekeyed = SPEC.replace("spi = own }", "spi = own, rekey = 4 pkt }").replace(
+        "spi = other }", "spi = other, overlap = 1 s }"
+    )
+    (tmp_path / "a.qos").write_text(rekeyed, encoding="utf-8")
+    done = qos("run", tmp_path / "a.qos", "--record", tmp_path / "records", "--no-progress")
+    assert done.exit_code == exits.PASSED, done.output
+    (record,) = (tmp_path / "records").iterdir()
+    keys, sealed, plain = (tmp_path / name for name in ("esp_sa", "sealed", "plain"))
+    qos("pcap", record, "sealed", "left.outer.rx", "-o", sealed, "--keys", keys)
+    qos("pcap", record, "sealed", "b.tx", "-o", plain)
+    peers = {}
+    for line in keys.read_text(encoding="utf-8").splitlines():
+        _, _, _, spi, _, encryption_key, _, integrity_key = line[1:-1].split('","')
+        peers[int(spi, 16)] = SecurityAssociation(
+            ESP,
+            spi=int(spi, 16),
+            crypt_algo="AES-CBC",
+            crypt_key=bytes.fromhex(encryption_key[2:]),
+            auth_algo="HMAC-SHA1-96",
+            auth_key=bytes.fromhex(integrity_key[2:]),
+            tunnel_header=IP(),
+        )
+    found = packets(sealed)
+    assert [(each[ESP].spi, each[ESP].seq) for each in found] == [
+        (300 + n // 4, 1 + n % 4) for n in range(10)
+    ]
+    opened = [bytes(peers[each[ESP].spi].decrypt(each)) for each in found]
+    assert opened == [bytes(each) for each in packets(plain)]
+    assert list(peers) == [300, 301, 302]

@@ -39,7 +39,7 @@ POINT = replace(
     name="point",
     summary="How an operating point is run.",
     build=PointFields,
-    parameters={name: RUN.parameters[name] for name in ("warmup", "measure", "repeat")},
+    parameters={name: RUN.parameters[name] for name in ("warmup", "measure", "repeat", "payload")},
 )
 """It is run as a case is."""
 
@@ -80,6 +80,8 @@ def point_of(
         given.get("repeat", 1),
         overload=True,
         common_draws=draws,
+        payload=given.get("payload", run.payload),
         changes_ps=changes_ps,
     )
-    return Point(node.name.text, made, node.span)
+    places = {name.text: bind.value.span for bind in binds for name in bind.names}
+    return Point(node.name.text, made, node.span, measure_span=places.get("measure"))

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from functools import cached_property
-from typing import Annotated, ClassVar, cast
+from typing import Annotated, cast
 
 from qospec.catalogue.kinds import Boolean, Domain
 from qospec.dataclass import dataclass
-from qospec.engine.element import Element
+from qospec.engine.security.end import SecurityEnd
 from qospec.engine.security.seal import LARGEST_INDEX, LEAST_INDEX
 from qospec.protocol.esp import ENCRYPTIONS, FAMILIES, INTEGRITIES, MODES, Esp, Family, Mode
 
@@ -17,13 +17,14 @@ ModeName = Annotated[str, Domain("choice", choices=MODES)]
 FamilyName = Annotated[str, Domain("choice", choices=FAMILIES)]
 Index = Annotated[int, Domain("integer", LEAST_INDEX, LARGEST_INDEX)]
 
+SUCCESSORS = 4_095
+"""How often an association can be replaced: a limit of the emulation, in which the indices of its
+successors are the next ones, so that both ends know them."""
+
 
 @dataclass(frozen=True)
-class Association(Element):
+class Association(SecurityEnd):
     """One end of a security association."""
-
-    encrypts: ClassVar[bool] = False
-    """Whether it is the sending end; captures look for those ahead of a link."""
 
     encryption: EncryptionName
     """The transform that encrypts; those with `gcm` authenticate, too."""
@@ -40,6 +41,17 @@ class Association(Element):
 
     def __post_init__(self) -> None:
         _ = self.esp
+
+    @property
+    def is_replaced(self) -> bool:
+        """Return whether other associations follow it, each with the next index."""
+        return False
+
+    @property
+    def indices(self) -> range:
+        """Return the indices of it and of those that may follow it."""
+        count = 1 + SUCCESSORS * self.is_replaced
+        return range(self.spi, min(self.spi + count, LARGEST_INDEX + 1))
 
     @cached_property
     def esp(self) -> Esp:

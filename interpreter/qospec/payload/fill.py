@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from qospec.capture.sightings import Items
+    from qospec.payload.flight import Items
 
 MARK = b"QOS1"
 LABEL_BYTES = 24
@@ -61,6 +61,13 @@ def payloads(items: Items, size_bytes: int, fill: Fill) -> NDArray[np.uint8]:
         parts = np.lib.stride_tricks.sliding_window_view(_sequence(), size_bytes - LABEL_BYTES)
         made[:, LABEL_BYTES:] = parts[starts]
     return made
+
+
+def tampered(rows: NDArray[np.uint8], which: NDArray[np.bool_], place: int) -> NDArray[np.uint8]:
+    """Return rows, in some of which a bit of the byte at a place is changed."""
+    changed = rows.copy() if which.any() else rows
+    changed[which, place] ^= 1
+    return changed
 
 
 @functools.cache

@@ -3,9 +3,9 @@
 import numpy as np
 import pytest
 
-from qospec.capture.payload import PERIOD, Fill, payloads
-from qospec.capture.sightings import Items
 from qospec.engine.items.batch import uninitialised
+from qospec.payload.fill import PERIOD, Fill, payloads
+from qospec.payload.flight import Items
 
 
 def items(connections: list[int], numbers: list[int]) -> Items:

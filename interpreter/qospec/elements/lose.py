@@ -1,0 +1,64 @@
+"""A link or a device that loses certain items."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from qospec.catalogue.kinds import element
+from qospec.dataclass import dataclass
+from qospec.engine.arrays import np
+from qospec.engine.element import Loss, Step
+from qospec.engine.event.transition import CONNECTION, DONE, Transition, lose, send
+from qospec.engine.fault import Fault, is_hit
+from qospec.engine.items.partition import split
+from qospec.engine.kernel import kernel
+
+if TYPE_CHECKING:
+    from qospec.engine.arrays import Indices, Marks, Whole
+    from qospec.engine.element import Setting
+    from qospec.engine.items.batch import Batch
+
+
+@element(source="ITU-T I.356, 5 (lost cell); RFC 7680, 2 (one-way loss), as a fault of a test")
+@dataclass(frozen=True)
+class Lose(Fault):
+    """Lose some cells or packets of each connection, by their numbers or at random.
+
+    The items of a connection are numbered as they come, from 1; its OAM cells have numbers of their
+    own. They are lost as `injected`.
+
+    Not modelled: losses at random that come in bursts.
+    """
+
+    causes = ("injected",)
+    keeps_spacing = True
+
+    def transition(self, setting: Setting) -> Transition:
+        return Transition(self.start(setting), _arrive, losses=(("", "injected"),))
+
+    def process(self, state: Whole, arrivals: tuple[Batch, ...], until_ps: int) -> Step:
+        (batch,) = arrivals
+        gone = np.empty(batch.count, np.uint8)
+        count = _select(batch.connection, state, gone)
+        kept, lost = split(batch, gone, count)
+        return Step((kept,), (until_ps,), (Loss("injected", lost),) if count else ())
+
+
+@kernel
+def _arrive(state: Whole, items: Whole, item: int, port: int, now_ps: int, out: Whole) -> int:
+    """Lose an item or send it on at once; see `engine.event.transition`."""
+    if is_hit(state, items[item, CONNECTION]):
+        lose(out, 0, item)
+    else:
+        send(out, 0, item, now_ps)
+    return DONE
+
+
+@kernel
+def _select(connection: Indices, state: Whole, gone: Marks) -> int:
+    """Write, for each item of a batch, 1 if it is lost, else 0; return how many are lost."""
+    count = 0
+    for i in range(len(connection)):
+        gone[i] = is_hit(state, connection[i])
+        count += gone[i] != 0
+    return count

@@ -1,0 +1,67 @@
+"""The positions that both ends of ATM cell encryption keep, one for each VC.
+
+A position is the jump number of a VC's state vector, and below it how many user cells have come
+since the jump. The sender jumps at each OAM cell, which brings the new position to the receiver. So
+positions only rise, and none is used twice with a key.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from qospec.engine.arrays import np
+from qospec.engine.kernel import kernel
+
+if TYPE_CHECKING:
+    from qospec.engine.arrays import Whole
+    from qospec.engine.items.connections import Connections
+
+USERS, FIRST_OAM, FIRST_MISINSERTED, POSITIONS = range(4)
+"""The state: the number of VCs; the connection indices of the OAM cells of the first and of cells
+misinserted into it, or one that no cell has; then a position for each VC: that of its last user
+cell."""
+NOT_OF_A_VC = -1
+CELL_BITS = 32
+"""Of the number of user cells since a jump. More of them would go on in the next jump's, which the
+next OAM cell then leaves behind."""
+
+
+def positions(connections: Connections) -> Whole:
+    """Return the state of either end at the beginning of a trial."""
+    state = np.zeros(POSITIONS + connections.count, np.int64)
+    state[USERS] = connections.count
+    state[FIRST_OAM:POSITIONS] = [
+        connections.index(0, plane) if plane in connections.planes else connections.indices
+        for plane in ("oam", "misinserted")
+    ]
+    return state
+
+
+@kernel
+def user_vc(state: Whole, connection: int) -> int:
+    """Return the VC whose user cell this is by its header, from 0, or NOT_OF_A_VC."""
+    if connection < state[USERS]:
+        return connection
+    return _vc(state, connection - state[FIRST_MISINSERTED])
+
+
+@kernel
+def oam_vc(state: Whole, connection: int) -> int:
+    """Return the VC whose OAM cell this is, from 0, or NOT_OF_A_VC."""
+    return _vc(state, connection - state[FIRST_OAM])
+
+
+@kernel
+def _vc(state: Whole, vc: int) -> int:
+    return vc if 0 <= vc < state[USERS] else NOT_OF_A_VC
+
+
+@kernel
+def after_jump(position: int) -> int:
+    """Return the position ahead of the first user cell after a jump."""
+    return (position >> CELL_BITS) + 1 << CELL_BITS
+
+
+def jump_of(position: Whole) -> Whole:
+    """Return (n,) how many jumps came before these positions."""
+    return position >> CELL_BITS

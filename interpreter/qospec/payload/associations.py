@@ -1,0 +1,114 @@
+"""Security associations behind a run: the bytes that they make of packets, and their keys.
+
+Times and sizes are those of the emulation; only the bytes are computed here, from what the device
+that encrypted a packet has noted of it: index of the association, sequence number, size inside.
+Keys are drawn from the seed, for each device that encrypts its own, and for each successor of its
+association.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+
+from qospec.ciphers.esp import Association, Rows
+from qospec.ciphers.key import Key
+from qospec.engine.arrays import np
+from qospec.engine.security import association
+from qospec.engine.security.end import SecurityEnd
+from qospec.payload.fill import tampered
+from qospec.payload.packets import GATEWAYS
+
+if TYPE_CHECKING:
+    from qospec.ciphers.esp import Opened
+    from qospec.engine.arrays import Truths, Whole
+    from qospec.engine.experiment import Experiment
+    from qospec.payload.packets import Bytes
+    from qospec.protocol.esp import Esp
+
+CELL_KEY_BYTES = 16
+"""Of a VC."""
+
+
+class Secured(NamedTuple):
+    """One direction of a security association; see `ciphers.esp.Association`."""
+
+    esp: Esp
+    spi: int
+    encryption_key: Key
+    integrity_key: Key | None = None
+    ends: bytes = b""
+
+    def sealed(self, numbers: Whole, packets: Bytes) -> Bytes:
+        """Return packets of one size sealed, with these sequence numbers.
+
+        A packet is encrypted once, but its bytes are made again: for captures at several links, and
+        for each of its copies. So each call has an association of its own, which does not refuse
+        the numbers of another, and a number that occurs twice is that of one packet.
+        """
+        numbers, first, of = np.unique(numbers, return_index=True, return_inverse=True)
+        (made,) = self._association().seal(Rows(numbers, packets[first]))
+        return made[of]
+
+    def tampered(self, packets: Bytes, which: Truths) -> Bytes:
+        """Return sealed packets of one size, some changed in the midst of what is sealed."""
+        end = packets.shape[1] - self.esp.icv_bytes
+        return tampered(packets, which, (self.esp.clear_bytes + end) // 2)
+
+    def opened(self, packets: Bytes) -> Opened:
+        """Return what is in sealed packets of one size."""
+        return self._association().open(packets)
+
+    def _association(self) -> Association:
+        keys = self.encryption_key, self.integrity_key
+        return Association(self.esp, self.spi, *keys, self.ends)
+
+
+def secured(experiment: Experiment, node: int) -> dict[int, Secured]:
+    """Return by index the association of a node that encrypts, and those that may follow it."""
+    path, element = experiment.nodes[node].path, experiment.nodes[node].element
+    assert isinstance(element, association.Association)  # noqa: S101 -- as `encrypting` finds
+    names = (*experiment.seed, "esp", path)
+    return {
+        index: _drawn(element.esp, index, (*names, f"successor {count}") if count else names)
+        for count, index in enumerate(element.indices)
+    }
+
+
+def _drawn(esp: Esp, index: int, names: tuple[str, ...]) -> Secured:
+    """Return an association with the keys that belong to its names."""
+    encryption, integrity = esp.encryption, esp.integrity
+    ends = b"".join(each.packed for each in GATEWAYS[esp.family]) if esp.mode == "tunnel" else b""
+    return Secured(
+        esp,
+        index,
+        Key.drawn(encryption.key_bytes + encryption.salt_bytes, (*names, "encryption")),
+        Key.drawn(integrity.key_bytes, (*names, "integrity")) if integrity else None,
+        ends,
+    )
+
+
+def cell_key(experiment: Experiment, node: int, connection: int, jump: int) -> Key:
+    """Return the key of a VC at a node that encrypts cells, after so many jumps."""
+    path, element = experiment.nodes[node].path, experiment.nodes[node].element
+    assert isinstance(element, SecurityEnd)  # noqa: S101 -- as `encrypting` finds
+    number = element.key_number(jump)
+    names = (*experiment.seed, "cells", path, str(connection), str(number))
+    return Key.drawn(CELL_KEY_BYTES, names)
+
+
+def encrypting(experiment: Experiment, node: int) -> list[int]:
+    """Return the nodes that have encrypted what leaves a node: nothing is encrypted twice."""
+    before: dict[int, list[int]] = {}
+    for wire in experiment.wires:
+        before.setdefault(wire.to, []).append(wire.node)
+    waiting, seen, found = [node], {node}, []
+    while waiting:
+        here = waiting.pop()
+        element = experiment.nodes[here].element
+        if isinstance(element, SecurityEnd):
+            found += [here] * element.encrypts
+            continue
+        new = set(before.get(here, ())) - seen
+        seen |= new
+        waiting += sorted(new)
+    return sorted(found)

@@ -1,0 +1,171 @@
+"""Items in flight: those that were sent and have not ended, each with its number.
+
+An item is known by its connection and the time when its first bit was sent, which no two items of a
+connection share. Only items in flight are kept, so memory does not grow with the length of a trial.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+
+from qospec.engine.arrays import np
+from qospec.engine.items.batch import joined
+from qospec.engine.kernel import kernel
+
+if TYPE_CHECKING:
+    from qospec.engine.arrays import Indices, Rows, Sizes, Times, Truths, Whole
+    from qospec.engine.items.batch import Batch
+
+UNKNOWN = -1
+"""In place of a number, or of what became of an item."""
+ARRIVED = 0
+"""The fate of an item that was not lost."""
+_PART_BITS, _PART = 31, (1 << 31) - 1
+"""Of a time, which is mixed in two parts."""
+
+
+class Items(NamedTuple):
+    """Items that passed a place, in order of time.
+
+    Attributes:
+        batch: n items as they passed, with the times when their last bits were there.
+        number: (n,) Which of its connection's items each is, in the order of sending, from 0.
+        sent_bytes: (n,) Its length when it was sent: before any header was put around it.
+        fate: (n,) What became of it later: ARRIVED, or the place in the list of losses.
+    """
+
+    batch: Batch
+    number: Whole
+    sent_bytes: Sizes
+    fate: Whole
+
+    @property
+    def total(self) -> int:
+        """Return the number of items."""
+        return self.batch.count
+
+    def where(self, which: Rows | Truths | Whole) -> Items:
+        """Return the items of an index array or a boolean mask."""
+        return Items(
+            self.batch.select(which),
+            self.number[which],
+            self.sent_bytes[which],
+            self.fate[which],
+        )
+
+    def part(self, start: int, stop: int) -> Items:
+        """Return the items from `start` up to `stop`, as views."""
+        return Items(
+            self.batch.part(start, stop),
+            self.number[start:stop],
+            self.sent_bytes[start:stop],
+            self.fate[start:stop],
+        )
+
+    def then(self, later: Items) -> Items:
+        """Return these items, and later ones behind them."""
+        return Items(
+            joined(self.batch, later.batch),
+            np.concatenate([self.number, later.number]),
+            np.concatenate([self.sent_bytes, later.sent_bytes]),
+            np.concatenate([self.fate, later.fate]),
+        )
+
+
+class Flight:
+    """The items in flight of a trial with so many connection indices."""
+
+    def __init__(self, indices: int) -> None:
+        self._sent = np.zeros(indices, np.int64)
+        self._batch = joined()
+        self._numbers = np.zeros(0, np.int64)
+
+    def add(self, batch: Batch) -> None:
+        """Number items that were sent, in order for each connection, and keep them."""
+        numbers = np.empty(batch.count, np.int64)
+        _number(batch.connection, self._sent, numbers)
+        self._batch = joined(self._batch, batch)
+        self._numbers = np.concatenate([self._numbers, numbers])
+
+    def seen(self, batch: Batch, place: str) -> Items:
+        """Return what passed a place, with numbers and without fates.
+
+        Raises:
+            ValueError: An item is not in flight.
+        """
+        found = find(self._batch.connection, self._batch.sent_ps, batch.connection, batch.sent_ps)
+        if (found == UNKNOWN).any():
+            raise ValueError(f"an item passed {place} that was never sent")
+        unknown = np.full(batch.count, UNKNOWN, np.int64)
+        return Items(batch, self._numbers[found], self._batch.size_bytes[found], unknown)
+
+    def remove(self, connection: Indices, sent_ps: Times) -> None:
+        """Forget items that have ended."""
+        found = find(self._batch.connection, self._batch.sent_ps, connection, sent_ps)
+        stays = np.ones(self._batch.count, np.bool_)
+        stays[found[found != UNKNOWN]] = False
+        self._batch, self._numbers = self._batch.select(stays), self._numbers[stays]
+
+
+def copied(batch: Batch) -> Batch:
+    """Return a batch whose columns nobody else writes over."""
+    return batch.select(np.arange(batch.count))
+
+
+def find(connection: Indices, sent_ps: Times, of_connection: Indices, of_sent_ps: Times) -> Whole:
+    """Return (m,) where each of m items is among n, by connection and time; UNKNOWN if nowhere."""
+    found = np.full(len(of_sent_ps), UNKNOWN, np.int64)
+    if len(sent_ps) and len(of_sent_ps):
+        table = np.full(2 << len(sent_ps).bit_length(), UNKNOWN, np.int64)
+        _enter(connection, sent_ps, table)
+        _look_up(connection, sent_ps, table, of_connection, of_sent_ps, found)
+    return found
+
+
+@kernel
+def _number(connection: Indices, sent: Whole, numbers: Whole) -> None:
+    """Write the number of each item, and count it."""
+    for i in range(len(connection)):
+        numbers[i] = sent[connection[i]]
+        sent[connection[i]] += 1
+
+
+@kernel
+def _slot(connection: int, sent_ps: int, slots: int) -> int:
+    """Return the slot of a table, of which there are a power of two, at which an item is sought."""
+    low, high = sent_ps & _PART, sent_ps >> _PART_BITS & _PART
+    # The factors are odd numbers, and the sum stays below 2^63.
+    mixed = low * 0x1B873593 + high * 0x0E6546B5 + connection * 0x5BD1E99
+    return (mixed ^ mixed >> 29) & (slots - 1)
+
+
+@kernel
+def _enter(connection: Indices, sent_ps: Times, table: Whole) -> None:
+    """Write the place of each item into the first slot that is free for it."""
+    slots = len(table)
+    for i in range(len(sent_ps)):
+        slot = _slot(connection[i], sent_ps[i], slots)
+        while table[slot] != UNKNOWN:
+            slot = (slot + 1) & (slots - 1)
+        table[slot] = i
+
+
+@kernel
+def _look_up(
+    connection: Indices,
+    sent_ps: Times,
+    table: Whole,
+    of_connection: Indices,
+    of_sent_ps: Times,
+    found: Whole,
+) -> None:
+    """Write where each item is among those that were entered."""
+    slots = len(table)
+    for k in range(len(of_sent_ps)):
+        slot = _slot(of_connection[k], of_sent_ps[k], slots)
+        while table[slot] != UNKNOWN:
+            i = table[slot]
+            if sent_ps[i] == of_sent_ps[k] and connection[i] == of_connection[k]:
+                found[k] = i
+                break
+            slot = (slot + 1) & (slots - 1)

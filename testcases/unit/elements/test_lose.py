@@ -1,0 +1,68 @@
+"""Losses that a test injects: which items of a connection they hit."""
+
+from fractions import Fraction
+
+import pytest
+
+from qospec.elements.lose import Lose
+
+
+def lost(lab, fault, setting, cells, **more):
+    return [item for *_, item in lab.carry(fault, setting, cells, **more).lost]
+
+
+@pytest.mark.parametrize(
+    ("fault", "numbers"),
+    [
+        (Lose(first=3), [3]),
+        (Lose(first=3, count=2), [3, 4]),
+        (Lose(first=1, every=4), [1, 5, 9]),
+        (Lose(first=2, count=3, every=4), [2, 3, 4, 6, 7, 8, 10]),
+        (Lose(first=2, count=4, every=4), range(2, 11)),
+        (Lose(first=11), []),
+        (Lose(probability=Fraction(1)), range(1, 11)),
+    ],
+)
+def test_items_are_lost_by_number(lab, two_vcs, fault, numbers):
+    cells = lab.cells(range(1, 11), sent_ps=range(1, 11))
+    assert lost(lab, fault, two_vcs, cells, cuts=[4]) == [*numbers]
+
+
+def test_each_connection_and_its_oam_cells_have_numbers_of_their_own(lab, two_vcs):
+    cells = lab.cells(range(9), connection=[0, 1, 0, 2, 2, 3, 1, 0, 3])  # 2 and 3: OAM cells
+    assert lost(lab, Lose(first=2), two_vcs, cells) == [2, 4, 6, 8]
+
+
+def test_items_are_lost_at_random_with_their_probability(lab, two_vcs):
+    cells = lab.cells(range(40_000), connection=[0, 1] * 20_000)
+    found = lost(lab, Lose(probability=Fraction(1, 100)), two_vcs, cells)
+    assert abs(len(found) - 400) < 5 * 20  # five standard deviations of a binomial
+    assert {item % 2 for item in found} == {0, 1}
+
+
+def test_what_is_drawn_for_an_item_does_not_depend_on_other_connections(lab, two_vcs):
+    fault = Lose(probability=Fraction(1, 10))
+    alone = lost(lab, fault, two_vcs, lab.cells(range(0, 200, 2), sent_ps=range(0, 200, 2)))
+    beside = lost(lab, fault, two_vcs, lab.cells(range(200), connection=[0, 1] * 100))
+    assert [item for item in beside if item % 2 == 0] == alone != []
+
+
+def test_a_number_and_a_probability_hit_what_either_does(lab, two_vcs):
+    cells = lab.cells(range(100))
+    by_chance = lost(lab, Lose(probability=Fraction(1, 10)), two_vcs, cells)
+    both = lost(lab, Lose(first=51, count=10, probability=Fraction(1, 10)), two_vcs, cells)
+    assert both == sorted({*by_chance, *range(50, 60)})
+
+
+@pytest.mark.parametrize(
+    ("fields", "message"),
+    [
+        ({}, "it would hit nothing: give `first` or `probability`"),
+        ({"count": 2, "probability": Fraction(1)}, "count and every tell what follows `first`"),
+        ({"every": 2, "probability": Fraction(1)}, "count and every tell what follows `first`"),
+        ({"first": 1, "count": 3, "every": 2}, "every: 2 is less than `count`, 3"),
+    ],
+)
+def test_a_fault_that_cannot_be_meant_is_refused(fields, message):
+    with pytest.raises(ValueError, match=message):
+        Lose(**fields)
