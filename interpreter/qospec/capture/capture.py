@@ -6,6 +6,7 @@ from functools import partial
 from typing import TYPE_CHECKING, BinaryIO
 
 from qospec.capture import cells, esp, packets, pcapng
+from qospec.capture.encryption import CellEncryption
 from qospec.capture.error import CaptureError
 from qospec.capture.sightings import Sightings
 from qospec.engine.arrays import np
@@ -34,7 +35,8 @@ class Writer:
 
     Attributes:
         written: How many.
-        indices: Of the associations that have encrypted them; 0 for those in the clear.
+        encryption: What encrypts cells; None of packets.
+        indices: Of the associations that have encrypted packets; 0 for those in the clear.
     """
 
     def __init__(self, file: BinaryIO, link: Link, trial: Trial, most: int | None) -> None:
@@ -44,15 +46,19 @@ class Writer:
         seed = (*experiment.seed, *trial.names)
         framed = None if link.node.clock is None else link.node.clock.encapsulation
         self.written = 0
+        self.encryption: CellEncryption | None = None
         self.indices: set[int] = set()
         self._file, self._most = file, most
+        self._experiment, self._link = experiment, link
         self._names = _names(experiment)
         self._first = _first_of_each(experiment)
         fill = Fill.of(seed)
         if framed is None:
             kind = cells.LINK
+            self._addresses = _addresses(experiment, flows)
+            self.encryption = CellEncryption(experiment, link.tap.node)
             self._bytes: Callable[[Items], list[bytes]] = partial(
-                cells.cells, addresses=_addresses(experiment, flows), fill=fill
+                cells.cells, addresses=self._addresses, fill=fill, encryption=self.encryption
             )
         else:
             kind = packets.link_type(framed)
@@ -75,7 +81,15 @@ class Writer:
             comments = [self._comment(losses, *each) for each in _rows(part)]
             self._file.write(pcapng.packets(part.batch.at_ps, self._bytes(part), comments))
         self.written += items.total
-        self.indices.update(map(index_in, items.batch.sealed().seal.tolist()))
+        if self.encryption is None:
+            self.indices.update(map(index_in, items.batch.sealed().seal.tolist()))
+
+    def keys(self) -> str:
+        """Return the keys of what was written, as a table."""
+        if self.encryption is None:
+            lines = esp.key_lines(self._experiment, self._link)
+            return "".join(line for index, line in lines.items() if index in self.indices)
+        return self.encryption.key_table(self._addresses.paths, self._addresses.channels)
 
     def _comment(
         self,
@@ -113,6 +127,7 @@ def capture(trial: Trial, link: Link, file: BinaryIO, most: int | None = None) -
         link.tap,
         experiment.connections.indices,
         lambda items: writer.take(items, sightings.losses),
+        writer.encryption,
     )
     observation = emulation.run(again, observer=sightings)
     if sightings.unsettled:

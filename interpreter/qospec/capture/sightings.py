@@ -6,7 +6,7 @@ grow with the length of a trial.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple, Protocol
 
 from qospec.engine.arrays import np
 from qospec.engine.items.batch import joined
@@ -28,6 +28,15 @@ class _Ended(NamedTuple):
     fate: Whole
 
 
+class Ahead(Protocol):
+    """What looks at other places."""
+
+    taps: tuple[Tap, ...]
+
+    def passed(self, place: str, batch: Batch) -> None:
+        """Take note of items that pass."""
+
+
 class Sightings:
     """An observer that hands on what passed a place, in order, as soon as its fates are known.
 
@@ -36,9 +45,19 @@ class Sightings:
         losses: By fate, where items were lost and why; the first stands for those that arrived.
     """
 
-    def __init__(self, tap: Tap, indices: int, take: Callable[[Items], None]) -> None:
-        """Begin a trial with so many connection indices; `take` is given the items."""
-        self.taps: tuple[Tap, ...] = (tap,)
+    def __init__(
+        self,
+        tap: Tap,
+        indices: int,
+        take: Callable[[Items], None],
+        ahead: Ahead | None = None,
+    ) -> None:
+        """Begin a trial with so many connection indices; `take` is given the items.
+
+        `ahead` is told what passes its own taps, which are ahead of the place.
+        """
+        self.taps: tuple[Tap, ...] = (tap, *(ahead.taps if ahead else ()))
+        self._ahead = ahead
         self.losses = [""]
         self._take = take
         self._flight = Flight(indices)
@@ -51,9 +70,12 @@ class Sightings:
         """Number items that are sent; each connection's are sent in order."""
         self._began.append(copied(batch))
 
-    def passed(self, place: str, batch: Batch) -> None:  # noqa: ARG002  there is one
+    def passed(self, place: str, batch: Batch) -> None:
         """Keep items that pass."""
-        self._passed.append(copied(batch))
+        if place == self.taps[0].place:
+            self._passed.append(copied(batch))
+        elif self._ahead is not None:
+            self._ahead.passed(place, batch)
 
     def ended(self, batch: Batch, how: str) -> None:
         """Keep what became of items."""

@@ -26,7 +26,7 @@ from qospec.model.suite import Property, Reference, Suite, Template, Test
 from qospec.syntax import ast
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
     from pathlib import Path
 
     from qospec.check.evaluate.evaluator import Evaluator
@@ -43,9 +43,11 @@ NOUNS: dict[type, str] = {
 }
 
 
-def suite(units: Sequence[Unit], evaluator: Evaluator) -> Suite:
-    """Return the suite of the files; what has a mistake is reported and left out."""
-    scopes = scopes_of(units, evaluator)
+def suite(units: Sequence[Unit], scopes: Mapping[Path, Scope], evaluator: Evaluator) -> Suite:
+    """Return the suite of the files; what has a mistake is reported and left out.
+
+    `scopes` has the names of each, from `scopes_of`.
+    """
     networks = Networks(evaluator)
     references = []
     for unit in units:
@@ -72,7 +74,7 @@ def suite(units: Sequence[Unit], evaluator: Evaluator) -> Suite:
 
 
 def _properties(
-    units: Sequence[Unit], scopes: dict[Path, Scope], evaluator: Evaluator
+    units: Sequence[Unit], scopes: Mapping[Path, Scope], evaluator: Evaluator
 ) -> tuple[Property, ...]:
     """Return the properties of the files that were named; those of others are checked too."""
     found = []
@@ -84,12 +86,15 @@ def _properties(
     return tuple(found)
 
 
-def scopes_of(units: Sequence[Unit], evaluator: Evaluator) -> dict[Path, Scope]:
-    """Return the names that each file declares and imports."""
-    scopes = {
+def scopes_of(
+    units: Sequence[Unit], evaluator: Evaluator, known: Mapping[Path, Scope] | None = None
+) -> dict[Path, Scope]:
+    """Return the names that each file declares and imports, and those `known` of other files."""
+    own = {
         unit.path: Scope(unparsed=unit.tree.unparsed if unit.tree else frozenset())
         for unit in units
     }
+    scopes = {**(known or {}), **own}
     for unit in units:
         _declare(unit, scopes, evaluator)
     return scopes

@@ -51,7 +51,7 @@ def _cases(context: click.Context, _parameter: click.Parameter, begun: str) -> l
     "--keys",
     default="",
     metavar="FILE",
-    help="Write the keys of ESP on this link to FILE, as Wireshark's table esp_sa.",
+    help="Write the keys of this link to FILE: of ESP as Wireshark's table esp_sa, of cells by VC.",
 )
 @click.option(
     "--count", "most", type=click.IntRange(1), default=None, help="Write the first packets only."
@@ -85,15 +85,14 @@ def pcap(record: str, case: str, link: str, **asked: str | int | bool | None) ->
     path = _path(request, case)
     try:
         trial, found = _found(Path(record), case, request)
-        keys = _keys(request, trial, found)
-        written = (
-            _to_stdout(trial, found, request.most)
-            if path is None
-            else _to_file(path, trial, found, request.most)
-        )
-        if keys:
-            lines = (line for index, line in keys.items() if index in written.indices)
-            write_whole(Path(request.keys), "".join(lines), mode=OWNER_ONLY)
+        if request.keys:
+            _check_keys(request, trial, found)
+        if path is None:
+            written = _to_stdout(trial, found, request.most)
+        else:
+            written = _to_file(path, trial, found, request.most)
+        if request.keys:
+            write_whole(Path(request.keys), written.keys(), mode=OWNER_ONLY)
     except CaptureError as error:
         exits.user_error(error.message, *error.choices)
     except (RecordError, WriteError) as error:
@@ -149,14 +148,14 @@ def _found(folder: Path, case: str, request: _Request) -> tuple[Trial, Link]:
     return trial, links.link_of(network, trial.planned, request.link)
 
 
-def _keys(request: _Request, trial: Trial, link: Link) -> dict[int, str]:
-    """Return by index the lines of a table of a link's keys, if it is asked for; none if not."""
-    if not request.keys:
-        return {}
-    from qospec.capture.esp import key_lines
+def _check_keys(request: _Request, trial: Trial, link: Link) -> None:
+    """Check that there are keys, and that they may be written."""
+    from qospec.capture.error import CaptureError
+    from qospec.payload.associations import encrypting
 
     _new(Path(request.keys), "--keys", request)
-    return key_lines(trial.planned.experiment, link)
+    if not encrypting(trial.planned.experiment, link.tap.node):
+        raise CaptureError(f"nothing that goes over `{link.name}` is encrypted, so it has no keys")
 
 
 def _to_file(path: Path, trial: Trial, link: Link, most: int | None) -> Writer:

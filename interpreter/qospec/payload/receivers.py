@@ -10,7 +10,6 @@ from __future__ import annotations
 from functools import cache
 from typing import TYPE_CHECKING
 
-from qospec.ciphers.cells import CellCipher
 from qospec.ciphers.esp import GENUINE
 from qospec.engine.arrays import np
 from qospec.engine.kernel import kernel
@@ -22,9 +21,10 @@ from qospec.engine.security.seal import (
     index_in,
     size_in,
 )
-from qospec.engine.security.state_vector import POSITIONS, jump_of, oam_vc, positions, user_vc
-from qospec.payload.associations import cell_key, secured
+from qospec.engine.security.state_vector import POSITIONS, oam_vc, positions, user_vc
+from qospec.payload.associations import secured
 from qospec.payload.fill import payloads, tampered
+from qospec.payload.keystreams import Keystreams
 from qospec.payload.packets import ip_packets, outer_header
 from qospec.protocol.atm import CELL_PAYLOAD_BYTES
 
@@ -95,10 +95,10 @@ class CellReceiver:
     """The receiving end of the encryption of cells."""
 
     def __init__(self, experiment: Experiment, fill: Fill) -> None:
-        self._experiment, self._fill = experiment, fill
+        self._fill = fill
         self._count = experiment.connections.count
         self._positions = positions(experiment.connections)
-        self._streams: tuple[Whole, CellCipher] = np.zeros((0, 3), np.int64), CellCipher(())
+        self._keystreams = Keystreams(experiment)
 
     def errored(self, items: Items, sender: Whole) -> Truths:
         """Return (n,) which user cells are not what was encrypted."""
@@ -113,35 +113,12 @@ class CellReceiver:
             of = sender[mine], connection[mine].astype(np.int64)
             at = seal[mine] & UNTAMPERED
             carried, encrypted = plain.copy(), np.flatnonzero(at)
-            carried[encrypted] = self._xored(
+            carried[encrypted] = self._keystreams.xored(
                 of[0][encrypted], of[1][encrypted], at[encrypted], plain[encrypted]
             )
             carried = tampered(carried, seal[mine] < 0, CELL_PAYLOAD_BYTES // 2)
-            found[mine] = (self._xored(*of, here[mine], carried) != plain).any(axis=1)
+            found[mine] = (self._keystreams.xored(*of, here[mine], carried) != plain).any(axis=1)
         return found
-
-    def _xored(self, sender: Whole, connection: Whole, position: Whole, cells: Bytes) -> Bytes:
-        """Return the payloads of cells, each with its part of a keystream added.
-
-        That encrypts as well as it decrypts. Each jump is a stream, as positions in one lie
-        together. That none is used twice for encrypting is known where cells are encrypted.
-        """
-        kinds = np.stack([sender, connection, jump_of(position)], axis=1)
-        one_of_each = np.full(self._count, -1)
-        one_of_each[connection] = np.arange(len(connection))
-        if (kinds == kinds[one_of_each[connection]]).all():  # no VC has jumped
-            used = one_of_each >= 0
-            streams, first = (np.cumsum(used) - 1)[connection], one_of_each[used]
-        else:
-            _, first, streams = np.unique(kinds, axis=0, return_index=True, return_inverse=True)
-        return self._cipher(kinds[first]).open(streams.reshape(-1), position, cells)
-
-    def _cipher(self, kinds: Whole) -> CellCipher:
-        """Return the streams of (sender, connection, jump); the last ones are kept."""
-        if not np.array_equal(kinds, self._streams[0]):
-            keys = [cell_key(self._experiment, *kind) for kind in kinds.tolist()]
-            self._streams = kinds, CellCipher(keys)
-        return self._streams[1]
 
 
 @kernel
