@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from qospec.engine.arrays import Indices, Whole
     from qospec.engine.experiment import Experiment
     from qospec.engine.items.batch import Batch
+    from qospec.secret import Secret
 
 NONE = -1
 
@@ -64,7 +65,7 @@ class Nonces:
                 f"`{self._nodes[node].path}` would use a number of its key twice, at"
                 f" {_seconds(int(batch.at_ps[place]))}: nothing is encrypted with it"
             )
-        if isinstance(element, Association) and node not in self._first and element.key is not None:
+        if isinstance(element, Association) and node not in self._first and _is_given(element.key):
             own = np.flatnonzero(index == element.spi)
             if len(own):
                 self._first[node] = _First(node, int(batch.at_ps[own[0]]))
@@ -95,6 +96,11 @@ class Nonces:
         element = self._nodes[node].element
         assert isinstance(element, Association)  # noqa: S101 -- see `claim`
         return element.encryption, element.key
+
+
+def _is_given(key: Secret | None) -> bool:
+    """Return whether a key is one that is not drawn for this node alone."""
+    return key is not None and not key.is_withheld
 
 
 def _seconds(at_ps: int) -> str:
