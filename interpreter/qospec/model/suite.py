@@ -275,6 +275,7 @@ class Goal:
         varies: Whether the length of a trial depends on the load. There is one trial per load then.
         defaults: Its attributes that were not given.
         width_span: Where `width` is written; None if it was not given.
+        trial_span: Where `trial` is written.
     """
 
     name: str
@@ -287,6 +288,7 @@ class Goal:
     absolute: bool = False
     varies: bool = False
     width_span: Span | None = field(default=None, compare=False)
+    trial_span: Span | None = field(default=None, compare=False)
 
 
 @dataclass(frozen=True)
@@ -304,6 +306,7 @@ class Search:
         step: With it, only `low`, `low + step`, … and `high` are tried.
         layer: Which bits a rate counts; "" for none said.
         span: Where it was written.
+        high_span: Where `high` was written.
     """
 
     name: str
@@ -316,6 +319,7 @@ class Search:
     span: Span = field(compare=False)
     step: Fraction | None = None
     layer: str = ""
+    high_span: Span | None = field(default=None, compare=False)
 
     @property
     def is_whole(self) -> bool:
@@ -337,12 +341,16 @@ class Point:
     """An operating point: the flows at fixed values of the variables, and how long they run.
 
     If it `uses_goals`, what a search found decides what is sent: all of its trials share that.
+    `load_span` is where the value of its variable is written, if it has one, `measure_span` how
+    long it is measured.
     """
 
     name: str
     run: Run
     span: Span = field(compare=False)
     uses_goals: bool = False
+    load_span: Span | None = field(default=None, compare=False)
+    measure_span: Span | None = field(default=None, compare=False)
 
 
 Phase = Search | Point
@@ -414,6 +422,12 @@ class CaseMaker(Protocol):
             trial_ps: How long the trial measures, unless that depends on the load. None: as long as
                 a trial of the first goal, or as the point says.
         """
+
+    def at_use(self, found: Diagnostic) -> Diagnostic:
+        """Return a mistake in a template as one of the argument that it follows from."""
+
+    def parameter_at(self, span: Span) -> str:
+        """Return the parameter for which a test gives what is written in a template; "" if none."""
 
 
 @dataclass(frozen=True)

@@ -81,8 +81,8 @@ def _plain_cases(suite: Suite, problems: Problems) -> Iterator[Case]:
             unfit = Problems()
             for phase in case.phases:
                 yield from checked_ends(case, phase, unfit) or ()
-            for each in unfit.all:
-                problems.add(at_use(each, case, test))
+            for each in at_use(unfit.all, case):
+                problems.add(each)
 
 
 def _routes(

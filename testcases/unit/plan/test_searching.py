@@ -151,3 +151,32 @@ def test_whoever_runs_it_all_the_same_gets_an_error(planned) -> None:
     (case,) = planned(MACHINE)
     result = trial.run(case, discover(), lambda _: None)
     assert (result.repeats, len(result.errors)) == ((), 1)
+
+
+BURST = """
+test burst on bench {
+  search n in 1 cell .. 1_000 cell {
+    goal longest { loss = 0 }
+    rate = 400_000 cell/s
+    method = binary
+    trial = n / (1 cell) * 10 us
+  }
+  flow user = load(rate = rate) from a to b
+  report longest.n
+}
+"""
+
+
+@pytest.mark.parametrize(
+    ("text", "help_"),
+    [
+        (SEARCH.replace("2_000", "400_000"), "search up to 353_200 cell/s, if all flows grow"),
+        (BURST, "lower the load, or what it follows from: it does not depend on `n`"),
+    ],
+)
+def test_a_load_above_the_line_is_refused_with_what_fits(tmp_path, text, help_) -> None:
+    path = tmp_path / "a.qos"
+    path.write_text(f"qos 1\nimport std.media\n{TOPOLOGY}{text}", encoding="utf-8")
+    result = CliRunner().invoke(qos, ["check", str(path)])
+    assert "E0305" in result.output
+    assert f"help: {help_}" in result.output

@@ -83,4 +83,5 @@ def point_of(
         payload=given.get("payload", run.payload),
         changes_ps=changes_ps,
     )
-    return Point(node.name.text, made, node.span)
+    places = {name.text: bind.value.span for bind in binds for name in bind.names}
+    return Point(node.name.text, made, node.span, measure_span=places.get("measure"))
