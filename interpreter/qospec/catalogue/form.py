@@ -8,6 +8,8 @@ from __future__ import annotations
 from fractions import Fraction
 from typing import TYPE_CHECKING, NamedTuple
 
+from qospec.protocol.fragments import MOST_FRAGMENTS, fragment_bytes
+
 if TYPE_CHECKING:
     from collections.abc import Callable
 
@@ -21,11 +23,12 @@ class Form(NamedTuple):
     Attributes:
         carries: Whether they are cells or packets.
         sizes: Each size in bytes, ascending, with a number of items; none if only the kind is
-            known.
+            known, or if no item gets here.
         sent: For how many items that the source sends these are, on average.
         headers: The bytes of each header that elements have put around the packets, the outermost
             last; below 0, of one that was taken off although none had put it there.
         inside: How the packets are encrypted, and the form of those inside; None if they are not.
+        fragmented: If some were cut, the form in which they were sent on, and that of the packets.
         rekeyed: Whether the association that encrypts them is replaced on the way.
     """
 
@@ -34,6 +37,7 @@ class Form(NamedTuple):
     sent: int = 1
     headers: tuple[int, ...] = ()
     inside: tuple[Esp, Form] | None = None
+    fragmented: tuple[Form, Form] | None = None
     rekeyed: bool = False
 
     @property
@@ -90,6 +94,52 @@ class Form(NamedTuple):
                 "the association of these packets is replaced by `rekey` at its other end, and here"
                 " no `overlap` says for how long packets of the old one are decrypted"
             )
-        if form.resized(made.size_of).sizes != self.sizes or form.headers != self.headers:
+        sealed = form.resized(made.size_of).sizes
+        if not {*self.sizes} <= {*sealed} or form.headers != self.headers:
             raise ValueError("these packets have another size than they were encrypted to")
-        return form
+        if sealed == self.sizes:
+            return form
+        left = {size for size, _ in self.sizes}  # the others were lost
+        return form._replace(sizes=tuple(e for e in form.sizes if made.size_of(e[0]) in left))
+
+    def at_most(self, limit_bytes: int) -> Form:
+        """Return the form of those items that are not larger than a limit."""
+        if self.largest_bytes <= limit_bytes:
+            return self
+        return self._replace(sizes=tuple(each for each in self.sizes if each[0] <= limit_bytes))
+
+    def cut(self, mtu_bytes: int) -> Form:
+        """Return the form of packets of which those that are larger are cut into fragments.
+
+        Raises:
+            ValueError: Some are fragments already, or would become too many.
+        """
+        if self.largest_bytes <= mtu_bytes:
+            return self
+        if self.fragmented:
+            raise ValueError("these are fragments already, and are not cut again")
+        counts: dict[int, int] = {}
+        for size, count in self.sizes:
+            fragments = fragment_bytes(size, mtu_bytes)
+            if len(fragments) > MOST_FRAGMENTS:
+                raise ValueError(
+                    f"{size} B would become {len(fragments)} fragments, and at most"
+                    f" {MOST_FRAGMENTS} are emulated"
+                )
+            for each in fragments:
+                counts[each] = counts.get(each, 0) + count
+        made = self._replace(sizes=tuple(sorted(counts.items())))
+        return made._replace(fragmented=(made, self))
+
+    def whole(self) -> Form:
+        """Return the form of packets that are put together again.
+
+        Raises:
+            ValueError: Their fragments have been changed since.
+        """
+        if self.fragmented is None:
+            return self
+        made, packets = self.fragmented
+        if self._replace(fragmented=None) != made:
+            raise ValueError("these fragments are not as they were cut: undo first what was done")
+        return packets

@@ -203,7 +203,9 @@ def _why(plan: CasePlan, repeats: Sequence[Readings]) -> list[str]:
     lines = list(_why_unjudged(plan.case))
     lines += [words for readings in repeats for words in readings.silent_flows()]
     lines += map(loss_sentence, _losses(repeats))
-    return list(dict.fromkeys(lines)) or [_nothing_discarded(plan)]
+    if lines or plan.case.examine is not None:
+        return list(dict.fromkeys(lines))
+    return [_nothing_discarded(plan)]
 
 
 def _nothing_discarded(plan: CasePlan) -> str:

@@ -30,7 +30,7 @@ class DomainLabel(NamedTuple):
 
 LABELS = {
     "time": DomainLabel("a time", "250 us"),
-    "data": DomainLabel("an amount of data", "48 B @payload"),
+    "data": DomainLabel("an amount of data", "480 B @payload"),
     "rate": DomainLabel("a bit rate", "149.76 Mbit/s @cell"),
     "cell rate": DomainLabel("a cell rate", "30_000 cell/s"),
     "length": DomainLabel("a length", "50 km"),
