@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
     from qospec.catalogue.form import Form
     from qospec.engine.line.clock import Clock
-    from qospec.model.suite import Case, Flow, Instance, Network, Property, Test
+    from qospec.model.suite import Case, Flow, Instance, Network, Test
     from qospec.plan.assembly import Draft, Drafts
     from qospec.plan.forms import FormError, Survey
     from qospec.plan.tables import AmbiguousRouteError, Member, NoPathError, Reach
@@ -400,13 +400,6 @@ def unsupported(test: Test, case: Case) -> Diagnostic | None:
             what = f"the machine `{machine.name}` of `{path}`"
             return _not_executed(what, machine.span, f"leave it out, or leave out `{test.name}`")
     return None
-
-
-def unsupported_properties(properties: tuple[Property, ...]) -> Iterator[Diagnostic]:
-    """Yield the error for each property: none can be executed yet."""
-    for each in properties:
-        what = f"the property `{each.name}`"
-        yield _not_executed(what, each.span, "name the tests to run: `FILE::test`")
 
 
 def _not_executed(what: str, span: Span, help_text: str) -> Diagnostic:

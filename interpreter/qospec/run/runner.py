@@ -26,6 +26,7 @@ from qospec.run.interruption import Interruption
 from qospec.run.job import JobResult, Stopwatch, lost_twice
 from qospec.run.phase import Setting
 from qospec.run.phased import PhasedRun
+from qospec.run.properties import PropertyRun
 from qospec.run.schedule import PlainRun, Schedule, run_here
 
 if TYPE_CHECKING:
@@ -146,6 +147,8 @@ def _case_run(plan: CasePlan, request: RunRequest) -> CaseRun:
     if plan.case.phases and plan.refusal is None and not plan.case.skip:
         setting = Setting(plan, request.bounds, keep_going=request.keep_going)
         return PhasedRun(setting, command)
+    if plan.case.examine is not None:
+        return PropertyRun(plan, command)
     work = partial(_case, plan, command, keep_going=request.keep_going)
     return PlainRun(plan.case.name, work, partial(_result_of_lost, plan, command))
 
