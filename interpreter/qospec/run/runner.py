@@ -165,7 +165,7 @@ def _case(
 
 
 def provenance(request: RunRequest) -> Document:
-    """Return all that the outcome depends on: versions, seed, and the text of every file."""
+    """Return all that the outcome depends on: versions, seed, and each file's text without keys."""
     return {
         "qospec": request.version,
         "python": platform.python_version(),
@@ -180,8 +180,8 @@ def provenance(request: RunRequest) -> Document:
         "sources": [
             {
                 "name": source.recorded_name,
-                "sha256": hashlib.sha256(source.text.encode()).hexdigest(),
-                "text": source.text,
+                "sha256": hashlib.sha256(source.shown.encode()).hexdigest(),
+                "text": source.shown,
             }
             for source in request.suite.sources
         ],
