@@ -154,6 +154,8 @@ def plan_trial(
 
 
 def _case(test: Test, case: Case, seed: str, bounds: Bounds, problems: Problems) -> CasePlan | None:
+    if case.examine is not None:
+        return CasePlan(test.name, case, {}, 0, span=test.span)
     draws = test.name if case.run.common_draws else case.name
     if case.phases:
         unfit = Problems()

@@ -1,6 +1,7 @@
 """`qos pcap --keys`: what is encrypted on a link, and the keys that open it."""
 
 import io
+import shutil
 import stat
 from pathlib import Path
 
@@ -146,3 +147,57 @@ def test_the_keys_of_an_association_that_is_replaced_open_the_packets_of_each(
     opened = [bytes(peers[each[ESP].spi].decrypt(each)) for each in found]
     assert opened == [bytes(each) for each in packets(plain)]
     assert list(peers) == [300, 301, 302]
+
+
+GIVEN = "00112233445566778899aabbccddeeff"
+
+
+@pytest.fixture(scope="module")
+def given(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Return the record of the same test with keys of its own, in the text and in a file."""
+    folder = tmp_path_factory.mktemp("given")
+    text = SPEC.replace("spi = own", "spi = own, key = near").replace(
+        "own: Int,", "own: Int, near: Text,"
+    )
+    text = text.replace("spi = other", "spi = other, key = far").replace(
+        "other: Int)", "other: Int, far: Text)"
+    )
+    near, far = f'"{GIVEN}"', '"file:k.txt"'
+    text = text.replace("other = 300)", f"other = 300, near = {near}, far = {far})")
+    text = text.replace("other = 4_660)", f"other = 4_660, near = {far}, far = {near})")
+    (folder / "a.qos").write_text(text, encoding="utf-8")
+    (folder / "k.txt").write_text(GIVEN[::-1], encoding="ascii")
+    done = qos("run", folder / "a.qos", "--record", folder / "records", "--no-progress")
+    assert done.exit_code == exits.PASSED, done.output
+    (found,) = (folder / "records").iterdir()
+    return found
+
+
+def test_a_record_holds_no_key_that_was_given(given: Path) -> None:
+    texts = [each.read_text(encoding="utf-8") for each in given.rglob("*") if each.is_file()]
+    assert len(texts) > 2
+    assert not any(GIVEN in text or GIVEN[::-1] in text for text in texts)
+    assert any(32 * "*" in text for text in texts)
+
+
+def test_a_capture_has_the_keys_of_a_project_that_is_at_hand(
+    given: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(given.parents[1])
+    found = qos(
+        "pcap", given, "sealed", "left.outer.tx", "-o", tmp_path / "x", "--keys", tmp_path / "k"
+    )
+    assert found.exit_code == 0, found.output
+    assert "warning" not in found.output
+    assert fields(tmp_path / "k")[5] == f"0x{GIVEN}"
+
+
+def test_without_it_other_keys_are_drawn_and_that_is_said(given: Path, tmp_path: Path) -> None:
+    apart = tmp_path / "apart"
+    shutil.copytree(given, apart)
+    found = qos(
+        "pcap", apart, "sealed", "left.outer.tx", "-o", tmp_path / "x", "--keys", tmp_path / "k"
+    )
+    assert found.exit_code == 0, found.output
+    assert "a record holds no keys, so others are drawn" in found.output
+    assert GIVEN not in (tmp_path / "k").read_text(encoding="utf-8")
