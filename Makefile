@@ -1,6 +1,6 @@
 # Targets for developers. Each target sets up what it needs; `make` alone prints the list.
 .POSIX:
-.PHONY: help setup demo quick test test-browser test-nightly test-seeds lint coverage digests calibration bench fuzz-language clean
+.PHONY: help setup demo quick test test-browser test-nightly test-seeds lint coverage digests calibration bench fuzz-language mutation clean
 
 BIN = .venv/bin
 
@@ -74,6 +74,9 @@ SECONDS = 120
 
 fuzz-language: setup ## Feed damaged files to the parser and the checker for SECONDS; keep those that break them
 	$(BIN)/python testcases/fuzz/language.py --seconds $(SECONDS)
+
+mutation: setup ## Change the models one operator at a time; list the changes that no test notices (takes more than an hour)
+	$(BIN)/python testcases/mutation/run.py
 
 clean: ## Remove .venv, builds and caches, but not records
 	rm -rf .venv build dist htmlcov .coverage .coverage.* .hypothesis .import_linter_cache .mypy_cache .pytest_cache .ruff_cache

@@ -4,6 +4,9 @@ The peers do the least that such bytes need. For ESP that is one call of AES-GCM
 everything ready for it. For cells it is the bulk cipher: one key for all connections, so that one
 call makes the keystream of all cells in their order on the line, and one more adds it. The roof is
 one stream of AES in counter mode over as many bytes, which nobody with several keys can reach.
+
+W1 is run with and without bytes, in turns: its cells are encrypted ahead of the seven hops and
+decrypted behind them, and compared.
 """
 
 from __future__ import annotations
@@ -16,21 +19,32 @@ from cryptography.hazmat.primitives.ciphers import Cipher, modes
 from cryptography.hazmat.primitives.ciphers.aead import AESGCM
 from cryptography.hazmat.primitives.ciphers.algorithms import AES
 from figures import Figure, MismatchError
+from w1 import experiment as w1_experiment
 
 from qospec.ciphers.cells import CellCipher
 from qospec.ciphers.esp import Association, Rows
 from qospec.ciphers.key import Key
 from qospec.ciphers.octets import each_row
+from qospec.elements.cell_decrypt import CellDecrypt
+from qospec.elements.cell_encrypt import CellEncrypt
+from qospec.engine.experiment import END, Node, Wire
+from qospec.engine.graph import emulation
+from qospec.payload.comparison import Comparison
 from qospec.protocol.esp import ENCRYPTIONS, Esp
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
+
+    from qospec.engine.measure.observation import Observation
 
 IMIX = {40: 7, 576: 4, 1_500: 1}
 """Bytes of an IP packet, and how many of twelve have them."""
 PACKETS = 12 * 1_024
 CONNECTIONS, CELLS = 4_000, 2**19
 KEY = bytes(range(16))
+W1_SECONDS = 4
+W1_MOST = 40
+"""How many times as long W1 may take with bytes."""
 
 
 class Packets:
@@ -126,11 +140,40 @@ class Cells:
                 raise MismatchError("crypto: a cell is not part of its connection's stream")
 
 
+class W1:
+    """W1 as it is, and with its cells encrypted over the hops, with bytes."""
+
+    def __init__(self) -> None:
+        self.plain = w1_experiment(W1_SECONDS)
+        tester, *hops = self.plain.nodes
+        nodes = tester, Node("encrypt", CellEncrypt()), *hops, Node("decrypt", CellDecrypt())
+        wires = [Wire(n, 0, n + 1 if n + 1 < len(nodes) else END) for n in range(len(nodes))]
+        self.encrypted = self.plain._replace(nodes=nodes, wires=tuple(wires))
+
+    def without(self) -> Observation:
+        """Run it as it is."""
+        return emulation.run(self.plain)
+
+    def with_bytes(self) -> tuple[Observation, Comparison]:
+        """Run it with bytes."""
+        comparison = Comparison(self.encrypted, ())
+        return emulation.run(self.encrypted, observer=comparison), comparison
+
+    def check(self) -> None:
+        """Check that both have the same delays, and that all cells are as they were sent."""
+        seen, comparison = self.with_bytes()
+        if (seen.delays != self.without().delays).any():
+            raise MismatchError("crypto: bytes change delays")
+        if comparison.errored.any():
+            raise MismatchError("crypto: a cell arrived with other bytes")
+
+
 def measure() -> list[Figure]:
     """Return all figures."""
-    packets, cells = Packets(), Cells()
+    packets, cells, behind = Packets(), Cells(), W1()
     packets.check()
     cells.check()
+    behind.check()
     sealed, called = (
         PACKETS / seconds / 1e6 for seconds in figures.medians(packets.seal, packets.call)
     )
@@ -138,6 +181,7 @@ def measure() -> list[Figure]:
         CELLS / seconds / 1e6
         for seconds in figures.medians(cells.seal, cells.in_bulk, cells.as_stream)
     )
+    bare, whole = figures.medians(behind.without, behind.with_bytes, repeats=3)
     many = "M cells/s"
     return [
         Figure(
@@ -151,4 +195,13 @@ def measure() -> list[Figure]:
         ),
         Figure("crypto.cells", own, many, bulk, "bulk", own / bulk, ">= 15 M cells/s, ratio 0.3"),
         Figure("crypto.cells_roof", own, many, roof, "one stream", own / roof),
+        Figure(
+            "crypto.w1_bytes",
+            whole,
+            "s of CPU",
+            bare,
+            "without",
+            whole / bare,
+            f"ratio <= {W1_MOST}",
+        ),
     ]

@@ -139,7 +139,14 @@ def undeclared(folder: Path, *extras: str) -> dict[str, set[str]]:
 
 
 def test_what_the_package_imports_is_required() -> None:
-    assert undeclared(PACKAGE) == {}
+    missing = undeclared(PACKAGE)
+    fuzzing = {path.name for path in importers("hypothesis")}
+    assert missing == {"hypothesis": fuzzing}
+    assert undeclared(PACKAGE, "fuzz") == {}
+
+
+def test_only_fuzzing_imports_hypothesis_which_is_an_extra() -> None:
+    assert {path.parent for path in importers("hypothesis")} == {PACKAGE / "fuzz"}
 
 
 def test_what_the_tests_import_is_in_the_extras() -> None:

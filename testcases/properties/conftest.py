@@ -3,48 +3,40 @@
 Bounds are drawn, too, so a new element is tested at them without further code.
 """
 
-from collections.abc import Callable
-from dataclasses import astuple
+from dataclasses import fields
 from fractions import Fraction
 from typing import Any, NamedTuple
 
 import numpy as np
 import pytest
-from hypothesis import reject
 from hypothesis import strategies as st
 
-from qospec.catalogue.kinds import (
-    REQUIRED,
-    Buffer,
-    Curve,
-    Domain,
-    Duration,
-    Kind,
-    Load,
-    Parameter,
-    SizeMix,
-)
+from qospec.catalogue.kinds import Buffer, Kind
 from qospec.dropping.clp_first import ClpFirst
 from qospec.dropping.red import Red
 from qospec.dropping.tail import Tail
 from qospec.dropping.threshold import Threshold
 from qospec.dropping.wred import Wred
+from qospec.elements.cell_decrypt import CellDecrypt
+from qospec.elements.cell_encrypt import CellEncrypt
 from qospec.elements.esp_decrypt import EspDecrypt
 from qospec.elements.esp_encrypt import EspEncrypt
+from qospec.elements.fragment import Fragment
+from qospec.elements.reassemble import Reassemble
 from qospec.engine.element import Setting
+from qospec.engine.event.process import process_of
 from qospec.engine.items.batch import FOREVER_PS, Batch
 from qospec.engine.items.connections import Connections, Contract
 from qospec.engine.line.clock import Clock
 from qospec.engine.queue.drop_policy import Waiting
 from qospec.engine.random import Draws
-from qospec.engine.security.seal import LARGEST_INDEX, LEAST_INDEX
+from qospec.engine.security.association import Association
+from qospec.engine.security.seal import LARGEST_INDEX, LEAST_INDEX, number_in, seal_of, size_in
+from qospec.fuzz.strategies import SLOT_PS, STM1, buffers, records, values
 from qospec.protocol.atm import PLANES, Plane
 from qospec.protocol.encapsulation import Encapsulation
 
-STM1 = Fraction(149_760_000)
-SLOT_PS = 2_831_196
 ETHERNET = Encapsulation(8, 18, 64, 12)
-NAMES = ("a", "b", "c")
 
 
 class Example(NamedTuple):
@@ -56,97 +48,8 @@ class Example(NamedTuple):
     cuts: tuple[int, ...]
 
 
-def values(parameter: Parameter) -> st.SearchStrategy[Any]:
-    """Return values of a field: its bounds, and what is usual."""
-    domain = parameter.domain
-    if domain.name in USUAL:
-        return st.sampled_from(_within(domain, USUAL[domain.name]))
-    return OTHERS[domain.name](parameter)
-
-
-def _within(domain: Domain, usual: list[Any]) -> list[Any]:
-    """Return the bounds of a domain, and what lies between them."""
-    low, high = (
-        otherwise if bound is None else type(usual[0])(bound)
-        for bound, otherwise in ((domain.low, min(usual)), (domain.high, max(usual)))
-    )
-    return [low, high, *(each for each in usual if low <= each <= high)]
-
-
-def _integers(parameter: Parameter) -> st.SearchStrategy[int]:
-    low = int(parameter.domain.low or 0)
-    return st.integers(low, min(low + 3, int(parameter.domain.high or low + 3)))
-
-
-def _names(parameter: Parameter) -> st.SearchStrategy[tuple[str, ...]]:
-    if parameter.default is REQUIRED:
-        return st.integers(1, 3).map(lambda count: NAMES[:count])
-    return st.sets(st.sampled_from(sorted(parameter.default))).map(lambda s: tuple(sorted(s)))
-
-
-def _durations(parameter: Parameter) -> st.SearchStrategy[Duration]:
-    means_ps = _within(parameter.domain, USUAL["time"])
-    laws = st.sampled_from(["constant", "exponential"])
-    return st.builds(Duration, st.sampled_from(means_ps), laws)
-
-
-def _by_mark(each: st.SearchStrategy[Any]) -> st.SearchStrategy[Any]:
-    keys = st.sampled_from([("0", "1"), ("1",), ("green", "yellow", "red")])
-    return keys.flatmap(lambda some: st.tuples(*(st.tuples(st.just(key), each) for key in some)))
-
-
-maps = st.integers(1, 3).flatmap(
-    lambda count: st.tuples(
-        *(st.tuples(st.just(name), st.sampled_from([1, 2, 5, 60, 1_500])) for name in NAMES[:count])
-    )
-)
-codes = st.sampled_from([None, (("", 3),), (("green", 1), ("red", 2)), (("yellow", 7),)])
-times = st.lists(st.sampled_from([0, 1, SLOT_PS, 10**9]), min_size=1, max_size=4).map(tuple)
-ratios = st.sampled_from([Fraction(0), Fraction(1, 7), Fraction(1)])
-buffers = st.one_of(
-    st.builds(Buffer, st.sampled_from([1, 2, 5, 2**40]), st.just("cell")),
-    st.builds(Buffer, st.sampled_from([1, 53, 300, 2**40]), st.just("byte")),
-)
-loads = st.sampled_from([Load(Fraction(64_000), "ip"), Load(Fraction(1_000, 7), "")])
-mixes = st.builds(
-    SizeMix, st.sampled_from([((64, 1),), ((40, 7), (1_500, 1))]), st.just("ip"), st.booleans()
-)
-curves = st.sampled_from(
-    [1, SLOT_PS, Curve(((64, SLOT_PS), (200, 1))), Curve(((53, 1), (64, 5), (65, 10**9 + 1)))]
-)
-USUAL: dict[str, list[Any]] = {
-    "rate": [STM1, Fraction(44_736_000 * 84, 85)],
-    "cell rate": [Fraction(1, 30), Fraction(352_720), Fraction(10**12, 7)],
-    "time": [1, SLOT_PS, 10**9],
-    "data": [18, 64, 1_500],
-    "length": [Fraction(1), Fraction(50_000)],
-    "delay per length": [Fraction(5_000), Fraction(4_897, 7)],
-    "cells": [1, 2, 64],
-    "ratio": [Fraction(1, 7), Fraction(1, 2)],
-}
-"""By domain of numbers."""
-OTHERS: dict[str, Callable[[Parameter], st.SearchStrategy[Any]]] = {
-    "integer": _integers,
-    "truth": lambda _: st.booleans(),
-    "choice": lambda parameter: st.sampled_from(parameter.domain.choices),
-    "names": _names,
-    "weights": lambda _: maps,
-    "counts": lambda _: maps,
-    "sizes": lambda _: maps,
-    "codes": lambda _: codes,
-    "times": lambda _: times,
-    "buffer": lambda _: buffers,
-    "limits by mark": lambda _: _by_mark(buffers),
-    "ratios by mark": lambda _: _by_mark(ratios),
-    "load": lambda _: loads,
-    "size mix": lambda _: mixes,
-    "curve": lambda _: curves,
-    "duration": _durations,
-    "address": lambda _: st.sampled_from(["10.1.0.7", "2001:db8::1"]),
-    "width": lambda _: ratios,
-    "dropping": lambda _: st.none(),  # which policy fits depends on the limit: `policies`
-}
-"""By any other domain."""
+MTU_BYTES = 576
+"""Of packets that are reassembled."""
 contracts = st.one_of(
     st.builds(
         Contract, st.sampled_from(["cbr", "ubr"]), st.just(STM1 / 424), st.sampled_from([0, 10**7])
@@ -185,18 +88,13 @@ def policies(draw: st.DrawFn, limit: Buffer) -> Any:
     )
 
 
-@st.composite
-def elements(draw: st.DrawFn, kind: Kind) -> Any:
+def elements(kind: Kind) -> st.SearchStrategy[Any]:
     """Draw an element with consistent fields."""
-    fields = {name: draw(values(parameter)) for name, parameter in kind.parameters.items()}
-    if kind.open_fields:
-        fields["classes"] = NAMES
-    if "drop" in fields and "limit" in fields:
-        fields["drop"] = draw(policies(fields["limit"]))
-    try:
-        return kind.build(**fields)
-    except ValueError:
-        reject()
+    if not {"drop", "limit"} <= set(kind.parameters):
+        return records(kind)
+    return values(kind.parameters["limit"]).flatmap(
+        lambda limit: policies(limit).flatmap(lambda drop: records(kind, limit=limit, drop=drop))
+    )
 
 
 def marks_of(kind: Kind) -> tuple[int, ...]:
@@ -259,20 +157,52 @@ def coming(
 def encrypted(element: EspDecrypt, setting: Setting, batch: Batch, order: list[int]) -> Batch:
     """Return packets as they arrive from the other end, overtaken by each other on the way.
 
-    Of each four one comes in the clear, and one has another index.
+    Of each four one comes in the clear, and one has another index. If associations are replaced,
+    each has three packets.
     """
     other = LARGEST_INDEX if element.spi < LARGEST_INDEX else LEAST_INDEX
     made = []
+    agreed = {each.name: getattr(element, each.name) for each in fields(Association)}
     for spi in (element.spi, other):
-        sender = EspEncrypt(*astuple(element)[:-2], spi)
+        sender = EspEncrypt(**agreed | {"spi": spi})
         (left,) = sender.process(sender.start(setting), (batch,), FOREVER_PS).departures
         made.append(left)
-    seal, again = made[0].seal, np.arange(batch.count) % 7 == 6
+    seal, again = _rekeyed(element, made[0].seal), np.arange(batch.count) % 7 == 6
     seal = np.where(np.arange(batch.count) % 4 == 3, made[1].seal, np.where(again, seal[:1], seal))
     size_bytes = np.where(again, made[0].size_bytes[:1], made[0].size_bytes)
     batch = batch.with_seals(seal[order]).with_sizes(size_bytes[order].astype(np.int32))
     clear = np.arange(batch.count) % 5 == 4
     return batch.with_seals(np.where(clear, 0, batch.seal))
+
+
+def fragmented(setting: Setting, batch: Batch, order: list[int]) -> Batch:
+    """Return packets in fragments as they arrive: some are missing, some overtake others."""
+    if "fragments" not in setting.connections.planes:
+        return batch
+    batch = batch._replace(
+        sent_ps=batch.sent_ps * 1_000,
+        connection=batch.connection % np.int32(setting.connections.count),
+    )
+    cut = process_of(Fragment(MTU_BYTES), setting)((batch,), FOREVER_PS).departures[0]
+    came = cut.select(np.array([n for n in order if n < cut.count], np.int64)).part(0, batch.count)
+    return came.moved(batch.at_ps[: came.count])
+
+
+def _rekeyed(element: EspDecrypt, seal: Any) -> Any:
+    """Return the seals of packets of which each three have an association of their own."""
+    indices, last = element.indices, len(element.indices) - 1
+    found = [
+        seal_of(number_in(each), indices[min(n // 3, last)], size_in(each))
+        for n, each in enumerate(seal.tolist())
+    ]
+    return np.array(found, np.int64)
+
+
+def encrypted_cells(setting: Setting, batch: Batch, sent: list[int]) -> Batch:
+    """Return cells as they arrive from the other end: of each `sent` ones like it, the last."""
+    sender, all_sent = CellEncrypt(), batch.select(np.repeat(np.arange(batch.count), sent))
+    (left,) = sender.process(sender.start(setting), (all_sent,), FOREVER_PS).departures
+    return batch.with_seals(left.seal[np.cumsum(sent, dtype=np.int64) - 1])
 
 
 def _column(among: Any, count: int) -> st.SearchStrategy[list[int]]:
@@ -290,8 +220,12 @@ def examples(draw: st.DrawFn, kind: Kind) -> Example:
         first = sum(batch.count for batch in arrivals)
         indices = setting.connections.indices
         batch = draw(coming(indices, setting.clock, first, marks))
+        if isinstance(element, Reassemble):
+            batch = fragmented(setting, batch, draw(st.permutations(range(60))))
         if isinstance(element, EspDecrypt):
             batch = encrypted(element, setting, batch, draw(st.permutations(range(batch.count))))
+        if isinstance(element, CellDecrypt):
+            batch = encrypted_cells(setting, batch, draw(_column([1, 1, 1, 2], batch.count)))
         arrivals.append(batch)
     last_ps = (
         max(int(batch.at_ps[-1]) for batch in arrivals if batch.count)

@@ -6,10 +6,12 @@ from functools import partial
 from typing import TYPE_CHECKING, BinaryIO
 
 from qospec.capture import cells, esp, packets, pcapng
+from qospec.capture.encryption import CellEncryption
 from qospec.capture.error import CaptureError
 from qospec.capture.sightings import Sightings
 from qospec.engine.arrays import np
 from qospec.engine.graph import emulation
+from qospec.engine.security.seal import index_in
 from qospec.payload.fill import Fill
 from qospec.payload.flight import ARRIVED
 from qospec.payload.packets import flows_of
@@ -33,6 +35,8 @@ class Writer:
 
     Attributes:
         written: How many.
+        encryption: What encrypts cells; None of packets.
+        indices: Of the associations that have encrypted packets; 0 for those in the clear.
     """
 
     def __init__(self, file: BinaryIO, link: Link, trial: Trial, most: int | None) -> None:
@@ -42,23 +46,32 @@ class Writer:
         seed = (*experiment.seed, *trial.names)
         framed = None if link.node.clock is None else link.node.clock.encapsulation
         self.written = 0
+        self.encryption: CellEncryption | None = None
+        self.indices: set[int] = set()
         self._file, self._most = file, most
+        self._experiment, self._link = experiment, link
         self._names = _names(experiment)
         self._first = _first_of_each(experiment)
         fill = Fill.of(seed)
         if framed is None:
             kind = cells.LINK
+            self._addresses = _addresses(experiment, flows)
+            self.encryption = CellEncryption(experiment, link.tap.node)
             self._bytes: Callable[[Items], list[bytes]] = partial(
-                cells.cells, addresses=_addresses(experiment, flows), fill=fill
+                cells.cells, addresses=self._addresses, fill=fill, encryption=self.encryption
             )
         else:
             kind = packets.link_type(framed)
+            found = esp.associations_on(experiment, link.tap.node)
             self._bytes = partial(
                 packets.frames,
                 framed=framed,
                 flows=flows_of(experiment, flows),
                 fill=fill,
-                wrap=esp.sealing(esp.associations_on(experiment, link.tap.node)),
+                wrap=esp.sealing(found),
+                cutting=packets.Cutting(
+                    experiment.connections.of("fragments"), esp.sealed_bytes(found)
+                ),
             )
         comment = f"case {trial.case.case.name}, {trial.words}, seed {experiment.seed[0]}"
         file.write(pcapng.opening(kind, link.name, f"qospec {VERSION}", comment))
@@ -72,6 +85,15 @@ class Writer:
             comments = [self._comment(losses, *each) for each in _rows(part)]
             self._file.write(pcapng.packets(part.batch.at_ps, self._bytes(part), comments))
         self.written += items.total
+        if self.encryption is None:
+            self.indices.update(map(index_in, items.batch.sealed().seal.tolist()))
+
+    def keys(self) -> str:
+        """Return the keys of what was written, as a table."""
+        if self.encryption is None:
+            lines = esp.key_lines(self._experiment, self._link)
+            return "".join(line for index, line in lines.items() if index in self.indices)
+        return self.encryption.key_table(self._addresses.paths, self._addresses.channels)
 
     def _comment(
         self,
@@ -94,21 +116,23 @@ def _rows(items: Items) -> zip[tuple[int, int, int, int, int]]:
     return zip(*(column.tolist() for column in columns), strict=True)
 
 
-def capture(trial: Trial, link: Link, file: BinaryIO, most: int | None = None) -> int:
-    """Write what goes over a link in a trial; return the number of packets.
+def capture(trial: Trial, link: Link, file: BinaryIO, most: int | None = None) -> Writer:
+    """Write what goes over a link in a trial; return what has written it.
 
     Raises:
         CaptureError: The trial did not come to the recorded result: the file means nothing then.
     """
     experiment = trial.planned.experiment
-    measurement = experiment.measurement
-    seen = measurement._replace(taps=(*measurement.taps, link.tap))
-    again = experiment._replace(seed=(*experiment.seed, *trial.names), measurement=seen)
+    # What depends on bytes is left out of the comparison: they change no time and no loss.
+    measurement = experiment.measurement.without("payload")
+    again = experiment._replace(seed=(*experiment.seed, *trial.names), measurement=measurement)
     writer = Writer(file, link, trial, most)
     sightings = Sightings(
-        link.tap.place,
+        link.tap,
         experiment.connections.indices,
         lambda items: writer.take(items, sightings.losses),
+        writer.encryption,
+        experiment.connections.of("fragments"),
     )
     observation = emulation.run(again, observer=sightings)
     if sightings.unsettled:
@@ -116,7 +140,7 @@ def capture(trial: Trial, link: Link, file: BinaryIO, most: int | None = None) -
     difference = trial.differs(observation)
     if difference:
         raise CaptureError(f"the trial did not come to the recorded result: {difference}")
-    return writer.written
+    return writer
 
 
 def _names(experiment: Experiment) -> list[str]:

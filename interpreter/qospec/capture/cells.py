@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from qospec.capture.pcapng import LinkType
 from qospec.ciphers.octets import big_endian, each_row
 from qospec.engine.arrays import np
-from qospec.payload.fill import payloads
+from qospec.payload.fill import payloads, tampered
 from qospec.protocol.atm import CELL_PAYLOAD_BYTES
 from qospec.protocol.marks import CLP
 from qospec.units import PS_PER_S
@@ -27,6 +27,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    from qospec.capture.encryption import CellEncryption
     from qospec.payload.fill import Fill
     from qospec.payload.flight import Items
     from qospec.protocol.atm import Plane
@@ -38,11 +39,19 @@ ERF_BYTES, ERF_ATM, ERF_VARYING_LENGTH = 16, 3, 4
 HEADER_BYTES = 4
 FIRST_USER_CHANNEL, HIGHEST_CHANNEL = 32, 0xFFFF
 """VCIs of users."""
-PAYLOAD_TYPES: Mapping[Plane, int] = {"user": 0, "oam": 0b101, "rm": 0b110}
+PAYLOAD_TYPES: Mapping[Plane, int] = {
+    "user": 0,
+    "oam": 0b101,
+    "rm": 0b110,
+    "misinserted": 0,
+    "fragments": 0,
+}
 """User data without congestion, end-to-end F5 flow, resource management."""
 UNUSED = 0x6A
 CONTINUITY_CHECK = 0b0001_0100
 """OAM type fault management, function continuity check: the cell that carries nothing else."""
+SECURITY = 0b1111_0010
+"""OAM type system management, function security in real time."""
 AVAILABLE_BIT_RATE = 1
 """The protocol of resource management cells."""
 _GENERATOR = 0b10_0011_0011
@@ -65,7 +74,9 @@ class Addresses(NamedTuple):
     names: tuple[Plane, ...]
 
 
-def cells(items: Items, addresses: Addresses, fill: Fill) -> list[bytes]:
+def cells(
+    items: Items, addresses: Addresses, fill: Fill, encryption: CellEncryption
+) -> list[bytes]:
     """Return the record of each cell."""
     made = np.empty((items.total, ERF_BYTES + HEADER_BYTES + CELL_PAYLOAD_BYTES), np.uint8)
     made[:, :ERF_BYTES] = _record_headers(items)
@@ -79,10 +90,15 @@ def cells(items: Items, addresses: Addresses, fill: Fill) -> list[bytes]:
     body = made[:, ERF_BYTES + HEADER_BYTES :]
     for number, name in enumerate(addresses.names):
         mine = np.flatnonzero(plane == number)
-        if name == "user":
-            body[mine] = payloads(items.where(mine), CELL_PAYLOAD_BYTES, fill)
-        else:
-            body[mine] = np.frombuffer(MANAGEMENT[name](), np.uint8)
+        if name not in MANAGEMENT:
+            plain = payloads(items.where(mine), CELL_PAYLOAD_BYTES, fill)
+            body[mine] = encryption.encrypted(items.where(mine), plain)
+            continue
+        body[mine] = np.frombuffer(MANAGEMENT[name](), np.uint8)
+        which, announced = encryption.announced(items.where(mine))
+        for cell, content in zip(mine[which].tolist(), announced, strict=True):
+            body[cell] = np.frombuffer(security_payload(content.tobytes()), np.uint8)
+    body[:] = tampered(body, items.batch.sealed().seal < 0, CELL_PAYLOAD_BYTES // 2)
     return each_row(made)
 
 
@@ -91,13 +107,18 @@ def oam_payload() -> bytes:
     return with_crc10(bytes([CONTINUITY_CHECK]) + bytes([UNUSED]) * 45)
 
 
+def security_payload(content: bytes) -> bytes:
+    """Return the payload of an OAM cell by which one encryptor announces something to another."""
+    return with_crc10(bytes([SECURITY]) + content + bytes([UNUSED]) * (45 - len(content)))
+
+
 def rm_payload() -> bytes:
     """Return the payload of a resource management cell, likewise: all of its fields are 0."""
     return with_crc10(bytes([AVAILABLE_BIT_RATE]) + bytes(45))
 
 
 MANAGEMENT: Mapping[str, Callable[[], bytes]] = {"oam": oam_payload, "rm": rm_payload}
-"""What cells carry that elements insert."""
+"""What cells of management carry."""
 
 
 def with_crc10(content: bytes) -> bytes:

@@ -7,12 +7,12 @@ from typing import TYPE_CHECKING
 
 from qospec.capture.error import CaptureError
 from qospec.engine.arrays import np
-from qospec.engine.security.seal import index_in, number_in, size_in
+from qospec.engine.security.seal import UNTAMPERED, index_in, number_in, size_in
 from qospec.payload.associations import encrypting, secured
 from qospec.payload.packets import outer_header
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Callable, Mapping
 
     from qospec.capture.links import Link
     from qospec.capture.packets import Wrap
@@ -70,28 +70,27 @@ def associations_on(experiment: Experiment, node: int) -> dict[int, Secured]:
     Raises:
         CaptureError: Two of them have one index, and a packet does not show which is its own.
     """
-    found: dict[int, tuple[str, Secured]] = {}
+    found: dict[int, Secured] = {}
+    paths: dict[int, str] = {}
     for number in encrypting(experiment, node):
-        path, each = experiment.nodes[number].path, secured(experiment, number)
-        if each.spi in found:
+        path, mine = experiment.nodes[number].path, secured(experiment, number)
+        common = min(mine.keys() & found.keys(), default=None)
+        if common is not None:
+            away = max(len(mine), list(paths.values()).count(paths[common]))
+            hint = f", at least {away} away, as each successor has the next one" if away > 1 else ""
             raise CaptureError(
-                f"`{found[each.spi][0]}` and `{path}` encrypt what goes over this link with the"
-                f" same index {each.spi}: give one of them another `spi`"
+                f"`{paths[common]}` and `{path}` encrypt what goes over this link with the same"
+                f" index {common}: give one of them another `spi`{hint}"
             )
-        found[each.spi] = path, each
-    return {index: each for index, (_, each) in sorted(found.items())}
+        found |= mine
+        paths |= dict.fromkeys(mine, path)
+    return dict(sorted(found.items()))
 
 
-def key_table(experiment: Experiment, link: Link) -> str:
-    """Return the keys of what is encrypted on a link, as the table `esp_sa` of Wireshark.
-
-    Raises:
-        CaptureError: Nothing is.
-    """
+def key_lines(experiment: Experiment, link: Link) -> dict[int, str]:
+    """Return by index the keys of what is encrypted on a link, as Wireshark's table `esp_sa`."""
     found = associations_on(experiment, link.tap.node)
-    if not found:
-        raise CaptureError(f"nothing that goes over `{link.name}` is encrypted, so it has no keys")
-    return "".join(f"{revealed(each)}\n" for each in found.values())
+    return {index: f"{revealed(each)}\n" for index, each in found.items()}
 
 
 def sealing(associations: Mapping[int, Secured]) -> Wrap:
@@ -102,13 +101,19 @@ def sealing(associations: Mapping[int, Secured]) -> Wrap:
 
     def wrap(items: Items, inner: Bytes, size_bytes: int) -> Bytes:
         seal = items.batch.sealed().seal
-        if not seal[0]:
+        if not seal[0] & UNTAMPERED:
             return outer_header(items, inner, size_bytes)
         inside = size_in(int(seal[0])) - inner.shape[1]
         made = outer_header(items, inner, inside) if inside else inner
         numbers = np.array([number_in(each) for each in seal.tolist()])
-        made = associations[index_in(int(seal[0]))].sealed(numbers, made)
+        association = associations[index_in(int(seal[0]))]
+        made = association.tampered(association.sealed(numbers, made), seal < 0)
         outside = inner.shape[1] + size_bytes - made.shape[1]
         return outer_header(items, made, outside) if outside else made
 
     return wrap
+
+
+def sealed_bytes(associations: Mapping[int, Secured]) -> Callable[[int], int]:
+    """Return what tells, given a seal, how long the packet is that was encrypted so."""
+    return lambda seal: associations[index_in(seal)].esp.size_of(size_in(seal))

@@ -6,7 +6,7 @@ grow with the length of a trial.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple, Protocol
 
 from qospec.engine.arrays import np
 from qospec.engine.items.batch import joined
@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from qospec.engine.arrays import Indices, Times, Whole
+    from qospec.engine.experiment import Tap
     from qospec.engine.items.batch import Batch
 
 
@@ -27,32 +28,56 @@ class _Ended(NamedTuple):
     fate: Whole
 
 
+class Ahead(Protocol):
+    """What looks at other places."""
+
+    taps: tuple[Tap, ...]
+
+    def passed(self, place: str, batch: Batch) -> None:
+        """Take note of items that pass."""
+
+
 class Sightings:
     """An observer that hands on what passed a place, in order, as soon as its fates are known.
 
     Attributes:
-        place: Where it looks.
+        taps: Where it looks.
         losses: By fate, where items were lost and why; the first stands for those that arrived.
     """
 
-    def __init__(self, place: str, indices: int, take: Callable[[Items], None]) -> None:
-        """Begin a trial with so many connection indices; `take` is given the items."""
-        self.place = place
+    def __init__(
+        self,
+        tap: Tap,
+        indices: int,
+        take: Callable[[Items], None],
+        ahead: Ahead | None = None,
+        fragments: range = range(0),
+    ) -> None:
+        """Begin a trial with so many connection indices; `take` is given the items.
+
+        `ahead` is told what passes its own taps, which are ahead of the place; `fragments` are the
+        indices of fragments.
+        """
+        self.taps: tuple[Tap, ...] = (tap, *(ahead.taps if ahead else ()))
+        self._ahead = ahead
         self.losses = [""]
         self._take = take
-        self._flight = Flight(indices)
+        self._flight = Flight(indices, fragments)
         self._began: list[Batch] = []
         self._passed: list[Batch] = []
         self._ended: list[_Ended] = []
-        self._waiting = self._flight.seen(joined(), place)
+        self._waiting = self._flight.seen(joined(), tap.place)
 
     def began(self, batch: Batch) -> None:
         """Number items that are sent; each connection's are sent in order."""
         self._began.append(copied(batch))
 
-    def passed(self, batch: Batch) -> None:
+    def passed(self, place: str, batch: Batch) -> None:
         """Keep items that pass."""
-        self._passed.append(copied(batch))
+        if place == self.taps[0].place:
+            self._passed.append(copied(batch))
+        elif self._ahead is not None:
+            self._ahead.passed(place, batch)
 
     def ended(self, batch: Batch, how: str) -> None:
         """Keep what became of items."""
@@ -78,13 +103,13 @@ class Sightings:
         return self._waiting.total
 
     def _number(self) -> None:
-        began, self._began = joined(*self._began), []
-        self._flight.add(began)
+        self._flight.add(joined(*self._began))
+        self._began = []
 
     def _see(self) -> None:
         passed, self._passed = joined(*self._passed), []
         if passed.count:
-            self._waiting = self._waiting.then(self._flight.seen(passed, self.place))
+            self._waiting = self._waiting.then(self._flight.seen(passed, self.taps[0].place))
 
     def _settle(self) -> None:
         if not self._ended:

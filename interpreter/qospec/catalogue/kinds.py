@@ -51,6 +51,13 @@ class Buffer(NamedTuple):
     unit: Literal["cell", "packet", "byte"]
 
 
+class Lifetime(NamedTuple):
+    """How long something is used: so many packets, so many bytes, or a time in ps."""
+
+    amount: int
+    unit: Literal["packet", "byte", "time"]
+
+
 class Load(NamedTuple):
     """What a source offers: bits per second in a layer, or items per second if there is none."""
 
@@ -103,9 +110,9 @@ class Domain:
 
     `name` is one of: time, data, rate, cell rate, length, cells, ratio, integer, truth, choice,
     names, weights, counts, sizes, codes, buffer, limits by mark, ratios by mark, delay per length,
-    load, size mix, curve, duration, times, address, dropping, width. Bounds are in the base unit
-    (ps, bytes, bit/s, cells/s, m, cells, 1), inclusive. Of an element's rate `layers` may be
-    counted.
+    load, size mix, curve, duration, times, lifetime, address, key, dropping, width. Bounds are in
+    the base unit (ps, bytes, bit/s, cells/s, m, cells, 1), inclusive. Of an element's rate
+    `layers` may be counted.
     """
 
     name: str
@@ -151,6 +158,8 @@ Counts = Annotated[tuple[tuple[str, int], ...], Domain("counts", 1, 10**9)]
 Sizes = Annotated[tuple[tuple[str, int], ...], Domain("sizes", 1, 2**40, layers=OF_PACKETS)]
 """Whole bytes for each."""
 Limit = Annotated[Buffer, Domain("buffer", 1, 2**40, layers=OF_PACKETS)]
+UsedFor = Annotated[Lifetime | None, Domain("lifetime", 1)]
+"""A number of packets, bytes or ps; None: no end."""
 ByMark = Domain("limits by mark", 1, 2**40, layers=OF_PACKETS)
 LimitsByMark = Annotated[tuple[tuple[str, Buffer], ...], ByMark]
 """A limit for each value of a mark, by name or number."""

@@ -2,23 +2,25 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from typing import TYPE_CHECKING
 
 from qospec.check.builtins import BuiltIns
 from qospec.check.evaluate.context import Context, LimitReached, Limits
 from qospec.check.evaluate.evaluator import Evaluator
 from qospec.check.modules.loader import Loader
-from qospec.check.suite import suite
+from qospec.check.suite import scopes_of, suite
+from qospec.diagnostics import Problems
 from qospec.model.suite import Suite
+from qospec.source import Source
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
     from pathlib import Path
 
     from qospec.catalogue.kinds import Catalogue
-    from qospec.diagnostics import Problems
 
-__all__ = ["Limits", "check"]
+__all__ = ["Checked", "Limits", "check"]
 
 DEFAULT_LIMITS = Limits()
 
@@ -37,6 +39,49 @@ def check(
     """
     context = Context(catalogue, problems, limits, BuiltIns(catalogue))
     try:
-        return suite(Loader(context).load(paths), Evaluator(context))
+        units, evaluator = Loader(context).load(paths), Evaluator(context)
+        return suite(units, scopes_of(units, evaluator), evaluator)
     except LimitReached:
         return Suite((), (), ())
+
+
+class Checked:
+    """Files that were checked once, and texts that import them, each checked with no more work.
+
+    Attributes:
+        units: The files named, and those that they import.
+        scopes: The names of each, by its path.
+        evaluator: What evaluates expressions in them.
+        problems: The mistakes in them.
+    """
+
+    def __init__(
+        self, paths: Sequence[Path], catalogue: Catalogue, *, limits: Limits = DEFAULT_LIMITS
+    ) -> None:
+        """Check all files named and all `.qos` files below the folders named."""
+        self.problems = Problems()
+        context = Context(catalogue, self.problems, limits, BuiltIns(catalogue))
+        self._loader = Loader(context)
+        self.evaluator = Evaluator(context)
+        self.units = self._loader.load(paths)
+        self.scopes = scopes_of(self.units, self.evaluator)
+        with suppress(LimitReached):
+            suite(self.units, self.scopes, self.evaluator)
+
+    def check(self, text: str, path: Path, problems: Problems) -> Suite:
+        """Return the suite of a text, which imports as if it were the file `path`.
+
+        Its mistakes go to `problems`, with those of files that it is the first to import.
+        """
+        context = self.evaluator.context
+        with context.apart() as found:
+            try:
+                units = self._loader.text(Source(str(path), text), path)
+                scopes = scopes_of(units, self.evaluator, self.scopes)
+                self.scopes |= {each.path: scopes[each.path] for each in units if not each.named}
+                return suite(units, scopes, self.evaluator)
+            except LimitReached:
+                return Suite((), (), ())
+            finally:
+                for each in found.all:
+                    problems.add(each)

@@ -142,10 +142,11 @@ def traffic_of(value: Value, node: ast.Node, evaluator: Evaluator) -> Value:
 
 
 class DeviceValue(Design):
-    """`device name(parameters) { … }`."""
+    """`device name(parameters) { … }`; `home` has the names of its file."""
 
     def __init__(self, node: ast.Device, home: Scope, evaluator: Evaluator) -> None:
         self.node = node
+        self.home = home
         self.signature = Signature(node.name.text, node.parameters, home, evaluator)
         self._made: dict[tuple[Value, ...], Template] = {}
 

@@ -26,7 +26,7 @@ from qospec.model.suite import Property, Reference, Suite, Template, Test
 from qospec.syntax import ast
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
     from pathlib import Path
 
     from qospec.check.evaluate.evaluator import Evaluator
@@ -43,9 +43,11 @@ NOUNS: dict[type, str] = {
 }
 
 
-def suite(units: Sequence[Unit], evaluator: Evaluator) -> Suite:
-    """Return the suite of the files; what has a mistake is reported and left out."""
-    scopes = scopes_of(units, evaluator)
+def suite(units: Sequence[Unit], scopes: Mapping[Path, Scope], evaluator: Evaluator) -> Suite:
+    """Return the suite of the files; what has a mistake is reported and left out.
+
+    `scopes` has the names of each, from `scopes_of`.
+    """
     networks = Networks(evaluator)
     references = []
     for unit in units:
@@ -53,13 +55,19 @@ def suite(units: Sequence[Unit], evaluator: Evaluator) -> Suite:
             reference = _check_alone(declaration, scopes[unit.path], networks, evaluator)
             references += [reference] if reference else []
     drawn = _properties(units, scopes, evaluator)
+    finite = [
+        Test(each.name, each.doc, each.cases, each.span) for each in drawn if each.cases is not None
+    ]
     tests: list[Test] = []
     templates: list[Template] = []
-    seen: dict[str, ast.Test] = {}
+    seen: dict[str, ast.Test | ast.Property] = {}
     for unit in units:
-        made = expanded(unit, scopes[unit.path], networks, evaluator) if unit.named else []
+        made = [each for each in finite if each.span.source is unit.source]
+        made += expanded(unit, scopes[unit.path], networks, evaluator) if unit.named else []
         for node in unit.tree.declarations if unit.tree else ():
-            if isinstance(node, ast.Test) and any(test.span is node.span for test in made):
+            if isinstance(node, ast.Test | ast.Property) and any(
+                test.span is node.span for test in made
+            ):
                 _once(node, seen, evaluator)
             elif isinstance(node, ast.Test) and unit.named:
                 templates.append(Template(node.name.text, node.doc, node.span))
@@ -72,7 +80,7 @@ def suite(units: Sequence[Unit], evaluator: Evaluator) -> Suite:
 
 
 def _properties(
-    units: Sequence[Unit], scopes: dict[Path, Scope], evaluator: Evaluator
+    units: Sequence[Unit], scopes: Mapping[Path, Scope], evaluator: Evaluator
 ) -> tuple[Property, ...]:
     """Return the properties of the files that were named; those of others are checked too."""
     found = []
@@ -84,18 +92,23 @@ def _properties(
     return tuple(found)
 
 
-def scopes_of(units: Sequence[Unit], evaluator: Evaluator) -> dict[Path, Scope]:
-    """Return the names that each file declares and imports."""
-    scopes = {
+def scopes_of(
+    units: Sequence[Unit], evaluator: Evaluator, known: Mapping[Path, Scope] | None = None
+) -> dict[Path, Scope]:
+    """Return the names that each file declares and imports, and those `known` of other files."""
+    own = {
         unit.path: Scope(unparsed=unit.tree.unparsed if unit.tree else frozenset())
         for unit in units
     }
+    scopes = {**(known or {}), **own}
     for unit in units:
         _declare(unit, scopes, evaluator)
     return scopes
 
 
-def _once(node: ast.Test, seen: dict[str, ast.Test], evaluator: Evaluator) -> None:
+def _once(
+    node: ast.Test | ast.Property, seen: dict[str, ast.Test | ast.Property], evaluator: Evaluator
+) -> None:
     known = seen.setdefault(node.name.text, node)
     if known is not node and known.span.source is not node.span.source:
         evaluator.context.report(

@@ -1,6 +1,6 @@
 """The command `qos`: the only room that prints for users and chooses the exit code.
 
-Each command has a file. Nothing heavier than click is imported before a command needs it. Results
+Nothing heavier than click is imported before a command needs it. Results
 go to stdout, everything else to stderr.
 """
 
@@ -17,14 +17,14 @@ from qospec.cli import exits, listing, options, streams
 from qospec.cli.check import check
 from qospec.cli.convert import convert
 from qospec.cli.doc import doc
-from qospec.cli.explain import explain
+from qospec.cli.explain import explain, schema
 from qospec.cli.fmt import fmt
+from qospec.cli.fuzz import fuzz
 from qospec.cli.output import say, show_usage_error
 from qospec.cli.pcap import pcap
 from qospec.cli.plan import plan
 from qospec.cli.report import report
 from qospec.cli.run import run
-from qospec.cli.schema import schema
 from qospec.cli.warm import warm
 from qospec.version import VERSION
 from qospec.writing import reason
@@ -49,6 +49,7 @@ for _command in (
     convert,
     plan,
     run,
+    fuzz,
     warm,
     report,
     pcap,

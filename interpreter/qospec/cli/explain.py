@@ -1,4 +1,4 @@
-"""`qos explain`: what a code, a word or a name means, and where each field came from."""
+"""`qos explain` and `qos schema`: what a code, a word or a name means; the schema of YAML files."""
 
 from __future__ import annotations
 
@@ -40,3 +40,16 @@ def explain(name: str, *, as_json: bool) -> None:
         output.say_json({"schema": 1, "explained": found})
         return
     output.say_text("\n\n".join(in_full(each, output.width()) for each in found))
+
+
+@click.command()
+def schema() -> None:
+    """Print the JSON Schema of the YAML form.
+
+    It is of the draft 2020-12. An editor that uses it completes keywords, kinds and their fields in
+    `.yaml` files.
+    """
+    from qospec.catalogue.kinds import discover
+    from qospec.reference.schema import schema as schema_of
+
+    output.say_json(schema_of(discover()))

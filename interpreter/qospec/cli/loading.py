@@ -6,7 +6,7 @@ import shlex
 import sys
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, TypeVar
 
 from qospec.cli import exits, options, output
 
@@ -15,8 +15,9 @@ if TYPE_CHECKING:
 
     from qospec.cli.matching import Filter
     from qospec.diagnostics import Diagnostic, Edit, Problems
-    from qospec.model.suite import Property, Suite, Template, Test
+    from qospec.model.suite import Suite, Template, Test
     from qospec.plan.plan import CasePlan
+    from qospec.source import Span
 
 
 HOW_TO_USE = "run by tests that are built on it: `test NAME = TEMPLATE(…) on TOPOLOGY { … }`"
@@ -43,6 +44,21 @@ class Request(NamedTuple):
         return shlex.join(words)
 
 
+class Named(Protocol):
+    """What can be selected: something with a name, at a place."""
+
+    @property
+    def name(self) -> str:
+        """Return its name."""
+
+    @property
+    def span(self) -> Span:
+        """Return where it is declared."""
+
+
+_Chosen = TypeVar("_Chosen", bound=Named)
+
+
 class _Selection(NamedTuple):
     """A `PATH` or `PATH::name`. Without a name it selects all that the path contains."""
 
@@ -54,10 +70,10 @@ class _Selection(NamedTuple):
         path, _, name = written.partition("::")
         return cls(path, name)
 
-    def contains(self, thing: Test | Property | Template) -> bool:
+    def contains(self, thing: Named) -> bool:
         return Path(thing.span.source.name).resolve().is_relative_to(Path(self.path).resolve())
 
-    def selects(self, thing: Test | Property | Template, case: str = "") -> bool:
+    def selects(self, thing: Named, case: str = "") -> bool:
         return self.name in ("", thing.name, case) and self.contains(thing)
 
 
@@ -88,10 +104,16 @@ def planned(request: Request, *, runs: bool = True) -> tuple[Suite, list[CasePla
     for warning in evidence.warnings(plans):
         problems.add(warning)
     if runs:
-        for refusal in unsupported(suite, plans):
+        for refusal in unsupported(plans):
             problems.add(refusal)
     report(problems, as_json=request.as_json)
-    if not plans and not suite.properties:
+    if runs:
+        for each in endless(suite):
+            output.say(f"note: {each}", err=True)
+    if not plans and (runs or not suite.properties):
+        if endless(suite):
+            output.say("nothing to run", err=True)
+            sys.exit(exits.NOTHING)
         there = whole.tests or whole.properties
         why = f"no case matches `{request.match}`" if there else _no_tests(whole)
         output.say(f"nothing selected: {why}", err=True)
@@ -104,33 +126,27 @@ def _no_tests(suite: Suite) -> str:
     return f"there are only templates ({names}), {HOW_TO_USE}" if names else "there are no tests"
 
 
-def unsupported(suite: Suite, plans: Iterable[CasePlan]) -> list[Diagnostic]:
-    """Return what of a plan cannot be executed yet, each once."""
-    from qospec.plan.feasibility import unsupported_properties
+def endless(suite: Suite) -> list[str]:
+    """Return of each property that has no end of values what examines it."""
+    return [
+        f"the property `{each.name}` draws from a range or cells: "
+        f"examine it with `qos fuzz {each.span.source.name}::{each.name}`"
+        for each in suite.properties
+        if each.cases is None
+    ]
 
-    cases = [plan.refusal for plan in plans if plan.refusal is not None]
-    return list(dict.fromkeys((*cases, *unsupported_properties(suite.properties))))
+
+def unsupported(plans: Iterable[CasePlan]) -> list[Diagnostic]:
+    """Return what of a plan cannot be executed yet, each once."""
+    return list(dict.fromkeys(plan.refusal for plan in plans if plan.refusal is not None))
 
 
 def _selected(suite: Suite, request: Request) -> Suite:
-    from qospec.diagnostics import did_you_mean
-
     matches = _case_filter(request.match)
     selections = [_Selection.of(path) for path in request.paths]
-    named: list[tuple[Test | Property, str]] = [(each, "") for each in suite.properties]
+    named: list[tuple[Named, str]] = [(each, "") for each in suite.properties]
     named += [(test, case.name) for test in suite.tests for case in test.cases]
-    missed = [s for s in selections if s.name and not any(s.selects(*each) for each in named)]
-    for selection in missed:
-        if any(selection.selects(template) for template in suite.templates):
-            words = f"`{selection.name}` is a template, {HOW_TO_USE}"
-            output.say(f"nothing selected: {words}", err=True)
-            continue
-        words = f"no test, case or property of {selection.path} is named `{selection.name}`"
-        near = did_you_mean(selection.name, _candidates(selection, named))
-        words += f": did you mean `{near}`?" if near else ""
-        output.say(f"nothing selected: {words}", err=True)
-    if missed:
-        sys.exit(exits.NOTHING)
+    _verify(selections, named, suite.templates, "test, case or property")
 
     def is_selected(test: Test, case: str) -> bool:
         chosen = not selections or any(s.selects(test, case) for s in selections)
@@ -149,6 +165,41 @@ def _selected(suite: Suite, request: Request) -> Suite:
     return replace(suite, tests=chosen, properties=properties)
 
 
+def selected(paths: tuple[str, ...], things: Sequence[_Chosen], what: str) -> list[_Chosen]:
+    """Return the things that paths select, all if there is no path; ends the command if one misses.
+
+    `what` says what there is to select, for people.
+    """
+    selections = [_Selection.of(path) for path in paths]
+    _verify(selections, [(each, "") for each in things], (), what)
+    if not selections:
+        return list(things)
+    return [each for each in things if any(one.selects(each) for one in selections)]
+
+
+def _verify(
+    selections: Sequence[_Selection],
+    named: Sequence[tuple[Named, str]],
+    templates: Sequence[Template],
+    what: str,
+) -> None:
+    """End the command if there is a selection of a name that nothing has."""
+    from qospec.diagnostics import did_you_mean
+
+    missed = [s for s in selections if s.name and not any(s.selects(*each) for each in named)]
+    for selection in missed:
+        if any(selection.selects(template) for template in templates):
+            words = f"`{selection.name}` is a template, {HOW_TO_USE}"
+            output.say(f"nothing selected: {words}", err=True)
+            continue
+        words = f"no {what} of {selection.path} is named `{selection.name}`"
+        near = did_you_mean(selection.name, _candidates(selection, named))
+        words += f": did you mean `{near}`?" if near else ""
+        output.say(f"nothing selected: {words}", err=True)
+    if missed:
+        sys.exit(exits.NOTHING)
+
+
 def _case_filter(match: str) -> Filter:
     from qospec.cli.matching import MatchError, case_filter
 
@@ -158,9 +209,17 @@ def _case_filter(match: str) -> Filter:
         exits.user_error(f"-k `{match}`: {error}")
 
 
-def _candidates(
-    selection: _Selection, named: Iterable[tuple[Test | Property, str]]
-) -> Iterator[str]:
+def below_project(paths: tuple[str, ...], name: str) -> Path:
+    """Return a folder in the root of the project that the first path is of, or else here."""
+    from qospec.check.modules import files
+
+    path = Path(paths[0].partition("::")[0] if paths else ".")
+    root = files.root_of(path / "any" if path.is_dir() else path)
+    below = root if files.exists(root / "qos.toml") else Path.cwd()
+    return Path(files.shown(below / name))
+
+
+def _candidates(selection: _Selection, named: Iterable[tuple[Named, str]]) -> Iterator[str]:
     """Yield what may be selected of a file, tests ahead of cases."""
     held = [(thing, case) for thing, case in named if selection.contains(thing)]
     yield from dict.fromkeys(thing.name for thing, _ in held)

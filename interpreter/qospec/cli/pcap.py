@@ -15,6 +15,7 @@ from qospec.cli import exits, loading
 from qospec.cli.output import say
 
 if TYPE_CHECKING:
+    from qospec.capture.capture import Writer
     from qospec.capture.links import Link
     from qospec.capture.trials import Trial
 
@@ -50,7 +51,7 @@ def _cases(context: click.Context, _parameter: click.Parameter, begun: str) -> l
     "--keys",
     default="",
     metavar="FILE",
-    help="Write the keys of ESP on this link to FILE, as Wireshark's table esp_sa.",
+    help="Write the keys of this link to FILE: of ESP as Wireshark's table esp_sa, of cells by VC.",
 )
 @click.option(
     "--count", "most", type=click.IntRange(1), default=None, help="Write the first packets only."
@@ -84,13 +85,14 @@ def pcap(record: str, case: str, link: str, **asked: str | int | bool | None) ->
     path = _path(request, case)
     try:
         trial, found = _found(Path(record), case, request)
-        keys = _keys(request, trial, found)
+        if request.keys:
+            _check_keys(request, trial, found)
         if path is None:
-            _to_stdout(trial, found, request.most)
+            written = _to_stdout(trial, found, request.most)
         else:
-            _to_file(path, trial, found, request.most)
-        if keys:
-            write_whole(Path(request.keys), keys, mode=OWNER_ONLY)
+            written = _to_file(path, trial, found, request.most)
+        if request.keys:
+            write_whole(Path(request.keys), written.keys(), mode=OWNER_ONLY)
     except CaptureError as error:
         exits.user_error(error.message, *error.choices)
     except (RecordError, WriteError) as error:
@@ -138,7 +140,7 @@ def _found(folder: Path, case: str, request: _Request) -> tuple[Trial, Link]:
         exits.user_error(f"no record found at `{folder}`")
     at_hand = (folder.resolve(), Path.cwd())
     recorded = specification.recorded(Record(folder).outcome(), case, at_hand)
-    for difference in recorded.versions:
+    for difference in recorded.differences:
         say(f"warning: {difference}", err=True)
     asked = trials.Asked(request.trial or 0, request.control, request.phase, request.repeat or 0)
     trial = trials.trial_of(recorded, asked)
@@ -146,34 +148,36 @@ def _found(folder: Path, case: str, request: _Request) -> tuple[Trial, Link]:
     return trial, links.link_of(network, trial.planned, request.link)
 
 
-def _keys(request: _Request, trial: Trial, link: Link) -> str:
-    """Return the keys of a link as a table, if they are asked for; "" if not."""
-    if not request.keys:
-        return ""
-    from qospec.capture.esp import key_table
+def _check_keys(request: _Request, trial: Trial, link: Link) -> None:
+    """Check that there are keys, and that they may be written."""
+    from qospec.capture.error import CaptureError
+    from qospec.payload.associations import encrypting
 
     _new(Path(request.keys), "--keys", request)
-    return key_table(trial.planned.experiment, link)
+    if not encrypting(trial.planned.experiment, link.tap.node):
+        raise CaptureError(f"nothing that goes over `{link.name}` is encrypted, so it has no keys")
 
 
-def _to_file(path: Path, trial: Trial, link: Link, most: int | None) -> None:
+def _to_file(path: Path, trial: Trial, link: Link, most: int | None) -> Writer:
     from qospec.capture.capture import capture
     from qospec.writing import replacing
 
     with replacing(path) as file:
         written = capture(trial, link, file, most)
-    packets = loading.counted(written, "packet")
+    packets = loading.counted(written.written, "packet")
     say(f"capture: {path} ({packets} of `{link.name}`, {trial.words})")
+    return written
 
 
-def _to_stdout(trial: Trial, link: Link, most: int | None) -> None:
+def _to_stdout(trial: Trial, link: Link, most: int | None) -> Writer:
     """Write to stdout, once it is known that the trial came to the recorded result."""
     import shutil
 
     from qospec.capture.capture import capture
 
     with tempfile.TemporaryFile() as file:
-        capture(trial, link, file, most)
+        written = capture(trial, link, file, most)
         file.seek(0)
         shutil.copyfileobj(file, sys.stdout.buffer)
         sys.stdout.buffer.flush()
+    return written

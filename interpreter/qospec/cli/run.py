@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import os
 import sys
-from contextlib import contextmanager
-from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -17,13 +15,10 @@ from qospec.version import VERSION
 from qospec.writing import reason
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from qospec.cli.terminal import Console, LocalNames
     from qospec.model.suite import Suite
     from qospec.plan.plan import CasePlan
     from qospec.run.runner import RunRequest
-    from qospec.run.workers import Pool
 
 
 @click.command()
@@ -64,6 +59,10 @@ if TYPE_CHECKING:
 @click.option("--exit-zero", is_flag=True, help="Exit with 0 whatever the verdicts are.")
 def run(**asked: Any) -> None:
     """Run tests and judge them. Keeps a record and prints the path of the report."""
+    if asked["jobs"] > 1:
+        from qospec.run import workers
+
+        workers.load()  # before all else, since it takes longer than reading the specification
     from qospec.cli.progress import Progress, workload_of
     from qospec.cli.terminal import Console, cases_in_tables
 
@@ -71,7 +70,6 @@ def run(**asked: Any) -> None:
     formats = tuple(dict.fromkeys(("html", *asked["formats"])))
     check_formats(formats)
     _check_chunk()
-    pool = click.get_current_context().with_resource(_started_workers(asked["jobs"]))
     suite, plans = loading.planned(request)
     wanted = not asked["no_progress"]
     progress = Progress(workload_of(plans), live=wanted, reports=wanted and not request.as_json)
@@ -84,8 +82,12 @@ def run(**asked: Any) -> None:
         tables=cases_in_tables(plans),
         verbose=asked["verbose"],
     )
-    assignment = replace(_assignment(request, suite, plans, asked["jobs"], console), pool=pool)
-    root = Path(asked["record"]) if asked["record"] else _records(request.paths)
+    assignment = _assignment(request, suite, plans, asked["jobs"], console)
+    root = (
+        Path(asked["record"])
+        if asked["record"]
+        else loading.below_project(request.paths, "records")
+    )
     document, paths = _execute(assignment, root, formats, console)
     if request.as_json:
         output.say_json(document)
@@ -97,23 +99,6 @@ def run(**asked: Any) -> None:
             output.say(f"warning: cannot write to stdout: {reason(unwritten)}", err=True)
     code = exits.of_outcome(document)
     sys.exit(exits.PASSED if asked["exit_zero"] and code != exits.INTERRUPTED else code)
-
-
-@contextmanager
-def _started_workers(jobs: int) -> Iterator[Pool | None]:
-    """A context with workers that start while the specification is checked; none for one job."""
-    if jobs == 1:
-        yield None
-        return
-    from qospec.cli.terminal import NOTICES
-    from qospec.run.workers import Pool
-
-    pool = Pool(jobs, NOTICES)
-    try:
-        pool.start()
-        yield pool
-    finally:
-        pool.end()
 
 
 def _here(request: loading.Request, suite: Suite) -> LocalNames:
@@ -128,16 +113,6 @@ def _here(request: loading.Request, suite: Suite) -> LocalNames:
         },
         {case.name: test.span.recorded_place for test in suite.tests for case in test.cases},
     )
-
-
-def _records(paths: tuple[str, ...]) -> Path:
-    """Return where records are kept: below the project that the first path is of, or here."""
-    from qospec.check.modules import files
-
-    path = Path(paths[0].partition("::")[0] if paths else ".")
-    root = files.root_of(path / "any" if path.is_dir() else path)
-    below = root if files.exists(root / "qos.toml") else Path.cwd()
-    return Path(files.shown(below / "records"))
 
 
 def _check_chunk() -> None:

@@ -21,7 +21,7 @@ from qospec.report.searches import efforts, point_notes, search_notes
 from qospec.report.similar import extent, least_and_most, same_way, similar
 from qospec.report.views import counts, plural, worst
 from qospec.report.views import place as path_and_line
-from qospec.report.words import confidence, ends
+from qospec.report.words import between, confidence, ends
 from qospec.visible import visible
 
 if TYPE_CHECKING:
@@ -341,24 +341,31 @@ def _print_notes(case: dict[str, Any]) -> None:
             say(f"    {statement['label']}: {statement['note']}")
 
 
+def _side(statement: Mapping[str, Any], name: str) -> str:
+    """Return what was `measured`, or the `bound`, or between what it is; "" without data."""
+    if limits := statement.get(f"{name}_limits"):
+        return between(limits)
+    return statement[name]["text"] if statement[name] else ""
+
+
 def _explain_statement(statement: Mapping[str, Any], others: str) -> None:
     """Print what was measured and what was needed; `others` is what all similar cases measured."""
     if statement["apart"]:
         verdict = click.style(statement["apart"], fg=COLOURS[statement["apart"]])
         say_text(f"    verdict   {verdict}")
-    measured, bound = statement["measured"], statement["bound"]
-    if measured is None and statement["verdict"] == "inconclusive":
+    measured = _side(statement, "measured")
+    if not measured and statement["verdict"] == "inconclusive":
         say("    measured  no data")
-    if measured is not None:
-        found = visible(measured["text"], LONGEST)
+    if measured:
+        found = visible(measured, LONGEST)
         more = f"; in all {others}" if others else ""
         say_text(f"    measured  {click.style(found, fg=COLOURS[statement['verdict']])}{more}")
-    if statement["interval"]:
+    if statement["interval"] and any(statement["interval"][end] for end in ("lower", "upper")):
         repeats = statement["interval"]["repeats"]
         say(f"    interval  {ends(statement['interval'])}, over {repeats} repeats")
-    if bound is not None:
+    if statement["bound"] is not None:
         tolerance = statement["tolerance"]
         width = f"within {tolerance['text']} of " if tolerance else f"{statement['comparison']} "
-        say(f"    needed    {width}{bound['text']}")
+        say(f"    needed    {width}{_side(statement, 'bound')}")
     if statement["note"]:
         say(f"    note      {statement['note']}")

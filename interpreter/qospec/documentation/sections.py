@@ -193,6 +193,9 @@ _DESCRIPTIONS: dict[type, Callable[[Any], tuple[str, str]]] = {
     ),
     ast.Skip: lambda node: (node.reason.text, _text(node.condition, "unless ")),
     ast.Search: lambda node: (node.name.text, _text(node.values)),
-    ast.ForAll: lambda node: (node.name.text, _text(node.values)),
+    ast.ForAll: lambda node: (
+        node.name.text,
+        _text(node.values) + _text(node.where, " where "),
+    ),
 }
 """The name of a statement and what it says, put together from its parts."""

@@ -7,11 +7,13 @@ from typing import TYPE_CHECKING
 from qospec.catalogue.kinds import element
 from qospec.dataclass import dataclass
 from qospec.engine.arrays import np
-from qospec.engine.element import Element, Loss, Step
+from qospec.engine.element import Loss, Step
 from qospec.engine.event.transition import CONNECTION, DONE, SEAL, Transition, lose, send
 from qospec.engine.items.partition import split
 from qospec.engine.kernel import kernel
-from qospec.engine.security.state_vector import END_OAM, FIRST_OAM, POSITIONS, positions
+from qospec.engine.security.end import SecurityEnd
+from qospec.engine.security.seal import TAMPERED, UNTAMPERED
+from qospec.engine.security.state_vector import POSITIONS, oam_vc, positions, user_vc
 
 if TYPE_CHECKING:
     from qospec.engine.arrays import Indices, Marks, Whole
@@ -25,7 +27,7 @@ if TYPE_CHECKING:
     carries=("cell",),
 )
 @dataclass(frozen=True)
-class CellDecrypt(Element):
+class CellDecrypt(SecurityEnd):
     """Decrypt the user cells of each VC, and discard those that are garbled.
 
     It counts the user cells that arrive, as `cell_encrypt` has counted those that left. After a
@@ -43,7 +45,7 @@ class CellDecrypt(Element):
     keeps_spacing = True
 
     def start(self, setting: Setting) -> Whole:
-        return positions(setting)
+        return positions(setting.connections)
 
     def transition(self, setting: Setting) -> Transition:
         return Transition(self.start(setting), _arrive, losses=(("", "undecipherable"),))
@@ -52,7 +54,7 @@ class CellDecrypt(Element):
         batch = arrivals[0].sealed()
         garbled = np.empty(batch.count, np.uint8)
         count = _decrypt(batch.connection, batch.seal, state, garbled)
-        opened = batch.with_seals(np.zeros(batch.count, np.int64))
+        opened = batch.with_seals(batch.seal & TAMPERED)
         kept, lost = split(opened, garbled, count)
         return Step((kept,), (until_ps,), (Loss("undecipherable", lost),) if count else ())
 
@@ -61,7 +63,7 @@ class CellDecrypt(Element):
 def _arrive(state: Whole, items: Whole, item: int, port: int, now_ps: int, out: Whole) -> int:
     """Send a cell on at once, decrypted, or lose it; see `engine.event.transition`."""
     is_garbled = _is_garbled(state, items[item, CONNECTION], items[item, SEAL])
-    items[item, SEAL] = 0
+    items[item, SEAL] &= TAMPERED
     if is_garbled:
         lose(out, 0, item)
     else:
@@ -82,9 +84,11 @@ def _decrypt(connection: Indices, seal: Whole, state: Whole, garbled: Marks) -> 
 @kernel
 def _is_garbled(state: Whole, connection: int, seal: int) -> bool:
     """Return whether a cell was encrypted at another position than that of this end."""
-    if connection < len(state) - POSITIONS:
-        state[POSITIONS + connection] += 1
-        return seal != state[POSITIONS + connection]  # type: ignore[no-any-return]
-    if seal and state[FIRST_OAM] <= connection < state[END_OAM]:
-        state[POSITIONS + connection - state[FIRST_OAM]] = seal
+    vc = user_vc(state, connection)
+    if vc >= 0:
+        state[POSITIONS + vc] += 1
+        return seal & UNTAMPERED != state[POSITIONS + vc]  # type: ignore[no-any-return]
+    vc = oam_vc(state, connection)
+    if vc >= 0 and seal > 0:
+        state[POSITIONS + vc] = seal
     return False

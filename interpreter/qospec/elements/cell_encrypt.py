@@ -7,15 +7,16 @@ from typing import TYPE_CHECKING, Annotated
 from qospec.catalogue.kinds import Domain, element
 from qospec.dataclass import dataclass
 from qospec.engine.arrays import np
-from qospec.engine.element import Element, Step
+from qospec.engine.element import Step
 from qospec.engine.event.transition import CONNECTION, DONE, SEAL, Transition, send
 from qospec.engine.kernel import kernel
+from qospec.engine.security.end import SecurityEnd
 from qospec.engine.security.state_vector import (
-    END_OAM,
-    FIRST_OAM,
     POSITIONS,
     after_jump,
+    oam_vc,
     positions,
+    user_vc,
 )
 
 if TYPE_CHECKING:
@@ -33,13 +34,13 @@ OamCells = Annotated[int | None, Domain("cells", 1, 2**31)]
     carries=("cell",),
 )
 @dataclass(frozen=True)
-class CellEncrypt(Element):
+class CellEncrypt(SecurityEnd):
     """Encrypt the user cells of each VC, which has a key and a state vector of its own.
 
     Both ends count user cells, so a cell carries nothing more. At each OAM cell that passes, the
     state vector jumps to where it never was, and the cell brings the new one to the other end,
-    `cell_decrypt`; an `oam_insert` before it makes such cells. All OAM cells are taken for such,
-    and cells of other planes pass in the clear.
+    `cell_decrypt`; an `oam_insert` before it makes such cells. All OAM cells are taken for such;
+    cells of resource management pass in the clear.
 
     Not modelled: the time that it takes; how both ends agree on keys, which is done in time.
     """
@@ -48,10 +49,14 @@ class CellEncrypt(Element):
     """How many OAM cells a key of a VC lasts: every so many bring the next key into use, an odd one
     after an even one. By default a VC has one key."""
 
+    encrypts = True
     keeps_spacing = True
 
+    def key_number(self, jump: int) -> int:
+        return jump // self.oam_cells_per_key if self.oam_cells_per_key else 0
+
     def start(self, setting: Setting) -> Whole:
-        return positions(setting)
+        return positions(setting.connections)
 
     def transition(self, setting: Setting) -> Transition:
         return Transition(self.start(setting), _arrive)
@@ -84,11 +89,12 @@ def _next_seal(state: Whole, connection: int) -> int:
 
     It is 0 for what is not encrypted.
     """
-    if connection < len(state) - POSITIONS:
-        state[POSITIONS + connection] += 1
-        return state[POSITIONS + connection]  # type: ignore[no-any-return]
-    if state[FIRST_OAM] <= connection < state[END_OAM]:
-        vc = POSITIONS + connection - state[FIRST_OAM]
-        state[vc] = after_jump(state[vc])
-        return state[vc]  # type: ignore[no-any-return]
+    vc = user_vc(state, connection)
+    if vc >= 0:
+        state[POSITIONS + vc] += 1
+        return state[POSITIONS + vc]  # type: ignore[no-any-return]
+    vc = oam_vc(state, connection)
+    if vc >= 0:
+        state[POSITIONS + vc] = after_jump(state[POSITIONS + vc])
+        return state[POSITIONS + vc]  # type: ignore[no-any-return]
     return 0

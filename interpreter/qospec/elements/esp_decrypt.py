@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Annotated
 
-from qospec.catalogue.kinds import Domain, element
+from qospec.catalogue.kinds import LONGEST_PS, Domain, element
 from qospec.dataclass import dataclass
 from qospec.engine.arrays import np
 from qospec.engine.element import Loss, Step
@@ -12,29 +12,35 @@ from qospec.engine.event.transition import DONE, SEAL, SIZE, Transition, grow, l
 from qospec.engine.items.partition import split
 from qospec.engine.kernel import kernel, part
 from qospec.engine.security.association import Association
-from qospec.engine.security.seal import index_in, number_in, size_in
+from qospec.engine.security.seal import TAMPERED, index_in, number_in, size_in
 from qospec.protocol import replay
 
 if TYPE_CHECKING:
     from qospec.catalogue.form import Form
-    from qospec.engine.arrays import Marks, Sizes, Whole
+    from qospec.engine.arrays import Marks, Sizes, Times, Whole
     from qospec.engine.element import Setting
     from qospec.engine.items.batch import Batch
 
 Window = Annotated[int, Domain("integer", replay.LEAST_SIZE, 4_096)]
+Overlap = Annotated[int | None, Domain("time", 0, LONGEST_PS)]
 
-CAUSES = ("unprotected", "unknown_association", "replayed", "behind_window")
-ACCEPTED, UNPROTECTED, UNKNOWN, REPLAYED, BEHIND = range(5)
+CAUSES = ("unprotected", "unknown_association", "replayed", "behind_window", "tampered")
+ACCEPTED, UNPROTECTED, UNKNOWN, REPLAYED, BEHIND, CHANGED = range(6)
 """What a packet is; but for the first, the number of a cause and 1."""
-SPI, WINDOW = 0, 1
-"""The state: the index, then the window."""
+AUTHENTICATES, LAST_INDEX, OVERLAP_PS, SLOTS, INDEX, BEFORE, CLOSES_PS, IS_SECOND, WINDOWS = range(
+    9
+)
+"""The state: whether the transforms authenticate, the last index, for how long an association that
+was replaced is still open, and how many numbers a window takes; the index of the newest, that of
+the one before, until when this is open, and whether the second of the windows is that of the
+newest. Then come both windows."""
 
 _examine, _enter = kernel(replay.examine), kernel(replay.enter)
 
 
 @element(
     source="RFC 4303, 3.4 (inbound processing), 3.4.3 (anti-replay); RFC 4301, 5.2 (packets in the"
-    " clear)",
+    " clear); RFC 7296, 2.8 (rekeying)",
     carries=("packet",),
 )
 @dataclass(frozen=True)
@@ -44,26 +50,42 @@ class EspDecrypt(Association):
     What comes in the clear is lost as `unprotected`, what has another index as
     `unknown_association`, what was accepted before as `replayed`. A packet that others have
     overtaken by as many numbers as the window has is lost as `behind_window`, as it may have been
-    accepted before: this happens behind queues that reorder the packets of an association.
+    accepted before: this happens behind queues that reorder the packets of an association. What was
+    changed on the way is lost as `tampered`, unless nothing authenticates.
+
+    Behind an `esp_encrypt` that has `rekey`, it has `overlap`: it knows each successor of the
+    association before its first packet arrives. From that packet on, those of the association
+    before are decrypted for so long, by their own window, and then lost as `unknown_association`,
+    like those of all older ones.
 
     Its marks stay those of the outer header, which `esp_encrypt` has copied.
 
     Not modelled: a mark that the packet had before a device on the way changed that of the outer
-    header; the time that it takes, which a `processor` has; packets that were changed on the way.
+    header; the time that it takes, which a `processor` has.
     """
 
     replay_window: Window = replay.SIZE
     """How many sequence numbers, up to the highest accepted, are still accepted."""
+    overlap: Overlap = None
+    """For how long packets of an association are decrypted once one of its successor has arrived;
+    without it, there is no successor."""
 
     keeps_spacing = True
     causes = CAUSES
 
+    @property
+    def is_replaced(self) -> bool:
+        return self.overlap is not None
+
     def form_after(self, form: Form) -> Form:
-        return form.opened(self.esp)
+        return form.opened(self.esp, rekeyed=self.is_replaced, keys=self.keys)
 
     def start(self, setting: Setting) -> Whole:
-        state = np.zeros(WINDOW + replay.FIRST_SLOT + self.replay_window, np.int64)
-        state[SPI] = self.spi
+        slots = replay.FIRST_SLOT + self.replay_window
+        state = np.zeros(WINDOWS + 2 * slots, np.int64)
+        state[LAST_INDEX], state[OVERLAP_PS] = self.indices[-1], self.overlap or 0
+        state[SLOTS], state[INDEX] = slots, self.spi
+        state[AUTHENTICATES] = self.esp.icv_bytes > 0
         return state
 
     def transition(self, setting: Setting) -> Transition:
@@ -73,8 +95,8 @@ class EspDecrypt(Association):
     def process(self, state: Whole, arrivals: tuple[Batch, ...], until_ps: int) -> Step:
         batch = arrivals[0].sealed()
         outcome, size_bytes = np.empty(batch.count, np.uint8), np.empty_like(batch.size_bytes)
-        refused = _decrypt(batch.seal, state, outcome, size_bytes)
-        unprotected = batch.with_seals(np.zeros(batch.count, np.int64))
+        refused = _decrypt(batch.at_ps, batch.seal, state, outcome, size_bytes)
+        unprotected = batch.with_seals(batch.seal & TAMPERED)
         came, lost = split(batch, outcome, refused)
         opened, _ = split(unprotected.with_sizes(size_bytes), outcome, refused)
         causes = outcome[outcome != ACCEPTED]
@@ -90,37 +112,59 @@ class EspDecrypt(Association):
 def _arrive(state: Whole, items: Whole, item: int, port: int, now_ps: int, out: Whole) -> int:
     """Send an item on at once, decrypted, or lose it; see `engine.event.transition`."""
     seal = items[item, SEAL]
-    outcome = _outcome(state, seal)
+    outcome = _outcome(state, seal, now_ps)
     if outcome != ACCEPTED:
         lose(out, outcome - 1, item)
         return DONE
-    items[item, SEAL] = 0
+    items[item, SEAL] = seal & TAMPERED
     grow(out, item, size_in(seal) - items[item, SIZE])
     send(out, 0, item, now_ps)
     return DONE
 
 
 @kernel
-def _decrypt(seal: Whole, state: Whole, outcome: Marks, size_bytes: Sizes) -> int:
+def _decrypt(at_ps: Times, seal: Whole, state: Whole, outcome: Marks, size_bytes: Sizes) -> int:
     """Write what each packet is, and its size decrypted; return how many are not accepted."""
     refused = 0
     for i in range(len(seal)):
-        outcome[i] = _outcome(state, seal[i])
+        outcome[i] = _outcome(state, seal[i], at_ps[i])
         size_bytes[i] = size_in(seal[i])
         refused += outcome[i] != ACCEPTED
     return refused
 
 
 @kernel
-def _outcome(state: Whole, seal: int) -> int:
+def _outcome(state: Whole, seal: int, now_ps: int) -> int:
     """Return what a packet is, and remember it if it is accepted."""
-    if seal == 0:
+    if number_in(seal) == 0:
         return UNPROTECTED
-    if index_in(seal) != state[SPI]:
-        return UNKNOWN
-    window, number = part(state, WINDOW, len(state) - WINDOW), number_in(seal)
+    index = index_in(seal)
+    if index > state[INDEX] and index <= state[LAST_INDEX]:
+        if seal < 0 and state[AUTHENTICATES]:
+            return CHANGED
+        _follow(state, index, now_ps)
+    is_second = state[IS_SECOND]
+    if index != state[INDEX]:
+        if index != state[BEFORE] or now_ps >= state[CLOSES_PS]:
+            return UNKNOWN
+        is_second = 1 - is_second
+    window = part(state, WINDOWS + is_second * state[SLOTS], state[SLOTS])
+    number = number_in(seal)
     found = _examine(window, number)
     if found != replay.FRESH:
         return REPLAYED if found == replay.REPLAYED else BEHIND
+    if seal < 0 and state[AUTHENTICATES]:
+        return CHANGED
     _enter(window, number)
     return ACCEPTED
+
+
+@kernel
+def _follow(state: Whole, index: int, now_ps: int) -> None:
+    """Let an association follow the newest, which stays open for a time; its window is empty."""
+    state[BEFORE], state[INDEX] = state[INDEX], index
+    state[CLOSES_PS] = now_ps + state[OVERLAP_PS]
+    state[IS_SECOND] = 1 - state[IS_SECOND]
+    start = WINDOWS + state[IS_SECOND] * state[SLOTS]
+    for i in range(start, start + state[SLOTS]):
+        state[i] = 0

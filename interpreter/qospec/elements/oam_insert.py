@@ -12,7 +12,7 @@ from qospec.dataclass import dataclass
 from qospec.engine.arrays import np
 from qospec.engine.element import Element, Step
 from qospec.engine.event.transition import CONNECTION, DONE, Transition, make, send
-from qospec.engine.items.batch import Batch, copy_item, uninitialised, unsealed
+from qospec.engine.items.insertion import inserted
 from qospec.engine.kernel import kernel, rows
 from qospec.protocol.atm import CELL_BYTES
 from qospec.units import PS_PER_S
@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from qospec.catalogue.kinds import Buffer
     from qospec.engine.arrays import Indices, Times, Whole
     from qospec.engine.element import Setting
+    from qospec.engine.items.batch import Batch
     from qospec.engine.line.clock import Clock
 
 LARGEST_DENOMINATOR = 2**62
@@ -99,21 +100,8 @@ class OamInsert(Element):
         count = _all_due(batch.at_ps, batch.connection, state, before)
         if not count:
             return Step((batch,), (until_ps,))
-        oam = _oam_before(batch.select(before[:count]), int(state[FIRST]))
-        with_oam = uninitialised(batch.count + count, is_sealed=batch.is_sealed)
-        _insert(batch, before[:count], oam, with_oam)
+        with_oam, oam = inserted(batch, before[:count], int(state[FIRST]))
         return Step((with_oam,), (until_ps,), made=(oam,))
-
-
-def _oam_before(cells: Batch, first: int) -> Batch:
-    """Return the OAM cells ahead of some user cells; `first` is the index of those of VC 0."""
-    return unsealed(
-        at_ps=cells.at_ps,
-        sent_ps=cells.at_ps,
-        connection=cells.connection + np.int32(first),
-        size_bytes=np.full(cells.count, CELL_BYTES, np.int32),
-        marks=np.zeros(cells.count, np.uint32),
-    )
 
 
 @kernel
@@ -163,35 +151,3 @@ def _all_due(at_ps: Times, connection: Indices, state: Whole, before: Whole) -> 
             before[count] = i
             count += 1
     return count
-
-
-@kernel
-def _insert(batch: Batch, before: Whole, oam: Batch, with_oam: Batch) -> None:
-    """Copy the cells, with an OAM cell ahead of each whose number is in `before`.
-
-    Args:
-        batch: n cells.
-        before: (m,) Ascending numbers.
-        oam: m cells, to be inserted.
-        with_oam: n + m cells; written.
-    """
-    at, at_1 = with_oam.at_ps, batch.at_ps
-    sent, sent_1 = with_oam.sent_ps, batch.sent_ps
-    connection, connection_1 = with_oam.connection, batch.connection
-    size, size_1 = with_oam.size_bytes, batch.size_bytes
-    marks, marks_1 = with_oam.marks, batch.marks
-    seal, seal_1 = with_oam.seal, batch.seal
-    start = 0
-    for m in range(len(before) + 1):
-        stop = before[m] if m < len(before) else len(at_1)
-        at[start + m : stop + m] = at_1[start:stop]
-        sent[start + m : stop + m] = sent_1[start:stop]
-        connection[start + m : stop + m] = connection_1[start:stop]
-        size[start + m : stop + m] = size_1[start:stop]
-        marks[start + m : stop + m] = marks_1[start:stop]
-        if len(seal):
-            seal[start + m : stop + m] = seal_1[start:stop]
-        if m < len(before):
-            at[stop + m] = oam.at_ps[m]
-            copy_item(oam, m, with_oam, stop + m)
-        start = stop

@@ -38,6 +38,7 @@ if TYPE_CHECKING:
     from qospec.engine.meter.token_bucket import Bucket
     from qospec.engine.queue.drop_policy import DropPolicy, Waiting
     from qospec.engine.random import Draws
+    from qospec.engine.security.rekeying import Rekeying
 
     Process = Callable[[tuple[Batch, ...], int], "Step"]
     """The function that processes arrivals below a time."""
@@ -132,6 +133,8 @@ class Element(ABC):  # noqa: B024 -- either of `process` and `transition` is nee
     inserts: ClassVar[tuple[Plane, ...]] = ()
     """The planes of which it inserts cells; the planner gives them indices, and the engine counts
     them."""
+    cuts: ClassVar[bool] = False
+    """Whether what it inserts are parts of the items that come: these have their marks."""
     makes: ClassVar[bool] = False
     """Whether it is an endpoint: it makes items, which count as planned, and runs by events."""
     keeps_spacing: ClassVar[bool] = False
@@ -222,6 +225,11 @@ class Element(ABC):  # noqa: B024 -- either of `process` and `transition` is nee
         """Return how long it is down when a test restarts it; 0: it cannot be restarted."""
         return 0
 
+    @property
+    def rekeying(self) -> Rekeying | None:
+        """Return when its security association ends; the planner warns if keys come too late."""
+        return None
+
     # ---- what items wait for
 
     @property
@@ -264,7 +272,10 @@ class Element(ABC):  # noqa: B024 -- either of `process` and `transition` is nee
         return None
 
     def inserted(self, passing: Arrival) -> Arrival | None:
-        """Return a bound of what it inserts into a flow, of each plane; None if there is none."""
+        """Return a bound of what it inserts into a flow, of each plane; None if there is none.
+
+        What has a bound is stamped when it is inserted.
+        """
         return None
 
     # ---- how it runs

@@ -24,6 +24,7 @@ _CLAUSES = {
     ast.Link: ("medium",),
     ast.Flow: ("origin",),
     ast.Sweep: ("where",),
+    ast.ForAll: ("where",),
     ast.Criterion: ("confidence", "claim", "when"),
     ast.Report: ("every", "when"),
     ast.Skip: ("reason",),

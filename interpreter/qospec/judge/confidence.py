@@ -30,9 +30,25 @@ from qospec.judge.quantiles import (
 )
 from qospec.judge.repeats import ConfidenceLevels, MeanReadings
 from qospec.judge.statistics import assumed_skewness
-from qospec.judge.verdict import MIRRORED, Interval, Judgement, Side, dimension_of, judge
-from qospec.model.bounds import bounds
-from qospec.model.expression import Counted, Measured, Operation, evaluate, measurements, observed
+from qospec.judge.verdict import (
+    MIRRORED,
+    Interval,
+    Judgement,
+    Side,
+    dimension_of,
+    judge,
+    side,
+)
+from qospec.model.bounds import Bounds, bounds
+from qospec.model.expression import (
+    Counted,
+    Measured,
+    Operation,
+    evaluate,
+    is_measured,
+    measurements,
+    observed,
+)
 from qospec.model.suite import MAX_REPEATS
 from qospec.units import PS_PER_S
 
@@ -41,19 +57,15 @@ if TYPE_CHECKING:
     from qospec.judge.quantiles import Estimate
     from qospec.judge.repeats import Constraint, RepeatReadings
     from qospec.judge.verdict import Verdict
-    from qospec.model.expression import Expression
+    from qospec.model.expression import Expression, Value
     from qospec.model.suite import Statement
 
 BY_DIFFERENCE = "judged by the difference of both sides in each repeat"
 SEPARATE_INTERVALS = "each side has a confidence interval of its own"
 IDENTICAL_REPEATS = "the repeats do not differ"
-UNBOUNDED = (
-    f"{IDENTICAL_REPEATS}, and nothing limits how far a rare one may lie from them,"
-    " so more would not decide: judge each repeat by itself, without a confidence,"
-    " or draw nothing at random, for example with `phases = even`"
-)
+UNBOUNDED = f"{IDENTICAL_REPEATS}, so more would not decide: judge each one, without a confidence"
 TOO_CLOSE = f"even {MAX_REPEATS:_} repeats would hardly decide: they are too close to the bound"
-OPEN = "no repeats would decide: the bound that would is beyond the range, so search a wider one"
+OPEN = "more repeats would not decide: search a wider range"
 NOTHING_DRAWN = "nothing is drawn at random, so all repeats are identical"
 DOES_NOT_HOLD = "it does not hold"
 
@@ -106,13 +118,14 @@ def judge_repeats(
             else _mean_constraints(expression, repeats, counted, skewness)
         )
         shown = _shown(expression, rows, statement, counted, skewness)
+        shown = with_limits(shown, [side(_shown_value(expression), r.read) for r in repeats])
     verdict, notes = _decide(constraints, statement, confidence)
     few = _too_few_items(expression, estimates, confidence, constraints)
     notes = [few if few and each == TOO_CLOSE else each for each in notes]
     if counted is not None and len(set(map(tuple, rows))) == 1:
         notes.append(counted.note(confidence))
     notes += _sample_sizes(expression, estimates, confidence)
-    if all(measurements(side) for side in _sides(expression)):
+    if all(map(is_measured, _sides(expression))):
         notes.append(SEPARATE_INTERVALS if estimates else BY_DIFFERENCE)
     return replace(shown, verdict=verdict, note="; ".join(notes))
 
@@ -268,9 +281,40 @@ def _shown_estimates(
 def _measured_first(expression: Operation) -> tuple[Expression, Expression, str]:
     """Return both sides of a comparison, the measured one first, and the operator to match."""
     first, last = _sides(expression)
-    if measurements(last) and not measurements(first) and expression.operator in MIRRORED:
+    if is_measured(last) and not is_measured(first) and expression.operator in MIRRORED:
         return last, first, MIRRORED[expression.operator]
     return first, last, expression.operator
+
+
+def _shown_value(expression: Operation) -> Expression:
+    """Return the measured side of a comparison; of two measured ones, their difference."""
+    first, last, _ = _measured_first(expression)
+    return Operation("-", (first, last), dimension_of(first)) if is_measured(last) else first
+
+
+def with_limits(shown: Judgement, repeats: Sequence[Side | None]) -> Judgement:
+    """Return what is shown of all repeats with limits that hold in each of them."""
+    if shown.measured is None:
+        return shown
+    limits = _limits([each for each in repeats if each is not None])
+    return replace(shown, measured=replace(shown.measured, limits=limits))
+
+
+def _limits(sides: Sequence[Side]) -> Bounds | None:
+    """Return the limits that hold in all repeats; None if the value is known in each of them."""
+    if all(each.limits is None for each in sides):
+        return None
+    known = [each.limits or _exactly(each.value) for each in sides]
+    least = [each.least for each in known if each.least is not None]
+    most = [each.most for each in known if each.most is not None]
+    return Bounds(
+        min(least) if len(least) == len(known) else None,
+        max(most) if len(most) == len(known) else None,
+    )
+
+
+def _exactly(value: Value) -> Bounds:
+    return Bounds(value, value) if isinstance(value, Fraction) else Bounds()
 
 
 def mean_over_repeats(found: Sequence[Side], confidence: Fraction) -> Judgement | None:
@@ -361,19 +405,17 @@ def _shown(
     skewness: Fraction,
 ) -> Judgement:
     """Return what to show: the mean and its interval, beside the bound."""
-    first, last = _sides(expression)
-    comparison = expression.operator
+    first, last, comparison = _measured_first(expression)
     lefts, rights = [row[0] for row in rows], [row[-1] for row in rows]
-    if measurements(last) and not measurements(first) and comparison in MIRRORED:
-        first, last, lefts, rights = last, first, rights, lefts
-        comparison = MIRRORED[comparison]
+    if first is not expression.operands[0]:
+        lefts, rights = rights, lefts
     dimension = dimension_of(first)
     approximate = any(from_histogram(m.statistic) for m in measurements(statement.expression))
     bound = rights[0]
-    if measurements(last):
+    if is_measured(last):
         lefts = [left - right for left, right in zip(lefts, rights, strict=True)]
         bound = Fraction(0)
-        first = Operation("-", (first, last), dimension)
+        first = _shown_value(expression)
     if counted is not None:  # against what is known
         lefts = [counted.value] * len(rows)
     confidence = statement.confidence or Fraction(0)
@@ -384,7 +426,7 @@ def _shown(
     tolerance = None
     if comparison.startswith("within"):
         comparison = "within"
-        tolerance = _tolerance(expression, rows, measured=bool(measurements(last)))
+        tolerance = _tolerance(expression, rows, measured=is_measured(last))
     return Judgement(
         None,
         Side(constraint.mean, dimension, approximate and (counted is None or constraint.mean != 0)),

@@ -34,8 +34,8 @@ def value_of(leaf: Found, results: Mapping[str, GoalResult]) -> Value:
     result = results.get(leaf.goal)
     if result is None:
         return None
-    if leaf.part == "regular":
-        return result.regular
+    if leaf.part in ("regular", "complete"):
+        return result.regular if leaf.part == "regular" else result.complete
     return result.upper if leaf.part == "upper" else result.lower
 
 
@@ -72,6 +72,20 @@ def limits(expression: Expression, read: Reader) -> Bounds | None:
     return None if missing else found
 
 
+def uncertainty(expression: Expression, read: Reader) -> Bounds | None:
+    """Return between what a value is that depends on loads; None if it is known, or has no data.
+
+    Without a lower bound of the load, a value of at least 0 has only an upper one.
+    """
+    between_ends = limits(expression, read) if loads(expression) else None
+    if between_ends is None or between_ends == ANYTHING:
+        return None
+    least, most = between_ends
+    if least == 0 and evaluate(expression, read) is None:
+        least = None
+    return None if least == most else Bounds(least, most)
+
+
 def limits_of(leaf: Found, read: Reader) -> Bounds:
     """Return the bounds of a load: without a lower one, from 0; without an upper one, no end."""
     lower, upper = _ends(leaf, read)
@@ -97,21 +111,28 @@ def notes(expression: Expression, read: Reader) -> Iterator[str]:
         lower, upper = _ends(leaf, read)
         if leaf.part == "regular":
             if read(leaf) is not True:
-                yield f"`{leaf.goal}` is irregular: {_irregular(lower, upper)}"
+                complete = read(replace(leaf, part="complete")) is True
+                why = _irregular(lower, upper, complete=complete)
+                yield f"`{leaf.goal}` is irregular: {why}"
         elif leaf.part == "load" and leaf.dimension is not None:
             yield _where(leaf, lower, upper, leaf.dimension)
 
 
-NONE_BAD = "no load was bad up to the highest of the range"
-NONE_GOOD = "no load was good down to the lowest of the range"
+NONE_BAD, NONE_GOOD = "no load was bad", "no load was good"
+NONE_BAD_AT_ALL = f"{NONE_BAD}, up to the highest of the range"
+NONE_GOOD_AT_ALL = f"{NONE_GOOD}, down to the lowest of the range"
 
 
-def _irregular(lower: Fraction | None, upper: Fraction | None) -> str:
+def _irregular(lower: Fraction | None, upper: Fraction | None, *, complete: bool) -> str:
     if lower is None and upper is None:
         return "no bound was found"
     if lower is None:
-        return NONE_GOOD
-    return NONE_BAD if upper is None else "the search ended before its bounds were close enough"
+        return NONE_GOOD_AT_ALL
+    if upper is None:
+        return NONE_BAD_AT_ALL
+    if complete:
+        return "loss inversion: a load was bad, but a higher one was good"
+    return "the search ended before its bounds were close enough"
 
 
 def _where(
@@ -124,8 +145,8 @@ def _where(
     interval = between(lower, upper, dimension)
     if not interval:
         return f"{name} is unknown"
-    why = f"{NONE_BAD}: " if upper is None else f"{NONE_GOOD}: " if lower is None else ""
-    return f"{why}{name} is {interval}"
+    why = NONE_BAD_AT_ALL if upper is None else NONE_GOOD_AT_ALL if lower is None else ""
+    return f"{why}: {name} is {interval}" if why else f"{name} is {interval}"
 
 
 def between(lower: Fraction | None, upper: Fraction | None, dimension: Dimension) -> str:

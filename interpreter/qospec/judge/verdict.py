@@ -12,13 +12,14 @@ from typing import TYPE_CHECKING, Literal
 
 from qospec.catalogue.statistics import bound_of, from_histogram
 from qospec.dataclass import dataclass
-from qospec.judge.found import decided, notes
+from qospec.judge.found import between, decided, notes, uncertainty
 from qospec.model.expression import Attribute, Operation, evaluate, is_measured, measurements
 from qospec.units import text_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
+    from qospec.model.bounds import Bounds
     from qospec.model.expression import Expression, Measured, Reader, Value
     from qospec.model.suite import Statement
     from qospec.units import Dimension
@@ -66,11 +67,19 @@ def invalidates(judged: Iterable[tuple[Statement, Judgement]]) -> bool:
 
 @dataclass(frozen=True)
 class Side:
-    """One side of a comparison, for display; `approximate` if it was read from a histogram."""
+    """One side of a comparison, for display.
+
+    Attributes:
+        value: Of one that depends on loads that were found, that of their lower bounds.
+        dimension: None of a Boolean or a text.
+        approximate: Whether it was read from a histogram.
+        limits: Between what it is if it depends on such loads; None: it is `value`.
+    """
 
     value: Value
     dimension: Dimension | None
     approximate: bool = False
+    limits: Bounds | None = None
 
 
 @dataclass(frozen=True)
@@ -114,7 +123,7 @@ def judge(statement: Statement, read: Reader) -> Judgement:
     expression = statement.expression
     note = "; ".join(notes(expression, read))
     if statement.kind == "report":
-        return Judgement(None, _side(expression, read), note=note)
+        return Judgement(None, side(expression, read), note=note)
     value = decided(expression, read)
     verdict: Verdict
     if value is None:
@@ -144,7 +153,7 @@ def with_sides(verdict: Verdict | None, expression: Expression | None, read: Rea
     """Return a judgement with both sides of its comparison, if the expression is one."""
     if not isinstance(expression, Operation):
         return Judgement(verdict, None)
-    sides = [_side(part, read) for part in expression.operands]
+    sides = [side(part, read) for part in expression.operands]
     if expression.operator in ("within", "within share"):
         value, tolerance, target = sides
         return Judgement(verdict, value, "within", target, tolerance)
@@ -158,17 +167,23 @@ def with_sides(verdict: Verdict | None, expression: Expression | None, read: Rea
     return Judgement(verdict, left, expression.operator, right)
 
 
-def _side(expression: Expression, read: Reader) -> Side:
+def side(expression: Expression, read: Reader) -> Side:
+    """Return one side of a comparison, or what is reported, for display."""
     if not isinstance(expression, Operation) or expression.operator != "list":
         approximate = any(_is_approximate(each, read) for each in measurements(expression))
-        return Side(evaluate(expression, read), dimension_of(expression), approximate)
-    texts = [
-        text_of(value, dimension)
-        if isinstance(value := evaluate(part, read), Fraction) and (dimension := dimension_of(part))
-        else "no data"
-        for part in expression.operands
-    ]
+        value, dimension = evaluate(expression, read), dimension_of(expression)
+        return Side(value, dimension, approximate, uncertainty(expression, read))
+    texts = (_item_text(side(part, read)) for part in expression.operands)
     return Side(f"[{', '.join(texts)}]", None)
+
+
+def _item_text(item: Side) -> str:
+    """Return an item of a list as text."""
+    if item.dimension is not None and item.limits is not None:
+        return between(*item.limits, item.dimension)
+    if item.dimension is not None and isinstance(item.value, Fraction):
+        return text_of(item.value, item.dimension)
+    return "no data"
 
 
 def _is_approximate(leaf: Measured, read: Reader) -> bool:

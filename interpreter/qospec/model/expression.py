@@ -112,8 +112,8 @@ class Counted:
 class Found:
     """What a search has found for a goal: the `load` itself, its `lower` or `upper` bound.
 
-    Or, with no dimension, whether the result is `regular`: whether both bounds exist. Of a `whole`
-    number, such as one of calls, there is none between bounds that are 1 apart.
+    Or, with no dimension, whether the result is `regular`, or `complete`. Of a `whole` number, such
+    as one of calls, there is none between bounds that are 1 apart.
     """
 
     goal: str
@@ -121,6 +121,14 @@ class Found:
     dimension: Dimension | None
     text: str
     whole: bool = False
+
+
+@dataclass(frozen=True)
+class Evaluated:
+    """A condition of a property, which is known once its functions have been carried out."""
+
+    text: str
+    dimension: Dimension | None = None
 
 
 @dataclass(frozen=True)
@@ -148,9 +156,9 @@ class Operation:
         return sum(map(leaves, self.operands))
 
 
-Expression = Constant | Measured | Counted | Found | Attribute | Operation
+Expression = Constant | Measured | Counted | Found | Evaluated | Attribute | Operation
 Value = Fraction | bool | str | tuple[Any, ...] | None
-Leaf = Measured | Counted | Found | Attribute
+Leaf = Measured | Counted | Found | Evaluated | Attribute
 Reader = Callable[[Leaf], Value]
 
 
@@ -263,7 +271,9 @@ def observed(expression: Expression) -> tuple[Measured | Counted, ...]:
 
 
 def is_measured(expression: Expression) -> bool:
-    """Return whether an expression depends on what a run measures or finds."""
+    """Return whether an expression depends on what a run measures, finds or evaluates."""
+    if isinstance(expression, Evaluated):
+        return True
     return bool(observed(expression) or found(expression))
 
 

@@ -6,15 +6,16 @@ plain values and can be sent to another process.
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping
 from dataclasses import field
+from fractions import Fraction
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Protocol
 
 from qospec.dataclass import dataclass
 from qospec.units import WHOLE
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
-    from fractions import Fraction
+    from collections.abc import Iterable
 
     from qospec.catalogue.kinds import Kind
     from qospec.diagnostics import Diagnostic
@@ -244,8 +245,9 @@ class Run:
     """How a case is run: `measure` begins after `warmup`; `repeat` trials with independent draws.
 
     `overload` says that flows may offer more than a line carries, `common_draws` that all cases
-    of the test have the same random draws. `changes_ps` says when something changes in a trial,
-    since `measure` began, and `restarts` what restarts then.
+    of the test have the same random draws, `payload` that bytes are made behind it. `changes_ps`
+    says when something changes in a trial, since `measure` began, `changes` what, as written, and
+    `restarts` what restarts then.
     """
 
     warmup_ps: int
@@ -253,8 +255,10 @@ class Run:
     repeat: int
     overload: bool = False
     common_draws: bool = False
+    payload: bool = False
     changes_ps: tuple[int, ...] = ()
     restarts: tuple[Restart, ...] = ()
+    changes: tuple[str, ...] = field(default=(), compare=False)
 
 
 @dataclass(frozen=True)
@@ -273,6 +277,7 @@ class Goal:
         varies: Whether the length of a trial depends on the load. There is one trial per load then.
         defaults: Its attributes that were not given.
         width_span: Where `width` is written; None if it was not given.
+        trial_span: Where `trial` is written.
     """
 
     name: str
@@ -285,6 +290,7 @@ class Goal:
     absolute: bool = False
     varies: bool = False
     width_span: Span | None = field(default=None, compare=False)
+    trial_span: Span | None = field(default=None, compare=False)
 
 
 @dataclass(frozen=True)
@@ -302,6 +308,7 @@ class Search:
         step: With it, only `low`, `low + step`, … and `high` are tried.
         layer: Which bits a rate counts; "" for none said.
         span: Where it was written.
+        high_span: Where `high` was written.
     """
 
     name: str
@@ -314,6 +321,7 @@ class Search:
     span: Span = field(compare=False)
     step: Fraction | None = None
     layer: str = ""
+    high_span: Span | None = field(default=None, compare=False)
 
     @property
     def is_whole(self) -> bool:
@@ -335,12 +343,16 @@ class Point:
     """An operating point: the flows at fixed values of the variables, and how long they run.
 
     If it `uses_goals`, what a search found decides what is sent: all of its trials share that.
+    `load_span` is where the value of its variable is written, if it has one, `measure_span` how
+    long it is measured.
     """
 
     name: str
     run: Run
     span: Span = field(compare=False)
     uses_goals: bool = False
+    load_span: Span | None = field(default=None, compare=False)
+    measure_span: Span | None = field(default=None, compare=False)
 
 
 Phase = Search | Point
@@ -372,8 +384,13 @@ class GoalResult(NamedTuple):
 
     @property
     def regular(self) -> bool:
-        """Return whether both bounds exist and are as close as the goal's width."""
-        return self.complete and self.lower is not None and self.upper is not None
+        """Return whether both bounds exist, are near, and no load above them was good.
+
+        RFC 9971 asks only for the bounds; where loss is not monotone in load, they are one of
+        several knees.
+        """
+        both = self.lower is not None and self.upper is not None
+        return self.complete and both and self.inversion is None
 
 
 def only_reports(cases: Iterable[Case]) -> bool:
@@ -408,6 +425,77 @@ class CaseMaker(Protocol):
                 a trial of the first goal, or as the point says.
         """
 
+    def at_use(self, found: Diagnostic) -> Diagnostic:
+        """Return a mistake in a template as one of the argument that it follows from."""
+
+    def parameter_at(self, span: Span) -> str:
+        """Return the parameter for which a test gives what is written in a template; "" if none."""
+
+
+@dataclass(frozen=True)
+class Drawn:
+    """What a `forall` draws: one of a list, a number between two, or the times of cells.
+
+    Attributes:
+        name: Of the variable.
+        span: Where its values are written.
+        choices: The values of a list, as they are written; () if there is no list.
+        low: The least number, in base units; None unless numbers are drawn.
+        high: The greatest, likewise.
+        dimension: Of the numbers.
+        layer: Which bits a number counts; "" for none said.
+        whole: Whether only whole numbers are drawn.
+        most_cells: How many cells are drawn at most; 0 unless cells are drawn.
+    """
+
+    name: str
+    span: Span = field(compare=False)
+    choices: tuple[str, ...] = ()
+    low: Fraction | None = None
+    high: Fraction | None = None
+    dimension: Dimension | None = None
+    layer: str = ""
+    whole: bool = False
+    most_cells: int = 0
+
+
+DrawnValue = int | Fraction | tuple[int, ...]
+"""The number of a choice, a number in base units, or the times of cells in ps."""
+
+
+class Draw(Protocol):
+    """Draws a value."""
+
+    def __call__(self, drawn: Drawn, /) -> DrawnValue:
+        """Return a value of those that may be drawn."""
+
+
+class Asserted(NamedTuple):
+    """An `expect` of a property for some values, whose condition is of constants."""
+
+    label: str
+    text: str
+    condition: Expression
+    span: Span
+
+
+class Examined(NamedTuple):
+    """What a property is for some values.
+
+    Attributes:
+        drawn: Each `forall` with its value, in order.
+        refused: The `where` that these values do not meet; None if they meet all.
+        asserted: Each `expect`; none if the values were refused.
+    """
+
+    drawn: tuple[tuple[Drawn, DrawnValue], ...]
+    refused: Span | None
+    asserted: tuple[Asserted, ...]
+
+
+Functions = Mapping[str, Callable[..., Any]]
+"""What carries out the functions of properties, by name."""
+
 
 @dataclass(frozen=True)
 class Case:
@@ -415,7 +503,8 @@ class Case:
 
     `skip` says why the case is left out, if it is. `phases` are carried out in this order; without
     any, the case is one `run`. `at` makes the cases of their trials, and is lost when it is sent to
-    another process. The flows of a case with phases are each at its highest load.
+    another process. The flows of a case with phases are each at its highest load. `examine` is of a
+    property: it has no flows, and is evaluated with what carries out functions. It is lost too.
     """
 
     name: str
@@ -427,9 +516,12 @@ class Case:
     skip: str = ""
     phases: tuple[Phase, ...] = ()
     at: CaseMaker | None = field(default=None, compare=False, repr=False)
+    examine: Callable[[Functions], Examined | Diagnostic] | None = field(
+        default=None, compare=False, repr=False
+    )
 
     def __getstate__(self) -> dict[str, Any]:
-        return {**vars(self), "at": None}
+        return {**vars(self), "at": None, "examine": None}
 
 
 @dataclass(frozen=True)
@@ -462,13 +554,29 @@ class Template:
     span: Span = field(compare=False)
 
 
+class Examiner(Protocol):
+    """Evaluates a property for values that it asks for."""
+
+    def __call__(self, draw: Draw, functions: Functions, /) -> Examined | Diagnostic:
+        """Return what the property is for these values, or the first mistake in it.
+
+        `draw` is called for each `forall`, in order.
+        """
+
+
 @dataclass(frozen=True)
 class Property:
-    """What must hold for all values drawn."""
+    """What must hold for all values drawn.
+
+    `cases` are all combinations of values, if each `forall` draws from a list; None if there is one
+    that does not, so that there is no end to them.
+    """
 
     name: str
     doc: str
     span: Span = field(compare=False)
+    examine: Examiner = field(compare=False, repr=False)
+    cases: tuple[Case, ...] | None = None
 
 
 @dataclass(frozen=True)

@@ -2,7 +2,8 @@
 
 Times and sizes are those of the emulation; only the bytes are computed here, from what the device
 that encrypted a packet has noted of it: index of the association, sequence number, size inside.
-Keys are drawn from the seed, for each device that encrypts its own.
+Keys are drawn from the seed, for each device that encrypts its own, and for each successor of its
+association.
 """
 
 from __future__ import annotations
@@ -11,14 +12,21 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from qospec.ciphers.esp import Association, Rows
 from qospec.ciphers.key import Key
+from qospec.engine.arrays import np
 from qospec.engine.security import association
+from qospec.engine.security.end import SecurityEnd
+from qospec.payload.fill import tampered
 from qospec.payload.packets import GATEWAYS
 
 if TYPE_CHECKING:
-    from qospec.engine.arrays import Whole
+    from qospec.ciphers.esp import Opened
+    from qospec.engine.arrays import Truths, Whole
     from qospec.engine.experiment import Experiment
     from qospec.payload.packets import Bytes
     from qospec.protocol.esp import Esp
+
+CELL_KEY_BYTES = 16
+"""Of a VC."""
 
 
 class Secured(NamedTuple):
@@ -33,29 +41,65 @@ class Secured(NamedTuple):
     def sealed(self, numbers: Whole, packets: Bytes) -> Bytes:
         """Return packets of one size sealed, with these sequence numbers.
 
-        A packet passes a link once, but captures are made again and at several links: so each call
-        has an association of its own, which does not refuse the numbers of another.
+        A packet is encrypted once, but its bytes are made again: for captures at several links, and
+        for each of its copies. So each call has an association of its own, which does not refuse
+        the numbers of another, and a number that occurs twice is that of one packet.
         """
+        numbers, first, of = np.unique(numbers, return_index=True, return_inverse=True)
+        (made,) = self._association().seal(Rows(numbers, packets[first]))
+        return made[of]
+
+    def tampered(self, packets: Bytes, which: Truths) -> Bytes:
+        """Return sealed packets of one size, some changed in the midst of what is sealed."""
+        end = packets.shape[1] - self.esp.icv_bytes
+        return tampered(packets, which, (self.esp.clear_bytes + end) // 2)
+
+    def opened(self, packets: Bytes) -> Opened:
+        """Return what is in sealed packets of one size."""
+        return self._association().open(packets)
+
+    def _association(self) -> Association:
         keys = self.encryption_key, self.integrity_key
-        association = Association(self.esp, self.spi, *keys, self.ends)
-        (made,) = association.seal(Rows(numbers, packets))
-        return made
+        return Association(self.esp, self.spi, *keys, self.ends)
 
 
-def secured(experiment: Experiment, node: int) -> Secured:
-    """Return the association of a node that encrypts."""
+def secured(experiment: Experiment, node: int) -> dict[int, Secured]:
+    """Return by index the association of a node that encrypts, and those that may follow it."""
     path, element = experiment.nodes[node].path, experiment.nodes[node].element
     assert isinstance(element, association.Association)  # noqa: S101 -- as `encrypting` finds
-    esp, names = element.esp, (*experiment.seed, "esp", path)
+    names = (*experiment.seed, "esp", path)
+    found = {
+        index: _drawn(element.esp, index, (*names, f"successor {count}") if count else names)
+        for count, index in enumerate(element.indices)
+    }
+    first = found[element.spi]
+    if element.key is not None and not element.key.is_withheld:
+        first = first._replace(encryption_key=Key(element.key.revealed()))
+    if element.integrity_key is not None and not element.integrity_key.is_withheld:
+        first = first._replace(integrity_key=Key(element.integrity_key.revealed()))
+    return {**found, element.spi: first}
+
+
+def _drawn(esp: Esp, index: int, names: tuple[str, ...]) -> Secured:
+    """Return an association with the keys that belong to its names."""
     encryption, integrity = esp.encryption, esp.integrity
     ends = b"".join(each.packed for each in GATEWAYS[esp.family]) if esp.mode == "tunnel" else b""
     return Secured(
         esp,
-        element.spi,
+        index,
         Key.drawn(encryption.key_bytes + encryption.salt_bytes, (*names, "encryption")),
         Key.drawn(integrity.key_bytes, (*names, "integrity")) if integrity else None,
         ends,
     )
+
+
+def cell_key(experiment: Experiment, node: int, connection: int, jump: int) -> Key:
+    """Return the key of a VC at a node that encrypts cells, after so many jumps."""
+    path, element = experiment.nodes[node].path, experiment.nodes[node].element
+    assert isinstance(element, SecurityEnd)  # noqa: S101 -- as `encrypting` finds
+    number = element.key_number(jump)
+    names = (*experiment.seed, "cells", path, str(connection), str(number))
+    return Key.drawn(CELL_KEY_BYTES, names)
 
 
 def encrypting(experiment: Experiment, node: int) -> list[int]:
@@ -67,7 +111,7 @@ def encrypting(experiment: Experiment, node: int) -> list[int]:
     while waiting:
         here = waiting.pop()
         element = experiment.nodes[here].element
-        if isinstance(element, association.Association):
+        if isinstance(element, SecurityEnd):
             found += [here] * element.encrypts
             continue
         new = set(before.get(here, ())) - seen

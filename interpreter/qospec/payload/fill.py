@@ -63,6 +63,13 @@ def payloads(items: Items, size_bytes: int, fill: Fill) -> NDArray[np.uint8]:
     return made
 
 
+def tampered(rows: NDArray[np.uint8], which: NDArray[np.bool_], place: int) -> NDArray[np.uint8]:
+    """Return rows, in some of which a bit of the byte at a place is changed."""
+    changed = rows.copy() if which.any() else rows
+    changed[which, place] ^= 1
+    return changed
+
+
 @functools.cache
 def _sequence() -> NDArray[np.uint8]:
     """Return the bytes of the sequence, once and so many more that the largest packet has a part.

@@ -10,6 +10,8 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from qospec.engine.arrays import np
 from qospec.engine.items.batch import joined
+from qospec.engine.kernel import kernel
+from qospec.protocol.fragments import MOST_FRAGMENTS
 
 if TYPE_CHECKING:
     from qospec.engine.arrays import Indices, Rows, Sizes, Times, Truths, Whole
@@ -19,6 +21,8 @@ UNKNOWN = -1
 """In place of a number, or of what became of an item."""
 ARRIVED = 0
 """The fate of an item that was not lost."""
+_PART_BITS, _PART = 31, (1 << 31) - 1
+"""Of a time, which is mixed in two parts."""
 
 
 class Items(NamedTuple):
@@ -29,12 +33,15 @@ class Items(NamedTuple):
         number: (n,) Which of its connection's items each is, in the order of sending, from 0.
         sent_bytes: (n,) Its length when it was sent: before any header was put around it.
         fate: (n,) What became of it later: ARRIVED, or the place in the list of losses.
+        fragment: (n,) Which fragment of its packet each is, from 0; of what was not cut, 0. Number
+            and length of a fragment are those of its packet.
     """
 
     batch: Batch
     number: Whole
     sent_bytes: Sizes
     fate: Whole
+    fragment: Whole
 
     @property
     def total(self) -> int:
@@ -48,6 +55,7 @@ class Items(NamedTuple):
             self.number[which],
             self.sent_bytes[which],
             self.fate[which],
+            self.fragment[which],
         )
 
     def part(self, start: int, stop: int) -> Items:
@@ -57,6 +65,7 @@ class Items(NamedTuple):
             self.number[start:stop],
             self.sent_bytes[start:stop],
             self.fate[start:stop],
+            self.fragment[start:stop],
         )
 
     def then(self, later: Items) -> Items:
@@ -66,23 +75,51 @@ class Items(NamedTuple):
             np.concatenate([self.number, later.number]),
             np.concatenate([self.sent_bytes, later.sent_bytes]),
             np.concatenate([self.fate, later.fate]),
+            np.concatenate([self.fragment, later.fragment]),
         )
 
 
 class Flight:
-    """The items in flight of a trial with so many connection indices."""
+    """The items in flight of a trial with so many connection indices.
 
-    def __init__(self, indices: int) -> None:
+    `fragments` are the indices of fragments, in order of connections.
+    """
+
+    def __init__(self, indices: int, fragments: range = range(0)) -> None:
         self._sent = np.zeros(indices, np.int64)
+        self._cut = fragments
         self._batch = joined()
         self._numbers = np.zeros(0, np.int64)
+        self._fragment = np.zeros(0, np.int64)
 
     def add(self, batch: Batch) -> None:
         """Number items that were sent, in order for each connection, and keep them."""
-        numbers = self._sent[batch.connection] + _ranks(batch.connection)
-        np.add.at(self._sent, batch.connection, 1)
+        numbers = np.empty(batch.count, np.int64)
+        _number(batch.connection, self._sent, numbers)
+        before = self._batch.count
         self._batch = joined(self._batch, batch)
         self._numbers = np.concatenate([self._numbers, numbers])
+        self._fragment = np.concatenate([self._fragment, np.zeros(batch.count, np.int64)])
+        if self._cut:
+            self._find_packets(before)
+
+    def _find_packets(self, start: int) -> None:
+        """Note of fragments, from a place on, which of which packet they are; see `fragment`."""
+        connection, sent_ps = self._batch.connection, self._batch.sent_ps
+        is_part = (connection >= self._cut.start) & (connection < self._cut.stop)
+        parts = start + np.flatnonzero(is_part[start:])
+        size_bytes = self._batch.size_bytes.copy()
+        for number in range(1, MOST_FRAGMENTS):
+            user = connection[parts] - np.int32(self._cut.start)
+            found = find(connection, sent_ps, user, sent_ps[parts] - number)
+            known = found != UNKNOWN
+            size_bytes[parts[known]] = size_bytes[found[known]]
+            self._numbers[parts[known]] = self._numbers[found[known]]
+            self._fragment[parts[known]] = number
+            parts = parts[~known]
+            if not len(parts):
+                break
+        self._batch = self._batch.with_sizes(size_bytes)
 
     def seen(self, batch: Batch, place: str) -> Items:
         """Return what passed a place, with numbers and without fates.
@@ -94,13 +131,16 @@ class Flight:
         if (found == UNKNOWN).any():
             raise ValueError(f"an item passed {place} that was never sent")
         unknown = np.full(batch.count, UNKNOWN, np.int64)
-        return Items(batch, self._numbers[found], self._batch.size_bytes[found], unknown)
+        sent_bytes, fragment = self._batch.size_bytes[found], self._fragment[found]
+        return Items(batch, self._numbers[found], sent_bytes, unknown, fragment)
 
     def remove(self, connection: Indices, sent_ps: Times) -> None:
         """Forget items that have ended."""
-        found = find(connection, sent_ps, self._batch.connection, self._batch.sent_ps)
-        stays = found == UNKNOWN
+        found = find(self._batch.connection, self._batch.sent_ps, connection, sent_ps)
+        stays = np.ones(self._batch.count, np.bool_)
+        stays[found[found != UNKNOWN]] = False
         self._batch, self._numbers = self._batch.select(stays), self._numbers[stays]
+        self._fragment = self._fragment[stays]
 
 
 def copied(batch: Batch) -> Batch:
@@ -108,29 +148,60 @@ def copied(batch: Batch) -> Batch:
     return batch.select(np.arange(batch.count))
 
 
-def _ranks(connection: Indices) -> Whole:
-    """Return (n,) how many of the same connection come before each."""
-    order = np.argsort(connection, kind="stable")
-    of = connection[order]
-    places = np.arange(len(of))
-    first = np.ones(len(of), np.bool_)
-    first[1:] = of[1:] != of[:-1]
-    ranks = np.empty(len(of), np.int64)
-    ranks[order] = places - np.maximum.accumulate(np.where(first, places, 0))
-    return ranks
-
-
 def find(connection: Indices, sent_ps: Times, of_connection: Indices, of_sent_ps: Times) -> Whole:
     """Return (m,) where each of m items is among n, by connection and time; UNKNOWN if nowhere."""
-    if not len(sent_ps) or not len(of_sent_ps):
-        return np.full(len(of_sent_ps), UNKNOWN, np.int64)
-    # Sorted, since `np.unique` hashes, which takes ten times as long.
-    times = np.sort(sent_ps)
-    times = times[np.concatenate([[True], times[1:] != times[:-1]])]
-    keys = connection.astype(np.int64) * len(times) + np.searchsorted(times, sent_ps)
-    order = np.argsort(keys, kind="stable")
-    ranks = np.minimum(np.searchsorted(times, of_sent_ps), len(times) - 1)
-    sought = of_connection.astype(np.int64) * len(times) + ranks
-    places = np.minimum(np.searchsorted(keys[order], sought), len(keys) - 1)
-    there = (times[ranks] == of_sent_ps) & (keys[order[places]] == sought)
-    return np.where(there, order[places], UNKNOWN)
+    found = np.full(len(of_sent_ps), UNKNOWN, np.int64)
+    if len(sent_ps) and len(of_sent_ps):
+        table = np.full(2 << len(sent_ps).bit_length(), UNKNOWN, np.int64)
+        _enter(connection, sent_ps, table)
+        _look_up(connection, sent_ps, table, of_connection, of_sent_ps, found)
+    return found
+
+
+@kernel
+def _number(connection: Indices, sent: Whole, numbers: Whole) -> None:
+    """Write the number of each item, and count it."""
+    for i in range(len(connection)):
+        numbers[i] = sent[connection[i]]
+        sent[connection[i]] += 1
+
+
+@kernel
+def _slot(connection: int, sent_ps: int, slots: int) -> int:
+    """Return the slot of a table, of which there are a power of two, at which an item is sought."""
+    low, high = sent_ps & _PART, sent_ps >> _PART_BITS & _PART
+    # The factors are odd numbers, and the sum stays below 2^63.
+    mixed = low * 0x1B873593 + high * 0x0E6546B5 + connection * 0x5BD1E99
+    return (mixed ^ mixed >> 29) & (slots - 1)
+
+
+@kernel
+def _enter(connection: Indices, sent_ps: Times, table: Whole) -> None:
+    """Write the place of each item into the first slot that is free for it."""
+    slots = len(table)
+    for i in range(len(sent_ps)):
+        slot = _slot(connection[i], sent_ps[i], slots)
+        while table[slot] != UNKNOWN:
+            slot = (slot + 1) & (slots - 1)
+        table[slot] = i
+
+
+@kernel
+def _look_up(
+    connection: Indices,
+    sent_ps: Times,
+    table: Whole,
+    of_connection: Indices,
+    of_sent_ps: Times,
+    found: Whole,
+) -> None:
+    """Write where each item is among those that were entered."""
+    slots = len(table)
+    for k in range(len(of_sent_ps)):
+        slot = _slot(of_connection[k], of_sent_ps[k], slots)
+        while table[slot] != UNKNOWN:
+            i = table[slot]
+            if sent_ps[i] == of_sent_ps[k] and connection[i] == of_connection[k]:
+                found[k] = i
+                break
+            slot = (slot + 1) & (slots - 1)

@@ -161,12 +161,14 @@ def plan_trial(
 
 
 def _case(test: Test, case: Case, seed: str, bounds: Bounds, problems: Problems) -> CasePlan | None:
+    if case.examine is not None:
+        return CasePlan(test.name, case, {}, 0, span=test.span)
     draws = test.name if case.run.common_draws else case.name
     if case.phases:
         unfit = Problems()
         found = _phased(test.name, case, (seed, draws), bounds, unfit)
-        for each in unfit.all:
-            problems.add(at_use(each, case, test))
+        for each in at_use(unfit.all, case):
+            problems.add(each)
     else:
         found = _planned(test.name, case, test.span, (seed, draws), bounds, problems)
     refusal = feasibility.unsupported(test, case)
@@ -314,8 +316,10 @@ def _measurement(
         (need, named[of].first, named[of].stop)
         for m in _measured(case, network)
         for need in m.needs
-        if (of := population_name(m.flow, m.member, m.part)) in named
+        if (of := population_name(m.flow, m.member, m.part)) in named and need != "payload"
     }
+    if case.run.payload:
+        followed.add(("payload", 0, connections.count))
     changes_ps = case.run.changes_ps
     return MeasurementSpec(
         start_ps=case.run.warmup_ps,

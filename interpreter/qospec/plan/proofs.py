@@ -42,6 +42,7 @@ ROUNDS = 3
 """How often a cycle is gone round: what is known of its lines after one is used in the next."""
 
 
+NOTHING_KNOWN = "nothing is proved of {}"
 NOTHING_PASSES = "none of it is sent"
 
 
@@ -91,11 +92,14 @@ class _Routes:
         arriving: By input of a node, the forms of the items that may arrive, by key.
         onward: By input of a node and key, the outputs that they may take.
         begins: By key, where its items are first on the network.
+        unknown: Of what elements insert of which they state no bound, nor when it is stamped, the
+            path of the element.
     """
 
     arriving: dict[Place, dict[Key, set[Form]]] = field(default_factory=dict)
     onward: dict[tuple[Place, Key], tuple[int, ...]] = field(default_factory=dict)
     begins: dict[Key, set[Place]] = field(default_factory=dict)
+    unknown: dict[Key, str] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -185,6 +189,8 @@ class _Analysis:
                     for plane in element.inserts if key.plane == "user" else ():
                         made = Key(key.source, plane)
                         routes.begins.setdefault(made, set()).add(to)
+                        if element.inserted(unbounded(_sizes({after}))) is None:
+                            routes.unknown[made] = self._nodes[place.node].path
                         waiting.append((made, to, after))
 
     def _outputs(self, place: Place, key: Key) -> tuple[int, ...]:
@@ -292,6 +298,8 @@ class _Analysis:
 
     def _delay(self, key: Key) -> Proof:
         """Return the bound of the delay of items: the longest of their paths."""
+        if key in self._routes.unknown:
+            return Proof(None, NOTHING_KNOWN.format(self._routes.unknown[key]))
         known: dict[Place, Proof] = {}
         under_way: set[Place] = set()
 
@@ -319,7 +327,7 @@ class _Analysis:
             most_ps = sent_ps(node.clock, unbounded(_sizes(forms)))
             return Proof(most_ps, path=((node.path, most_ps),))
         if found is None:
-            return Proof(None, f"nothing is proved of {node.path}")
+            return Proof(None, NOTHING_KNOWN.format(node.path))
         guarantee = found.inputs[place.input]
         if guarantee.most_ps is None:
             return Proof(None, f"{node.path}: {guarantee.why}")

@@ -2,7 +2,8 @@
 
 Quanta of a round robin below the packet size; queues and token buckets too small for some packets;
 classes that no flow sends items to; rates of meters and shapers that no line before them reaches;
-and packets that reach the end of a tunnel without having entered it.
+packets that reach the end of a tunnel without having entered it; associations that expire before
+their keys are exchanged; and flows of which no packet may be cut that must be.
 """
 
 from __future__ import annotations
@@ -13,7 +14,8 @@ from typing import TYPE_CHECKING
 from qospec.diagnostics import Diagnostic, Label
 from qospec.model.expression import Constant
 from qospec.plan.assembly import feeders
-from qospec.units import RATE, text_of
+from qospec.plan.offered import cell_rate
+from qospec.units import PACKET_RATE, PS_PER_S, RATE, TIME, text_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -249,3 +251,60 @@ def _missing_header(
         help=f"put an `encapsulate` of {taken_bytes} B on their path, or lead them past it; nothing"
         " is wrong if they are sent with that header",
     )
+
+
+def late_keys(case: Case, survey: Survey) -> Iterator[Diagnostic]:
+    """Yield each association that expires before its successor is there, at the load offered."""
+    for index, members in sorted(survey.reach.offered.items()):
+        instance = survey.drafts[index].instance
+        rekeying = survey.drafts[index].element.rekeying
+        flows = [(case.flows[survey.members[number].flow], number) for number in sorted(members)]
+        if rekeying is None or any(f.stream is None or f.stream.answers for f, _ in flows):
+            continue
+        packet_rate = byte_rate = Fraction(0)
+        for flow, number in flows:
+            rate = cell_rate(flow)
+            packet_rate += rate
+            byte_rate += rate * max(
+                form.mean_of(rekeying.encrypted_bytes)
+                for form in survey.forms.straight(index, number)
+            )
+        late = rekeying.late(packet_rate, byte_rate)
+        if late and late[0] * PS_PER_S < case.run.warmup_ps + case.run.measure_ps:
+            expires, replaced = (text_of(each, TIME) for each in late)
+            yield Diagnostic(
+                "W0618",
+                f"the association of `{instance.path}` expires before its keys are exchanged",
+                instance.span or flows[0][0].span,
+                label=f"expires after {expires}, and is replaced after {replaced}",
+                secondary=tuple(Label(flow.span, "sent here") for flow, _ in flows[:1]),
+                notes=(
+                    f"at the {text_of(packet_rate, PACKET_RATE)} that are offered",
+                    "what is to be sent in between is lost as `expired`",
+                ),
+                help="exchange keys earlier, by `rekey`, or give it a longer `lifetime`",
+            )
+
+
+def all_too_large(case: Case, survey: Survey) -> Iterator[Diagnostic]:
+    """Yield each element that loses all packets of a flow, since they may not be cut."""
+    for index, numbers in sorted(survey.reach.any.items()):
+        element, instance = survey.drafts[index].element, survey.drafts[index].instance
+        reported = set[int]()
+        for number in sorted(numbers):
+            flow = survey.members[number].flow
+            forms = [form for form in survey.forms.at(index, number) if form.sizes]
+            if flow in reported or any(element.form_after(form).sizes for form in forms):
+                continue
+            if forms:
+                reported.add(flow)
+                least = min(form.smallest_bytes for form in forms)
+                yield Diagnostic(
+                    "W0619",
+                    f"`{instance.path}` loses every packet of `{case.flows[flow].name}`",
+                    instance.span or case.flows[flow].span,
+                    label=f"({', '.join(element.discards_for)})",
+                    secondary=(Label(case.flows[flow].span, f"at least {least} B @ip there"),),
+                    notes=("they are too large, and may not be cut into fragments",),
+                    help="send smaller packets, give it a larger `mtu`, or allow it to cut them",
+                )

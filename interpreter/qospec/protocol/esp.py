@@ -161,10 +161,14 @@ class Esp:
         block_bytes = self.encryption.block_bytes
         return -(-(payload_bytes + TRAILER_BYTES) // block_bytes) * block_bytes
 
+    def encrypted_of(self, packet_bytes: int) -> int:
+        """Return the length of the ciphertext of a packet of this size, IP header included."""
+        own_bytes = self.ip_bytes if self.mode == "transport" else 0
+        return self.encrypted_bytes(packet_bytes - own_bytes)
+
     def size_of(self, packet_bytes: int) -> int:
         """Return the size of the packet that comes of one of this size, IP header included."""
-        own_bytes = self.ip_bytes if self.mode == "transport" else 0
-        return self.clear_bytes + self.encrypted_bytes(packet_bytes - own_bytes) + self.icv_bytes
+        return self.clear_bytes + self.encrypted_of(packet_bytes) + self.icv_bytes
 
     def overhead(self, packet_bytes: int) -> int:
         """Return by how much a packet of this size grows."""

@@ -55,7 +55,7 @@ def case_document(plan: CasePlan, result: Result, command: str) -> Document:
             **statement_document(
                 each, result.of(number), plan.case.run.repeat, errors=bool(result.errors)
             ),
-            **series_document(each, result.of(number)),
+            **series_document(each, result.of(number), plan.case),
         }
         for number, each in enumerate(plan.case.statements)
     ]
@@ -73,7 +73,7 @@ def phases_document(plan: CasePlan, result: PhasesResult, command: str) -> Docum
     for each in plan.case.statements:
         judged, planned = result.of(each)
         found = statement_document(each, judged, planned, errors=bool(result.errors))
-        statements.append({**found, **series_document(each, judged)})
+        statements.append({**found, **series_document(each, judged, plan.case)})
     document = _ran(plan, command, statements, result.readings(), result.errors)
     unmet = {
         leaf.goal
@@ -82,11 +82,15 @@ def phases_document(plan: CasePlan, result: PhasesResult, command: str) -> Docum
         for leaf in found_in(each.expression)
     }
     unfinished: list[Verdict] = [] if result.complete else ["inconclusive"]
+    verdict = worst([document["verdict"], *unfinished])
+    why = [*_why_unjudged(plan.case), *why_of_phases(result, unmet)]
+    if verdict in PROBLEMS and not (why or document["losses"] or result.errors):
+        why = [_nothing_discarded(plan)]
     return {
         **document,
-        "verdict": worst([document["verdict"], *unfinished]),
+        "verdict": verdict,
         "phases": phase_documents(result),
-        "why": [*_why_unjudged(plan.case), *why_of_phases(result, unmet)],
+        "why": why,
         "errors": list(result.errors),
     }
 
@@ -135,6 +139,7 @@ def not_run(plan: CasePlan, command: str) -> Document:
             "measure": quantity(Fraction(measure_ps, PS_PER_S), TIME),
             "repeat": run.repeat,
             **({"common_draws": True} if run.common_draws else {}),
+            **({"payload": True} if run.payload else {}),
         },
         "statements": [],
         "metrics": {},
@@ -198,16 +203,22 @@ def _why(plan: CasePlan, repeats: Sequence[Readings]) -> list[str]:
     lines = list(_why_unjudged(plan.case))
     lines += [words for readings in repeats for words in readings.silent_flows()]
     lines += map(loss_sentence, _losses(repeats))
-    if lines:
+    if lines or plan.case.examine is not None:
         return list(dict.fromkeys(lines))
+    return [_nothing_discarded(plan)]
+
+
+def _nothing_discarded(plan: CasePlan) -> str:
+    """Return a sentence with the elements that could have discarded items, but did not."""
     could: dict[str, tuple[str, ...]] = {}
     for planned in plan.networks.values():
         for discarders in planned.discarders.values():
             could.update(discarders)
     named = ", ".join(f"{path} (0 {' or '.join(causes)})" for path, causes in could.items())
-    sent = sorted({"cell" if flow.stream is None else "packet" for flow in plan.case.flows})
+    flows = [flow for phase in plan.phases for flow in phase.flows] or plan.case.flows
+    sent = sorted({"cell" if flow.stream is None else "packet" for flow in flows})
     nothing = f"no {' or '.join(sent or ['cell'])} was discarded"
-    return [f"{nothing}: {named}"] if named else [nothing]
+    return f"{nothing}: {named}" if named else nothing
 
 
 def frame(suite: Suite, plans: Sequence[CasePlan], seed: str, provenance: Document) -> Document:

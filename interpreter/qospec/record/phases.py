@@ -6,7 +6,7 @@ from collections import Counter
 from fractions import Fraction
 from typing import TYPE_CHECKING
 
-from qospec.judge.found import between
+from qospec.judge.found import NONE_BAD_AT_ALL, NONE_GOOD_AT_ALL, between
 from qospec.judge.losses import none_lost_note
 from qospec.judge.phases import PointResult, SearchResult
 from qospec.protocol.parts import items_of
@@ -16,7 +16,7 @@ from qospec.search.method import trials_of_a_load
 from qospec.units import PS_PER_S, RATIO, TIME, text_of
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterator
+    from collections.abc import Collection, Iterator, Sequence
 
     from qospec.document import Document
     from qospec.judge.phases import PhaseResult, PhasesResult, SearchTrial
@@ -128,9 +128,9 @@ def _notes(goal: Goal, result: SearchResult) -> Iterator[str]:
     if found.complete and found.lower is None and found.upper is not None:
         places = ", ".join(_places(goal, found, result))
         lost = f"; items were lost at {places}" if places else ""
-        yield f"no load was good, down to the lowest one{lost}"
+        yield f"{NONE_GOOD_AT_ALL}{lost}"
     if found.complete and found.upper is None and found.lower is not None:
-        yield "no load was bad, up to the highest one"
+        yield NONE_BAD_AT_ALL
     if not found.complete:
         width = text_of(goal.width, search.dimension if goal.absolute else RATIO)
         yield f"{_why_ended(found, result)} before the bounds were as close as {width}"
@@ -204,17 +204,30 @@ def why_of_phases(result: PhasesResult, unmet: Collection[str] = ()) -> list[str
     """Return in sentences what kept goals from higher loads, and what was not finished.
 
     Of goals that were pursued to their end, only the `unmet` ones are named, if there are any:
-    those in criteria that do not hold.
+    those in criteria that do not hold. What is not so in each repeat says in which it is.
     """
-    lines = []
-    for phases in result.repeats:
-        for each in phases:
-            if isinstance(each, PointResult):
-                if each.note:
-                    lines.append(f"the point `{each.phase.name}` was not run: {each.note}")
-            else:
-                lines += _why_of_search(each, unmet)
-    return list(dict.fromkeys(lines))
+    found: dict[str, list[int]] = {}
+    for number, phases in enumerate(result.repeats, 1):
+        lines = (line for each in phases for line in _why_of_phase(each, unmet))
+        for line in dict.fromkeys(lines):
+            found.setdefault(line, []).append(number)
+    return [
+        line if len(its) == len(result.repeats) else f"{_in_repeats(its)}: {line}"
+        for line, its in found.items()
+    ]
+
+
+def _in_repeats(numbers: Sequence[int]) -> str:
+    """Return `in repeat 2`, `in repeats 1, 2 and 5`."""
+    *others, last = map(str, numbers)
+    return f"in repeats {', '.join(others)} and {last}" if others else f"in repeat {last}"
+
+
+def _why_of_phase(result: PhaseResult, unmet: Collection[str]) -> Iterator[str]:
+    if isinstance(result, SearchResult):
+        yield from _why_of_search(result, unmet)
+    elif result.note:
+        yield f"the point `{result.phase.name}` was not run: {result.note}"
 
 
 def _why_of_search(result: SearchResult, unmet: Collection[str]) -> Iterator[str]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from fractions import Fraction
 from typing import TYPE_CHECKING
 
@@ -29,17 +30,23 @@ def quantity(value: object, dimension: Dimension | None, digits: int = DIGITS) -
     return {"value": text, "unit": "", "text": text}
 
 
-def compared(measured: Side | None, bound: Side | None) -> tuple[Document | None, Document | None]:
-    """Return both sides of a comparison, with enough digits to tell unequal values apart."""
-    if measured is None or bound is None:
-        return shown(measured), shown(bound)
+def told_apart(*sides: Side | None) -> list[Document | None]:
+    """Return the documents of sides, with enough digits to tell unequal values apart."""
+    values = {each.value for each in sides if each is not None and each.value is not None}
     digits = DIGITS
     while True:
-        left, right = shown(measured, digits), shown(bound, digits)
-        same = left is not None and right is not None and left["text"] == right["text"]
-        if not same or measured.value == bound.value or digits >= MOST_DIGITS:
-            return left, right
+        documents = [shown(each, digits) for each in sides]
+        texts = {each["text"] for each in documents if each is not None}
+        if len(texts) >= len(values) or digits >= MOST_DIGITS:
+            return documents
         digits += 2
+
+
+def limits_of(side: Side | None) -> tuple[Side | None, Side | None]:
+    """Return the limits of a side that depends on what searches found; None if it has none."""
+    if side is None or side.limits is None:
+        return None, None
+    return replace(side, value=side.limits.least), replace(side, value=side.limits.most)
 
 
 def shown(side: Side | None, digits: int = DIGITS) -> Document | None:

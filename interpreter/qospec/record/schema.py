@@ -119,18 +119,24 @@ TEST = {
     "deviations": Optional([{"what": str, "why": str}]),
     "flows": Optional([{"name": str, "from": str, "to": str, "traffic": str, **SENT}]),
 }
-SERIES = {"every": QUANTITY, "unit": str, "values": VALUES}
+SERIES = {
+    "every": QUANTITY,
+    "unit": str,
+    "values": VALUES,
+    "changes": Optional([{"at": QUANTITY, "what": str}]),
+}
 MEASURES = {"flow": str, "metric": str, "statistic": str}
 INTERVAL = {"lower": Nullable(QUANTITY), "upper": Nullable(QUANTITY), "repeats": int}
-TERM = {
-    "text": str,
-    "verdict": MAY_JUDGE,
-    "measures": Optional(MEASURES),
+LIMITS = {"lower": Nullable(QUANTITY), "upper": Nullable(QUANTITY)}
+SIDES = {
     "measured": Nullable(QUANTITY),
+    "measured_limits": Optional(LIMITS),
     "comparison": str,
     "bound": Nullable(QUANTITY),
+    "bound_limits": Optional(LIMITS),
     "tolerance": Nullable(QUANTITY),
 }
+TERM = {"text": str, "verdict": MAY_JUDGE, "measures": Optional(MEASURES), **SIDES}
 STATEMENT = {
     "label": str,
     "kind": str,
@@ -139,10 +145,7 @@ STATEMENT = {
     "text": str,
     "place": PLACE,
     "measures": Optional(MEASURES),
-    "measured": Nullable(QUANTITY),
-    "comparison": str,
-    "bound": Nullable(QUANTITY),
-    "tolerance": Nullable(QUANTITY),
+    **SIDES,
     "terms": Optional([TERM]),
     "confidence": Optional(str),
     "interval": Optional(Nullable(INTERVAL)),
@@ -236,6 +239,7 @@ CASE = {
         "measure": Optional(QUANTITY),
         "repeat": int,
         "common_draws": Optional(bool),
+        "payload": Optional(bool),
     },
     "statements": [STATEMENT],
     "phases": Optional([PHASE]),

@@ -11,7 +11,12 @@ from dataclasses import replace
 from fractions import Fraction
 from typing import TYPE_CHECKING, NamedTuple
 
-from qospec.judge.confidence import incomplete_note, judge_repeats, mean_over_repeats
+from qospec.judge.confidence import (
+    incomplete_note,
+    judge_repeats,
+    mean_over_repeats,
+    with_limits,
+)
 from qospec.judge.evidence import caution
 from qospec.judge.found import decided
 from qospec.judge.losses import DEFAULT_CONFIDENCE, compared_count, losses, percent
@@ -20,7 +25,7 @@ from qospec.model.bounds import ANYTHING, bounds
 from qospec.model.expression import Attribute, Constant, Operation, is_measured
 from qospec.model.suite import CLAIMS, JUDGED
 from qospec.record.histograms import single_measurement
-from qospec.record.quantity import compared, quantity
+from qospec.record.quantity import limits_of, quantity, told_apart
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -48,7 +53,9 @@ def statement_document(
     if statement.confidence is not None and len(seen) == len(judged):
         return _judged_together(statement, seen, planned)
     if statement.kind == "report" and (mean := _mean(judgements)) is not None:
-        return _document(statement, "", mean, mean.note)
+        return _document(
+            statement, "", with_limits(mean, [j.measured for j in judgements]), mean.note
+        )
     verdicts = [j.verdict for j in judgements if j.verdict is not None]
     verdict = worst(verdicts) if statement.kind != "report" else ""
     shown = next((j for j in judgements if j.verdict == (verdict or None)), None)
@@ -57,6 +64,8 @@ def statement_document(
         parts = _terms(statement, seen[judgements.index(shown)].read)
     else:
         parts = {}
+    if statement.kind == "report" and shown is not None:
+        shown = with_limits(shown, [j.measured for j in judgements])
     if verdict != "pass":
         return {**_document(statement, verdict, shown, note), **parts}
     if len(judged) < planned:
@@ -126,14 +135,23 @@ def _document(
 def _sides(shown: Judgement | None) -> Document:
     if shown is None:
         return {"measured": None, "comparison": "", "bound": None, "tolerance": None}
-    measured, bound = compared(shown.measured, shown.bound)
+    measured, bound, *ends = told_apart(
+        shown.measured, shown.bound, *limits_of(shown.measured), *limits_of(shown.bound)
+    )
     width = shown.tolerance
     return {
         "measured": measured,
+        **_limits_document("measured_limits", *ends[:2]),
         "comparison": shown.comparison,
         "bound": bound,
+        **_limits_document("bound_limits", *ends[2:]),
         "tolerance": None if width is None else quantity(width.value, width.dimension),
     }
+
+
+def _limits_document(name: str, lower: Document | None, upper: Document | None) -> Document:
+    """Return the limits of a value that depends on what searches found; of others nothing."""
+    return {name: {"lower": lower, "upper": upper}} if lower or upper else {}
 
 
 def _zero_notes(expression: Expression, repeats: Sequence[RepeatReadings]) -> Iterator[str]:
@@ -155,7 +173,7 @@ def interval_document(statement: Statement, shown: Judgement | None) -> Document
     if shown is None or shown.interval is None:
         return None
     found = _clipped(shown.interval, statement, shown)
-    lower, upper = compared(found.lower, found.upper)
+    lower, upper = told_apart(found.lower, found.upper)
     return {"lower": lower, "upper": upper, "repeats": found.repeats}
 
 

@@ -14,6 +14,7 @@ from qospec.check.evaluate.functions import FUNCTIONS
 from qospec.check.evaluate.measurements import CAUSES, DISCARDED
 from qospec.model.suite import CLAIMS
 from qospec.protocol.encapsulation import LAYERS
+from qospec.protocol.parts import OF_CELLS, OF_EXCHANGES, OF_PACKETS
 from qospec.reference.kinds import field_document
 from qospec.reference.members import kinds_with_fields, member_documents
 from qospec.reference.members import names as member_names
@@ -30,6 +31,10 @@ MEANINGS: dict[str, str] = {
     "rx": "the side of a port where items enter, as in `west.rx -> queue`",
     "tx": "the side of a port where items leave, as in `queue -> east.tx`",
     "oam": "the OAM cells of a flow, as in `user.oam.delay.p99`",
+    "misinserted": "the cells of others that a fault put among those of a flow, as in"
+    " `user.misinserted.received`",
+    "fragments": "the fragments of a flow's packets but the first of each, as in"
+    " `user.fragments.lost`",
     "answers": "the answers to the requests of a flow, as in `ask.answers.loss`",
     "exchanges": "the whole exchanges of a flow, a request with its answer, as in"
     " `ask.exchanges.delay.p99`",
@@ -52,7 +57,7 @@ MEANINGS: dict[str, str] = {
 }
 """By name."""
 
-BUILT_IN = (*ENDINGS, *SIDES, "host", "flows", "test_flows", "oam", "answers", "exchanges")
+BUILT_IN = (*ENDINGS, *SIDES, "host", "flows", "test_flows", *OF_CELLS, *OF_PACKETS, *OF_EXCHANGES)
 """Names with one meaning in every file."""
 STATISTICS = {
     "mean": "the mean of all cells or packets",

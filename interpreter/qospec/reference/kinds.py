@@ -30,7 +30,7 @@ class DomainLabel(NamedTuple):
 
 LABELS = {
     "time": DomainLabel("a time", "250 us"),
-    "data": DomainLabel("an amount of data", "48 B @payload"),
+    "data": DomainLabel("an amount of data", "480 B @payload"),
     "rate": DomainLabel("a bit rate", "149.76 Mbit/s @cell"),
     "cell rate": DomainLabel("a cell rate", "30_000 cell/s"),
     "length": DomainLabel("a length", "50 km"),
@@ -45,6 +45,7 @@ LABELS = {
     "sizes": DomainLabel("a map from names to sizes", "{ high: 3_000 B, low: 1_500 B }"),
     "codes": DomainLabel("a whole number or a map from colours", "{ green: 1, yellow: 2, red: 3 }"),
     "buffer": DomainLabel("a number of cells or packets, or a size", "64 cell"),
+    "lifetime": DomainLabel("a number of packets, a size or a time", "10_000 pkt"),
     "load": DomainLabel("a rate of bits or packets", "64 kbit/s @ip"),
     "size mix": DomainLabel(
         "a size or a mix of sizes", "mix { 40 B: 7, 576 B: 4, 1_500 B: 1 } @ip"
@@ -53,6 +54,9 @@ LABELS = {
     "width": DomainLabel("a ratio, or a difference of loads", "0.5%"),
     "duration": DomainLabel("a time, possibly random", "exponential(16 ms)"),
     "address": DomainLabel("an address", '"10.1.0.7"'),
+    "key": DomainLabel(
+        "hexadecimal digits, or the name of their file", '"00112233445566778899aabbccddeeff"'
+    ),
     "times": DomainLabel("a list of times", "[6.72 us, 6.80 us]"),
     "delay per length": DomainLabel("a delay per length", "5 us/km"),
     "limits by mark": DomainLabel(
@@ -152,7 +156,11 @@ def _bound(domain: Domain, bound: Any) -> str:
         return ""
     if domain.name in ("duration", "times", "curve"):
         return written_in(bound, "time")
-    return str(bound) if domain.name in ("buffer", *MAPS) else written_in(bound, domain.name)
+    return (
+        str(bound)
+        if domain.name in ("buffer", "lifetime", *MAPS)
+        else written_in(bound, domain.name)
+    )
 
 
 def default_text(parameter: Parameter) -> str:

@@ -12,7 +12,7 @@ from typing import Any
 
 from qospec.report.charts.plot import point, varying
 from qospec.report.text import metric_name
-from qospec.report.words import measured, needed, shown
+from qospec.report.words import measured, needed, shown, value
 
 Record = Mapping[str, Any]
 
@@ -132,11 +132,11 @@ def _longest(text: str, width: float = SMALL) -> float:
 def _cell(statement: Record | None, column: Record) -> float:
     if statement is None:
         return 0
-    value = shown(statement["measured"]) if statement["measured"] else measured(statement)
+    got = value(statement) or measured(statement)
     below = list(_ends(statement))
     if column["bound"] is None:
         below.append(min(len(needed(statement)), LONGEST_WORD))
-    return max(SIGN + len(value), *(length * SMALL for length in below), 0)
+    return max(SIGN + len(got), *(length * SMALL for length in below), 0)
 
 
 def _ends(statement: Record) -> Iterator[int]:

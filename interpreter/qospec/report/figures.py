@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from fractions import Fraction
+from itertools import pairwise
 from typing import Any, NamedTuple
 
 from qospec.report.charts.axis import decade
@@ -63,6 +64,18 @@ def figures(
             for text, width in zip(texts, widths, strict=True)
         ],
     )
+
+
+def intervals(
+    pairs: Sequence[tuple[Record | None, Record | None]],
+) -> tuple[str, list[tuple[str, str]]]:
+    """Return the unit of a column of intervals, and the texts of their ends, which differ."""
+    known = [[exact(end) for end in pair if end is not None] for pair in pairs]
+    gaps = [b - a for each in known for a, b in pairwise(v for v in each if v is not None) if b > a]
+    unit, texts = figures(
+        [end for pair in pairs for end in pair], least=min(gaps, default=Fraction(0)) / 10
+    )
+    return unit, list(zip(texts[::2], texts[1::2], strict=True))
 
 
 def _dimension(quantity: Record) -> Dimension | None:

@@ -14,7 +14,7 @@ from qospec.judge.verdict import NOT_APPLICABLE, PROBLEMS, VERDICTS
 from qospec.record.quantity import quantity
 from qospec.report.charts.parameter import scale_of
 from qospec.report.charts.plot import point, varying
-from qospec.report.figures import figures
+from qospec.report.figures import NO_DATA, figures, intervals
 from qospec.report.searches import (
     Goal,
     LossCurve,
@@ -24,7 +24,7 @@ from qospec.report.searches import (
     shows_bounds,
 )
 from qospec.report.views import columns, worst
-from qospec.report.words import index_of, listed_index, without_shared
+from qospec.report.words import extremes, index_of, listed_index, without_shared
 from qospec.units import RATIO
 
 Record = Mapping[str, Any]
@@ -259,11 +259,24 @@ def _reported(cases: Sequence[Record], of: Sequence[Goal]) -> list[tuple[str, li
 
 
 def _value(head: str, there: Sequence[Record | None]) -> Column:
+    if any(each and "measured_limits" in each for each in there):
+        unit, pairs = intervals([extremes(each) if each else (None, None) for each in there])
+        texts = [_range(*pair) for pair in pairs]
+        return Column(head, unit, _blank_where_none(texts, there), align="right")
     found = figures(
         [each and each["measured"] for each in there],
         [each and each.get("interval") for each in there],
     )
     return Column(head, found.unit, _blank_where_none(found.texts, there))
+
+
+def _range(lower: str, upper: str) -> str:
+    """Return `39.8 .. 40.1`, `>= 39.8` or `<= 40.1` of limits; of equal ones, the value."""
+    if lower == upper:
+        return lower
+    if NO_DATA in (lower, upper):
+        return f"<= {upper}" if lower == NO_DATA else f">= {lower}"
+    return f"{lower} .. {upper}"
 
 
 def without_index(labels: Sequence[str]) -> list[str]:

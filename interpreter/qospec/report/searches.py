@@ -6,11 +6,11 @@ import re
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from fractions import Fraction
-from itertools import pairwise
 from typing import Any, NamedTuple
 
+from qospec.judge.found import NONE_BAD, NONE_GOOD
 from qospec.report.charts.sample import exact
-from qospec.report.figures import NO_DATA, figures
+from qospec.report.figures import NO_DATA, intervals
 from qospec.report.views import plural
 from qospec.units import TIME, text_of
 
@@ -29,6 +29,7 @@ class Found(NamedTuple):
             both or, if none did, the one that all of them found; else None.
         upper: Quantity: the greatest upper bound.
         complete: Whether the bounds are everywhere as close as required.
+        regular: Whether that is so and, wherever both bounds exist, no load above them was good.
         notes: Sentences.
         missing: In which repeats a bound is missing, in words, if another repeat has it; else "".
     """
@@ -36,6 +37,7 @@ class Found(NamedTuple):
     lower: Record | None
     upper: Record | None
     complete: bool
+    regular: bool
     notes: tuple[str, ...]
     missing: str = ""
 
@@ -107,6 +109,7 @@ def found(its: Sequence[Record]) -> Found:
         None if None in lowers else min(lowers, key=_value),
         None if None in uppers else max(uppers, key=_value),
         all(goal["complete"] for goal in its),
+        all(goal["complete"] for goal in its) and all(goal["regular"] for goal in both),
         tuple(_notes_of_repeats(its)),
         _missing(its),
     )
@@ -124,7 +127,7 @@ def _missing(its: Sequence[Record]) -> str:
     has = [(goal["lower"] is not None, goal["upper"] is not None) for goal in its]
     if len(set(has)) == 1:
         return ""
-    kinds = {"no load was good": (False, True), "no load was bad": (True, False)}
+    kinds = {NONE_GOOD: (False, True), NONE_BAD: (True, False)}
     kinds["no bound is known"] = (False, False)
     counts = ((words, has.count(each)) for words, each in kinds.items())
     return ", ".join(
@@ -140,23 +143,18 @@ def intervals_of(goal: Goal) -> tuple[str, list[str]]:
     """Return the unit of what was found for a goal, and a text of equal length for each case.
 
     `26.76 .. 26.86`; `>= 95` if no load was bad, `< 1` if none was good, `none` if neither bound
-    is known. An asterisk follows where the bounds are not as close as required, or a bound is
-    missing in some repeats.
+    is known. An asterisk follows where the bounds are not as close as required, where a higher
+    load was good, or where a bound is missing in some repeats.
     """
-    ends = [[each.lower, each.upper] if each else [None, None] for each in goal.found]
-    known = [[exact(end) for end in each if end is not None] for each in ends]
-    gaps = [b - a for each in known for a, b in pairwise(v for v in each if v is not None)]
-    unit, texts = figures(
-        [end for each in ends for end in each], least=min(gaps, default=Fraction(0)) / 10
-    )
-    pairs = list(zip(texts[::2], texts[1::2], strict=True))
+    ends = [(each.lower, each.upper) if each else (None, None) for each in goal.found]
+    unit, pairs = intervals(ends)
     widest = max((len(end) for pair in pairs if NO_DATA not in pair for end in pair), default=0)
     cells = [
         _interval(each, *(end.rjust(widest) for end in pair))
         for pair, each in zip(pairs, goal.found, strict=True)
     ]
     width = max(map(len, cells))
-    marked = [each is not None and bool(each.missing or not each.complete) for each in goal.found]
+    marked = [each is not None and bool(each.missing or not each.regular) for each in goal.found]
     return unit, [
         text.rjust(width) + (" *" if mark else "  " * any(marked))
         for text, mark in zip(cells, marked, strict=True)
@@ -180,12 +178,12 @@ def found_in_words(found: Found) -> str:
     """
     ends = [f"{end['text']}" for end in (found.lower, found.upper) if end]
     if len(ends) > 1:
-        wide = "" if found.complete else ", wider than required"
+        wide = "" if found.regular else ", irregular" if found.complete else ", wider than required"
         return f"{' to '.join(ends)}{wide}" + (f"; {found.missing}" if found.missing else "")
     if found.lower:
-        words = f"at least {ends[0]}: no load was bad"
+        words = f"at least {ends[0]}: {NONE_BAD}"
     elif found.upper:
-        words = f"below {ends[0]}: no load was good"
+        words = f"below {ends[0]}: {NONE_GOOD}"
     else:
         words = "no bound is known"
     return f"irregular, {found.missing or words}"

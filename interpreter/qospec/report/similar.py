@@ -16,7 +16,7 @@ from qospec.report.charts.parameter import scale_of
 from qospec.report.charts.plot import point, varying
 from qospec.report.charts.sample import exact
 from qospec.report.searches import points
-from qospec.report.words import shown
+from qospec.report.words import between, extremes
 
 Record = Mapping[str, Any]
 
@@ -89,16 +89,24 @@ def least_and_most(statement: Record, group: Sequence[Record]) -> str:
 
     "" if it is the same in all, or cannot be compared.
     """
-    found = {
-        exact(each["measured"]): each["measured"]
+    found = [
+        extremes(each)
         for case in (group if len(group) > 1 else ())
         for each in case["statements"]
         if each["place"] == statement["place"] and each["label"] == statement["label"]
-    }
-    known = {value: quantity for value, quantity in found.items() if value is not None}
-    if len(known) <= 1 or len({each["unit"] for each in known.values()}) > 1:
+    ]
+    known = [ends for ends in found if any(map(exact, ends))]
+    if len({tuple(map(exact, ends)) for ends in known}) <= 1:
         return ""
-    return " to ".join(shown(known[end(known)]) for end in (min, max))
+    if len({end["unit"] for ends in known for end in ends if end}) > 1:
+        return ""
+    lowers, uppers = zip(*known, strict=True)
+    return between({"lower": _end(min, lowers), "upper": _end(max, uppers)})
+
+
+def _end(choose: Callable[..., Any], ends: Sequence[Record | None]) -> Record | None:
+    """Return the least or the greatest of some limits; None if one of them is unknown."""
+    return None if None in ends else choose(ends, key=exact)
 
 
 FUNCTIONS: dict[str, Callable[..., Any]] = {

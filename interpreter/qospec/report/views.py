@@ -202,7 +202,9 @@ def columns(
 
 def _terms(statement: Record) -> list[Record]:
     """Return a statement once for each of its terms, with that term; just itself without terms."""
-    return [{**statement, **term} for term in statement.get("terms", ())] or [statement]
+    limits = ("measured_limits", "bound_limits")  # not all terms have these
+    shared = {name: value for name, value in statement.items() if name not in limits}
+    return [{**shared, **term} for term in statement.get("terms", ())] or [statement]
 
 
 def _column(kind: str, label: str, statements: list[Record | None]) -> dict[str, Any]:

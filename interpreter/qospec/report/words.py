@@ -31,14 +31,21 @@ def percent(ratio: str) -> str:
 
 def needed(statement: Record) -> str:
     """Return what a statement requires, `≤ 1 ms`; its text if it has no single bound."""
-    bound, comparison = statement["bound"], statement["comparison"]
+    comparison = statement["comparison"]
     if statement["kind"] == "report":
         return ""
-    if bound is None:
+    if statement["bound"] is None:
         return str(statement["text"])
     if comparison == "within":
-        return f"{shown(bound)} ± {statement['tolerance']['text']}"
-    return f"{_SIGNS.get(comparison, comparison + ' ')}{shown(bound)}"
+        return f"{against(statement)} ± {statement['tolerance']['text']}"
+    return f"{_SIGNS.get(comparison, comparison + ' ')}{against(statement)}"
+
+
+def against(statement: Record) -> str:
+    """Return what a statement compares with, or between what that is."""
+    if "bound_limits" in statement:
+        return between(statement["bound_limits"])
+    return shown(statement["bound"])
 
 
 def subject(statement: Record) -> str:
@@ -58,8 +65,8 @@ def subject(statement: Record) -> str:
 
 def measured(statement: Record) -> str:
     """Return what was measured in words; of a condition without one value, whether it holds."""
-    if statement["measured"]:
-        return f"{shown(statement['measured'])}{interval(statement)}"
+    if found := value(statement):
+        return f"{found}{interval(statement)}"
     if statement["verdict"] == NOT_APPLICABLE:
         return NOT_APPLICABLE
     if not statement["comparison"] and statement["verdict"] in _HOLDS:
@@ -73,14 +80,35 @@ def interval(statement: Record) -> str:
     return f" ({ends(found)}, {statement['confidence']})" if found else ""
 
 
+def value(statement: Record) -> str:
+    """Return what a statement measured, or between what it is; "" without data."""
+    if "measured_limits" in statement:
+        return between(statement["measured_limits"])
+    return shown(statement["measured"]) if statement["measured"] else ""
+
+
+def extremes(statement: Record) -> tuple[Record | None, Record | None]:
+    """Return the least and the greatest quantity that a statement may have measured."""
+    limits = statement.get("measured_limits")
+    return (limits["lower"], limits["upper"]) if limits else (statement["measured"],) * 2
+
+
 def ends(found: Record) -> str:
     """Return `960 us to 1.022 ms`; of a quantile without an upper bound, `above 960 us`."""
-    lower, upper = found["lower"], found["upper"]
+    lower, upper = (end["text"] if end else "" for end in (found["lower"], found["upper"]))
+    return _ends(lower, upper, "above", "below") or "unknown"
+
+
+def between(limits: Record) -> str:
+    """Return the limits of a value: `26.76 Mbit/s to 26.86 Mbit/s`, `at least 100 Mbit/s`."""
+    lower, upper = (shown(end) if end else "" for end in (limits["lower"], limits["upper"]))
+    return _ends(lower, upper, "at least", "at most")
+
+
+def _ends(lower: str, upper: str, above: str, below: str) -> str:
     if lower and upper:
-        return f"{lower['text']} to {upper['text']}"
-    if lower or upper:
-        return f"above {lower['text']}" if lower else f"below {upper['text']}"
-    return "unknown"
+        return f"{lower} to {upper}"
+    return f"{above} {lower}" if lower else f"{below} {upper}" if upper else ""
 
 
 def confidence(statement: Record) -> str:

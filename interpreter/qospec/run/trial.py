@@ -59,17 +59,26 @@ def _observe(
         def report(now_ps: int, stop_ps: int, before: int = done + position) -> None:
             on_progress((before + min(1.0, now_ps / stop_ps)) / case.trials)
 
-        seen[name] = (planned, _emulated(planned, (f"repeat {number}",), report))
+        seen[name] = (planned, _emulated(case, planned, (f"repeat {number}",), report))
     return Readings(catalogue, seen)
 
 
 def _emulated(
-    planned: Planned, names: tuple[str, ...], report: Callable[[int, int], None]
+    case: CasePlan,
+    planned: Planned,
+    names: tuple[str, ...],
+    report: Callable[[int, int], None],
 ) -> Observation:
     """Return what a trial observed, whose random draws depend on `names` too."""
     experiment = planned.experiment
     seeded = experiment._replace(seed=(*experiment.seed, *names))
-    return emulation.run(seeded, on_progress=report)
+    if not case.case.run.payload:
+        return emulation.run(seeded, on_progress=report)
+    from qospec.payload.comparison import Comparison  # loads ciphers, which few tests need
+
+    comparison = Comparison(seeded, case.case.flows)
+    seen = emulation.run(seeded, on_progress=report, observer=comparison)
+    return seen._replace(errored=comparison.errored)
 
 
 def run_one(
@@ -89,7 +98,7 @@ def run_one(
         on_progress(min(1.0, now_ps / stop_ps))
 
     try:
-        observation = _emulated(planned, names, report)
+        observation = _emulated(case, planned, names, report)
         readings = Readings(discover(), {"": (planned, observation)})
     except Exception as error:  # noqa: BLE001 - any failure of the tester is the verdict `error`
         return TrialResult(error=f"{type(error).__name__}: {error}")

@@ -376,11 +376,12 @@ class At(Node):
 
 
 class ForAll(Node):
-    """`forall x: Type in values` within a property."""
+    """`forall x: Type in values where condition` within a property."""
 
     name: Name
     annotation: Name | None
     values: Expression
+    where: Expression | None
 
 
 class Let(Documented):

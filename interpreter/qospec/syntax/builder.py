@@ -45,7 +45,7 @@ _FIELDS: dict[str, tuple[type[ast.Node], str]] = {
     "run": (ast.Run, "body"),
     "criterion": (ast.Criterion, "kind label condition confidence claim when"),
     "report": (ast.Report, "label value every when"),
-    "for_all": (ast.ForAll, "name annotation values"),
+    "for_all": (ast.ForAll, "name annotation values where"),
     "skip": (ast.Skip, "condition reason"),
     "machine": (ast.Machine, "name body"),
     "state": (ast.State, "name body"),

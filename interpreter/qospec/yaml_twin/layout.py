@@ -186,7 +186,7 @@ _VALUES = {
     ast.Sweep: ("values", "where"),
     ast.Control: ("topology",),
     ast.Search: ("values",),
-    ast.ForAll: ("values",),
+    ast.ForAll: ("values", "where"),
     ast.Criterion: ("condition",),
     ast.Report: ("value",),
     ast.Skip: ("condition",),

@@ -86,6 +86,7 @@ _PARAMETERS = Part("parameters", Role.PARAMETERS, "", "parameters", required=Fal
 _WITH = Part("with", Role.BODY, "", "body", required=False)
 _IS = Part("is", Role.VALUE, "=", "value")
 _IN = Part("in", Role.EXPRESSION, "in", "values")
+_WHERE = Part("where", Role.EXPRESSION, "where", "where", required=False)
 _TARGET = Part("to", Role.NAME, "->", "target")
 _CONDITION = Part("", Role.CONDITION, "", "condition")
 
@@ -132,7 +133,7 @@ BLOCK = (
     ),
     Shape(
         "sweep", ast.Sweep, name=Role.NAMES,
-        parts=(_IN, Part("where", Role.EXPRESSION, "where", "where", required=False)), short=_IN,
+        parts=(_IN, _WHERE), short=_IN,
     ),
     Shape("control", ast.Control, short=Part("", Role.BASE, "=", "topology")),
     Shape("search", ast.Search, parts=(_IN,), block=True),
@@ -149,7 +150,7 @@ BLOCK = (
     Shape("report", ast.Report, Grouping.LABELLED, short=Part("", Role.SHOWN, "", "value")),
     Shape(
         "forall", ast.ForAll, name=Role.VARIABLE,
-        parts=(Part("is", Role.VALUE, "in", "values"), _WITH),
+        parts=(Part("is", Role.VALUE, "in", "values"), _WITH, _WHERE),
         short=Part("is", Role.VALUE, "in", "values"),
     ),
     Shape(

@@ -1,5 +1,7 @@
 """Cells as bytes: headers, the check of OAM cells, and what is told apart."""
 
+from types import SimpleNamespace
+
 import numpy as np
 import pytest
 
@@ -9,6 +11,7 @@ from qospec.capture.cells import (
     crc10,
     oam_payload,
     rm_payload,
+    security_payload,
     with_crc10,
 )
 from qospec.engine.items.batch import uninitialised
@@ -17,6 +20,13 @@ from qospec.payload.flight import Items
 
 GENERATOR = 0b11000110011
 """x^10 + x^9 + x^5 + x^4 + x + 1 (ITU-T I.610, 10.1)."""
+
+
+IN_THE_CLEAR = SimpleNamespace(
+    encrypted=lambda _, plain: plain,
+    announced=lambda _: (np.zeros(0, np.int64), np.zeros((0, 9), np.uint8)),
+)
+"""Cells that no device has encrypted."""
 
 
 def items(connections: list[int], at_ps: int = 0, marks: int = 0) -> Items:
@@ -28,7 +38,7 @@ def items(connections: list[int], at_ps: int = 0, marks: int = 0) -> Items:
         size_bytes=np.full(n, 53, np.int32),
         marks=np.full(n, marks, np.uint32),
     )
-    return Items(batch, np.arange(n) + 258, np.full(n, 53, np.int32), np.zeros(n, np.int64))
+    return Items(batch, np.arange(n) + 258, np.full(n, 53, np.int32), *[np.zeros(n, np.int64)] * 2)
 
 
 def remainder(value: int) -> int:
@@ -38,7 +48,10 @@ def remainder(value: int) -> int:
     return value
 
 
-@pytest.mark.parametrize("payload", [oam_payload(), rm_payload(), with_crc10(bytes(range(46)))])
+@pytest.mark.parametrize(
+    "payload",
+    [oam_payload(), rm_payload(), security_payload(b"123456789"), with_crc10(bytes(range(46)))],
+)
 def test_a_payload_with_its_check_leaves_no_remainder(payload: bytes) -> None:
     assert len(payload) == 48
     assert remainder(int.from_bytes(payload, "big")) == 0
@@ -58,7 +71,7 @@ def test_a_header_has_vpi_vci_payload_type_and_priority() -> None:
         np.array([0, 0, 1, 1]),
         ("user", "oam"),
     )
-    made = cells(items([0, 1, 2, 3], marks=1), addresses, Fill(0))
+    made = cells(items([0, 1, 2, 3], marks=1), addresses, Fill(0), IN_THE_CLEAR)
     headers = [int.from_bytes(each[16:20], "big") for each in made]
     assert [header >> 20 for header in headers] == [7, 0xFFF, 7, 0xFFF]
     assert [header >> 4 & 0xFFFF for header in headers] == [32, 0xFFFF, 32, 0xFFFF]
@@ -71,7 +84,7 @@ def test_a_header_has_vpi_vci_payload_type_and_priority() -> None:
 @pytest.mark.parametrize("at_ps", [0, 1, 10**12 - 1, 10**12, 3_600 * 10**12 + 123_456_789_012])
 def test_the_time_of_a_record_is_in_units_of_two_to_the_minus_32(at_ps: int) -> None:
     addresses = Addresses(np.array([0]), np.array([32]), np.array([0]), ("user",))
-    (made,) = cells(items([0], at_ps), addresses, Fill(0))
+    (made,) = cells(items([0], at_ps), addresses, Fill(0), IN_THE_CLEAR)
     assert int.from_bytes(made[:8], "little") == (at_ps << 32) // 10**12
     assert made[8:16] == bytes([3, 4, 0, 68, 0, 0, 0, 52])
     assert len(made) == 68

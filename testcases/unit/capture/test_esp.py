@@ -12,6 +12,7 @@ from scapy.layers.l2 import Ether
 from qospec.capture.error import CaptureError
 from qospec.capture.esp import associations_on, revealed, sealing
 from qospec.capture.packets import frames
+from qospec.catalogue.kinds import Lifetime
 from qospec.ciphers.key import Key
 from qospec.elements.encapsulate import Encapsulate
 from qospec.elements.esp_decrypt import EspDecrypt
@@ -80,7 +81,7 @@ def items(size_bytes: int, count: int = 3) -> Items:
         seal=seal,
     )
     sent = np.full(count, PACKET_BYTES, np.int32)
-    return Items(batch, np.arange(count), sent, np.zeros(count, np.int64))
+    return Items(batch, np.arange(count), sent, *[np.zeros(count, np.int64)] * 2)
 
 
 @pytest.mark.parametrize("name", ["gcm", "cbc"])
@@ -154,3 +155,21 @@ def test_one_index_of_two_devices_on_a_link_is_refused() -> None:
     alone = associations_on(of, 4)[300]
     other = associations_on(both._replace(wires=(Wire(1, 0, 4),)), 4)[300]
     assert alone.encryption_key != other.encryption_key
+
+
+def test_each_successor_of_an_association_has_keys_of_its_own() -> None:
+    rekeyed = EspEncrypt("aes_128_gcm", spi=300, rekey=Lifetime(9, "packet"))
+    nodes = (
+        Node("left.seal", rekeyed),
+        Node("right.seal", EspEncrypt("aes_128_gcm", spi=4_395)),
+        Node("line", Encapsulate(20)),
+    )
+    connections, wire = Connections((), ()), Wire(0, 0, 2)
+    of = Experiment(connections, (), nodes, (wire,), MeasurementSpec(0, 1, ()), ("0", "case"))
+    found = associations_on(of, 2)
+    assert list(found) == [*range(300, 300 + 4_096)]
+    assert len({each.encryption_key for each in found.values()}) == 4_096
+    again = (Node("left.seal", EspEncrypt("aes_128_gcm", spi=300)), *nodes[1:])
+    assert associations_on(of._replace(nodes=again), 2)[300] == found[300]
+    with pytest.raises(CaptureError, match=r"same index 4395: give .* at least 4096 away"):
+        associations_on(of._replace(wires=(wire, Wire(1, 0, 2))), 2)

@@ -1,11 +1,13 @@
 """Items that pass a place: numbered as they are sent, handed on when their fate is known."""
 
 from collections.abc import Sequence
+from functools import partial
 
 import numpy as np
 import pytest
 
 from qospec.capture.sightings import Sightings
+from qospec.engine.experiment import Tap
 from qospec.engine.items.batch import Batch, uninitialised
 from qospec.payload.flight import Items
 
@@ -32,17 +34,17 @@ def recording() -> tuple[Sightings, list[Row]]:
         columns = (batch.at_ps, batch.connection, batch.sent_ps, items.number, items.fate)
         rows.extend(zip(*(each.tolist() for each in columns), strict=True))
 
-    return Sightings("a -> b", 3, take), rows
+    return Sightings(Tap("a -> b", 0, 0), 3, take), rows
 
 
 def test_items_are_numbered_in_their_connection_even_if_they_pass_in_another_order() -> None:
     sightings, rows = recording()
     sightings.began(batch([0, 1, 0, 1], [5, 5, 6, 7]))
-    sightings.passed(batch([1, 0, 0], [7, 6, 5], [20, 21, 22]))
+    sightings.passed("a -> b", batch([1, 0, 0], [7, 6, 5], [20, 21, 22]))
     sightings.ended(batch([0, 1, 0, 1], [5, 5, 6, 7]), "")
     sightings.advanced()
     sightings.began(batch([0, 2], [9, 9]))
-    sightings.passed(batch([0, 2], [9, 9], [30, 31]))
+    sightings.passed("a -> b", batch([0, 2], [9, 9], [30, 31]))
     sightings.ended(batch([0, 2], [9, 9]), "")
     sightings.advanced()
     assert rows == [
@@ -58,7 +60,7 @@ def test_items_are_numbered_in_their_connection_even_if_they_pass_in_another_ord
 def test_what_passes_behind_an_item_in_flight_waits_for_it() -> None:
     sightings, rows = recording()
     sightings.began(batch([0, 0, 0], [1, 2, 3]))
-    sightings.passed(batch([0, 0, 0], [1, 2, 3], [4, 5, 6]))
+    sightings.passed("a -> b", batch([0, 0, 0], [1, 2, 3], [4, 5, 6]))
     sightings.ended(batch([0], [2]), "queue (overflow)")
     sightings.advanced()
     assert (rows, sightings.unsettled) == ([], 3)
@@ -74,8 +76,8 @@ def test_what_passes_behind_an_item_in_flight_waits_for_it() -> None:
 def test_an_item_that_passes_twice_has_one_fate() -> None:
     sightings, rows = recording()
     sightings.began(batch([0], [1]))
-    sightings.passed(batch([0], [1], [2]))
-    sightings.passed(batch([0], [1], [8]))
+    sightings.passed("a -> b", batch([0], [1], [2]))
+    sightings.passed("a -> b", batch([0], [1], [8]))
     sightings.ended(batch([0], [1]), "loop (expired)")
     sightings.advanced()
     assert rows == [(2, 0, 1, 0, 1), (8, 0, 1, 0, 1)]
@@ -83,7 +85,7 @@ def test_an_item_that_passes_twice_has_one_fate() -> None:
 
 def test_batches_may_be_overwritten_after_the_call() -> None:
     sightings, rows = recording()
-    for note in (sightings.began, sightings.passed):
+    for note in (sightings.began, partial(sightings.passed, "a -> b")):
         mine = batch([0], [1], [2])
         note(mine)
         mine.at_ps[:] = 99
@@ -94,6 +96,6 @@ def test_batches_may_be_overwritten_after_the_call() -> None:
 
 def test_an_item_that_was_never_sent_is_an_error() -> None:
     sightings, _ = recording()
-    sightings.passed(batch([0], [1]))
+    sightings.passed("a -> b", batch([0], [1]))
     with pytest.raises(ValueError, match="never sent"):
         sightings.advanced()

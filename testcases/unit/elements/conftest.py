@@ -16,6 +16,7 @@ from qospec.engine.items.connections import Connections, Contract
 from qospec.engine.line.clock import Clock
 from qospec.engine.queue.drop_policy import Waiting
 from qospec.engine.random import Draws
+from qospec.protocol.atm import Plane
 from qospec.protocol.marks import MARKS
 from qospec.units import PS_PER_S
 
@@ -59,10 +60,14 @@ class Lab:
 
     @staticmethod
     def setting(
-        *, clock: Clock | None = None, contracts: Sequence[Contract] = (CBR,), **more: Any
+        *,
+        clock: Clock | None = None,
+        contracts: Sequence[Contract] = (CBR,),
+        planes: Sequence[Plane] = ("user", "oam"),
+        **more: Any,
     ) -> Setting:
         """Return what an element finds."""
-        connections = Connections(tuple(contracts), (0,) * len(contracts), planes=("user", "oam"))
+        connections = Connections(tuple(contracts), (0,) * len(contracts), planes=tuple(planes))
         return Setting(connections, Draws(("test",)), clock, **more)
 
     @staticmethod

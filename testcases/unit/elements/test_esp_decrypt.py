@@ -3,8 +3,10 @@
 import numpy as np
 import pytest
 
+from qospec.catalogue.kinds import Lifetime
 from qospec.elements.esp_decrypt import EspDecrypt
 from qospec.elements.esp_encrypt import EspEncrypt
+from qospec.engine.security.seal import TAMPERED
 
 CBC = ("aes_128_cbc", "hmac_md5_96")
 
@@ -48,3 +50,51 @@ def test_esp_refuses_what_is_in_the_clear_or_of_another_association(lab, encrypt
     outcome = decrypted(lab, encrypted(2, spi=257))
     assert [cause for cause, *_ in outcome.lost] == ["unknown_association"] * 2
     assert not outcome.departures[0].count
+
+
+@pytest.mark.parametrize(
+    ("overlap", "closed"), [(None, [2, 3]), (0, [1]), (3, [1]), (4, []), (10**12, [])]
+)
+def test_esp_opens_packets_of_the_association_before_during_the_overlap(
+    lab, encrypted, overlap, closed
+):
+    """The second packet of the old association arrives 3 ps after the first of the new one."""
+    sent = encrypted(4, rekey=Lifetime(2, "packet"))
+    late = sent.select(np.array([0, 2, 3, 1])).moved(np.array([0, 1, 2, 4]))
+    outcome = decrypted(lab, late, overlap=overlap)
+    assert [(cause, item) for cause, *_, item in outcome.lost] == [
+        ("unknown_association", item) for item in closed
+    ]
+
+
+def test_each_association_of_esp_has_a_window_of_its_own(lab, encrypted):
+    sent = encrypted(6, rekey=Lifetime(2, "packet"))
+    order = np.array([0, 2, 2, 0, 1, 4, 2, 3, 0, 5, 5])
+    outcome = decrypted(lab, sent.select(order).moved(np.arange(11)), overlap=100)
+    assert sorted((cause, item) for cause, *_, item in outcome.lost) == [
+        *(("replayed", item) for item in (0, 2, 2, 5)),
+        ("unknown_association", 0),
+    ]
+
+
+def test_esp_knows_an_association_whose_predecessors_were_lost(lab, encrypted):
+    sent = encrypted(6, rekey=Lifetime(1, "packet"))
+    outcome = decrypted(lab, sent.select(np.array([0, 4, 5])).moved(np.arange(3)), overlap=100)
+    assert not outcome.lost
+
+
+def test_esp_opens_nothing_beyond_the_successors_that_there_can_be(lab, encrypted):
+    last, beyond = encrypted(1, spi=256 + 4_095), encrypted(1, spi=256 + 4_096)
+    assert not decrypted(lab, last, overlap=0).lost
+    assert [cause for cause, *_ in decrypted(lab, beyond, overlap=0).lost] == [
+        "unknown_association"
+    ]
+
+
+def test_a_packet_that_was_changed_replaces_no_association(lab, encrypted):
+    sent = encrypted(4, rekey=Lifetime(2, "packet"))
+    sent.seal[2] |= TAMPERED
+    came = sent.select(np.array([0, 2, 1, 3])).moved(np.arange(4))
+    assert [(cause, item) for cause, *_, item in decrypted(lab, came, overlap=0).lost] == [
+        ("tampered", 2)
+    ]

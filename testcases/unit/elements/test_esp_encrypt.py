@@ -3,10 +3,11 @@
 import pytest
 
 from qospec.catalogue.form import Form
+from qospec.catalogue.kinds import Lifetime
 from qospec.elements.encapsulate import Encapsulate
 from qospec.elements.esp_decrypt import EspDecrypt
 from qospec.elements.esp_encrypt import EspEncrypt
-from qospec.engine.security.seal import number_in
+from qospec.engine.security.seal import index_in, number_in
 
 CBC = ("aes_128_cbc", "hmac_md5_96")
 VOICE = Form("packet", ((70, 1), (160, 1), (200, 1), (280, 1)), 4)
@@ -38,7 +39,9 @@ def test_sizes_of_esp_are_those_of_the_transforms(lab, parameters, sizes):
 
 def test_esp_packets_of_an_expired_association_are_lost(lab):
     batch = lab.cells(range(5))
-    outcome = lab.carry(EspEncrypt(*CBC, lifetime_packets=3), lab.setting(), batch, cuts=[2])
+    outcome = lab.carry(
+        EspEncrypt(*CBC, lifetime=Lifetime(3, "packet")), lab.setting(), batch, cuts=[2]
+    )
     assert outcome.departures[0].at_ps.tolist() == [0, 1, 2]
     assert [(cause, item) for cause, *_, item in outcome.lost] == [("expired", 3), ("expired", 4)]
 
@@ -65,3 +68,102 @@ def test_esp_takes_no_form_that_it_cannot_have_made():
         EspDecrypt(*CBC).form_after(Encapsulate(24).form_after(sealed))
     with pytest.raises(ValueError, match="65500 B encrypted exceed the 65535 B"):
         EspEncrypt(*CBC).form_after(Form("packet", ((65_500, 1),)))
+
+
+def sealed(lab, at_ps, **parameters):
+    """Return when packets left, their indices less the first, and their numbers; and what is lost.
+
+    The ciphertext of each has 64 bytes.
+    """
+    batch = lab.cells(at_ps)
+    outcome = lab.carry(EspEncrypt(*CBC, **parameters), lab.setting(), batch, cuts=at_ps[1:])
+    (left,) = outcome.departures
+    seals = left.seal.tolist()
+    assert {cause for cause, *_ in outcome.lost} <= {"expired"}
+    numbered = [(index_in(seal) - 256, number_in(seal)) for seal in seals]
+    return dict(zip(left.at_ps.tolist(), numbered, strict=True)), [
+        item for *_, item in outcome.lost
+    ]
+
+
+@pytest.mark.parametrize(
+    "after", [Lifetime(3, "packet"), Lifetime(192, "byte"), Lifetime(129, "byte")]
+)
+def test_esp_uses_the_successor_that_was_negotiated_meanwhile(lab, after):
+    left, lost = sealed(lab, [0, 10, 20, 30, 44, 45, 50, 60], rekey=after, negotiation=25)
+    assert left == {
+        0: (0, 1),
+        10: (0, 2),
+        20: (0, 3),
+        30: (0, 4),
+        44: (0, 5),
+        45: (1, 1),
+        50: (1, 2),
+        60: (1, 3),
+    }
+    assert not lost
+
+
+def test_esp_is_rekeyed_after_a_time_with_or_without_packets(lab):
+    rekey = Lifetime(100, "time")
+    left, _ = sealed(lab, [0, 99, 119, 120, 239, 240, 599, 600], rekey=rekey, negotiation=20)
+    assert list(left.values()) == [(0, 1), (0, 2), (0, 3), (1, 1), (1, 2), (2, 1), (4, 1), (5, 1)]
+
+
+def test_esp_packets_between_the_lifetime_and_the_successor_are_lost(lab):
+    agreed = {"rekey": Lifetime(2, "packet"), "lifetime": Lifetime(3, "packet"), "negotiation": 25}
+    left, lost = sealed(lab, [0, 10, 20, 30, 34, 35, 40], **agreed)
+    assert left == {0: (0, 1), 10: (0, 2), 20: (0, 3), 35: (1, 1), 40: (1, 2)}
+    assert lost == [3, 4]
+
+
+def test_an_esp_packet_that_finds_its_association_expired_begins_an_exchange_of_keys(lab):
+    agreed = {"rekey": Lifetime(1_000, "packet"), "negotiation": 5}
+    left, lost = sealed(lab, [0, 10, 14, 15], lifetime=Lifetime(100, "byte"), **agreed)
+    assert (left, lost) == ({0: (0, 1), 15: (1, 1)}, [1, 2])
+    left, lost = sealed(lab, [0, 10, 14, 15], lifetime=Lifetime(10, "time"), **agreed)
+    assert (left, lost) == ({0: (0, 1), 15: (1, 1)}, [1, 2])
+
+
+def test_an_expired_esp_association_takes_no_smaller_packet_either(lab):
+    batch = lab.cells([0, 1, 2], size_bytes=[100, 100, 20])
+    sender = EspEncrypt(*CBC, lifetime=Lifetime(200, "byte"))  # 112 B and 32 B would fit
+    assert [item for *_, item in lab.carry(sender, lab.setting(), batch).lost] == [1, 2]
+
+
+def test_esp_has_no_index_left_for_another_successor(lab):
+    left, lost = sealed(lab, range(4_098), rekey=Lifetime(1, "packet"))
+    assert lost == [4_096, 4_097]
+    assert list(left.values())[-1] == (4_095, 1)
+
+
+@pytest.mark.parametrize(
+    ("parameters", "said"),
+    [
+        (
+            {"rekey": Lifetime(5 * 10**13, "time"), "lifetime": Lifetime(6 * 10**13, "time")},
+            "begins after 50 s and takes 15 s cannot finish .* a `lifetime` of at least 65 s",
+        ),
+        (
+            {"rekey": Lifetime(20, "packet"), "lifetime": Lifetime(19, "packet")},
+            "begins after 20 pkt cannot finish before the association expires after 19 pkt",
+        ),
+        ({}, "nothing is negotiated without `rekey`"),
+        ({"rekey": Lifetime(2**32, "packet")}, "rekey: 4_294_967_296 pkt is more than"),
+    ],
+)
+def test_an_exchange_of_keys_that_cannot_finish_is_refused(parameters, said):
+    with pytest.raises(ValueError, match=said):
+        EspEncrypt(*CBC, **parameters, negotiation=15 * 10**12)
+
+
+def test_a_time_that_just_suffices_for_an_exchange_of_keys_is_accepted(lab):
+    agreed = {"rekey": Lifetime(20, "time"), "lifetime": Lifetime(25, "time"), "negotiation": 5}
+    assert sealed(lab, [24, 25], **agreed) == ({24: (0, 1), 25: (1, 1)}, [])
+
+
+def test_esp_that_is_rekeyed_needs_an_end_that_knows_of_it():
+    rekeyed = EspEncrypt(*CBC, rekey=Lifetime(9, "packet")).form_after(VOICE)
+    assert EspDecrypt(*CBC, overlap=0).form_after(rekeyed) == VOICE
+    with pytest.raises(ValueError, match="no `overlap` says for how long"):
+        EspDecrypt(*CBC).form_after(rekeyed)

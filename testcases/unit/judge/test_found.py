@@ -174,6 +174,37 @@ def test_a_verdict_on_ndr_names_its_interval(bound, verdict) -> None:
     )
 
 
+@pytest.mark.parametrize(
+    ("ndr", "expression", "ends"),
+    [
+        ((100, 110), NDR, (100, 110)),
+        ((100, None), NDR, (100, None)),
+        ((None, 10), NDR, (None, 10)),
+        ((100, None), Operation("*", (number(3), NDR), CELL_RATE), (300, None)),
+        ((None, 10), Operation("*", (number(3), NDR), CELL_RATE), (None, 30)),
+        ((100, None), Operation("-", (number(150), NDR), CELL_RATE), (None, 50)),
+        ((None, 10), Operation("-", (number(150), NDR), CELL_RATE), (140, 150)),
+        ((100, None), Operation("-", (NDR, PDR), CELL_RATE), (-30, None)),
+    ],
+)
+def test_a_value_of_loads_has_limits(ndr, expression, ends) -> None:
+    shown = judge(statement(expression, "report"), reader(ndr)).measured
+    assert shown.limits == Bounds(*map(fraction, ends))
+
+
+def test_a_value_that_is_known_or_not_at_all_has_no_limits() -> None:
+    calls = Found("ndr", "load", CALLS, "ndr.n", whole=True)
+    for expression in (LOWER, UPPER, calls, number(3)):
+        assert judge(statement(expression, "report"), reader((100, 101))).measured.limits is None
+    assert judge(statement(NDR, "report"), reader((None, None))).measured.limits is None
+
+
+def test_items_of_a_list_are_shown_with_their_limits() -> None:
+    both = Operation("list", (NDR, PDR, UPPER))
+    shown = judge(statement(both, "report"), reader((100, None))).measured
+    assert shown.value == "[at least 100 cell/s, from 120 cell/s to 130 cell/s, no data]"
+
+
 def test_a_report_of_ndr_shows_the_load_found() -> None:
     found = judge(statement(NDR, "report"), reader())
     assert (found.verdict, found.measured.value) == (None, 100)
@@ -185,12 +216,12 @@ def test_a_report_of_ndr_shows_the_load_found() -> None:
         (
             (100, None),
             {},
-            "no load was bad up to the highest of the range: `ndr.rate` is at least 100 cell/s",
+            "no load was bad, up to the highest of the range: `ndr.rate` is at least 100 cell/s",
         ),
         (
             (None, 10),
             {},
-            "no load was good down to the lowest of the range: `ndr.rate` is below 10 cell/s",
+            "no load was good, down to the lowest of the range: `ndr.rate` is below 10 cell/s",
         ),
         ((None, None), {}, "`ndr.rate` is unknown"),
     ],
@@ -236,9 +267,14 @@ def test_a_rate_between_two_steps_was_not_tried() -> None:
 @pytest.mark.parametrize(
     ("ndr", "more", "why"),
     [
-        ((100, None), {}, "no load was bad up to the highest of the range"),
-        ((None, 10), {}, "no load was good down to the lowest of the range"),
+        ((100, None), {}, "no load was bad, up to the highest of the range"),
+        ((None, 10), {}, "no load was good, down to the lowest of the range"),
         ((1, 10), {"ended": False}, "the search ended before its bounds were close enough"),
+        (
+            (1, 10),
+            {"inversion": (Fraction(10), Fraction(20))},
+            "loss inversion: a load was bad, but a higher one was good",
+        ),
         ((None, None), {}, "no bound was found"),
     ],
 )

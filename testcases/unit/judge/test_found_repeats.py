@@ -67,3 +67,23 @@ def test_a_lower_bound_alone_decides_where_it_is_enough():
     repeats = [Repeat((100 + each, None)) for each in range(6)]
     assert judged(">=", NDR, limit(80), repeats).verdict == "pass"
     assert judged("<=", NDR, limit(80), repeats).verdict == "fail"
+
+
+def test_what_is_shown_has_the_limits_of_all_repeats():
+    repeats = [Repeat((100 + each, 105 + each)) for each in range(6)]
+    assert judged(">=", NDR, limit(80), repeats).measured.limits == (100, 110)
+    repeats[2] = Repeat((90, None))
+    assert judged(">=", NDR, limit(80), repeats).measured.limits == (90, None)
+
+
+def test_the_load_is_what_was_measured_on_either_side_of_the_comparison():
+    repeats = [Repeat((100, None))] * 3
+    for operator, one, other in ((">=", NDR, limit(80)), ("<=", limit(80), NDR)):
+        result = judged(operator, one, other, repeats)
+        assert (result.measured.value, result.comparison, result.bound.value) == (100, ">=", 80)
+
+
+def test_of_two_loads_the_difference_in_each_repeat_is_shown():
+    result = judged("<=", NDR, PDR, [Repeat((100 + each, 110), (105, 120)) for each in range(5)])
+    assert (result.measured.value, result.bound.value) == (-3, 0)
+    assert result.measured.limits == (-20, 5)

@@ -30,6 +30,7 @@ def test_one_good_load_among_bad_ones_does_not_end_it():
     assert ended.loads == [100, 90, 80, 70, 60]
     found = ended.found["ndr"]
     assert (found.lower, found.upper, found.inversion) == (70, 80, (80, 90))
+    assert (found.complete, found.regular) == (True, False)
 
 
 def test_the_highest_load_is_tried_even_if_no_step_ends_there():

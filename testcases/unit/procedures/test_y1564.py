@@ -61,6 +61,9 @@ def test_without_a_policer_too_much_passes(activated):
     document = activated("queue")
     assert failed(document) == ["policed_to_limit[policed.user]"]
     assert rates(document)["policed_to_limit[policed.user]"] == pytest.approx(25_000_000, rel=1e-3)
+    (why,) = document["why"]
+    assert why.startswith("no packet was discarded: ")
+    assert "dut.queue (0 overflow)" in why
 
 
 def test_a_policing_step_that_offers_too_little_is_not_valid(activated):

@@ -281,3 +281,46 @@ def test_a_search_that_did_nothing_is_no_error(phased, name):
                 for goal in phase["goals"]:
                     goal |= {"lower": None, "upper": None, "regular": False, "complete": False}
     assert "router" in render(stopped, {}, name)
+
+
+def depends_on_a_load(statement, lower, upper):
+    """Return a report of a value between two limits in frame/s."""
+    ends = [
+        None if end is None else {"value": str(end), "unit": "frame/s", "text": f"{end} frame/s"}
+        for end in (lower, upper)
+    ]
+    limits = {"lower": ends[0], "upper": ends[1]}
+    shown = {"measured": ends[0], "measured_limits": limits, "interval": None}
+    return statement | {"label": "frame_rate", "text": "frame_rate"} | shown
+
+
+@pytest.mark.parametrize(
+    ("ends", "cell", "words"),
+    [
+        ((39_821, 39_970), "39_821 .. 39_970", "39821 frame/s to 39970 frame/s"),
+        ((148_810, None), ">= 148_810", "at least 148810 frame/s"),
+        ((None, 1_488), "<= 1488", "at most 1488 frame/s"),
+    ],
+)
+def test_a_value_that_depends_on_a_load_is_shown_with_its_limits(phased, ends, cell, words):
+    case = phased["cases"][0]
+    (report,) = [each for each in case["statements"] if "delay.mean" in each["label"]]
+    case["statements"] = [depends_on_a_load(report, *ends)]
+    phased["cases"] = [case]
+    grid, *_ = grids([case], 110, 40)
+    assert [each.cells[0] for each in grid.columns if each.head == "frame_rate"] == [cell]
+    assert f'<property name="report frame_rate" value="{words}"/>' in render(phased, {}, "junit")
+    assert cell in render(phased, {}, "markdown").replace("\\", "")
+    lines = list(csv.reader(io.StringIO(render(phased, {}, "csv")), strict=True))
+    limits = {line[2]: line[6] for line in lines if line[3] == "limit"}
+    texts = ["" if end is None else str(end) for end in ends]
+    assert limits == {"frame_rate.lower": texts[0], "frame_rate.upper": texts[1]}
+    assert cell.replace(" .. ", " – ").replace(">= ", "≥ ").replace("<= ", "≤ ").replace(
+        "_", "\u202f"
+    ) in render(phased, {}, "html")
+
+
+def test_where_a_higher_load_was_good_the_interval_is_irregular():
+    inverted = goal(1_000_000, 2_000_000) | {"regular": False}
+    assert found_in_words(found([inverted])) == "1.0 Mbit/s to 2.0 Mbit/s, irregular"
+    assert intervals_of(goals([case(inverted)])[0])[1] == ["1 .. 2 *"]

@@ -101,6 +101,10 @@ def test_equal_values_and_none_have_no_range():
     group = [case("30%"), case("40%")]
     assert least_and_most(group[0]["statements"][0], group) == ""
     assert least_and_most(group[0]["statements"][0], group[:1]) == ""
+    known = {"lower": {"value": "9", "unit": "pkt", "text": "9 pkt"}, "upper": None}
+    open_end = statement(9, measured_limits=known)
+    mixed = [*group, case("50%", statements=[open_end])]
+    assert least_and_most(group[0]["statements"][0], mixed) == "at least 1 pkt"
     silent = [case(load, statements=[statement(0, measured=None)]) for load in ("30%", "40%")]
     assert least_and_most(silent[0]["statements"][0], silent) == ""
 

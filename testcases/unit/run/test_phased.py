@@ -242,10 +242,22 @@ def test_a_goal_that_nothing_meets_has_an_upper_bound_only(planned) -> None:
     assert (ndr["lower"], ndr["upper"]["text"]) == (None, "200_000 cell/s")
     assert (ndr["regular"], ndr["complete"]) == (False, True)
     lost = "; items were lost at dut.q (overflow)"
-    assert ndr["notes"] == [f"no load was good, down to the lowest one{lost}"]
+    assert ndr["notes"] == [f"no load was good, down to the lowest of the range{lost}"]
     verdicts = {each["label"]: each["verdict"] for each in case["statements"]}
     assert verdicts["good"] == "inconclusive"
     assert case["verdict"] == "inconclusive"
+
+
+def test_a_cause_that_is_not_the_same_in_all_repeats_says_in_which_it_is(planned) -> None:
+    why = document(phased(planned, repeat=3))["why"]
+    where = [(line.partition(": `")[0], line.partition("`")[2][:3]) for line in why]
+    assert sorted(where) == [
+        ("in repeat 1", "pdr"),
+        ("in repeat 2", "pdr"),
+        ("in repeat 3", "ndr"),
+        ("in repeat 3", "pdr"),
+        ("in repeats 1 and 2", "ndr"),
+    ]
 
 
 def test_a_goal_that_all_loads_meet_has_a_lower_bound_only(planned) -> None:
@@ -253,7 +265,9 @@ def test_a_goal_that_all_loads_meet_has_a_lower_bound_only(planned) -> None:
     case = document(phased(planned, text))
     ndr, _ = case["phases"][0]["goals"]
     assert (ndr["lower"]["text"], ndr["upper"]) == ("70_000 cell/s", None)
-    assert {each["label"]: each["verdict"] for each in case["statements"]}["good"] == "pass"
+    good = {each["label"]: each for each in case["statements"]}["good"]
+    assert good["verdict"] == "pass"
+    assert good["measured_limits"] == {"lower": ndr["lower"], "upper": None}
 
 
 def test_a_trial_that_sends_nothing_is_an_error_with_a_remedy(planned) -> None:

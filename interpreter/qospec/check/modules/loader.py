@@ -73,6 +73,19 @@ class Loader:
             unit.named = unit.path in named
         return tuple(units)
 
+    def text(self, source: Source, path: Path) -> tuple[Unit, ...]:
+        """Return a text as if it were the file `path`, behind those of its imports that are new.
+
+        These are kept, the text is not: the next one may have the same path. Raises CheckError.
+        """
+        before = set(self._units)
+        try:
+            self._units[path] = None
+            self._parse(path, source, self._place(path), None)
+            return tuple(each for each in self._units.values() if each and each.path not in before)
+        finally:
+            del self._units[path]
+
     def _named(self, file: Path, given: Path) -> None:
         try:
             if file is not given:

@@ -7,7 +7,7 @@ from dataclasses import replace
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any, Literal
 
-from qospec.catalogue.kinds import REQUIRED, Buffer, Duration
+from qospec.catalogue.kinds import REQUIRED, Buffer, Duration, Lifetime
 from qospec.check.evaluate import mixes
 from qospec.check.evaluate.context import CheckError, all_of, error
 from qospec.check.evaluate.dimensions import BASE_UNITS, NUMBER, named, with_unit, written_in
@@ -26,10 +26,21 @@ from qospec.check.evaluate.values import (
 from qospec.check.records import layers
 from qospec.check.records.addresses import address
 from qospec.check.records.curves import curve
+from qospec.check.records.keys import key
 from qospec.diagnostics import did_you_mean, respelling
 from qospec.protocol.atm import CELL_BYTES, CELL_PAYLOAD_BYTES
 from qospec.source import Span
-from qospec.units import CELL_RATE, CELLS, DATA, PACKETS, RATE, Dimension, number_text
+from qospec.units import (
+    CELL_RATE,
+    CELLS,
+    DATA,
+    PACKETS,
+    PS_PER_S,
+    RATE,
+    TIME,
+    Dimension,
+    number_text,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -52,6 +63,13 @@ BUFFERS: dict[Dimension, tuple[Literal["cell", "packet", "byte"], int]] = {
     DATA: ("byte", 8),
 }
 """By dimension of a limit: what it counts, and how many base units that is."""
+
+LIFETIMES: dict[Dimension, tuple[Literal["packet", "byte", "time"], Fraction]] = {
+    PACKETS: ("packet", Fraction(1)),
+    DATA: ("byte", Fraction(8)),
+    TIME: ("time", Fraction(1, PS_PER_S)),
+}
+"""By dimension of a lifetime: the same."""
 
 BITS_OF_A_CELL = {
     "": f"{CELL_BYTES} B/cell @cell",
@@ -81,15 +99,15 @@ def convert(value: Value, parameter: Parameter, kind: Kind, span: Span) -> Any:
         return _map(value, parameter, kind, span)
     if domain.name in TIMED:
         return TIMED[domain.name](value, parameter, kind, span)
-    if domain.name in ("choice", "buffer"):
-        chosen = _choice if domain.name == "choice" else _buffer
-        return chosen(value, name, domain, span)
+    if domain.name in BOUNDED:
+        return BOUNDED[domain.name](value, name, domain, span)
     others = {
         "truth": _truth,
         "names": _names,
         "load": mixes.load,
         "size mix": mixes.size_mix,
         "address": address,
+        "key": key,
         "width": _width,
     }
     return others[domain.name](value, name, span)
@@ -332,3 +350,27 @@ def _buffer(value: Value, name: str, domain: Domain, span: Span) -> Buffer | Non
         raise error("E0206", f"`{name}` must be a whole number of {unit}s, found {shown}", span)
     _bounds(amount, name, domain, span)
     return Buffer(int(amount), unit)
+
+
+def _lifetime(value: Value, name: str, domain: Domain, span: Span) -> Lifetime | None:
+    expected = "a number of packets, a size or a time"
+    if not isinstance(value, Amount):
+        raise _wrong_type(name, expected, value.what, span)
+    if value.dimension not in LIFETIMES:
+        raise error(
+            "E0202",
+            f"`{name}` is {expected}, not {named(value.dimension)}",
+            span,
+            help="write `10_000 pkt`, `1 GB` or `60 s`",
+        )
+    if value.value is None:
+        return None
+    unit, size = LIFETIMES[value.dimension]
+    counted = replace(domain, name={"packet": "packets", "byte": "data"}.get(unit, unit))
+    amount = _whole(value.value / size, name, counted, span)
+    _bounds(amount, name, counted, span)
+    return Lifetime(amount, unit)
+
+
+BOUNDED = {"choice": _choice, "buffer": _buffer, "lifetime": _lifetime}
+"""Per domain with bounds or choices of its own: the conversion."""

@@ -9,7 +9,7 @@ from dataclasses import replace
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
-from qospec.catalogue.kinds import REQUIRED, Buffer, Duration, Load, SizeMix
+from qospec.catalogue.kinds import REQUIRED, Buffer, Duration, Lifetime, Load, SizeMix
 from qospec.check.evaluate.context import CheckError, error
 from qospec.check.evaluate.dimensions import ANY_LAYER, NUMBER, TYPES, named
 from qospec.check.evaluate.scope import Binding, Scope, known_binding
@@ -385,6 +385,7 @@ PLACEHOLDERS: dict[str, Any] = {
     "truth": False,
     "times": (1,),
     "buffer": Buffer(1, "cell"),
+    "lifetime": Lifetime(1, "packet"),
     "load": Load(Fraction(1), ""),
     "duration": Duration(1),
     "size mix": SizeMix(((64, 1),), "ip"),

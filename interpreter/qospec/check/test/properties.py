@@ -1,55 +1,61 @@
-"""`property name { forall … expect … }`: what holds for all values drawn.
-
-Streams of cells can be drawn too; `FUNCTIONS` lists the functions that take them.
-"""
+"""`property name { forall … expect … }`: what holds for all values drawn."""
 
 from __future__ import annotations
 
-from dataclasses import field
-from typing import TYPE_CHECKING, ClassVar
+from collections.abc import Callable
+from dataclasses import replace
+from fractions import Fraction
+from typing import TYPE_CHECKING, Any, TypeGuard
 
 from qospec.check.evaluate import literals
 from qospec.check.evaluate.clauses import refuse_clauses
-from qospec.check.evaluate.context import CheckError, error
-from qospec.check.evaluate.dimensions import NUMBER, TYPES, named
+from qospec.check.evaluate.context import CheckError, LimitReached, error
+from qospec.check.evaluate.criteria import condition
+from qospec.check.evaluate.dimensions import TYPES, named
 from qospec.check.evaluate.loops import misplaced
 from qospec.check.evaluate.scope import Binding, Scope, known_binding
+from qospec.check.evaluate.streams import FUNCTIONS, Arrivals, Function
 from qospec.check.evaluate.values import POISON, Amount, Boolean, List, Poison, Value
 from qospec.check.records.parameters import let_value
 from qospec.check.test import tautologies
-from qospec.dataclass import dataclass
-from qospec.diagnostics import did_you_mean
-from qospec.model.expression import Constant, Counted, Found, Operation
-from qospec.model.suite import Property
+from qospec.check.test.sweeps import shell_safe, text_of_value
+from qospec.diagnostics import Diagnostic, did_you_mean
+from qospec.model.expression import Constant, Counted, Evaluated, Found, Operation
+from qospec.model.suite import (
+    Asserted,
+    Case,
+    Drawn,
+    Examined,
+    Network,
+    Property,
+    Run,
+    Statement,
+)
 from qospec.syntax import ast
-from qospec.units import CELL_RATE, CELLS, TIME
+from qospec.units import WHOLE
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
+    from qospec.check.evaluate.context import Context
     from qospec.check.evaluate.evaluator import Evaluator
     from qospec.check.evaluate.scope import Scope
     from qospec.model.expression import Expression
-    from qospec.source import Span
+    from qospec.model.suite import Draw, DrawnValue, Functions
     from qospec.syntax import ast
-    from qospec.units import Dimension
 
 HERE = "a property"
+LONGEST_CHOICE = 24
+"""Of what is drawn from a list, in the name of a case."""
 
 
 def checked(node: ast.Property, home: Scope, evaluator: Evaluator) -> Property | None:
     """Return a property; None after a mistake in it, which is reported."""
     context = evaluator.context
     before = context.mistakes
-    scope = _scope(node, home)
+    scope = _declared(node, home, evaluator)
     for statement in node.body.statements:
-        if isinstance(statement, ast.ForAll):
-            value = _guarded(statement, scope, evaluator)
-            scope.declare(known_binding(statement.name, "a drawn value", value), context)
-        elif isinstance(statement, ast.Let):
-            scope.declare(_let(statement, scope, evaluator), context)
-    for statement in node.body.statements:
-        if isinstance(statement, ast.Criterion) and statement.kind == "expect":
+        if isinstance(statement, ast.ForAll) and statement.where is not None:
+            _depends_on_draws(statement.where, scope, evaluator)
+        elif isinstance(statement, ast.Criterion) and statement.kind == "expect":
             _expected(statement, scope, evaluator)
         elif not isinstance(statement, ast.ForAll | ast.Let):
             context.report(misplaced(statement, HERE))
@@ -62,15 +68,223 @@ def checked(node: ast.Property, home: Scope, evaluator: Evaluator) -> Property |
         if not any(isinstance(each, kind) for each in node.body.statements):
             message = f"the property `{node.name.text}` {missing}"
             context.report(error("E0516", message, node.name.span, help=help_text))
-    return None if context.mistakes > before else Property(node.name.text, node.doc, node.span)
+    if context.mistakes > before:
+        return None
+    examiner = _Examiner(node, home, evaluator)
+    cases = _cases(node, examiner, context)
+    if context.mistakes > before:
+        return None
+    return Property(node.name.text, node.doc, node.span, examiner, cases)
 
 
-def _scope(node: ast.Property, home: Scope) -> Scope:
-    """Return the names of a property: functions, unless the file declares such a name."""
+def _declared(node: ast.Property, home: Scope, evaluator: Evaluator) -> Scope:
+    """Return the names of a property, those that are drawn with unknown values."""
+    scope = _scope(node, home, {})
+    for statement in node.body.statements:
+        if isinstance(statement, ast.ForAll):
+            value = _guarded(statement, scope, evaluator)
+            drawn = known_binding(statement.name, "a drawn value", value)
+            scope.declare(drawn, evaluator.context)
+        elif isinstance(statement, ast.Let):
+            scope.declare(_let(statement, scope, evaluator), evaluator.context)
+    return scope
+
+
+class _EndlessError(Exception):
+    """A `forall` draws from no list."""
+
+
+class _Chooser:
+    """Chooses from lists, one combination after another: the last list turns fastest."""
+
+    def __init__(self) -> None:
+        self._chosen: list[int] = []
+        self._sizes: list[int] = []
+
+    def __call__(self, drawn: Drawn) -> int:
+        """Return the number of a choice; raises _EndlessError."""
+        if not drawn.choices:
+            raise _EndlessError
+        place = len(self._sizes)
+        self._sizes.append(len(drawn.choices))
+        self._chosen += [0] * (place == len(self._chosen))
+        return self._chosen[place]
+
+    def advance(self) -> bool:
+        """Go on to the next combination; return whether there is one."""
+        sizes, self._sizes = self._sizes, []
+        del self._chosen[len(sizes) :]
+        while self._chosen and self._chosen[-1] + 1 == sizes[len(self._chosen) - 1]:
+            self._chosen.pop()
+        if self._chosen:
+            self._chosen[-1] += 1
+        return bool(self._chosen)
+
+
+def _cases(node: ast.Property, examine: _Examiner, context: Context) -> tuple[Case, ...] | None:
+    """Return a case for each combination of values; None if there is no end to them."""
+    chooser, made = _Chooser(), dict[str, Case]()
+    try:
+        while True:
+            found = examine(chooser, {})
+            if isinstance(found, Diagnostic):
+                context.report(CheckError(found))
+                return None
+            if found.refused is None:
+                case = _case(node, examine, found)
+                made[case.name] = case
+            if len(made) > context.limits.cases:
+                return None
+            if not chooser.advance():
+                return tuple(made.values())
+    except _EndlessError:
+        return None
+
+
+def _case(node: ast.Property, examine: _Examiner, found: Examined) -> Case:
+    """Return the case of a property for values of lists."""
+    values = iter([value for _, value in found.drawn])
+    parameters = tuple(
+        (drawn.name, _short(drawn, value)) for drawn, value in found.drawn if len(drawn.choices) > 1
+    )
+    named = ",".join(f"{name}={text}" for name, text in parameters)
+    chosen = tuple(values)
+
+    def examined(functions: Functions) -> Examined | Diagnostic:
+        left = iter(chosen)
+        return examine(lambda _: next(left), functions)
+
+    statements = tuple(
+        Statement("expect", label_of(each), text_of(each), Evaluated(text_of(each)), span)
+        for each in node.body.statements
+        if isinstance(each, ast.Criterion)
+        for span in [each.condition.span]
+    )
+    name = f"{node.name.text}:{named}" if named else node.name.text
+    run, networks = Run(0, 0, 1), {"": Network("", (), (), ())}
+    return Case(name, parameters, networks, (), run, statements, examine=examined)
+
+
+def _short(drawn: Drawn, value: DrawnValue) -> str:
+    """Return a choice as names of cases have it: its number where its text is long or repeated."""
+    assert isinstance(value, int)  # noqa: S101 -- of a choice
+    text = shell_safe(drawn.choices[value])
+    alike = [shell_safe(each) for each in drawn.choices].count(text) > 1
+    plain = "(" not in drawn.choices[value] and len(text) <= LONGEST_CHOICE
+    return text if plain and not alike else str(value + 1)
+
+
+class _Examiner:
+    """Evaluates a property for values: the `model.suite.Examiner` of the property."""
+
+    def __init__(self, node: ast.Property, home: Scope, evaluator: Evaluator) -> None:
+        self._node = node
+        self._home = home
+        self._evaluator = evaluator
+        self._context = evaluator.context
+
+    def __call__(self, draw: Draw, functions: Functions, /) -> Examined | Diagnostic:
+        """Return what the property is for values, or the first mistake in it."""
+        with self._context.apart() as problems:
+            try:
+                made = self._examined(draw, functions)
+                if not problems.errors:
+                    return made
+            except CheckError as mistake:
+                self._context.report(mistake)
+            except (LimitReached, _PoisonError):
+                pass
+        return problems.errors[0]
+
+    def _examined(self, draw: Draw, functions: Functions) -> Examined:
+        evaluator, statements = self._evaluator, self._node.body.statements
+        scope = _scope(self._node, self._home, functions)
+        drawn: list[tuple[Drawn, DrawnValue]] = []
+        for statement in statements:
+            if isinstance(statement, ast.Let):
+                scope.declare(_let(statement, scope, evaluator), self._context)
+            if not isinstance(statement, ast.ForAll):
+                continue
+            what, value_of = _to_draw(statement, scope, evaluator)
+            chosen = draw(what)
+            drawn.append((what, chosen))
+            made = known_binding(statement.name, "a drawn value", value_of(chosen, functions))
+            scope.declare(made, self._context)
+            where = statement.where
+            if where is not None and evaluator.truth(where, scope) is False:
+                return Examined(tuple(drawn), where.span, ())
+        asserted = (
+            _asserted(each, scope, evaluator)
+            for each in statements
+            if isinstance(each, ast.Criterion)
+        )
+        return Examined(tuple(drawn), None, tuple(each for each in asserted if each is not None))
+
+
+def _asserted(node: ast.Criterion, scope: Scope, evaluator: Evaluator) -> Asserted | None:
+    """Return an `expect` for known values; None after a mistake, or if it needs functions."""
+    found = condition(node.condition, scope, evaluator)
+    if found is None:
+        return None
+    return Asserted(label_of(node), text_of(node), found, node.condition.span)
+
+
+def label_of(node: ast.Criterion) -> str:
+    """Return what a criterion is called: the author's label, or its condition."""
+    return node.label.text if node.label else text_of(node)
+
+
+def text_of(node: ast.Criterion) -> str:
+    """Return the condition of a criterion as written, on one line."""
+    return " ".join(node.condition.span.text.split())
+
+
+ValueOf = Callable[[Any, "Functions"], Value]
+"""Returns a drawn value as one of the language, given what carries out functions."""
+
+
+def _to_draw(node: ast.ForAll, scope: Scope, evaluator: Evaluator) -> tuple[Drawn, ValueOf]:
+    """Return what a `forall` draws, and what makes a value of it; raises CheckError."""
+    name, span = node.name.text, node.values.span
+    if _is_continuous(node.values):
+        low, high, whole = _ends(node, node.values, scope, evaluator)
+        assert low.value is not None and high.value is not None  # noqa: PT018, S101 -- drawn before
+        counts = node.annotation is not None and TYPES[node.annotation.text] in WHOLE
+        counts &= node.annotation is None or node.annotation.text != "Ratio"
+        between = Drawn(
+            name,
+            span,
+            low=low.value,
+            high=high.value,
+            dimension=whole.dimension,
+            layer=whole.layer,
+            whole=counts or (whole.dimension in WHOLE and not whole.dimension.is_ratio),
+        )
+        return between, lambda value, _: Amount(Fraction(value), whole.dimension, whole.layer)
+    values = evaluator.plain(node.values, scope)
+    if isinstance(values, Poison):
+        raise _PoisonError
+    if isinstance(values, Arrivals):
+        cells = Drawn(name, span, most_cells=values.most)
+        return cells, lambda value, functions: Arrivals(functions["cells"](value))
+    assert isinstance(values, List)  # noqa: S101 -- checked before
+    items = node.values.items if isinstance(node.values, ast.ListLiteral) else ()
+    texts = tuple(" ".join(each.span.text.split()) for each in items) or tuple(
+        map(text_of_value, values.items)
+    )
+    return Drawn(name, span, choices=texts), lambda value, _: values.items[value]
+
+
+def _scope(node: ast.Property, home: Scope, functions: Functions) -> Scope:
+    """Return the names of a property: functions, unless the file declares such a name.
+
+    `functions` carry them out; without, their results are unknown.
+    """
     scope = Scope(home)
     for name, function in FUNCTIONS.items():
         if home.find(name) is None:
-            scope.names[name] = _function(name, function, node)
+            run = functions.get(name)
+            scope.names[name] = _function(name, replace(function, run=run), node)
     return Scope(scope)
 
 
@@ -84,17 +298,28 @@ def _let(node: ast.Let, scope: Scope, evaluator: Evaluator) -> Binding:
     )
 
 
+def _is_continuous(values: ast.Expression) -> TypeGuard[ast.Range]:
+    """Return whether any number between two may be drawn; with a step it is a list."""
+    return isinstance(values, ast.Range) and values.step is None
+
+
 def _guarded(node: ast.ForAll, scope: Scope, evaluator: Evaluator) -> Value:
     try:
         return _drawn(node, scope, evaluator)
+    except _PoisonError:
+        pass
     except CheckError as mistake:
         evaluator.context.report(mistake)
-        return POISON
+    return POISON
+
+
+class _PoisonError(Exception):
+    """A part of a value is unknown, after a mistake that was reported."""
 
 
 def _drawn(node: ast.ForAll, scope: Scope, evaluator: Evaluator) -> Value:
     """Return the placeholder for all values that may be drawn; raises CheckError."""
-    if isinstance(node.values, ast.Range):
+    if _is_continuous(node.values):
         return _between(node, node.values, scope, evaluator)
     values = evaluator.plain(node.values, scope)
     if isinstance(values, Arrivals | Poison):
@@ -108,7 +333,15 @@ def _drawn(node: ast.ForAll, scope: Scope, evaluator: Evaluator) -> Value:
         return values
     if isinstance(values, List) and values.items:
         first = values.items[0]
-        _typed(node, first)
+        for each in values.items:
+            _typed(node, each)
+            if type(each) is not type(first):
+                raise error(
+                    "E0203",
+                    f"a list of {first.what} and {each.what}",
+                    node.values.span,
+                    help="draw from values of one kind",
+                )
         if isinstance(first, Amount):
             return Amount(None, first.dimension, first.layer)
         return Boolean(None) if isinstance(first, Boolean) else first
@@ -121,16 +354,24 @@ def _drawn(node: ast.ForAll, scope: Scope, evaluator: Evaluator) -> Value:
 
 
 def _between(node: ast.ForAll, values: ast.Range, scope: Scope, evaluator: Evaluator) -> Value:
-    ends = [evaluator.plain(each, scope) for each in (values.first, values.last)]
-    first, last = ends
-    if isinstance(first, Poison) or isinstance(last, Poison):
-        return POISON
-    for end, place in zip(ends, (values.first, values.last), strict=True):
+    *_, whole = _ends(node, values, scope, evaluator)
+    return Amount(None, whole.dimension, whole.layer)
+
+
+def _ends(
+    node: ast.ForAll, values: ast.Range, scope: Scope, evaluator: Evaluator
+) -> tuple[Amount, Amount, Amount]:
+    """Return the ends of a range, and that of them with the dimension; raises CheckError."""
+    ends: list[Amount] = []
+    for place in (values.first, values.last):
+        end = evaluator.plain(place, scope)
+        if isinstance(end, Poison):
+            raise _PoisonError
         if not isinstance(end, Amount):
             raise error("E0204", f"expected a number, found {end.what}", place.span)
         _typed(node, end)
-    assert isinstance(first, Amount)  # noqa: S101
-    assert isinstance(last, Amount)  # noqa: S101
+        ends.append(end)
+    first, last = ends
     if first.dimension != last.dimension and 0 not in (first.value, last.value):
         raise error(
             "E0203",
@@ -145,8 +386,7 @@ def _between(node: ast.ForAll, values: ast.Range, scope: Scope, evaluator: Evalu
             values.span,
             help=literals.ascending(values, first, last),
         )
-    whole = last if first.value == 0 else first
-    return Amount(None, whole.dimension, whole.layer)
+    return first, last, last if first.value == 0 else first
 
 
 def _typed(node: ast.ForAll, value: Value) -> None:
@@ -194,140 +434,24 @@ def _expected(node: ast.Criterion, scope: Scope, evaluator: Evaluator) -> None:
         refuse_clauses(node, "a property", "holds for all values")
     except CheckError as mistake:
         evaluator.context.report(mistake)
-    before = evaluator.context.mistakes
-    known = evaluator.truth(node.condition, scope)
-    if evaluator.context.mistakes == before and known is None:
+    if _depends_on_draws(node.condition, scope, evaluator):
         why = tautologies.reason(_opened(node.condition, scope, evaluator))
         if why and why != tautologies.SAME:
             example = "conforms(passed, pcr = rate, cdvt = tau)"
             evaluator.context.report(tautologies.never_fails("expect", why, node.span, example))
-    same = isinstance(node.condition, ast.Compare) and node.condition.left == node.condition.right
-    if evaluator.context.mistakes == before and (same or known is not None):
-        evaluator.context.report(
-            error(
-                "E0516",
-                "this does not depend on what is drawn"
-                + (": both sides are the same" if same else ""),
-                node.condition.span,
-                help="expect something of a value that `forall` draws",
-            )
-        )
 
 
-MAX_CELLS = 1_000_000
-
-
-@dataclass(frozen=True)
-class Arrivals(Value):
-    """The times of cells, drawn or derived from others."""
-
-    what: ClassVar[str] = "a stream of cells"
-
-
-@dataclass(frozen=True)
-class Function(Value):
-    """A function: its parameters, by name and in order, and its result.
-
-    A parameter is a dimension, or None for a stream of cells. Those of `optional` may be left out.
-    """
-
-    what: ClassVar[str] = "a function"
-    name: str
-    summary: str
-    parameters: Mapping[str, Dimension | None] = field(compare=False)
-    gives: Value
-    optional: frozenset[str] = frozenset()
-
-    def call(self, call: ast.Call, scope: Scope, evaluator: Evaluator) -> Value:
-        """Return its result, once its arguments have been checked; raises CheckError."""
-        given: dict[str, Span] = {}
-        free = list(self.parameters)
-        for argument in call.arguments:
-            name = argument.name.text if argument.name else next(iter(free), "")
-            if name not in self.parameters:
-                raise self._unknown(argument)
-            if name in given:
-                raise error(
-                    "E0114",
-                    f"`{name}` is given twice",
-                    argument.span,
-                    secondary=(given[name], "given here already"),
-                )
-            given[name] = argument.span
-            free.remove(name)
-            self._fits(name, argument.value, evaluator.plain(argument.value, scope))
-        missing = [name for name in free if name not in self.optional]
-        if missing:
-            raise error(
-                "E0105",
-                f"`{self.name}` needs `{missing[0]}`",
-                call.span,
-                help=f"add `{missing[0]} = …`",
-            )
-        return self.gives
-
-    def _unknown(self, argument: ast.Argument) -> Exception:
-        listed = " ".join(self.parameters)
-        name = argument.name.text if argument.name else ""
-        near = did_you_mean(name, self.parameters)
-        message = (
-            f"`{self.name}` has no parameter `{name}`" if name else f"too many for `{self.name}`"
-        )
-        return error(
-            "E0104" if name else "E0114",
-            message,
-            argument.span,
-            note=f"parameters of {self.name}: {listed}",
-            near=near,
-        )
-
-    def _fits(self, name: str, node: ast.Expression, value: Value) -> None:
-        expected = self.parameters[name]
-        if isinstance(value, Poison) or (expected is None and isinstance(value, Arrivals)):
-            return
-        if expected is None:
-            raise error(
-                "E0204",
-                f"`{self.name}` takes a stream of cells, not {value.what}",
-                node.span,
-                help="draw one: `forall arrivals in cells(at_most = 100)`",
-            )
-        if not isinstance(value, Amount):
-            raise error("E0204", f"`{name}` is {named(expected)}, not {value.what}", node.span)
-        if value.dimension != expected and value.value != 0:
-            raise error(
-                "E0202", f"`{name}` is {named(expected)}, not {named(value.dimension)}", node.span
-            )
-        if value.value is not None and value.value < 0:
-            raise error("E0205", f"`{name}` must be at least 0", node.span)
-        known = value.value
-        counts = known is None or (known.denominator == 1 and 0 < known <= MAX_CELLS)
-        if name == "at_most" and not counts:
-            limit = f"a whole number from 1 to {MAX_CELLS:_}"
-            raise error("E0205", f"`at_most` is {limit}", node.span)
-
-
-CONTRACT = {"arrivals": None, "pcr": CELL_RATE, "cdvt": TIME}
-
-FUNCTIONS = {
-    each.name: each
-    for each in (
-        Function("cells", "Draws times of cells.", {"at_most": NUMBER}, Arrivals()),
-        Function(
-            "police",
-            "Gives the cells that a policer of this contract passes.",
-            CONTRACT,
-            Arrivals(),
-            frozenset(["cdvt"]),
-        ),
-        Function(
-            "conforms",
-            "Asks whether all cells conform to this contract.",
-            CONTRACT,
-            Boolean(None),
-            frozenset(["cdvt"]),
-        ),
-        Function("count", "Counts cells.", {"arrivals": None}, Amount(None, CELLS)),
-    )
-}
-"""The functions of properties, by name."""
+def _depends_on_draws(node: ast.Expression, scope: Scope, evaluator: Evaluator) -> bool:
+    """Return whether a condition may be true or false; else report it."""
+    before = evaluator.context.mistakes
+    known = evaluator.truth(node, scope)
+    if evaluator.context.mistakes > before:
+        return False
+    same = isinstance(node, ast.Compare) and node.left == node.right
+    if not same and known is None:
+        return True
+    message = "this does not depend on what is drawn"
+    message += ": both sides are the same" if same else ""
+    help_text = "expect something of a value that `forall` draws"
+    evaluator.context.report(error("E0516", message, node.span, help=help_text))
+    return False

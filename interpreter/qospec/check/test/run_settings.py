@@ -36,6 +36,8 @@ class RunFields:
     """Whether flows may ask for more than a line carries."""
     common_draws: bool
     """Whether all cases of the test draw the same random numbers."""
+    payload: bool
+    """Whether the bytes of items are made, encrypted, decrypted and compared."""
 
 
 RUN = Kind(
@@ -50,13 +52,16 @@ RUN = Kind(
         "repeat": Parameter("repeat", Domain("integer", 1, MAX_REPEATS), 1),
         "overload": Parameter("overload", Domain("truth"), default=False),
         "common_draws": Parameter("common_draws", Domain("truth"), default=False),
+        "payload": Parameter("payload", Domain("truth"), default=False),
     },
     build=RunFields,
 )
 """`run` has fields like any kind, and is checked like one."""
 
 
-PHASED = replace(RUN, parameters={name: RUN.parameters[name] for name in ("warmup", "repeat")})
+PHASED = replace(
+    RUN, parameters={name: RUN.parameters[name] for name in ("warmup", "repeat", "payload")}
+)
 """Of a test with searches or points: these have the rest."""
 
 
@@ -112,6 +117,7 @@ def run_of(names: CaseScope, evaluator: Evaluator) -> Run | None:
         given["repeat"],
         given.get("overload", False),
         given.get("common_draws", False),
+        given.get("payload", False),
     )
 
 
@@ -136,7 +142,13 @@ def _without_fields_of_phases(body: ast.Body, names: CaseScope, evaluator: Evalu
 
 
 def _phased(given: dict[str, Any]) -> Run:
-    return Run(int(given.get("warmup", 0)), 0, given.get("repeat", 1), overload=True)
+    return Run(
+        int(given.get("warmup", 0)),
+        0,
+        given.get("repeat", 1),
+        overload=True,
+        payload=given.get("payload", False),
+    )
 
 
 def skip_reason(names: CaseScope, evaluator: Evaluator) -> str:

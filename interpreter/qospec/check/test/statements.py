@@ -117,6 +117,7 @@ class Statements:
         expression = condition(node.condition, scope, self._evaluator)
         self._decided(node.condition, expression, node.kind)
         self._verify_pairs(node.condition, expression)
+        self._verify_payload(node.condition, expression)
         confidence = confidence_of(node, expression, scope, self._evaluator)
         if confidence is not None:
             self._verify_repeats(node, expression)
@@ -192,6 +193,18 @@ class Statements:
             help="give these points the same `repeat`",
         )
 
+    def _verify_payload(self, node: ast.Expression, expression: Expression | None) -> None:
+        """Refuse what is measured of bytes where a test makes none."""
+        for leaf in measurements(expression) if expression is not None else ():
+            run = self._runs.get(leaf.network, self._run)
+            if "payload" in leaf.needs and run is not None and not run.payload:
+                raise error(
+                    "E0524",
+                    f"`{leaf.text}` compares bytes, and this test makes none",
+                    node.span,
+                    help="add `payload = true` to `run`: times and losses stay as they are",
+                )
+
     def _report(self, node: ast.Report, scope: Scope, subscript: str) -> None:
         when = when_of(node, scope, self._evaluator)
         items: Sequence[ast.Expression] = (node.value,)
@@ -212,6 +225,7 @@ class Statements:
                 expression = reported(item, scope, self._evaluator)
                 self._decided(item, expression, "report")
                 self._verify_pairs(item, expression)
+                self._verify_payload(item, expression)
                 run = self._run_of(expression)
                 every_ps = every_of(node, expression, run, scope, self._evaluator)
             except CheckError as mistake:

@@ -100,7 +100,7 @@ def _values(node: ast.Expression, scope: Scope, evaluator: Evaluator) -> list[tu
                 node.span,
                 help="write `in [first, second]` or `in first .. last step width`",
             )
-        values = [(item, _text(item)) for item in series.items]
+        values = [(item, text_of_value(item)) for item in series.items]
     if not values:
         raise error("E0506", "this sweep has no values", node.span, help="add a value")
     return values
@@ -112,7 +112,8 @@ def _item(node: ast.Expression, scope: Scope, evaluator: Evaluator) -> Value:
     return evaluator.plain(node, scope)
 
 
-def _text(value: Value) -> str:
+def text_of_value(value: Value) -> str:
+    """Return a value of a range as it would be written."""
     if isinstance(value, Amount):
         if value.text or value.value is None:
             return value.text

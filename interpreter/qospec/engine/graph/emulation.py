@@ -217,7 +217,8 @@ class _Network:
         sinks = self._sinks(experiment, ports)
         for number, (into, out_of) in enumerate(zip(ports, sinks, strict=True)):
             passages = recorder.passages.of(number, len(out_of))
-            self.runtimes[number].connect(tuple(map(tuple, into)), tuple(out_of), passages)
+            watched = recorder.watched(number)
+            self.runtimes[number].connect(tuple(map(tuple, into)), tuple(out_of), passages, watched)
         self.parts = self._parts(experiment, answering)
 
     def _sinks(self, experiment: Experiment, ports: list[list[list[Link]]]) -> list[list[Sink]]:

@@ -12,6 +12,7 @@ from qospec.engine.items.totals import CAME, CONSUMED, GREW, LEFT, LOST, MADE
 
 if TYPE_CHECKING:
     from qospec.engine.element import Process, Step
+    from qospec.engine.experiment import Tap
     from qospec.engine.items.batch import Batch
     from qospec.engine.measure.observation import Recorder
     from qospec.engine.measure.passages import Passage
@@ -141,6 +142,7 @@ class NodeRuntime:
         "_process",
         "_recorder",
         "_stamps",
+        "_watched",
         "entries",
         "horizon_ps",
         "inserts",
@@ -167,6 +169,7 @@ class NodeRuntime:
         self._recorder = recorder
         self._stamps = stamps
         self._passages: tuple[Passage | None, ...] = ()
+        self._watched: tuple[Tap, ...] = ()
         self.is_seen = stamps
         self.inserts = inserts
         self.ports: tuple[tuple[Link, ...], ...] = ()
@@ -180,13 +183,15 @@ class NodeRuntime:
         ports: tuple[tuple[Link, ...], ...],
         sinks: tuple[Sink, ...],
         passages: tuple[Passage | None, ...] = (),
+        watched: tuple[Tap, ...] = (),
     ) -> None:
-        """Connect the links to each input, the sinks of each output, and what counts there."""
+        """Connect the links to each input, the sinks of each output, and what looks there."""
         self.ports = ports
         self.sinks = sinks
         self._links = tuple(link for port in ports for link in port)
         self._passages = passages
-        self.is_seen = self._stamps or bool(passages)
+        self._watched = watched
+        self.is_seen = self._stamps or bool(passages) or bool(watched)
 
     def advance(self, cap_ps: int = FOREVER_PS) -> bool:
         """Advance to the lowest watermark of all links, or `cap_ps`; return whether it is later."""
@@ -215,6 +220,9 @@ class NodeRuntime:
         passage = self._passages[output] if self._passages else None
         if passage is not None:
             passage.add(batch)
+        for tap in self._watched:
+            if tap.output == output:
+                self._recorder.passed(tap.place, batch)
 
     def _forward(self, arrivals: tuple[Batch, ...], step: Step) -> None:
         totals, entries = self._recorder.totals, self.entries

@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 
     from qospec.engine.arrays import Indices, Times, Truths, Whole
     from qospec.engine.element import Loss
-    from qospec.engine.experiment import Experiment, MeasurementSpec
+    from qospec.engine.experiment import Experiment, MeasurementSpec, Tap
     from qospec.engine.items.batch import Batch
     from qospec.engine.measure.observer import Observer
     from qospec.engine.measure.occupancy import Occupancy
@@ -67,6 +67,7 @@ class Observation(NamedTuple):
         passages: What passed the places inside that statements use.
         outages: The times without arrivals that statements use; None if none were recorded.
         calls: The calls that statements use; None if none were recorded.
+        errored: (n,) Those of `sent` that arrived with other bytes; None if no bytes were made.
         drawn: Whether anything was drawn at random; if not, the trial is the same at any seed.
     """
 
@@ -92,6 +93,7 @@ class Observation(NamedTuple):
     passages: Passages | None = None
     outages: OutageRecorder | None = None
     calls: Calls | None = None
+    errored: Whole | None = None
     drawn: bool = True
 
     @property
@@ -138,6 +140,7 @@ class Observation(NamedTuple):
             shares=shares,
             outages=None if self.outages is None else self.outages.of(first, stop),
             calls=None if self.calls is None else self.calls.of(first, stop),
+            errored=None if self.errored is None else int(self.errored[part].sum()),
         )
 
     def _recorded(self, first: int, stop: int, shares: tuple[int, ...]) -> frozenset[str]:
@@ -192,7 +195,7 @@ class Recorder:
         self._variations = Variations(experiment, rows)
         self._series = Series(self._measurement, self._volumes.framing)
         self.occupancies = Occupancies(self._measurement)
-        self.passages = Passages(experiment, observer)
+        self.passages = Passages(experiment)
         self._outages = OutageRecorder(experiment)
         self._calls = Calls(experiment)
         for source in experiment.sources:
@@ -303,6 +306,16 @@ class Recorder:
             cell_delay_variation.follow(
                 batch.at_ps, batch.connection.view(np.uint32), self._one_point_variation[point]
             )
+
+    def watched(self, node: int) -> tuple[Tap, ...]:
+        """Return the places at outputs of a node at which an observer sees what passes."""
+        taps = () if self._observer is None else self._observer.taps
+        return tuple(tap for tap in taps if tap.node == node)
+
+    def passed(self, place: str, batch: Batch) -> None:
+        """Show what passes a place to the observer that watches it."""
+        assert self._observer is not None  # noqa: S101 -- see `watched`
+        self._observer.passed(place, batch)
 
     def lost(self, path: str, loss: Loss) -> None:
         """Count cells that were lost in the element at `path`, or in the queue that it serves."""

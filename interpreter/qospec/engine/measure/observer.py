@@ -8,6 +8,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Protocol
 
 if TYPE_CHECKING:
+    from qospec.engine.experiment import Tap
     from qospec.engine.items.batch import Batch
 
 
@@ -15,16 +16,16 @@ class Observer(Protocol):
     """Follows items. Batches are valid only during a call: their times may be written over.
 
     Attributes:
-        place: The name of the place at which it sees items, one of the measurement's taps.
+        taps: The places at which it sees items pass, each at one output.
     """
 
-    place: str
+    taps: tuple[Tap, ...]
 
     def began(self, batch: Batch) -> None:
         """Take note of items that a source's line sends, or that an element inserts."""
 
-    def passed(self, batch: Batch) -> None:
-        """Take note of items at the place, in order of time."""
+    def passed(self, place: str, batch: Batch) -> None:
+        """Take note of items at a place, in order of time."""
 
     def ended(self, batch: Batch, how: str) -> None:
         """Take note of items that ended: `how` says where they were lost, "" that they arrived."""

@@ -12,13 +12,10 @@ from qospec.protocol.atm import CELL_BYTES
 if TYPE_CHECKING:
     from qospec.engine.experiment import Experiment, Node
     from qospec.engine.items.batch import Batch
-    from qospec.engine.measure.observer import Observer
 
 
 class Passage:
-    """Counts what passes one place, by whichever outputs, and shows it to an observer."""
-
-    observer: Observer | None = None
+    """Counts what passes one place, by whichever outputs."""
 
     def __init__(self, experiment: Experiment, node: Node) -> None:
         """Begin a trial; packets are framed as on the line of a node that leads there, if any."""
@@ -36,8 +33,6 @@ class Passage:
 
     def add(self, batch: Batch) -> None:
         """Count items that leave by an output, in order."""
-        if self.observer is not None:
-            self.observer.passed(batch)
         window_ps = self._measurement.start_ps, self._measurement.stop_ps
         inside = batch.part(*batch.at_ps.searchsorted(window_ps).tolist())
         counts = self.bytes, self.items
@@ -47,7 +42,7 @@ class Passage:
 class Passages:
     """The passages of a trial, at the taps of its measurement."""
 
-    def __init__(self, experiment: Experiment, observer: Observer | None = None) -> None:
+    def __init__(self, experiment: Experiment) -> None:
         measurement = experiment.measurement
         self._window_ps = measurement.stop_ps - measurement.start_ps
         self._by_place: dict[str, Passage] = {}
@@ -57,8 +52,6 @@ class Passages:
             passage = self._by_place.get(place) or self._by_output.get((node, output))
             passage = passage or Passage(experiment, experiment.nodes[node])
             self._by_place[place] = self._by_output[node, output] = passage
-        if observer is not None and observer.place in self._by_place:
-            self._by_place[observer.place].observer = observer
 
     def of(self, node: int, outputs: int) -> tuple[Passage | None, ...]:
         """Return the passage at each of a node's outputs, if any; nothing if there is none."""

@@ -238,6 +238,7 @@ class Tally:
         variation: The variation of times from packet to packet.
         shares: The part of `carried` of each member of a group, or each connection of a flow.
         outages: Times without arrivals; None if they were not recorded.
+        errored: Those of `received` whose bytes are others; None if no bytes were made.
         calls: Each call, by connection; None if they were not recorded.
     """
 
@@ -262,6 +263,7 @@ class Tally:
     shares: tuple[int, ...] = ()
     outages: Outages | None = None
     calls: tuple[RatedCall, ...] | None = None
+    errored: int | None = None
 
     @property
     def lost_count(self) -> int:

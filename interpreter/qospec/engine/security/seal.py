@@ -1,8 +1,9 @@
 """The seal of a packet: what its ESP header says, and what only its receiver can read in it.
 
 A column of a batch, and of the pool of the event driver; 0 for items that no device has encrypted.
-From low bits to high: the size of the packet inside, the index of the security association, and the
-sequence number. A packet has one seal, so no tunnel may be inside another.
+From low bits to high: the size of the packet inside, the index of the security association, the
+sequence number, and whether it was changed on the way. That of a cell is its position, and that one
+bit. An item has one seal, so no tunnel may be inside another.
 """
 
 from __future__ import annotations
@@ -17,6 +18,10 @@ LEAST_INDEX, LARGEST_INDEX = 256, (1 << INDEX_BITS) - 1
 """Source: RFC 4303, 2.1 (1 to 255 are reserved)."""
 LARGEST_NUMBER = (1 << 32) - 1
 """Of a sequence; none follows it. Source: RFC 4303, 2.2 and 3.3.3."""
+TAMPERED = -(1 << 63)
+"""The highest bit, also of what is in the clear: something has changed what the item carries."""
+UNTAMPERED = ~TAMPERED
+"""All other bits."""
 
 
 @kernel
@@ -28,7 +33,7 @@ def seal_of(number: int, index: int, size_bytes: int) -> int:
 @kernel
 def number_in(seal: int) -> int:
     """Return the sequence number; 0 if there is no seal."""
-    return seal >> (SIZE_BITS + INDEX_BITS)
+    return seal >> (SIZE_BITS + INDEX_BITS) & LARGEST_NUMBER
 
 
 @kernel

@@ -14,23 +14,46 @@ from qospec.engine.kernel import kernel
 
 if TYPE_CHECKING:
     from qospec.engine.arrays import Whole
-    from qospec.engine.element import Setting
+    from qospec.engine.items.connections import Connections
 
-FIRST_OAM, END_OAM, POSITIONS = 0, 1, 2
-"""The state: the first connection index of OAM cells and that after the last, then a position for
-each VC: that of the last of its user cells."""
+USERS, FIRST_OAM, FIRST_MISINSERTED, POSITIONS = range(4)
+"""The state: the number of VCs; the connection indices of the OAM cells of the first and of cells
+misinserted into it, or one that no cell has; then a position for each VC: that of its last user
+cell."""
+NOT_OF_A_VC = -1
 CELL_BITS = 32
 """Of the number of user cells since a jump. More of them would go on in the next jump's, which the
 next OAM cell then leaves behind."""
 
 
-def positions(setting: Setting) -> Whole:
+def positions(connections: Connections) -> Whole:
     """Return the state of either end at the beginning of a trial."""
-    connections = setting.connections
-    first = connections.index(0, "oam") if "oam" in connections.planes else connections.indices
     state = np.zeros(POSITIONS + connections.count, np.int64)
-    state[:POSITIONS] = first, first + connections.count
+    state[USERS] = connections.count
+    state[FIRST_OAM:POSITIONS] = [
+        connections.index(0, plane) if plane in connections.planes else connections.indices
+        for plane in ("oam", "misinserted")
+    ]
     return state
+
+
+@kernel
+def user_vc(state: Whole, connection: int) -> int:
+    """Return the VC whose user cell this is by its header, from 0, or NOT_OF_A_VC."""
+    if connection < state[USERS]:
+        return connection
+    return _vc(state, connection - state[FIRST_MISINSERTED])
+
+
+@kernel
+def oam_vc(state: Whole, connection: int) -> int:
+    """Return the VC whose OAM cell this is, from 0, or NOT_OF_A_VC."""
+    return _vc(state, connection - state[FIRST_OAM])
+
+
+@kernel
+def _vc(state: Whole, vc: int) -> int:
+    return vc if 0 <= vc < state[USERS] else NOT_OF_A_VC
 
 
 @kernel

@@ -7,7 +7,7 @@ from fractions import Fraction
 from typing import Any
 
 from qospec.dataclass import dataclass
-from qospec.report.words import needed, shown
+from qospec.report.words import needed, value
 
 Record = Mapping[str, Any]
 
@@ -30,7 +30,8 @@ class Sample:
         measured: What was measured; None without data.
         low: What it had to be at least; None without such a limit.
         high: What it had to be at most.
-        interval: Between what the mean of the repeats lies; None where it was not judged.
+        interval: Between what the mean of the repeats lies, or a value that depends on what
+            searches found; None where neither is known.
     """
 
     measured: Fraction | None = None
@@ -67,7 +68,7 @@ def _width(tolerance: Record, bound: Fraction) -> Fraction:
 
 
 def _interval(statement: Record) -> tuple[Fraction, Fraction] | None:
-    found = statement.get("interval") or {}
+    found = statement.get("interval") or statement.get("measured_limits") or {}
     lower, upper = exact(found.get("lower")), exact(found.get("upper"))
     if lower is None or upper is None:
         return None
@@ -95,7 +96,7 @@ def worth_drawing(statements: Sequence[Record | None]) -> bool:
 
 def title_of(statement: Record, case: Record) -> str:
     """Return the text of a case's mark on hover."""
-    got = shown(statement["measured"]) if statement["measured"] else "no data"
+    got = value(statement) or "no data"
     required = f", needed {needed(statement)}" if statement["bound"] else ""
     name = case["name"].partition(":")[2] or case["name"]  # its test is that of the whole chart
     return f"{name}: {got}{required}"

@@ -1,0 +1,103 @@
+"""Encrypted cells in a capture: their payloads, what OAM cells announce, and the keys of VCs.
+
+Which device encrypted the cells of a VC is seen in the trial, behind each that may have; what it
+noted of a cell is its position. Keys are drawn from the seed, for each device and VC its own.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from qospec.ciphers.octets import big_endian
+from qospec.engine.arrays import np
+from qospec.engine.experiment import Tap
+from qospec.engine.security.end import SecurityEnd
+from qospec.engine.security.seal import UNTAMPERED
+from qospec.engine.security.state_vector import jump_of
+from qospec.payload.associations import cell_key, encrypting
+from qospec.payload.flight import UNKNOWN
+from qospec.payload.keystreams import Keystreams
+
+if TYPE_CHECKING:
+    from qospec.ciphers.key import Key
+    from qospec.engine.arrays import Whole
+    from qospec.engine.experiment import Experiment
+    from qospec.engine.items.batch import Batch
+    from qospec.payload.flight import Items
+    from qospec.payload.packets import Bytes
+
+HEADING = "VPI,VCI,key,secret"
+"""Of the table of keys."""
+
+
+class CellEncryption:
+    """What encrypts the cells that go over a link.
+
+    Attributes:
+        taps: Behind each device that may have.
+    """
+
+    def __init__(self, experiment: Experiment, node: int) -> None:
+        """Look for what encrypts ahead of the output of a node."""
+        self._experiment = experiment
+        self._count = experiment.connections.count
+        self._sender = np.full(self._count, UNKNOWN)
+        self._keystreams = Keystreams(experiment)
+        self._keys: dict[tuple[int, int], Key] = {}
+        self.taps = tuple(Tap(str(each), each, 0) for each in encrypting(experiment, node))
+
+    def passed(self, place: str, batch: Batch) -> None:
+        """Take note of which device encrypts which VC."""
+        self._sender[batch.connection % self._count] = int(place)
+
+    def encrypted(self, items: Items, plain: Bytes) -> Bytes:
+        """Return the payloads of user cells as they are on the link."""
+        made, seal = plain.copy(), items.batch.sealed().seal & UNTAMPERED
+        which = np.flatnonzero(seal)
+        if len(which):
+            vc = self._vc(items)[which]
+            self._keep_keys(vc, jump_of(seal[which]))
+            made[which] = self._keystreams.xored(self._sender[vc], vc, seal[which], plain[which])
+        return made
+
+    def announced(self, items: Items) -> tuple[Whole, Bytes]:
+        """Return which OAM cells announce a state vector; and (n, 9) what.
+
+        A byte has the bank of the key, 0 or 1; then come the jump number and the number of cells
+        since, of 4 bytes each.
+        """
+        seal = items.batch.sealed().seal & UNTAMPERED
+        which = np.flatnonzero(seal)
+        made = np.empty((len(which), 9), np.uint8)
+        made[:, 1:] = big_endian(seal[which], 8)
+        rows = zip(self._vc(items)[which].tolist(), jump_of(seal[which]).tolist(), strict=True)
+        made[:, 0] = [self._key_number(vc, jump) & 1 for vc, jump in rows]
+        return which, made
+
+    def key_table(self, paths: Whole, channels: Whole) -> str:
+        """Return the keys of the cells that went over the link, a line for each, from 0.
+
+        Args:
+            paths: (n,) The VPI of each VC.
+            channels: (n,) Its VCI.
+        """
+        rows = [
+            f"{paths[vc]},{channels[vc]},{number},0x{key.revealed().hex()}"
+            for (vc, number), key in sorted(self._keys.items())
+        ]
+        return "".join(f"{row}\n" for row in (HEADING, *rows))
+
+    def _keep_keys(self, vc: Whole, jump: Whole) -> None:
+        for of, after in np.unique(np.stack([vc, jump]), axis=1).T.tolist():
+            number = self._key_number(of, after)
+            if (of, number) not in self._keys:
+                key = cell_key(self._experiment, int(self._sender[of]), of, after)
+                self._keys[of, number] = key
+
+    def _vc(self, items: Items) -> Whole:
+        return items.batch.connection.astype(np.int64) % self._count
+
+    def _key_number(self, vc: int, jump: int) -> int:
+        element = self._experiment.nodes[self._sender[vc]].element
+        assert isinstance(element, SecurityEnd)  # noqa: S101 -- as `encrypting` finds
+        return element.key_number(jump)

@@ -1,0 +1,205 @@
+"""`qos fuzz`: draws examples, and looks for the smallest that breaks a promise."""
+
+from __future__ import annotations
+
+import re
+import sys
+import time
+from importlib.util import find_spec
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from qospec.cli import exits, loading, options, output
+from qospec.writing import WriteError
+
+if TYPE_CHECKING:
+    from qospec.fuzz.campaign import Campaign, CampaignRequest, TargetReport
+    from qospec.fuzz.target import Target
+
+EXAMPLES = 1_000
+"""Of each target, where neither a number nor a time is asked for."""
+UNITS_S = {"s": 1, "min": 60, "h": 3600}
+REDRAW_S = 0.1
+
+
+class _Duration(click.ParamType[float]):
+    name = "time"
+
+    def convert(
+        self, value: Any, param: click.Parameter | None, ctx: click.Context | None
+    ) -> float:
+        """Return a time in seconds."""
+        found = re.fullmatch(r"\s*([0-9]+(?:\.[0-9]+)?)\s*(s|min|h)\s*", str(value))
+        if found is None or float(found[1]) == 0:
+            self.fail(f"`{value}` is not a time such as `60s`, `5min` or `8h`", param, ctx)
+        return float(found[1]) * UNITS_S[found[2]]
+
+
+@click.command()
+@options.paths
+@click.option(
+    "--time", "time_s", type=_Duration(), help="How long to search, such as 60s, 5min or 8h."
+)
+@click.option(
+    "--examples",
+    type=click.IntRange(1),
+    help=f"How many examples of each; {EXAMPLES:_} unless `--time` is given.",
+)
+@options.seed
+@click.option(
+    "-j",
+    "--jobs",
+    default=1,
+    show_default=True,
+    type=click.IntRange(1),
+    help="Number of worker processes.",
+)
+@click.option(
+    "--save",
+    default="",
+    metavar="FOLDER",
+    help="Where findings are saved; by default `fuzz` in the root of the project.",
+)
+@click.option("--no-database", is_flag=True, help="Neither try nor keep examples that failed.")
+@click.option("--no-progress", is_flag=True, help="Show no progress line.")
+@options.as_json
+def fuzz(paths: tuple[str, ...], **asked: Any) -> None:
+    """Look for counter-examples to properties, and save the smallest as .qos files.
+
+    Equal seeds and `--examples` find the same, whatever `-j` is.
+    """
+    if find_spec("hypothesis") is None:
+        exits.user_error(
+            "`qos fuzz` needs Hypothesis: install it with `pip install 'qospec[fuzz]'`"
+        )
+    from qospec.fuzz import campaign
+
+    targets = _targets(paths, as_json=asked["as_json"])
+    database, note = None, ""
+    if not asked["no_database"]:
+        database, note = campaign.database_folder(loading.below_project(paths, ".qos-fuzz"))
+    if note:
+        output.say(f"note: {note}", err=True)
+    examples, time_s = asked["examples"], asked["time_s"]
+    request = campaign.CampaignRequest(
+        tuple(dict.fromkeys(path.partition("::")[0] for path in paths)),
+        tuple(campaign.key_of(each) for each in targets),
+        EXAMPLES if examples is None and time_s is None else examples,
+        time_s,
+        asked["seed"],
+        asked["jobs"],
+        database,
+    )
+    folder = Path(asked["save"]) if asked["save"] else loading.below_project(paths, "fuzz")
+    search = campaign.Campaign(request)
+    began_s = time.monotonic()
+    live = not asked["no_progress"] and sys.stderr is not None and sys.stderr.isatty()
+    reports = search.run(_Progress(search, live=live))
+    _report(search, reports, folder, request, time.monotonic() - began_s, asked)
+
+
+def _targets(paths: tuple[str, ...], *, as_json: bool) -> list[Target]:
+    """Return what the user named; ends the command if there is nothing in it."""
+    from qospec.diagnostics import Problems
+    from qospec.fuzz.targets import targets_of
+
+    problems = Problems()
+    suite = loading.checked(paths, problems)
+    loading.report(problems, as_json=as_json)
+    found = list(targets_of(suite))
+    chosen = loading.selected(paths, found, "property")
+    if not chosen:
+        output.say("nothing selected: there is no property to examine", err=True)
+        sys.exit(exits.NOTHING)
+    return chosen
+
+
+class _Progress:
+    """One line, redrawn on a terminal."""
+
+    def __init__(self, search: Campaign, *, live: bool) -> None:
+        self._search = search
+        self._live = live
+        self._began_s = self._said_s = time.monotonic()
+        self._drawn = 0
+
+    def __call__(self, name: str, share: float) -> None:
+        now_s = time.monotonic()
+        if not self._live or now_s - self._said_s < REDRAW_S:
+            return
+        self._said_s = now_s
+        done = f", {share:.0%} of its examples" if share else ""
+        line = f"  {self._search.examples:_} examples, {now_s - self._began_s:.0f} s; {name}{done}"
+        output.show_progress(line, self._drawn)
+        self._drawn = len(line)
+
+    def clear(self) -> None:
+        if self._drawn:
+            output.show_progress("", self._drawn)
+
+
+def _report(
+    search: Campaign,
+    reports: list[TargetReport],
+    folder: Path,
+    request: CampaignRequest,
+    seconds: float,
+    asked: dict[str, Any],
+) -> None:
+    """Save and print what was found, and exit."""
+    try:
+        files = {each: each.save(folder) for report in reports for each in report.findings}
+    except (OSError, WriteError) as error:
+        exits.environment_error(str(error))
+    if asked["as_json"]:
+        document = {
+            "schema": 1,
+            "seed": request.seed,
+            "interrupted": search.interrupted,
+            "targets": [
+                {
+                    "name": each.name,
+                    "kind": each.noun,
+                    "examples": each.examples,
+                    "refused": dict(each.refused),
+                    "never_reached": list(each.unreached),
+                    "findings": [found.document(files[found]) for found in each.findings],
+                    "errors": list(each.errors),
+                }
+                for each in reports
+            ],
+        }
+        output.say_json(document)
+    else:
+        for each in reports:
+            _show(each, files)
+        total = sum(each.examples for each in reports)
+        found = loading.counted(len(files), "finding")
+        output.say(f"{found} in {total:_} examples, {seconds:.1f} s, seed {request.seed}")
+    if search.interrupted:
+        sys.exit(exits.INTERRUPTED)
+    if any(each.errors for each in reports):
+        sys.exit(exits.ERROR)
+    sys.exit(exits.FAILED if files else exits.PASSED)
+
+
+def _show(report: TargetReport, files: dict[Any, Path]) -> None:
+    """Print what was found out about a target."""
+    what = f"{report.noun} {report.name}"
+    if not report.findings:
+        output.say(f"{what}: holds for {report.examples:_} examples")
+    for found in report.findings:
+        output.say("", f"{what}: `{found.statement}` does not hold: {found.reason}")
+        output.say(f"  {found.place}")
+        output.say("", *(f"    {line}".rstrip() for line in found.text.splitlines()), "")
+        small = "the smallest" if found.shrunk else "the smallest so far"
+        output.say(f"  {small} of {found.examples:_} examples, saved in {files[found]}")
+        output.say(f"  repeat    qos run {files[found]}", "")
+    for condition, met in report.met_rarely:
+        output.say(f"  note: only {met:_} of {report.examples:_} examples meet {condition}")
+    for event in report.unreached:
+        output.say(f"  never in any example: {event}")
+    for error in report.errors:
+        output.say(f"  error: {error}")

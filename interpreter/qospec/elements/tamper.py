@@ -1,0 +1,64 @@
+"""A link or a device that changes what certain items carry."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from qospec.catalogue.kinds import element
+from qospec.dataclass import dataclass
+from qospec.engine.element import Step
+from qospec.engine.event.transition import CONNECTION, DONE, SEAL, Transition, send
+from qospec.engine.fault import Fault, is_hit
+from qospec.engine.kernel import kernel
+from qospec.engine.security.seal import TAMPERED
+
+if TYPE_CHECKING:
+    from qospec.engine.arrays import Indices, Whole
+    from qospec.engine.element import Setting
+    from qospec.engine.items.batch import Batch
+
+
+@element(source="RFC 4303, 3.4.4 (what an integrity check finds), as a fault of a test")
+@dataclass(frozen=True)
+class Tamper(Fault):
+    """Change a bit of what some cells or packets carry, chosen as those of `lose`.
+
+    The checks of a line are right again behind it, as if it were a device. An `esp_decrypt` whose
+    transforms authenticate discards such a packet as `tampered`; a `cell_decrypt` passes on a cell
+    with the bit changed, and does not take over what a changed OAM cell brings. What arrives
+    changed counts as `errored`, if the test makes bytes.
+
+    Not modelled: checks of UDP and TCP, which would find it at the host; that it was changed, of
+    what is encrypted behind it.
+    """
+
+    keeps_spacing = True
+
+    def transition(self, setting: Setting) -> Transition:
+        return Transition(self.start(setting), _arrive)
+
+    def process(self, state: Whole, arrivals: tuple[Batch, ...], until_ps: int) -> Step:
+        (batch,) = arrivals
+        seal = batch.sealed().seal.copy()
+        changed = _change(batch.connection, state, seal)
+        return Step((batch.with_seals(seal) if changed else batch,), (until_ps,))
+
+
+@kernel
+def _arrive(state: Whole, items: Whole, item: int, port: int, now_ps: int, out: Whole) -> int:
+    """Send an item on at once, changed or not; see `engine.event.transition`."""
+    if is_hit(state, items[item, CONNECTION]):
+        items[item, SEAL] |= TAMPERED
+    send(out, 0, item, now_ps)
+    return DONE
+
+
+@kernel
+def _change(connection: Indices, state: Whole, seal: Whole) -> int:
+    """Mark the items that are changed; return how many are."""
+    count = 0
+    for i in range(len(connection)):
+        if is_hit(state, connection[i]):
+            seal[i] |= TAMPERED
+            count += 1
+    return count

@@ -1,0 +1,289 @@
+"""A search over several targets: their examples in blocks, here or in workers.
+
+What is found follows from the seed and the number of examples, not from the number of workers: the
+blocks of a target are independent of each other, and the first one with a finding ends its target.
+"""
+
+from __future__ import annotations
+
+import time
+from collections import Counter
+from contextlib import closing, suppress
+from functools import lru_cache, partial
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import hypothesis
+from hypothesis.database import DirectoryBasedExampleDatabase
+
+from qospec.catalogue.kinds import discover
+from qospec.check import check
+from qospec.dataclass import dataclass
+from qospec.diagnostics import Problems
+from qospec.fuzz.explore import Block, Explored, explore
+from qospec.fuzz.targets import targets_of
+from qospec.run import workers
+from qospec.run.interruption import Interruption
+from qospec.run.job import Job, JobResult, LostJob
+from qospec.run.schedule import Schedule, run_here
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from qospec.fuzz.finding import Finding
+    from qospec.fuzz.target import Target
+
+BLOCK = 100
+"""The examples of a block."""
+RARELY = 0.1
+"""A condition that fewer examples meet is reported."""
+
+
+@dataclass(frozen=True)
+class CampaignRequest:
+    """What is asked for.
+
+    Attributes:
+        paths: The files.
+        targets: The targets, as (recorded name of the file, name).
+        examples: How many examples of each target are drawn; None: as many as there is time for.
+        time_s: How long all of it may take; None: as long as it takes.
+        seed: Of all draws.
+        jobs: How many processes work.
+        database: The folder of examples that failed before; None for none.
+    """
+
+    paths: tuple[str, ...]
+    targets: tuple[tuple[str, str], ...]
+    examples: int | None
+    time_s: float | None
+    seed: str
+    jobs: int = 1
+    database: Path | None = None
+
+
+class TargetReport(NamedTuple):
+    """What was found out about a target; as of `Explored`, over all blocks."""
+
+    name: str
+    noun: str
+    examples: int
+    refused: Counter[str]
+    unreached: tuple[str, ...]
+    findings: tuple[Finding, ...]
+    errors: tuple[str, ...] = ()
+
+    @property
+    def met_rarely(self) -> tuple[tuple[str, int], ...]:
+        """Return the conditions that nearly all examples failed, and how many met each."""
+        met = self.examples - self.refused.total()
+        rare = self.examples > 0 and met < RARELY * self.examples
+        return tuple((each, self.examples - count) for each, count in self.refused.items() if rare)
+
+
+def key_of(target: Target) -> tuple[str, str]:
+    """Return what tells a target from all others."""
+    return target.span.source.recorded_name, target.name
+
+
+@lru_cache(maxsize=4)
+def _targets(paths: tuple[str, ...]) -> dict[tuple[str, str], Target]:
+    suite = check([Path(path) for path in paths], discover(), Problems())
+    return {key_of(each): each for each in targets_of(suite)}
+
+
+def _explored(
+    paths: tuple[str, ...],
+    key: tuple[str, str],
+    block: Block,
+    database: str,
+    on_progress: Callable[[float], None],
+) -> Explored:
+    """Run a block, in whatever process."""
+    kept = DirectoryBasedExampleDatabase(database) if database else None
+    done = 0
+
+    def on_example() -> None:
+        nonlocal done
+        on_progress(min(1.0, done / block.examples))
+        done += 1
+
+    return explore(_targets(paths)[key], block, kept, on_example)
+
+
+class _TargetRun:
+    """A target as a `run.schedule.CaseRun`: its jobs are blocks."""
+
+    def __init__(
+        self, request: CampaignRequest, target: Target, share_s: Callable[[], float | None]
+    ) -> None:
+        self.name = target.name
+        self.result: JobResult | None = None
+        self.examples = 0
+        self._request = request
+        self._target = target
+        self._share_s = share_s
+        self._until_s: float | None = None
+        self._handed = 0
+        self._done: dict[int, Explored] = {}
+        self._errors: list[str] = []
+
+    def next_job(self, place: int, *, ahead: bool) -> Job | None:  # noqa: ARG002
+        """Return the next block, unless the target has ended."""
+        if self._handed == 0:
+            share_s = self._share_s()
+            self._until_s = None if share_s is None else time.monotonic() + share_s
+        first, most = self._handed * BLOCK, self._request.examples
+        over = self._until_s is not None and time.monotonic() >= self._until_s
+        if over or self._first_finding() is not None or (most is not None and first >= most):
+            self._end_if_done()
+            return None
+        examples = BLOCK if most is None else min(BLOCK, most - first)
+        block = Block(self._handed, examples, self._request.seed, self._until_s)
+        # Only one block tries old examples: they need not be tried twice.
+        kept = self._request.database if self._handed == 0 else None
+        work = partial(
+            _explored,
+            self._request.paths,
+            key_of(self._target),
+            block,
+            "" if kept is None else str(kept),
+        )
+        self._handed += 1
+        return Job(place, work, part=block.number)
+
+    def progress(self, job: Job, share: float) -> float:  # noqa: ARG002
+        """Return the share of the target that is done."""
+        most = self._request.examples
+        return 0.0 if most is None else min(1.0, (len(self._done) + share) * BLOCK / most)
+
+    def take(self, job: Job, result: Explored | LostJob) -> None:
+        """Take what a block found."""
+        if isinstance(result, LostJob):
+            self._errors.append(result.why)
+            result = Explored(0, Counter(), Counter(), ())
+        self._done[int(job.part)] = result  # type: ignore[call-overload]
+        self.examples = sum(each.examples for each in self._done.values())
+        self._end_if_done()
+
+    def cut(self) -> JobResult | None:
+        """End where it is."""
+        return self._result()
+
+    def drops(self, job: Job) -> bool:
+        """Return whether a block comes after one with a finding."""
+        first = self._first_finding()
+        return first is not None and int(job.part) > first  # type: ignore[call-overload]
+
+    def _first_finding(self) -> int | None:
+        """Return the number of the first block with a finding, of those that are done."""
+        return min((n for n, each in self._done.items() if each.findings), default=None)
+
+    def _end_if_done(self) -> None:
+        first, most = self._first_finding(), self._request.examples
+        if first is not None:
+            ended = all(number in self._done for number in range(first))
+        else:
+            over = self._until_s is not None and time.monotonic() >= self._until_s
+            enough = most is not None and self._handed * BLOCK >= most
+            ended = (over or enough) and len(self._done) == self._handed
+        if ended:
+            self.result = self._result()
+
+    def _result(self) -> JobResult:
+        first = self._first_finding()
+        last = self._handed if first is None else first + 1
+        blocks = [each for number, each in sorted(self._done.items()) if number < last]
+        reached = sum((each.reached for each in blocks), Counter[str]())
+        report = TargetReport(
+            self.name,
+            self._target.noun,
+            sum(each.examples for each in blocks),
+            sum((each.refused for each in blocks), Counter[str]()),
+            tuple(sorted(self._target.reachable - set(reached))),
+            tuple(finding for each in blocks for finding in each.findings),
+            tuple(dict.fromkeys(self._errors)),
+        )
+        return JobResult({"report": report}, 0.0, 0.0)
+
+
+class Campaign:
+    """Carries out a request."""
+
+    def __init__(self, request: CampaignRequest) -> None:
+        """Take the request, whose files have no mistakes."""
+        _targets.cache_clear()  # files may have changed
+        known = _targets(request.paths)
+        self._request = request
+        self._began_s = time.monotonic()
+        self._runs = [
+            _TargetRun(request, known[key], partial(self._share_s, place))
+            for place, key in enumerate(request.targets)
+        ]
+        self.interrupted = False
+
+    @property
+    def examples(self) -> int:
+        """Return how many examples have been run, those of unfinished blocks not included."""
+        return sum(each.examples for each in self._runs)
+
+    def _share_s(self, place: int) -> float | None:
+        """Return how long the target of that place may take: an equal share of what is left."""
+        if self._request.time_s is None:
+            return None
+        left_s = self._began_s + self._request.time_s - time.monotonic()
+        return max(0.0, left_s) / (len(self._runs) - place)
+
+    def run(self, on_wait: Callable[[str, float], None]) -> list[TargetReport]:
+        """Return a report of each target, in order; those not begun when interrupted have none.
+
+        Args:
+            on_wait: Called often, with the name of a target that is examined and its share done.
+        """
+        reports: dict[int, TargetReport] = {}
+        doing = ("", 0.0)
+
+        def progressed(name: str, share: float) -> None:
+            nonlocal doing
+            doing = (name, share)
+            on_wait(name, share)
+
+        def take(ended: Any) -> None:
+            reports[ended.place] = ended.result.document["report"]
+
+        with Interruption() as interruption:
+
+            def waited() -> None:
+                interruption.check()
+                on_wait(*doing)
+
+            schedule = Schedule(self._runs, progressed)
+            results = (
+                run_here(schedule, interruption.check)
+                if self._request.jobs == 1
+                else workers.run(schedule, workers.Pool(self._request.jobs, ()), {}, waited)
+            )
+            try:
+                with closing(results):
+                    for each in results:
+                        take(each)
+                interruption.check()
+            except KeyboardInterrupt:
+                self.interrupted = True
+        for each in schedule.cut():
+            take(each)
+        return [reports[place] for place in sorted(reports)]
+
+
+def database_folder(whole: Path) -> tuple[Path, str]:
+    """Return the part of a folder for failing examples, and a note on those of other versions.
+
+    Examples are what Hypothesis drew, which another release of it may not understand.
+    """
+    here = whole / f"hypothesis-{hypothesis.__version__}"
+    others: list[str] = []
+    with suppress(OSError):
+        others = sorted(each.name for each in whole.iterdir() if each.name != here.name)
+    if others and not here.exists():
+        return here, f"`{whole}` has examples of {', '.join(others)}, which are ignored"
+    return here, ""

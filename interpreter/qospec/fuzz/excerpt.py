@@ -1,0 +1,90 @@
+"""The part of a specification that one declaration needs, with changes: a file of its own."""
+
+from __future__ import annotations
+
+from pathlib import PurePath
+from typing import TYPE_CHECKING, NamedTuple
+
+from qospec.diagnostics import Problems
+from qospec.formatting import formatted
+from qospec.source import Source
+from qospec.syntax import ast
+from qospec.syntax.parser import parse
+from qospec.yaml_twin.form import TEXT_SUFFIX, is_yaml
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator
+
+    from qospec.source import Span
+
+
+class Edit(NamedTuple):
+    """A change: what stands in place of a part."""
+
+    span: Span
+    text: str
+
+
+def excerpt(
+    source: Source, name: str, comment: str, edits: Callable[[ast.Declaration], Iterable[Edit]]
+) -> str:
+    """Return the text of a file with a declaration and whatever it uses of its own file.
+
+    Args:
+        source: The file, in either form and without mistakes.
+        name: Of the declaration.
+        comment: Stands above all of it.
+        edits: Returns the changes in the declaration.
+    """
+    source = _as_text(source)
+    tree = parse(source, Problems())
+    assert tree is not None  # noqa: S101 -- it was checked
+    declared = {each.name.text: each for each in tree.declarations}
+    needed = _needed(declared, name)
+    imports = [each for each in tree.imports if each.name in needed]
+    parts = ["qos 1", "\n".join(f"# {line}" for line in comment.splitlines())]
+    parts += [f"import {each.span.text}" for each in imports]
+    for each in tree.declarations:
+        if each.name.text in needed:
+            changes = edits(each) if each.name.text == name else ()
+            parts.append(_changed(each.span, changes))
+    made = Source(PurePath(source.name).name, "\n\n".join(parts) + "\n")
+    return formatted(made, Problems()) or made.text
+
+
+def _as_text(source: Source) -> Source:
+    if not is_yaml(source.name):
+        return source
+    from qospec.yaml_twin.reader import text_of
+
+    text = text_of(source, Problems())
+    assert text is not None  # noqa: S101 -- it was checked
+    return Source(str(PurePath(source.name).with_suffix(TEXT_SUFFIX)), text.text)
+
+
+def _needed(declared: dict[str, ast.Declaration], name: str) -> set[str]:
+    """Return the names that a declaration depends on, with its own."""
+    needed, waiting = {name}, [name]
+    while waiting:
+        node = declared.get(waiting.pop())
+        more = set(names_in(node)) - needed if node is not None else set()
+        needed |= more
+        waiting += more
+    return needed
+
+
+def names_in(node: ast.Node) -> Iterator[str]:
+    """Yield the first name of each path below a node."""
+    if isinstance(node, ast.Path):
+        yield node.name.text
+    for each in node.children():
+        yield from names_in(each)
+
+
+def _changed(whole: Span, edits: Iterable[Edit]) -> str:
+    text, at = "", whole.start
+    for edit in sorted(edits, key=lambda each: each.span.start):
+        text += whole.source.text[at : edit.span.start]
+        text = text + edit.text if edit.text else text.rstrip()
+        at = edit.span.end
+    return text + whole.source.text[at : whole.end]

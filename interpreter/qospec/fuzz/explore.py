@@ -1,0 +1,243 @@
+"""Drives Hypothesis: examples of one target are drawn and run, and those that fail are shrunk."""
+
+from __future__ import annotations
+
+import time
+from collections import Counter
+from contextlib import contextmanager, suppress
+from random import Random  # noqa: TID251 -- of what Hypothesis draws
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from hypothesis import Phase, Verbosity, find, reject, settings, target
+from hypothesis import strategies as st
+from hypothesis.database import InMemoryExampleDatabase, choices_to_bytes
+from hypothesis.errors import Flaky, NoSuchExample, Unsatisfiable
+from hypothesis.internal.conjecture import providers
+
+from qospec.fuzz.finding import Finding
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    from hypothesis.database import ExampleDatabase
+
+    from qospec.fuzz.target import Target, Violation
+
+
+_KEY = b"examples"
+_LOCAL = "_local_constants"
+"""Where Hypothesis has the constants of modules."""
+
+
+class Block(NamedTuple):
+    """A number of examples of a target, independent of those of other blocks.
+
+    Attributes:
+        number: Of the block; with the seed and the target's name it decides what is drawn.
+        examples: How many are drawn, at most.
+        seed: Of the search.
+        until_s: When to stop, on the clock of `time.monotonic`; None: when all are done.
+    """
+
+    number: int
+    examples: int
+    seed: str
+    until_s: float | None = None
+
+
+class Explored(NamedTuple):
+    """What a block found.
+
+    Attributes:
+        examples: How many examples were run, those while shrinking included.
+        refused: By condition, how many examples did not meet it.
+        reached: As of `Outcome`, in how many examples.
+        findings: The smallest example of each promise that was broken.
+        ended: Whether it was stopped before all examples were run.
+    """
+
+    examples: int
+    refused: Counter[str]
+    reached: Counter[str]
+    findings: tuple[Finding, ...]
+    ended: bool = False
+
+
+class _TimeUp(KeyboardInterrupt):
+    """Ends a block; Hypothesis lets it pass."""
+
+
+def explore(
+    subject: Target,
+    block: Block,
+    database: ExampleDatabase | None = None,
+    on_example: Callable[[], None] = lambda: None,
+) -> Explored:
+    """Run the examples of a block.
+
+    Each promise that an example breaks is found in turn: once the smallest example of the first is
+    known, the search is repeated for the others.
+
+    Args:
+        subject: What is examined.
+        block: Which examples are drawn.
+        database: Holds examples that failed before; they are tried first, and new ones added.
+        on_example: Called after each; an exception that it raises ends the block.
+    """
+    key = subject.name.encode()
+    known = [] if database is None else sorted(database.fetch(key))
+    hunt = _Hunt(subject, block, known, on_example)
+    while hunt.next():
+        pass
+    if database is not None:  # where there is a seed, Hypothesis itself keeps nothing
+        for each in [] if hunt.interrupted else known:
+            database.delete(key, each)
+        for each in hunt.failed:
+            database.save(key, each)
+    return Explored(
+        hunt.examples, hunt.refused, hunt.reached, tuple(hunt.findings), hunt.interrupted
+    )
+
+
+class _Hunt:
+    """The search for one broken promise after another."""
+
+    def __init__(
+        self,
+        subject: Target,
+        block: Block,
+        known: list[bytes],
+        on_example: Callable[[], None],
+    ) -> None:
+        self.examples = 0
+        self.refused = Counter[str]()
+        self.reached = Counter[str]()
+        self.findings: list[Finding] = []
+        self.failed: list[bytes] = []
+        self.interrupted = False
+        self._subject = subject
+        self._block = block
+        self._known = known
+        self._on_example = on_example
+        self._wanted = ""
+        self._best: tuple[Violation, str] | None = None
+        self._choices = b""
+        self._simplified: Callable[[Violation], tuple[Violation, str]] | None = None
+
+    def next(self) -> bool:
+        """Look for a promise that is not known to be broken; return whether one was found."""
+        self._wanted, self._best, self.interrupted = "", None, False
+        try:
+            with _draws_that_depend_on_the_seed_only():
+                if self._known:
+                    self._look(database=self._as_database(), phases=(Phase.reuse, Phase.shrink))
+                if not self._wanted:
+                    self._look(phases=(Phase.generate, Phase.target, Phase.shrink), seeded=True)
+        except KeyboardInterrupt as stop:
+            self.interrupted = True
+            if not isinstance(stop, _TimeUp) and not self._wanted:
+                raise
+        return self._keep_best() and not self.interrupted
+
+    def _look(
+        self,
+        *,
+        database: ExampleDatabase | None = None,
+        phases: tuple[Phase, ...],
+        seeded: bool = False,
+    ) -> None:
+        """Run examples, and shrink the first that fails."""
+        how = settings(
+            max_examples=self._block.examples,
+            database=database,
+            deadline=None,
+            derandomize=False,
+            print_blob=False,
+            phases=phases,
+            verbosity=Verbosity.quiet,
+        )
+        named = repr((self._block.seed, self._subject.name, self._block.number))
+        with suppress(NoSuchExample, Unsatisfiable, Flaky):
+            find(
+                st.data(),
+                self._fails,
+                settings=how,
+                random=Random(named) if seeded else None,  # noqa: S311 -- no secret
+                database_key=_KEY,
+            )
+
+    def _as_database(self) -> ExampleDatabase:
+        """Return the examples that failed before. Hypothesis removes those that no longer do."""
+        database = InMemoryExampleDatabase()
+        for each in self._known:
+            database.save(_KEY, each)
+        return database
+
+    def _keep_best(self) -> bool:
+        """Keep the smallest example as a finding; return whether there is one."""
+        if self._best is None:
+            return False
+        violation, text = self._best
+        if self._simplified is not None and not self.interrupted:
+            violation, text = self._simplified(violation)
+        found = Finding(
+            self._subject.name,
+            self._subject.noun,
+            self._subject.span.place,
+            violation.statement,
+            violation.reason,
+            violation.slug,
+            text,
+            self.examples,
+            not self.interrupted,
+        )
+        self.findings.append(found)
+        self.failed.append(self._choices)
+        return True
+
+    def _fails(self, data: st.DataObject) -> bool:
+        """Run an example; return whether it breaks the promise that is looked at, or a new one."""
+        until_s = self._block.until_s
+        if until_s is not None and time.monotonic() >= until_s:
+            raise _TimeUp
+        self._on_example()
+        outcome = self._subject.run(data.draw)
+        self.examples += 1
+        if outcome.refused:
+            self.refused[outcome.refused] += 1
+            reject()
+        self.reached.update(outcome.reached)
+        for name, value in (outcome.aims or {}).items():
+            target(value, label=name)
+        known = {each.statement for each in self.findings}
+        for each in outcome.violations:
+            if each.statement not in known and self._wanted in ("", each.statement):
+                self._wanted = each.statement
+                # The last one that Hypothesis runs is the smallest. Where it is interrupted, the
+                # last one that failed is, since it looks for smaller ones only.
+                self._best = each, outcome.text(each)
+                self._simplified = outcome.simplified
+                self._choices = choices_to_bytes(data.conjecture_data.choices)
+                return True
+        return False
+
+
+@contextmanager
+def _draws_that_depend_on_the_seed_only() -> Iterator[None]:
+    """Keep Hypothesis from drawing constants that it reads in the source of loaded modules.
+
+    Else what is drawn would depend on which modules a process has loaded.
+    """
+    provider: Any = getattr(providers, "HypothesisProvider", None)
+    constants: Any = getattr(providers, "Constants", None)
+    if provider is None or constants is None or _LOCAL not in vars(provider):
+        yield
+        return
+    kept = vars(provider)[_LOCAL]
+    providers.CONSTANTS_CACHE.cache.clear()
+    setattr(provider, _LOCAL, constants())
+    try:
+        yield
+    finally:
+        setattr(provider, _LOCAL, kept)
+        providers.CONSTANTS_CACHE.cache.clear()

@@ -1,0 +1,64 @@
+"""A counter-example: what is printed of it, and the file that is kept."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from qospec.dataclass import dataclass
+from qospec.writing import write_whole
+
+if TYPE_CHECKING:
+    from qospec.document import Document
+
+
+@dataclass(frozen=True)
+class Finding:
+    """The smallest example that breaks a promise.
+
+    Attributes:
+        target: The name of the property, test or device.
+        noun: Which of these it is.
+        place: Where that is declared.
+        statement: The promise, as of `Violation`.
+        reason: What was found instead.
+        slug: As of `Violation`.
+        text: The example, as a `.qos` file.
+        examples: How many examples were run until it was found, those while it was shrunk included.
+        shrunk: Whether no smaller one was found; false if the search was interrupted.
+    """
+
+    target: str
+    noun: str
+    place: str
+    statement: str
+    reason: str
+    slug: str
+    text: str
+    examples: int
+    shrunk: bool = True
+
+    def path(self, folder: Path) -> Path:
+        """Return the file in which it is kept."""
+        return folder / f"{self.target}_{self.slug}.qos"
+
+    def save(self, folder: Path) -> Path:
+        """Write the file, in place of one of an earlier search; raises WriteError."""
+        path = self.path(folder)
+        path.parent.mkdir(parents=True, exist_ok=True)
+        write_whole(path, self.text)
+        return path
+
+    def document(self, path: Path) -> Document:
+        """Return it as a document for programs."""
+        return {
+            "target": self.target,
+            "kind": self.noun,
+            "place": self.place,
+            "statement": self.statement,
+            "reason": self.reason,
+            "examples": self.examples,
+            "shrunk": self.shrunk,
+            "file": path.as_posix(),
+            "text": self.text,
+        }

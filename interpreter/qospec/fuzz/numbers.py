@@ -1,0 +1,169 @@
+"""Strategies of numbers between two bounds, which shrink to round ones.
+
+A number is how it is rounded, a place on a logarithmic scale, and what follows the first digit.
+Rounding it to fewer digits hardly moves it, so the number of digits shrinks first and then the
+number itself.
+"""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from functools import lru_cache
+from typing import TYPE_CHECKING, NamedTuple
+
+from hypothesis import strategies as st
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+DIGITS = 6
+"""The most digits that are drawn, but for bounds."""
+DECADES = 12
+"""How many decades a number may be below the greatest, unless that is below the finest step."""
+PLACES = 9
+"""What the first digit may be. Hypothesis draws from few places evenly, and from many the first."""
+FINE = 10 ** (DIGITS - 1)
+"""What follows it."""
+ZERO, EXACT, NEAR = 0, DIGITS + 1, DIGITS + 2
+"""How a number is rounded: to 0; to so many digits; to a bound, or to a number that is near."""
+STEPS = (-1, 0, 0, 0, 1)
+"""A number that is near, and those beside it, are as likely as numbers of all digits together."""
+
+
+class _Side(NamedTuple):
+    """The numbers of one sign: from `low` to `high`, both above 0, of `decades` from `bottom`."""
+
+    sign: int
+    low: Fraction
+    high: Fraction
+    bottom: int
+    decades: int
+
+
+def numbers(
+    low: Fraction, high: Fraction, finest: int | None = None, near: tuple[Fraction, ...] = ()
+) -> st.SearchStrategy[Fraction]:
+    """Return a strategy of decimal numbers from `low` to `high`, which shrink to round ones.
+
+    Args:
+        low: The least.
+        high: The greatest, not below `low`.
+        finest: All are multiples of ten to this power, such as 0 for whole numbers and -12 for
+            picoseconds; the bounds are drawn only if they are, too. None: any fraction.
+        near: Numbers that are drawn often, of those between the bounds, and those next to them.
+    """
+    near = tuple(each for each in near if low <= each <= high)
+    return _number(low, high, finest, near)
+
+
+@st.composite
+def _number(
+    draw: st.DrawFn, low: Fraction, high: Fraction, finest: int | None, near: tuple[Fraction, ...]
+) -> Fraction:
+    sides = _sides(low, high, finest)
+    least = ZERO if low <= 0 <= high else 1
+    kind = draw(st.integers(least, NEAR + len(STEPS) - 1 if near else EXACT))
+    places = PLACES * sum(each.decades for each in sides)
+    place = draw(st.integers(0, max(0, places - 1)))
+    fine = draw(st.integers(0, FINE - 1))
+    if kind == ZERO or not sides:
+        return Fraction(0) if low <= 0 <= high else low
+    side = sides[0]
+    if place >= PLACES * side.decades:
+        side, place = sides[1], place - PLACES * side.decades
+    at = side.sign * _at(side, place, fine)
+    if kind >= NEAR:
+        step = Fraction(10) ** (finest if finest is not None else _exponent(high or -low) - DECADES)
+        below = max((each for each in near if each <= at), default=min(near))
+        return _within(below + STEPS[kind - NEAR] * step, low, high, finest)
+    ends = [each for each in (low, high) if _is_multiple(each, finest)]
+    if kind == EXACT and ends:
+        return ends[0] if 2 * place < PLACES * side.decades - 1 else ends[-1]
+    return side.sign * _rounded(abs(at), side, min(kind, DIGITS), finest)
+
+
+def _within(value: Fraction, low: Fraction, high: Fraction, finest: int | None) -> Fraction:
+    """Return a value as a multiple of the finest step, between the bounds."""
+    if finest is not None:
+        value = value // Fraction(10) ** finest * Fraction(10) ** finest
+    return min(max(value, low), high)
+
+
+def _is_multiple(value: Fraction, finest: int | None) -> bool:
+    return finest is None or (value / Fraction(10) ** finest).denominator == 1
+
+
+@lru_cache(maxsize=256)
+def _sides(low: Fraction, high: Fraction, finest: int | None) -> tuple[_Side, ...]:
+    """Return the numbers above 0, then those below, as far as there are any."""
+    found = []
+    for sign, least, most in ((1, low, high), (-1, -high, -low)):
+        step = Fraction(10) ** finest if finest is not None else Fraction(0)
+        least = max(least, step)  # noqa: PLW2901 -- the least that can be drawn
+        if most <= 0 or most < least:
+            continue
+        top = _exponent(most)
+        bottom = top - DECADES if least <= 0 else max(_exponent(least), top - DECADES)
+        found.append(_Side(sign, least, most, bottom, top - bottom + 1))
+    return tuple(found)
+
+
+def _at(side: _Side, place: int, fine: int) -> Fraction:
+    """Return the number at a place, between the bounds."""
+    decade, first = divmod(place, PLACES)
+    value = (first + 1 + Fraction(fine, FINE)) * Fraction(10) ** (side.bottom + decade)
+    return min(max(value, side.low), side.high)
+
+
+def _rounded(value: Fraction, side: _Side, digits: int, finest: int | None) -> Fraction:
+    """Return a number close to a value with so many digits, or with as few more as there is one."""
+    power = _exponent(value) - digits + 1
+    while True:
+        step = Fraction(10) ** (power if finest is None else max(power, finest))
+        nearest: Fraction = round(value / step) * step
+        for each in (nearest, nearest - step, nearest + step):
+            if side.low <= each <= side.high and each > 0:
+                return each
+        if power < _exponent(side.high) - DECADES - DIGITS:
+            return value
+        power -= 1
+
+
+def simpler(
+    value: Fraction, low: Fraction, high: Fraction, finest: int | None
+) -> Iterator[Fraction]:
+    """Yield numbers between two that are simpler than a value, the simplest first."""
+    if value <= 0:
+        yield from [Fraction(0)] * (value < 0 <= high)
+        return
+    own = _digits(value)
+    exponent = _exponent(value)
+    for digits in range(own + 1):
+        if digits == 0:
+            found = [Fraction(0)] * (low <= 0)
+        else:
+            step = Fraction(10) ** (exponent - digits + 1)
+            below = value // step * step
+            found = [Fraction(10) ** exponent] * (digits == 1) + [below, below + step, 10 * below]
+        for each in found:
+            fewer = (_digits(each), each) < (own, value)
+            if low <= each <= high and fewer and _is_multiple(each, finest):
+                yield each
+
+
+def _digits(value: Fraction) -> int:
+    """Return the number of significant digits; of what has no end of them, a large one."""
+    if value == 0:
+        return 0
+    scaled = value / Fraction(10) ** _exponent(value)
+    for digits in range(1, 2 * DIGITS):
+        if scaled.denominator == 1:
+            return digits
+        scaled *= 10
+    return 2 * DIGITS
+
+
+def _exponent(value: Fraction) -> int:
+    """Return the greatest power of ten that is not above a value, which is above 0."""
+    power = len(str(value.numerator)) - len(str(value.denominator))
+    return power if Fraction(10) ** power <= value else power - 1

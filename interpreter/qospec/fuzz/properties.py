@@ -1,0 +1,285 @@
+"""Properties: their values drawn, their expectations judged."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from fractions import Fraction
+from functools import lru_cache
+from typing import TYPE_CHECKING, Any
+
+from hypothesis import strategies as st
+
+from qospec.check.test.properties import label_of
+from qospec.diagnostics import Diagnostic
+from qospec.fuzz.excerpt import Edit, excerpt, names_in
+from qospec.fuzz.numbers import numbers, simpler
+from qospec.fuzz.target import Outcome, Violation
+from qospec.judge.verdict import judge
+from qospec.model.expression import Constant
+from qospec.model.suite import Statement
+from qospec.run.functions import FUNCTIONS
+from qospec.syntax import ast
+from qospec.units import PS_PER_S, TIME, text_of
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from qospec.fuzz.target import Draw
+    from qospec.model.suite import Asserted, Drawn, DrawnValue, Examined, Functions, Property
+    from qospec.source import Span
+
+MISTAKE = "can be evaluated"
+"""The promise of a property that each example can be evaluated at all."""
+LONGEST_GAP = Fraction(1)
+"""Between two cells, in seconds."""
+PICOSECONDS = -12
+DISTANCES = 3
+"""How many different ones there are between the cells of an example, at most."""
+LEAST_CELLS = (0, 3, 3, 10, 50)
+"""How many cells are drawn at least, at random: by itself Hypothesis draws few."""
+
+
+ChooseValue = Callable[["Drawn"], "DrawnValue"]
+
+
+class PropertyTarget:
+    """A property as `fuzz.target.Target`."""
+
+    noun = "property"
+    reachable = frozenset[str]()
+
+    def __init__(self, subject: Property, functions: Functions = FUNCTIONS) -> None:
+        """Take a property, and what carries out its functions."""
+        self.name = subject.name
+        self.span: Span = subject.span
+        self._subject = subject
+        self._functions = functions
+
+    def run(self, draw: Draw) -> Outcome:
+        """Draw values, and judge what is expected of them."""
+        drawn: list[tuple[Drawn, DrawnValue]] = []
+
+        def chosen(what: Drawn) -> DrawnValue:
+            value: DrawnValue = draw(_strategy(what, tuple(_times_of(drawn))))
+            drawn.append((what, value))
+            return value
+
+        refused, violations = self._judged(chosen)
+        if refused is not None:
+            return Outcome(refused=f"{refused.place}: where {refused.text}")
+        return Outcome(
+            tuple(violations),
+            lambda violation: self._text(violation, drawn),
+            simplified=lambda violation: self._simplified(violation, drawn),
+        )
+
+    def _judged(self, chosen: ChooseValue) -> tuple[Span | None, list[Violation]]:
+        """Return the condition that values do not meet, or else what they break."""
+        examined = self._subject.examine(chosen, self._functions)
+        if isinstance(examined, Diagnostic):
+            return None, [Violation(MISTAKE, examined.message, "mistake")]
+        return examined.refused, list(_violations(examined))
+
+    def _simplified(
+        self, violation: Violation, drawn: list[tuple[Drawn, DrawnValue]]
+    ) -> tuple[Violation, str]:
+        """Return the smallest example that single changes of values lead to, and its text."""
+        changed = True
+        while changed:
+            changed = False
+            for place, (what, value) in enumerate(drawn):
+                for each in _simpler(what, value):
+                    tried = [*drawn[:place], (what, each), *drawn[place + 1 :]]
+                    found = self._still(violation, tried)
+                    if found is not None:
+                        violation, drawn, changed = found, tried, True
+                        break
+        return violation, self._text(violation, drawn)
+
+    def _still(
+        self, violation: Violation, tried: Sequence[tuple[Drawn, DrawnValue]]
+    ) -> Violation | None:
+        """Return how values break the same; None if they do not, or cannot be drawn."""
+        left = iter(tried)
+        fits = True
+
+        def chosen(what: Drawn) -> DrawnValue:
+            nonlocal fits
+            _, value = next(left)
+            if isinstance(value, Fraction) and what.low is not None and what.high is not None:
+                fits &= what.low <= value <= what.high
+            return value
+
+        _, violations = self._judged(chosen)
+        same = (each for each in violations if each.statement == violation.statement)
+        return next(same, None) if fits else None
+
+    def _text(self, violation: Violation, drawn: Sequence[tuple[Drawn, DrawnValue]]) -> str:
+        """Return a property that draws nothing but these values."""
+        values = {what.name: _written(what, value) for what, value in drawn}
+
+        def edits(node: ast.Declaration) -> Iterator[Edit]:
+            yield Edit(node.name.span, f"{node.name.text}_{violation.slug}")
+            assert isinstance(node, ast.Property)  # noqa: S101 -- it has the property's name
+            needed = _needed(node.body.statements, violation)
+            for place, each in enumerate(node.body.statements):
+                if place not in needed:
+                    yield Edit(each.span, "")
+                elif isinstance(each, ast.ForAll):
+                    yield Edit(each.values.span, f"[{values[each.name.text]}]")
+
+        comment = f"`{violation.statement}` does not hold: {violation.reason}"
+        return excerpt(self.span.source, self.name, comment, edits)
+
+
+def _needed(statements: Sequence[ast.Statement], violation: Violation) -> set[int]:
+    """Return the places of statements that a violation depends on: its `expect`, what that uses."""
+    needed, used, before = set[int](), set[str](), -1
+    while len(needed) > before:
+        before = len(needed)
+        for place, each in enumerate(statements):
+            if isinstance(each, ast.Criterion):
+                needs = violation.statement in (label_of(each), MISTAKE)
+            else:
+                assert isinstance(each, ast.ForAll | ast.Let)  # noqa: S101 -- it was checked
+                needs = each.name.text in used or getattr(each, "where", None) is not None
+            if needs:
+                needed.add(place)
+                used |= set(names_in(each))
+    return needed
+
+
+def _violations(examined: Examined) -> Iterator[Violation]:
+    for number, each in enumerate(examined.asserted, 1):
+        reason = _reason(each)
+        if reason:
+            slug = each.label if each.label.isidentifier() else f"expect_{number}"
+            yield Violation(each.label, reason, slug)
+
+
+def _reason(asserted: Asserted) -> str:
+    """Return in words why an expectation does not hold; "" if it does."""
+    statement = Statement(
+        "expect", asserted.label, asserted.text, asserted.condition, asserted.span
+    )
+    judged = judge(statement, lambda _: None)
+    if judged.verdict == "pass":
+        return ""
+    measured, bound = judged.measured, judged.bound
+    sides = [
+        text_of(side.value, side.dimension)
+        for side in (measured, bound)
+        if side is not None and side.dimension is not None and isinstance(side.value, Fraction)
+    ]
+    if len(sides) == len((measured, bound)) and judged.comparison:
+        return f"{sides[0]}, needed {judged.comparison} {sides[1]}"
+    known = isinstance(asserted.condition, Constant)
+    return f"`{asserted.text}` is false" if known else f"`{asserted.text}` does not hold"
+
+
+# ---- what is drawn
+
+
+def _strategy(what: Drawn, times: tuple[Fraction, ...]) -> st.SearchStrategy[Any]:
+    """Return the strategy of a `forall`, given times that have been drawn, in s."""
+    if what.choices:
+        return st.integers(0, len(what.choices) - 1)
+    if what.most_cells:
+        return cell_times(what.most_cells, times)
+    assert what.low is not None and what.high is not None  # noqa: PT018, S101 -- a range then
+    finest = _finest(what)
+    near = times if what.dimension == TIME else ()
+    return numbers(what.low, what.high, finest, near)
+
+
+def _finest(what: Drawn) -> int | None:
+    """Return the power of ten that all numbers are multiples of; None if there is none."""
+    return 0 if what.whole else PICOSECONDS if what.dimension == TIME else None
+
+
+def _times_of(drawn: Sequence[tuple[Drawn, DrawnValue]]) -> Iterator[Fraction]:
+    """Yield the times that belong to what was drawn: times, and intervals of rates."""
+    for what, value in drawn:
+        if isinstance(value, Fraction) and value > 0 and what.dimension is not None:
+            exponent = what.dimension.exponents[0]
+            yield from [value] if what.dimension == TIME else [1 / value] * (exponent == -1)
+
+
+def cell_times(most: int, times: tuple[Fraction, ...] = ()) -> st.SearchStrategy[tuple[int, ...]]:
+    """Return a strategy of the times of cells in ps, which ascend and shrink to few and round ones.
+
+    There are few different distances between cells, so that both bursts and steady streams are
+    likely.
+
+    Args:
+        most: How many cells there are, at most.
+        times: Distances in seconds that matter, such as the interval of a rate; they, how much they
+            differ, and those next to them are drawn often.
+    """
+    beyond = {one - other for one in times for other in times if one > other}
+    near = (*times, *sorted(beyond))
+    distances = numbers(Fraction(0), LONGEST_GAP, PICOSECONDS, near)
+    least = tuple(each for each in LEAST_CELLS if each <= most)
+    return _cell_times(distances, least, most)
+
+
+@st.composite
+def _cell_times(
+    draw: st.DrawFn, distances: st.SearchStrategy[Fraction], least: tuple[int, ...], most: int
+) -> tuple[int, ...]:
+    some = [int(each * PS_PER_S) for each in draw(_lists_of(distances))]
+    least_cells = draw(st.sampled_from(least))
+    now_ps, made = 0, list[int]()
+    for number in draw(_choices(len(some), least_cells, most)):
+        now_ps += some[number] if made else 0
+        made.append(now_ps)
+    begin_ps = int(draw(distances) * PS_PER_S)
+    return tuple(begin_ps + each for each in made)
+
+
+def _lists_of(distances: st.SearchStrategy[Fraction]) -> st.SearchStrategy[list[Fraction]]:
+    return st.lists(distances, min_size=1, max_size=DISTANCES)
+
+
+@lru_cache(maxsize=256)
+def _choices(count: int, least: int, most: int) -> st.SearchStrategy[list[int]]:
+    """Return a strategy of numbers below a count; making one takes longer than drawing."""
+    return st.lists(st.integers(0, count - 1), min_size=least, max_size=most)
+
+
+def _simpler(what: Drawn, value: DrawnValue) -> Iterator[DrawnValue]:
+    """Yield simpler values of those that can be drawn, the simplest first."""
+    if isinstance(value, tuple):
+        yield from _simpler_times(value)
+    elif isinstance(value, Fraction) and what.low is not None and what.high is not None:
+        yield from simpler(value, what.low, what.high, _finest(what))
+    else:
+        yield from range(int(value))
+
+
+def _simpler_times(times_ps: tuple[int, ...]) -> Iterator[tuple[int, ...]]:
+    """Yield times of fewer cells, those that begin at 0, and those with rounder distances."""
+    for place in range(len(times_ps)):
+        yield (*times_ps[:place], *times_ps[place + 1 :])
+    if times_ps and times_ps[0]:
+        yield tuple(each - times_ps[0] for each in times_ps)
+    for place in range(1, len(times_ps)):
+        gap = Fraction(times_ps[place] - times_ps[place - 1], PS_PER_S)
+        for each in simpler(gap, Fraction(0), LONGEST_GAP, PICOSECONDS):
+            more_ps = int((each - gap) * PS_PER_S)
+            yield (*times_ps[:place], *(later + more_ps for later in times_ps[place:]))
+
+
+# ---- how values are written
+
+
+def _written(what: Drawn, value: DrawnValue) -> str:
+    """Return a value as it is written in a list of one."""
+    if isinstance(value, tuple):
+        times = ", ".join(text_of(Fraction(each, PS_PER_S), TIME, exact=True) for each in value)
+        return f"cells(at = [{times}])"
+    if what.choices:
+        return what.choices[int(value)]
+    assert what.dimension is not None  # noqa: S101 -- of numbers
+    text = text_of(value, what.dimension, exact=True)
+    return f"{text} @{what.layer}" if what.layer else text

@@ -1,0 +1,77 @@
+"""What is examined: a property, a test with `forall`, or a device."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
+
+from qospec.dataclass import dataclass
+
+if TYPE_CHECKING:
+    from hypothesis.strategies import SearchStrategy
+
+    from qospec.source import Span
+
+Draw = Callable[["SearchStrategy[Any]"], Any]
+"""Draws from a strategy of Hypothesis."""
+
+
+class Violation(NamedTuple):
+    """A promise that an example breaks.
+
+    Attributes:
+        statement: Which one, the same for all examples that break it: an example is shrunk to the
+            smallest that breaks the same.
+        reason: What was found instead, for people.
+        slug: A name for it that may be part of names and of files.
+    """
+
+    statement: str
+    reason: str
+    slug: str
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What one example showed.
+
+    Attributes:
+        violations: What it breaks.
+        text: Returns the example as a `.qos` file on which `qos run` finds the same violation.
+        refused: The condition on what is drawn that it does not meet; "" if it meets all. Then
+            it was not run.
+        reached: What happened in it, of what `Target.reachable` lists.
+        simplified: Returns the values of a smaller example that breaks the same, if one is found
+            by changes that Hypothesis does not try; None if there is no such search.
+        aims: What is to become large, by name, such as a queue's occupancy as a share of its room.
+    """
+
+    violations: tuple[Violation, ...] = ()
+    text: Callable[[Violation], str] = lambda _: ""
+    refused: str = ""
+    reached: frozenset[str] = frozenset()
+    aims: Mapping[str, float] | None = None
+    simplified: Callable[[Violation], tuple[Violation, str]] | None = None
+
+
+class Target(Protocol):
+    """Something that promises to hold for all that can be drawn."""
+
+    @property
+    def name(self) -> str:
+        """Return its name, as in `FILE::NAME`."""
+
+    @property
+    def span(self) -> Span:
+        """Return where it is declared."""
+
+    @property
+    def noun(self) -> str:
+        """Return what it is: "property", "test" or "device"."""
+
+    @property
+    def reachable(self) -> frozenset[str]:
+        """Return in words what may happen in an example, so that a report tells what never did."""
+
+    def run(self, draw: Draw) -> Outcome:
+        """Draw an example, run and judge it."""

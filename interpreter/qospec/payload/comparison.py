@@ -1,0 +1,184 @@
+"""What arrives, compared with what was sent: payloads, encrypted and decrypted as on their way.
+
+An observer: it sees items that leave what encrypts, and items that come to what decrypts. These
+carry all that the bytes follow from, so nothing is kept but what is in flight: behind each window
+of time the items that came are drawn, encrypted with what the one end holds, decrypted with what
+the other end holds, and compared. Times and losses are those of the emulation, with and without.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple, Protocol
+
+from qospec.engine.arrays import np
+from qospec.engine.experiment import Tap
+from qospec.engine.items.batch import joined
+from qospec.engine.security.association import Association
+from qospec.engine.security.end import SecurityEnd
+from qospec.payload.associations import encrypting
+from qospec.payload.fill import Fill
+from qospec.payload.flight import UNKNOWN, Flight, copied, find
+from qospec.payload.nonces import Nonces
+from qospec.payload.packets import flows_of
+from qospec.payload.receivers import CellReceiver, PacketReceiver
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Iterator, Sequence
+
+    from qospec.engine.arrays import Indices, Times, Truths, Whole
+    from qospec.engine.experiment import Experiment
+    from qospec.engine.items.batch import Batch
+    from qospec.model.suite import Flow
+    from qospec.payload.nonces import Nonces
+from qospec.payload.flight import Items
+
+
+class Receiver(Protocol):
+    """What decrypts: one node, with what it holds."""
+
+    def errored(self, items: Items, sender: Whole) -> Truths:
+        """Return (n,) which items are not what was encrypted; `sender` is the node that did it.
+
+        Of items of other planes than that of users it is False.
+        """
+
+
+class _Seen(NamedTuple):
+    """Items by what tells them apart, and when they were sent."""
+
+    connection: Indices
+    sent_ps: Times
+
+    @classmethod
+    def of(cls, batch: Batch, which: Truths | slice = slice(None)) -> _Seen:
+        """Return items of a batch, as copies."""
+        return cls(batch.connection[which].copy(), batch.sent_ps[which].copy())
+
+
+class Comparison:
+    """An observer that counts the items that arrived with other bytes than they were sent with.
+
+    Attributes:
+        taps: Where it sees items: behind what encrypts, and ahead of what decrypts.
+        errored: (n,) By connection index, those of users that were sent within the window.
+    """
+
+    def __init__(self, experiment: Experiment, flows: Sequence[Flow]) -> None:
+        """Begin a trial, whose seed is complete: it names all that draws depend on."""
+        connections = experiment.connections
+        self.errored = np.zeros(connections.indices, np.int64)
+        self._experiment = experiment
+        self._flight = Flight(connections.indices)
+        self._receivers = _receivers(experiment, flows)
+        self._senders = {number: _senders(experiment, number) for number in self._receivers}
+        self._encrypted: dict[int, Truths] = {}
+        self._nonces = Nonces(experiment)
+        self.taps = tuple(_taps(experiment, self._receivers.keys()))
+        self._began: list[Batch] = []
+        self._came: dict[int, list[Batch]] = {number: [] for number in self._receivers}
+        self._ended: list[_Seen] = []
+        self._arrived: list[_Seen] = []
+        self._spoilt: list[_Seen] = []
+
+    def began(self, batch: Batch) -> None:
+        """Keep items that are sent, to number them."""
+        if self._receivers:
+            self._began.append(copied(batch))
+
+    def passed(self, place: str, batch: Batch) -> None:
+        """Take note of which connections are encrypted, or keep items to be decrypted."""
+        number = int(place)
+        if number in self._receivers:
+            self._came[number].append(copied(batch))
+            return
+        self._nonces.claim(number, batch)
+        indices = self._experiment.connections.indices
+        of = self._encrypted.setdefault(number, np.zeros(indices, np.bool_))
+        of[batch.connection] = True
+
+    def ended(self, batch: Batch, how: str) -> None:
+        """Keep which items ended; what arrives encrypted is not what was sent."""
+        seen = _Seen.of(batch)
+        self._ended.append(seen)
+        if not how:
+            self._arrived.append(seen)
+            if batch.is_sealed:
+                self._spoilt.append(_Seen.of(batch, batch.seal != 0))
+
+    def advanced(self) -> None:
+        """Decrypt what came, compare it, and count what has arrived.
+
+        Raises:
+            NonceError: Something would have been encrypted twice with one key and number.
+        """
+        self._nonces.check()
+        if self._receivers:
+            self._flight.add(joined(*self._began))
+            self._began.clear()
+        for number, receiver in self._receivers.items():
+            came = joined(*self._came[number])
+            self._came[number].clear()
+            if came.count:
+                items = self._flight.seen(came, self._experiment.nodes[number].path)
+                errored = receiver.errored(items, self._sender(number, came.connection))
+                self._spoilt.append(_Seen.of(came, errored))
+        self._count()
+
+    def _sender(self, number: int, connection: Indices) -> Whole:
+        """Return (n,) which node has encrypted items that came to another; -1 if none has."""
+        sender = np.full(len(connection), UNKNOWN, np.int64)
+        for each in self._senders[number]:
+            if each in self._encrypted:
+                sender[self._encrypted[each][connection]] = each
+        return sender
+
+    def _count(self) -> None:
+        """Count the items that arrived and were errored, and forget all that ended."""
+        arrived, spoilt = _all(self._arrived), _all(self._spoilt)
+        ended = _all(self._ended)
+        if len(spoilt.sent_ps):
+            found = find(*spoilt, *arrived) != UNKNOWN
+            measurement, users = self._experiment.measurement, self._experiment.connections.count
+            found &= (arrived.sent_ps >= measurement.start_ps) & (arrived.connection < users)
+            found &= arrived.sent_ps < measurement.stop_ps
+            np.add.at(self.errored, arrived.connection[found], 1)
+            stays = find(*ended, *spoilt) == UNKNOWN
+            self._spoilt = [_Seen(spoilt.connection[stays], spoilt.sent_ps[stays])]
+        if self._receivers:
+            self._flight.remove(*ended)
+        self._arrived, self._ended = [], []
+
+
+def _all(seen: Sequence[_Seen]) -> _Seen:
+    if not seen:
+        return _Seen.of(joined())
+    return _Seen(*(np.concatenate(each) for each in zip(*seen, strict=True)))
+
+
+def _receivers(experiment: Experiment, flows: Sequence[Flow]) -> dict[int, Receiver]:
+    """Return what decrypts, by node."""
+    fill, found = Fill.of(experiment.seed), dict[int, Receiver]()
+    for number, node in enumerate(experiment.nodes):
+        if not isinstance(node.element, SecurityEnd) or node.element.encrypts:
+            continue
+        if isinstance(node.element, Association):
+            found[number] = PacketReceiver(experiment, flows_of(experiment, flows), fill)
+        else:
+            found[number] = CellReceiver(experiment, fill)
+    return found
+
+
+def _senders(experiment: Experiment, number: int) -> list[int]:
+    """Return what may have encrypted what comes to a node."""
+    before = {wire.node for wire in experiment.wires if wire.to == number}
+    return sorted({each for node in before for each in encrypting(experiment, node)})
+
+
+def _taps(experiment: Experiment, receivers: Collection[int]) -> Iterator[Tap]:
+    """Yield the outputs of what encrypts, and those that lead to what decrypts."""
+    for wire in experiment.wires:
+        element = experiment.nodes[wire.node].element
+        if isinstance(element, SecurityEnd) and element.encrypts:
+            yield Tap(str(wire.node), wire.node, wire.output)
+        if wire.to in receivers:
+            yield Tap(str(wire.to), wire.node, wire.output)

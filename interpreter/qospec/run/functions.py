@@ -1,0 +1,105 @@
+"""The functions of properties, carried out by the engine's own elements.
+
+A stream of cells is a `Batch`. `conforms` alone does without an element: it follows the definition,
+so that a policer is not judged by itself.
+"""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from typing import TYPE_CHECKING, Any
+
+from qospec.catalogue.kinds import Buffer, discover
+from qospec.engine.arrays import np
+from qospec.engine.element import Setting
+from qospec.engine.items.batch import FOREVER_PS, Batch
+from qospec.engine.items.connections import Connections, Contract
+from qospec.engine.random import Draws
+from qospec.protocol.atm import CELL_BYTES
+from qospec.units import PS_PER_S
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
+    from qospec.engine.element import Element
+
+BEFORE_PS = 10**16
+"""Cells come before: a shaper may hold them for as long again, and more."""
+
+
+def cells(times_ps: tuple[int, ...]) -> Batch:
+    """Return cells at these times, in ps, which ascend."""
+    if times_ps and times_ps[-1] > BEFORE_PS:
+        raise ValueError(f"cells come within {BEFORE_PS // PS_PER_S:_} s")
+    at_ps, count = np.array(times_ps, np.int64), len(times_ps)
+    return Batch(
+        at_ps=at_ps,
+        sent_ps=at_ps,
+        connection=np.zeros(count, np.int32),
+        size_bytes=np.full(count, CELL_BYTES, np.int32),
+        marks=np.zeros(count, np.uint32),
+        seal=np.zeros(0, np.int64),
+    )
+
+
+def police(arrivals: Batch, pcr: Fraction, cdvt: Fraction = Fraction(0)) -> Batch:
+    """Return the cells that the element `gcra` passes."""
+    contract = Contract("cbr", pcr, _whole_ps(cdvt))
+    return _passed(_element("gcra"), contract, arrivals)
+
+
+def shape(arrivals: Batch, pcr: Fraction) -> Batch:
+    """Return the cells as the element `shape` sends them."""
+    limit = Buffer(max(1, arrivals.count), "packet")
+    shaper = _element("shape", rate=pcr * CELL_BYTES * 8, burst_size=CELL_BYTES, limit=limit)
+    return _passed(shaper, Contract("packets", pcr, 0), arrivals)
+
+
+def conforms(arrivals: Batch, pcr: Fraction, cdvt: Fraction = Fraction(0)) -> bool:
+    """Return whether each cell conforms to GCRA(1/pcr, cdvt), by virtual scheduling.
+
+    A theoretical arrival time between two picoseconds is rounded down, as times are. Source: ITU-T
+    I.371, Annex A.
+    """
+    interval_ps, tolerance_ps = PS_PER_S / pcr, _whole_ps(cdvt)
+    due, denominator = 0, interval_ps.denominator
+    for at_ps in arrivals.at_ps.tolist():
+        if at_ps + tolerance_ps < due // denominator:
+            return False
+        due = max(at_ps * denominator, due) + interval_ps.numerator
+    return True
+
+
+def delay(arrivals: Batch) -> Fraction:
+    """Return the longest time from when a cell came until it left what it passed last, in s."""
+    held_ps = arrivals.at_ps - arrivals.sent_ps
+    return Fraction(int(held_ps.max()) if arrivals.count else 0, PS_PER_S)
+
+
+def count(arrivals: Batch) -> int:
+    """Return the number of cells."""
+    return arrivals.count
+
+
+FUNCTIONS: Mapping[str, Callable[..., Any]] = {
+    each.__name__: each for each in (cells, police, shape, conforms, delay, count)
+}
+"""By name; `check.test.properties` declares their parameters."""
+
+
+def _element(name: str, **fields: Any) -> Element:
+    element: Element = discover().of("element")[name].build(**fields)
+    return element
+
+
+def _passed(element: Element, contract: Contract, arrivals: Batch) -> Batch:
+    """Return what leaves an element with one output."""
+    setting = Setting(Connections((contract,), (0,)), Draws(("property",)))
+    process = element.process
+    assert process is not None  # noqa: S101 -- those above have it
+    step = process(element.start(setting), (arrivals,), FOREVER_PS)
+    return step.departures[0]
+
+
+def _whole_ps(time_s: Fraction) -> int:
+    return int(time_s * PS_PER_S)

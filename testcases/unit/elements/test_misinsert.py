@@ -1,0 +1,30 @@
+"""Cells of nobody among those of a connection: where they are, and as what they count."""
+
+import pytest
+
+from qospec.elements.misinsert import Misinsert
+
+OAM, MISINSERTED = 2, 4
+"""The connection indices of such cells of the first of two VCs."""
+
+
+@pytest.fixture
+def setting(lab, two_vcs):
+    contracts = two_vcs.connections.contracts
+    return lab.setting(contracts=contracts, planes=("user", "oam", "misinserted"))
+
+
+def test_a_cell_is_inserted_ahead_of_the_user_cell_of_a_number_on_each_vc(lab, setting):
+    cells = lab.cells([10, 20, 20, 30, 40, 50], connection=[0, OAM, 1, 0, 1, 0])
+    (left,) = lab.carry(Misinsert(first=2), setting, cells, cuts=[25]).departures
+    assert left.connection.tolist() == [0, OAM, 1, MISINSERTED, 0, MISINSERTED + 1, 1, 0]
+    assert left.at_ps.tolist() == [10, 20, 20, 30, 30, 40, 40, 50]
+
+
+def test_what_is_inserted_is_reported_as_made(lab, setting):
+    cells = lab.cells(range(4), connection=[0, 0, 1, 0])
+    fault = Misinsert(first=1, count=2)
+    (made,) = fault.process(fault.start(setting), (cells,), 10).made
+    assert made.connection.tolist() == [MISINSERTED, MISINSERTED, MISINSERTED + 1]
+    assert made.sent_ps.tolist() == made.at_ps.tolist() == [0, 1, 2]
+    assert set(made.size_bytes.tolist()) == {53}

@@ -1,0 +1,90 @@
+"""Examples are drawn, and each promise that one breaks is found with the smallest."""
+
+import time
+from collections import Counter
+
+from hypothesis import strategies as st
+from hypothesis.database import InMemoryExampleDatabase
+
+from qospec.fuzz.explore import Block, explore
+from qospec.fuzz.target import Outcome, Violation
+from qospec.source import Source, Span
+
+BLOCK = Block(0, 100, "0")
+
+
+class Lists:
+    """Promises of a list that do not all hold."""
+
+    name = "lists"
+    noun = "property"
+    reachable = frozenset({"long", "longest"})
+    span = Span(Source("lists.qos", "lists"), 0, 5)
+
+    def __init__(self, refused: int = 0) -> None:
+        self._refused = refused
+
+    def run(self, draw) -> Outcome:
+        """Draw a list, and judge it."""
+        drawn = draw(st.lists(st.integers(0, 1_000)))
+        if len(drawn) < self._refused:
+            return Outcome(refused="long enough")
+        broken = []
+        if sum(drawn) > 10:
+            broken.append(Violation("small", f"{sum(drawn)}", "small"))
+        if len(drawn) >= 3:
+            broken.append(Violation("short", f"{len(drawn)}", "short"))
+        reached = frozenset({"long"} if len(drawn) > 3 else ())
+        return Outcome(tuple(broken), lambda _: str(drawn), reached=reached)
+
+
+def test_each_broken_promise_is_found_with_its_smallest_example() -> None:
+    explored = explore(Lists(), BLOCK)
+    found = {each.statement: (each.text, each.reason, each.shrunk) for each in explored.findings}
+    assert found == {"small": ("[11]", "11", True), "short": ("[0, 0, 0]", "3", True)}
+
+
+def test_equal_seeds_find_the_same_and_others_draw_others() -> None:
+    assert explore(Lists(), BLOCK) == explore(Lists(), BLOCK)
+    other = BLOCK._replace(seed="1")
+    assert explore(Lists(), BLOCK).examples != explore(Lists(), other).examples
+
+
+def test_examples_that_are_refused_are_counted_by_condition() -> None:
+    explored = explore(Lists(refused=1_000), BLOCK)
+    assert explored.refused == Counter({"long enough": explored.examples})
+    assert explored.findings == ()
+
+
+def test_what_happened_is_counted() -> None:
+    assert set(explore(Lists(), BLOCK).reached) == {"long"}
+
+
+def test_an_example_that_failed_before_is_tried_first() -> None:
+    database = InMemoryExampleDatabase()
+    first = explore(Lists(), BLOCK, database)
+    again = explore(Lists(), BLOCK, database)
+    assert {each.text for each in again.findings} == {each.text for each in first.findings}
+    small = min(again.findings, key=lambda each: each.examples)
+    assert small.examples < min(each.examples for each in first.findings)
+
+
+def test_a_block_ends_when_its_time_is_up() -> None:
+    explored = explore(Lists(), BLOCK._replace(until_s=time.monotonic()))
+    assert (explored.examples, explored.findings, explored.ended) == (0, (), True)
+
+
+def test_an_interruption_while_shrinking_keeps_the_smallest_so_far() -> None:
+    failing = 0
+
+    class Interrupted(Lists):
+        def run(self, draw) -> Outcome:
+            nonlocal failing
+            outcome = super().run(draw)
+            failing += bool(outcome.violations)
+            if failing == 3:
+                raise KeyboardInterrupt
+            return outcome
+
+    (found,) = explore(Interrupted(), BLOCK).findings
+    assert not found.shrunk
