@@ -96,6 +96,11 @@ class Writer:
     def _refuse_fragments(self, items: Items) -> None:
         """Raise CaptureError if packets are cut here: then bytes would follow from others."""
         cut = self._experiment.connections.are_of(["fragments"], items.batch.connection)
+        if self._experiment.connections.are_of(["copies"], items.batch.connection).any():
+            raise CaptureError(
+                f"copies of packets go over `{self._link.name}`, and captures of copies are not"
+                " built: take a link ahead of `duplicate`"
+            )
         if (cut | (items.batch.marks & MORE_FRAGMENTS > 0)).any():
             raise CaptureError(
                 f"fragments go over `{self._link.name}`, and captures of fragments are not built:"
