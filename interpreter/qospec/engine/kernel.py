@@ -267,7 +267,7 @@ def load() -> None:
         return
     _numba()
     from numba.core.registry import cpu_target
-    from numba.core.runtime import rtsys
+    from numba.core.runtime.nrt import rtsys
 
     rtsys.initialize(cpu_target.target_context)
 

@@ -14,7 +14,7 @@ from typing import Any
 
 import numba
 from numba.core import caching
-from numba.core.runtime import rtsys
+from numba.core.runtime.nrt import rtsys
 from numba.core.serialize import dumps
 
 DIGEST_BYTES = 16
