@@ -15,6 +15,10 @@ if TYPE_CHECKING:
 
     from qospec.catalogue.kinds import Carried
     from qospec.protocol.esp import Esp
+    from qospec.secret import Secret
+
+    Keys = tuple[Secret | None, ...]
+    """What both ends of an association hold."""
 
 
 class Form(NamedTuple):
@@ -30,6 +34,7 @@ class Form(NamedTuple):
         inside: How the packets are encrypted, and the form of those inside; None if they are not.
         fragmented: If some were cut, the form in which they were sent on, and that of the packets.
         rekeyed: Whether the association that encrypts them is replaced on the way.
+        keys: The keys that are given for it; None for one that is drawn.
     """
 
     carries: Carried
@@ -39,6 +44,7 @@ class Form(NamedTuple):
     inside: tuple[Esp, Form] | None = None
     fragmented: tuple[Form, Form] | None = None
     rekeyed: bool = False
+    keys: Keys = ()
 
     @property
     def smallest_bytes(self) -> int:
@@ -68,7 +74,7 @@ class Form(NamedTuple):
         headers = self.headers[:-1] if is_undone else (*self.headers, header_bytes)
         return self.resized(lambda size: size + header_bytes)._replace(headers=headers)
 
-    def sealed(self, esp: Esp, *, rekeyed: bool = False) -> Form:
+    def sealed(self, esp: Esp, *, rekeyed: bool = False, keys: Keys = ()) -> Form:
         """Return the form of packets that are encrypted, by one association or several.
 
         Raises:
@@ -76,9 +82,9 @@ class Form(NamedTuple):
         """
         if self.inside:
             raise ValueError("these packets are encrypted already, and one tunnel takes no other")
-        return self.resized(esp.size_of)._replace(inside=(esp, self), rekeyed=rekeyed)
+        return self.resized(esp.size_of)._replace(inside=(esp, self), rekeyed=rekeyed, keys=keys)
 
-    def opened(self, esp: Esp, *, rekeyed: bool = False) -> Form:
+    def opened(self, esp: Esp, *, rekeyed: bool = False, keys: Keys = ()) -> Form:
         """Return the form of packets that are decrypted; of those in the clear, none are left.
 
         Raises:
@@ -89,6 +95,11 @@ class Form(NamedTuple):
         made, form = self.inside
         if made != esp:
             raise ValueError(f"these packets are encrypted by {made}, and not by {esp}")
+        if keys != self.keys:
+            raise ValueError(
+                "these packets are encrypted with another key: give both ends the same, or none,"
+                " so that one is drawn for both"
+            )
         if self.rekeyed and not rekeyed:
             raise ValueError(
                 "the association of these packets is replaced by `rekey` at its other end, and here"

@@ -77,7 +77,7 @@ class EspDecrypt(Association):
         return self.overlap is not None
 
     def form_after(self, form: Form) -> Form:
-        return form.opened(self.esp, rekeyed=self.is_replaced)
+        return form.opened(self.esp, rekeyed=self.is_replaced, keys=self.keys)
 
     def start(self, setting: Setting) -> Whole:
         slots = replay.FIRST_SLOT + self.replay_window

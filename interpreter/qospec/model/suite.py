@@ -246,8 +246,8 @@ class Run:
 
     `overload` says that flows may offer more than a line carries, `common_draws` that all cases
     of the test have the same random draws, `payload` that bytes are made behind it. `changes_ps`
-    says when something changes in a trial, since `measure` began, and `restarts` what restarts
-    then.
+    says when something changes in a trial, since `measure` began, `changes` what, as written, and
+    `restarts` what restarts then.
     """
 
     warmup_ps: int
@@ -258,6 +258,7 @@ class Run:
     payload: bool = False
     changes_ps: tuple[int, ...] = ()
     restarts: tuple[Restart, ...] = ()
+    changes: tuple[str, ...] = field(default=(), compare=False)
 
 
 @dataclass(frozen=True)
