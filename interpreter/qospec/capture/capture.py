@@ -15,7 +15,6 @@ from qospec.engine.security.seal import index_in
 from qospec.payload.fill import Fill
 from qospec.payload.flight import ARRIVED
 from qospec.payload.packets import flows_of
-from qospec.protocol.marks import MORE_FRAGMENTS
 from qospec.version import VERSION
 
 if TYPE_CHECKING:
@@ -63,21 +62,25 @@ class Writer:
             )
         else:
             kind = packets.link_type(framed)
+            found = esp.associations_on(experiment, link.tap.node)
             self._bytes = partial(
                 packets.frames,
                 framed=framed,
                 flows=flows_of(experiment, flows),
                 fill=fill,
-                wrap=esp.sealing(esp.associations_on(experiment, link.tap.node)),
+                wrap=esp.sealing(found),
+                cutting=packets.Cutting(
+                    experiment.connections.of("fragments"), esp.sealed_bytes(found)
+                ),
             )
         comment = f"case {trial.case.case.name}, {trial.words}, seed {experiment.seed[0]}"
         file.write(pcapng.opening(kind, link.name, f"qospec {VERSION}", comment))
 
     def take(self, items: Items, losses: Sequence[str]) -> None:
         """Write the next items; `losses` says by fate where they were lost."""
-        self._refuse_fragments(items)
         room = items.total if self._most is None else self._most - self.written
         items = items.part(0, max(0, min(room, items.total)))
+        self._refuse_copies(items)
         for start in range(0, items.total, MOST_AT_ONCE):
             part = items.part(start, min(start + MOST_AT_ONCE, items.total))
             comments = [self._comment(losses, *each) for each in _rows(part)]
@@ -86,21 +89,20 @@ class Writer:
         if self.encryption is None:
             self.indices.update(map(index_in, items.batch.sealed().seal.tolist()))
 
+    def _refuse_copies(self, items: Items) -> None:
+        """Raise CaptureError if packets come twice here: a copy does not tell its packet."""
+        if self._experiment.connections.are_of(["copies"], items.batch.connection).any():
+            raise CaptureError(
+                f"copies of packets go over `{self._link.name}`, and a capture holds none: take a"
+                " link ahead of `duplicate`, or behind what refuses them"
+            )
+
     def keys(self) -> str:
         """Return the keys of what was written, as a table."""
         if self.encryption is None:
             lines = esp.key_lines(self._experiment, self._link)
             return "".join(line for index, line in lines.items() if index in self.indices)
         return self.encryption.key_table(self._addresses.paths, self._addresses.channels)
-
-    def _refuse_fragments(self, items: Items) -> None:
-        """Raise CaptureError if packets are cut here: then bytes would follow from others."""
-        cut = self._experiment.connections.are_of(["fragments"], items.batch.connection)
-        if (cut | (items.batch.marks & MORE_FRAGMENTS > 0)).any():
-            raise CaptureError(
-                f"fragments go over `{self._link.name}`, and captures of fragments are not built:"
-                " take a link ahead of `fragment` or behind `reassemble`"
-            )
 
     def _comment(
         self,
@@ -139,6 +141,7 @@ def capture(trial: Trial, link: Link, file: BinaryIO, most: int | None = None) -
         experiment.connections.indices,
         lambda items: writer.take(items, sightings.losses),
         writer.encryption,
+        experiment.connections.of("fragments"),
     )
     observation = emulation.run(again, observer=sightings)
     if sightings.unsettled:
