@@ -66,7 +66,7 @@ class _Duration(click.ParamType[float]):
 @click.option("--no-progress", is_flag=True, help="Show no progress line.")
 @options.as_json
 def fuzz(paths: tuple[str, ...], **asked: Any) -> None:
-    """Look for counter-examples to properties, and save the smallest as .qos files.
+    """Look for counter-examples to properties and tests with `forall`; save the smallest as files.
 
     Equal seeds and `--examples` find the same, whatever `-j` is.
     """
@@ -109,9 +109,9 @@ def _targets(paths: tuple[str, ...], *, as_json: bool) -> list[Target]:
     suite = loading.checked(paths, problems)
     loading.report(problems, as_json=as_json)
     found = list(targets_of(suite))
-    chosen = loading.selected(paths, found, "property")
+    chosen = loading.selected(paths, found, "property or test with `forall`")
     if not chosen:
-        output.say("nothing selected: there is no property to examine", err=True)
+        output.say("nothing selected: no property and no test with `forall`", err=True)
         sys.exit(exits.NOTHING)
     return chosen
 
