@@ -5,8 +5,7 @@ from pathlib import Path
 import pytest
 
 from qospec.catalogue.kinds import discover
-from qospec.check import check
-from qospec.diagnostics import Problems
+from qospec.check import Checked
 from qospec.fuzz.explore import Block, explore
 from qospec.fuzz.targets import targets_of
 from qospec.rendering import render_all
@@ -52,10 +51,9 @@ def found(tmp_path: Path):
     def explored(text: str, block: Block = BLOCK):
         path = tmp_path / "a.qos"
         path.write_text(text, encoding="utf-8")
-        problems = Problems()
-        suite = check([path], discover(), problems)
-        assert not problems.errors, render_all(problems.all)
-        (target,) = targets_of(suite)
+        checked = Checked([path], discover())
+        assert not checked.problems.errors, render_all(checked.problems.all)
+        (target,) = targets_of(checked)
         return explore(target, block)
 
     return explored
