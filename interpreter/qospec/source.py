@@ -6,6 +6,7 @@ from bisect import bisect_right
 from functools import cached_property
 
 from qospec.dataclass import dataclass
+from qospec.secret import redacted
 from qospec.visible import visible
 
 
@@ -30,6 +31,11 @@ class Source:
         return self.recorded_as or self.name
 
     @cached_property
+    def shown(self) -> str:
+        """Return the text without the keys in it, as messages and records have it."""
+        return redacted(self.text)
+
+    @cached_property
     def line_starts(self) -> tuple[int, ...]:
         """Return the offset at which each line begins."""
         starts = [0]
@@ -44,10 +50,10 @@ class Source:
         return line, offset - self.line_starts[line - 1] + 1
 
     def line(self, number: int) -> str:
-        """Return the text of a line, from 1, without its end."""
+        """Return a line as it is shown, from 1, without its end."""
         start = self.line_starts[number - 1]
         end = self.line_starts[number] if number < len(self.line_starts) else len(self.text)
-        return self.text[start:end].rstrip("\r\n")
+        return self.shown[start:end].rstrip("\r\n")
 
 
 @dataclass(frozen=True)
@@ -60,8 +66,8 @@ class Span:
 
     @property
     def text(self) -> str:
-        """Return the text of the span."""
-        return self.source.text[self.start : self.end]
+        """Return the text of the span, as it is shown."""
+        return self.source.shown[self.start : self.end]
 
     @property
     def place(self) -> str:

@@ -61,7 +61,7 @@ def diagnosed(path: Path, *, by_plan: bool = False) -> list[Diagnostic]:
     if by_plan:
         assert not problems.errors, "this is reported by a check"
         plans = plan(suite, "0", Bounds(), problems)
-        for each in (*evidence.warnings(plans), *unsupported(suite, plans)):
+        for each in (*evidence.warnings(plans), *unsupported(plans)):
             problems.add(each)
     return list(problems.all)
 

@@ -17,9 +17,14 @@ from qospec.dropping.red import Red
 from qospec.dropping.tail import Tail
 from qospec.dropping.threshold import Threshold
 from qospec.dropping.wred import Wred
+from qospec.elements.cell_decrypt import CellDecrypt
+from qospec.elements.cell_encrypt import CellEncrypt
 from qospec.elements.esp_decrypt import EspDecrypt
 from qospec.elements.esp_encrypt import EspEncrypt
+from qospec.elements.fragment import Fragment
+from qospec.elements.reassemble import Reassemble
 from qospec.engine.element import Setting
+from qospec.engine.event.process import process_of
 from qospec.engine.items.batch import FOREVER_PS, Batch
 from qospec.engine.items.connections import Connections, Contract
 from qospec.engine.line.clock import Clock
@@ -43,6 +48,8 @@ class Example(NamedTuple):
     cuts: tuple[int, ...]
 
 
+MTU_BYTES = 576
+"""Of packets that are reassembled."""
 contracts = st.one_of(
     st.builds(
         Contract, st.sampled_from(["cbr", "ubr"]), st.just(STM1 / 424), st.sampled_from([0, 10**7])
@@ -168,6 +175,19 @@ def encrypted(element: EspDecrypt, setting: Setting, batch: Batch, order: list[i
     return batch.with_seals(np.where(clear, 0, batch.seal))
 
 
+def fragmented(setting: Setting, batch: Batch, order: list[int]) -> Batch:
+    """Return packets in fragments as they arrive: some are missing, some overtake others."""
+    if "fragments" not in setting.connections.planes:
+        return batch
+    batch = batch._replace(
+        sent_ps=batch.sent_ps * 1_000,
+        connection=batch.connection % np.int32(setting.connections.count),
+    )
+    cut = process_of(Fragment(MTU_BYTES), setting)((batch,), FOREVER_PS).departures[0]
+    came = cut.select(np.array([n for n in order if n < cut.count], np.int64)).part(0, batch.count)
+    return came.moved(batch.at_ps[: came.count])
+
+
 def _rekeyed(element: EspDecrypt, seal: Any) -> Any:
     """Return the seals of packets of which each three have an association of their own."""
     indices, last = element.indices, len(element.indices) - 1
@@ -176,6 +196,13 @@ def _rekeyed(element: EspDecrypt, seal: Any) -> Any:
         for n, each in enumerate(seal.tolist())
     ]
     return np.array(found, np.int64)
+
+
+def encrypted_cells(setting: Setting, batch: Batch, sent: list[int]) -> Batch:
+    """Return cells as they arrive from the other end: of each `sent` ones like it, the last."""
+    sender, all_sent = CellEncrypt(), batch.select(np.repeat(np.arange(batch.count), sent))
+    (left,) = sender.process(sender.start(setting), (all_sent,), FOREVER_PS).departures
+    return batch.with_seals(left.seal[np.cumsum(sent, dtype=np.int64) - 1])
 
 
 def _column(among: Any, count: int) -> st.SearchStrategy[list[int]]:
@@ -193,8 +220,12 @@ def examples(draw: st.DrawFn, kind: Kind) -> Example:
         first = sum(batch.count for batch in arrivals)
         indices = setting.connections.indices
         batch = draw(coming(indices, setting.clock, first, marks))
+        if isinstance(element, Reassemble):
+            batch = fragmented(setting, batch, draw(st.permutations(range(60))))
         if isinstance(element, EspDecrypt):
             batch = encrypted(element, setting, batch, draw(st.permutations(range(batch.count))))
+        if isinstance(element, CellDecrypt):
+            batch = encrypted_cells(setting, batch, draw(_column([1, 1, 1, 2], batch.count)))
         arrivals.append(batch)
     last_ps = (
         max(int(batch.at_ps[-1]) for batch in arrivals if batch.count)

@@ -24,6 +24,7 @@ from qospec.catalogue.kinds import REQUIRED, Buffer, Domain, Parameter, discover
 from qospec.elements.encapsulate import Encapsulate
 from qospec.elements.esp_decrypt import EspDecrypt
 from qospec.elements.gcra import Gcra
+from qospec.elements.reassemble import Reassemble
 from qospec.elements.shape import Shape
 from qospec.engine.element import Element, Setting
 from qospec.engine.event.process import EventProcess, process_of
@@ -32,6 +33,7 @@ from qospec.engine.items.batch import FOREVER_PS, Batch, empty, joined
 from qospec.engine.items.connections import Contract
 from qospec.engine.kernel import kernel
 from qospec.engine.line import transmission
+from qospec.protocol.fragments import fragment_bytes
 from qospec.protocol.marks import ALL
 
 ELEMENTS = discover(("qospec.elements",)).of("element")
@@ -266,6 +268,9 @@ def sizes_after(element: Any, size_bytes: int) -> set[int]:
     if isinstance(element, EspDecrypt):
         inside = (Form("packet", ((size, 1),)).sealed(element.esp) for size in range(size_bytes))
         forms = [form for form in inside if form.largest_bytes == size_bytes]
+    if isinstance(element, Reassemble):
+        sizes = (size for size in range(1_501) if fragment_bytes(size, 576)[0] == size_bytes)
+        forms = [Form("packet", ((size, 1),)) for size in sizes]
     try:
         return {size for form in forms for size, _ in element.form_after(form).sizes}
     except ValueError:  # the planner lets no such item arrive

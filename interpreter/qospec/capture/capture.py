@@ -62,12 +62,16 @@ class Writer:
             )
         else:
             kind = packets.link_type(framed)
+            found = esp.associations_on(experiment, link.tap.node)
             self._bytes = partial(
                 packets.frames,
                 framed=framed,
                 flows=flows_of(experiment, flows),
                 fill=fill,
-                wrap=esp.sealing(esp.associations_on(experiment, link.tap.node)),
+                wrap=esp.sealing(found),
+                cutting=packets.Cutting(
+                    experiment.connections.of("fragments"), esp.sealed_bytes(found)
+                ),
             )
         comment = f"case {trial.case.case.name}, {trial.words}, seed {experiment.seed[0]}"
         file.write(pcapng.opening(kind, link.name, f"qospec {VERSION}", comment))
@@ -119,13 +123,16 @@ def capture(trial: Trial, link: Link, file: BinaryIO, most: int | None = None) -
         CaptureError: The trial did not come to the recorded result: the file means nothing then.
     """
     experiment = trial.planned.experiment
-    again = experiment._replace(seed=(*experiment.seed, *trial.names))
+    # What depends on bytes is left out of the comparison: they change no time and no loss.
+    measurement = experiment.measurement.without("payload")
+    again = experiment._replace(seed=(*experiment.seed, *trial.names), measurement=measurement)
     writer = Writer(file, link, trial, most)
     sightings = Sightings(
         link.tap,
         experiment.connections.indices,
         lambda items: writer.take(items, sightings.losses),
         writer.encryption,
+        experiment.connections.of("fragments"),
     )
     observation = emulation.run(again, observer=sightings)
     if sightings.unsettled:

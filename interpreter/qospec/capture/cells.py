@@ -39,7 +39,13 @@ ERF_BYTES, ERF_ATM, ERF_VARYING_LENGTH = 16, 3, 4
 HEADER_BYTES = 4
 FIRST_USER_CHANNEL, HIGHEST_CHANNEL = 32, 0xFFFF
 """VCIs of users."""
-PAYLOAD_TYPES: Mapping[Plane, int] = {"user": 0, "oam": 0b101, "rm": 0b110, "misinserted": 0}
+PAYLOAD_TYPES: Mapping[Plane, int] = {
+    "user": 0,
+    "oam": 0b101,
+    "rm": 0b110,
+    "misinserted": 0,
+    "fragments": 0,
+}
 """User data without congestion, end-to-end F5 flow, resource management."""
 UNUSED = 0x6A
 CONTINUITY_CHECK = 0b0001_0100

@@ -12,7 +12,7 @@ from qospec.payload.associations import encrypting, secured
 from qospec.payload.packets import outer_header
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Callable, Mapping
 
     from qospec.capture.links import Link
     from qospec.capture.packets import Wrap
@@ -112,3 +112,8 @@ def sealing(associations: Mapping[int, Secured]) -> Wrap:
         return outer_header(items, made, outside) if outside else made
 
     return wrap
+
+
+def sealed_bytes(associations: Mapping[int, Secured]) -> Callable[[int], int]:
+    """Return what tells, given a seal, how long the packet is that was encrypted so."""
+    return lambda seal: associations[index_in(seal)].esp.size_of(size_in(seal))

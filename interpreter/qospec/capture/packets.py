@@ -7,19 +7,25 @@ Sources: IEEE 802.3, 3.2 (frame, check sequence), IEEE 802.1Q, 9 (tag), RFC 3032
 from __future__ import annotations
 
 import zlib
-from typing import TYPE_CHECKING
+from collections.abc import Callable
+from typing import TYPE_CHECKING, NamedTuple
 
+from qospec.capture.error import CaptureError
 from qospec.capture.pcapng import LinkType
 from qospec.ciphers import headers
+from qospec.ciphers.fragments import part_of
 from qospec.ciphers.octets import big_endian, each_row, repeated
 from qospec.engine.arrays import np
-from qospec.engine.security.seal import INDEX_BITS, SIZE_BITS
+from qospec.engine.security.seal import INDEX_BITS, SIZE_BITS, UNTAMPERED, size_in
 from qospec.payload.fill import tampered
 from qospec.payload.packets import IP_TYPES, ip_packets, mark_of
 from qospec.protocol.encapsulation import LABEL_BYTES, TAG_BYTES
+from qospec.protocol.fragments import UNIT_BYTES
+from qospec.protocol.ip import IPV4_HEADER_BYTES
+from qospec.protocol.marks import MORE_FRAGMENTS
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Sequence
 
     from qospec.payload.fill import Fill
     from qospec.payload.flight import Items
@@ -51,8 +57,25 @@ def link_type(framed: Encapsulation) -> LinkType:
     return PPP if around == PPP_BYTES and not framed.vlan_tags else RAW
 
 
+class Cutting(NamedTuple):
+    """What tells a fragment's packet.
+
+    Attributes:
+        indices: The connection indices of fragments, in order of connections.
+        sealed_bytes: Given a seal, returns how long the packet is that was encrypted so.
+    """
+
+    indices: range = range(0)
+    sealed_bytes: Callable[[int], int] = lambda _: 0
+
+
 def frames(
-    items: Items, framed: Encapsulation, flows: Sequence[Flow], fill: Fill, wrap: Wrap
+    items: Items,
+    framed: Encapsulation,
+    flows: Sequence[Flow],
+    fill: Fill,
+    wrap: Wrap,
+    cutting: Cutting = Cutting(),  # noqa: B008 -- it cannot be changed
 ) -> list[bytes]:
     """Return the frame of each packet on a line.
 
@@ -62,19 +85,27 @@ def frames(
         flows: All sources.
         fill: Of payloads.
         wrap: What elements ahead of the line put around packets.
+        cutting: What tells a fragment's packet.
     """
+    items = _as_packets(items, cutting.indices)
     found: list[bytes] = [b""] * items.total
     flow_of = np.searchsorted([each.stop for each in flows], items.batch.connection, "right")
     seal = items.batch.sealed().seal
     within = seal & ((1 << INDEX_BITS + SIZE_BITS) - 1)  # all but the number
-    kinds = np.stack([flow_of, items.sent_bytes, items.batch.size_bytes, within], axis=1)
+    more = items.batch.marks & MORE_FRAGMENTS
+    sizes = items.sent_bytes, items.batch.size_bytes
+    kinds = np.stack([flow_of, *sizes, within, items.fragment, more], axis=1)
     each_kind, kind_of = np.unique(kinds, axis=0, return_inverse=True)
-    for number, (flow, sent_bytes, size_bytes, inside) in enumerate(each_kind.tolist()):
+    for number, kind in enumerate(each_kind.tolist()):
+        flow, sent_bytes, size_bytes, inside, fragment, more_follow = kind
         mine = np.flatnonzero(kind_of.reshape(-1) == number)
         alike = items.where(mine)
         inner = ip_packets(alike, flows[flow], sent_bytes, fill)
         around = size_bytes - sent_bytes
-        whole = wrap(alike, inner, around) if around > 0 else inner
+        if more_follow or fragment:
+            whole = _part(alike, inner, wrap, cutting)
+        else:
+            whole = wrap(alike, inner, around) if around > 0 else inner
         if not inside:
             whole = tampered(whole, seal[mine] < 0, whole.shape[1] - 1)
         version_6 = whole[0, 0] >> 4 == headers.VERSIONS["ipv6"]
@@ -82,6 +113,50 @@ def frames(
         for place, frame in zip(mine.tolist(), _framed(alike, whole, framed, family), strict=True):
             found[place] = frame
     return found
+
+
+def _as_packets(items: Items, fragments: range) -> Items:
+    """Return fragments with the connection and the time of their packets."""
+    batch, is_part = items.batch, items.fragment > 0
+    connection = batch.connection - np.int32(fragments.start) * is_part
+    sent_ps = batch.sent_ps - items.fragment
+    return items._replace(
+        batch=batch._replace(connection=connection.astype(np.int32), sent_ps=sent_ps)
+    )
+
+
+def _part(items: Items, packets: Bytes, wrap: Wrap, cutting: Cutting) -> Bytes:
+    """Return the same fragment of packets of one size, cut before encryption or after it."""
+    seal, size_bytes = (
+        int(items.batch.sealed().seal[0] & UNTAMPERED),
+        int(items.batch.size_bytes[0]),
+    )
+    sealed_bytes = cutting.sealed_bytes(seal) if seal else 0
+    if sealed_bytes > size_bytes:
+        packets = wrap(items, packets, sealed_bytes - packets.shape[1])
+        return _cut(items, packets, size_bytes)
+    within_bytes = size_in(seal) if seal else size_bytes
+    part = _cut(items, packets, within_bytes)
+    return wrap(items, part, size_bytes - within_bytes) if size_bytes > within_bytes else part
+
+
+def _cut(items: Items, packets: Bytes, size_bytes: int) -> Bytes:
+    """Return the same fragment of packets, of this size.
+
+    Raises:
+        CaptureError: They were not cut as they are here.
+    """
+    number, carried_bytes = int(items.fragment[0]), size_bytes - IPV4_HEADER_BYTES
+    left_bytes = packets.shape[1] - size_bytes
+    start_bytes = number * carried_bytes if items.batch.marks[0] & MORE_FRAGMENTS else left_bytes
+    if packets[0, 0] != headers.WITHOUT_OPTIONS:
+        raise CaptureError("a capture holds fragments of IPv4 alone")
+    if start_bytes % UNIT_BYTES or not 0 <= start_bytes <= left_bytes:
+        raise CaptureError(
+            "packets on this link were put into others and then cut, and a capture holds no such"
+            " fragments"
+        )
+    return part_of(packets, start_bytes, carried_bytes)
 
 
 def _framed(items: Items, packets: Bytes, framed: Encapsulation, family: str) -> list[bytes]:

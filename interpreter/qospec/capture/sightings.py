@@ -51,16 +51,18 @@ class Sightings:
         indices: int,
         take: Callable[[Items], None],
         ahead: Ahead | None = None,
+        fragments: range = range(0),
     ) -> None:
         """Begin a trial with so many connection indices; `take` is given the items.
 
-        `ahead` is told what passes its own taps, which are ahead of the place.
+        `ahead` is told what passes its own taps, which are ahead of the place; `fragments` are the
+        indices of fragments.
         """
         self.taps: tuple[Tap, ...] = (tap, *(ahead.taps if ahead else ()))
         self._ahead = ahead
         self.losses = [""]
         self._take = take
-        self._flight = Flight(indices)
+        self._flight = Flight(indices, fragments)
         self._began: list[Batch] = []
         self._passed: list[Batch] = []
         self._ended: list[_Ended] = []

@@ -10,6 +10,7 @@ from __future__ import annotations
 import hashlib
 import importlib.metadata
 import platform
+import re
 import tempfile
 from contextlib import contextmanager
 from dataclasses import replace
@@ -21,9 +22,11 @@ from qospec.catalogue.kinds import discover
 from qospec.check import check
 from qospec.check.modules import files
 from qospec.diagnostics import Problems, did_you_mean
+from qospec.engine.security.association import Association
 from qospec.plan.plan import Bounds, plan
 from qospec.record.outcome import SCHEMA
 from qospec.resources import STDLIB
+from qospec.secret import WITHHELD, redacted
 from qospec.version import VERSION
 
 if TYPE_CHECKING:
@@ -32,6 +35,8 @@ if TYPE_CHECKING:
     from qospec.document import Document
     from qospec.plan.plan import CasePlan
 
+_KEY_FILE = re.compile(r"""(["'])file:[^"'\n]*\1""")
+"""The name of a file with a key, which no record holds."""
 LIBRARY = "std"
 """The first part of the recorded names of its files."""
 
@@ -43,13 +48,14 @@ class Recorded(NamedTuple):
         plan: Its plan.
         bounds: What a trial might cost.
         document: What the record holds of it.
-        versions: In words, how this installation differs from the one that made the record.
+        differences: In words, how this installation differs from the one that made the record,
+            and what the record lacks.
     """
 
     plan: CasePlan
     bounds: Bounds
     document: Document
-    versions: tuple[str, ...]
+    differences: tuple[str, ...]
 
 
 def recorded(outcome: Document, name: str, folders: Sequence[Path] = ()) -> Recorded:
@@ -71,7 +77,8 @@ def recorded(outcome: Document, name: str, folders: Sequence[Path] = ()) -> Reco
     test = next(each for each in outcome["tests"] if each["name"] == document["test"])
     place = document.get("place") or test["place"]
     found = _planned(provenance, place.rsplit(":", 2)[0], name, bounds, folders)
-    return Recorded(found, bounds, document, tuple(_differences(provenance)))
+    differences = [*_differences(provenance), *_withheld(found)]
+    return Recorded(found, bounds, document, tuple(differences))
 
 
 def _case(outcome: Document, name: str) -> Document:
@@ -101,6 +108,17 @@ def _differences(provenance: Document) -> Iterator[str]:
     for name, version in now.items():
         if provenance[name] != version:
             yield f"the record was made with {name} {provenance[name]}, and this is {version}"
+
+
+def _withheld(found: CasePlan) -> Iterator[str]:
+    """Say that keys are missing, if they are: a record holds none."""
+    elements = (each.element for net in found.case.networks.values() for each in net.elements)
+    keys = (key for each in elements if isinstance(each, Association) for key in each.keys)
+    if any(key is not None and key.is_withheld for key in keys):
+        yield (
+            "a record holds no keys, so others are drawn in their place; with the keys of the"
+            " specification, run this in its project, unchanged"
+        )
 
 
 def _compare_library(sources: list[Document]) -> None:
@@ -158,7 +176,7 @@ def _project(sources: list[Document], folders: Sequence[Path]) -> Iterator[Path]
         root = Path(folder).resolve()
         (root / "qos.toml").touch()
         for name, text in texts.items():
-            _put(root, name, text)
+            _put(root, name, _KEY_FILE.sub(rf"\1{WITHHELD}\1", text))
         yield root
 
 
@@ -170,9 +188,9 @@ def _holds(root: Path, name: str, text: str) -> bool:
     """Return whether a file of that name and text is below a root."""
     try:
         return files.recorded(files.real(root / name), root) == name and (
-            (root / name).read_bytes() == text.encode()
+            redacted((root / name).read_bytes().decode()) == text
         )
-    except OSError:
+    except (OSError, UnicodeDecodeError):
         return False
 
 

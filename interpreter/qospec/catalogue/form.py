@@ -8,11 +8,17 @@ from __future__ import annotations
 from fractions import Fraction
 from typing import TYPE_CHECKING, NamedTuple
 
+from qospec.protocol.fragments import MOST_FRAGMENTS, fragment_bytes
+
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from qospec.catalogue.kinds import Carried
     from qospec.protocol.esp import Esp
+    from qospec.secret import Secret
+
+    Keys = tuple[Secret | None, ...]
+    """What both ends of an association hold."""
 
 
 class Form(NamedTuple):
@@ -21,12 +27,14 @@ class Form(NamedTuple):
     Attributes:
         carries: Whether they are cells or packets.
         sizes: Each size in bytes, ascending, with a number of items; none if only the kind is
-            known.
+            known, or if no item gets here.
         sent: For how many items that the source sends these are, on average.
         headers: The bytes of each header that elements have put around the packets, the outermost
             last; below 0, of one that was taken off although none had put it there.
         inside: How the packets are encrypted, and the form of those inside; None if they are not.
+        fragmented: If some were cut, the form in which they were sent on, and that of the packets.
         rekeyed: Whether the association that encrypts them is replaced on the way.
+        keys: The keys that are given for it; None for one that is drawn.
     """
 
     carries: Carried
@@ -34,7 +42,9 @@ class Form(NamedTuple):
     sent: int = 1
     headers: tuple[int, ...] = ()
     inside: tuple[Esp, Form] | None = None
+    fragmented: tuple[Form, Form] | None = None
     rekeyed: bool = False
+    keys: Keys = ()
 
     @property
     def smallest_bytes(self) -> int:
@@ -64,7 +74,7 @@ class Form(NamedTuple):
         headers = self.headers[:-1] if is_undone else (*self.headers, header_bytes)
         return self.resized(lambda size: size + header_bytes)._replace(headers=headers)
 
-    def sealed(self, esp: Esp, *, rekeyed: bool = False) -> Form:
+    def sealed(self, esp: Esp, *, rekeyed: bool = False, keys: Keys = ()) -> Form:
         """Return the form of packets that are encrypted, by one association or several.
 
         Raises:
@@ -72,9 +82,9 @@ class Form(NamedTuple):
         """
         if self.inside:
             raise ValueError("these packets are encrypted already, and one tunnel takes no other")
-        return self.resized(esp.size_of)._replace(inside=(esp, self), rekeyed=rekeyed)
+        return self.resized(esp.size_of)._replace(inside=(esp, self), rekeyed=rekeyed, keys=keys)
 
-    def opened(self, esp: Esp, *, rekeyed: bool = False) -> Form:
+    def opened(self, esp: Esp, *, rekeyed: bool = False, keys: Keys = ()) -> Form:
         """Return the form of packets that are decrypted; of those in the clear, none are left.
 
         Raises:
@@ -85,11 +95,62 @@ class Form(NamedTuple):
         made, form = self.inside
         if made != esp:
             raise ValueError(f"these packets are encrypted by {made}, and not by {esp}")
+        if keys != self.keys:
+            raise ValueError(
+                "these packets are encrypted with another key: give both ends the same, or none,"
+                " so that one is drawn for both"
+            )
         if self.rekeyed and not rekeyed:
             raise ValueError(
                 "the association of these packets is replaced by `rekey` at its other end, and here"
                 " no `overlap` says for how long packets of the old one are decrypted"
             )
-        if form.resized(made.size_of).sizes != self.sizes or form.headers != self.headers:
+        sealed = form.resized(made.size_of).sizes
+        if not {*self.sizes} <= {*sealed} or form.headers != self.headers:
             raise ValueError("these packets have another size than they were encrypted to")
-        return form
+        if sealed == self.sizes:
+            return form
+        left = {size for size, _ in self.sizes}  # the others were lost
+        return form._replace(sizes=tuple(e for e in form.sizes if made.size_of(e[0]) in left))
+
+    def at_most(self, limit_bytes: int) -> Form:
+        """Return the form of those items that are not larger than a limit."""
+        if self.largest_bytes <= limit_bytes:
+            return self
+        return self._replace(sizes=tuple(each for each in self.sizes if each[0] <= limit_bytes))
+
+    def cut(self, mtu_bytes: int) -> Form:
+        """Return the form of packets of which those that are larger are cut into fragments.
+
+        Raises:
+            ValueError: Some are fragments already, or would become too many.
+        """
+        if self.largest_bytes <= mtu_bytes:
+            return self
+        if self.fragmented:
+            raise ValueError("these are fragments already, and are not cut again")
+        counts: dict[int, int] = {}
+        for size, count in self.sizes:
+            fragments = fragment_bytes(size, mtu_bytes)
+            if len(fragments) > MOST_FRAGMENTS:
+                raise ValueError(
+                    f"{size} B would become {len(fragments)} fragments, and at most"
+                    f" {MOST_FRAGMENTS} are emulated"
+                )
+            for each in fragments:
+                counts[each] = counts.get(each, 0) + count
+        made = self._replace(sizes=tuple(sorted(counts.items())))
+        return made._replace(fragmented=(made, self))
+
+    def whole(self) -> Form:
+        """Return the form of packets that are put together again.
+
+        Raises:
+            ValueError: Their fragments have been changed since.
+        """
+        if self.fragmented is None:
+            return self
+        made, packets = self.fragmented
+        if self._replace(fragmented=None) != made:
+            raise ValueError("these fragments are not as they were cut: undo first what was done")
+        return packets

@@ -110,9 +110,9 @@ class Domain:
 
     `name` is one of: time, data, rate, cell rate, length, cells, ratio, integer, truth, choice,
     names, weights, counts, sizes, codes, buffer, limits by mark, ratios by mark, delay per length,
-    load, size mix, curve, duration, times, lifetime, address, dropping, width. Bounds are in the
-    base unit (ps, bytes, bit/s, cells/s, m, cells, 1), inclusive. Of an element's rate `layers` may
-    be counted.
+    load, size mix, curve, duration, times, lifetime, address, key, dropping, width. Bounds are in
+    the base unit (ps, bytes, bit/s, cells/s, m, cells, 1), inclusive. Of an element's rate
+    `layers` may be counted.
     """
 
     name: str

@@ -55,13 +55,19 @@ def suite(units: Sequence[Unit], scopes: Mapping[Path, Scope], evaluator: Evalua
             reference = _check_alone(declaration, scopes[unit.path], networks, evaluator)
             references += [reference] if reference else []
     drawn = _properties(units, scopes, evaluator)
+    finite = [
+        Test(each.name, each.doc, each.cases, each.span) for each in drawn if each.cases is not None
+    ]
     tests: list[Test] = []
     templates: list[Template] = []
-    seen: dict[str, ast.Test] = {}
+    seen: dict[str, ast.Test | ast.Property] = {}
     for unit in units:
-        made = expanded(unit, scopes[unit.path], networks, evaluator) if unit.named else []
+        made = [each for each in finite if each.span.source is unit.source]
+        made += expanded(unit, scopes[unit.path], networks, evaluator) if unit.named else []
         for node in unit.tree.declarations if unit.tree else ():
-            if isinstance(node, ast.Test) and any(test.span is node.span for test in made):
+            if isinstance(node, ast.Test | ast.Property) and any(
+                test.span is node.span for test in made
+            ):
                 _once(node, seen, evaluator)
             elif isinstance(node, ast.Test) and unit.named:
                 templates.append(Template(node.name.text, node.doc, node.span))
@@ -100,7 +106,9 @@ def scopes_of(
     return scopes
 
 
-def _once(node: ast.Test, seen: dict[str, ast.Test], evaluator: Evaluator) -> None:
+def _once(
+    node: ast.Test | ast.Property, seen: dict[str, ast.Test | ast.Property], evaluator: Evaluator
+) -> None:
     known = seen.setdefault(node.name.text, node)
     if known is not node and known.span.source is not node.span.source:
         evaluator.context.report(

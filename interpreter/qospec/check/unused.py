@@ -120,9 +120,9 @@ def _sweeps_of_bases(lineage: Sequence[ast.Test]) -> Iterator[CheckError]:
             base = next(each for each in templates if sweep in each.statements)
             yield error(
                 "E0514",
-                f"`{base.name.text}` needs a flow that uses `{name}`",
+                f"`{_last(test.base_path)}` needs a flow that uses `{name}`",
                 test.base_path.span,
-                secondary=(sweep.span, "swept here"),
+                secondary=(sweep.span, f"swept in `{base.name.text}`"),
                 note="without one, what is sent is the same in all cases of the sweep",
                 help=f"write it in a flow, such as `… {{ {name} = {name} }}`",
             )
@@ -140,9 +140,11 @@ def _made(statements: Iterable[ast.Statement]) -> Iterator[tuple[str, Uses]]:
                     yield from ((name.text, _uses(whole)) for name in bind.names)
 
 
-def _last(base: ast.Path | ast.Call) -> str:
-    """Return the name of a topology without that of its module."""
+def _last(base: ast.Path | ast.Call | ast.Name) -> str:
+    """Return the name of a topology or test without that of its module."""
     path = base.path if isinstance(base, ast.Call) else base
+    if isinstance(path, ast.Name):
+        return path.text
     names = [each for each in path.trail if isinstance(each, ast.Name)]
     return (names or [path.name])[-1].text
 

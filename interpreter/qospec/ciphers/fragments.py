@@ -7,6 +7,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NoReturn
 
+import numpy as np
+
 from qospec.ciphers import headers
 from qospec.ciphers.octets import big_endian, rows_of
 from qospec.protocol.fragments import UNIT_BYTES, fragment_bytes
@@ -14,6 +16,8 @@ from qospec.protocol.ip import IPV4_HEADER_BYTES
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
+
+    from qospec.ciphers.octets import Numbers, Octets
 
 
 class FragmentationError(ValueError):
@@ -38,29 +42,42 @@ def fragmented(packet: bytes, mtu_bytes: int) -> list[bytes]:
             f"a packet of {len(packet)} B exceeds the path MTU of {mtu_bytes} B, and its header"
             " forbids fragmentation (DF)"
         )
-    return list(_fragments(packet, sizes, word))
+    return list(_fragments(packet, sizes))
 
 
-def _fragments(packet: bytes, sizes: tuple[int, ...], word: int) -> Iterator[bytes]:
+def _fragments(packet: bytes, sizes: tuple[int, ...]) -> Iterator[bytes]:
     """Yield fragments of these sizes; of a fragment, its offset and its flag count on."""
-    start = IPV4_HEADER_BYTES
+    start_bytes = 0
     for size in sizes:
-        end = start + size - IPV4_HEADER_BYTES
-        more = headers.MORE_FRAGMENTS if end < len(packet) else 0
-        offset = (start - IPV4_HEADER_BYTES) // UNIT_BYTES
-        yield _with_header(packet, (word | more) + offset, packet[start:end])
-        start = end
+        payload_bytes = size - IPV4_HEADER_BYTES
+        yield part_of(rows_of([packet]), start_bytes, payload_bytes).tobytes()
+        start_bytes += payload_bytes
 
 
-def _with_header(packet: bytes, word: int, data: bytes) -> bytes:
-    """Return data behind the header of a packet, with other flags and offset."""
-    header = rows_of([packet[:IPV4_HEADER_BYTES]]).copy()
-    header[:, headers.FLAGS : headers.FLAGS + 2] = big_endian([word], 2)
-    length = big_endian([IPV4_HEADER_BYTES + len(data)], 2).ravel()
+def part_of(packets: Octets, start_bytes: int, payload_bytes: int) -> Octets:
+    """Return (n, size) the same fragment of each of n packets of one size, without options.
+
+    Args:
+        packets: (n, size) Packets, which may be fragments themselves.
+        start_bytes: Where it begins in what they carry, a multiple of UNIT_BYTES.
+        payload_bytes: What it carries.
+    """
+    carried = packets[:, IPV4_HEADER_BYTES:]
+    more = 0 if start_bytes + payload_bytes == carried.shape[1] else headers.MORE_FRAGMENTS
+    words = packets[:, headers.FLAGS].astype(np.int64) << 8 | packets[:, headers.FLAGS + 1]
+    words = (words | more) + start_bytes // UNIT_BYTES
+    return _with_header(packets, words, carried[:, start_bytes : start_bytes + payload_bytes])
+
+
+def _with_header(packets: Octets, words: Numbers, carried: Octets) -> Octets:
+    """Return what is carried behind the headers of packets, with other flags and offsets."""
+    header = packets[:, :IPV4_HEADER_BYTES].copy()
+    header[:, headers.FLAGS : headers.FLAGS + 2] = big_endian(words, 2)
+    length = big_endian([IPV4_HEADER_BYTES + carried.shape[1]], 2)
     header[:, headers.TOTAL_LENGTH : headers.TOTAL_LENGTH + 2] = length
     header[:, headers.CHECKSUM : headers.CHECKSUM + 2] = 0
     header[:, headers.CHECKSUM : headers.CHECKSUM + 2] = big_endian(headers.checksum(header), 2)
-    return header.tobytes() + data
+    return np.concatenate([header, carried], axis=1)
 
 
 class Reassembly:
@@ -110,7 +127,8 @@ class Reassembly:
         del self._waiting[name], self._ends[name]
         first = parts[0]
         word = int.from_bytes(first[headers.FLAGS : headers.FLAGS + 2], "big")
-        return _with_header(first, word & ~headers.MORE_FRAGMENTS, data)
+        words = np.array([word & ~headers.MORE_FRAGMENTS])
+        return _with_header(rows_of([first]), words, rows_of([data])).tobytes()
 
     def _refuse(self, name: bytes) -> NoReturn:
         """Drop what is known of a packet."""

@@ -1,10 +1,11 @@
-"""Keys: secrets that show themselves only when asked for by name."""
+"""Keys of ciphers: drawn by a name, and of the right length."""
 
 from __future__ import annotations
 
 import hashlib
-import hmac
 from typing import TYPE_CHECKING
+
+from qospec.secret import Secret
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -14,17 +15,10 @@ class KeyLengthError(ValueError):
     """A key has a length that its cipher does not take. It names lengths, never the key."""
 
 
-class Key:
-    """A secret, with its salt behind it if its cipher has one.
+class Key(Secret):
+    """A secret that a cipher takes; no error of this package holds one."""
 
-    As text it is its length. A pickle holds the secret, as worker processes need it; no error of
-    this package holds a key.
-    """
-
-    __slots__ = ("_secret",)
-
-    def __init__(self, secret: bytes) -> None:
-        self._secret = bytes(secret)
+    __slots__ = ()
 
     @classmethod
     def drawn(cls, length: int, path: Sequence[str]) -> Key:
@@ -35,15 +29,6 @@ class Key:
         # The names are joined as those of random streams are, which the prefix keeps apart.
         name = "\x1f".join(("key", *path)).encode()
         return cls(hashlib.blake2b(name, digest_size=length).digest() if length else b"")
-
-    @property
-    def length(self) -> int:
-        """Return its length in bytes."""
-        return len(self._secret)
-
-    def revealed(self) -> bytes:
-        """Return the secret."""
-        return self._secret
 
     def check(self, name: str, *lengths: int, salt_bytes: int = 0) -> None:
         """Check that a cipher of this name takes it.
@@ -56,15 +41,3 @@ class Key:
         taken = " or ".join(map(str, lengths))
         salt = f" (with a salt of {salt_bytes} at its end)" if salt_bytes else ""
         raise KeyLengthError(f"{name} takes a key of {taken} bytes{salt}, not of {self.length}")
-
-    def __repr__(self) -> str:
-        return f"Key of {self.length} bytes"
-
-    def __eq__(self, other: object) -> bool:
-        return isinstance(other, Key) and hmac.compare_digest(self._secret, other._secret)
-
-    def __hash__(self) -> int:
-        return hash((Key, self._secret))
-
-    def __reduce__(self) -> tuple[type[Key], tuple[bytes]]:
-        return Key, (self._secret,)

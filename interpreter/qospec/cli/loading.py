@@ -108,10 +108,16 @@ def planned(request: Request, *, runs: bool = True) -> tuple[Suite, list[CasePla
     for warning in evidence.warnings(plans):
         problems.add(warning)
     if runs:
-        for refusal in unsupported(suite, plans):
+        for refusal in unsupported(plans):
             problems.add(refusal)
     report(problems, as_json=request.as_json)
-    if not plans and not suite.properties:
+    if runs:
+        for each in endless(suite):
+            output.say(f"note: {each}", err=True)
+    if not plans and (runs or not suite.properties):
+        if endless(suite):
+            output.say("nothing to run", err=True)
+            sys.exit(exits.NOTHING)
         there = whole.tests or whole.properties
         why = f"no case matches `{request.match}`" if there else _no_tests(whole)
         output.say(f"nothing selected: {why}", err=True)
@@ -124,12 +130,19 @@ def _no_tests(suite: Suite) -> str:
     return f"there are only templates ({names}), {HOW_TO_USE}" if names else "there are no tests"
 
 
-def unsupported(suite: Suite, plans: Iterable[CasePlan]) -> list[Diagnostic]:
-    """Return what of a plan cannot be executed yet, each once."""
-    from qospec.plan.feasibility import unsupported_properties
+def endless(suite: Suite) -> list[str]:
+    """Return of each property that has no end of values what examines it."""
+    return [
+        f"the property `{each.name}` draws from a range or cells: "
+        f"examine it with `qos fuzz {each.span.source.name}::{each.name}`"
+        for each in suite.properties
+        if each.cases is None
+    ]
 
-    cases = [plan.refusal for plan in plans if plan.refusal is not None]
-    return list(dict.fromkeys((*cases, *unsupported_properties(suite.properties))))
+
+def unsupported(plans: Iterable[CasePlan]) -> list[Diagnostic]:
+    """Return what of a plan cannot be executed yet, each once."""
+    return list(dict.fromkeys(plan.refusal for plan in plans if plan.refusal is not None))
 
 
 def _selected(suite: Suite, request: Request) -> Suite:

@@ -140,7 +140,7 @@ def _found(folder: Path, case: str, request: _Request) -> tuple[Trial, Link]:
         exits.user_error(f"no record found at `{folder}`")
     at_hand = (folder.resolve(), Path.cwd())
     recorded = specification.recorded(Record(folder).outcome(), case, at_hand)
-    for difference in recorded.versions:
+    for difference in recorded.differences:
         say(f"warning: {difference}", err=True)
     asked = trials.Asked(request.trial or 0, request.control, request.phase, request.repeat or 0)
     trial = trials.trial_of(recorded, asked)

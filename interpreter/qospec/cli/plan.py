@@ -37,7 +37,7 @@ def plan(**asked: Any) -> None:
     request = loading.Request(**asked)
     suite, plans = loading.planned(request, runs=False)
     rows = [_row(each) for each in plans]
-    refusals = loading.unsupported(suite, plans)
+    refusals = loading.unsupported(plans)
     if request.as_json:
         why = [each.message for each in refusals]
         document = {"schema": 1, "seed": request.seed, "cases": rows, "refused": why}
@@ -47,6 +47,9 @@ def plan(**asked: Any) -> None:
         if row["skip"]:
             say(f"{row['name']}: skipped, {row['skip']}")
             continue
+        if planned.case.examine is not None:
+            say(f"{row['name']}: a property, evaluated without a trial")
+            continue
         most = "at most " if any(each["kind"] == "search" for each in row["phases"]) else ""
         trials = f"{most}{loading.counted(row['trials'], 'trial')}"
         emulated = f"{most}{_duration(row['seconds'])} emulated in total"
@@ -54,8 +57,8 @@ def plan(**asked: Any) -> None:
         say(f"{row['name']}: {trials}, {cells} each, {emulated}")
         for each in row["phases"]:
             _say_phase(each, planned.case)
-    for each in suite.properties:
-        say(f"{each.name}: a property, for which no trials are planned")
+    for each in loading.endless(suite):
+        say(each)
     trials = loading.counted(sum(row["trials"] for row in rows), "trial")
     say(f"{loading.counted(len(rows), 'case')}, {trials}, seed {request.seed}")
     _report_refusals(refusals)

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import os
 import sys
-from contextlib import contextmanager
-from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -17,13 +15,10 @@ from qospec.version import VERSION
 from qospec.writing import reason
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from qospec.cli.terminal import Console, LocalNames
     from qospec.model.suite import Suite
     from qospec.plan.plan import CasePlan
     from qospec.run.runner import RunRequest
-    from qospec.run.workers import Pool
 
 
 @click.command()
@@ -64,6 +59,10 @@ if TYPE_CHECKING:
 @click.option("--exit-zero", is_flag=True, help="Exit with 0 whatever the verdicts are.")
 def run(**asked: Any) -> None:
     """Run tests and judge them. Keeps a record and prints the path of the report."""
+    if asked["jobs"] > 1:
+        from qospec.run import workers
+
+        workers.load()  # before all else, since it takes longer than reading the specification
     from qospec.cli.progress import Progress, workload_of
     from qospec.cli.terminal import Console, cases_in_tables
 
@@ -71,7 +70,6 @@ def run(**asked: Any) -> None:
     formats = tuple(dict.fromkeys(("html", *asked["formats"])))
     check_formats(formats)
     _check_chunk()
-    pool = click.get_current_context().with_resource(_started_workers(asked["jobs"]))
     suite, plans = loading.planned(request)
     wanted = not asked["no_progress"]
     progress = Progress(workload_of(plans), live=wanted, reports=wanted and not request.as_json)
@@ -84,7 +82,7 @@ def run(**asked: Any) -> None:
         tables=cases_in_tables(plans),
         verbose=asked["verbose"],
     )
-    assignment = replace(_assignment(request, suite, plans, asked["jobs"], console), pool=pool)
+    assignment = _assignment(request, suite, plans, asked["jobs"], console)
     root = (
         Path(asked["record"])
         if asked["record"]
@@ -101,23 +99,6 @@ def run(**asked: Any) -> None:
             output.say(f"warning: cannot write to stdout: {reason(unwritten)}", err=True)
     code = exits.of_outcome(document)
     sys.exit(exits.PASSED if asked["exit_zero"] and code != exits.INTERRUPTED else code)
-
-
-@contextmanager
-def _started_workers(jobs: int) -> Iterator[Pool | None]:
-    """A context with workers that start while the specification is checked; none for one job."""
-    if jobs == 1:
-        yield None
-        return
-    from qospec.cli.terminal import NOTICES
-    from qospec.run.workers import Pool
-
-    pool = Pool(jobs, NOTICES)
-    try:
-        pool.start()
-        yield pool
-    finally:
-        pool.end()
 
 
 def _here(request: loading.Request, suite: Suite) -> LocalNames:

@@ -39,8 +39,8 @@ class CellEncrypt(SecurityEnd):
 
     Both ends count user cells, so a cell carries nothing more. At each OAM cell that passes, the
     state vector jumps to where it never was, and the cell brings the new one to the other end,
-    `cell_decrypt`; an `oam_insert` before it makes such cells. All OAM cells are taken for such,
-    and cells of other planes pass in the clear.
+    `cell_decrypt`; an `oam_insert` before it makes such cells. All OAM cells are taken for such;
+    cells of resource management pass in the clear.
 
     Not modelled: the time that it takes; how both ends agree on keys, which is done in time.
     """

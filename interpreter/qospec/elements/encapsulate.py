@@ -34,7 +34,7 @@ class Encapsulate(Element):
     `decapsulate` removes the header again. Its marks are those of the outer header, too.
 
     Not modelled: the time that it takes, which a `processor` has; a packet that is too large for a
-    line, which is an error and is not fragmented.
+    line, which is an error unless `fragment` cuts it.
     """
 
     header: Header

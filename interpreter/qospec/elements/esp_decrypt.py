@@ -77,7 +77,7 @@ class EspDecrypt(Association):
         return self.overlap is not None
 
     def form_after(self, form: Form) -> Form:
-        return form.opened(self.esp, rekeyed=self.is_replaced)
+        return form.opened(self.esp, rekeyed=self.is_replaced, keys=self.keys)
 
     def start(self, setting: Setting) -> Whole:
         slots = replay.FIRST_SLOT + self.replay_window
@@ -139,6 +139,8 @@ def _outcome(state: Whole, seal: int, now_ps: int) -> int:
         return UNPROTECTED
     index = index_in(seal)
     if index > state[INDEX] and index <= state[LAST_INDEX]:
+        if seal < 0 and state[AUTHENTICATES]:
+            return CHANGED
         _follow(state, index, now_ps)
     is_second = state[IS_SECOND]
     if index != state[INDEX]:

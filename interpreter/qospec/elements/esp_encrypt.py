@@ -62,7 +62,7 @@ class EspEncrypt(Association):
 
     Not modelled: the time that encryption takes, which a `processor` has; the messages of an
     exchange of keys; a tunnel within another, which is an error; a packet that is too large for a
-    line, which is an error and is not fragmented; more than 4095 successors, and indices above
+    line, which is an error unless `fragment` cuts it; more than 4095 successors, and indices above
     32767: without any left, packets are lost as `expired`.
     """
 
@@ -97,7 +97,7 @@ class EspEncrypt(Association):
                 f"{form.largest_bytes} B encrypted exceed the {LARGEST_PACKET_BYTES} B of an IP"
                 " packet"
             )
-        return form.sealed(self.esp, rekeyed=self.is_replaced)
+        return form.sealed(self.esp, rekeyed=self.is_replaced, keys=self.keys)
 
     def start(self, setting: Setting) -> Whole:
         esp = self.esp

@@ -115,6 +115,8 @@ class Gcra(Element):
                     tests_of[connections.index(index, plane)] = tests
         dual = any(c is not None and c.sustainable_cell_rate is not None for c in policed)
         own = connections.count if self.oam == "joint" else connections.indices
+        if "misinserted" in connections.planes:  # the last plane: tested as cells of the user
+            own = min(own, connections.index(0, "misinserted"))
         violated = DISCARDED if self.violate == "discard" else TAGGED
         first, second = (np.array(tests, np.int64).ravel() for tests in zip(*tests_of, strict=True))
         head = [own, violated, TESTS + len(first) if dual else 0]

@@ -32,8 +32,7 @@ class Misinsert(Fault):
     User cells are numbered as they come, from 1. The new cell has the VC in its header and goes
     ahead of the user cell in the same ps. It is counted by itself, as `flow.misinserted`.
 
-    Not modelled: the connection that it came from, which loses a cell; that a policer which tests
-    OAM cells separately tests it with the user cells.
+    Not modelled: the connection that it came from, which loses a cell.
     """
 
     inserts = ("misinserted",)

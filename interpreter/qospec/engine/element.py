@@ -130,6 +130,8 @@ class Element(ABC):  # noqa: B024 -- either of `process` and `transition` is nee
     inserts: ClassVar[tuple[Plane, ...]] = ()
     """The planes of which it inserts cells; the planner gives them indices, and the engine counts
     them."""
+    cuts: ClassVar[bool] = False
+    """Whether what it inserts are parts of the items that come: these have their marks."""
     makes: ClassVar[bool] = False
     """Whether it is an endpoint: it makes items, which count as planned, and runs by events."""
     keeps_spacing: ClassVar[bool] = False

@@ -155,6 +155,10 @@ class MeasurementSpec(NamedTuple):
         """Return the ranges of connection indices for which a need is recorded."""
         return tuple((first, stop) for each, first, stop in self.followed if each == need)
 
+    def without(self, need: str) -> MeasurementSpec:
+        """Return the same but for one need."""
+        return self._replace(followed=tuple(each for each in self.followed if each[0] != need))
+
     def recorded(self, first: int, stop: int) -> frozenset[str]:
         """Return what is recorded of all of these, besides the histogram of every connection."""
         return frozenset(

@@ -262,14 +262,14 @@ def _numba() -> Any:
 
 
 def load() -> None:
-    """Load all of Numba that compiled kernels need; else the first of them would wait for it."""
+    """Load all of Numba that cached kernels need; else the first of them would wait for it."""
     if os.environ.get("QOS_KERNELS") == "python":
         return
     _numba()
     from numba.core.registry import cpu_target
+    from numba.core.runtime.nrt import rtsys
 
-    cpu_target.typing_context.refresh()
-    cpu_target.target_context.refresh()
+    rtsys.initialize(cpu_target.target_context)
 
 
 def _listener(base: Any) -> Any:

@@ -14,6 +14,7 @@ from typing import Any
 
 import numba
 from numba.core import caching
+from numba.core.runtime.nrt import rtsys
 from numba.core.serialize import dumps
 
 DIGEST_BYTES = 16
@@ -93,9 +94,14 @@ class KernelCache(caching.FunctionCache):
         self._cache_file: Entries = Entries(Path(self._cache_path), self._impl.filename_base, stamp)
 
     def load_overload(self, sig: Any, target_context: Any) -> Any:
-        """Return the code compiled for a signature; None if no usable entry is stored."""
+        """Return the code compiled for a signature; None if no usable entry is stored.
+
+        Numba's own method also loads all that a compilation needs, which takes longer than the
+        code; a compilation does that itself.
+        """
         try:
-            return super().load_overload(sig, target_context)  # type: ignore[no-untyped-call]
+            rtsys.initialize(target_context)  # what the code may refer to
+            return self._load_overload(sig, target_context)  # type: ignore[no-untyped-call]
         except Exception:  # noqa: BLE001 - compiling again repairs any damage
             target_context.refresh()
             key = self._index_key(sig, target_context.codegen())  # type: ignore[no-untyped-call]

@@ -211,6 +211,7 @@ class Campaign:
 
     def __init__(self, request: CampaignRequest) -> None:
         """Take the request, whose files have no mistakes."""
+        _targets.cache_clear()  # files may have changed
         known = _targets(request.paths)
         self._request = request
         self._began_s = time.monotonic()

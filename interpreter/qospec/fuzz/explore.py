@@ -122,6 +122,7 @@ class _Hunt:
         self._wanted = ""
         self._best: tuple[Violation, str] | None = None
         self._choices = b""
+        self._simplified: Callable[[Violation], tuple[Violation, str]] | None = None
 
     def next(self) -> bool:
         """Look for a promise that is not known to be broken; return whether one was found."""
@@ -177,6 +178,8 @@ class _Hunt:
         if self._best is None:
             return False
         violation, text = self._best
+        if self._simplified is not None and not self.interrupted:
+            violation, text = self._simplified(violation)
         found = Finding(
             self._subject.name,
             self._subject.noun,
@@ -213,6 +216,7 @@ class _Hunt:
                 # The last one that Hypothesis runs is the smallest. Where it is interrupted, the
                 # last one that failed is, since it looks for smaller ones only.
                 self._best = each, outcome.text(each)
+                self._simplified = outcome.simplified
                 self._choices = choices_to_bytes(data.conjecture_data.choices)
                 return True
         return False

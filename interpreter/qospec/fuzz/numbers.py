@@ -9,9 +9,12 @@ from __future__ import annotations
 
 from fractions import Fraction
 from functools import lru_cache
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from hypothesis import strategies as st
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
 
 DIGITS = 6
 """The most digits that are drawn, but for bounds."""
@@ -23,8 +26,8 @@ FINE = 10 ** (DIGITS - 1)
 """What follows it."""
 ZERO, EXACT, NEAR = 0, DIGITS + 1, DIGITS + 2
 """How a number is rounded: to 0; to so many digits; to a bound, or to a number that is near."""
-STEPS = (-1, 0, 1)
-"""Beside a number that is near, too, mistakes are likely."""
+STEPS = (-1, 0, 0, 0, 1)
+"""A number that is near, and those beside it, are as likely as numbers of all digits together."""
 
 
 class _Side(NamedTuple):
@@ -71,8 +74,8 @@ def _number(
     at = side.sign * _at(side, place, fine)
     if kind >= NEAR:
         step = Fraction(10) ** (finest if finest is not None else _exponent(high or -low) - DECADES)
-        closest = min(near, key=lambda each: abs(each - at)) + STEPS[kind - NEAR] * step
-        return _within(closest, low, high, finest)
+        below = max((each for each in near if each <= at), default=min(near))
+        return _within(below + STEPS[kind - NEAR] * step, low, high, finest)
     ends = [each for each in (low, high) if _is_multiple(each, finest)]
     if kind == EXACT and ends:
         return ends[0] if 2 * place < PLACES * side.decades - 1 else ends[-1]
@@ -124,6 +127,40 @@ def _rounded(value: Fraction, side: _Side, digits: int, finest: int | None) -> F
         if power < _exponent(side.high) - DECADES - DIGITS:
             return value
         power -= 1
+
+
+def simpler(
+    value: Fraction, low: Fraction, high: Fraction, finest: int | None
+) -> Iterator[Fraction]:
+    """Yield numbers between two that are simpler than a value, the simplest first."""
+    if value <= 0:
+        yield from [Fraction(0)] * (value < 0 <= high)
+        return
+    own = _digits(value)
+    exponent = _exponent(value)
+    for digits in range(own + 1):
+        if digits == 0:
+            found = [Fraction(0)] * (low <= 0)
+        else:
+            step = Fraction(10) ** (exponent - digits + 1)
+            below = value // step * step
+            found = [Fraction(10) ** exponent] * (digits == 1) + [below, below + step, 10 * below]
+        for each in found:
+            fewer = (_digits(each), each) < (own, value)
+            if low <= each <= high and fewer and _is_multiple(each, finest):
+                yield each
+
+
+def _digits(value: Fraction) -> int:
+    """Return the number of significant digits; of what has no end of them, a large one."""
+    if value == 0:
+        return 0
+    scaled = value / Fraction(10) ** _exponent(value)
+    for digits in range(1, 2 * DIGITS):
+        if scaled.denominator == 1:
+            return digits
+        scaled *= 10
+    return 2 * DIGITS
 
 
 def _exponent(value: Fraction) -> int:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from fractions import Fraction
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any
@@ -11,12 +12,12 @@ from hypothesis import strategies as st
 from qospec.check.test.properties import label_of
 from qospec.diagnostics import Diagnostic
 from qospec.fuzz.excerpt import Edit, excerpt, names_in
-from qospec.fuzz.functions import FUNCTIONS
-from qospec.fuzz.numbers import numbers
+from qospec.fuzz.numbers import numbers, simpler
 from qospec.fuzz.target import Outcome, Violation
 from qospec.judge.verdict import judge
 from qospec.model.expression import Constant
 from qospec.model.suite import Statement
+from qospec.run.functions import FUNCTIONS
 from qospec.syntax import ast
 from qospec.units import PS_PER_S, TIME, text_of
 
@@ -24,7 +25,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from qospec.fuzz.target import Draw
-    from qospec.model.suite import Asserted, Drawn, DrawnValue, Examined, Property
+    from qospec.model.suite import Asserted, Drawn, DrawnValue, Examined, Functions, Property
     from qospec.source import Span
 
 MISTAKE = "can be evaluated"
@@ -32,10 +33,13 @@ MISTAKE = "can be evaluated"
 LONGEST_GAP = Fraction(1)
 """Between two cells, in seconds."""
 PICOSECONDS = -12
-DISTANCES = 4
+DISTANCES = 3
 """How many different ones there are between the cells of an example, at most."""
-LEAST_CELLS = (0, 0, 0, 10, 50)
+LEAST_CELLS = (0, 3, 3, 10, 50)
 """How many cells are drawn at least, at random: by itself Hypothesis draws few."""
+
+
+ChooseValue = Callable[["Drawn"], "DrawnValue"]
 
 
 class PropertyTarget:
@@ -44,10 +48,12 @@ class PropertyTarget:
     noun = "property"
     reachable = frozenset[str]()
 
-    def __init__(self, subject: Property) -> None:
+    def __init__(self, subject: Property, functions: Functions = FUNCTIONS) -> None:
+        """Take a property, and what carries out its functions."""
         self.name = subject.name
         self.span: Span = subject.span
         self._subject = subject
+        self._functions = functions
 
     def run(self, draw: Draw) -> Outcome:
         """Draw values, and judge what is expected of them."""
@@ -58,17 +64,55 @@ class PropertyTarget:
             drawn.append((what, value))
             return value
 
-        examined = self._subject.examine(chosen, FUNCTIONS)
-        if isinstance(examined, Diagnostic):
-            return self._outcome([Violation(MISTAKE, examined.message, "mistake")], drawn)
-        if examined.refused is not None:
-            return Outcome(refused=f"{examined.refused.place}: where {examined.refused.text}")
-        return self._outcome(list(_violations(examined)), drawn)
+        refused, violations = self._judged(chosen)
+        if refused is not None:
+            return Outcome(refused=f"{refused.place}: where {refused.text}")
+        return Outcome(
+            tuple(violations),
+            lambda violation: self._text(violation, drawn),
+            simplified=lambda violation: self._simplified(violation, drawn),
+        )
 
-    def _outcome(
-        self, violations: Sequence[Violation], drawn: Sequence[tuple[Drawn, DrawnValue]]
-    ) -> Outcome:
-        return Outcome(tuple(violations), lambda violation: self._text(violation, drawn))
+    def _judged(self, chosen: ChooseValue) -> tuple[Span | None, list[Violation]]:
+        """Return the condition that values do not meet, or else what they break."""
+        examined = self._subject.examine(chosen, self._functions)
+        if isinstance(examined, Diagnostic):
+            return None, [Violation(MISTAKE, examined.message, "mistake")]
+        return examined.refused, list(_violations(examined))
+
+    def _simplified(
+        self, violation: Violation, drawn: list[tuple[Drawn, DrawnValue]]
+    ) -> tuple[Violation, str]:
+        """Return the smallest example that single changes of values lead to, and its text."""
+        changed = True
+        while changed:
+            changed = False
+            for place, (what, value) in enumerate(drawn):
+                for each in _simpler(what, value):
+                    tried = [*drawn[:place], (what, each), *drawn[place + 1 :]]
+                    found = self._still(violation, tried)
+                    if found is not None:
+                        violation, drawn, changed = found, tried, True
+                        break
+        return violation, self._text(violation, drawn)
+
+    def _still(
+        self, violation: Violation, tried: Sequence[tuple[Drawn, DrawnValue]]
+    ) -> Violation | None:
+        """Return how values break the same; None if they do not, or cannot be drawn."""
+        left = iter(tried)
+        fits = True
+
+        def chosen(what: Drawn) -> DrawnValue:
+            nonlocal fits
+            _, value = next(left)
+            if isinstance(value, Fraction) and what.low is not None and what.high is not None:
+                fits &= what.low <= value <= what.high
+            return value
+
+        _, violations = self._judged(chosen)
+        same = (each for each in violations if each.statement == violation.statement)
+        return next(same, None) if fits else None
 
     def _text(self, violation: Violation, drawn: Sequence[tuple[Drawn, DrawnValue]]) -> str:
         """Return a property that draws nothing but these values."""
@@ -143,8 +187,14 @@ def _strategy(what: Drawn, times: tuple[Fraction, ...]) -> st.SearchStrategy[Any
     if what.most_cells:
         return cell_times(what.most_cells, times)
     assert what.low is not None and what.high is not None  # noqa: PT018, S101 -- a range then
-    finest = 0 if what.whole else PICOSECONDS if what.dimension == TIME else None
-    return numbers(what.low, what.high, finest)
+    finest = _finest(what)
+    near = times if what.dimension == TIME else ()
+    return numbers(what.low, what.high, finest, near)
+
+
+def _finest(what: Drawn) -> int | None:
+    """Return the power of ten that all numbers are multiples of; None if there is none."""
+    return 0 if what.whole else PICOSECONDS if what.dimension == TIME else None
 
 
 def _times_of(drawn: Sequence[tuple[Drawn, DrawnValue]]) -> Iterator[Fraction]:
@@ -163,10 +213,12 @@ def cell_times(most: int, times: tuple[Fraction, ...] = ()) -> st.SearchStrategy
 
     Args:
         most: How many cells there are, at most.
-        times: Distances in seconds that matter, such as the interval of a rate; they and those next
-            to them are drawn often.
+        times: Distances in seconds that matter, such as the interval of a rate; they, how much they
+            differ, and those next to them are drawn often.
     """
-    distances = numbers(Fraction(0), LONGEST_GAP, PICOSECONDS, times)
+    beyond = {one - other for one in times for other in times if one > other}
+    near = (*times, *sorted(beyond))
+    distances = numbers(Fraction(0), LONGEST_GAP, PICOSECONDS, near)
     least = tuple(each for each in LEAST_CELLS if each <= most)
     return _cell_times(distances, least, most)
 
@@ -193,6 +245,29 @@ def _lists_of(distances: st.SearchStrategy[Fraction]) -> st.SearchStrategy[list[
 def _choices(count: int, least: int, most: int) -> st.SearchStrategy[list[int]]:
     """Return a strategy of numbers below a count; making one takes longer than drawing."""
     return st.lists(st.integers(0, count - 1), min_size=least, max_size=most)
+
+
+def _simpler(what: Drawn, value: DrawnValue) -> Iterator[DrawnValue]:
+    """Yield simpler values of those that can be drawn, the simplest first."""
+    if isinstance(value, tuple):
+        yield from _simpler_times(value)
+    elif isinstance(value, Fraction) and what.low is not None and what.high is not None:
+        yield from simpler(value, what.low, what.high, _finest(what))
+    else:
+        yield from range(int(value))
+
+
+def _simpler_times(times_ps: tuple[int, ...]) -> Iterator[tuple[int, ...]]:
+    """Yield times of fewer cells, those that begin at 0, and those with rounder distances."""
+    for place in range(len(times_ps)):
+        yield (*times_ps[:place], *times_ps[place + 1 :])
+    if times_ps and times_ps[0]:
+        yield tuple(each - times_ps[0] for each in times_ps)
+    for place in range(1, len(times_ps)):
+        gap = Fraction(times_ps[place] - times_ps[place - 1], PS_PER_S)
+        for each in simpler(gap, Fraction(0), LONGEST_GAP, PICOSECONDS):
+            more_ps = int((each - gap) * PS_PER_S)
+            yield (*times_ps[:place], *(later + more_ps for later in times_ps[place:]))
 
 
 # ---- how values are written

@@ -151,6 +151,7 @@ OTHERS: dict[str, Callable[[Parameter], st.SearchStrategy[Any]]] = {
     "size mix": lambda _: _mixes,
     "curve": lambda _: _curves,
     "duration": _durations,
+    "key": lambda _: st.none(),
     "address": lambda _: st.sampled_from(["10.1.0.7", "2001:db8::1"]),
     "width": lambda _: _ratios,
     "dropping": lambda _: st.none(),  # which policy fits depends on the limit

@@ -41,6 +41,8 @@ class Outcome:
         refused: The condition on what is drawn that it does not meet; "" if it meets all. Then
             it was not run.
         reached: What happened in it, of what `Target.reachable` lists.
+        simplified: Returns the values of a smaller example that breaks the same, if one is found
+            by changes that Hypothesis does not try; None if there is no such search.
         aims: What is to become large, by name, such as a queue's occupancy as a share of its room.
     """
 
@@ -49,6 +51,7 @@ class Outcome:
     refused: str = ""
     reached: frozenset[str] = frozenset()
     aims: Mapping[str, float] | None = None
+    simplified: Callable[[Violation], tuple[Violation, str]] | None = None
 
 
 class Target(Protocol):

@@ -10,7 +10,7 @@ from qospec.catalogue.statistics import PATTERNS, bound_of
 from qospec.check.evaluate.measurements import CAUSES
 from qospec.dataclass import dataclass
 from qospec.engine.experiment import Intervals
-from qospec.model.expression import Attribute, Counted, Found, evaluate, measurements
+from qospec.model.expression import Attribute, Counted, Evaluated, Found, evaluate, measurements
 from qospec.plan.plan import population_name
 from qospec.units import CELL_RATE, CELLS, COUNT, DATA, IN_PACKETS, RATE, RATIO, TIME
 
@@ -98,7 +98,7 @@ class Readings:
 
     def read(self, leaf: Leaf) -> Value:
         """Return the value of a measurement, in base units of the language; None without data."""
-        if isinstance(leaf, Attribute | Found) or leaf.network not in self._seen:
+        if isinstance(leaf, Attribute | Found | Evaluated) or leaf.network not in self._seen:
             return None  # not measured here, or at a point that was not run
         if isinstance(leaf, Counted):
             return self._count(leaf)

@@ -124,6 +124,14 @@ class Found:
 
 
 @dataclass(frozen=True)
+class Evaluated:
+    """A condition of a property, which is known once its functions have been carried out."""
+
+    text: str
+    dimension: Dimension | None = None
+
+
+@dataclass(frozen=True)
 class Attribute:
     """What a classifier can test of a cell: category, clp, oam, virtual_path."""
 
@@ -148,9 +156,9 @@ class Operation:
         return sum(map(leaves, self.operands))
 
 
-Expression = Constant | Measured | Counted | Found | Attribute | Operation
+Expression = Constant | Measured | Counted | Found | Evaluated | Attribute | Operation
 Value = Fraction | bool | str | tuple[Any, ...] | None
-Leaf = Measured | Counted | Found | Attribute
+Leaf = Measured | Counted | Found | Evaluated | Attribute
 Reader = Callable[[Leaf], Value]
 
 
@@ -263,7 +271,9 @@ def observed(expression: Expression) -> tuple[Measured | Counted, ...]:
 
 
 def is_measured(expression: Expression) -> bool:
-    """Return whether an expression depends on what a run measures or finds."""
+    """Return whether an expression depends on what a run measures, finds or evaluates."""
+    if isinstance(expression, Evaluated):
+        return True
     return bool(observed(expression) or found(expression))
 
 

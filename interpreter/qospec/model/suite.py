@@ -6,6 +6,7 @@ plain values and can be sent to another process.
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping
 from dataclasses import field
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Protocol
@@ -14,7 +15,7 @@ from qospec.dataclass import dataclass
 from qospec.units import WHOLE
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping
+    from collections.abc import Iterable
 
     from qospec.catalogue.kinds import Kind
     from qospec.diagnostics import Diagnostic
@@ -245,8 +246,8 @@ class Run:
 
     `overload` says that flows may offer more than a line carries, `common_draws` that all cases
     of the test have the same random draws, `payload` that bytes are made behind it. `changes_ps`
-    says when something changes in a trial, since `measure` began, and `restarts` what restarts
-    then.
+    says when something changes in a trial, since `measure` began, `changes` what, as written, and
+    `restarts` what restarts then.
     """
 
     warmup_ps: int
@@ -257,6 +258,7 @@ class Run:
     payload: bool = False
     changes_ps: tuple[int, ...] = ()
     restarts: tuple[Restart, ...] = ()
+    changes: tuple[str, ...] = field(default=(), compare=False)
 
 
 @dataclass(frozen=True)
@@ -275,6 +277,7 @@ class Goal:
         varies: Whether the length of a trial depends on the load. There is one trial per load then.
         defaults: Its attributes that were not given.
         width_span: Where `width` is written; None if it was not given.
+        trial_span: Where `trial` is written.
     """
 
     name: str
@@ -287,6 +290,7 @@ class Goal:
     absolute: bool = False
     varies: bool = False
     width_span: Span | None = field(default=None, compare=False)
+    trial_span: Span | None = field(default=None, compare=False)
 
 
 @dataclass(frozen=True)
@@ -304,6 +308,7 @@ class Search:
         step: With it, only `low`, `low + step`, … and `high` are tried.
         layer: Which bits a rate counts; "" for none said.
         span: Where it was written.
+        high_span: Where `high` was written.
     """
 
     name: str
@@ -316,6 +321,7 @@ class Search:
     span: Span = field(compare=False)
     step: Fraction | None = None
     layer: str = ""
+    high_span: Span | None = field(default=None, compare=False)
 
     @property
     def is_whole(self) -> bool:
@@ -337,12 +343,16 @@ class Point:
     """An operating point: the flows at fixed values of the variables, and how long they run.
 
     If it `uses_goals`, what a search found decides what is sent: all of its trials share that.
+    `load_span` is where the value of its variable is written, if it has one, `measure_span` how
+    long it is measured.
     """
 
     name: str
     run: Run
     span: Span = field(compare=False)
     uses_goals: bool = False
+    load_span: Span | None = field(default=None, compare=False)
+    measure_span: Span | None = field(default=None, compare=False)
 
 
 Phase = Search | Point
@@ -415,58 +425,11 @@ class CaseMaker(Protocol):
                 a trial of the first goal, or as the point says.
         """
 
+    def at_use(self, found: Diagnostic) -> Diagnostic:
+        """Return a mistake in a template as one of the argument that it follows from."""
 
-@dataclass(frozen=True)
-class Case:
-    """One point of a sweep. `networks` holds the topology as "", and the controls by name.
-
-    `skip` says why the case is left out, if it is. `phases` are carried out in this order; without
-    any, the case is one `run`. `at` makes the cases of their trials, and is lost when it is sent to
-    another process. The flows of a case with phases are each at its highest load.
-    """
-
-    name: str
-    parameters: tuple[tuple[str, str], ...]
-    networks: dict[str, Network]
-    flows: tuple[Flow, ...]
-    run: Run
-    statements: tuple[Statement, ...]
-    skip: str = ""
-    phases: tuple[Phase, ...] = ()
-    at: CaseMaker | None = field(default=None, compare=False, repr=False)
-
-    def __getstate__(self) -> dict[str, Any]:
-        return {**vars(self), "at": None}
-
-
-@dataclass(frozen=True)
-class Test:
-    """A test, with a case per point of its sweeps.
-
-    `not_reproduced` are pairs: what is not reproduced of a publication, and why. `follows` are the
-    procedures of standards that it carries out, `deviations` pairs too: what it does in another
-    way, and why. Of these four it has those of the tests that it is built on, too.
-    """
-
-    __test__ = False  # not one of pytest's
-
-    name: str
-    doc: str
-    cases: tuple[Case, ...]
-    span: Span = field(compare=False)
-    covers: tuple[str, ...] = ()
-    not_reproduced: tuple[tuple[str, str], ...] = ()
-    follows: tuple[str, ...] = ()
-    deviations: tuple[tuple[str, str], ...] = ()
-
-
-@dataclass(frozen=True)
-class Template:
-    """A test with parameters, or without a topology: it is run by tests that are built on it."""
-
-    name: str
-    doc: str
-    span: Span = field(compare=False)
+    def parameter_at(self, span: Span) -> str:
+        """Return the parameter for which a test gives what is written in a template; "" if none."""
 
 
 @dataclass(frozen=True)
@@ -530,17 +493,74 @@ class Examined(NamedTuple):
     asserted: tuple[Asserted, ...]
 
 
+Functions = Mapping[str, Callable[..., Any]]
+"""What carries out the functions of properties, by name."""
+
+
+@dataclass(frozen=True)
+class Case:
+    """One point of a sweep. `networks` holds the topology as "", and the controls by name.
+
+    `skip` says why the case is left out, if it is. `phases` are carried out in this order; without
+    any, the case is one `run`. `at` makes the cases of their trials, and is lost when it is sent to
+    another process. The flows of a case with phases are each at its highest load. `examine` is of a
+    property: it has no flows, and is evaluated with what carries out functions. It is lost too.
+    """
+
+    name: str
+    parameters: tuple[tuple[str, str], ...]
+    networks: dict[str, Network]
+    flows: tuple[Flow, ...]
+    run: Run
+    statements: tuple[Statement, ...]
+    skip: str = ""
+    phases: tuple[Phase, ...] = ()
+    at: CaseMaker | None = field(default=None, compare=False, repr=False)
+    examine: Callable[[Functions], Examined | Diagnostic] | None = field(
+        default=None, compare=False, repr=False
+    )
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {**vars(self), "at": None, "examine": None}
+
+
+@dataclass(frozen=True)
+class Test:
+    """A test, with a case per point of its sweeps.
+
+    `not_reproduced` are pairs: what is not reproduced of a publication, and why. `follows` are the
+    procedures of standards that it carries out, `deviations` pairs too: what it does in another
+    way, and why. Of these four it has those of the tests that it is built on, too.
+    """
+
+    __test__ = False  # not one of pytest's
+
+    name: str
+    doc: str
+    cases: tuple[Case, ...]
+    span: Span = field(compare=False)
+    covers: tuple[str, ...] = ()
+    not_reproduced: tuple[tuple[str, str], ...] = ()
+    follows: tuple[str, ...] = ()
+    deviations: tuple[tuple[str, str], ...] = ()
+
+
+@dataclass(frozen=True)
+class Template:
+    """A test with parameters, or without a topology: it is run by tests that are built on it."""
+
+    name: str
+    doc: str
+    span: Span = field(compare=False)
+
+
 class Examiner(Protocol):
     """Evaluates a property for values that it asks for."""
 
-    def __call__(
-        self, draw: Draw, functions: Mapping[str, Callable[..., Any]], /
-    ) -> Examined | Diagnostic:
+    def __call__(self, draw: Draw, functions: Functions, /) -> Examined | Diagnostic:
         """Return what the property is for these values, or the first mistake in it.
 
-        Args:
-            draw: Called for each `forall`, in order.
-            functions: What carries out the functions of properties, by name.
+        `draw` is called for each `forall`, in order.
         """
 
 
@@ -548,15 +568,15 @@ class Examiner(Protocol):
 class Property:
     """What must hold for all values drawn.
 
-    `examples` are the values of its `forall`s, combination by combination, if each draws from a
-    list; None if there is one that does not, so that there is no end to them.
+    `cases` are all combinations of values, if each `forall` draws from a list; None if there is one
+    that does not, so that there is no end to them.
     """
 
     name: str
     doc: str
     span: Span = field(compare=False)
     examine: Examiner = field(compare=False, repr=False)
-    examples: tuple[tuple[tuple[Drawn, DrawnValue], ...], ...] | None = None
+    cases: tuple[Case, ...] | None = None
 
 
 @dataclass(frozen=True)

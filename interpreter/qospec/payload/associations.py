@@ -68,10 +68,16 @@ def secured(experiment: Experiment, node: int) -> dict[int, Secured]:
     path, element = experiment.nodes[node].path, experiment.nodes[node].element
     assert isinstance(element, association.Association)  # noqa: S101 -- as `encrypting` finds
     names = (*experiment.seed, "esp", path)
-    return {
+    found = {
         index: _drawn(element.esp, index, (*names, f"successor {count}") if count else names)
         for count, index in enumerate(element.indices)
     }
+    first = found[element.spi]
+    if element.key is not None and not element.key.is_withheld:
+        first = first._replace(encryption_key=Key(element.key.revealed()))
+    if element.integrity_key is not None and not element.integrity_key.is_withheld:
+        first = first._replace(integrity_key=Key(element.integrity_key.revealed()))
+    return {**found, element.spi: first}
 
 
 def _drawn(esp: Esp, index: int, names: tuple[str, ...]) -> Secured:

@@ -18,6 +18,7 @@ from qospec.engine.security.end import SecurityEnd
 from qospec.payload.associations import encrypting
 from qospec.payload.fill import Fill
 from qospec.payload.flight import UNKNOWN, Flight, copied, find
+from qospec.payload.nonces import Nonces
 from qospec.payload.packets import flows_of
 from qospec.payload.receivers import CellReceiver, PacketReceiver
 
@@ -28,7 +29,8 @@ if TYPE_CHECKING:
     from qospec.engine.experiment import Experiment
     from qospec.engine.items.batch import Batch
     from qospec.model.suite import Flow
-    from qospec.payload.flight import Items
+    from qospec.payload.nonces import Nonces
+from qospec.payload.flight import Items
 
 
 class Receiver(Protocol):
@@ -70,6 +72,7 @@ class Comparison:
         self._receivers = _receivers(experiment, flows)
         self._senders = {number: _senders(experiment, number) for number in self._receivers}
         self._encrypted: dict[int, Truths] = {}
+        self._nonces = Nonces(experiment)
         self.taps = tuple(_taps(experiment, self._receivers.keys()))
         self._began: list[Batch] = []
         self._came: dict[int, list[Batch]] = {number: [] for number in self._receivers}
@@ -88,6 +91,7 @@ class Comparison:
         if number in self._receivers:
             self._came[number].append(copied(batch))
             return
+        self._nonces.claim(number, batch)
         indices = self._experiment.connections.indices
         of = self._encrypted.setdefault(number, np.zeros(indices, np.bool_))
         of[batch.connection] = True
@@ -102,7 +106,12 @@ class Comparison:
                 self._spoilt.append(_Seen.of(batch, batch.seal != 0))
 
     def advanced(self) -> None:
-        """Decrypt what came, compare it, and count what has arrived."""
+        """Decrypt what came, compare it, and count what has arrived.
+
+        Raises:
+            NonceError: Something would have been encrypted twice with one key and number.
+        """
+        self._nonces.check()
         if self._receivers:
             self._flight.add(joined(*self._began))
             self._began.clear()

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from qospec.engine.arrays import np
 from qospec.engine.items.batch import joined
 from qospec.engine.kernel import kernel
+from qospec.protocol.fragments import MOST_FRAGMENTS
 
 if TYPE_CHECKING:
     from qospec.engine.arrays import Indices, Rows, Sizes, Times, Truths, Whole
@@ -32,12 +33,15 @@ class Items(NamedTuple):
         number: (n,) Which of its connection's items each is, in the order of sending, from 0.
         sent_bytes: (n,) Its length when it was sent: before any header was put around it.
         fate: (n,) What became of it later: ARRIVED, or the place in the list of losses.
+        fragment: (n,) Which fragment of its packet each is, from 0; of what was not cut, 0. Number
+            and length of a fragment are those of its packet.
     """
 
     batch: Batch
     number: Whole
     sent_bytes: Sizes
     fate: Whole
+    fragment: Whole
 
     @property
     def total(self) -> int:
@@ -51,6 +55,7 @@ class Items(NamedTuple):
             self.number[which],
             self.sent_bytes[which],
             self.fate[which],
+            self.fragment[which],
         )
 
     def part(self, start: int, stop: int) -> Items:
@@ -60,6 +65,7 @@ class Items(NamedTuple):
             self.number[start:stop],
             self.sent_bytes[start:stop],
             self.fate[start:stop],
+            self.fragment[start:stop],
         )
 
     def then(self, later: Items) -> Items:
@@ -69,23 +75,51 @@ class Items(NamedTuple):
             np.concatenate([self.number, later.number]),
             np.concatenate([self.sent_bytes, later.sent_bytes]),
             np.concatenate([self.fate, later.fate]),
+            np.concatenate([self.fragment, later.fragment]),
         )
 
 
 class Flight:
-    """The items in flight of a trial with so many connection indices."""
+    """The items in flight of a trial with so many connection indices.
 
-    def __init__(self, indices: int) -> None:
+    `fragments` are the indices of fragments, in order of connections.
+    """
+
+    def __init__(self, indices: int, fragments: range = range(0)) -> None:
         self._sent = np.zeros(indices, np.int64)
+        self._cut = fragments
         self._batch = joined()
         self._numbers = np.zeros(0, np.int64)
+        self._fragment = np.zeros(0, np.int64)
 
     def add(self, batch: Batch) -> None:
         """Number items that were sent, in order for each connection, and keep them."""
         numbers = np.empty(batch.count, np.int64)
         _number(batch.connection, self._sent, numbers)
+        before = self._batch.count
         self._batch = joined(self._batch, batch)
         self._numbers = np.concatenate([self._numbers, numbers])
+        self._fragment = np.concatenate([self._fragment, np.zeros(batch.count, np.int64)])
+        if self._cut:
+            self._find_packets(before)
+
+    def _find_packets(self, start: int) -> None:
+        """Note of fragments, from a place on, which of which packet they are; see `fragment`."""
+        connection, sent_ps = self._batch.connection, self._batch.sent_ps
+        is_part = (connection >= self._cut.start) & (connection < self._cut.stop)
+        parts = start + np.flatnonzero(is_part[start:])
+        size_bytes = self._batch.size_bytes.copy()
+        for number in range(1, MOST_FRAGMENTS):
+            user = connection[parts] - np.int32(self._cut.start)
+            found = find(connection, sent_ps, user, sent_ps[parts] - number)
+            known = found != UNKNOWN
+            size_bytes[parts[known]] = size_bytes[found[known]]
+            self._numbers[parts[known]] = self._numbers[found[known]]
+            self._fragment[parts[known]] = number
+            parts = parts[~known]
+            if not len(parts):
+                break
+        self._batch = self._batch.with_sizes(size_bytes)
 
     def seen(self, batch: Batch, place: str) -> Items:
         """Return what passed a place, with numbers and without fates.
@@ -97,7 +131,8 @@ class Flight:
         if (found == UNKNOWN).any():
             raise ValueError(f"an item passed {place} that was never sent")
         unknown = np.full(batch.count, UNKNOWN, np.int64)
-        return Items(batch, self._numbers[found], self._batch.size_bytes[found], unknown)
+        sent_bytes, fragment = self._batch.size_bytes[found], self._fragment[found]
+        return Items(batch, self._numbers[found], sent_bytes, unknown, fragment)
 
     def remove(self, connection: Indices, sent_ps: Times) -> None:
         """Forget items that have ended."""
@@ -105,6 +140,7 @@ class Flight:
         stays = np.ones(self._batch.count, np.bool_)
         stays[found[found != UNKNOWN]] = False
         self._batch, self._numbers = self._batch.select(stays), self._numbers[stays]
+        self._fragment = self._fragment[stays]
 
 
 def copied(batch: Batch) -> Batch:

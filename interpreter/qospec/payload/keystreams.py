@@ -41,8 +41,10 @@ class Keystreams:
             used = one_of_each >= 0
             streams, first = (np.cumsum(used) - 1)[vc], one_of_each[used]
         else:
-            _, first, streams = np.unique(kinds, axis=0, return_index=True, return_inverse=True)
-        return self._cipher(kinds[first]).open(streams.reshape(-1), position, cells)
+            # As one number each: rows are sorted ten times as slowly.
+            one = (kinds[:, 2] * len(self._experiment.nodes) + sender) * self._count + vc
+            _, first, streams = np.unique(one, return_index=True, return_inverse=True)
+        return self._cipher(kinds[first]).open(streams, position, cells)
 
     def _cipher(self, kinds: Whole) -> CellCipher:
         """Return the streams of (sender, VC, jump); the last ones are kept."""

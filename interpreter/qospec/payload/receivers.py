@@ -72,7 +72,8 @@ class PacketReceiver:
         flow_of = np.searchsorted(self._stops, items.batch.connection, "right")
         inside = seal & ((1 << INDEX_BITS + SIZE_BITS) - 1)  # all but the number
         kinds = np.stack([flow_of, items.sent_bytes, inside, sender], axis=1)
-        known = np.flatnonzero((seal & UNTAMPERED != 0) & (sender >= 0))
+        is_user = flow_of < len(self._stops)  # of a packet that was cut, its first fragment
+        known = np.flatnonzero((seal & UNTAMPERED != 0) & (sender >= 0) & is_user)
         each_kind, kind_of = np.unique(kinds[known], axis=0, return_inverse=True)
         order = np.argsort(kind_of.reshape(-1), kind="stable")
         ends = np.cumsum(np.bincount(kind_of.reshape(-1), minlength=len(each_kind)))

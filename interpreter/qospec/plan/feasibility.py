@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
     from qospec.catalogue.form import Form
     from qospec.engine.line.clock import Clock
-    from qospec.model.suite import Case, Flow, Instance, Network, Property, Test
+    from qospec.model.suite import Case, Flow, Instance, Network, Test
     from qospec.plan.assembly import Draft, Drafts
     from qospec.plan.forms import FormError, Survey
     from qospec.plan.tables import AmbiguousRouteError, Member, NoPathError, Reach
@@ -187,6 +187,23 @@ def form_refused(case: Case, network: Network, error: FormError) -> Diagnostic:
     )
 
 
+def left_in_fragments(case: Case, survey: Survey) -> Iterator[Diagnostic]:
+    """Yield each flow of which fragments arrive, once: a host of the tester takes only packets."""
+    reported = set[int]()
+    for number, member in enumerate(survey.members):
+        cut = any(form.fragmented for form in survey.forms.at_end(number))
+        if cut and member.flow not in reported:
+            reported.add(member.flow)
+            flow = case.flows[member.flow]
+            yield Diagnostic(
+                "E0313",
+                f"fragments of `{flow.name}` reach its end, and nothing puts them together",
+                flow.span,
+                notes=("metrics are those of packets",),
+                help="put a `reassemble` on their path, behind what decrypts them",
+            )
+
+
 def latencies_asked(case: Case, name: str) -> frozenset[str]:
     """Return the flows of which statements use latencies on a network."""
     leaves = (each for s in case.statements for each in measurements(s.expression))
@@ -272,7 +289,7 @@ def _too_large(
         f"but {arrive} takes at most {most_bytes} B",
         flow.places.get(field, flow.span),
         secondary=() if link.span is None else (Label(link.span, "linked here"),),
-        notes=("packets are not fragmented",),
+        notes=("only a `fragment` cuts packets",),
         help=f"send packets of at most {most_bytes - grown} B @ip, or use a medium that takes them"
         if grown > 0
         else "send smaller packets, or use a medium that takes them",
@@ -383,13 +400,6 @@ def unsupported(test: Test, case: Case) -> Diagnostic | None:
             what = f"the machine `{machine.name}` of `{path}`"
             return _not_executed(what, machine.span, f"leave it out, or leave out `{test.name}`")
     return None
-
-
-def unsupported_properties(properties: tuple[Property, ...]) -> Iterator[Diagnostic]:
-    """Yield the error for each property: none can be executed yet."""
-    for each in properties:
-        what = f"the property `{each.name}`"
-        yield _not_executed(what, each.span, "name the tests to run: `FILE::test`")
 
 
 def _not_executed(what: str, span: Span, help_text: str) -> Diagnostic:

@@ -77,6 +77,7 @@ class MemberRouting:
         )
         table = self._made[state.element].by_class
         table[self._number, state.item_class] = best[2]
+        table[self._number, ItemClass("fragments", state.item_class.marks)] = best[2]
         if state.item_class.marks == self._member.marks:
             for inserted in INSERTED:
                 table[self._number, inserted] = best[2]
@@ -185,13 +186,15 @@ class MemberRouting:
 
     def _item_classes(self, draft: Draft, item_class: ItemClass) -> Iterator[ItemClass]:
         """Yield the classes that items may have behind an element."""
-        for marks in draft.element.marks_after(item_class.marks, self._member.contract):
+        found = draft.element.marks_after(item_class.marks, self._member.contract)
+        for marks in found:
             yield ItemClass(
                 item_class.plane, marks if draft.clock is None else marks & carried(draft.clock)
             )
         if item_class.plane == "user":
             for plane in draft.element.inserts:
-                yield ItemClass(plane, marks=0)
+                for marks in found if draft.element.cuts else (0,):
+                    yield ItemClass(plane, marks)
 
 
 def route_members(

@@ -7,16 +7,17 @@ from fractions import Fraction
 from typing import TYPE_CHECKING, NamedTuple
 
 from qospec.diagnostics import Diagnostic, Label
-from qospec.model.suite import Case, GoalResult, Search
+from qospec.model.suite import Case, GoalResult, Point, Search
 from qospec.plan.forms import form_sent
 from qospec.plan.offered import asked_bps, cell_rate, members_of
 from qospec.units import PS_PER_S, RATE, RATIO, TIME, number_text, text_of
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator
 
     from qospec.diagnostics import Problems
-    from qospec.model.suite import Flow, Goal, Phase, Test
+    from qospec.model.suite import Flow, Goal, Phase
+    from qospec.source import Span
 
 
 SHOWN = 10_000
@@ -50,13 +51,31 @@ def checked_ends(case: Case, phase: Phase, problems: Problems) -> Ends | None:
     return None if any(each.severity == "error" for each in unfit) else ends
 
 
-def at_use(found: Diagnostic, case: Case, test: Test) -> Diagnostic:
-    """Return what is wrong with a phase of a template at the test that is built on it."""
-    own = test.span.source.name == found.span.source.name
-    if own or not any(found.span in phase.span for phase in case.phases):
-        return found
-    phase = Label(found.span, found.label or "in this phase")
-    return replace(found, span=test.span, label="", secondary=(phase, *found.secondary))
+def at_use(unfit: Iterable[Diagnostic], case: Case) -> Iterator[Diagnostic]:
+    """Yield what is wrong with phases, those of a template at the test that is built on it.
+
+    What follows from one argument in the same way is said once, with the other phases.
+    """
+    found: dict[tuple[str, Span], Diagnostic] = {}
+    phases: dict[tuple[str, Span], list[str]] = {}
+    for each in unfit:
+        moved = case.at.at_use(each) if case.at is not None else each
+        if moved.span == each.span:
+            yield each
+            continue
+        key = moved.code, moved.span
+        found.setdefault(key, moved)
+        here = (f"`{phase.name}`" for phase in case.phases if each.span in phase.span)
+        phases.setdefault(key, []).extend(here)
+    for key, moved in found.items():
+        others = list(dict.fromkeys(phases[key]))[1:]
+        more = (f"the same holds for {', '.join(others)}",) if others else ()
+        yield replace(moved, notes=(*moved.notes, *more))
+
+
+def _parameter(case: Case, span: Span | None) -> str:
+    """Return the parameter for which a test gives what is written in a template; "" if none."""
+    return case.at.parameter_at(span) if span is not None and case.at is not None else ""
 
 
 def _made(case: Case, phase: Phase) -> Iterator[Case | Diagnostic]:
@@ -79,14 +98,17 @@ def _unfit(case: Case, phase: Phase, ends: Ends) -> Iterator[Diagnostic]:
     """Yield what is wrong with a phase: a load that no trial can offer, or that sends nothing."""
     if isinstance(phase, Search):
         if _items(ends.low) < 1:
-            yield _too_short(phase, ends.low, f"`{phase.name}` = {_load(phase.low, phase)}")
+            where = f"`{phase.name}` = {_load(phase.low, phase)}"
+            length = _parameter(case, phase.goals[0].trial_span)
+            yield _too_short(phase, ends.low, where, length)
         for goal in phase.goals:
-            yield from _too_fine(goal, phase, ends)
+            yield from _too_fine(goal, phase, ends, case)
         yield from _always_above(case, phase, ends)
     else:
         if _items(ends.high) < 1:
-            yield _too_short(phase, ends.high, f"`{phase.name}`")
-        yield from above_first_link(phase, ends.low)
+            length = _parameter(case, phase.measure_span)
+            yield _too_short(phase, ends.high, f"`{phase.name}`", length)
+        yield from above_first_link(phase, ends.low, case)
 
 
 def _always_above(case: Case, search: Search, ends: Ends) -> Iterator[Diagnostic]:
@@ -95,13 +117,13 @@ def _always_above(case: Case, search: Search, ends: Ends) -> Iterator[Diagnostic
     Whether they can carry more than that is known once those have found something.
     """
     assert case.at is not None  # noqa: S101 -- a case with phases has it
-    if not any(above_first_link(search, ends.high, ends.low)):
+    if not any(above_first_link(search, ends.high, case, ends.low)):
         return
     highest = case.at(search, search.high, _found(case, "low"))
     if isinstance(highest, Diagnostic):
         yield highest
     else:
-        yield from above_first_link(search, highest, ends.low)
+        yield from above_first_link(search, highest, case, ends.low)
 
 
 def _load(value: Fraction, search: Search) -> str:
@@ -140,7 +162,8 @@ def _called(case: Case) -> str:
     return " or ".join(sorted(carried))
 
 
-def _too_short(phase: Phase, case: Case, where: str) -> Diagnostic:
+def _too_short(phase: Phase, case: Case, where: str, parameter: str) -> Diagnostic:
+    """Return the error of a trial that sends nothing; a `parameter` says how long it lasts."""
     items, length_ps, called = _items(case), case.run.measure_ps, _called(case)
     length = text_of(Fraction(length_ps, PS_PER_S), TIME)
     longer = "send something in it"
@@ -148,16 +171,25 @@ def _too_short(phase: Phase, case: Case, where: str) -> Diagnostic:
         least = _time(Fraction(length_ps, PS_PER_S) / items)
         longer = f"let a trial last at least {least}"
         longer += ", or raise the lowest load" if isinstance(phase, Search) else ""
+        longer = f"give `{parameter}` at least {least}" if parameter else longer
+    place = phase.goals[0].trial_span if isinstance(phase, Search) else phase.measure_span
     return Diagnostic(
         "E0610",
         f"a trial at {where} sends less than one {called}",
-        phase.span,
+        place if parameter and place is not None else phase.span,
         notes=(f"{number_text(items)} {called}s in {length}",),
         help=longer,
     )
 
 
-def _too_fine(goal: Goal, search: Search, ends: Ends) -> Iterator[Diagnostic]:
+def _finer(case: Case, goal: Goal, least: str) -> str:
+    """Return how long a trial must last, or what else helps, as the test can say it."""
+    length, width = (_parameter(case, each) for each in (goal.trial_span, goal.width_span))
+    longer = f"give `{length}` at least {least}" if length else f"let a trial last at least {least}"
+    return f"{longer}, or give a greater `{width or 'width'}`"
+
+
+def _too_fine(goal: Goal, search: Search, ends: Ends, case: Case) -> Iterator[Diagnostic]:
     """Yield a warning if loads that are to be told apart differ by less than one item."""
     length_ps = ends.high.run.measure_ps
     if goal.varies:
@@ -175,17 +207,21 @@ def _too_fine(goal: Goal, search: Search, ends: Ends) -> Iterator[Diagnostic]:
         f"a trial of `{goal.name}` is too short for its `width`: "
         f"loads so far apart differ by less than one {called}",
         goal.width_span or search.span,
+        secondary=() if goal.trial_span is None else (Label(goal.trial_span, "a trial"),),
         notes=(f"`width` is {shown}: {number_text(items)} {called}s in {text_of(length, TIME)}",),
-        help=f"let a trial last at least {_time(length / items)}, or give a greater `width`",
+        help=_finer(case, goal, _time(length / items)),
     )
 
 
-def above_first_link(phase: Phase, case: Case, lowest: Case | None = None) -> Iterator[Diagnostic]:
+def above_first_link(
+    phase: Phase, case: Case, whole: Case | None = None, lowest: Case | None = None
+) -> Iterator[Diagnostic]:
     """Yield an error for each line of a host whose flows offer more than it carries.
 
     Args:
         phase: The phase that offers it.
         case: Its trial, that at the highest load of a search.
+        whole: The case with all phases, which knows what a template is given.
         lowest: Of a search: the trial at the lowest load.
     """
     network = case.networks[""]
@@ -198,21 +234,23 @@ def above_first_link(phase: Phase, case: Case, lowest: Case | None = None) -> It
             continue
         layer = "cell" if clock.encapsulation is None else "line"
         names = " and ".join(f"`{case.flows[each].name}`" for each in sorted(shares))
-        at, help_text = f"the load of `{phase.name}`", "send less"
-        if isinstance(phase, Search) and total == sum(least.get(line, {}).values()):
+        at, help_text, place = f"the load of `{phase.name}`", "send less", phase.span
+        if isinstance(phase, Point):
+            place = phase.load_span or place
+        elif total == sum(least.get(line, {}).values()):
             help_text = (
                 f"lower the load, or what it follows from: it does not depend on `{phase.name}`"
             )
-        elif isinstance(phase, Search):
-            at = f"the highest load, {_load(phase.high, phase)},"
-            most = phase.high * Fraction(clock.bit_rate) / total
-            help_text = (
-                f"search up to {_load(_cut(most), phase)} at most, if all flows grow with it"
-            )
+        else:
+            at, place = f"the highest load, {_load(phase.high, phase)},", phase.high_span or place
+            most = _load(_cut(phase.high * Fraction(clock.bit_rate) / total), phase)
+            parameter = "" if whole is None else _parameter(whole, place)
+            to_fit = f"give `{parameter}` at most {most}" if parameter else f"search up to {most}"
+            help_text = f"{to_fit}, if all flows grow with it"
         yield Diagnostic(
             "E0305",
             f"{at} is more than the first link can carry",
-            phase.span,
+            place,
             label=f"{names}: {text_of(total, RATE)} @{layer}",
             secondary=() if instance.span is None else (Label(instance.span, "linked here"),),
             notes=(f"`{instance.path}` carries {text_of(clock.bit_rate, RATE)} @{layer}",),

@@ -154,12 +154,14 @@ def plan_trial(
 
 
 def _case(test: Test, case: Case, seed: str, bounds: Bounds, problems: Problems) -> CasePlan | None:
+    if case.examine is not None:
+        return CasePlan(test.name, case, {}, 0, span=test.span)
     draws = test.name if case.run.common_draws else case.name
     if case.phases:
         unfit = Problems()
         found = _phased(test.name, case, (seed, draws), bounds, unfit)
-        for each in unfit.all:
-            problems.add(at_use(each, case, test))
+        for each in at_use(unfit.all, case):
+            problems.add(each)
     else:
         found = _planned(test.name, case, test.span, (seed, draws), bounds, problems)
     refusal = feasibility.unsupported(test, case)

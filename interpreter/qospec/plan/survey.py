@@ -81,8 +81,8 @@ def _plain_cases(suite: Suite, problems: Problems) -> Iterator[Case]:
             unfit = Problems()
             for phase in case.phases:
                 yield from checked_ends(case, phase, unfit) or ()
-            for each in unfit.all:
-                problems.add(at_use(each, case, test))
+            for each in at_use(unfit.all, case):
+                problems.add(each)
 
 
 def _routes(
@@ -132,6 +132,7 @@ def _fits(case: Case, name: str, survey: Survey, problems: Problems) -> bool:
         *feasibility.framing_mismatch(case, name, survey),
         *feasibility.uncarried_marks(case, survey.drafts, survey.reach),
         *feasibility.unknown_latency(case, name, survey),
+        *feasibility.left_in_fragments(case, survey),
     ]
     if not unfit and not case.run.overload:
         unfit = [*feasibility.overloads(case, case.networks[name], survey, asked_bps)]
@@ -142,6 +143,7 @@ def _fits(case: Case, name: str, survey: Survey, problems: Problems) -> bool:
         *warnings.unreachable_rates(survey),
         *warnings.missing_headers(case, survey),
         *warnings.late_keys(case, survey),
+        *warnings.all_too_large(case, survey),
         *tolerances.too_small(case, survey),
         *round_trips.short_timeouts(case, survey),
     ]

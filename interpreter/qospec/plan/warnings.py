@@ -2,8 +2,8 @@
 
 Quanta of a round robin below the packet size; queues and token buckets too small for some packets;
 classes that no flow sends items to; rates of meters and shapers that no line before them reaches;
-packets that reach the end of a tunnel without having entered it; and associations that expire
-before their keys are exchanged.
+packets that reach the end of a tunnel without having entered it; associations that expire before
+their keys are exchanged; and flows of which no packet may be cut that must be.
 """
 
 from __future__ import annotations
@@ -284,3 +284,27 @@ def late_keys(case: Case, survey: Survey) -> Iterator[Diagnostic]:
                 ),
                 help="exchange keys earlier, by `rekey`, or give it a longer `lifetime`",
             )
+
+
+def all_too_large(case: Case, survey: Survey) -> Iterator[Diagnostic]:
+    """Yield each element that loses all packets of a flow, since they may not be cut."""
+    for index, numbers in sorted(survey.reach.any.items()):
+        element, instance = survey.drafts[index].element, survey.drafts[index].instance
+        reported = set[int]()
+        for number in sorted(numbers):
+            flow = survey.members[number].flow
+            forms = [form for form in survey.forms.at(index, number) if form.sizes]
+            if flow in reported or any(element.form_after(form).sizes for form in forms):
+                continue
+            if forms:
+                reported.add(flow)
+                least = min(form.smallest_bytes for form in forms)
+                yield Diagnostic(
+                    "W0619",
+                    f"`{instance.path}` loses every packet of `{case.flows[flow].name}`",
+                    instance.span or case.flows[flow].span,
+                    label=f"({', '.join(element.discards_for)})",
+                    secondary=(Label(case.flows[flow].span, f"at least {least} B @ip there"),),
+                    notes=("they are too large, and may not be cut into fragments",),
+                    help="send smaller packets, give it a larger `mtu`, or allow it to cut them",
+                )

@@ -70,7 +70,12 @@ MARKS = {
 PARTS = {"precedence": Mark(6, 3, "RFC 791, 3.1 (precedence); RFC 2474, 4.2.2 (class selectors)")}
 """Parts of fields, by names of their own: the precedence is the first half of the DSCP."""
 
-ALL = {**MARKS, **PARTS}
+FLAGS = {"more_fragments": Mark(15, 1, "RFC 791, 3.1 (more fragments)")}
+"""What elements note for each other in a header; it is not for authors."""
+MORE_FRAGMENTS = FLAGS["more_fragments"].mask
+"""For kernels: set in all fragments of a packet but the last."""
+
+ALL = {**MARKS, **PARTS, **FLAGS}
 """All that can be asked of marks, and written into them."""
 
 WITHIN = ("colour",)

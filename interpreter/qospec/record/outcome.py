@@ -55,7 +55,7 @@ def case_document(plan: CasePlan, result: Result, command: str) -> Document:
             **statement_document(
                 each, result.of(number), plan.case.run.repeat, errors=bool(result.errors)
             ),
-            **series_document(each, result.of(number)),
+            **series_document(each, result.of(number), plan.case),
         }
         for number, each in enumerate(plan.case.statements)
     ]
@@ -73,7 +73,7 @@ def phases_document(plan: CasePlan, result: PhasesResult, command: str) -> Docum
     for each in plan.case.statements:
         judged, planned = result.of(each)
         found = statement_document(each, judged, planned, errors=bool(result.errors))
-        statements.append({**found, **series_document(each, judged)})
+        statements.append({**found, **series_document(each, judged, plan.case)})
     document = _ran(plan, command, statements, result.readings(), result.errors)
     unmet = {
         leaf.goal
@@ -203,7 +203,9 @@ def _why(plan: CasePlan, repeats: Sequence[Readings]) -> list[str]:
     lines = list(_why_unjudged(plan.case))
     lines += [words for readings in repeats for words in readings.silent_flows()]
     lines += map(loss_sentence, _losses(repeats))
-    return list(dict.fromkeys(lines)) or [_nothing_discarded(plan)]
+    if lines or plan.case.examine is not None:
+        return list(dict.fromkeys(lines))
+    return [_nothing_discarded(plan)]
 
 
 def _nothing_discarded(plan: CasePlan) -> str:

@@ -119,7 +119,12 @@ TEST = {
     "deviations": Optional([{"what": str, "why": str}]),
     "flows": Optional([{"name": str, "from": str, "to": str, "traffic": str, **SENT}]),
 }
-SERIES = {"every": QUANTITY, "unit": str, "values": VALUES}
+SERIES = {
+    "every": QUANTITY,
+    "unit": str,
+    "values": VALUES,
+    "changes": Optional([{"at": QUANTITY, "what": str}]),
+}
 MEASURES = {"flow": str, "metric": str, "statistic": str}
 INTERVAL = {"lower": Nullable(QUANTITY), "upper": Nullable(QUANTITY), "repeats": int}
 LIMITS = {"lower": Nullable(QUANTITY), "upper": Nullable(QUANTITY)}

@@ -1,4 +1,4 @@
-"""Time series in the record: what a report shows for each interval."""
+"""Time series in the record: what a report shows for each interval, and what changes meanwhile."""
 
 from __future__ import annotations
 
@@ -6,6 +6,8 @@ from fractions import Fraction
 from typing import TYPE_CHECKING
 
 from qospec.judge.verdict import dimension_of
+from qospec.model.expression import observed
+from qospec.model.suite import Point
 from qospec.record.quantity import quantity
 from qospec.units import PS_PER_S, TIME, base_unit
 
@@ -14,12 +16,12 @@ if TYPE_CHECKING:
 
     from qospec.document import Document
     from qospec.judge.result import Judged
-    from qospec.model.suite import Statement
+    from qospec.model.suite import Case, Statement
 
 NO_DATA = "-"
 
 
-def series_document(statement: Statement, judged: Sequence[Judged]) -> Document:
+def series_document(statement: Statement, judged: Sequence[Judged], case: Case) -> Document:
     """Return as `series` the values by interval of a report, of the first repeat; else nothing."""
     dimension = dimension_of(statement.expression)
     first = judged[0].readings if judged else None
@@ -34,5 +36,22 @@ def series_document(statement: Statement, judged: Sequence[Judged]) -> Document:
             "every": quantity(Fraction(statement.every_ps, PS_PER_S), TIME),
             "unit": base_unit(dimension),
             "values": " ".join(shown),
+            **_changes(statement, case),
         }
     }
+
+
+def _changes(statement: Statement, case: Case) -> Document:
+    """Return what changes during the trials that a report is of, at a point or not, and when."""
+    runs = {each.name: each.run for each in case.phases if isinstance(each, Point)}
+    places = {leaf.network for leaf in observed(statement.expression)}
+    found = dict.fromkeys(
+        change
+        for run in (runs.get(place, case.run) for place in sorted(places))
+        for change in zip(run.changes_ps, run.changes, strict=True)
+    )
+    shown = [
+        {"at": quantity(Fraction(at_ps, PS_PER_S), TIME), "what": what}
+        for at_ps, what in sorted(found)
+    ]
+    return {"changes": shown} if shown else {}

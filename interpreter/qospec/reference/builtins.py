@@ -14,7 +14,7 @@ from qospec.check.evaluate.functions import FUNCTIONS
 from qospec.check.evaluate.measurements import CAUSES, DISCARDED
 from qospec.model.suite import CLAIMS
 from qospec.protocol.encapsulation import LAYERS
-from qospec.protocol.parts import OF_CELLS, OF_EXCHANGES
+from qospec.protocol.parts import OF_CELLS, OF_EXCHANGES, OF_PACKETS
 from qospec.reference.kinds import field_document
 from qospec.reference.members import kinds_with_fields, member_documents
 from qospec.reference.members import names as member_names
@@ -33,6 +33,8 @@ MEANINGS: dict[str, str] = {
     "oam": "the OAM cells of a flow, as in `user.oam.delay.p99`",
     "misinserted": "the cells of others that a fault put among those of a flow, as in"
     " `user.misinserted.received`",
+    "fragments": "the fragments of a flow's packets but the first of each, as in"
+    " `user.fragments.lost`",
     "answers": "the answers to the requests of a flow, as in `ask.answers.loss`",
     "exchanges": "the whole exchanges of a flow, a request with its answer, as in"
     " `ask.exchanges.delay.p99`",
@@ -55,7 +57,7 @@ MEANINGS: dict[str, str] = {
 }
 """By name."""
 
-BUILT_IN = (*ENDINGS, *SIDES, "host", "flows", "test_flows", *OF_CELLS, *OF_EXCHANGES)
+BUILT_IN = (*ENDINGS, *SIDES, "host", "flows", "test_flows", *OF_CELLS, *OF_PACKETS, *OF_EXCHANGES)
 """Names with one meaning in every file."""
 STATISTICS = {
     "mean": "the mean of all cells or packets",

@@ -30,7 +30,7 @@ class DomainLabel(NamedTuple):
 
 LABELS = {
     "time": DomainLabel("a time", "250 us"),
-    "data": DomainLabel("an amount of data", "48 B @payload"),
+    "data": DomainLabel("an amount of data", "480 B @payload"),
     "rate": DomainLabel("a bit rate", "149.76 Mbit/s @cell"),
     "cell rate": DomainLabel("a cell rate", "30_000 cell/s"),
     "length": DomainLabel("a length", "50 km"),
@@ -54,6 +54,9 @@ LABELS = {
     "width": DomainLabel("a ratio, or a difference of loads", "0.5%"),
     "duration": DomainLabel("a time, possibly random", "exponential(16 ms)"),
     "address": DomainLabel("an address", '"10.1.0.7"'),
+    "key": DomainLabel(
+        "hexadecimal digits, or the name of their file", '"00112233445566778899aabbccddeeff"'
+    ),
     "times": DomainLabel("a list of times", "[6.72 us, 6.80 us]"),
     "delay per length": DomainLabel("a delay per length", "5 us/km"),
     "limits by mark": DomainLabel(

@@ -6,6 +6,7 @@ import re
 from typing import TYPE_CHECKING, Any
 
 from qospec.check.evaluate.values import Amount, Boolean, Symbol, Text
+from qospec.secret import redacted
 from qospec.syntax import ast
 from qospec.units import base_unit, number_text, table, text_of, unit
 from qospec.yaml_twin.reader import TranscribedSpan
@@ -29,13 +30,13 @@ def value_text(value: Value | None) -> str:
         return "true" if value.value else "false"
     if isinstance(value, Symbol):
         return value.name
-    return f'"{value.text}"' if isinstance(value, Text) else ""
+    return redacted(f'"{value.text}"') if isinstance(value, Text) else ""
 
 
 def written_text(node: ast.Node) -> str:
     """Return what an author wrote on one line, without comments and with `,` between statements."""
     span = _as_text(node.span)
-    text, begin, line = span.source.text, span.start, ""
+    text, begin, line = span.source.shown, span.start, ""
     for end in [*_statement_starts(node), span.end]:
         kept = _COMMENT.sub(r"\1", text[begin:end])
         separator = ", " if line and not line.endswith(",") else " "

@@ -17,13 +17,16 @@ SCHEMA = 1
 def check_template(name_or_path: str | Path) -> None:
     """Raise ReportError for an unknown format, a missing template, or a syntax error in it.
 
-    The templates of the library are checked by its tests.
+    The templates of the library are checked by its tests; what renders them is loaded, which can
+    be done while workers start, and not when they have ended.
     """
     report = format_named(name_or_path)
     if report.is_custom:
         from qospec.report import confined
 
         confined.check_syntax(report.path)
+    else:
+        from qospec.report import environment  # noqa: F401
 
 
 def render(

@@ -1,10 +1,18 @@
 """What all workers need, loaded once, by the process that they are copies of; see `run.workers`."""
 
-from qospec.catalogue.kinds import discover
-from qospec.engine import kernel
-from qospec.run import runner
+import gc
 
-__all__ = ["runner"]
 
-discover()
-kernel.load()
+def _load() -> None:
+    gc.disable()  # what is loaded stays: to look for garbage in it takes a tenth of the time
+    from qospec.catalogue.kinds import discover
+    from qospec.engine import kernel
+    from qospec.run import runner  # noqa: F401 -- what is done for jobs
+
+    discover()
+    kernel.load()
+    gc.freeze()  # nor do the copies look
+    gc.enable()
+
+
+_load()

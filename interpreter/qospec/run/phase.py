@@ -102,7 +102,7 @@ class Setting(NamedTuple):
 
 
 def _overload(phase: Phase, case: Case, lowest: Case | None = None) -> Refusal | None:
-    overload = next(above_first_link(phase, case, lowest), None)
+    overload = next(above_first_link(phase, case, lowest=lowest), None)
     if overload is None:
         return None
     carries = "; ".join((overload.label, *overload.notes))

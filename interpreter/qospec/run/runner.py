@@ -26,6 +26,7 @@ from qospec.run.interruption import Interruption
 from qospec.run.job import JobResult, Stopwatch, lost_twice
 from qospec.run.phase import Setting
 from qospec.run.phased import PhasedRun
+from qospec.run.properties import PropertyRun
 from qospec.run.schedule import PlainRun, Schedule, run_here
 
 if TYPE_CHECKING:
@@ -37,7 +38,6 @@ if TYPE_CHECKING:
     from qospec.record.store import Record
     from qospec.run.job import LostJob
     from qospec.run.schedule import CaseRun, Ended
-    from qospec.run.workers import Pool
 
     Notices = Mapping[str, Callable[[], None]]
 
@@ -69,7 +69,6 @@ class RunRequest:
         version: Of qospec, for the provenance.
         keep_going: Whether repeats go on after a failed `require`.
         notices: As `kernel.notices`; each is called once, in this process.
-        pool: Workers that have been started; None to start them when they are needed.
     """
 
     suite: Suite
@@ -81,7 +80,6 @@ class RunRequest:
     version: str
     keep_going: bool = False
     notices: Notices = field(default_factory=dict)
-    pool: Pool | None = None
 
 
 def execute(request: RunRequest, record: Record, listener: ProgressListener) -> Document:
@@ -134,8 +132,7 @@ def _results(
             interruption.check()
             listener.waited()
 
-        pool = request.pool or workers.Pool(most, request.notices)
-        pool.limit(most)
+        pool = workers.Pool(most, request.notices)
         return workers.run(schedule, pool, request.notices, waited)
     kernel.notices.update(request.notices)
     return run_here(schedule, interruption.check)
@@ -146,6 +143,8 @@ def _case_run(plan: CasePlan, request: RunRequest) -> CaseRun:
     if plan.case.phases and plan.refusal is None and not plan.case.skip:
         setting = Setting(plan, request.bounds, keep_going=request.keep_going)
         return PhasedRun(setting, command)
+    if plan.case.examine is not None:
+        return PropertyRun(plan, command)
     work = partial(_case, plan, command, keep_going=request.keep_going)
     return PlainRun(plan.case.name, work, partial(_result_of_lost, plan, command))
 
@@ -166,7 +165,7 @@ def _case(
 
 
 def provenance(request: RunRequest) -> Document:
-    """Return all that the outcome depends on: versions, seed, and the text of every file."""
+    """Return all that the outcome depends on: versions, seed, and each file's text without keys."""
     return {
         "qospec": request.version,
         "python": platform.python_version(),
@@ -181,8 +180,8 @@ def provenance(request: RunRequest) -> Document:
         "sources": [
             {
                 "name": source.recorded_name,
-                "sha256": hashlib.sha256(source.text.encode()).hexdigest(),
-                "text": source.text,
+                "sha256": hashlib.sha256(source.shown.encode()).hexdigest(),
+                "text": source.shown,
             }
             for source in request.suite.sources
         ],

@@ -104,6 +104,15 @@ class _Worker:
         return f"its worker process was killed by {signal.Signals(-code).name}{memory}"
 
 
+def load() -> None:
+    """Begin to load what workers need, in the background, so that they start at once."""
+    if _context().get_start_method() == "forkserver":
+        from multiprocessing import forkserver
+
+        with terminal_signals_blocked():
+            forkserver.ensure_running()
+
+
 def run(
     schedule: Schedule,
     pool: Pool,
@@ -152,18 +161,6 @@ class Pool:
         self._again: deque[Job] = deque()
         self._processes = processes
         self._notices = tuple(notices)
-
-    def start(self) -> None:
-        """Have loaded what workers need, so that they are ready when there are jobs."""
-        if _context().get_start_method() == "forkserver":
-            from multiprocessing import forkserver
-
-            with terminal_signals_blocked():
-                forkserver.ensure_running()
-
-    def limit(self, processes: int) -> None:
-        """Use no more workers than this; for a pool that has no jobs yet."""
-        self._processes = min(processes, self._processes)
 
     def busy_channels(self, schedule: Schedule) -> list[Any]:
         """Give a job to each worker that has none, and return the channels of those that have."""

@@ -38,7 +38,7 @@ def items(connections: list[int], at_ps: int = 0, marks: int = 0) -> Items:
         size_bytes=np.full(n, 53, np.int32),
         marks=np.full(n, marks, np.uint32),
     )
-    return Items(batch, np.arange(n) + 258, np.full(n, 53, np.int32), np.zeros(n, np.int64))
+    return Items(batch, np.arange(n) + 258, np.full(n, 53, np.int32), *[np.zeros(n, np.int64)] * 2)
 
 
 def remainder(value: int) -> int:

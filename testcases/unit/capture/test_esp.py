@@ -81,7 +81,7 @@ def items(size_bytes: int, count: int = 3) -> Items:
         seal=seal,
     )
     sent = np.full(count, PACKET_BYTES, np.int32)
-    return Items(batch, np.arange(count), sent, np.zeros(count, np.int64))
+    return Items(batch, np.arange(count), sent, *[np.zeros(count, np.int64)] * 2)
 
 
 @pytest.mark.parametrize("name", ["gcm", "cbc"])

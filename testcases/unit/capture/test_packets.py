@@ -48,7 +48,7 @@ def items(sizes: list[int], grown: int = 0) -> Items:
         size_bytes=sent + np.int32(grown),
         marks=np.full(n, MARKS, np.uint32),
     )
-    return Items(batch, np.arange(n), sent, np.zeros(n, np.int64))
+    return Items(batch, np.arange(n), sent, *[np.zeros(n, np.int64)] * 2)
 
 
 def made(of: Flow, sizes: list[int], link: Encapsulation, grown: int = 0) -> list[bytes]:

@@ -1,12 +1,13 @@
 """`qos pcap --keys`: what is encrypted on a link, and the keys that open it."""
 
 import io
+import shutil
 import stat
 from pathlib import Path
 
 import pytest
 from click.testing import CliRunner, Result
-from scapy.layers.inet import IP
+from scapy.layers.inet import IP, defragment
 from scapy.layers.ipsec import ESP, SecurityAssociation
 from scapy.layers.l2 import Ether
 from scapy.utils import RawPcapNgReader
@@ -146,3 +147,131 @@ def test_the_keys_of_an_association_that_is_replaced_open_the_packets_of_each(
     opened = [bytes(peers[each[ESP].spi].decrypt(each)) for each in found]
     assert opened == [bytes(each) for each in packets(plain)]
     assert list(peers) == [300, 301, 302]
+
+
+GIVEN = "00112233445566778899aabbccddeeff"
+
+
+@pytest.fixture(scope="module")
+def given(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Return the record of the same test with keys of its own, in the text and in a file."""
+    folder = tmp_path_factory.mktemp("given")
+    text = SPEC.replace("spi = own", "spi = own, key = near").replace(
+        "own: Int,", "own: Int, near: Text,"
+    )
+    text = text.replace("spi = other", "spi = other, key = far").replace(
+        "other: Int)", "other: Int, far: Text)"
+    )
+    near, far = f'"{GIVEN}"', '"file:k.txt"'
+    text = text.replace("other = 300)", f"other = 300, near = {near}, far = {far})")
+    text = text.replace("other = 4_660)", f"other = 4_660, near = {far}, far = {near})")
+    (folder / "a.qos").write_text(text, encoding="utf-8")
+    (folder / "k.txt").write_text(GIVEN[::-1], encoding="ascii")
+    done = qos("run", folder / "a.qos", "--record", folder / "records", "--no-progress")
+    assert done.exit_code == exits.PASSED, done.output
+    (found,) = (folder / "records").iterdir()
+    return found
+
+
+def test_a_record_holds_no_key_that_was_given(given: Path) -> None:
+    texts = [each.read_text(encoding="utf-8") for each in given.rglob("*") if each.is_file()]
+    assert len(texts) > 2
+    assert not any(GIVEN in text or GIVEN[::-1] in text for text in texts)
+    assert any(32 * "*" in text for text in texts)
+
+
+def test_a_capture_has_the_keys_of_a_project_that_is_at_hand(
+    given: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(given.parents[1])
+    found = qos(
+        "pcap", given, "sealed", "left.outer.tx", "-o", tmp_path / "x", "--keys", tmp_path / "k"
+    )
+    assert found.exit_code == 0, found.output
+    assert "warning" not in found.output
+    assert fields(tmp_path / "k")[5] == f"0x{GIVEN}"
+
+
+def test_without_it_other_keys_are_drawn_and_that_is_said(given: Path, tmp_path: Path) -> None:
+    apart = tmp_path / "apart"
+    shutil.copytree(given, apart)
+    found = qos(
+        "pcap", apart, "sealed", "left.outer.tx", "-o", tmp_path / "x", "--keys", tmp_path / "k"
+    )
+    assert found.exit_code == 0, found.output
+    assert "a record holds no keys, so others are drawn" in found.output
+    assert GIVEN not in (tmp_path / "k").read_text(encoding="utf-8")
+
+
+CUT = """qos 1
+import std.media
+
+device near {
+  port inner, outer: packet
+  cut = fragment { mtu = 600 B }
+  seal = esp_encrypt { encryption = aes_128_cbc, integrity = hmac_sha1_96, spi = 300 }
+  out = fifo { limit = 64 pkt }
+  inner.rx -> THERE -> out -> outer.tx
+  outer.rx -> inner.tx
+}
+device far {
+  port inner, outer: packet
+  join = reassemble {}
+  open = esp_decrypt { encryption = aes_128_cbc, integrity = hmac_sha1_96, spi = 300 }
+  back = fifo { limit = 64 pkt }
+  inner.rx -> outer.tx
+  outer.rx -> HERE -> back -> inner.tx
+}
+topology path {
+  a, b = host
+  left = near
+  right = far
+  link a -- left.inner via media.fast_ethernet
+  link left.outer -- right.outer via media.ethernet
+  link right.inner -- b via media.fast_ethernet
+}
+test parts on path {
+  flow f = packets { rate = 250 pkt/s, size = mix [1_500 B, 100 B] @ip } from a to b
+  run { measure = 80 ms }
+  expect f.lost == 0 pkt
+}
+"""
+
+
+@pytest.mark.parametrize(
+    ("there", "here"), [("cut -> seal", "open -> join"), ("seal -> cut", "join -> open")]
+)
+def test_fragments_give_packets_again_in_the_order_of_the_other_end(
+    tmp_path: Path, there: str, here: str
+) -> None:
+    """Scapy puts them together and decrypts them: first the one, then the other."""
+    text = CUT.replace("THERE", there).replace("HERE", here)
+    (tmp_path / "a.qos").write_text(text, encoding="utf-8")
+    done = qos("run", tmp_path / "a.qos", "--record", tmp_path / "records", "--no-progress")
+    assert done.exit_code == exits.PASSED, done.output
+    (record,) = (tmp_path / "records").iterdir()
+    keys, cut, plain = (tmp_path / name for name in ("esp_sa", "cut", "plain"))
+    done = qos("pcap", record, "parts", "left.outer.tx", "-o", cut, "--keys", keys)
+    assert done.exit_code == 0, done.output
+    assert qos("pcap", record, "parts", "right.inner.tx", "-o", plain).exit_code == 0
+    _, _, _, _, _, encryption_key, _, integrity_key = fields(keys)
+    peer = SecurityAssociation(
+        ESP,
+        spi=300,
+        crypt_algo="AES-CBC",
+        crypt_key=bytes.fromhex(encryption_key[2:]),
+        auth_algo="HMAC-SHA1-96",
+        auth_key=bytes.fromhex(integrity_key[2:]),
+        tunnel_header=IP(),
+    )
+    seen, sent = packets(cut), sorted(bytes(each) for each in packets(plain))
+    large = sum(len(each) == 1_500 for each in sent)
+    assert 0 < large < len(sent)
+    assert len(seen) == len(sent) + 2 * large
+    if there.startswith("cut"):
+        assert not any(each.flags.MF or each.frag for each in seen)
+        whole = defragment([IP(bytes(peer.decrypt(each))) for each in seen])
+    else:
+        assert sum(bool(each.flags.MF) for each in seen) == 2 * large
+        whole = [peer.decrypt(IP(bytes(each))) for each in defragment(seen)]
+    assert sorted(bytes(each) for each in whole) == sent

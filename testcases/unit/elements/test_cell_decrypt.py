@@ -1,7 +1,11 @@
 """The receiving end of cell encryption: what a lost cell garbles, and what ends that."""
 
+from collections import Counter
+
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from qospec.elements.cell_decrypt import CellDecrypt
 from qospec.elements.cell_encrypt import CellEncrypt
@@ -86,3 +90,32 @@ def test_cell_encryption_of_one_vc_does_not_concern_another(lab, two_vcs):
 def test_what_was_never_encrypted_cannot_be_decrypted(lab, two_vcs):
     outcome = lab.carry(CellDecrypt(), two_vcs, lab.cells(range(3), connection=[VC, OAM, VC]))
     assert [item for *_, item in outcome.lost] == [0, 2]
+
+
+@given(
+    cells=st.lists(st.tuples(st.sampled_from([VC, VC + 1, OAM]), st.integers(0, 2)), max_size=40),
+    cut=st.integers(0, 80),
+)
+def test_a_cell_can_be_read_if_its_vc_was_synchronised_and_lost_as_many_as_came_besides(
+    lab, cells, cut
+):
+    """Each cell that was sent arrives so many times: lost, once, or with a copy behind it."""
+    setting = lab.setting(contracts=lab.setting().connections.contracts * 2)
+    sent = lab.cells(range(len(cells)), connection=[connection for connection, _ in cells])
+    (left,) = lab.carry(CellEncrypt(), setting, sent).departures
+    arrived = left.select(np.repeat(np.arange(len(cells)), [times for _, times in cells]))
+    outcome = lab.carry(CellDecrypt(), setting, arrived.moved(np.arange(arrived.count)), cuts=[cut])
+
+    garbled = []
+    synchronised, too_many = {VC: True, VC + 1: True}, Counter()
+    for item, (connection, times) in enumerate(cells):
+        if connection == OAM:
+            synchronised[VC], too_many[VC] = times > 0, 0
+            continue
+        if times == 0:
+            too_many[connection] -= 1
+        for copy in range(times):
+            too_many[connection] += copy
+            if not synchronised[connection] or too_many[connection]:
+                garbled.append(item)
+    assert [item for *_, item in outcome.lost] == garbled

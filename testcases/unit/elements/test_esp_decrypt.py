@@ -6,6 +6,7 @@ import pytest
 from qospec.catalogue.kinds import Lifetime
 from qospec.elements.esp_decrypt import EspDecrypt
 from qospec.elements.esp_encrypt import EspEncrypt
+from qospec.engine.security.seal import TAMPERED
 
 CBC = ("aes_128_cbc", "hmac_md5_96")
 
@@ -87,4 +88,13 @@ def test_esp_opens_nothing_beyond_the_successors_that_there_can_be(lab, encrypte
     assert not decrypted(lab, last, overlap=0).lost
     assert [cause for cause, *_ in decrypted(lab, beyond, overlap=0).lost] == [
         "unknown_association"
+    ]
+
+
+def test_a_packet_that_was_changed_replaces_no_association(lab, encrypted):
+    sent = encrypted(4, rekey=Lifetime(2, "packet"))
+    sent.seal[2] |= TAMPERED
+    came = sent.select(np.array([0, 2, 1, 3])).moved(np.arange(4))
+    assert [(cause, item) for cause, *_, item in decrypted(lab, came, overlap=0).lost] == [
+        ("tampered", 2)
     ]

@@ -245,6 +245,16 @@ def test_an_oam_cell_at_full_contract_costs_one_user_cell_if_policed_jointly(lab
         assert lab.carry(Gcra(oam=way), lab.setting(contracts=[contract]), batch).lost == []
 
 
+@pytest.mark.parametrize("way", ["joint", "separate", "exempt"])
+def test_a_misinserted_cell_costs_a_user_cell_however_oam_cells_are_policed(lab, way):
+    contract = Contract("cbr", Fraction(PS_PER_S, 100), 0)
+    planes = ("user", "oam", "misinserted")
+    setting = lab.setting(contracts=(contract, contract), planes=planes)
+    cells = lab.cells([0, 100, 110, 200, 210], connection=[1, 5, 1, 4, 0])  # 4, 5: misinserted
+    outcome = lab.carry(Gcra(oam=way), setting, cells)
+    assert [item for *_, item in outcome.lost] == [2, 4]
+
+
 def test_what_conforms_is_passed_on_uncopied(lab):
     gcra, batch = Gcra(), lab.cells([0, 10**9])
     step = gcra.process(gcra.start(lab.setting()), (batch,), 10**10)

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import find, given, settings
 from hypothesis import strategies as st
 
-from qospec.fuzz.numbers import numbers
+from qospec.fuzz.numbers import numbers, simpler
 
 FEW = settings(max_examples=200, derandomize=True, database=None)
 
@@ -47,10 +47,22 @@ def test_numbers_of_one_are_that_one() -> None:
     assert find(numbers(third, third), lambda _: True, settings=FEW) == third
 
 
-def test_a_number_that_is_near_is_drawn_and_simpler_ones_are_preferred() -> None:
+def test_a_number_that_is_near_and_those_beside_it_are_drawn() -> None:
     near = Fraction(123_456_789, 10**12)
     drawn = numbers(Fraction(0), Fraction(1), -12, (near,))
     for beside in (-1, 0, 1):
         exact = near + Fraction(beside, 10**12)
         assert find(drawn, lambda value, exact=exact: value == exact, settings=FEW) == exact
-    assert find(drawn, lambda value: value >= near, settings=FEW) == Fraction(2, 10_000)
+
+
+@pytest.mark.parametrize(
+    ("value", "found"),
+    [
+        (Fraction(37), [0, 10, 30, 40]),
+        (Fraction(30), [0, 10]),
+        (Fraction(0), []),
+        (Fraction(1, 3), [0, Fraction(1, 10), Fraction(3, 10), Fraction(2, 5), 3]),
+    ],
+)
+def test_simpler_numbers_have_fewer_digits_or_are_smaller(value, found) -> None:
+    assert list(simpler(value, Fraction(0), Fraction(100), None))[: len(found)] == found

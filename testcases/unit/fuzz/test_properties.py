@@ -1,14 +1,18 @@
 """Properties are drawn, judged and written as files without anything drawn."""
 
+import re
 from pathlib import Path
 
 import pytest
 
 from qospec.catalogue.kinds import discover
-from qospec.check import Checked
+from qospec.check import check
+from qospec.diagnostics import Problems
 from qospec.fuzz.explore import Block, explore
-from qospec.fuzz.targets import targets_of
+from qospec.fuzz.properties import PropertyTarget
 from qospec.rendering import render_all
+from qospec.run.functions import FUNCTIONS
+from qospec.units import PS_PER_S
 
 BLOCK = Block(0, 100, "0")
 
@@ -28,33 +32,34 @@ property burst {
 }
 """
 
-SMALLEST = """qos 1
+SMALLEST = re.escape("""qos 1
 
 # `few` does not hold: 3 cell, needed <= 2 cell
 
 let fastest = 353_207 cell/s
 
 property burst_few {
-  forall rate: CellRate in [1 cell/s]
-  forall tau: Time in [0 s]
-  forall arrivals in [cells(at = [0 s, 1 s, 2 s])]
+  forall rate: CellRate in [@]
+  forall tau: Time in [@]
+  forall arrivals in [cells(at = [@, @, @])]
   let passed = police(arrivals, pcr = rate, cdvt = tau)
   expect few: count(passed) <= 2 cell
 }
-"""
+""").replace("@", "[0-9_]+ (?:cell/s|s|ms|us|ns)")
 
 
 @pytest.fixture
 def found(tmp_path: Path):
     """Return a function that gives what was found of the one property of a text."""
 
-    def explored(text: str, block: Block = BLOCK):
+    def explored(text: str, block: Block = BLOCK, functions=FUNCTIONS):
         path = tmp_path / "a.qos"
         path.write_text(text, encoding="utf-8")
-        checked = Checked([path], discover())
-        assert not checked.problems.errors, render_all(checked.problems.all)
-        (target,) = targets_of(checked)
-        return explore(target, block)
+        problems = Problems()
+        suite = check([path], discover(), problems)
+        assert not problems.errors, render_all(problems.all)
+        (subject,) = suite.properties
+        return explore(PropertyTarget(subject, functions), block)
 
     return explored
 
@@ -62,7 +67,7 @@ def found(tmp_path: Path):
 @pytest.mark.slow
 def test_the_smallest_example_is_a_file_without_what_it_does_not_need(found) -> None:
     (finding,) = found(WRONG).findings
-    assert finding.text == SMALLEST
+    assert re.fullmatch(SMALLEST, finding.text), finding.text
     assert finding.reason == "3 cell, needed <= 2 cell"
 
 
@@ -104,3 +109,36 @@ def test_values_are_written_as_an_author_would(found, values, condition, written
         f"expect {condition} }}\n"
     ).findings
     assert f" in {written}\n" in finding.text
+
+
+POLICED = """qos 1
+property policed {
+  forall rate: CellRate in 1 cell/s .. 353_207 cell/s
+  forall tau: Time in 0 s .. 1 ms
+  forall arrivals in cells(at_most = 1_000)
+  expect conforms(police(arrivals, pcr = rate, cdvt = tau), pcr = rate, cdvt = tau)
+}
+"""
+
+
+def forgetful(arrivals, pcr, cdvt=0):
+    """Police as if each cell that conforms were the first: its earliness is forgotten."""
+    due, passed = 0, []
+    for number, at_ps in enumerate(arrivals.at_ps.tolist()):
+        if at_ps >= due - cdvt * PS_PER_S:
+            passed.append(number)
+            due = at_ps + PS_PER_S / pcr
+    return arrivals.select(passed)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("seed", ["0", "1"])
+def test_a_wrong_policer_is_found_with_the_three_cells_that_it_needs(found, seed) -> None:
+    wrong = {**FUNCTIONS, "police": forgetful}
+    (finding,) = found(POLICED, Block(0, 300, seed), wrong).findings
+    times = finding.text.partition("at = [")[2].partition("]")[0]
+    assert len(times.split(",")) == 3, finding.text
+
+
+def test_the_policer_of_the_engine_keeps_its_promise(found) -> None:
+    assert found(POLICED).findings == ()

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from qospec.judge.statistics import clopper_pearson
+from qospec.judge.statistics import binomial_critical_value, clopper_pearson
 
 DOUBTS = (Fraction(1, 20), Fraction(1, 100_000), Fraction(49, 100))
 
@@ -60,3 +60,23 @@ def test_a_billion_with_half_of_it_lost_is_no_longer_sum():
     # the normal distribution: 1.644854 deviations, of 1 / (2 sqrt(n)) each
     assert float(high - Fraction(1, 2)) == pytest.approx(1.644854 / 2 / 1e9**0.5, rel=1e-4)
     assert float(Fraction(1, 2) - low) == pytest.approx(float(high - Fraction(1, 2)), rel=1e-4)
+
+
+@given(
+    st.integers(1, 30), st.fractions(0, 1, max_denominator=40), st.sampled_from([*DOUBTS, 1 / 4])
+)
+def test_a_critical_value_is_the_last_that_is_improbable(sent, ratio, significance):
+    significance = Fraction(significance)
+    found = binomial_critical_value(sent, ratio, significance)
+    assert found < 0 or at_most(found, sent, ratio) <= significance
+    assert found == sent or at_most(found + 1, sent, ratio) > significance
+
+
+def test_a_critical_value_may_be_as_improbable_as_allowed():
+    assert binomial_critical_value(2, Fraction(1, 2), Fraction(1, 4)) == 0
+
+
+def test_far_below_the_mean_probabilities_are_negligible():
+    mean, deviation = 500_000_000, 15_811  # of a billion at 1/2
+    found = binomial_critical_value(10**9, Fraction(1, 2), Fraction(1, 20))
+    assert found == pytest.approx(mean - 1.644854 * deviation, abs=deviation / 1_000)

@@ -4,7 +4,12 @@ from fractions import Fraction
 
 import pytest
 
-from qospec.judge.statistics import square_root, student_cdf, student_quantile
+from qospec.judge.statistics import (
+    assumed_skewness,
+    square_root,
+    student_cdf,
+    student_quantile,
+)
 
 CONFIDENCES = ("0.90", "0.95", "0.975", "0.99", "0.995", "0.999")
 
@@ -67,3 +72,17 @@ def test_ten_repeats_with_the_normal_quantile_have_intervals_too_narrow() -> Non
     assert round(1.96 / float(of_ten_repeats), 3) == 0.866
     # Such an interval holds the mean in fewer than 92 of 100 cases instead of 95.
     assert 2 * student_cdf(1.96, 9) - 1 == pytest.approx(0.9184, abs=1e-4)
+
+
+@pytest.mark.parametrize(
+    ("values", "skewness"),
+    [
+        ([5, 5, 5], 0),
+        ([1, 3], 4),  # a deviation of the square root of 2, 2 above the least: more than 4
+        (["1/2", "501/1000"], "0.0183663"),  # 13 * 0.000707107 / 0.5005
+        (["-1", "-2"], 4),
+    ],
+)
+def test_the_skewness_assumed_is_a_multiple_of_deviation_over_distance(values, skewness) -> None:
+    found = assumed_skewness([Fraction(each) for each in values], Fraction(0))
+    assert float(found) == pytest.approx(float(skewness), rel=1e-5)

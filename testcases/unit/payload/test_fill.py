@@ -15,7 +15,7 @@ def items(connections: list[int], numbers: list[int]) -> Items:
         sent_ps=np.full(n, 2**40 + 5),
         connection=np.array(connections, np.int32),
     )
-    return Items(batch, np.array(numbers), np.zeros(n, np.int32), np.zeros(n, np.int64))
+    return Items(batch, np.array(numbers), np.zeros(n, np.int32), *[np.zeros(n, np.int64)] * 2)
 
 
 def test_every_bit_of_the_fill_is_the_sum_of_those_14_and_15_before() -> None:

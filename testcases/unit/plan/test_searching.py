@@ -127,7 +127,6 @@ def test_a_plan_prints_the_bound_and_each_default(command) -> None:
 @pytest.mark.parametrize(
     ("text", "what"),
     [
-        (PROPERTY, "the property `sums`"),
         (MACHINE, "the machine `call` of `x`"),
     ],
 )
@@ -141,13 +140,44 @@ def test_what_cannot_be_executed_is_checked_and_refused_when_it_is_to_run(
     assert f"{what} cannot be executed yet" in result.output
 
 
-def test_a_test_beside_a_property_runs_when_it_is_named(command) -> None:
+def test_a_test_runs_beside_a_property_that_only_fuzzing_examines(command) -> None:
     test = MACHINE.replace("machine call { messages = [ring], state idle { on ring -> idle } }", "")
-    assert command("run", test + PROPERTY, selection="::small").exit_code == 0
-    assert command("run", test + PROPERTY).exit_code == 2
+    result = command("run", test + PROPERTY)
+    assert result.exit_code == 0
+    assert "note: the property `sums` draws from a range or cells" in result.output
+    assert "note" not in command("run", test + PROPERTY, selection="::small").output
 
 
 def test_whoever_runs_it_all_the_same_gets_an_error(planned) -> None:
     (case,) = planned(MACHINE)
     result = trial.run(case, discover(), lambda _: None)
     assert (result.repeats, len(result.errors)) == ((), 1)
+
+
+BURST = """
+test burst on bench {
+  search n in 1 cell .. 1_000 cell {
+    goal longest { loss = 0 }
+    rate = 400_000 cell/s
+    method = binary
+    trial = n / (1 cell) * 10 us
+  }
+  flow user = load(rate = rate) from a to b
+  report longest.n
+}
+"""
+
+
+@pytest.mark.parametrize(
+    ("text", "help_"),
+    [
+        (SEARCH.replace("2_000", "400_000"), "search up to 353_200 cell/s, if all flows grow"),
+        (BURST, "lower the load, or what it follows from: it does not depend on `n`"),
+    ],
+)
+def test_a_load_above_the_line_is_refused_with_what_fits(tmp_path, text, help_) -> None:
+    path = tmp_path / "a.qos"
+    path.write_text(f"qos 1\nimport std.media\n{TOPOLOGY}{text}", encoding="utf-8")
+    result = CliRunner().invoke(qos, ["check", str(path)])
+    assert "E0305" in result.output
+    assert f"help: {help_}" in result.output

@@ -5,8 +5,13 @@ from fractions import Fraction
 import pytest
 
 from qospec.catalogue.kinds import discover
+from qospec.plan.plan import Bounds
 from qospec.record.outcome import case_document
+from qospec.record.schema import CASE, violations
 from qospec.run import trial
+from qospec.run.phase import Setting
+from qospec.run.phased import PhasedRun
+from qospec.run.schedule import Schedule, run_here
 
 CELLS = """
 device narrow {
@@ -119,3 +124,53 @@ def test_only_what_is_requested_is_counted(planned):
 def test_what_a_metric_has_by_intervals_is_one_of_its_statistics(kind):
     offered = {each for carries in kind.carries for each in kind.statistics(carries)} or {""}
     assert {*kind.build.series} <= offered
+
+
+RESTARTING = """
+device router {
+  port west, east: packet
+  core = processor { per_packet = 25 us, limit = 64 pkt, restart_time = 2 ms }
+  west.rx -> core -> east.tx
+  east.rx -> west.tx
+}
+topology bench {
+  a, b = host
+  dut = router
+  link a -- dut.west via media.fast_ethernet
+  link dut.east -- b via media.fast_ethernet
+}
+test t on bench {
+  flow f = packets { rate = LOAD, size = 64 B @frame } from a to b
+"""
+
+
+def test_a_series_says_what_changes_meanwhile(planned):
+    text = RESTARTING.replace("LOAD", "9_000 pkt/s") + "run { measure = 9 ms }\n"
+    found = case(planned, text, "at 3 ms { restart  =  dut }", "report f.received every 1 ms")
+    (change,) = found["statements"][0]["series"]["changes"]
+    assert (change["at"]["text"], change["what"]) == ("3 ms", "restart = dut")
+    plain = case(planned, text, "report f.received every 1 ms")
+    assert "changes" not in plain["statements"][0]["series"]
+
+
+def test_of_several_points_it_says_what_changes_at_its_own(planned):
+    text = (
+        RESTARTING.replace("LOAD", "load")
+        + """
+  point steady { load = 9_000 pkt/s, measure = 9 ms }
+  point stepped {
+    load = 9_000 pkt/s
+    measure = 9 ms
+    at 4 ms { load = 2_000 pkt/s, restart = dut }
+  }
+  report before: steady.f.received every 1 ms
+  report after: stepped.f.received every 1 ms
+}
+"""
+    )
+    (plan,) = planned(text)
+    (ended,) = run_here(Schedule([PhasedRun(Setting(plan, Bounds()), "")]), lambda: None)
+    before, after = (each["series"] for each in ended.result.document["statements"])
+    assert "changes" not in before
+    assert [each["what"] for each in after["changes"]] == ["load = 2_000 pkt/s, restart = dut"]
+    assert not list(violations(ended.result.document, CASE))

@@ -24,7 +24,7 @@ from qospec.check.evaluate.context import CheckError, Context, error
 from qospec.check.evaluate.values import Poison, Value
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
 
     from qospec.check.device.ports import Part
     from qospec.check.evaluate.evaluator import Evaluator
@@ -138,8 +138,15 @@ def _named(value: PartValue, node: ast.Path, side: Side, *, middle: bool) -> str
         f"`{part.path}` has {len(ours)} {side.one}s: say which",
         node.span,
         note=f"{side.one}s of {part.path}: {' '.join(ours[:12])}",
-        help=f"write `{side.wire.format(f'{part.path}.{ours[0]}')}`" if ours else "",
+        help=_choice([side.wire.format(f"{part.path}.{each}") for each in ours]),
     )
+
+
+def _choice(wires: Sequence[str]) -> str:
+    """Return the wires that may be meant: two of them may lack the name of their end."""
+    first = " or ".join(f"`{each}`" for each in wires[:2])
+    more = ", or another of them" if len(wires) > 2 else ""  # noqa: PLR2004 -- those named
+    return f"write {first}{more}" if wires else ""
 
 
 def _end(value: Value | str, node: ast.Path, *, middle: bool) -> End:

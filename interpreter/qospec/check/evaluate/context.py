@@ -52,22 +52,46 @@ class Case(NamedTuple):
         first = self.base_of(diagnostic.span)
         if first is None:
             return diagnostic
-        named = [diagnostic.span, *(each.span for each in diagnostic.secondary)]
-        words = _words(*(each for each in named if each in self.bases[first].span))
-        place, remedy = diagnostic.span, diagnostic.help
+        others = [each.span for each in diagnostic.secondary]
+        more = [each for each in others if each in self.bases[first].span]
+        name, place = self._argument(first, [diagnostic.span])
+        if not name:
+            name, place = self._argument(first, [diagnostic.span, *more])
+        remedy = diagnostic.help
+        if name and remedy.startswith("write `"):  # in the base
+            remedy = f"choose another `{name}`"
+        here = f"here, in `{self.bases[first].name.text}`"
+        labels = (Label(diagnostic.span, diagnostic.label or here), *diagnostic.secondary)
+        label = f"in the case `{self.name}`" if self.variables else ""
+        return replace(diagnostic, span=place, label=label, secondary=labels, help=remedy, fix=())
+
+    def _argument(self, first: int, places: Sequence[Span]) -> tuple[str, Span]:
+        """Return the one argument of the test that places in a base name, and where it is.
+
+        Without one, "" and what the test is built on.
+        """
+        words, place = _words(*places), places[0]
+        found: list[tuple[str, ast.Argument]] = []
         for base, heir in zip(self.bases[first:], self.heirs[first:], strict=True):
             given = _arguments(heir.base, base.parameters)
             found = [(name, each) for name, each in given if name in words]
             place, words = heir.base_path.span, set()
             if len(found) == 1:
-                name, argument = found[0]
-                place, words = argument.span, _words(argument.value.span)
-                if diagnostic.help.startswith("write `"):  # in the base
-                    remedy = f"choose another `{name}`"
-        here = f"here, in `{self.bases[first].name.text}`"
-        labels = (Label(diagnostic.span, diagnostic.label or here), *diagnostic.secondary)
-        label = f"in the case `{self.name}`" if self.variables else ""
-        return replace(diagnostic, span=place, label=label, secondary=labels, help=remedy, fix=())
+                place, words = found[0][1].span, _words(found[0][1].value.span)
+        return (found[0][0] if len(found) == 1 else ""), place
+
+    def parameter_at(self, place: Span) -> str:
+        """Return the parameter that the test gives a value for what is written in a base.
+
+        "" if more than its name is written there, or if the place is in no base.
+        """
+        first, name, parameter = self.base_of(place), place.text, ""
+        for base, heir in zip(self.bases[first:], self.heirs[first:], strict=True):
+            if first is None or name not in {each.name.text for each in base.parameters}:
+                return ""
+            given = dict(_arguments(heir.base, base.parameters))
+            parameter, name = name, given[name].value.span.text if name in given else ""
+        return parameter
 
     def annotated(self, diagnostic: Diagnostic) -> Diagnostic:
         """Return a mistake with the case that it comes from, if the case is to blame.

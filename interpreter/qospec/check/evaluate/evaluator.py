@@ -45,7 +45,7 @@ class Evaluator:
         self._methods: dict[type, Callable[[Any, Scope], Value]] = {
             ast.Number: lambda node, _: literals.number(node, context.limits),
             ast.Quantity: lambda node, _: literals.quantity(node, context.limits),
-            ast.Text: lambda node, _: Text(node.text),
+            ast.Text: lambda node, _: Text(node.text, home=node.span.source.name),
             ast.Boolean: lambda node, _: Boolean(node.value),
             ast.Layered: self._layered,
             ast.Unary: self._unary,

@@ -95,10 +95,7 @@ class Function(Value):
             name: value.stream if isinstance(value, Arrivals) else getattr(value, "value", None)
             for name, value in given.items()
         }
-        try:
-            result = self.run(**arguments)
-        except ValueError as why:
-            raise error("E0205", f"`{self.name}`: {why}", span) from None
+        result = self._carried_out(span, **arguments)
         if isinstance(self.gives, Amount):
             return replace(self.gives, value=Fraction(result))
         return Boolean(result) if isinstance(self.gives, Boolean) else Arrivals(result)
@@ -118,7 +115,16 @@ class Function(Value):
         if not isinstance(times, List) or self.run is None:
             return Arrivals()
         at = [each.value for each in times.items if isinstance(each, Amount)]
-        return Arrivals(self.run(tuple(int(each * PS_PER_S) for each in at if each is not None)))
+        times_ps = tuple(int(each * PS_PER_S) for each in at if each is not None)
+        return Arrivals(self._carried_out(span, times_ps=times_ps))
+
+    def _carried_out(self, span: Span, **arguments: Any) -> Any:
+        """Return what `run` gives; raises CheckError."""
+        assert self.run is not None  # noqa: S101 -- the caller's choice
+        try:
+            return self.run(**arguments)
+        except ValueError as why:
+            raise error("E0205", f"`{self.name}`: {why}", span) from None
 
     def _unknown(self, argument: ast.Argument) -> CheckError:
         listed = " ".join(self.parameters)

@@ -8,7 +8,7 @@ from qospec.check.evaluate.context import CheckError
 from qospec.check.evaluate.measurements import FlowValue
 from qospec.check.evaluate.values import POISON, Deferred, Value
 from qospec.dataclass import dataclass
-from qospec.protocol.parts import OF_CELLS, OF_EXCHANGES
+from qospec.protocol.parts import OF_CELLS, OF_EXCHANGES, OF_PACKETS
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -69,5 +69,7 @@ class OneOf(Value):
 def unknown_flow(network: str) -> OneOf:
     """Return a flow that is not known yet, on a network."""
     cells = FlowValue(network, "flow", 1, carries="cell", has=OF_CELLS)
-    packets = FlowValue(network, "flow", 1, carries="packet", has=OF_EXCHANGES, unrated="")
+    packets = FlowValue(
+        network, "flow", 1, carries="packet", has=(*OF_PACKETS, *OF_EXCHANGES), unrated=""
+    )
     return OneOf((cells, packets))

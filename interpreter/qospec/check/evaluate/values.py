@@ -127,6 +127,8 @@ class Text(Value):
     what: ClassVar[str] = "a text"
     text: str
     published: Span | None = field(default=None, compare=False)
+    home: str = field(default="", compare=False)
+    """The name of the file that it is written in."""
 
 
 @dataclass(frozen=True)

@@ -26,6 +26,7 @@ from qospec.check.evaluate.values import (
 from qospec.check.records import layers
 from qospec.check.records.addresses import address
 from qospec.check.records.curves import curve
+from qospec.check.records.keys import key
 from qospec.diagnostics import did_you_mean, respelling
 from qospec.protocol.atm import CELL_BYTES, CELL_PAYLOAD_BYTES
 from qospec.source import Span
@@ -106,6 +107,7 @@ def convert(value: Value, parameter: Parameter, kind: Kind, span: Span) -> Any:
         "load": mixes.load,
         "size mix": mixes.size_mix,
         "address": address,
+        "key": key,
         "width": _width,
     }
     return others[domain.name](value, name, span)

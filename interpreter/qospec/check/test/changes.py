@@ -21,7 +21,7 @@ from qospec.syntax import ast
 from qospec.units import PS_PER_S, TIME, text_of
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterator, Sequence
+    from collections.abc import Collection, Iterable, Iterator, Sequence
 
     from qospec.check.evaluate.evaluator import Evaluator
     from qospec.check.evaluate.scope import Scope
@@ -45,7 +45,16 @@ def of_test(names: CaseScope, run: Run | None, evaluator: Evaluator) -> Run | No
     verify_variables([node for node, _ in changes], names.test, (), evaluator)
     changes_ps = times_of(changes, run.measure_ps, evaluator)
     restarts = restarts_of(changes, changes_ps, names.network, evaluator)
-    return replace(run, changes_ps=changes_ps, restarts=restarts)
+    texts = written(node for node, _ in changes)
+    return replace(run, changes_ps=changes_ps, restarts=restarts, changes=texts)
+
+
+def written(nodes: Iterable[ast.At]) -> tuple[str, ...]:
+    """Return what changes do as they are written: `load = 50% of line, restart = router`."""
+    return tuple(
+        ", ".join(" ".join(each.span.text.split()) for each in node.body.statements)
+        for node in nodes
+    )
 
 
 def times_of(

@@ -16,7 +16,7 @@ from qospec.check.test import first_hop
 from qospec.check.test.first_hop import Sending
 from qospec.check.test.sources import of_packets, own_load, source_of
 from qospec.model.suite import Flow
-from qospec.protocol.parts import OF_CELLS, OF_EXCHANGES
+from qospec.protocol.parts import OF_CELLS, OF_EXCHANGES, OF_PACKETS
 
 if TYPE_CHECKING:
     from qospec.check.device.nodes import Node
@@ -72,7 +72,7 @@ def _measured(record: Record, name: str, many: int | None, evaluator: Evaluator)
     kind = record.kind
     if "cell" in kind.carries:
         return FlowValue("", name, many, carries="cell", has=OF_CELLS)
-    parts = OF_EXCHANGES if kind.build.is_answered else ()
+    parts = (*OF_PACKETS, *(OF_EXCHANGES if kind.build.is_answered else ()))
     whole = FlowValue("", name, many, carries="packet", has=parts)
     if not kind.build.is_call:
         return whole

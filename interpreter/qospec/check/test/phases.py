@@ -249,7 +249,11 @@ class Phases:
             changes = [(each, scope) for each in changes_of(node)]
             restarts = restarts_of(changes, run.changes_ps, names.network, self._evaluator)
             run = replace(run, restarts=restarts)
-        return replace(point, run=run, uses_goals=self._uses_goals(node, names))
+        values = [bind.value.span for bind in self._binds[self.nodes.index(node)]]
+        load_span = values[0] if len(values) == 1 else None
+        return replace(
+            point, run=run, uses_goals=self._uses_goals(node, names), load_span=load_span
+        )
 
     def _uses_goals(self, node: ast.Point, names: CaseScope) -> bool:
         """Return whether a point or a flow names a goal, or a `let` that does."""

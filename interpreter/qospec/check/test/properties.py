@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import replace
 from fractions import Fraction
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeGuard
 
 from qospec.check.evaluate import literals
 from qospec.check.evaluate.clauses import refuse_clauses
@@ -18,22 +18,33 @@ from qospec.check.evaluate.streams import FUNCTIONS, Arrivals, Function
 from qospec.check.evaluate.values import POISON, Amount, Boolean, List, Poison, Value
 from qospec.check.records.parameters import let_value
 from qospec.check.test import tautologies
-from qospec.check.test.sweeps import text_of_value
-from qospec.diagnostics import did_you_mean
-from qospec.model.expression import Constant, Counted, Found, Operation
-from qospec.model.suite import Asserted, Drawn, Examined, Property
+from qospec.check.test.sweeps import shell_safe, text_of_value
+from qospec.diagnostics import Diagnostic, did_you_mean
+from qospec.model.expression import Constant, Counted, Evaluated, Found, Operation
+from qospec.model.suite import (
+    Asserted,
+    Case,
+    Drawn,
+    Examined,
+    Network,
+    Property,
+    Run,
+    Statement,
+)
 from qospec.syntax import ast
 from qospec.units import WHOLE
 
 if TYPE_CHECKING:
+    from qospec.check.evaluate.context import Context
     from qospec.check.evaluate.evaluator import Evaluator
     from qospec.check.evaluate.scope import Scope
-    from qospec.diagnostics import Diagnostic
     from qospec.model.expression import Expression
-    from qospec.model.suite import Draw, DrawnValue
+    from qospec.model.suite import Draw, DrawnValue, Functions
     from qospec.syntax import ast
 
 HERE = "a property"
+LONGEST_CHOICE = 24
+"""Of what is drawn from a list, in the name of a case."""
 
 
 def checked(node: ast.Property, home: Scope, evaluator: Evaluator) -> Property | None:
@@ -60,7 +71,10 @@ def checked(node: ast.Property, home: Scope, evaluator: Evaluator) -> Property |
     if context.mistakes > before:
         return None
     examiner = _Examiner(node, home, evaluator)
-    return Property(node.name.text, node.doc, node.span, examiner, _examples(examiner, evaluator))
+    cases = _cases(node, examiner, context)
+    if context.mistakes > before:
+        return None
+    return Property(node.name.text, node.doc, node.span, examiner, cases)
 
 
 def _declared(node: ast.Property, home: Scope, evaluator: Evaluator) -> Scope:
@@ -80,36 +94,84 @@ class _EndlessError(Exception):
     """A `forall` draws from no list."""
 
 
-def _examples(
-    examine: _Examiner, evaluator: Evaluator
-) -> tuple[tuple[tuple[Drawn, DrawnValue], ...], ...] | None:
-    """Return the values of every combination; None if there is no end to them."""
-    found, after = [], [0]
-    while after:
-        chosen, sizes = list(after), list[int]()
+class _Chooser:
+    """Chooses from lists, one combination after another: the last list turns fastest."""
 
-        def draw(drawn: Drawn) -> int:
-            if not drawn.choices:
-                raise _EndlessError
-            place = len(sizes)  # noqa: B023 -- called before the next turn
-            sizes.append(len(drawn.choices))  # noqa: B023
-            if place == len(chosen):  # noqa: B023
-                chosen.append(0)  # noqa: B023
-            return chosen[place]  # noqa: B023
+    def __init__(self) -> None:
+        self._chosen: list[int] = []
+        self._sizes: list[int] = []
 
-        try:
-            made = examine(draw, {})
-        except _EndlessError:
-            return None
-        if isinstance(made, Examined) and made.refused is None:
-            found.append(made.drawn)
-            if len(found) > evaluator.context.limits.cases:
+    def __call__(self, drawn: Drawn) -> int:
+        """Return the number of a choice; raises _EndlessError."""
+        if not drawn.choices:
+            raise _EndlessError
+        place = len(self._sizes)
+        self._sizes.append(len(drawn.choices))
+        self._chosen += [0] * (place == len(self._chosen))
+        return self._chosen[place]
+
+    def advance(self) -> bool:
+        """Go on to the next combination; return whether there is one."""
+        sizes, self._sizes = self._sizes, []
+        del self._chosen[len(sizes) :]
+        while self._chosen and self._chosen[-1] + 1 == sizes[len(self._chosen) - 1]:
+            self._chosen.pop()
+        if self._chosen:
+            self._chosen[-1] += 1
+        return bool(self._chosen)
+
+
+def _cases(node: ast.Property, examine: _Examiner, context: Context) -> tuple[Case, ...] | None:
+    """Return a case for each combination of values; None if there is no end to them."""
+    chooser, made = _Chooser(), dict[str, Case]()
+    try:
+        while True:
+            found = examine(chooser, {})
+            if isinstance(found, Diagnostic):
+                context.report(CheckError(found))
                 return None
-        after = chosen[: len(sizes)]
-        while after and after[-1] + 1 >= sizes[len(after) - 1]:
-            after.pop()
-        after[-1:] = [each + 1 for each in after[-1:]]
-    return tuple(found)
+            if found.refused is None:
+                case = _case(node, examine, found)
+                made[case.name] = case
+            if len(made) > context.limits.cases:
+                return None
+            if not chooser.advance():
+                return tuple(made.values())
+    except _EndlessError:
+        return None
+
+
+def _case(node: ast.Property, examine: _Examiner, found: Examined) -> Case:
+    """Return the case of a property for values of lists."""
+    values = iter([value for _, value in found.drawn])
+    parameters = tuple(
+        (drawn.name, _short(drawn, value)) for drawn, value in found.drawn if len(drawn.choices) > 1
+    )
+    named = ",".join(f"{name}={text}" for name, text in parameters)
+    chosen = tuple(values)
+
+    def examined(functions: Functions) -> Examined | Diagnostic:
+        left = iter(chosen)
+        return examine(lambda _: next(left), functions)
+
+    statements = tuple(
+        Statement("expect", label_of(each), text_of(each), Evaluated(text_of(each)), span)
+        for each in node.body.statements
+        if isinstance(each, ast.Criterion)
+        for span in [each.condition.span]
+    )
+    name = f"{node.name.text}:{named}" if named else node.name.text
+    run, networks = Run(0, 0, 1), {"": Network("", (), (), ())}
+    return Case(name, parameters, networks, (), run, statements, examine=examined)
+
+
+def _short(drawn: Drawn, value: DrawnValue) -> str:
+    """Return a choice as names of cases have it: its number where its text is long or repeated."""
+    assert isinstance(value, int)  # noqa: S101 -- of a choice
+    text = shell_safe(drawn.choices[value])
+    alike = [shell_safe(each) for each in drawn.choices].count(text) > 1
+    plain = "(" not in drawn.choices[value] and len(text) <= LONGEST_CHOICE
+    return text if plain and not alike else str(value + 1)
 
 
 class _Examiner:
@@ -121,9 +183,7 @@ class _Examiner:
         self._evaluator = evaluator
         self._context = evaluator.context
 
-    def __call__(
-        self, draw: Draw, functions: Mapping[str, Callable[..., Any]], /
-    ) -> Examined | Diagnostic:
+    def __call__(self, draw: Draw, functions: Functions, /) -> Examined | Diagnostic:
         """Return what the property is for values, or the first mistake in it."""
         with self._context.apart() as problems:
             try:
@@ -132,11 +192,11 @@ class _Examiner:
                     return made
             except CheckError as mistake:
                 self._context.report(mistake)
-            except LimitReached:
+            except (LimitReached, _PoisonError):
                 pass
         return problems.errors[0]
 
-    def _examined(self, draw: Draw, functions: Mapping[str, Callable[..., Any]]) -> Examined:
+    def _examined(self, draw: Draw, functions: Functions) -> Examined:
         evaluator, statements = self._evaluator, self._node.body.statements
         scope = _scope(self._node, self._home, functions)
         drawn: list[tuple[Drawn, DrawnValue]] = []
@@ -164,23 +224,29 @@ class _Examiner:
 def _asserted(node: ast.Criterion, scope: Scope, evaluator: Evaluator) -> Asserted | None:
     """Return an `expect` for known values; None after a mistake, or if it needs functions."""
     found = condition(node.condition, scope, evaluator)
-    text = " ".join(node.condition.span.text.split())
-    return None if found is None else Asserted(label_of(node), text, found, node.condition.span)
+    if found is None:
+        return None
+    return Asserted(label_of(node), text_of(node), found, node.condition.span)
 
 
 def label_of(node: ast.Criterion) -> str:
     """Return what a criterion is called: the author's label, or its condition."""
-    return node.label.text if node.label else " ".join(node.condition.span.text.split())
+    return node.label.text if node.label else text_of(node)
 
 
-ValueOf = Callable[[Any, "Mapping[str, Callable[..., Any]]"], Value]
+def text_of(node: ast.Criterion) -> str:
+    """Return the condition of a criterion as written, on one line."""
+    return " ".join(node.condition.span.text.split())
+
+
+ValueOf = Callable[[Any, "Functions"], Value]
 """Returns a drawn value as one of the language, given what carries out functions."""
 
 
 def _to_draw(node: ast.ForAll, scope: Scope, evaluator: Evaluator) -> tuple[Drawn, ValueOf]:
     """Return what a `forall` draws, and what makes a value of it; raises CheckError."""
     name, span = node.name.text, node.values.span
-    if isinstance(node.values, ast.Range):
+    if _is_continuous(node.values):
         low, high, whole = _ends(node, node.values, scope, evaluator)
         assert low.value is not None and high.value is not None  # noqa: PT018, S101 -- drawn before
         counts = node.annotation is not None and TYPES[node.annotation.text] in WHOLE
@@ -196,6 +262,8 @@ def _to_draw(node: ast.ForAll, scope: Scope, evaluator: Evaluator) -> tuple[Draw
         )
         return between, lambda value, _: Amount(Fraction(value), whole.dimension, whole.layer)
     values = evaluator.plain(node.values, scope)
+    if isinstance(values, Poison):
+        raise _PoisonError
     if isinstance(values, Arrivals):
         cells = Drawn(name, span, most_cells=values.most)
         return cells, lambda value, functions: Arrivals(functions["cells"](value))
@@ -207,7 +275,7 @@ def _to_draw(node: ast.ForAll, scope: Scope, evaluator: Evaluator) -> tuple[Draw
     return Drawn(name, span, choices=texts), lambda value, _: values.items[value]
 
 
-def _scope(node: ast.Property, home: Scope, functions: Mapping[str, Callable[..., Any]]) -> Scope:
+def _scope(node: ast.Property, home: Scope, functions: Functions) -> Scope:
     """Return the names of a property: functions, unless the file declares such a name.
 
     `functions` carry them out; without, their results are unknown.
@@ -230,6 +298,11 @@ def _let(node: ast.Let, scope: Scope, evaluator: Evaluator) -> Binding:
     )
 
 
+def _is_continuous(values: ast.Expression) -> TypeGuard[ast.Range]:
+    """Return whether any number between two may be drawn; with a step it is a list."""
+    return isinstance(values, ast.Range) and values.step is None
+
+
 def _guarded(node: ast.ForAll, scope: Scope, evaluator: Evaluator) -> Value:
     try:
         return _drawn(node, scope, evaluator)
@@ -246,7 +319,7 @@ class _PoisonError(Exception):
 
 def _drawn(node: ast.ForAll, scope: Scope, evaluator: Evaluator) -> Value:
     """Return the placeholder for all values that may be drawn; raises CheckError."""
-    if isinstance(node.values, ast.Range):
+    if _is_continuous(node.values):
         return _between(node, node.values, scope, evaluator)
     values = evaluator.plain(node.values, scope)
     if isinstance(values, Arrivals | Poison):

@@ -17,12 +17,13 @@ from qospec.check.records.record import Record
 from qospec.check.records.spelling import missing
 from qospec.model.suite import Goal, Search
 from qospec.syntax import ast
-from qospec.units import WHOLE, text_of
+from qospec.units import PS_PER_S, TIME, WHOLE, text_of
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
     from qospec.catalogue.kinds import Catalogue
+    from qospec.check.evaluate.context import Case
     from qospec.check.evaluate.evaluator import Evaluator
     from qospec.check.evaluate.scope import Scope
     from qospec.check.evaluate.values import Value
@@ -142,6 +143,22 @@ class Ends(NamedTuple):
     def known(self) -> bool:
         """Return whether all values are known."""
         return all(each is None or each.value is not None for each in self)
+
+
+def _longer_than_all(
+    node: ast.Goal, trial_ps: int, places: Mapping[str, Span], case: Case | None
+) -> CheckError:
+    """Return the mistake of a trial that is longer than all trials of a load together."""
+    place, trial = places["total"], text_of(Fraction(trial_ps, PS_PER_S), TIME)
+    parameter = "" if case is None else case.parameter_at(place)
+    return error(
+        "E0514",
+        f"`{node.name.text}` has a trial longer than all trials together",
+        place,
+        secondary=(places["trial"], f"a trial lasts {trial}") if "trial" in places else None,
+        note="`total` is the length of all trials of one load, `trial` that of one",
+        help=f"give `{parameter or 'total'}` at least {trial}",
+    )
 
 
 def ends_of(node: ast.Search, scope: Scope, evaluator: Evaluator) -> Ends | None:
@@ -276,6 +293,7 @@ class SearchReader:
             node.span,
             None if ends.step is None else ends.step.value,
             layer=ends.high.layer,
+            high_span=node.values.last.span if isinstance(node.values, ast.Range) else None,
         )
 
     def _chooser(self, method: Kind, record: Record, around: dict[str, Any]) -> Any:
@@ -378,25 +396,15 @@ class SearchReader:
         found = {**defaults, **given}
         if "loss" not in own:
             return None
+        places = {name: bind.value.span for name, bind in {**record.given, **mine.given}.items()}
         if found["total"] < found["trial"]:
-            self._context.report(
-                error(
-                    "E0514",
-                    f"`{node.name.text}` has a trial longer than all trials together",
-                    node.span,
-                    note="`total` is the length of all trials of one load, `trial` that of one",
-                    help="give `total` at least the length of `trial`",
-                )
-            )
-        places = (
-            each.given["width"].value.span for each in (mine, record) if "width" in each.given
-        )
-        place = next(places, None)
+            self._context.report(_longer_than_all(node, found["trial"], places, self._context.case))
+        place = places.get("width")
         width, absolute = self._width(found["width"], place)
         left = tuple(name for name in _ATTRIBUTES if name not in given)
         times = (int(found["trial"]), int(found["total"]))
         ratios = (Fraction(own["loss"]), *times, Fraction(found["exceed"]), width)
-        return Goal(node.name.text, *ratios, left, absolute, varies, place)
+        return Goal(node.name.text, *ratios, left, absolute, varies, place, places.get("trial"))
 
     def _width(self, width: Fraction | Amount, place: Span | None) -> tuple[Fraction, bool]:
         """Return a width, and whether it is a difference; raises CheckError.

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
     from fractions import Fraction
 
+    from qospec.check.evaluate.context import Case as EvaluatedCase
     from qospec.check.evaluate.evaluator import Evaluator
     from qospec.check.test.parts import Parts
     from qospec.check.test.sweeps import Combination
@@ -28,6 +29,7 @@ if TYPE_CHECKING:
     from qospec.diagnostics import Diagnostic
     from qospec.model.expression import Measured
     from qospec.model.suite import Flow, GoalResult, Phase
+    from qospec.source import Span
 
 
 class PhaseSeen(NamedTuple):
@@ -62,6 +64,7 @@ class CaseMaker:
         self._evaluator = evaluator
         self._context = evaluator.context
         self._phases: Phases | None = None
+        self._use: EvaluatedCase | None = None
         self._measured: dict[str, tuple[Statement, ...]] = {}
         self._case = CaseId("", ())
         self._run = Run(0, 0, 1, overload=True)
@@ -73,6 +76,7 @@ class CaseMaker:
         if not has_phases(names):
             return builder.build(self._case)
         before, self._context.loop_iterations = self._context.mistakes, 0
+        self._use = self._context.case
         phases = self._phases = Phases(names, self._evaluator)
         builder.topology()
         for variable, template in phases.unused.items():
@@ -120,6 +124,14 @@ class CaseMaker:
             except LimitReached:
                 pass
         return problems.errors[0]
+
+    def at_use(self, found: Diagnostic) -> Diagnostic:
+        """Return a mistake in a template as one of the argument that it follows from."""
+        return found if self._use is None else self._use.at_use(found)
+
+    def parameter_at(self, span: Span) -> str:
+        """Return the parameter for which a test gives what is written in a template; "" if none."""
+        return "" if self._use is None else self._use.parameter_at(span)
 
     def _trial(
         self,
@@ -204,11 +216,13 @@ class CaseMaker:
 
     def _needs_flow(self, variable: ast.Name, template: ast.Test) -> CheckError:
         name, flow = variable.text, "flow user = packets { rate = load, … } from a to b"
+        written = self._parts[-1].node.base_path.span
+        built_on = written.text.rpartition(".")[2]
         return error(
             "E0514",
-            f"`{template.name.text}` needs a flow that uses `{name}`",
-            self._parts[-1].node.base_path.span,
-            secondary=(variable.span, f"`{name}` is given values here"),
+            f"`{built_on}` needs a flow that uses `{name}`",
+            written,
+            secondary=(variable.span, f"`{name}` is given values in `{template.name.text}`"),
             help=f"write it in a flow, such as `{flow}`"
             if name == "load"
             else f"write `{name}` in a flow's traffic",

@@ -92,6 +92,11 @@ class Connections:
         """Return the index of a connection, a number from 0, in a plane that is in use."""
         return self.planes.index(plane) * self.count + connection
 
+    def of(self, plane: Plane) -> range:
+        """Return the indices of a plane, in order of connections; none if it is not in use."""
+        first = self.index(0, plane) if plane in self.planes else 0
+        return range(first, first + self.count * (plane in self.planes))
+
     def plane_of(self, index: int) -> Plane:
         """Return the plane of a connection index."""
         return self.planes[index // self.count]

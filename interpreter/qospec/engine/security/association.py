@@ -10,12 +10,15 @@ from qospec.dataclass import dataclass
 from qospec.engine.security.end import SecurityEnd
 from qospec.engine.security.seal import LARGEST_INDEX, LEAST_INDEX
 from qospec.protocol.esp import ENCRYPTIONS, FAMILIES, INTEGRITIES, MODES, Esp, Family, Mode
+from qospec.secret import Secret
 
 EncryptionName = Annotated[str, Domain("choice", choices=tuple(ENCRYPTIONS))]
 IntegrityName = Annotated[str | None, Domain("choice", choices=tuple(INTEGRITIES))]
 ModeName = Annotated[str, Domain("choice", choices=MODES)]
 FamilyName = Annotated[str, Domain("choice", choices=FAMILIES)]
 Index = Annotated[int, Domain("integer", LEAST_INDEX, LARGEST_INDEX)]
+
+SecretKey = Annotated[Secret | None, Domain("key")]
 
 SUCCESSORS = 4_095
 """How often an association can be replaced: a limit of the emulation, in which the indices of its
@@ -38,9 +41,26 @@ class Association(SecurityEnd):
     """Whether it travels in UDP, through devices that translate addresses (NAT-T)."""
     spi: Index = 256
     """The security parameters index, by which its receiver knows an association."""
+    key: SecretKey = None
+    """The key of the encryption, with the salt behind it, the same at both ends; by default one is
+    drawn, and for successors of the association always."""
+    integrity_key: SecretKey = None
+    """That of the integrity, likewise."""
 
     def __post_init__(self) -> None:
-        _ = self.esp
+        encryption, integrity = self.esp.encryption, self.esp.integrity
+        length = encryption.key_bytes + encryption.salt_bytes
+        _check_length("key", self.key, encryption.name, length, encryption.salt_bytes)
+        if integrity is not None:
+            name = "integrity_key"
+            _check_length(name, self.integrity_key, integrity.name, integrity.key_bytes)
+        elif self.integrity_key is not None:
+            raise ValueError(f"integrity_key: {encryption.name} is used without an integrity")
+
+    @property
+    def keys(self) -> tuple[Secret | None, Secret | None]:
+        """Return the keys that are given, of encryption and integrity."""
+        return self.key, self.integrity_key
 
     @property
     def is_replaced(self) -> bool:
@@ -63,3 +83,13 @@ class Association(SecurityEnd):
             cast("Family", self.family),
             self.in_udp,
         )
+
+
+def _check_length(
+    field: str, key: Secret | None, transform: str, length: int, salt_bytes: int = 0
+) -> None:
+    """Raise ValueError if a key has another length than its transform takes."""
+    if key is None or key.is_withheld or key.length == length:
+        return
+    salt = f", of which the last {salt_bytes} are the salt" if salt_bytes else ""
+    raise ValueError(f"{field}: {transform} takes {length} bytes{salt}; this has {key.length}")

@@ -27,6 +27,10 @@ COLUMNS = 200
 """Columns of a chart; with more intervals, the least and greatest value of each are drawn."""
 
 
+MARK_ROWS = (15, 5)
+"""The tops of the lines of changes, beside which their words are: neighbours differ."""
+
+
 class _Line(NamedTuple):
     """A case's series: values by interval, None without data."""
 
@@ -47,7 +51,8 @@ def timelines(document: Record) -> dict[str, list[dict[str, Any]]]:
     are, of which it shows the first), `names` (`text`, `style`,
     `dash`, of its lines, none if there is one), `left_out` (cases that it does not show), `width`,
     `height`, `left`, `right`, `top`, `bottom`, `unit`, `ticks` (`y`, `label`), `below` (`x`,
-    `label`), `along` (title of the axis below) and `lines` (`style`, `dash`, `path`).
+    `label`), `along` (title of the axis below), `lines` (`style`, `dash`, `path`) and `changes`
+    during the trial (`x`, `y`, `anchor` and `short` text of its words, `text`).
     """
     charts: dict[str, list[dict[str, Any]]] = {}
     left = MOST_CHARTS
@@ -103,7 +108,38 @@ def _chart(every: Sequence[_Line]) -> dict[str, Any]:
         else [],
         "left_out": len(every) - len(its),
         "lines": lines,
+        "changes": _changes(its, level),
     }
+
+
+def _changes(its: Sequence[_Line], level: Axis) -> list[dict[str, Any]]:
+    """Return what changes during the trials of the lines, in order of time, each once.
+
+    Its words are at the side of its line where there is more room. In the lower row they reach to
+    the next line; in the upper one to the edge, unless there are others in it.
+    """
+    found = {
+        (exact(each["at"]) or Fraction(0), each["what"]): f"at {each['at']['text']}: {each['what']}"
+        for line in its
+        for each in line.statement["series"].get("changes", ())
+    }
+    marks = sorted((_x(level, at), what, text) for (at, what), text in found.items())
+    lines = [LEFT, *(x for x, _, _ in marks), WIDTH]
+    placed = []
+    for number, (x, what, text) in enumerate(marks):
+        alone = number == 1 and len(marks) <= len(MARK_ROWS) + 1
+        left, right = (LEFT, WIDTH) if alone else (lines[number], lines[number + 2])
+        before = x - left > right - x
+        placed.append(
+            {
+                "x": x,
+                "y": MARK_ROWS[number % len(MARK_ROWS)],
+                "anchor": "end" if before else "start",
+                "short": cut(what, (x - left if before else right - x) - CHARACTER),
+                "text": text,
+            }
+        )
+    return placed
 
 
 def _path(line: _Line, level: Axis, up: Axis) -> str:

@@ -561,3 +561,21 @@ test t on lab {{
 """
     found = [each for each in checked(text)[1] if each.code == "E0306"]
     assert {each.help.removesuffix(" for one of them") for each in found} == {help_}
+
+
+@pytest.mark.parametrize(("names", "more"), [("a, b", ""), ("a, b, c", ", or another of them")])
+def test_a_wire_without_the_name_of_its_end_may_be_one_of_several(checked, names, more):
+    """Two such wires are not both told to write the first."""
+    box = f"""
+device box {{
+  port west, east: cell
+  one = fifo {{ limit = 8 cell }}
+  s = strict {{ order = [{names}] }}
+  west.rx -> one
+  one -> s
+  s -> east.tx
+  east.rx -> discard
+}}
+"""
+    [problem] = [each for each in checked(box)[1] if each.code == "E0408"]
+    assert problem.help == f"write `… -> s.a` or `… -> s.b`{more}"

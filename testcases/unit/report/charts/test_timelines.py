@@ -4,6 +4,7 @@ import re
 
 import pytest
 
+from qospec.report.charts.plot import CHARACTER
 from qospec.report.charts.timelines import (
     BOTTOM,
     COLUMNS,
@@ -118,3 +119,61 @@ def test_of_several_repeats_the_page_says_that_it_shows_the_first(document):
     figure = re.search(r'<figure class="panel curves timeline">.*?</figure>', page, re.DOTALL)[0]
     assert "<small>f.rate, over time, the first of 6 repeats</small>" in figure
     assert 'aria-label="rate over time, the first of 6 repeats"' in figure
+
+
+def changes(*its):
+    return [
+        {"at": {"value": f"{at}/1000", "unit": "s", "text": f"{at} ms"}, "what": what}
+        for at, what in its
+    ]
+
+
+def changing(*its):
+    """Return a report of 40 ms in which something changes."""
+    made = report("1 2 3 4")
+    made["series"]["changes"] = changes(*its)
+    return made
+
+
+def test_what_changes_is_a_line_at_its_time_with_its_words(charts):
+    (chart,) = charts([changing((10, "load = 5 pkt/s"), (30, "restart = dut"))])
+    quarter = (RIGHT - LEFT) / 4
+    first, last = chart["changes"]
+    assert (first["x"], last["x"]) == (LEFT + quarter, LEFT + 3 * quarter)
+    assert (first["text"], last["text"]) == ("at 10 ms: load = 5 pkt/s", "at 30 ms: restart = dut")
+    assert [each["short"] for each in chart["changes"]] == ["load = 5 pkt/s", "restart = dut"]
+    assert [each["anchor"] for each in chart["changes"]] == ["start", "end"]
+    assert first["y"] != last["y"]
+
+
+def test_a_change_of_all_cases_is_one_line(charts):
+    (chart,) = charts([changing((10, "load = 5"))], [changing((10, "load = 5"), (20, "load = 9"))])
+    assert [each["text"] for each in chart["changes"]] == [
+        "at 10 ms: load = 5",
+        "at 20 ms: load = 9",
+    ]
+    (chart,) = charts([report("1 2 3 4")])
+    assert chart["changes"] == []
+
+
+def test_words_of_changes_do_not_reach_into_each_other(charts):
+    """Each is within the lines next to it, so words that do not fit are cut."""
+    many = [(at, f"load = {'9' * 60} pkt/s") for at in range(1, 39, 4)]
+    (chart,) = charts([changing(*many)])
+    lines = [LEFT, *(each["x"] for each in chart["changes"]), RIGHT + 14]
+    for number, each in enumerate(chart["changes"]):
+        room = lines[number + 2] - lines[number + 1]
+        if each["anchor"] == "end":
+            room = lines[number + 1] - lines[number]
+        assert 0 < len(each["short"]) * CHARACTER <= max(room, CHARACTER)
+        assert each["short"].endswith("…")
+
+
+def test_the_page_draws_changes_and_names_them_in_words(document):
+    case = document["cases"][0]
+    case["statements"] = [changing((10, "load = 5_000 pkt/s"))]
+    page = render({**document, "cases": [case]}, {}, "html")
+    assert page.count('<g class="change">') == 1
+    assert 'aria-label="rate over time; at 10 ms: load = 5\u202f000 pkt/s"' in page
+    text = render({**document, "cases": [case]}, {}, "markdown")
+    assert "\n\n- at 10 ms: `load = 5_000 pkt/s`\n\n| from, s | cell/s |\n" in text

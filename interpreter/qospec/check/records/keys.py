@@ -1,0 +1,71 @@
+"""Keys: texts of hexadecimal digits, or the names of files that hold them.
+
+No message shows a key, nor what a file holds.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from qospec.check.evaluate.context import CheckError, error
+from qospec.check.evaluate.values import Text, Value
+from qospec.secret import WITHHELD, Secret
+
+if TYPE_CHECKING:
+    from qospec.source import Span
+
+IN_FILE = "file:"
+"""Before the name of a file, relative to the one that names it."""
+LONGEST_FILE_BYTES = 4_096
+"""No key is near as long."""
+
+
+def key(value: Value, name: str, span: Span) -> Secret:
+    """Return the key of a field; raises CheckError."""
+    if not isinstance(value, Text):
+        example = f'`{name} = "{IN_FILE}tunnel.key"`'
+        raise error(
+            "E0204",
+            f"`{name}` is a key, not {value.what}",
+            span,
+            help=f"write a text of hexadecimal digits, or name its file: {example}",
+        )
+    if value.text.startswith(IN_FILE):
+        return _in_file(Path(value.home).parent / value.text.removeprefix(IN_FILE), name, span)
+    return _of_digits(value.text, f"`{name}`", span)
+
+
+def _in_file(path: Path, name: str, span: Span) -> Secret:
+    try:
+        with path.open("rb") as file:
+            text = file.read(LONGEST_FILE_BYTES).decode("ascii", "replace")
+    except (OSError, ValueError) as cause:
+        why = getattr(cause, "strerror", None) or "it is not a name of a file"
+        raise error(
+            "E0214",
+            f"the file of `{name}` cannot be read: {why}",
+            span,
+            help="name it relative to the file in which its name is written",
+        ) from None
+    return _of_digits("".join(text.split()), f"the file of `{name}`", span)
+
+
+def _of_digits(text: str, what: str, span: Span) -> Secret:
+    if text and not text.strip(WITHHELD):
+        return Secret(None)
+    try:
+        return Secret(bytes.fromhex(text.removeprefix("0x")))
+    except ValueError:
+        raise _not_digits(text, what, span) from None
+
+
+def _not_digits(text: str, what: str, span: Span) -> CheckError:
+    odd = len(text.removeprefix("0x")) % 2
+    return error(
+        "E0214",
+        f"{what} is not a key in hexadecimal digits",
+        span,
+        note="their number is odd" if odd else "",
+        help="write two digits for each byte, and nothing between them",
+    )

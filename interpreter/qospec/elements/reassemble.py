@@ -1,0 +1,237 @@
+"""Reassembly: fragments become packets again."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Annotated
+
+from qospec.catalogue.kinds import LONGEST_PS, Domain, element
+from qospec.dataclass import dataclass
+from qospec.engine.arrays import np
+from qospec.engine.element import Element
+from qospec.engine.event.transition import (
+    CONNECTION,
+    DONE,
+    MARKS,
+    MOST_ANSWERS,
+    SEAL,
+    SENT,
+    SIZE,
+    Transition,
+    consume,
+    grow,
+    lose,
+    send,
+    wake_at,
+)
+from qospec.engine.kernel import kernel, rows
+from qospec.engine.security.seal import TAMPERED
+from qospec.protocol.fragments import MOST_FRAGMENTS
+from qospec.protocol.ip import IPV4_HEADER_BYTES
+from qospec.protocol.marks import MORE_FRAGMENTS
+from qospec.units import PS_PER_S
+
+if TYPE_CHECKING:
+    from qospec.catalogue.form import Form
+    from qospec.engine.arrays import Whole
+    from qospec.engine.element import Setting
+    from qospec.engine.items.connections import Contract
+
+Timeout = Annotated[int, Domain("time", 1, LONGEST_PS)]
+
+COUNT, FIRST, TIMEOUT_PS, FREE, OLDEST, YOUNGEST, LATEST = range(7)
+"""The state: the number of connections, and the first index of fragments; the timeout; the first
+packet in the list of places that are free, the packets that were begun first and last. Then comes,
+for each connection, its packet that was sent last, and then a row for each packet."""
+BASE, SEEN, HEAD, HEAD_AT, LAST_AT, BYTES, CHANGED, DUE_PS, OF, BEFORE, BEHIND, OLDER, YOUNGER = (
+    range(13)
+)
+"""The columns of a packet: when its first fragment to come was sent; which have come, a bit for
+each time up to SPAN earlier or later; the item that stays the packet, its bit, and that of the last
+fragment, each and 1; how much they carry, and whether any was changed on the way; when it is given
+up; its connection; the packets of this sent before it and behind it; the packets begun before it
+and after it, of all connections."""
+WIDTH = 13
+SPAN = MOST_FRAGMENTS - 1
+NONE = 0
+"""No packet; row 0 is none."""
+PLACES = 64
+"""How many packets there is room for at first; doubled as needed."""
+NO_PLACES = 1
+"""What may be lacking."""
+
+
+@element(source="RFC 791, 3.2 (reassembly); RFC 1122, 3.3.2 (timeout)", carries=("packet",))
+@dataclass(frozen=True)
+class Reassemble(Element):
+    """Put fragments together again: a packet goes on when the last of its fragments has come.
+
+    If one is missing when the `timeout` is over since the first has come, the packet is lost as
+    `reassembly_timeout`, unless what is missing is its first fragment: then it was lost where that
+    was. What was never cut goes on at once.
+
+    Not modelled: a limit on what waits; the time that it takes, which a `processor` has.
+    """
+
+    timeout: Timeout = 60 * PS_PER_S
+    """How long fragments wait for others of their packet."""
+
+    causes = ("reassembly_timeout",)
+
+    @property
+    def marks_written(self) -> tuple[str, ...]:
+        return ("more_fragments",)
+
+    def marks_after(self, marks: int, contract: Contract) -> tuple[int, ...]:
+        return (marks & ~MORE_FRAGMENTS,)
+
+    def form_after(self, form: Form) -> Form:
+        return form.whole()
+
+    def transition(self, setting: Setting) -> Transition:
+        connections = setting.connections
+        is_used = "fragments" in connections.planes
+        first = connections.index(0, "fragments") if is_used else connections.indices
+        state = np.zeros(LATEST + connections.count + WIDTH, np.int64)
+        state[[COUNT, FIRST, TIMEOUT_PS]] = connections.count, first, self.timeout
+        return Transition(
+            _with_more_places(state, NO_PLACES),
+            _arrive,
+            _wake,
+            losses=(("", self.causes[0]),),
+            replenish=_with_more_places,
+        )
+
+
+def _with_more_places(state: Whole, _lacking: int) -> Whole:
+    """Return the state with places for twice as many packets, those that are new in the list."""
+    start = LATEST + state[COUNT]
+    there = (len(state) - start) // WIDTH
+    more = np.zeros((max(there, PLACES), WIDTH), np.int64)
+    more[:, BEFORE] = np.arange(there + 1, there + len(more) + 1)
+    more[-1, BEFORE] = state[FREE]
+    grown = np.concatenate([state, more.ravel()])
+    grown[FREE] = there
+    return grown
+
+
+@kernel
+def _arrive(state: Whole, items: Whole, item: int, port: int, now_ps: int, out: Whole) -> int:
+    """Send a packet on if it is whole, or is so now; see `engine.event.transition`."""
+    connection, marks = items[item, CONNECTION], items[item, MARKS]
+    of, is_head = connection, connection < state[COUNT]
+    if not is_head:
+        of = connection - state[FIRST]
+    if of < 0 or of >= state[COUNT] or (is_head and not marks & MORE_FRAGMENTS):
+        send(out, 0, item, now_ps)
+        return DONE
+    start = LATEST + state[COUNT]
+    packets = rows(state, start, (len(state) - start) // WIDTH, WIDTH)
+    number = _packet_of(state, packets, of, items[item, SENT])
+    if number == NONE:
+        if state[FREE] == NONE:
+            return NO_PLACES
+        number = _begin(state, packets, of, items[item, SENT], now_ps)
+        wake_at(out, packets[state[OLDEST], DUE_PS])
+    bit = items[item, SENT] - packets[number, BASE] + SPAN
+    if packets[number, SEEN] >> bit & 1:  # it has come before
+        consume(out, item)
+        return DONE
+    packets[number, SEEN] |= 1 << bit
+    packets[number, BYTES] += items[item, SIZE] - IPV4_HEADER_BYTES
+    packets[number, CHANGED] |= items[item, SEAL] & TAMPERED
+    if is_head:
+        packets[number, HEAD], packets[number, HEAD_AT] = item, bit + 1
+    else:
+        if not marks & MORE_FRAGMENTS:
+            packets[number, LAST_AT] = bit + 1
+        consume(out, item)
+    if _is_whole(packets, number):
+        head = packets[number, HEAD]
+        items[head, MARKS] = items[head, MARKS] & ~MORE_FRAGMENTS
+        items[head, SEAL] |= packets[number, CHANGED]
+        grow(out, head, packets[number, BYTES] + IPV4_HEADER_BYTES - items[head, SIZE])
+        send(out, 0, head, now_ps)
+        _end(state, packets, number)
+    return DONE
+
+
+@kernel
+def _wake(state: Whole, items: Whole, now_ps: int, out: Whole) -> int:
+    """Give up packets whose timeout is over; see `engine.event.transition`."""
+    start = LATEST + state[COUNT]
+    packets = rows(state, start, (len(state) - start) // WIDTH, WIDTH)
+    for _ in range(MOST_ANSWERS - 1):
+        number = state[OLDEST]
+        if number == NONE or packets[number, DUE_PS] > now_ps:
+            break
+        if packets[number, HEAD]:
+            lose(out, 0, packets[number, HEAD])
+        _end(state, packets, number)
+    if state[OLDEST] != NONE:
+        wake_at(out, max(now_ps, packets[state[OLDEST], DUE_PS]))
+    return DONE
+
+
+@kernel
+def _is_whole(packets: Whole, number: int) -> bool:
+    """Return whether all fragments have come, from the first to the last."""
+    head, last = packets[number, HEAD_AT], packets[number, LAST_AT]
+    if head == 0 or last == 0:
+        return False
+    return packets[number, SEEN] == ((1 << last - head + 1) - 1) << head - 1  # type: ignore[no-any-return]
+
+
+@kernel
+def _packet_of(state: Whole, packets: Whole, of: int, sent_ps: int) -> int:
+    """Return the packet of a fragment that was sent at a time, or NONE if it is the first."""
+    number = state[LATEST + of]
+    while number != NONE and packets[number, BASE] > sent_ps + SPAN:
+        number = packets[number, BEFORE]
+    if number != NONE and packets[number, BASE] < sent_ps - SPAN:
+        return NONE
+    return number  # type: ignore[no-any-return]
+
+
+@kernel
+def _begin(state: Whole, packets: Whole, of: int, sent_ps: int, now_ps: int) -> int:
+    """Take a free place for a packet, among those of its connection by when they were sent."""
+    number = state[FREE]
+    state[FREE] = packets[number, BEFORE]
+    before, behind = state[LATEST + of], NONE
+    while before != NONE and packets[before, BASE] > sent_ps:
+        before, behind = packets[before, BEFORE], before
+    for column in range(WIDTH):
+        packets[number, column] = 0
+    packets[number, BASE], packets[number, OF] = sent_ps, of
+    packets[number, DUE_PS] = now_ps + state[TIMEOUT_PS]
+    packets[number, BEFORE], packets[number, BEHIND] = before, behind
+    packets[before, BEHIND] = number  # in row 0 it means nothing
+    if behind == NONE:
+        state[LATEST + of] = number
+    else:
+        packets[behind, BEFORE] = number
+    packets[number, OLDER] = state[YOUNGEST]
+    packets[state[YOUNGEST], YOUNGER] = number
+    state[YOUNGEST] = number
+    if state[OLDEST] == NONE:
+        state[OLDEST] = number
+    return number  # type: ignore[no-any-return]
+
+
+@kernel
+def _end(state: Whole, packets: Whole, number: int) -> None:
+    """Free the place of a packet."""
+    before, behind = packets[number, BEFORE], packets[number, BEHIND]
+    packets[before, BEHIND] = behind
+    if behind == NONE:
+        state[LATEST + packets[number, OF]] = before
+    else:
+        packets[behind, BEFORE] = before
+    older, younger = packets[number, OLDER], packets[number, YOUNGER]
+    packets[older, YOUNGER], packets[younger, OLDER] = younger, older
+    if older == NONE:
+        state[OLDEST] = younger
+    if younger == NONE:
+        state[YOUNGEST] = older
+    packets[number, BEFORE] = state[FREE]
+    state[FREE] = number

@@ -1,0 +1,121 @@
+"""The numbers that items are encrypted with: with one key, none may occur twice.
+
+The nonces of a cipher follow from key and number, and the same nonce twice would reveal what was
+encrypted (RFC 4106, 3.1; RFC 3686, 2.1). Each device counts for itself, so a number occurs twice
+only if two devices are given one key, or if a device counts wrongly.
+"""
+
+from __future__ import annotations
+
+from itertools import combinations
+from typing import TYPE_CHECKING, NamedTuple
+
+from qospec.ciphers.numbering import NonceError
+from qospec.engine.arrays import np
+from qospec.engine.kernel import kernel
+from qospec.engine.security.association import Association
+from qospec.engine.security.seal import INDEX_BITS, SIZE_BITS, UNTAMPERED
+from qospec.units import PS_PER_S
+
+if TYPE_CHECKING:
+    from qospec.engine.arrays import Indices, Whole
+    from qospec.engine.experiment import Experiment
+    from qospec.engine.items.batch import Batch
+    from qospec.secret import Secret
+
+NONE = -1
+
+
+class _First(NamedTuple):
+    """When a node first used the key that it is given."""
+
+    node: int
+    at_ps: int
+
+
+class Nonces:
+    """What each node of a trial has encrypted with."""
+
+    def __init__(self, experiment: Experiment) -> None:
+        self._nodes = experiment.nodes
+        self._indices = experiment.connections.indices
+        self._last: dict[int, Whole] = {}
+        self._first: dict[int, _First] = {}
+
+    def claim(self, node: int, batch: Batch) -> None:
+        """Take note of items that a node has encrypted, in order of time.
+
+        Raises:
+            NonceError: One of them has a number that the node has used.
+        """
+        element = self._nodes[node].element
+        seal = batch.sealed().seal & UNTAMPERED
+        if isinstance(element, Association):
+            # The numbers of a successor begin anew, and its index is higher.
+            number = seal >> INDEX_BITS + SIZE_BITS
+            index = seal >> SIZE_BITS & (1 << INDEX_BITS) - 1
+            value = index << 32 | number
+            stream = np.zeros(batch.count, np.int32)
+        else:
+            value, stream = seal, batch.connection
+        last = self._last.setdefault(node, np.zeros(self._indices, np.int64))
+        place = _repeated(stream, value, last)
+        if place != NONE:
+            raise NonceError(
+                f"`{self._nodes[node].path}` would use a number of its key twice, at"
+                f" {_seconds(int(batch.at_ps[place]))}: nothing is encrypted with it"
+            )
+        if isinstance(element, Association) and node not in self._first and _is_given(element.key):
+            own = np.flatnonzero(index == element.spi)
+            if len(own):
+                self._first[node] = _First(node, int(batch.at_ps[own[0]]))
+
+    def check(self) -> None:
+        """Check that no two nodes have used one key.
+
+        Raises:
+            NonceError: Two have: the numbers of both begin with 1.
+        """
+        repeated = [
+            max(pair, key=lambda each: (each.at_ps, each.node))
+            for pair in combinations(self._first.values(), 2)
+            if self._key(pair[0].node) == self._key(pair[1].node)
+        ]
+        if not repeated:
+            return
+        second = min(repeated, key=lambda each: (each.at_ps, each.node))
+        others = (each for each in self._first if self._key(each) == self._key(second.node))
+        other = next(each for each in others if each != second.node)
+        raise NonceError(
+            f"`{self._nodes[second.node].path}` would repeat a nonce at"
+            f" {_seconds(second.at_ps)}: it has the key of `{self._nodes[other].path}`, which has"
+            " used the same sequence number; give each a `key` of its own, or none"
+        )
+
+    def _key(self, node: int) -> object:
+        element = self._nodes[node].element
+        assert isinstance(element, Association)  # noqa: S101 -- see `claim`
+        return element.encryption, element.key
+
+
+def _is_given(key: Secret | None) -> bool:
+    """Return whether a key is one that is not drawn for this node alone."""
+    return key is not None and not key.is_withheld
+
+
+def _seconds(at_ps: int) -> str:
+    return f"{at_ps / PS_PER_S:.9f} s"
+
+
+@kernel
+def _repeated(stream: Indices, value: Whole, last: Whole) -> int:
+    """Return the place of the first value that is not above the last of its stream, or NONE.
+
+    Values of 0 are of items that are not encrypted.
+    """
+    for i in range(len(value)):
+        if value[i] and value[i] <= last[stream[i]]:
+            return i
+        if value[i]:
+            last[stream[i]] = value[i]
+    return NONE

@@ -1,0 +1,53 @@
+"""Keys in a specification: digits or a file, and never in a message."""
+
+from pathlib import Path
+
+import pytest
+
+from qospec.check.evaluate.context import CheckError
+from qospec.check.evaluate.dimensions import NUMBER
+from qospec.check.evaluate.values import Amount, Text, Value
+from qospec.check.records.keys import key
+from qospec.secret import Secret
+from qospec.source import Source, Span
+
+HERE = Span(Source("a.qos", "key = x"), 6, 7)
+
+
+@pytest.mark.parametrize(
+    ("text", "secret"),
+    [("0011fF", b"\0\x11\xff"), ("0x0011ff", b"\0\x11\xff"), ("", b""), ("*****", None)],
+)
+def test_a_text_of_digits_is_a_key(text: str, secret: bytes | None) -> None:
+    assert key(Text(text), "key", HERE) == Secret(secret)
+
+
+def test_a_file_is_sought_beside_the_one_that_names_it(tmp_path: Path) -> None:
+    (tmp_path / "k.txt").write_text("0011\n2233\n", encoding="ascii")
+    named = Text("file:k.txt", home=str(tmp_path / "a.qos"))
+    assert key(named, "key", HERE) == Secret(bytes.fromhex("00112233"))
+
+
+@pytest.mark.parametrize(
+    ("value", "said"),
+    [
+        (Text("beef1"), "`key` is not a key in hexadecimal digits"),
+        (Text("be:ef:s3cr3t"), "`key` is not a key in hexadecimal digits"),
+        (Text("file:beef.txt", home="nowhere/a.qos"), "the file of `key` cannot be read: No such"),
+        (Text("file:\0beef", home="nowhere/a.qos"), "the file of `key` cannot be read"),
+        (Amount(None, NUMBER), "`key` is a key, not a number"),
+    ],
+)
+def test_a_mistake_does_not_show_what_was_written(value: Value, said: str) -> None:
+    with pytest.raises(CheckError) as raised:
+        key(value, "key", HERE)
+    diagnostic = raised.value.diagnostic
+    assert diagnostic.message.startswith(said)
+    assert "beef" not in repr((diagnostic.message, diagnostic.notes, diagnostic.help))
+
+
+def test_what_a_file_holds_is_not_shown(tmp_path: Path) -> None:
+    (tmp_path / "k.txt").write_bytes(b"s3cr3t \xff")
+    with pytest.raises(CheckError) as raised:
+        key(Text("file:k.txt", home=str(tmp_path / "a.qos")), "key", HERE)
+    assert raised.value.diagnostic.message == "the file of `key` is not a key in hexadecimal digits"

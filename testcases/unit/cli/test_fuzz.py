@@ -1,0 +1,122 @@
+"""`qos fuzz`: what it prints and saves, and what `qos run` then finds."""
+
+import json
+import sys
+
+import pytest
+from click.testing import CliRunner
+
+from qospec.cli import qos
+
+HOLDS = """
+property holds {
+  forall n: Int in 1 .. 100
+  expect n >= 1
+}
+"""
+WRONG = """
+property wrong {
+  forall rate: CellRate in 1 cell/s .. 1_000 cell/s
+  forall arrivals in cells(at_most = 10)
+  expect few: count(police(arrivals, pcr = rate)) < LIMIT
+}
+"""
+FEW = ("--examples", "60", "--no-progress")
+
+
+@pytest.fixture
+def fuzz(tmp_path, monkeypatch):
+    """Return a function that searches a text with a command; the folder is the current one."""
+    monkeypatch.chdir(tmp_path)
+
+    def searched(text: str, *options: str, command: str = "fuzz", file: str = "a.qos"):
+        if text:
+            (tmp_path / file.partition("::")[0]).write_text("qos 1\n" + text, encoding="utf-8")
+        return CliRunner().invoke(qos, [command, file, *options])
+
+    return searched
+
+
+def test_a_property_that_holds_is_no_finding(fuzz) -> None:
+    result = fuzz(HOLDS, *FEW)
+    assert result.exit_code == 0
+    assert "property holds: holds for " in result.stdout
+    assert "0 findings in " in result.stdout
+
+
+@pytest.mark.slow
+def test_a_finding_is_saved_and_fails_until_its_fault_is_mended(fuzz, tmp_path) -> None:
+    result = fuzz(WRONG.replace("LIMIT", "2 cell"), *FEW)
+    assert result.exit_code == 1
+    assert "property wrong: `few` does not hold: 2 cell, needed < 2 cell" in result.stdout
+    assert "  repeat    qos run fuzz/wrong_few.qos" in result.stdout
+    saved = tmp_path / "fuzz" / "wrong_few.qos"
+    assert saved.read_text().partition("at = [")[2].partition("]")[0].count(",") == 1
+    assert fuzz("", command="run", file=str(saved)).exit_code == 1
+    saved.write_text(saved.read_text().replace("< 2 cell", "< 3 cell"))
+    assert fuzz("", command="run", file=str(saved)).exit_code == 0
+
+
+@pytest.mark.slow
+def test_equal_seeds_find_the_same_in_one_process_and_in_two(fuzz) -> None:
+    text = WRONG.replace("LIMIT", "2 cell") + HOLDS
+
+    def found(*more: str) -> str:
+        return fuzz(text, *FEW, "--json", "--no-database", *more).stdout
+
+    assert found() == found("-j", "2")
+    assert [len(each["findings"]) for each in json.loads(found())["targets"]] == [1, 0]
+
+
+def test_a_search_ends_when_its_time_is_up(fuzz) -> None:
+    result = fuzz(HOLDS, "--time", "0.2s", "--no-progress", "--json")
+    assert result.exit_code == 0
+    assert json.loads(result.stdout)["targets"][0]["examples"] > 0
+
+
+def test_a_condition_that_hardly_any_example_meets_is_told(fuzz) -> None:
+    text = (
+        "property p { forall n: Int in 1 .. 100_000 where abs(n - 50_005) < 5, expect n > 50_000 }"
+    )
+    result = fuzz(text, *FEW)
+    assert "examples meet a.qos:2:" in result.stdout
+
+
+def test_an_example_that_failed_before_is_tried_first(fuzz, tmp_path) -> None:
+    text = "property p { forall n: Int in 1 .. 100_000, expect n != 77 }"
+    assert fuzz(text.replace("n != 77", "n < 70"), *FEW).exit_code == 1
+    assert list((tmp_path / ".qos-fuzz").glob("hypothesis-*/*/*"))
+    (tmp_path / ".qos-fuzz").joinpath("hypothesis-0.1").mkdir()
+    assert "note" not in fuzz("", *FEW).stderr
+
+
+def test_examples_of_another_release_are_ignored_with_a_note(fuzz, tmp_path) -> None:
+    (tmp_path / ".qos-fuzz" / "hypothesis-0.1").mkdir(parents=True)
+    assert "has examples of hypothesis-0.1, which are ignored" in fuzz(HOLDS, *FEW).stderr
+
+
+@pytest.mark.parametrize(
+    ("text", "options", "code", "words"),
+    [
+        (HOLDS, ("--time", "soon"), 2, "is not a time such as `60s`"),
+        (HOLDS, ("--examples", "0"), 2, "0 is not in the range"),
+        ("", (), 5, "nothing selected"),
+        ("property p { expect 1 }", (), 2, "E0516"),
+    ],
+)
+def test_what_cannot_be_searched_is_told(fuzz, text, options, code, words) -> None:
+    result = fuzz(text or "let a = 1", *options)
+    assert result.exit_code == code
+    assert words in result.output
+
+
+def test_a_name_that_no_property_has_is_told(fuzz) -> None:
+    result = fuzz(HOLDS, file="a.qos::hold")
+    assert result.exit_code == 5
+
+
+def test_without_hypothesis_it_is_said_what_to_install(fuzz, monkeypatch) -> None:
+    monkeypatch.setattr(sys.modules["qospec.cli.fuzz"], "find_spec", lambda _: None)
+    result = fuzz(HOLDS)
+    assert result.exit_code == 2
+    assert "pip install 'qospec[fuzz]'" in result.stderr

@@ -1,0 +1,86 @@
+"""Fragmentation: what becomes of packets that are larger than the MTU."""
+
+import pytest
+
+from qospec.catalogue.form import Form
+from qospec.elements.esp_decrypt import EspDecrypt
+from qospec.elements.esp_encrypt import EspEncrypt
+from qospec.elements.fragment import Fragment
+from qospec.elements.reassemble import Reassemble
+from qospec.engine.event.process import process_of
+from qospec.engine.items.batch import FOREVER_PS
+from qospec.protocol.fragments import fragment_bytes
+from qospec.protocol.marks import MORE_FRAGMENTS
+
+MIXED = Form("packet", ((100, 2), (1_400, 3), (3_000, 1)), 6)
+
+
+@pytest.fixture
+def setting(lab):
+    return lab.setting(planes=("user", "fragments"))
+
+
+def cut(setting, batch, **parameters):
+    """Return what leaves, and what is lost."""
+    step = process_of(Fragment(**parameters), setting)((batch,), FOREVER_PS)
+    return step.departures[0], [(loss.cause, loss.batch.sent_ps.tolist()) for loss in step.losses]
+
+
+def test_packets_above_the_mtu_are_cut_and_others_are_not(lab, setting):
+    batch = lab.cells(
+        [1_000, 2_000, 2_000], size_bytes=[1_400, 3_000, 576], sent_ps=[100, 200, 300], marks=8
+    )
+    left, lost = cut(setting, batch, mtu=1_400)
+    assert not lost
+    assert left.at_ps.tolist() == [1_000, *[2_000] * 4]
+    assert left.size_bytes.tolist() == [1_400, *fragment_bytes(3_000, 1_400), 576]
+    assert left.connection.tolist() == [0, 0, 1, 1, 0]
+    assert left.sent_ps.tolist() == [100, 200, 201, 202, 300]
+    assert left.marks.tolist() == [8, *[8 | MORE_FRAGMENTS] * 2, 8, 8]
+
+
+def test_packets_that_may_not_be_cut_are_lost(lab, setting):
+    batch = lab.cells([0, 1, 2], size_bytes=[1_400, 1_401, 9_000])
+    left, lost = cut(setting, batch, mtu=1_400, dont_fragment=True)
+    assert left.sent_ps.tolist() == [0]
+    assert lost == [("fragmentation_needed", [1, 2])]
+
+
+def test_fragments_of_an_encrypted_packet_have_its_seal(lab, setting):
+    sealed = lab.cells([0], size_bytes=2_000)
+    left, _ = cut(setting, sealed.with_seals(sealed.at_ps + 77), mtu=1_000)
+    assert left.seal.tolist() == [77] * 3
+
+
+def test_forms_of_fragments():
+    made = Fragment(1_400).form_after(MIXED)
+    assert made.sizes == ((100, 2), (248, 1), (1_396, 2), (1_400, 3))
+    assert made.mean_of(lambda size: size) * 6 == 200 + 3 * 1_400 + 3_000 + 2 * 20
+    assert Reassemble().form_after(made) == MIXED
+    assert Fragment(3_000).form_after(MIXED) is MIXED
+    assert Fragment(1_000, dont_fragment=True).form_after(MIXED).sizes == ((100, 2),)
+    with pytest.raises(ValueError, match="fragments already"):
+        Fragment(1_000).form_after(made)
+    with pytest.raises(ValueError, match="would become 63 fragments"):
+        Fragment(68).form_after(MIXED)
+
+
+def test_forms_of_fragments_before_and_after_encryption():
+    seal, open_, cut_, join = (
+        EspEncrypt("aes_128_gcm"),
+        EspDecrypt("aes_128_gcm"),
+        Fragment(1_000),
+        Reassemble(),
+    )
+    form = MIXED
+    for each in (cut_, seal, open_, join):
+        form = each.form_after(form)
+    assert form == MIXED
+    for each in (seal, cut_, join, open_):
+        form = each.form_after(form)
+    assert form == MIXED
+    sealed = seal.form_after(cut_.form_after(MIXED))
+    with pytest.raises(ValueError, match="not as they were cut"):
+        join.form_after(sealed)
+    with pytest.raises(ValueError, match="another size than they were encrypted to"):
+        open_.form_after(cut_.form_after(seal.form_after(MIXED)))

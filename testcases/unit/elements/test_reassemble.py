@@ -1,0 +1,128 @@
+"""Reassembly: packets from fragments in any order, without some of them, and too late."""
+
+import numpy as np
+import pytest
+
+from qospec.elements.fragment import Fragment
+from qospec.elements.reassemble import PLACES, Reassemble
+from qospec.engine.event.process import process_of
+from qospec.engine.items.batch import FOREVER_PS, joined
+from qospec.engine.security.seal import TAMPERED
+from qospec.protocol.fragments import MOST_FRAGMENTS
+
+
+@pytest.fixture
+def setting(lab):
+    return lab.setting(planes=("user", "fragments"))
+
+
+@pytest.fixture
+def fragments(lab, setting):
+    """Return the fragments of packets of 3,000 bytes, three of each, sent 1,000 ps apart."""
+
+    def make(count, size_bytes=3_000, mtu=1_400):
+        batch = lab.cells(
+            np.arange(count) * 1_000, sent_ps=np.arange(count) * 1_000, size_bytes=size_bytes
+        )
+        (left,) = process_of(Fragment(mtu), setting)((batch,), FOREVER_PS).departures
+        return left
+
+    return make
+
+
+def put_together(setting, batch, cuts=(), **parameters):
+    """Return (time, number, size, marks) of what leaves, (time, number) of what is lost, and how
+    many fragments were consumed.
+    """
+    process = process_of(Reassemble(**parameters), setting)
+    left, lost, consumed, done = [], [], 0, 0
+    for until_ps in (*cuts, FOREVER_PS):
+        stop = int(batch.at_ps.searchsorted(until_ps))
+        step = process((batch.part(done, stop),), until_ps)
+        done = stop
+        (went,) = step.departures
+        columns = (went.at_ps, went.sent_ps // 1_000, went.size_bytes, went.marks)
+        left += zip(*(each.tolist() for each in columns), strict=True)
+        for loss in step.losses:
+            assert loss.cause == "reassembly_timeout"
+            lost += zip(
+                loss.batch.at_ps.tolist(), (loss.batch.sent_ps // 1_000).tolist(), strict=True
+            )
+        consumed += sum(each.count for each in step.consumed)
+    return left, lost, consumed
+
+
+@pytest.mark.parametrize("order", [[0, 1, 2], [2, 1, 0], [1, 2, 0], [0, 2, 1]])
+def test_a_packet_goes_on_when_its_last_fragment_has_come(setting, fragments, order):
+    came = fragments(1).select(np.array(order)).moved(np.array([10, 20, 30]))
+    assert put_together(setting, came, cuts=[25]) == ([(30, 0, 3_000, 0)], [], 2)
+
+
+def test_fragments_of_several_packets_may_come_mixed(setting, fragments):
+    came = fragments(3).select(np.array([0, 6, 4, 1, 7, 3, 8, 5, 2])).moved(np.arange(9))
+    left, lost, consumed = put_together(setting, came, cuts=[2, 5])
+    assert [(at, number) for at, number, *_ in left] == [(6, 2), (7, 1), (8, 0)]
+    assert (lost, consumed) == ([], 6)
+
+
+@pytest.mark.parametrize(("missing", "lost"), [(0, []), (1, [(500, 0)]), (2, [(500, 0)])])
+def test_a_packet_of_which_a_fragment_is_missing_is_lost_in_the_end(
+    setting, fragments, missing, lost
+):
+    """Without its first fragment it was lost before, and is not lost again."""
+    kept = np.array([n for n in range(3) if n != missing])
+    came = joined(fragments(1).select(kept), fragments(2).part(3, 6))
+    came = came.moved(np.array([0, 100, 499, 600, 610]))
+    left, gone, consumed = put_together(setting, came, cuts=[300], timeout=500)
+    assert [(at, number) for at, number, *_ in left] == [(610, 1)]
+    assert (gone, consumed) == (lost, 3 + (missing == 0))
+
+
+def test_a_fragment_that_comes_when_the_timeout_ends_is_in_time(setting, fragments):
+    came = fragments(1)
+    at_last = put_together(setting, came.moved(np.array([0, 9, 500])), timeout=500)
+    assert at_last == ([(500, 0, 3_000, 0)], [], 2)
+    too_late = put_together(setting, came.moved(np.array([0, 9, 501])), timeout=500)
+    assert too_late == ([], [(500, 0)], 2)
+
+
+def test_a_fragment_that_comes_twice_counts_once(setting, fragments):
+    came = fragments(1).select(np.array([1, 1, 0, 0, 2])).moved(np.arange(5))
+    left, lost, consumed = put_together(setting, came)
+    assert (left, lost, consumed) == ([(4, 0, 3_000, 0)], [], 4)
+
+
+def test_many_packets_may_wait_for_fragments(setting, fragments):
+    count = 3 * PLACES
+    came = fragments(count)
+    firsts, others = (came.select(came.connection == plane) for plane in (0, 1))
+    late = others.select(np.argsort(-others.sent_ps // 1_000, kind="stable"))
+    both = joined(firsts, late)
+    both = both.moved(np.arange(both.count))
+    left, lost, consumed = put_together(setting, both, cuts=[count // 2, count + 7])
+    assert [number for _, number, *_ in left] == [*reversed(range(count))]
+    assert (lost, consumed) == ([], 2 * count)
+    lost = put_together(setting, firsts.moved(np.arange(count)), timeout=10**6)[1]
+    assert lost == [(10**6 + n, n) for n in range(count)]
+
+
+def test_a_packet_may_have_as_many_fragments_as_are_emulated(setting, fragments):
+    came = fragments(1, size_bytes=20 + MOST_FRAGMENTS * 48, mtu=68)
+    assert came.count == MOST_FRAGMENTS
+    reverse = came.select(np.arange(MOST_FRAGMENTS)[::-1]).moved(np.arange(MOST_FRAGMENTS))
+    left, *_ = put_together(setting, reverse)
+    assert left == [(MOST_FRAGMENTS - 1, 0, 20 + MOST_FRAGMENTS * 48, 0)]
+
+
+def test_what_was_not_cut_goes_on_at_once(lab):
+    batch = lab.cells([5, 6], size_bytes=[100, 1_500])
+    (left,) = process_of(Reassemble(), lab.setting())((batch,), FOREVER_PS).departures
+    assert left.equals(batch)
+
+
+@pytest.mark.parametrize("changed", [0, 1, 2])
+def test_a_packet_of_which_a_fragment_was_changed_is_changed(setting, fragments, changed):
+    came = fragments(1).sealed()
+    came.seal[changed] |= TAMPERED
+    (left,) = process_of(Reassemble(), setting)((came,), FOREVER_PS).departures
+    assert left.seal.tolist() == [TAMPERED]

@@ -1,0 +1,77 @@
+"""No number is used twice with one key: what is found, and when."""
+
+import numpy as np
+import pytest
+
+from qospec.ciphers.numbering import NonceError
+from qospec.elements.cell_encrypt import CellEncrypt
+from qospec.elements.esp_encrypt import EspEncrypt
+from qospec.engine.experiment import Experiment, MeasurementSpec, Node
+from qospec.engine.items.batch import Batch, uninitialised
+from qospec.engine.items.connections import Connections, Contract
+from qospec.engine.security.seal import TAMPERED, seal_of
+from qospec.payload.nonces import Nonces
+from qospec.secret import Secret
+
+ONE, OTHER = (Secret(bytes([each]) * 20) for each in (1, 2))
+
+
+def nonces(*elements: object) -> Nonces:
+    nodes = tuple(Node(f"n{number}", each) for number, each in enumerate(elements))  # type: ignore[arg-type]
+    connections = Connections((Contract("cbr", 1, 0),) * 2, (0, 0))  # type: ignore[arg-type]
+    return Nonces(Experiment(connections, (), nodes, (), MeasurementSpec(0, 1, ()), ("s",)))
+
+
+def sealed(seals: list[int], at_ps: int = 0, connection: list[int] | None = None) -> Batch:
+    count = len(seals)
+    return uninitialised(count)._replace(
+        at_ps=np.arange(count) * 10**6 + at_ps,
+        connection=np.array(connection or [0] * count, np.int32),
+        seal=np.array(seals, np.int64),
+    )
+
+
+def esp(*numbers: int, index: int = 256) -> list[int]:
+    return [seal_of(number, index, 100) for number in numbers]
+
+
+def test_numbers_rise_may_have_gaps_and_begin_anew_with_a_successor() -> None:
+    of = nonces(EspEncrypt("aes_128_gcm"), CellEncrypt())
+    of.claim(0, sealed([*esp(1, 2, 7), 0, *esp(1, 2, index=257)]))
+    of.claim(1, sealed([1, 1, 2, 1 << 32, 2], connection=[0, 1, 0, 0, 1]))
+    of.check()
+
+
+@pytest.mark.parametrize(
+    ("node", "seals"),
+    [(0, esp(1, 2, 2)), (0, esp(1, 2, 1)), (0, [*esp(1), esp(1)[0] | TAMPERED]), (1, [1, 2, 2])],
+)
+@pytest.mark.parametrize("cut", [1, 2, 3])
+def test_a_device_that_counts_wrongly_is_stopped(node: int, seals: list[int], cut: int) -> None:
+    of, whole = nonces(EspEncrypt("aes_128_gcm"), CellEncrypt()), sealed(seals)
+    said = rf"`n{node}` would use a number of its key twice, at 0\.00000{len(seals) - 1}000 s"
+
+    def claim_in_parts() -> None:
+        for part in (whole.part(0, cut), whole.part(cut, whole.count)):
+            of.claim(node, part)
+
+    with pytest.raises(NonceError, match=said):
+        claim_in_parts()
+
+
+@pytest.mark.parametrize("turns", [(0, 1), (1, 0)])
+def test_one_key_of_two_devices_is_found_when_the_second_uses_it(turns: tuple[int, int]) -> None:
+    of = nonces(EspEncrypt("aes_128_gcm", key=ONE), EspEncrypt("aes_128_gcm", key=ONE, spi=300))
+    batches = sealed(esp(1, 2, 3)), sealed(esp(1, index=300), at_ps=5 * 10**6)
+    for turn in turns:
+        of.claim(turn, batches[turn])
+    with pytest.raises(NonceError, match=r"`n1` would repeat a nonce at 0\.000005000 s: .* `n0`"):
+        of.check()
+
+
+@pytest.mark.parametrize("second", [OTHER, None, Secret(None)])
+def test_keys_that_differ_or_are_drawn_may_have_the_same_numbers(second: Secret | None) -> None:
+    of = nonces(EspEncrypt("aes_128_gcm", key=ONE), EspEncrypt("aes_128_gcm", key=second))
+    for node in (0, 1):
+        of.claim(node, sealed(esp(1, 2)))
+    of.check()

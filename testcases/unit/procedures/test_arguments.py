@@ -1,0 +1,103 @@
+"""A procedure that cannot be carried out: its test is told which of its arguments is at fault."""
+
+import pytest
+
+from qospec.catalogue.kinds import discover
+from qospec.check import check
+from qospec.plan.survey import verify
+
+USE = """
+import std.procedures.rfc2544, std.procedures.mlrsearch, std.procedures.y1564
+topology cable {{
+  a, b = host
+  link a -- b via media.fast_ethernet
+}}
+test t = {base} on cable {{
+  flow user = packets {{ rate = load, size = {size}, phases = even }} from a to b
+}}
+"""
+THROUGHPUT = "rfc2544.throughput(line = {line} Mbit/s @line, sizes = [64 B @frame]{more})"
+NDR_PDR = "mlrsearch.ndr_pdr(line = {line} Mbit/s @line, sizes = [64 B @frame]{more})"
+ACTIVATION = """y1564.activation(
+  cir = {line} Mbit/s @frame, bursts = 9 kB @frame, loss = 0, delay = 1 ms, variation = 1 ms{more}
+)"""
+
+
+@pytest.fixture
+def refused(tmp_path, problems):
+    """Return a function that gives what `qos check` says of a use."""
+
+    def of(base, line=100, more=""):
+        path, size = tmp_path / "a.qos", "512 B @frame" if "y1564" in base else "size"
+        text = USE.format(base=base.format(line=line, more=more), size=size)
+        path.write_text("qos 1\nimport std.media\n" + text, encoding="utf-8")
+        suite = check([path], discover(), problems)
+        verify(suite, problems)
+        return problems.all
+
+    return of
+
+
+@pytest.mark.parametrize("base", [THROUGHPUT, NDR_PDR])
+def test_a_line_that_is_too_fast_is_the_argument_at_fault(refused, base):
+    (found,) = refused(base, line=1_000, more=", duration = 100 ms")
+    assert (found.code, found.span.text) == ("E0305", "line = 1000 Mbit/s @line")
+    assert found.help == "give `line` at most 100 Mbit/s @line, if all flows grow with it"
+
+
+def test_so_it_is_if_another_template_passes_it_on_and_other_phases_follow_from_it(refused):
+    (found,) = refused(THROUGHPUT.replace("throughput", "benchmark"), line=1_000)
+    assert (found.code, found.span.text) == ("E0305", "line = 1000 Mbit/s @line")
+    assert found.notes[-1] == "the same holds for `burst`"
+
+
+def test_one_rate_that_is_too_high_in_several_steps_is_one_mistake(refused):
+    (found,) = refused(ACTIVATION, line=200)
+    assert (found.code, found.span.text) == ("E0305", "cir = 200 Mbit/s @frame")
+    others = "`cir_75`, `cir_100`, `excess`, `policed`, `performance`"
+    assert found.notes[-1] == f"the same holds for {others}"
+
+
+@pytest.mark.parametrize("base", [THROUGHPUT, NDR_PDR])
+def test_a_trial_that_sends_nothing_is_told_by_its_duration(refused, base):
+    errors = [each for each in refused(base, more=", duration = 10 us") if each.code == "E0610"]
+    assert [each.span.text for each in errors] == ["duration = 10 us"]
+    assert errors[0].help == "give `duration` at least 672 us"
+
+
+def test_a_step_that_sends_nothing_too(refused):
+    (found,) = refused(ACTIVATION, line=1, more=", step_time = 1 ms")
+    assert (found.code, found.span.text) == ("E0610", "step_time = 1 ms")
+    assert found.help == "give `step_time` at least 16.39 ms"
+    assert (
+        found.notes[-1] == "the same holds for `cir_50`, `cir_75`, `cir_100`, `excess`, `policed`"
+    )
+
+
+def test_a_width_that_is_too_fine_for_the_trials_names_both_parameters(refused):
+    (found,) = refused(THROUGHPUT, more=", duration = 1 ms")
+    assert (found.code, found.span.text) == ("W0617", "duration = 1 ms")
+    assert found.help == "give `duration` at least 1.344 ms, or give a greater `resolution`"
+
+
+@pytest.mark.parametrize(
+    ("more", "argument"),
+    [
+        (", duration = 30 s", "duration = 30 s"),
+        (", duration = 30 s, duration_sum = 2 s", "duration_sum = 2 s"),
+    ],
+)
+def test_all_trials_together_are_called_as_the_procedure_calls_them(refused, more, argument):
+    (found,) = refused(NDR_PDR, more=more)
+    assert (found.code, found.span.text) == ("E0514", argument)
+    assert found.help == "give `duration_sum` at least 30 s"
+
+
+@pytest.mark.parametrize("name", ["throughput", "benchmark"])
+def test_a_use_without_a_flow_names_what_was_written(planned, problems, name):
+    bench = USE.partition("test t")[0].format()
+    planned(f"{bench}test t = rfc2544.{name}(line = 100 Mbit/s @line) on cable {{ }}")
+    (found,) = problems.errors
+    assert found.message == f"`{name}` needs a flow that uses `load`"
+    assert found.span.text == f"rfc2544.{name}"
+    assert [each.text for each in found.secondary] == ["`load` is given values in `throughput`"]

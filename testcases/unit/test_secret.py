@@ -1,0 +1,34 @@
+"""Texts without the keys in them: of the same length, and otherwise the same."""
+
+import pytest
+
+from qospec.secret import Secret, redacted
+
+DIGITS = "00112233445566778899aabbccddeeff"
+
+
+@pytest.mark.parametrize(
+    ("text", "shown"),
+    [
+        (f'key = "{DIGITS}"', f'key = "{32 * "*"}"'),
+        (f'let shared = "{DIGITS}"', f'let shared = "{32 * "*"}"'),
+        (f"integrity_key: '\"{DIGITS}\"'", f"integrity_key: '\"{32 * '*'}\"'"),
+        (f"key: {DIGITS}", f"key: {32 * '*'}"),
+        ('key = "not digits", spi = 7', f'key = "{10 * "*"}", spi = 7'),
+        ('key="0x12", integrity_key = "34"', 'key="****", integrity_key = "**"'),
+        ('key = "file:keys/a.txt"', 'key = "file:keys/a.txt"'),
+        ("esp_encrypt { key = key }", "esp_encrypt { key = key }"),
+        ('source_address = "2001:db8::1"', 'source_address = "2001:db8::1"'),
+        ("pcr = 1_000_000_000_000_000 cell/s", "pcr = 1_000_000_000_000_000 cell/s"),
+        ('device d(key: Text = "0011")', 'device d(key: Text = "0011")'),
+    ],
+)
+def test_what_looks_like_a_key_becomes_stars(text: str, shown: str) -> None:
+    assert redacted(text) == shown
+    assert len(shown) == len(text)
+
+
+def test_a_withheld_secret_is_none_of_any_length() -> None:
+    assert Secret(None) == Secret(None) != Secret(b"")
+    assert Secret(None).is_withheld
+    assert repr(Secret(b"abc")) == "Secret of 3 bytes"
