@@ -131,7 +131,7 @@ class Element(ABC):  # noqa: B024 -- either of `process` and `transition` is nee
     """The planes of which it inserts cells; the planner gives them indices, and the engine counts
     them."""
     cuts: ClassVar[bool] = False
-    """Whether what it inserts are parts of the items that come: these have their marks."""
+    """Whether what it inserts are parts or copies of items that come: these have their marks."""
     makes: ClassVar[bool] = False
     """Whether it is an endpoint: it makes items, which count as planned, and runs by events."""
     keeps_spacing: ClassVar[bool] = False

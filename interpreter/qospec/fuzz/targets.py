@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from qospec.fuzz.device import devices_of
 from qospec.fuzz.devices import DeviceTarget
 from qospec.fuzz.properties import PropertyTarget
+from qospec.fuzz.tests import TestTarget
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -18,6 +19,7 @@ if TYPE_CHECKING:
 def targets_of(checked: Checked) -> Iterator[Target]:
     """Yield all targets of the files that were named, in order."""
     yield from map(PropertyTarget, checked.suite.properties)
+    yield from map(TestTarget, checked.suite.drawn)
     for device in devices_of(checked):
         if not device.undrawn:
             yield DeviceTarget(device, checked)
