@@ -80,6 +80,7 @@ class Writer:
         """Write the next items; `losses` says by fate where they were lost."""
         room = items.total if self._most is None else self._most - self.written
         items = items.part(0, max(0, min(room, items.total)))
+        self._refuse_copies(items)
         for start in range(0, items.total, MOST_AT_ONCE):
             part = items.part(start, min(start + MOST_AT_ONCE, items.total))
             comments = [self._comment(losses, *each) for each in _rows(part)]
@@ -87,6 +88,14 @@ class Writer:
         self.written += items.total
         if self.encryption is None:
             self.indices.update(map(index_in, items.batch.sealed().seal.tolist()))
+
+    def _refuse_copies(self, items: Items) -> None:
+        """Raise CaptureError if packets come twice here: a copy does not tell its packet."""
+        if self._experiment.connections.are_of(["copies"], items.batch.connection).any():
+            raise CaptureError(
+                f"copies of packets go over `{self._link.name}`, and a capture holds none: take a"
+                " link ahead of `duplicate`, or behind what refuses them"
+            )
 
     def keys(self) -> str:
         """Return the keys of what was written, as a table."""

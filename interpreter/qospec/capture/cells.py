@@ -45,6 +45,7 @@ PAYLOAD_TYPES: Mapping[Plane, int] = {
     "rm": 0b110,
     "misinserted": 0,
     "fragments": 0,
+    "copies": 0,
 }
 """User data without congestion, end-to-end F5 flow, resource management."""
 UNUSED = 0x6A

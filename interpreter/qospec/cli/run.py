@@ -65,6 +65,7 @@ def run(**asked: Any) -> None:
         workers.load()  # before all else, since it takes longer than reading the specification
     from qospec.cli.progress import Progress, workload_of
     from qospec.cli.terminal import Console, cases_in_tables
+    from qospec.judge import evidence
 
     request = loading.Request(**{field: asked[field] for field in loading.Request._fields})
     formats = tuple(dict.fromkeys(("html", *asked["formats"])))
@@ -92,7 +93,7 @@ def run(**asked: Any) -> None:
     if request.as_json:
         output.say_json(document)
     else:
-        console.summary(document)
+        console.summary(document, evidence.foreseen(plans))
         for path in paths:
             output.say(f"report: {path}")
         if (unwritten := streams.stdout_failure()) is not None:

@@ -25,7 +25,7 @@ from qospec.report.words import between, confidence, ends
 from qospec.visible import visible
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Sequence
+    from collections.abc import Callable, Container, Iterable, Iterator, Sequence
 
     from qospec.plan.plan import CasePlan
     from qospec.report.grid import Column, Grid
@@ -215,8 +215,12 @@ class Console:
         say(*(f"    note  {note}" for note in search_notes(cases, explained=True)))
         say(*(f"    {line}" for line in efforts(cases)))
 
-    def summary(self, document: dict[str, Any]) -> None:
-        """Print what needs attention, and the count of each verdict."""
+    def summary(self, document: dict[str, Any], foreseen: Container[tuple[str, str]] = ()) -> None:
+        """Print what needs attention, and the count of each verdict.
+
+        Of the criteria that are `foreseen`, by place and label, it was said before the run that
+        they show less than they state.
+        """
         self._print_unfinished()
         shown = [case for case in document["cases"] if case["ran"] and _needs_words(case)]
         groups = [[case] for case in shown] if self._verbose else similar(shown)
@@ -236,7 +240,7 @@ class Console:
         say(f"{found}; seed {document['seed']}")
         if criteria := claims_sentence(document):
             say(criteria)
-        self._print_cautions(document)
+        self._print_cautions(document, foreseen)
         together = with_confidence(document)
         if together["count"]:
             say(together["sentence"])
@@ -245,10 +249,14 @@ class Console:
             of = f"{left} of {len(document['cases'])} cases"
             say(f"interrupted: {of} did not finish", err=True)
 
-    def _print_cautions(self, document: Mapping[str, Any]) -> None:
+    def _print_cautions(
+        self, document: Mapping[str, Any], foreseen: Container[tuple[str, str]]
+    ) -> None:
         """Print what shows less than it states; of a template's criteria that are alike, one."""
         said = set()
         for each in cautions(document):
+            if (each["place"], each["label"]) in foreseen:
+                continue
             test = self._here.test_of(each["first"], each["place"])
             alike = (test, each["text"]) if test else (each["place"], each["label"])
             if alike not in said:

@@ -115,6 +115,17 @@ def warnings(plans: Iterable[CasePlan]) -> Iterator[Diagnostic]:
         yield _warning(span, all_short, len(cases_of[span]))
 
 
+def foreseen(plans: Iterable[CasePlan]) -> frozenset[tuple[str, str]]:
+    """Return the criteria that have a warning, by their recorded places and labels."""
+    return frozenset(
+        (statement.span.recorded_place, statement.label)
+        for plan in plans
+        if not plan.case.skip
+        for statement in plan.case.statements
+        if any(_shortfalls(statement, plan))
+    )
+
+
 def _span_at_use(statement: Statement, plan: CasePlan) -> Span:
     """Return where a criterion is written; of a template in another file, where its test is."""
     test, own = plan.span, statement.span
@@ -171,9 +182,9 @@ def _warning(span: Span, found: Sequence[Shortfall], cases: int) -> Diagnostic:
     if span != worst.span:
         places = (Label(worst.span, "this criterion"),)
         places += (Label(worst.phase, "measured here"),) if worst.phase is not None else ()
-        alike = len({each.span for each in found})
+        alike = len({(each.span, each.phase) for each in found})
         if alike > 1:
-            notes.append(f"{alike} criteria are written so; the shortfall of this one is largest")
+            notes.append(f"{alike} criteria are alike; the shortfall of this one is largest")
     longer = "measure longer, repeat more often" if worst.need.together else "measure longer"
     return Diagnostic(
         "W0611",

@@ -36,9 +36,14 @@ if TYPE_CHECKING:
     from qospec.model.suite import Instance, Network
     from qospec.plan.assembly import Draft, Drafts, Edge
     from qospec.plan.tables import Member, Reach, Table
+    from qospec.protocol.atm import Plane
 
 INSERTED = [ItemClass(plane, marks) for plane in PLANES if plane != "user" for marks in (0, CLP)]
 """The classes of cells that the network inserts: a policer may tag them too."""
+
+
+MADE_OF_PACKETS: tuple[Plane, ...] = ("fragments", "copies")
+"""The planes of what elements make of packets, with their marks."""
 
 
 class MemberRouting:
@@ -77,7 +82,8 @@ class MemberRouting:
         )
         table = self._made[state.element].by_class
         table[self._number, state.item_class] = best[2]
-        table[self._number, ItemClass("fragments", state.item_class.marks)] = best[2]
+        for plane in MADE_OF_PACKETS:
+            table[self._number, ItemClass(plane, state.item_class.marks)] = best[2]
         if state.item_class.marks == self._member.marks:
             for inserted in INSERTED:
                 table[self._number, inserted] = best[2]

@@ -16,11 +16,11 @@ HIGHEST_VIRTUAL_PATH = 4_095
 ServiceCategory = Literal["cbr", "vbr_rt", "vbr_nrt", "ubr"]
 SERVICE_CATEGORIES: tuple[str, ...] = get_args(ServiceCategory)
 
-Plane = Literal["user", "oam", "rm", "misinserted", "fragments"]
+Plane = Literal["user", "oam", "rm", "misinserted", "fragments", "copies"]
 PLANES: tuple[Plane, ...] = get_args(Plane)
 """The cells that share a connection: of its user, OAM cells, cells of resource management (RM), and
 cells of other users that came to be among its own (I.356, 5: misinserted). Of packets, the user's,
-and fragments of these but the first of each.
+fragments of these but the first of each, and copies.
 
 Sources send items of the first plane; elements of the network insert those of the others.
 """

@@ -8,12 +8,12 @@ from __future__ import annotations
 
 from typing import Literal
 
-Part = Literal["user", "oam", "rm", "misinserted", "fragments", "answers", "exchanges"]
+Part = Literal["user", "oam", "rm", "misinserted", "fragments", "copies", "answers", "exchanges"]
 
 OF_CELLS: tuple[Part, ...] = ("oam", "misinserted")
 """The parts of a flow of cells that a specification can name, besides the flow itself."""
-OF_PACKETS: tuple[Part, ...] = ("fragments",)
-"""Those of a flow of packets: their fragments but the first."""
+OF_PACKETS: tuple[Part, ...] = ("fragments", "copies")
+"""Those of a flow of packets: their fragments but the first, and copies that a fault made."""
 OF_EXCHANGES: tuple[Part, ...] = ("answers", "exchanges")
 """The parts of a flow between endpoints, besides the flow itself."""
 

@@ -35,6 +35,7 @@ MEANINGS: dict[str, str] = {
     " `user.misinserted.received`",
     "fragments": "the fragments of a flow's packets but the first of each, as in"
     " `user.fragments.lost`",
+    "copies": "the copies of a flow's packets that a fault made, as in `user.copies.lost`",
     "answers": "the answers to the requests of a flow, as in `ask.answers.loss`",
     "exchanges": "the whole exchanges of a flow, a request with its answer, as in"
     " `ask.exchanges.delay.p99`",

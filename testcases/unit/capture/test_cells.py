@@ -15,6 +15,7 @@ from qospec.capture.cells import (
     with_crc10,
 )
 from qospec.engine.items.batch import uninitialised
+from qospec.engine.security.seal import TAMPERED
 from qospec.payload.fill import Fill
 from qospec.payload.flight import Items
 
@@ -88,3 +89,15 @@ def test_the_time_of_a_record_is_in_units_of_two_to_the_minus_32(at_ps: int) -> 
     assert int.from_bytes(made[:8], "little") == (at_ps << 32) // 10**12
     assert made[8:16] == bytes([3, 4, 0, 68, 0, 0, 0, 52])
     assert len(made) == 68
+
+
+def test_what_was_changed_on_the_way_is_another_payload() -> None:
+    addresses = Addresses(np.array([0, 0]), np.array([32, 32]), np.array([0, 1]), ("user", "oam"))
+    sent = items([0, 1])
+    changed = sent._replace(batch=sent.batch.with_seals(np.full(2, TAMPERED)))
+    whole, other = (cells(each, addresses, Fill(0), IN_THE_CLEAR) for each in (sent, changed))
+    for before, after in zip(whole, other, strict=True):
+        differs = int.from_bytes(before, "big") ^ int.from_bytes(after, "big")
+        assert differs.bit_count() == 1
+        assert differs < 1 << 48 * 8  # in the payload
+    assert remainder(int.from_bytes(other[1][20:], "big")) != 0

@@ -87,6 +87,24 @@ def test_cell_encryption_of_one_vc_does_not_concern_another(lab, two_vcs):
     assert [(connection, item) for *_, connection, item in outcome.lost] == [(0, 4), (0, 6)]
 
 
+def test_an_oam_cell_that_brings_nothing_changes_nothing(lab, two_vcs, encrypted):
+    arrived = encrypted.with_seals(np.where(np.arange(33) == 11, 0, encrypted.seal))
+    outcome = lab.carry(CellDecrypt(), two_vcs, arrived)
+    assert [item for *_, item in outcome.lost] == [*range(12, 22)]  # the jump was missed
+    of_others = lab.cells([5], connection=OAM, sent_ps=99)
+    arrived = joined(encrypted.part(0, 5), of_others, encrypted.part(5, 33)).moved(np.arange(34))
+    assert lab.carry(CellDecrypt(), two_vcs, arrived).lost == []
+
+
+def test_each_vc_has_oam_cells_of_its_own(lab, two_vcs):
+    cells = lab.cells(range(8), connection=[VC, VC + 1, OAM + 1, VC + 1, VC, OAM, VC, VC + 1])
+    (left,) = lab.carry(CellEncrypt(), two_vcs, cells).departures
+    assert lab.carry(CellDecrypt(), two_vcs, left).lost == []
+    without_one = left.select(np.array([0, 1, 3, 4, 5, 6, 7]))
+    outcome = lab.carry(CellDecrypt(), two_vcs, without_one)
+    assert [item for *_, item in outcome.lost] == [3, 7]
+
+
 def test_what_was_never_encrypted_cannot_be_decrypted(lab, two_vcs):
     outcome = lab.carry(CellDecrypt(), two_vcs, lab.cells(range(3), connection=[VC, OAM, VC]))
     assert [item for *_, item in outcome.lost] == [0, 2]

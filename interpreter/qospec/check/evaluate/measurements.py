@@ -402,6 +402,7 @@ class ControlValue(Value):
     """A control: the same flows, as they are on another topology."""
 
     what: ClassVar[str] = "a control"
+    name: str
     flows: Mapping[str, Value]
 
     def field(self, name: ast.Name, evaluator: Evaluator) -> Value:  # noqa: ARG002

@@ -237,7 +237,7 @@ class CaseBuilder:
             return
         self._verify_topology(node, "a control")
         flows = self.on_network(node.name.text, controlled=True)
-        value = ControlValue(flows)
+        value = ControlValue(node.name.text, flows)
         scope.declare(known_binding(node.name, "a control", value), self._context)
         instance = self._networks.of(node.topology, scope)
         if instance is None or instance.network is None:

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, ClassVar, NamedTuple
 
 from qospec.check.evaluate.context import CheckError, error
 from qospec.check.evaluate.loops import iterations_of
-from qospec.check.evaluate.measurements import FlowValue
+from qospec.check.evaluate.measurements import ControlValue, FlowValue
 from qospec.check.evaluate.scope import Binding, Scope, known_binding
 from qospec.check.evaluate.unknown_flow import OneOf
 from qospec.check.evaluate.values import Amount, List, Poison, Value
@@ -81,6 +81,8 @@ class Loops:
 def _shown(value: Value, index: int) -> str:
     if isinstance(value, FlowValue | OneOf):
         return value.path
+    if isinstance(value, ControlValue):
+        return value.name
     return shell_safe(value.text) if isinstance(value, Amount) and value.text else str(index)
 
 

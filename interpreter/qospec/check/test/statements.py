@@ -31,7 +31,7 @@ KINDS = (*JUDGED, "report")
 FIELDS = ("covers", "not_reproduced", "follows", "deviations")
 """Fields that a test can bind."""
 ELSEWHERE = (
-    *(ast.Flow, ast.Control, ast.Run, ast.Sweep, ast.Let, ast.Skip),
+    *(ast.Flow, ast.Control, ast.Run, ast.Sweep, ast.ForAll, ast.Let, ast.Skip),
     *(ast.Search, ast.Point, ast.At),
 )
 """Statements of a test that are evaluated elsewhere."""
@@ -101,7 +101,7 @@ class Statements:
         for each in self._loops.opened(node, scope):
             for statement in node.body.statements:
                 try:
-                    self.add(statement, each.scope, f"{subscript}[{each.shown}]")
+                    self.add(statement, each.scope, _appended(subscript, each.shown))
                 except CheckError as mistake:
                     self._context.report(mistake)
             for binding in each.scope.names.values():
@@ -267,3 +267,14 @@ def _stray(node: ast.Statement, here: str) -> CheckError:
             help=f"write `let {node.names[0].text} = …` for a value",
         )
     return misplaced(node, here)
+
+
+def _appended(subscript: str, shown: str) -> str:
+    """Return the subscript of a label with one more iteration, without one that it names.
+
+    That of a flow at a point names the point: `[low.user]`, and not `[low][low.user]`.
+    """
+    last = subscript.rpartition("[")[2].removesuffix("]")
+    if last and shown.startswith(f"{last}."):
+        subscript = subscript.removesuffix(f"[{last}]")
+    return f"{subscript}[{shown}]"

@@ -210,7 +210,7 @@ class CaseMaker:
                 here = node.name.text
                 lists = {"flows": builder.listed_on(here)}
                 lists["test_flows"] = builder.listed_on(here, varied=True)
-                point = PointValue(builder.on_network(here), lists)
+                point = PointValue(here, builder.on_network(here), lists)
                 seen = PhaseSeen(node.name.text, tuple(builder.built), builder.uses, point)
         return seen if self._context.mistakes == before else None
 

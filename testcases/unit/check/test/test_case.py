@@ -241,6 +241,23 @@ def test_a_loop_makes_a_flow_per_turn_and_all_are_listed(small):
     ]  # fmt: skip
 
 
+def test_a_loop_over_points_names_each_once(small):
+    suite = small(
+        "point low { rate = 1 cell/s, measure = 9 s }",
+        "point high { rate = 2 cell/s, measure = 9 s }",
+        "flow sent = load(rate = rate) from a to b",
+        "for each in [low, high] {",
+        "  expect each.sent.lost == 0",
+        "  for f in each.flows { for n in [3] { expect clean: f.received < n * 1_000 cell } }",
+        "}",
+    )
+    (case,) = suite.tests[0].cases
+    assert [each.label for each in case.statements] == [
+        "each.sent.lost == 0[low]", "clean[low.sent][3]",
+        "each.sent.lost == 0[high]", "clean[high.sent][3]",
+    ]  # fmt: skip
+
+
 FRAMED = """
 import std.media
 topology framed {
