@@ -32,6 +32,7 @@ NAMES = (
     "report_scale",
     "search",
     "crypto",
+    "fuzz",
 )
 
 

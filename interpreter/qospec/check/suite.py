@@ -19,10 +19,11 @@ from qospec.check.evaluate.values import POISON, Value
 from qospec.check.records.parameters import let_value
 from qospec.check.records.record import Record
 from qospec.check.test import flows, properties
-from qospec.check.test.expansion import check_template, expanded
+from qospec.check.test.expansion import check_template, draws, expanded
+from qospec.check.test.expansion import drawn as drawn_of
 from qospec.check.topology import body
 from qospec.check.topology.flatten import Networks
-from qospec.model.suite import Property, Reference, Suite, Template, Test
+from qospec.model.suite import DrawnTest, Property, Reference, Suite, Template, Test
 from qospec.syntax import ast
 
 if TYPE_CHECKING:
@@ -60,6 +61,7 @@ def suite(units: Sequence[Unit], scopes: Mapping[Path, Scope], evaluator: Evalua
     ]
     tests: list[Test] = []
     templates: list[Template] = []
+    drawn_tests: list[DrawnTest] = []
     seen: dict[str, ast.Test | ast.Property] = {}
     for unit in units:
         made = [each for each in finite if each.span.source is unit.source]
@@ -69,14 +71,17 @@ def suite(units: Sequence[Unit], scopes: Mapping[Path, Scope], evaluator: Evalua
                 test.span is node.span for test in made
             ):
                 _once(node, seen, evaluator)
-            elif isinstance(node, ast.Test) and unit.named:
+            elif isinstance(node, ast.Test) and unit.named and not draws(node):
                 templates.append(Template(node.name.text, node.doc, node.span))
         tests += made
+        drawn_tests += drawn_of(unit, scopes[unit.path], networks, evaluator) if unit.named else []
     if not evaluator.context.mistakes:  # else what is wrong may be what would use it
         for warning in unused.warnings(units):
             evaluator.context.report(warning)
     sources = tuple(unit.source for unit in units)
-    return Suite(tuple(tests), tuple(references), sources, drawn, tuple(templates))
+    return Suite(
+        tuple(tests), tuple(references), sources, drawn, tuple(templates), tuple(drawn_tests)
+    )
 
 
 def _properties(

@@ -60,7 +60,8 @@ def check(paths: tuple[str, ...], *, as_json: bool, fix: bool) -> None:
 def _counts(suite: Suite) -> Iterator[str]:
     """Yield how much of each was checked."""
     places = {each.span for each in suite.properties}
-    yield loading.counted(sum(test.span not in places for test in suite.tests), "test")
+    tests = len(suite.drawn) + sum(test.span not in places for test in suite.tests)
+    yield loading.counted(tests, "test")
     yield loading.counted(sum(len(test.cases) for test in suite.tests), "case")
     if suite.templates:
         yield loading.counted(len(suite.templates), "template")

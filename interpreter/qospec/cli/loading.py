@@ -82,8 +82,12 @@ def checked(paths: tuple[str, ...], problems: Problems) -> Suite:
     from qospec.catalogue.kinds import discover
     from qospec.check import check
 
-    files = dict.fromkeys(Path(_Selection.of(path).path) for path in paths)
-    return check(list(files), discover(), problems)
+    return check(files_of(paths), discover(), problems)
+
+
+def files_of(paths: tuple[str, ...]) -> list[Path]:
+    """Return the files and folders named, each once."""
+    return list(dict.fromkeys(Path(_Selection.of(path).path) for path in paths))
 
 
 def planned(request: Request, *, runs: bool = True) -> tuple[Suite, list[CasePlan]]:
@@ -110,7 +114,7 @@ def planned(request: Request, *, runs: bool = True) -> tuple[Suite, list[CasePla
     if runs:
         for each in endless(suite):
             output.say(f"note: {each}", err=True)
-    if not plans and (runs or not suite.properties):
+    if not plans and (runs or not endless(suite)):
         if endless(suite):
             output.say("nothing to run", err=True)
             sys.exit(exits.NOTHING)
@@ -127,12 +131,15 @@ def _no_tests(suite: Suite) -> str:
 
 
 def endless(suite: Suite) -> list[str]:
-    """Return of each property that has no end of values what examines it."""
+    """Return of each property and test that has no end of values what examines it."""
+    found: list[tuple[str, Named]] = [
+        ("property", each) for each in suite.properties if each.cases is None
+    ]
+    found += [("test", each) for each in suite.drawn]
     return [
-        f"the property `{each.name}` draws from a range or cells: "
+        f"the {noun} `{each.name}` draws from a range or cells: "
         f"examine it with `qos fuzz {each.span.source.name}::{each.name}`"
-        for each in suite.properties
-        if each.cases is None
+        for noun, each in found
     ]
 
 
@@ -145,6 +152,7 @@ def _selected(suite: Suite, request: Request) -> Suite:
     matches = _case_filter(request.match)
     selections = [_Selection.of(path) for path in request.paths]
     named: list[tuple[Named, str]] = [(each, "") for each in suite.properties]
+    named += [(each, "") for each in suite.drawn]
     named += [(test, case.name) for test in suite.tests for case in test.cases]
     _verify(selections, named, suite.templates, "test, case or property")
 
@@ -156,13 +164,15 @@ def _selected(suite: Suite, request: Request) -> Suite:
         replace(test, cases=tuple(case for case in test.cases if is_selected(test, case.name)))
         for test in suite.tests
     )
-    properties = tuple(
-        each
-        for each in suite.properties
-        if not request.match and (not selections or any(s.selects(each) for s in selections))
-    )
+
+    def is_named(thing: Named) -> bool:
+        chosen = not selections or any(s.selects(thing) for s in selections)
+        return not request.match and chosen
+
+    properties = tuple(filter(is_named, suite.properties))
+    drawn = tuple(filter(is_named, suite.drawn))
     chosen = tuple(test for test in tests if test.cases)
-    return replace(suite, tests=chosen, properties=properties)
+    return replace(suite, tests=chosen, properties=properties, drawn=drawn)
 
 
 def selected(paths: tuple[str, ...], things: Sequence[_Chosen], what: str) -> list[_Chosen]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Callable
 from fractions import Fraction
 from functools import lru_cache
@@ -9,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from hypothesis import strategies as st
 
-from qospec.check.test.properties import label_of
+from qospec.check.test.properties import label_of, written_value
 from qospec.diagnostics import Diagnostic
 from qospec.fuzz.excerpt import Edit, excerpt, names_in
 from qospec.fuzz.numbers import numbers, simpler
@@ -42,18 +43,23 @@ LEAST_CELLS = (0, 3, 3, 10, 50)
 ChooseValue = Callable[["Drawn"], "DrawnValue"]
 
 
-class PropertyTarget:
-    """A property as `fuzz.target.Target`."""
+class ValuesTarget(ABC):
+    """What is examined by values of `forall`, as `fuzz.target.Target`."""
 
-    noun = "property"
+    noun = ""
     reachable = frozenset[str]()
 
-    def __init__(self, subject: Property, functions: Functions = FUNCTIONS) -> None:
-        """Take a property, and what carries out its functions."""
-        self.name = subject.name
-        self.span: Span = subject.span
-        self._subject = subject
-        self._functions = functions
+    def __init__(self, name: str, span: Span) -> None:
+        self.name = name
+        self.span = span
+
+    @abstractmethod
+    def judged(self, chosen: ChooseValue) -> tuple[str, list[Violation]]:
+        """Return the condition that values do not meet, or else what they break."""
+
+    @abstractmethod
+    def text(self, violation: Violation, drawn: Sequence[tuple[Drawn, DrawnValue]]) -> str:
+        """Return a file on which `qos run` fails, which draws nothing but has these values."""
 
     def run(self, draw: Draw) -> Outcome:
         """Draw values, and judge what is expected of them."""
@@ -64,21 +70,14 @@ class PropertyTarget:
             drawn.append((what, value))
             return value
 
-        refused, violations = self._judged(chosen)
-        if refused is not None:
-            return Outcome(refused=f"{refused.place}: where {refused.text}")
+        refused, violations = self.judged(chosen)
+        if refused:
+            return Outcome(refused=refused)
         return Outcome(
             tuple(violations),
-            lambda violation: self._text(violation, drawn),
+            lambda violation: self.text(violation, drawn),
             simplified=lambda violation: self._simplified(violation, drawn),
         )
-
-    def _judged(self, chosen: ChooseValue) -> tuple[Span | None, list[Violation]]:
-        """Return the condition that values do not meet, or else what they break."""
-        examined = self._subject.examine(chosen, self._functions)
-        if isinstance(examined, Diagnostic):
-            return None, [Violation(MISTAKE, examined.message, "mistake")]
-        return examined.refused, list(_violations(examined))
 
     def _simplified(
         self, violation: Violation, drawn: list[tuple[Drawn, DrawnValue]]
@@ -94,7 +93,7 @@ class PropertyTarget:
                     if found is not None:
                         violation, drawn, changed = found, tried, True
                         break
-        return violation, self._text(violation, drawn)
+        return violation, self.text(violation, drawn)
 
     def _still(
         self, violation: Violation, tried: Sequence[tuple[Drawn, DrawnValue]]
@@ -110,13 +109,38 @@ class PropertyTarget:
                 fits &= what.low <= value <= what.high
             return value
 
-        _, violations = self._judged(chosen)
+        _, violations = self.judged(chosen)
         same = (each for each in violations if each.statement == violation.statement)
         return next(same, None) if fits else None
 
-    def _text(self, violation: Violation, drawn: Sequence[tuple[Drawn, DrawnValue]]) -> str:
+
+def refusal(word: str, condition: Span) -> str:
+    """Return a condition that values do not meet, with its place."""
+    return f"{condition.place}: {word} {' '.join(condition.text.split())}"
+
+
+class PropertyTarget(ValuesTarget):
+    """A property."""
+
+    noun = "property"
+
+    def __init__(self, subject: Property, functions: Functions = FUNCTIONS) -> None:
+        """Take a property, and what carries out its functions."""
+        super().__init__(subject.name, subject.span)
+        self._subject = subject
+        self._functions = functions
+
+    def judged(self, chosen: ChooseValue) -> tuple[str, list[Violation]]:
+        """Return the condition that values do not meet, or else what they break."""
+        examined = self._subject.examine(chosen, self._functions)
+        if isinstance(examined, Diagnostic):
+            return "", [Violation(MISTAKE, examined.message, "mistake")]
+        refused = "" if examined.refused is None else refusal("where", examined.refused)
+        return refused, list(_violations(examined))
+
+    def text(self, violation: Violation, drawn: Sequence[tuple[Drawn, DrawnValue]]) -> str:
         """Return a property that draws nothing but these values."""
-        values = {what.name: _written(what, value) for what, value in drawn}
+        values = {what.name: written_value(what, value) for what, value in drawn}
 
         def edits(node: ast.Declaration) -> Iterator[Edit]:
             yield Edit(node.name.span, f"{node.name.text}_{violation.slug}")
@@ -268,18 +292,3 @@ def _simpler_times(times_ps: tuple[int, ...]) -> Iterator[tuple[int, ...]]:
         for each in simpler(gap, Fraction(0), LONGEST_GAP, PICOSECONDS):
             more_ps = int((each - gap) * PS_PER_S)
             yield (*times_ps[:place], *(later + more_ps for later in times_ps[place:]))
-
-
-# ---- how values are written
-
-
-def _written(what: Drawn, value: DrawnValue) -> str:
-    """Return a value as it is written in a list of one."""
-    if isinstance(value, tuple):
-        times = ", ".join(text_of(Fraction(each, PS_PER_S), TIME, exact=True) for each in value)
-        return f"cells(at = [{times}])"
-    if what.choices:
-        return what.choices[int(value)]
-    assert what.dimension is not None  # noqa: S101 -- of numbers
-    text = text_of(value, what.dimension, exact=True)
-    return f"{text} @{what.layer}" if what.layer else text

@@ -579,6 +579,25 @@ class Property:
     cases: tuple[Case, ...] | None = None
 
 
+class DrawnTestMaker(Protocol):
+    """Makes a test of values that it asks for."""
+
+    def __call__(self, name: str, draw: Draw, /) -> Test | Span | Diagnostic:
+        """Return the test of that name; the `where` that refuses the values; or the first mistake.
+
+        `draw` is called for each `forall`, in order.
+        """
+
+
+@dataclass(frozen=True)
+class DrawnTest:
+    """A test that must pass for all values that it draws: at least one `forall` has no list."""
+
+    name: str
+    span: Span = field(compare=False)
+    examine: DrawnTestMaker = field(compare=False, repr=False)
+
+
 @dataclass(frozen=True)
 class Reference:
     """Published numbers, as data: what a report prints of a `reference`."""
@@ -598,3 +617,4 @@ class Suite:
     sources: tuple[Source, ...]
     properties: tuple[Property, ...] = ()
     templates: tuple[Template, ...] = ()
+    drawn: tuple[DrawnTest, ...] = ()

@@ -41,7 +41,7 @@ HOMES: dict[type, tuple[str, str]] = {
     ast.Point: ("`point`", "a test"),
     ast.At: ("`at`", "a point, or a test with `run`"),
     ast.Machine: ("a machine", "a device"),
-    ast.ForAll: ("`forall`", "a property"),
+    ast.ForAll: ("`forall`", "a property or a test"),
     ast.State: ("`state`", "a machine"),
     ast.Transition: ("`on`", "a state of a machine"),
     ast.Bind: ("a binding", "a device, a topology or a record"),

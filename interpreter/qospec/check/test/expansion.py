@@ -3,19 +3,30 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from qospec.check.evaluate import context
-from qospec.check.evaluate.context import CheckError, error, too_deep
+from qospec.check.evaluate.context import CheckError, LimitReached, error, too_deep
 from qospec.check.evaluate.loops import written_values
 from qospec.check.evaluate.values import List, Poison, Text
 from qospec.check.test import applicability, tautologies
-from qospec.check.test.parts import CaseScope, is_template, parts_of, sweeps_of
+from qospec.check.test.parts import (
+    CaseScope,
+    is_continuous,
+    is_template,
+    parts_of,
+    sweeps_of,
+    with_statements,
+)
+from qospec.check.test.properties import PoisonError, to_draw, written_value
 from qospec.check.test.sweeps import case_name, combinations
 from qospec.check.test.trials import CaseMaker
 from qospec.model.expression import is_constant
-from qospec.model.suite import Case, Search, Test, only_reports
+from qospec.model.suite import Case, DrawnTest, Search, Test, only_reports
+from qospec.source import Source
 from qospec.syntax import ast
+from qospec.syntax.parser import parse
 from qospec.units import text_of
 
 if TYPE_CHECKING:
@@ -28,6 +39,8 @@ if TYPE_CHECKING:
     from qospec.check.test.parts import Parts
     from qospec.check.test.sweeps import Combination
     from qospec.check.topology.flatten import Networks
+    from qospec.diagnostics import Diagnostic
+    from qospec.model.suite import Draw, Drawn, DrawnValue
     from qospec.source import Span
 
     Texts = tuple[str, ...]
@@ -40,6 +53,8 @@ def expanded(unit: Unit, home: Scope, networks: Networks, evaluator: Evaluator) 
     room = evaluator.context.limits.cases
     for node in unit.tree.declarations if unit.tree else ():
         parts = runnable(node, home, evaluator) if isinstance(node, ast.Test) else None
+        if isinstance(node, ast.Test) and draws(node):
+            continue
         if isinstance(node, ast.Test) and parts is not None:
             expansion = _Expansion(parts, networks, evaluator)
             cases = expansion.cases(room)
@@ -58,6 +73,124 @@ def runnable(node: ast.Test, home: Scope, evaluator: Evaluator) -> Parts | None:
     """Return the parts of a test; None for a template, and after a mistake."""
     parts = None if node.parameters else parts_of(node, home, evaluator)
     return None if parts is None or is_template(parts) else parts
+
+
+def draws(node: ast.Test) -> bool:
+    """Return whether a test draws from a range, so that there is no end to its cases."""
+    return any(
+        isinstance(each, ast.ForAll) and is_continuous(each.values) for each in node.statements
+    )
+
+
+def drawn(unit: Unit, home: Scope, networks: Networks, evaluator: Evaluator) -> list[DrawnTest]:
+    """Return the tests of a file that draw from ranges, each checked at both ends of all ranges."""
+    found: list[DrawnTest] = []
+    for node in unit.tree.declarations if unit.tree else ():
+        if not isinstance(node, ast.Test) or not draws(node):
+            continue
+        before = evaluator.context.mistakes
+        for end in ("first", "last"):
+            at_end = with_statements(node, [_at_end(each, end) for each in node.statements])
+            parts = runnable(at_end, home, evaluator)
+            if parts is None and evaluator.context.mistakes == before:
+                evaluator.context.report(_drawn_template(node))
+            if parts is None or evaluator.context.mistakes > before:
+                break
+            _Expansion(parts, networks, evaluator).cases(evaluator.context.limits.cases)
+        else:
+            examiner = _DrawnTestMaker(node, home, networks, evaluator)
+            found.append(DrawnTest(node.name.text, node.span, examiner))
+    return found
+
+
+def _drawn_template(node: ast.Test) -> CheckError:
+    return error(
+        "E0516",
+        f"`{node.name.text}` draws from a range, but is a template",
+        next(each.span for each in node.statements if isinstance(each, ast.ForAll)),
+        note="a test with parameters or without a topology is run by tests that are built on it",
+        help="draw in those tests, and give the value as an argument",
+    )
+
+
+def _drawn_later(node: ast.Test) -> CheckError:
+    message = f"`{node.name.text}` draws from a range whose ends are not known yet"
+    help_text = "draw first what it depends on"
+    return error("E0516", message, node.name.span, help=help_text)
+
+
+def _at_end(node: ast.Statement, end: str) -> ast.Statement:
+    if not isinstance(node, ast.ForAll) or not is_continuous(node.values):
+        return node
+    return _let(node, getattr(node.values, end))
+
+
+def _let(node: ast.ForAll, value: ast.Expression) -> ast.Let:
+    return ast.Let(name=node.name, annotation=node.annotation, value=value, doc="", span=node.span)
+
+
+class _DrawnTestMaker:
+    """Makes tests of values: the `model.suite.DrawnTestMaker` of a test."""
+
+    def __init__(
+        self, node: ast.Test, home: Scope, networks: Networks, evaluator: Evaluator
+    ) -> None:
+        self._node = node
+        self._home = home
+        self._networks = networks
+        self._evaluator = evaluator
+        self._context = evaluator.context
+
+    def __call__(self, name: str, draw: Draw, /) -> Test | Span | Diagnostic:
+        """Return the test, the `where` that refuses the values, or the first mistake."""
+        with self._context.apart() as problems:
+            try:
+                made = self._examined(name, draw)
+                if made is not None and not problems.errors:
+                    return made
+            except CheckError as mistake:
+                self._context.report(mistake)
+            except PoisonError:
+                self._context.report(_drawn_later(self._node))
+            except LimitReached:
+                pass
+        return problems.errors[0]
+
+    def _examined(self, name: str, draw: Draw) -> Test | Span | None:
+        node = replace(self._node, name=replace(self._node.name, text=name))
+        for place, each in enumerate(self._node.statements):
+            if not isinstance(each, ast.ForAll):
+                continue
+            scope = self._scope(node)
+            what, _ = to_draw(each, scope, self._evaluator)
+            statements = list(node.statements)
+            statements[place] = _let(each, self._value(what, each, draw(what)))
+            node = with_statements(node, statements)
+            where = each.where
+            if where is not None and self._evaluator.truth(where, self._scope(node)) is False:
+                return where.span
+        parts = runnable(node, self._home, self._evaluator)
+        if parts is None:
+            return None
+        cases = _Expansion(parts, self._networks, self._evaluator).cases(self._context.limits.cases)
+        return Test(name, node.doc, cases, node.span)
+
+    def _scope(self, node: ast.Test) -> Scope:
+        """Return the names of a test; raises PoisonError."""
+        parts = parts_of(node, self._home, self._evaluator)
+        if parts is None:
+            raise PoisonError
+        return CaseScope(parts, (), self._evaluator).scope
+
+    def _value(self, what: Drawn, node: ast.ForAll, value: DrawnValue) -> ast.Expression:
+        """Return a value as an author would write it, parsed."""
+        if what.choices and isinstance(node.values, ast.ListLiteral):
+            return node.values.items[int(value)]  # type: ignore[arg-type]
+        text = f"qos 1\nlet {what.name} = {written_value(what, value)}\n"
+        tree = parse(Source(node.span.source.name, text), self._context.problems)
+        declared = tree.declarations[0] if tree is not None else None
+        assert isinstance(declared, ast.Let)  # noqa: S101 -- it was written so
+        return declared.value
 
 
 def check_template(value: TestValue, networks: Networks, evaluator: Evaluator) -> None:

@@ -6,12 +6,13 @@ on it; it does not know theirs.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple, TypeVar
+from dataclasses import replace
+from typing import TYPE_CHECKING, NamedTuple, TypeGuard, TypeVar
 
 from qospec.check.declarations import TestValue
 from qospec.check.evaluate.context import CheckError, error
-from qospec.check.evaluate.scope import Binding, Scope, clash
-from qospec.check.evaluate.values import Poison
+from qospec.check.evaluate.scope import Binding, Scope, clash, known_binding
+from qospec.check.evaluate.values import POISON, Poison
 from qospec.check.records.parameters import let_value
 from qospec.syntax import ast
 
@@ -38,7 +39,7 @@ Parts = tuple[Part, ...]
 
 def parts_of(node: ast.Test, inside: Scope, evaluator: Evaluator) -> Parts | None:
     """Return the parts of a test with the parameters of `inside`; None after a mistake."""
-    parts = [Part(node, inside)]
+    parts = [Part(_with_sweeps(node), inside)]
     while (written := parts[0].node.base) is not None:
         try:
             base = _base(written, parts, evaluator)
@@ -53,6 +54,32 @@ def parts_of(node: ast.Test, inside: Scope, evaluator: Evaluator) -> Parts | Non
         evaluator.context.report(_second_topology(on[0], on[1]))
         return None
     return tuple(parts)
+
+
+def _with_sweeps(node: ast.Test) -> ast.Test:
+    """Return a test in which each `forall` of a list is a sweep: in a test they are the same."""
+    if not any(isinstance(each, ast.ForAll) for each in node.statements):
+        return node
+    return with_statements(node, [_as_sweep(each) for each in node.statements])
+
+
+def _as_sweep(node: ast.Statement) -> ast.Statement:
+    if not isinstance(node, ast.ForAll) or is_continuous(node.values):
+        return node
+    return ast.Sweep(
+        names=(node.name,), values=node.values, where=node.where, doc="", span=node.span
+    )
+
+
+def with_statements(node: ast.Test, statements: Sequence[ast.Statement]) -> ast.Test:
+    """Return a test with other statements."""
+    assert node.body is not None  # noqa: S101 -- it has statements
+    return replace(node, body=replace(node.body, statements=tuple(statements)))
+
+
+def is_continuous(values: ast.Expression) -> TypeGuard[ast.Range]:
+    """Return whether any number between two may be drawn; with a step it is a list."""
+    return isinstance(values, ast.Range) and values.step is None
 
 
 def is_template(parts: Sequence[Part]) -> bool:
@@ -88,7 +115,7 @@ def _base(written: ast.Path | ast.Call, parts: Sequence[Part], of: Evaluator) ->
         )
     arguments = written.arguments if isinstance(written, ast.Call) else ()
     bound = value.signature.bind(arguments, parts[0].home, written)
-    return None if bound is None else Part(value.node, bound[0])
+    return None if bound is None else Part(_with_sweeps(value.node), bound[0])
 
 
 def _second_topology(base: ast.Test, test: ast.Test) -> CheckError:
@@ -139,6 +166,9 @@ class CaseScope:
             self.scopes[point.part].declare(point.binding, self._context)
         for node, scope in self.of(ast.Let):
             self._let(node, scope)
+        for drawn, scope in self.of(ast.ForAll):  # not here: see `expansion.drawn`
+            made = known_binding(drawn.name, "a drawn value", POISON)
+            scope.declare(made, self._context)
 
     def template_of(self, scope: Scope) -> ast.Test | None:
         """Return the template whose names these are; None for those of a test with a topology."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import replace
 from fractions import Fraction
-from typing import TYPE_CHECKING, Any, TypeGuard
+from typing import TYPE_CHECKING, Any
 
 from qospec.check.evaluate import literals
 from qospec.check.evaluate.clauses import refuse_clauses
@@ -18,6 +18,7 @@ from qospec.check.evaluate.streams import FUNCTIONS, Arrivals, Function
 from qospec.check.evaluate.values import POISON, Amount, Boolean, List, Poison, Value
 from qospec.check.records.parameters import let_value
 from qospec.check.test import tautologies
+from qospec.check.test.parts import is_continuous
 from qospec.check.test.sweeps import shell_safe, text_of_value
 from qospec.diagnostics import Diagnostic, did_you_mean
 from qospec.model.expression import Constant, Counted, Evaluated, Found, Operation
@@ -32,7 +33,8 @@ from qospec.model.suite import (
     Statement,
 )
 from qospec.syntax import ast
-from qospec.units import WHOLE
+from qospec.units import PS_PER_S, TIME, WHOLE
+from qospec.units import text_of as amount_text
 
 if TYPE_CHECKING:
     from qospec.check.evaluate.context import Context
@@ -192,7 +194,7 @@ class _Examiner:
                     return made
             except CheckError as mistake:
                 self._context.report(mistake)
-            except (LimitReached, _PoisonError):
+            except (LimitReached, PoisonError):
                 pass
         return problems.errors[0]
 
@@ -205,7 +207,7 @@ class _Examiner:
                 scope.declare(_let(statement, scope, evaluator), self._context)
             if not isinstance(statement, ast.ForAll):
                 continue
-            what, value_of = _to_draw(statement, scope, evaluator)
+            what, value_of = to_draw(statement, scope, evaluator)
             chosen = draw(what)
             drawn.append((what, chosen))
             made = known_binding(statement.name, "a drawn value", value_of(chosen, functions))
@@ -243,10 +245,10 @@ ValueOf = Callable[[Any, "Functions"], Value]
 """Returns a drawn value as one of the language, given what carries out functions."""
 
 
-def _to_draw(node: ast.ForAll, scope: Scope, evaluator: Evaluator) -> tuple[Drawn, ValueOf]:
+def to_draw(node: ast.ForAll, scope: Scope, evaluator: Evaluator) -> tuple[Drawn, ValueOf]:
     """Return what a `forall` draws, and what makes a value of it; raises CheckError."""
     name, span = node.name.text, node.values.span
-    if _is_continuous(node.values):
+    if is_continuous(node.values):
         low, high, whole = _ends(node, node.values, scope, evaluator)
         assert low.value is not None and high.value is not None  # noqa: PT018, S101 -- drawn before
         counts = node.annotation is not None and TYPES[node.annotation.text] in WHOLE
@@ -263,7 +265,7 @@ def _to_draw(node: ast.ForAll, scope: Scope, evaluator: Evaluator) -> tuple[Draw
         return between, lambda value, _: Amount(Fraction(value), whole.dimension, whole.layer)
     values = evaluator.plain(node.values, scope)
     if isinstance(values, Poison):
-        raise _PoisonError
+        raise PoisonError
     if isinstance(values, Arrivals):
         cells = Drawn(name, span, most_cells=values.most)
         return cells, lambda value, functions: Arrivals(functions["cells"](value))
@@ -298,28 +300,23 @@ def _let(node: ast.Let, scope: Scope, evaluator: Evaluator) -> Binding:
     )
 
 
-def _is_continuous(values: ast.Expression) -> TypeGuard[ast.Range]:
-    """Return whether any number between two may be drawn; with a step it is a list."""
-    return isinstance(values, ast.Range) and values.step is None
-
-
 def _guarded(node: ast.ForAll, scope: Scope, evaluator: Evaluator) -> Value:
     try:
         return _drawn(node, scope, evaluator)
-    except _PoisonError:
+    except PoisonError:
         pass
     except CheckError as mistake:
         evaluator.context.report(mistake)
     return POISON
 
 
-class _PoisonError(Exception):
+class PoisonError(Exception):
     """A part of a value is unknown, after a mistake that was reported."""
 
 
 def _drawn(node: ast.ForAll, scope: Scope, evaluator: Evaluator) -> Value:
     """Return the placeholder for all values that may be drawn; raises CheckError."""
-    if _is_continuous(node.values):
+    if is_continuous(node.values):
         return _between(node, node.values, scope, evaluator)
     values = evaluator.plain(node.values, scope)
     if isinstance(values, Arrivals | Poison):
@@ -366,7 +363,7 @@ def _ends(
     for place in (values.first, values.last):
         end = evaluator.plain(place, scope)
         if isinstance(end, Poison):
-            raise _PoisonError
+            raise PoisonError
         if not isinstance(end, Amount):
             raise error("E0204", f"expected a number, found {end.what}", place.span)
         _typed(node, end)
@@ -455,3 +452,15 @@ def _depends_on_draws(node: ast.Expression, scope: Scope, evaluator: Evaluator) 
     help_text = "expect something of a value that `forall` draws"
     evaluator.context.report(error("E0516", message, node.span, help=help_text))
     return False
+
+
+def written_value(what: Drawn, value: DrawnValue) -> str:
+    """Return a value as an author would write it."""
+    if isinstance(value, tuple):
+        times = ", ".join(amount_text(Fraction(each, PS_PER_S), TIME, exact=True) for each in value)
+        return f"cells(at = [{times}])"
+    if what.choices:
+        return what.choices[int(value)]
+    assert what.dimension is not None  # noqa: S101 -- of numbers
+    text = amount_text(value, what.dimension, exact=True)
+    return f"{text} @{what.layer}" if what.layer else text

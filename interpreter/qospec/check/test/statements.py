@@ -31,7 +31,7 @@ KINDS = (*JUDGED, "report")
 FIELDS = ("covers", "not_reproduced", "follows", "deviations")
 """Fields that a test can bind."""
 ELSEWHERE = (
-    *(ast.Flow, ast.Control, ast.Run, ast.Sweep, ast.Let, ast.Skip),
+    *(ast.Flow, ast.Control, ast.Run, ast.Sweep, ast.ForAll, ast.Let, ast.Skip),
     *(ast.Search, ast.Point, ast.At),
 )
 """Statements of a test that are evaluated elsewhere."""

@@ -1,0 +1,111 @@
+"""Tests with `forall`: their values drawn, their cases planned, run and judged as by `qos run`."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from qospec.catalogue.kinds import discover
+from qospec.check.test.properties import written_value
+from qospec.diagnostics import Diagnostic, Problems
+from qospec.fuzz.excerpt import Edit, excerpt
+from qospec.fuzz.properties import MISTAKE, ValuesTarget, refusal
+from qospec.fuzz.target import Violation
+from qospec.model.suite import Suite
+from qospec.plan.plan import Bounds, plan
+from qospec.record import outcome
+from qospec.run import trial
+from qospec.run.phase import Setting
+from qospec.run.phased import PhasedRun
+from qospec.run.schedule import Schedule, run_here
+from qospec.source import Span
+from qospec.syntax import ast
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from qospec.fuzz.properties import ChooseValue
+    from qospec.model.suite import Drawn, DrawnTest, DrawnValue, Test
+    from qospec.plan.plan import CasePlan
+
+SEED = "0"
+"""Of the trials: that of `qos run` unless another is asked for."""
+FAILED = ("fail", "error")
+
+
+class TestTarget(ValuesTarget):
+    """A test as `fuzz.target.Target`."""
+
+    __test__ = False  # not one of pytest's
+    noun = "test"
+
+    def __init__(self, subject: DrawnTest) -> None:
+        """Take a test that draws."""
+        super().__init__(subject.name, subject.span)
+        self._subject = subject
+
+    @property
+    def _example(self) -> str:
+        """Return the name of an example: its random draws depend on it."""
+        return f"{self.name}_found"
+
+    def judged(self, chosen: ChooseValue) -> tuple[str, list[Violation]]:
+        """Return the condition that values do not meet, or else what they break."""
+        test = self._subject.examine(self._example, chosen)
+        if isinstance(test, Span):
+            return refusal("where", test), []
+        if isinstance(test, Diagnostic):
+            return "", [Violation(MISTAKE, test.message, "mistake")]
+        problems = Problems()
+        plans = plan(Suite((test,), (), ()), SEED, Bounds(), problems)
+        if problems.errors:
+            return "", [Violation(MISTAKE, problems.errors[0].message, "mistake")]
+        return _unmet(test, [_document(each) for each in plans])
+
+    def text(self, violation: Violation, drawn: Sequence[tuple[Drawn, DrawnValue]]) -> str:
+        """Return a test that draws nothing but has these values."""
+        values = {what.name: written_value(what, value) for what, value in drawn}
+
+        def edits(node: ast.Declaration) -> Iterator[Edit]:
+            yield Edit(node.name.span, self._example)
+            assert isinstance(node, ast.Test)  # noqa: S101 -- it has the test's name
+            for each in node.statements:
+                if isinstance(each, ast.ForAll):
+                    kind = f": {each.annotation.text}" if each.annotation else ""
+                    value = values[each.name.text]
+                    yield Edit(each.span, f"let {each.name.text}{kind} = {value}")
+
+        comment = f"`{violation.statement}` does not hold: {violation.reason}"
+        return excerpt(self.span.source, self.name, comment, edits)
+
+
+def _document(case: CasePlan) -> dict[str, Any]:
+    """Run a case, and return its part of the outcome."""
+    if case.case.phases and not case.case.skip:
+        run = PhasedRun(Setting(case, Bounds()), "")
+        (ended,) = run_here(Schedule([run]), lambda: None)
+        return ended.result.document
+    return outcome.case_document(case, trial.run(case, discover(), lambda _: None), "")
+
+
+def _unmet(test: Test, documents: Sequence[dict[str, Any]]) -> tuple[str, list[Violation]]:
+    """Return the `require` by which a case is not valid, or else what cases break."""
+    found: dict[str, Violation] = {}
+    for case, document in zip(test.cases, documents, strict=True):
+        for error in document["errors"]:
+            found.setdefault("error", Violation("runs without an error", error, "error"))
+        judged = zip(case.statements, document["statements"], strict=False)
+        for number, (statement, each) in enumerate(judged, 1):
+            if statement.kind == "require" and each["verdict"] != "pass":
+                return refusal("require", statement.span), []
+            if each["verdict"] in FAILED:
+                label = each["label"]
+                slug = label if label.isidentifier() else f"statement_{number}"
+                found.setdefault(label, Violation(label, _reason(each), slug))
+    return "", list(found.values())
+
+
+def _reason(statement: dict[str, Any]) -> str:
+    measured, bound = statement["measured"], statement["bound"]
+    if measured is None or bound is None:
+        return f"`{statement['text']}` does not hold"
+    return f"{measured['text']}, needed {statement['comparison']} {bound['text']}"
