@@ -10,12 +10,14 @@ from qospec.engine.kernel import kernel
 from qospec.engine.scheduler import round_robin
 from qospec.engine.scheduler.policy import Policy
 from qospec.engine.scheduler.round_robin import LEFT, TURN
-from qospec.engine.scheduler.scheduler import Scheduler, check_numbers
+from qospec.engine.scheduler.scheduler import Scheduler, Share, beside, check_numbers
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
+    from fractions import Fraction
 
     from qospec.engine.line.clock import Clock
+    from qospec.engine.scheduler.scheduler import Competitor
     from qospec.engine.scheduler.tree import Tree
 
 
@@ -48,6 +50,16 @@ class Custom(Scheduler):
     @property
     def inputs(self) -> tuple[str, ...]:
         return tuple(name for name, _ in self.byte_counts)
+
+    def share(self, number: int, inputs: Sequence[Competitor | None]) -> Share:
+        """Return its byte count in a turn beside those of others, each exceeded by a packet."""
+        counts = [count for _, count in self.byte_counts]
+
+        def taken(mine: Competitor, other: Competitor, place: int) -> tuple[Fraction, Fraction]:
+            turn_ps = (counts[place] + other.largest_bytes) * other.dearest_ps
+            return turn_ps, turn_ps / (counts[number] * mine.cheapest_ps)
+
+        return beside(number, inputs, taken)
 
     def fields(self, clock: Clock) -> Mapping[int, int | tuple[int, ...]]:
         return {TURN: tuple(count for _, count in self.byte_counts)}

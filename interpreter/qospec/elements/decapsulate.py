@@ -38,6 +38,8 @@ class Decapsulate(Element):
     header: Header
     """Bytes that each packet loses: the outer IP header and what follows it."""
 
+    keeps_spacing = True
+
     def form_after(self, form: Form) -> Form:
         if form.sizes and form.smallest_bytes - self.header < IPV4_HEADER_BYTES:
             raise ValueError(

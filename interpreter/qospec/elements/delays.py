@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Annotated
 
+from qospec.calculus.guarantee import Guarantee, Guarantees
 from qospec.catalogue.kinds import LONGEST_PS, Domain, element
 from qospec.dataclass import dataclass
 from qospec.engine.arrays import np
@@ -13,6 +14,8 @@ from qospec.engine.items.batch import FOREVER_PS, Batch, empty, joined
 from qospec.engine.kernel import kernel, rows
 
 if TYPE_CHECKING:
+    from qospec.calculus.guarantee import Arrival
+    from qospec.catalogue.kinds import Buffer
     from qospec.engine.arrays import Times, Whole
     from qospec.engine.element import Setting
     from qospec.engine.line.clock import Clock
@@ -54,6 +57,11 @@ class Delays(Element):
 
     def lookahead_ps(self, clock: Clock | None) -> int:
         return min(self.each)
+
+    def guarantees(
+        self, arriving: tuple[Arrival, ...], clock: Clock | None, limits: tuple[Buffer | None, ...]
+    ) -> Guarantees:
+        return Guarantees((Guarantee(min(self.each), max(self.each)),))
 
     def start(self, setting: Setting) -> State:
         return State(np.array(self.each, np.int64), 0, empty())

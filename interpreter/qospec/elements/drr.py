@@ -2,19 +2,21 @@
 
 from __future__ import annotations
 
+from fractions import Fraction
 from typing import TYPE_CHECKING
 
 from qospec.catalogue.kinds import Data, Weights, element
 from qospec.dataclass import dataclass
 from qospec.engine.kernel import kernel
 from qospec.engine.scheduler.policy import Policy
-from qospec.engine.scheduler.scheduler import Quanta, Weighted
+from qospec.engine.scheduler.scheduler import Quanta, Share, Weighted, beside
 from qospec.engine.scheduler.tree import FIRST, LAST, SIZE, WAITS, input_fields, own_fields
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
 
     from qospec.engine.line.clock import Clock
+    from qospec.engine.scheduler.scheduler import Competitor
     from qospec.engine.scheduler.tree import Tree
 
 LARGEST_QUANTUM = 2**40
@@ -112,6 +114,23 @@ class Drr(Weighted):
     @property
     def quanta(self) -> Quanta:
         return Quanta(self.quantum, tuple(int(weight * self.quantum) for _, weight in self.weights))
+
+    def share(self, number: int, inputs: Sequence[Competitor | None]) -> Share:
+        """Return its quanta beside those of others, whose turns may all come first.
+
+        Boyer, Stea and Sofack 2012, Deficit Round Robin with network calculus: while this input is
+        served x bytes it has at most (x + l) / Q full turns, and others one turn more, in which
+        each sends a quantum and, over all of them, at most a packet that it had saved up.
+        """
+        quanta = self.quanta.each
+
+        def taken(mine: Competitor, other: Competitor, place: int) -> tuple[Fraction, Fraction]:
+            turns = 1 + Fraction(mine.largest_bytes, quanta[number])
+            first_bytes = turns * quanta[place] + other.largest_bytes
+            more_ps = quanta[place] * other.dearest_ps
+            return first_bytes * other.dearest_ps, more_ps / (quanta[number] * mine.cheapest_ps)
+
+        return beside(number, inputs, taken)
 
     def fields(self, clock: Clock) -> Mapping[int, int | tuple[int, ...]]:
         return {QUANTUM: self.quanta.each}

@@ -40,6 +40,8 @@ class Encapsulate(Element):
     header: Header
     """Bytes that each packet gains: the outer IP header and what follows it."""
 
+    keeps_spacing = True
+
     def form_after(self, form: Form) -> Form:
         if form.largest_bytes + self.header > LARGEST_PACKET_BYTES:
             raise ValueError(

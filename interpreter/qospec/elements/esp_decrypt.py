@@ -70,6 +70,7 @@ class EspDecrypt(Association):
     """For how long packets of an association are decrypted once one of its successor has arrived;
     without it, there is no successor."""
 
+    keeps_spacing = True
     causes = CAUSES
 
     @property

@@ -75,6 +75,7 @@ class EspEncrypt(Association):
     """For how many packets, bytes, or how long an association may be used at most; without it, for
     all sequence numbers that there are."""
 
+    keeps_spacing = True
     causes = ("expired",)
     encrypts = True
 

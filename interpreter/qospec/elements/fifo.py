@@ -22,6 +22,7 @@ from qospec.engine.event.transition import (
 from qospec.engine.items.ring import doubled
 from qospec.engine.kernel import kernel, linked, rows
 from qospec.engine.line import tail_drop, transmission
+from qospec.engine.line.guarantee import guaranteed
 from qospec.engine.line.transmission import FREE, LEAD, STAMPS, start_of, transmit
 from qospec.engine.queue import admission, drop_policy
 from qospec.engine.queue.admission import (
@@ -35,6 +36,7 @@ from qospec.engine.queue.drop_policy import DropPolicy, Waiting
 from qospec.engine.queue.losses import losses_of
 
 if TYPE_CHECKING:
+    from qospec.calculus.guarantee import Arrival, Guarantees
     from qospec.catalogue.kinds import Buffer, Carried
     from qospec.engine.arrays import Whole
     from qospec.engine.element import Loss, Setting
@@ -128,6 +130,11 @@ class Fifo(Element):
 
     def lookahead_ps(self, clock: Clock | None) -> int:
         return transmission.lookahead_ps(clock)
+
+    def guarantees(
+        self, arriving: tuple[Arrival, ...], clock: Clock | None, limits: tuple[Buffer | None, ...]
+    ) -> Guarantees:
+        return guaranteed(clock, arriving[0], self.limit)
 
     def start(self, setting: Setting) -> State:
         line, queue = transmission.line_of(setting.clock), Waiting("", self.limit, self.drop)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Annotated, Literal
 
+from qospec.calculus.curve import bursts
 from qospec.catalogue.kinds import Domain, Names, element
 from qospec.dataclass import dataclass
 from qospec.engine.arrays import np
@@ -18,10 +19,12 @@ from qospec.protocol.marks import CLP
 if TYPE_CHECKING:
     from fractions import Fraction
 
+    from qospec.calculus.curve import Curve
     from qospec.engine.arrays import Marks, Whole
     from qospec.engine.element import Setting
     from qospec.engine.items.batch import Batch
     from qospec.engine.items.connections import Contract
+    from qospec.protocol.atm import Plane
 
     Test = tuple[int, ...]
     """The fields of a test."""
@@ -89,6 +92,17 @@ class Gcra(Element):
     def concerns(self, contract: Contract) -> bool:
         return self.polices(contract)
 
+    def admits(self, contract: Contract, plane: Plane) -> Curve | None:
+        exempt = plane != "user" and self.oam == "exempt"
+        if exempt or self.violate == "tag" or not self.polices(contract):
+            return None
+        tolerance_ps = contract.cell_delay_variation_tolerance_ps
+        passing = _passing(contract.peak_interval_ps, tolerance_ps)
+        if contract.sustainable_cell_rate is None or contract.sustainable_applies_to == "0":
+            return passing
+        tolerance_ps += contract.burst_tolerance_ps
+        return passing.least(_passing(contract.sustained_interval_ps, tolerance_ps))
+
     @property
     def marks_written(self) -> tuple[str, ...]:
         return ("clp",)
@@ -135,6 +149,15 @@ class Gcra(Element):
         kept, lost = split(batch, outcome, discarded)
         losses = (Loss("policed", lost),) if discarded else ()
         return Step((kept,), (until_ps,), losses)
+
+
+def _passing(interval_ps: Fraction, tolerance_ps: int) -> Curve:
+    """Return the curve of what conforms, with times compared in whole ps.
+
+    Le Boudec and Thiran, Proposition 1.2.3.
+    """
+    rounding_ps = int(interval_ps.denominator > 1)
+    return bursts(interval_ps).widened(tolerance_ps + rounding_ps)
 
 
 _EVERYTHING_CONFORMS = (0, 0, 0, 0, 1, NO_TOLERANCE_ENDS_PS, 0, 0)

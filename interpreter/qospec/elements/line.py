@@ -13,6 +13,7 @@ from qospec.engine.event.transition import DONE, SENT, SIZE, Transition, send
 from qospec.engine.kernel import kernel
 from qospec.engine.line import tail_drop, transmission
 from qospec.engine.line.clock import Clock
+from qospec.engine.line.guarantee import guaranteed
 from qospec.engine.line.transmission import (
     BYTE_PART,
     DENOMINATOR,
@@ -36,7 +37,8 @@ from qospec.protocol.encapsulation import LABEL_BYTES, TAG_BYTES, Encapsulation
 from qospec.protocol.ip import IPV4_HEADER_BYTES, LARGEST_PACKET_BYTES
 
 if TYPE_CHECKING:
-    from qospec.catalogue.kinds import Carried
+    from qospec.calculus.guarantee import Arrival, Guarantees
+    from qospec.catalogue.kinds import Buffer, Carried
     from qospec.engine.arrays import Sizes, Times, Whole
     from qospec.engine.element import Setting
     from qospec.engine.items.batch import Batch
@@ -154,6 +156,11 @@ class Line(Element):
 
     def lookahead_ps(self, clock: Clock | None) -> int:
         return transmission.lookahead_ps(clock)
+
+    def guarantees(
+        self, arriving: tuple[Arrival, ...], clock: Clock | None, limits: tuple[Buffer | None, ...]
+    ) -> Guarantees:
+        return guaranteed(clock, arriving[0])
 
     def start(self, setting: Setting) -> State:
         line = transmission.line_of(setting.clock)

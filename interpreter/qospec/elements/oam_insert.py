@@ -6,6 +6,7 @@ from fractions import Fraction
 from math import ceil, floor
 from typing import TYPE_CHECKING, Annotated, Literal
 
+from qospec.calculus.guarantee import Guarantee, Guarantees, of_items
 from qospec.catalogue.kinds import CellRate, Domain, element
 from qospec.dataclass import dataclass
 from qospec.engine.arrays import np
@@ -17,9 +18,12 @@ from qospec.protocol.atm import CELL_BYTES
 from qospec.units import PS_PER_S
 
 if TYPE_CHECKING:
+    from qospec.calculus.guarantee import Arrival
+    from qospec.catalogue.kinds import Buffer
     from qospec.engine.arrays import Indices, Times, Whole
     from qospec.engine.element import Setting
     from qospec.engine.items.batch import Batch
+    from qospec.engine.line.clock import Clock
 
 LARGEST_DENOMINATOR = 2**62
 
@@ -61,6 +65,15 @@ class OamInsert(Element):
             raise ValueError(
                 "rate: this fraction is too fine to be kept exactly; give fewer digits"
             )
+
+    def guarantees(
+        self, arriving: tuple[Arrival, ...], clock: Clock | None, limits: tuple[Buffer | None, ...]
+    ) -> Guarantees:
+        return Guarantees((Guarantee(0, 0),))
+
+    def inserted(self, passing: Arrival) -> Arrival:
+        """Return as much as passes: at most one goes before each user cell."""
+        return of_items(passing.items, (CELL_BYTES,))
 
     def start(self, setting: Setting) -> Whole:
         count = setting.connections.count

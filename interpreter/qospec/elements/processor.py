@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+import functools
 from fractions import Fraction
+from math import floor
 from typing import TYPE_CHECKING, Annotated, Literal
 
+from qospec.calculus.guarantee import Arrival, Guarantee, Guarantees
+from qospec.calculus.service import RateLatency, backlog, delay_ps
 from qospec.catalogue.kinds import Boolean, Domain, Limit, Time, TimeBySize, element
 from qospec.dataclass import dataclass
 from qospec.engine.arrays import np
-from qospec.engine.curve import curve_of
+from qospec.engine.curve import curve_of, time_of
 from qospec.engine.element import Element, Loss, Step
 from qospec.engine.event.transition import (
     DONE,
@@ -20,7 +24,7 @@ from qospec.engine.event.transition import (
     waited,
 )
 from qospec.engine.items.batch import FOREVER_PS, joined
-from qospec.engine.kernel import kernel
+from qospec.engine.kernel import kernel, uncompiled
 from qospec.engine.processor.interruptions import Interruptions, Periodic, RandomInterruptions
 from qospec.engine.processor.service import (
     FREE,
@@ -181,6 +185,40 @@ class Processor(Element):
 
     def lookahead_ps(self, clock: Clock | None) -> int:
         return self._curve.least_ps
+
+    def guarantees(
+        self, arriving: tuple[Arrival, ...], clock: Clock | None, limits: tuple[Buffer | None, ...]
+    ) -> Guarantees:
+        """Return what a server guarantees that loses a share of its time, a period at once.
+
+        A restart loses what waits and what arrives, and so delays nothing.
+        """
+        offered = functools.reduce(Arrival.plus, arriving)
+        if not offered.sizes:
+            return Guarantees((Guarantee(0, 0),) * self.ports)
+        if self.random_interruption:
+            none = Guarantee(self._curve.least_ps, None, why="its interruptions are random")
+            return Guarantees((none,) * self.ports)
+        share = 1 - Fraction(self.housekeeping, self.housekeeping_every)
+        service = (RateLatency(share, Fraction(self.housekeeping)),)
+        times = [self._longest_ps(size) for size in offered.sizes]
+        longest_ps = max(times)
+        most = delay_ps(offered.work(self._longest_ps), service)
+        queues_there = 1 if self.shared else self.ports
+        fitting = self.limit.amount // (offered.sizes[0] if self.limit.unit == "byte" else 1)
+        full_ps = (fitting * queues_there + 1) * longest_ps / share + self.housekeeping
+        most_ps = floor(full_ps if most is None else min(most, full_ps))
+        behind = backlog(offered.items, (RateLatency(share / longest_ps, service[0].latency_ps),))
+        waiting = fitting * queues_there
+        waiting = waiting if behind is None else min(waiting, floor(behind))
+        return Guarantees((Guarantee(int(self._curve.least_ps), most_ps, waiting),) * self.ports)
+
+    def _longest_ps(self, size_bytes: int) -> Fraction:
+        """Return the longest time for a packet of a size, behind one of another size."""
+        segments = (size_bytes + self.headroom - 1) // self.segment
+        points = np.array(self._curve.points)
+        time_ps = int(uncompiled(time_of)(points, size_bytes)) + size_bytes * self.per_byte
+        return Fraction(time_ps + segments * self.per_segment + self.per_size_change)
 
     def start(self, setting: Setting) -> State:
         periodic = Periodic(self.housekeeping, self.housekeeping_every, self.housekeeping_phase)

@@ -57,6 +57,8 @@ class Remark(Element):
     colour: Colour = None
     """The mark that meters and classifiers of this device use; it does not leave the device."""
 
+    keeps_spacing = True
+
     def __post_init__(self) -> None:
         for name, codes in self._codes.items():
             for colour, _ in codes:

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from fractions import Fraction
+from math import floor
 from typing import TYPE_CHECKING
 
+from qospec.calculus.guarantee import Arrival, Guarantee, Guarantees
 from qospec.catalogue.kinds import Limit, element
 from qospec.dataclass import dataclass
 from qospec.engine.arrays import np
@@ -36,6 +39,7 @@ if TYPE_CHECKING:
     from qospec.engine.arrays import Marks, Times, Whole
     from qospec.engine.element import Setting
     from qospec.engine.items.batch import Batch
+    from qospec.engine.line.clock import Clock
 
 NOW, HEAD, TAIL, WAITING, LIMIT, IN_BYTES, BUCKET = range(7)
 """The fields: up to when the bucket is filled, by when the last packet has left; the numbers of the
@@ -102,6 +106,28 @@ class Shape(Element):
     @property
     def buffer(self) -> Buffer:
         return self.limit
+
+    def guarantees(
+        self, arriving: tuple[Arrival, ...], clock: Clock | None, limits: tuple[Buffer | None, ...]
+    ) -> Guarantees:
+        """Return how long it holds packets, and the bucket that what leaves keeps within.
+
+        A shaper serves its own bucket: Le Boudec and Thiran, Theorems 1.5.1 and 1.7.3. What is
+        owed at the end of a ps, by rounding down when a packet leaves, is less than a ps's worth.
+        """
+        (offered,) = arriving
+        if not offered.sizes:
+            return Guarantees((Guarantee(0, 0),))
+        byte_ps = token_bucket.byte_time_ps(self.rate)
+        each_bytes = 1 if self.limit.unit == "byte" else min(offered.sizes[-1], self.burst_size)
+        held_bytes = Fraction(self.limit.amount * each_bytes) + 1 / byte_ps
+        excess_bytes = offered.size_bytes.excess(1 / byte_ps)
+        if excess_bytes is not None:
+            held_bytes = min(held_bytes, max(excess_bytes - self.burst_size, Fraction(0)))
+        passed = token_bucket.passed_by(self.token_bucket)
+        leaves = Arrival(passed.times(Fraction(1, offered.sizes[0])), passed, offered.sizes)
+        waiting = floor(held_bytes / offered.sizes[0])
+        return Guarantees((Guarantee(0, floor(held_bytes * byte_ps), waiting),), leaves)
 
     def start(self, setting: Setting) -> State:
         fields = np.zeros(RING + PLACES * WIDTH, np.int64)

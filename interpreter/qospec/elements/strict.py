@@ -2,16 +2,23 @@
 
 from __future__ import annotations
 
+import functools
+from fractions import Fraction
 from typing import TYPE_CHECKING
 
+from qospec.calculus.curve import NOTHING, Curve
+from qospec.calculus.service import residual
 from qospec.catalogue.kinds import Names, element
 from qospec.dataclass import dataclass
 from qospec.engine.kernel import kernel
 from qospec.engine.scheduler.policy import Policy
-from qospec.engine.scheduler.scheduler import Scheduler
+from qospec.engine.scheduler.scheduler import Scheduler, Share
 from qospec.engine.scheduler.tree import FIRST, WAITS
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from qospec.engine.scheduler.scheduler import Competitor
     from qospec.engine.scheduler.tree import Tree
 
 
@@ -38,6 +45,12 @@ class Strict(Scheduler):
 
     order: Names
     """The inputs, highest priority first."""
+
+    def share(self, number: int, inputs: Sequence[Competitor | None]) -> Share:
+        above = [each.work for each in inputs[:number] if each is not None]
+        below = [each.longest_ps for each in inputs[number + 1 :] if each is not None]
+        before = functools.reduce(Curve.plus, above, NOTHING)
+        return Share(residual(before, max(below, default=Fraction(0))), always=not above)
 
     policy = Policy("strict", _select, forgets=True)
 

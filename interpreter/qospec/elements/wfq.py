@@ -8,7 +8,7 @@ from qospec.catalogue.kinds import Weights, element
 from qospec.dataclass import dataclass
 from qospec.engine.kernel import kernel
 from qospec.engine.scheduler.policy import Policy
-from qospec.engine.scheduler.scheduler import Weighted
+from qospec.engine.scheduler.scheduler import Share, Weighted, fair
 from qospec.engine.scheduler.tree import (
     ARRIVAL_TAG,
     FIRST,
@@ -32,9 +32,10 @@ from qospec.engine.scheduler.virtual_time import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
 
     from qospec.engine.line.clock import Clock
+    from qospec.engine.scheduler.scheduler import Competitor
     from qospec.engine.scheduler.tree import Tree
 
 REST, BUSY = own_fields(2, after=CLOCK)
@@ -143,6 +144,9 @@ class Wfq(Weighted):
     def __post_init__(self) -> None:
         super().__post_init__()
         costs_of(self.weights)
+
+    def share(self, number: int, inputs: Sequence[Competitor | None]) -> Share:
+        return fair(number, inputs, self.weights)
 
     def fields(self, clock: Clock) -> Mapping[int, int | tuple[int, ...]]:
         costs, weights, whole = costs_of(self.weights)

@@ -10,12 +10,14 @@ from qospec.engine.kernel import kernel
 from qospec.engine.scheduler import round_robin
 from qospec.engine.scheduler.policy import Policy
 from qospec.engine.scheduler.round_robin import LEFT, TURN
-from qospec.engine.scheduler.scheduler import Weighted
+from qospec.engine.scheduler.scheduler import Share, Weighted, beside
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
+    from fractions import Fraction
 
     from qospec.engine.line.clock import Clock
+    from qospec.engine.scheduler.scheduler import Competitor
     from qospec.engine.scheduler.tree import Tree
 
 
@@ -41,6 +43,16 @@ class Wrr(Weighted):
     """Number of packets that each input may send in its turn; turns are in this order."""
 
     policy = Policy("wrr", round_robin.select, on_service=_on_service, on_idle=round_robin.on_idle)
+
+    def share(self, number: int, inputs: Sequence[Competitor | None]) -> Share:
+        """Return its packets in a turn beside those of others, whose turns may all come first."""
+        weights = [weight for _, weight in self.weights]
+
+        def taken(mine: Competitor, other: Competitor, place: int) -> tuple[Fraction, Fraction]:
+            turn_ps = weights[place] * other.longest_ps
+            return turn_ps, turn_ps / (weights[number] * mine.shortest_ps)
+
+        return beside(number, inputs, taken)
 
     def fields(self, clock: Clock) -> Mapping[int, int | tuple[int, ...]]:
         return {TURN: tuple(weight for _, weight in self.weights)}

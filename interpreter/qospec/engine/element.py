@@ -21,11 +21,14 @@ from abc import ABC
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
+from qospec.calculus.guarantee import Guarantee, Guarantees
 from qospec.catalogue.kinds import CARRIED
 from qospec.protocol.atm import Plane
 from qospec.protocol.marks import CLP
 
 if TYPE_CHECKING:
+    from qospec.calculus.curve import Curve
+    from qospec.calculus.guarantee import Arrival
     from qospec.catalogue.form import Form
     from qospec.catalogue.kinds import Buffer, Carried
     from qospec.engine.arrays import Marks, Times
@@ -242,6 +245,37 @@ class Element(ABC):  # noqa: B024 -- either of `process` and `transition` is nee
     @property
     def token_bucket(self) -> Bucket | None:
         """Return the bucket that limits item sizes; the planner warns if it is too small."""
+        return None
+
+    # ---- what is proved of it, for `plan.proofs`
+
+    def guarantees(
+        self, arriving: tuple[Arrival, ...], clock: Clock | None, limits: tuple[Buffer | None, ...]
+    ) -> Guarantees | None:
+        """Return what it guarantees, given a bound of what arrives at each input; None: nothing.
+
+        By default one that keeps the spacing of items takes as long for each. What is not bounded
+        has a curve without lines: whatever holds of it holds for everything.
+
+        Args:
+            arriving: By input.
+            clock: The line that serves it, if any.
+            limits: How much may wait in the queue before each input of a scheduler.
+        """
+        if not self.keeps_spacing:
+            return None
+        time_ps = self.lookahead_ps(clock)
+        return Guarantees((Guarantee(time_ps, time_ps),) * len(self.inputs))
+
+    def admits(self, contract: Contract, plane: Plane) -> Curve | None:
+        """Return a bound of the items of one connection that pass, by its contract; None: none."""
+        return None
+
+    def inserted(self, passing: Arrival) -> Arrival | None:
+        """Return a bound of what it inserts into a flow, of each plane; None if there is none.
+
+        What has a bound is stamped when it is inserted.
+        """
         return None
 
     # ---- how it runs

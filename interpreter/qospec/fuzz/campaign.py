@@ -17,9 +17,8 @@ import hypothesis
 from hypothesis.database import DirectoryBasedExampleDatabase
 
 from qospec.catalogue.kinds import discover
-from qospec.check import check
+from qospec.check import Checked
 from qospec.dataclass import dataclass
-from qospec.diagnostics import Problems
 from qospec.fuzz.explore import Block, Explored, explore
 from qospec.fuzz.targets import targets_of
 from qospec.run import workers
@@ -89,8 +88,8 @@ def key_of(target: Target) -> tuple[str, str]:
 
 @lru_cache(maxsize=4)
 def _targets(paths: tuple[str, ...]) -> dict[tuple[str, str], Target]:
-    suite = check([Path(path) for path in paths], discover(), Problems())
-    return {key_of(each): each for each in targets_of(suite)}
+    checked = Checked([Path(path) for path in paths], discover())
+    return {key_of(each): each for each in targets_of(checked)}
 
 
 def _explored(

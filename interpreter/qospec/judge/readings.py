@@ -12,7 +12,18 @@ from qospec.dataclass import dataclass
 from qospec.engine.experiment import Intervals
 from qospec.model.expression import Attribute, Counted, Evaluated, Found, evaluate, measurements
 from qospec.plan.plan import population_name
-from qospec.units import CELL_RATE, CELLS, COUNT, DATA, IN_PACKETS, RATE, RATIO, TIME
+from qospec.units import (
+    CELL_RATE,
+    CELLS,
+    COUNT,
+    DATA,
+    IN_PACKETS,
+    PS_PER_S,
+    RATE,
+    RATIO,
+    TIME,
+    text_of,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -64,6 +75,10 @@ class ConservationError(Exception):
     """More or fewer cells ended than were sent: a bug in the engine, not a fault of a device."""
 
 
+class BoundError(Exception):
+    """More was measured than is proved to be possible: a bug of an element, or of the proof."""
+
+
 class Readings:
     """What was observed in one trial of each network of a case."""
 
@@ -90,6 +105,7 @@ class Readings:
                     self._exchanges.add(prefix + population.name)
                 if population.member is None and population.part == "user" and not tally.sent:
                     self._silent.append(prefix + population.name)
+            _check_bounds(prefix, planned, observation, self._tallies)
         for name, tally in self._tallies.items():
             if tally.sent != tally.received + tally.lost_count + tally.consumed:
                 ended = f"{tally.received} received, {tally.lost_count} lost"
@@ -229,6 +245,12 @@ class Readings:
         for flow in self._silent:
             yield f"{flow} sent no {self._carries(flow)} within the window"
 
+    @property
+    def occupancies(self) -> dict[str, int]:
+        """Return the most that waited in each queue of the test's topology that was watched."""
+        seen = self._seen[""][1].occupancies if "" in self._seen else {}
+        return {path: each.most for path, each in seen.items()}
+
     def losses(self) -> Iterator[Loss]:
         """Yield the losses, the largest first within a population."""
         for population, tally in self._tallies.items():
@@ -240,6 +262,29 @@ class Readings:
 
     def _carries(self, population: str) -> str:
         return "packet" if population in self._packets else "cell"
+
+
+def _check_bounds(
+    prefix: str, planned: Planned, observation: Observation, tallies: Mapping[str, Tally]
+) -> None:
+    """Raise BoundError if a delay or a backlog exceeds what is proved."""
+    for population in planned.populations.values():
+        longest_ps = tallies[prefix + population.name].delays.max_ps
+        proof = planned.proofs.delay(population.first, population.stop)
+        if longest_ps is not None and proof.most_ps is not None and longest_ps > proof.most_ps:
+            terms = ", ".join(f"{path} {_time(ps)}" for path, ps in proof.path)
+            raise BoundError(
+                f"{prefix}{population.name} was delayed by {_time(longest_ps)}, and at most"
+                f" {_time(proof.most_ps)} is possible: {terms}"
+            )
+    for path, (most, _) in observation.occupancies.items():
+        possible = planned.proofs.waiting.get(path)
+        if possible is not None and most > possible:
+            raise BoundError(f"{most} items waited in {prefix}{path}, and at most {possible} can")
+
+
+def _time(time_ps: int) -> str:
+    return f"{text_of(Fraction(time_ps, PS_PER_S), TIME)} ({time_ps:_} ps)"
 
 
 def _observed(leaf: Counted, observation: Observation) -> Fraction:

@@ -5,14 +5,11 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from qospec.catalogue.kinds import metric
-from qospec.engine.measure.metric import Metric, of_all
-from qospec.voice.calls import r_factor
+from qospec.engine.measure.metric import CallMetric
 from qospec.voice.emodel import mean_opinion_score
 
 if TYPE_CHECKING:
     from fractions import Fraction
-
-    from qospec.engine.measure.tally import Tally
 
 
 @metric(
@@ -20,25 +17,16 @@ if TYPE_CHECKING:
     aliases=("mos",),
     carries=("packet",),
 )
-class MeanOpinionScore(Metric):
+class MeanOpinionScore(CallMetric):
     """Estimate what users would say of each call, from 1 (bad) to 4.5, by its `r_factor`.
 
     It is the score of a conversation, MOS-CQE: 1 + 0.035 R + 7 R (R - 60) (100 - R) / 1,000,000,
     and at least 1. `min` is the worst call of the flow, `mean` the mean of the scores of its calls.
     """
 
-    dimension = "count"
-    better = "more"
     least = 1
     most = 5
-    of_calls = True
-    statistics = ("min", "mean", "max")
-    needs = frozenset({"calls"})
 
-    def measure(self, tally: Tally, statistic: str) -> Fraction | None:
-        """Return a score; None if no call sent anything, or they were not recorded."""
-        if statistic not in self.statistics:
-            raise ValueError(f"mean_opinion_score has no statistic `{statistic}`")
-        ratings = (r_factor(call, heard) for call, heard in tally.calls or ())
-        scores = [mean_opinion_score(each) for each in ratings if each is not None]
-        return of_all(scores, statistic)
+    def score(self, rating: Fraction) -> Fraction:
+        """Return the mean opinion score that corresponds to R."""
+        return mean_opinion_score(rating)

@@ -5,13 +5,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from qospec.catalogue.kinds import metric
-from qospec.engine.measure.metric import Metric, of_all
-from qospec.voice.calls import r_factor
+from qospec.engine.measure.metric import CallMetric
 
 if TYPE_CHECKING:
     from fractions import Fraction
-
-    from qospec.engine.measure.tally import Tally
 
 
 @metric(
@@ -20,7 +17,7 @@ if TYPE_CHECKING:
     name="r_factor",
     carries=("packet",),
 )
-class RFactor(Metric):
+class RFactor(CallMetric):
     """Rate each call by the E-model: R, from 0 to 100.
 
     The receiver plays each packet at the same time after it was sent: the least transfer delay of
@@ -35,17 +32,9 @@ class RFactor(Metric):
     BurstR of 2 the E-model extrapolates.
     """
 
-    dimension = "count"
-    better = "more"
     least = 0
     most = 100
-    of_calls = True
-    statistics = ("min", "mean", "max")
-    needs = frozenset({"calls"})
 
-    def measure(self, tally: Tally, statistic: str) -> Fraction | None:
-        """Return R; None if no call sent anything, or they were not recorded."""
-        if statistic not in self.statistics:
-            raise ValueError(f"r_factor has no statistic `{statistic}`")
-        ratings = (r_factor(call, heard) for call, heard in tally.calls or ())
-        return of_all([each for each in ratings if each is not None], statistic)
+    def score(self, rating: Fraction) -> Fraction:
+        """Return R itself."""
+        return rating

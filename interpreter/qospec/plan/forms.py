@@ -35,12 +35,13 @@ class FormError(Exception):
 def form_sent(member: Member) -> Form:
     """Return the form of a member's items as they are sent."""
     if member.stream is None:
-        return _form("cell", CELLS)
-    return _form("packet", member.stream.sizes)
+        return form_of("cell", CELLS)
+    return form_of("packet", member.stream.sizes)
 
 
 @functools.cache
-def _form(carries: Carried, sizes: Sizes) -> Form:
+def form_of(carries: Carried, sizes: Sizes) -> Form:
+    """Return the form of items of these sizes, as a source sends them."""
     counts: Counter[int] = Counter()
     for size, weight in zip(sizes.size_bytes, sizes.weights, strict=True):
         counts[size] += weight

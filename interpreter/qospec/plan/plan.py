@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from dataclasses import field, replace
 from fractions import Fraction
+from functools import cached_property
 from typing import TYPE_CHECKING, NamedTuple
 
 from qospec.dataclass import dataclass
@@ -27,6 +28,7 @@ from qospec.plan.endpoints import with_endpoints
 from qospec.plan.lowering import Lowered, lower
 from qospec.plan.offered import cell_rate
 from qospec.plan.phases import at_use, checked_ends
+from qospec.plan.proofs import Proofs, proved
 from qospec.plan.survey import survey_network
 from qospec.protocol.atm import PLANES
 from qospec.protocol.parts import OF_EXCHANGES
@@ -70,6 +72,11 @@ class Planned:
     discarders: dict[str, tuple[tuple[str, tuple[str, ...]], ...]]
     lines: dict[str, str]
     packets: frozenset[str] = frozenset()
+
+    @cached_property
+    def proofs(self) -> Proofs:
+        """Return what is proved of its delays and queues."""
+        return proved(self.experiment)
 
 
 @dataclass(frozen=True)

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 from qospec.catalogue.kinds import LONGEST_PS, Cells, Domain, arrivals
 from qospec.dataclass import dataclass
+from qospec.engine.source import periodic
 from qospec.engine.source.arrivals import Arrivals
 from qospec.engine.source.periodic import Burst as Shape
 from qospec.engine.source.periodic import Pattern, most_items, pattern
@@ -15,6 +16,7 @@ from qospec.units import PS_PER_S
 if TYPE_CHECKING:
     from typing import Self
 
+    from qospec.calculus.curve import Curve
     from qospec.engine.arrays import Indices, Times
     from qospec.engine.random import Draws
 
@@ -59,6 +61,11 @@ class Burst(Arrivals):
 
     def emit(self, state: Pattern, until_ps: int) -> tuple[Times, Indices]:
         return state.before(until_ps)
+
+    def curve(self, connections: int, phases: str) -> Curve:
+        return periodic.curve(
+            Fraction(self.every), Shape(self.size, (self._apart_ps(),)), connections, phases
+        )
 
     def most_items(self, connections: int, length_ps: int) -> int:
         return most_items(Fraction(self.every), Shape(self.size), connections, length_ps)

@@ -7,11 +7,13 @@ from typing import TYPE_CHECKING
 
 from qospec.catalogue.kinds import CellRate, arrivals
 from qospec.dataclass import dataclass
+from qospec.engine.source import periodic
 from qospec.engine.source.arrivals import Arrivals
 from qospec.engine.source.periodic import Burst, Pattern, most_items, pattern
 from qospec.units import PS_PER_S
 
 if TYPE_CHECKING:
+    from qospec.calculus.curve import Curve
     from qospec.engine.arrays import Indices, Times
     from qospec.engine.random import Draws
 
@@ -38,6 +40,9 @@ class Constant(Arrivals):
 
     def mean_rate(self, connections: int) -> Fraction:
         return connections * Fraction(self.rate)
+
+    def curve(self, connections: int, phases: str) -> Curve:
+        return periodic.curve(PS_PER_S / Fraction(self.rate), Burst(), connections, phases)
 
     def most_items(self, connections: int, length_ps: int) -> int:
         return most_items(PS_PER_S / Fraction(self.rate), Burst(), connections, length_ps)

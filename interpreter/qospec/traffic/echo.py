@@ -37,15 +37,14 @@ from qospec.engine.source.headers import (
     Address,
     CodePoint,
     Family,
-    Headers,
     Port,
     PriorityCode,
     Protocol,
     TrafficClass,
+    WithHeaders,
     sizes_on,
 )
 from qospec.engine.source.traffic import Stream
-from qospec.protocol.marks import marked
 from qospec.units import PS_PER_S
 
 if TYPE_CHECKING:
@@ -70,7 +69,7 @@ Retries = Annotated[int, Domain("integer", 0, 1_000)]
     carries=("packet",),
 )
 @dataclass(frozen=True, kw_only=True)
-class Echo(ExchangeTraffic):
+class Echo(WithHeaders, ExchangeTraffic):
     """Requests of a client, each answered by the server.
 
     Each connection keeps a window of exchanges under way: as one ends, the next begins, so the
@@ -127,17 +126,6 @@ class Echo(ExchangeTraffic):
                 raise ValueError(f"{name}: expected one size, found a mix")
         self._headers.verify()
 
-    @property
-    def _headers(self) -> Headers:
-        return Headers(
-            self.family,
-            self.protocol,
-            self.source_port,
-            self.destination_port,
-            self.source_address,
-            self.destination_address,
-        )
-
     def exchanged(self, near: Clock, far: Clock) -> Stream:
         """Return the requests and their answers on the first links of clients and of servers.
 
@@ -166,14 +154,11 @@ class Echo(ExchangeTraffic):
         assert link is not None  # noqa: S101 -- the checker knows it for a link of packets
         sizes = sizes_on(link, size, headers.transport_bytes, field)
         rate = Fraction(clock.bit_rate) / (8 * link.line_bytes(sizes.size_bytes[0]))
-        marks = marked(
-            dscp=self.dscp, priority=self.priority or 0, traffic_class=self.traffic_class or 0
-        )
         return Stream(
             Contract("packets", rate, 0),
             None,
             sizes,
-            marks,
+            self._marks,
             headers.fields,
             link,
             headers.transport_bytes,

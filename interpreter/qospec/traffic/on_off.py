@@ -5,6 +5,7 @@ from __future__ import annotations
 from fractions import Fraction
 from typing import TYPE_CHECKING, Annotated, Any
 
+from qospec.calculus.curve import bursts
 from qospec.catalogue.kinds import CellRate, Domain, Duration, arrivals
 from qospec.dataclass import dataclass
 from qospec.engine.source.arrivals import Arrivals
@@ -14,6 +15,7 @@ from qospec.units import PS_PER_S
 if TYPE_CHECKING:
     from typing import Self
 
+    from qospec.calculus.curve import Curve
     from qospec.engine.arrays import Indices, Times
     from qospec.engine.random import Draws
     from qospec.engine.source.two_state import TwoState
@@ -64,6 +66,10 @@ class OnOff(Arrivals):
     def mean_rate(self, connections: int) -> Fraction:
         on_ps, off_ps = self.on.mean_ps, self.off.mean_ps
         return connections * Fraction(self.at) * on_ps / (on_ps + off_ps)
+
+    def curve(self, connections: int, phases: str) -> Curve:
+        """Return that of all connections on at once: what is not sent while off is not made up."""
+        return bursts(PS_PER_S / Fraction(self.at)).widened(1).times(connections)
 
     def most_items(self, connections: int, length_ps: int) -> None:
         return None

@@ -13,16 +13,15 @@ from qospec.engine.source.headers import (
     Address,
     CodePoint,
     Family,
-    Headers,
     Port,
     PriorityCode,
     Protocol,
     TrafficClass,
+    WithHeaders,
     sizes_on,
 )
 from qospec.engine.source.sizes import LARGEST_WEIGHT, mean_bytes
 from qospec.engine.source.traffic import PacketTraffic, Stream
-from qospec.protocol.marks import marked
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -44,7 +43,7 @@ HIGHEST_PACKET_RATE = 10**11
     carries=("packet",),
 )
 @dataclass(frozen=True, kw_only=True)
-class Packets(PacketTraffic):
+class Packets(WithHeaders, PacketTraffic):
     """IP packets at a mean rate, sent whether or not they arrive.
 
     A rate in bit/s is that of one connection, in the layer that it names, and becomes packets/s by
@@ -109,19 +108,5 @@ class Packets(PacketTraffic):
             raise ValueError("rate: expected between one packet in 1000 s and 100 Gpkt/s")
         check_exact("rate", packet_rate, self.connections)
         source: tuple[str, Mapping[str, object]] = (self.gaps, {"rate": packet_rate})
-        marks = marked(
-            dscp=self.dscp, priority=self.priority or 0, traffic_class=self.traffic_class or 0
-        )
         contract = Contract("packets", packet_rate, 0)
-        return Stream(contract, source, sizes, marks, headers.fields, link, transport_bytes)
-
-    @property
-    def _headers(self) -> Headers:
-        return Headers(
-            self.family,
-            self.protocol,
-            self.source_port,
-            self.destination_port,
-            self.source_address,
-            self.destination_address,
-        )
+        return Stream(contract, source, sizes, self._marks, headers.fields, link, transport_bytes)

@@ -7,11 +7,13 @@ from typing import TYPE_CHECKING, Annotated
 
 from qospec.catalogue.kinds import LONGEST_PS, Domain, arrivals
 from qospec.dataclass import dataclass
+from qospec.engine.source import periodic
 from qospec.engine.source.arrivals import Arrivals
 from qospec.engine.source.periodic import Burst, most_items, pattern
 from qospec.units import PS_PER_S
 
 if TYPE_CHECKING:
+    from qospec.calculus.curve import Curve
     from qospec.engine.arrays import Indices, Times
     from qospec.engine.random import Draws
     from qospec.engine.source.periodic import Pattern as State
@@ -52,6 +54,9 @@ class Pattern(Arrivals):
 
     def mean_rate(self, connections: int) -> Fraction:
         return connections * len(self.intervals) * PS_PER_S / self._round_ps
+
+    def curve(self, connections: int, phases: str) -> Curve:
+        return periodic.curve(self._round_ps, self._burst, connections, phases)
 
     def most_items(self, connections: int, length_ps: int) -> int:
         return most_items(self._round_ps, self._burst, connections, length_ps)

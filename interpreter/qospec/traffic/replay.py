@@ -5,6 +5,7 @@ from __future__ import annotations
 from fractions import Fraction
 from typing import TYPE_CHECKING, Annotated
 
+from qospec.calculus.curve import once
 from qospec.catalogue.kinds import LONGEST_PS, Domain, arrivals
 from qospec.dataclass import dataclass
 from qospec.engine.arrays import np
@@ -12,6 +13,7 @@ from qospec.engine.source.arrivals import Arrivals
 from qospec.units import PS_PER_S
 
 if TYPE_CHECKING:
+    from qospec.calculus.curve import Curve
     from qospec.engine.arrays import Indices, Times
     from qospec.engine.random import Draws
 
@@ -66,6 +68,9 @@ class Replay(Arrivals):
         span_ps = self.at[-1] - self.at[0]
         intervals = (len(self.at) - 1) if span_ps else len(self.at)
         return Fraction(connections * intervals * PS_PER_S, span_ps or PS_PER_S)
+
+    def curve(self, connections: int, phases: str) -> Curve:
+        return once(self.at, connections)
 
     def most_items(self, connections: int, length_ps: int) -> int:
         return connections * sum(1 for t in self.at if t < length_ps)

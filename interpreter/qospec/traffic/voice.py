@@ -13,16 +13,15 @@ from qospec.engine.source.headers import (
     Address,
     CodePoint,
     Family,
-    Headers,
     Port,
     PriorityCode,
     TrafficClass,
     UnfitError,
+    WithHeaders,
     sizes_on,
 )
 from qospec.engine.source.traffic import PacketTraffic, Stream
 from qospec.protocol.ip import IPV4_HEADER_BYTES
-from qospec.protocol.marks import marked
 from qospec.units import PS_PER_S
 from qospec.voice.calls import Call
 from qospec.voice.codecs import CODECS, LEAST_ROBUSTNESS
@@ -58,7 +57,7 @@ PAUSE = Duration(1_587 * 10**9, "exponential")
     carries=("packet",),
 )
 @dataclass(frozen=True, kw_only=True)
-class Voice(PacketTraffic):
+class Voice(WithHeaders, PacketTraffic):
     """Calls in one direction: the frames of a codec, in RTP packets over UDP.
 
     Each connection sends a packet every `packet_time`, with 12 bytes of RTP header and the frames
@@ -73,6 +72,7 @@ class Voice(PacketTraffic):
     rate_field = ""
     takes_source = False
     is_call = True
+    protocol = "udp"
 
     codec: CodecName
     """How speech is coded."""
@@ -140,9 +140,7 @@ class Voice(PacketTraffic):
             Contract("packets", packet_rate, 0),
             source,
             self._sizes_on(link),
-            marked(
-                dscp=self.dscp, priority=self.priority or 0, traffic_class=self.traffic_class or 0
-            ),
+            self._marks,
             headers.fields,
             link,
             headers.transport_bytes,
@@ -185,17 +183,6 @@ class Voice(PacketTraffic):
             robustness = 100 * self.packet_loss_robustness
         coding_ps = self._packet_ps + self._codec.look_ahead_ps
         return Call(self._impairment, robustness, coding_ps, self.playout_delay)
-
-    @property
-    def _headers(self) -> Headers:
-        return Headers(
-            self.family,
-            "udp",
-            self.source_port,
-            self.destination_port,
-            self.source_address,
-            self.destination_address,
-        )
 
 
 def _broken_frame(name: str, codec: Codec, packet_ps: int) -> UnfitError:

@@ -22,6 +22,8 @@ class Unmark(Element):
 
     kept: int
 
+    keeps_spacing = True
+
     def transition(self, setting: Setting) -> Transition:  # noqa: ARG002
         """Return the same, item by item."""
         return Transition(np.array([self.kept]), _arrive)

@@ -6,6 +6,8 @@ from abc import ABC, abstractmethod
 from fractions import Fraction
 from typing import TYPE_CHECKING, ClassVar, Literal, NamedTuple
 
+from qospec.voice.calls import r_factor
+
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
@@ -80,6 +82,27 @@ class Metric(ABC):
         Raises:
             ValueError: It has no such statistic.
         """
+
+
+class CallMetric(Metric):
+    """A metric of calls: each has a score, which follows from its R."""
+
+    dimension = "count"
+    better = "more"
+    of_calls = True
+    statistics = ("min", "mean", "max")
+    needs = frozenset({"calls"})
+
+    @abstractmethod
+    def score(self, rating: Fraction) -> Fraction:
+        """Return the score of a call with this R."""
+
+    def measure(self, tally: Tally, statistic: str) -> Fraction | None:
+        """Return of all scores one; None if no call sent anything, or they were not recorded."""
+        if statistic not in self.statistics:
+            raise ValueError(f"calls have no statistic `{statistic}`")
+        ratings = (r_factor(call, heard) for call, heard in tally.calls or ())
+        return of_all([self.score(each) for each in ratings if each is not None], statistic)
 
 
 def of_all(values: Sequence[Fraction], statistic: str) -> Fraction | None:

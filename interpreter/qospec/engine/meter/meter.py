@@ -9,8 +9,10 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from dataclasses import field
+from fractions import Fraction
 from typing import TYPE_CHECKING, Annotated, ClassVar, Literal, NamedTuple
 
+from qospec.calculus.guarantee import Arrival, Guarantee, Guarantees
 from qospec.catalogue.kinds import Boolean, Domain
 from qospec.dataclass import dataclass
 from qospec.engine.arrays import np
@@ -36,10 +38,12 @@ from qospec.protocol.marks import ALL_BITS, MARKS
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from qospec.catalogue.kinds import Buffer
     from qospec.engine.arrays import Marks, Whole
     from qospec.engine.element import Setting
     from qospec.engine.items.batch import Batch
     from qospec.engine.items.connections import Contract
+    from qospec.engine.line.clock import Clock
 
 Action = Annotated[Literal["mark", "drop"], Domain("choice", choices=("mark", "drop"))]
 """What happens to a packet that does not conform."""
@@ -119,6 +123,26 @@ class Meter(Element):
         least = COLOUR.of(marks) if self.is_colour_aware else GREEN
         passing = [each for each in self.colours if self.actions.get(each) != "drop"]
         return tuple(COLOUR.put(marks, each) for each in passing if each >= least)
+
+    def guarantees(
+        self,
+        arriving: tuple[Arrival, ...],
+        clock: Clock | None,  # noqa: ARG002  no line serves it
+        limits: tuple[Buffer | None, ...],  # noqa: ARG002
+    ) -> Guarantees:
+        """Return the buckets that what passes keeps within, if the rest is dropped.
+
+        Green packets take tokens of the committed bucket, yellow ones of the other.
+        """
+        (offered,) = arriving
+        at_once = (Guarantee(0, 0),)
+        if self.actions.get(RED) != "drop" or not offered.sizes:
+            return Guarantees(at_once)
+        passed = token_bucket.passed_by(self.token_bucket)
+        if YELLOW in self.colours and self.actions.get(YELLOW) != "drop":
+            passed = passed.plus(token_bucket.passed_by(self.other_bucket))
+        items = passed.times(Fraction(1, offered.sizes[0]))
+        return Guarantees(at_once, Arrival(items, passed, offered.sizes))
 
     def __post_init__(self) -> None:
         token_bucket.check(self.token_bucket)

@@ -13,6 +13,7 @@ from __future__ import annotations
 from fractions import Fraction
 from typing import TYPE_CHECKING, Annotated, NamedTuple
 
+from qospec.calculus.curve import Curve
 from qospec.catalogue.kinds import LONGEST_PS, OF_PACKETS, Domain
 from qospec.engine.kernel import kernel
 from qospec.protocol.ip import LARGEST_PACKET_BYTES
@@ -62,6 +63,11 @@ def check(declared: Bucket) -> None:
 def byte_time_ps(bit_rate: Fraction) -> Fraction:
     """Return the time in which the tokens of one byte accrue."""
     return BITS_PER_BYTE * PS_PER_S / Fraction(bit_rate)
+
+
+def passed_by(declared: Bucket) -> Curve:
+    """Return the bytes that a bucket lets pass at most, and the less than a ps's worth owed."""
+    return Curve.of([(declared.size_bytes, 1 / byte_time_ps(declared.bit_rate))]).widened(1)
 
 
 def full(declared: Bucket) -> list[int]:

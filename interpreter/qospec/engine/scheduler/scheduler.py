@@ -16,12 +16,15 @@ from abc import abstractmethod
 from fractions import Fraction
 from typing import TYPE_CHECKING, ClassVar, NamedTuple
 
+from qospec.calculus.guarantee import Arrival, Guarantee, Guarantees
+from qospec.calculus.service import RateLatency
 from qospec.dataclass import dataclass
 from qospec.engine.arrays import np
 from qospec.engine.element import Element, Loss, Step
 from qospec.engine.event.transition import Transition
 from qospec.engine.items.batch import FOREVER_PS, Batch, empty, joined, uninitialised
 from qospec.engine.line import tail_drop, transmission
+from qospec.engine.line.guarantee import sent, share_of, time_of
 from qospec.engine.line.transmission import FREE
 from qospec.engine.queue.admission import CAUSES
 from qospec.engine.queue.drop_policy import Waiting, initial_drop_state
@@ -52,8 +55,11 @@ from qospec.engine.scheduler.tree import (
 from qospec.engine.scheduler.virtual_time import rebase
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Callable, Mapping, Sequence
 
+    from qospec.calculus.curve import Curve
+    from qospec.calculus.service import ServiceCurve
+    from qospec.catalogue.kinds import Buffer
     from qospec.engine.arrays import Rows, Whole
     from qospec.engine.element import Setting
     from qospec.engine.line.clock import Clock
@@ -98,6 +104,39 @@ class State:
     size_bytes: int = 0
 
 
+class Competitor(NamedTuple):
+    """What arrives at an input of a scheduler, as the line sees it.
+
+    Attributes:
+        work: How much time it takes of the line.
+        shortest_ps: The time of the shortest item.
+        longest_ps: That of the longest.
+        largest_bytes: The size of the largest item.
+        dearest_ps: The most time that a byte takes, its share of the framing included.
+        cheapest_ps: The least.
+    """
+
+    work: Curve
+    shortest_ps: Fraction
+    longest_ps: Fraction
+    largest_bytes: int
+    dearest_ps: Fraction
+    cheapest_ps: Fraction
+
+
+class Share(NamedTuple):
+    """The service that an input has at least, of work in the time that it takes of the line.
+
+    Attributes:
+        service: The service.
+        always: Whether it holds from any instant on at which something waits at the input, and not
+            only from when it began to.
+    """
+
+    service: ServiceCurve
+    always: bool = False
+
+
 class Quanta(NamedTuple):
     """Bytes that inputs may send in a turn: one of weight 1, and each of all, in order."""
 
@@ -129,6 +168,33 @@ class Scheduler(Element):
     def branches(self) -> tuple[Scheduler | None, ...]:
         """Return the scheduler at each of its own inputs; None: a queue."""
         return (None,) * len(self.inputs)
+
+    def share(self, number: int, inputs: Sequence[Competitor | None]) -> Share:  # noqa: ARG002
+        """Return the service that an input has at least; by default none is known.
+
+        Args:
+            number: Of the input.
+            inputs: What arrives at each; None: nothing does.
+        """
+        return Share(())
+
+    def guarantees(
+        self, arriving: tuple[Arrival, ...], clock: Clock | None, limits: tuple[Buffer | None, ...]
+    ) -> Guarantees:
+        """Return what each input is guaranteed by its share, and what the line sends."""
+        if clock is None:
+            raise ValueError("no line serves this element")
+        inputs = [_competitor(clock, each) for each in arriving]
+        found = []
+        for number, (each, competes) in enumerate(zip(arriving, inputs, strict=True)):
+            if competes is None:
+                found.append(Guarantee(0, 0))
+                continue
+            service, always = self.share(number, inputs)
+            limit = limits[number] if limits else None
+            found.append(share_of(clock, each, service, limit, always=always))
+        together = functools.reduce(Arrival.plus, arriving)
+        return Guarantees(tuple(found), sent(clock, together))
 
     def fields(self, clock: Clock) -> Mapping[int, int | tuple[int, ...]]:  # noqa: ARG002
         """Return the fields of its policy that do not begin as 0: its own, or one per input."""
@@ -182,6 +248,62 @@ class Scheduler(Element):
     def process(self, state: State, arrivals: tuple[Batch, ...], until_ps: int) -> Step:
         """Carry `arrivals`, a batch per input."""
         return serve_arrivals(state, by_input(arrivals), until_ps)
+
+
+def _competitor(clock: Clock, arriving: Arrival) -> Competitor | None:
+    """Return what arrives at an input, as the line sees it; None: nothing does."""
+    if not arriving.sizes:
+        return None
+    times = time_of(clock)
+    each = [times(size) / size for size in arriving.sizes]
+    return Competitor(
+        arriving.work(times),
+        min(map(times, arriving.sizes)),
+        max(map(times, arriving.sizes)),
+        arriving.sizes[-1],
+        max(each),
+        min(each),
+    )
+
+
+def beside(
+    number: int,
+    inputs: Sequence[Competitor | None],
+    taken: Callable[[Competitor, Competitor, int], tuple[Fraction, Fraction]],
+) -> Share:
+    """Return the share of an input beside which no other does more than a bounded work.
+
+    Args:
+        number: Of the input.
+        inputs: What arrives at each.
+        taken: Of the input, another, and the number of that: the most time that the other takes
+            before any work of this one, and then for each ps of it.
+    """
+    mine = inputs[number]
+    assert mine is not None  # noqa: S101 -- no share is asked for where nothing arrives
+    found = [
+        taken(mine, each, other)
+        for other, each in enumerate(inputs)
+        if each is not None and other != number
+    ]
+    before_ps = sum((first for first, _ in found), Fraction(0))
+    slower = 1 + sum((more for _, more in found), Fraction(0))
+    return Share((RateLatency(1 / slower, before_ps),), always=True)
+
+
+def fair(number: int, inputs: Sequence[Competitor | None], weights: Numbers) -> Share:
+    """Return the share by weight of an input served in the order of a fluid server; or none.
+
+    A packet is finished no later than by the fluid server and the time of one more packet: Parekh
+    and Gallager 1993, Theorem 1; of WF2Q+, Bennett and Zhang 1997, Theorem 4. Another is added for
+    the rounding of virtual time. Where sizes differ, the fluid server's bytes take no constant time
+    of the line, and nothing is known.
+    """
+    times = {each for one in inputs if one for each in (one.shortest_ps, one.longest_ps)}
+    if len(times) > 1:
+        return Share(())
+    shares = [Fraction(weight) for _, weight in weights]
+    return Share((RateLatency(shares[number] / sum(shares), 2 * times.pop()),))
 
 
 def _tags(state: State) -> list[tuple[int, ...]]:

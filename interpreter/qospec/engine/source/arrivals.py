@@ -5,10 +5,13 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from typing import TYPE_CHECKING, Any, ClassVar
 
+from qospec.calculus.curve import UNBOUNDED
+
 if TYPE_CHECKING:
     from fractions import Fraction
     from typing import Self
 
+    from qospec.calculus.curve import Curve
     from qospec.engine.arrays import Indices, Times
     from qospec.engine.random import Draws
 
@@ -49,6 +52,13 @@ class Arrivals(ABC):
     def highest_rate(self, connections: int) -> Fraction:
         """Return items/s of all connections that windows of time are made for."""
         return self.mean_rate(connections)
+
+    def curve(self, connections: int, phases: str) -> Curve:  # noqa: ARG002
+        """Return a bound of the items that all connections have ready in any closed interval.
+
+        By default there is none.
+        """
+        return UNBOUNDED
 
     @abstractmethod
     def most_items(self, connections: int, length_ps: int) -> int | None:

@@ -14,7 +14,7 @@ from qospec.protocol.ip import (
     IPV4_HEADER_BYTES,
     TRANSPORT_HEADER_BYTES,
 )
-from qospec.protocol.marks import MARKS
+from qospec.protocol.marks import MARKS, marked
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -101,6 +101,33 @@ class Headers(NamedTuple):
             destination_port=self.source_port,
             source_address=self.destination_address,
             destination_address=self.source_address,
+        )
+
+
+class WithHeaders:
+    """A base of kinds of packet traffic: what follows from the fields of their headers.
+
+    Each kind declares the fields itself, in its order and with what they mean for it.
+    """
+
+    dscp: CodePoint
+    priority: PriorityCode
+    traffic_class: TrafficClass
+    family: Family
+    protocol: Protocol
+    source_port: Port
+    destination_port: Port
+    source_address: Address
+    destination_address: Address
+
+    @property
+    def _headers(self) -> Headers:
+        return Headers(**{name: getattr(self, name) for name in Headers._fields})
+
+    @property
+    def _marks(self) -> int:
+        return marked(
+            dscp=self.dscp, priority=self.priority or 0, traffic_class=self.traffic_class or 0
         )
 
 

@@ -11,11 +11,13 @@ import math
 from fractions import Fraction
 from typing import TYPE_CHECKING, NamedTuple
 
+from qospec.calculus.curve import bursts, periodic
 from qospec.dataclass import dataclass
 from qospec.engine.arrays import np
 from qospec.engine.kernel import kernel
 
 if TYPE_CHECKING:
+    from qospec.calculus.curve import Curve
     from qospec.engine.arrays import Indices, Times, Truths, Whole
     from qospec.engine.random import Draws
 
@@ -44,6 +46,22 @@ class Burst(NamedTuple):
 def most_items(period_ps: Fraction, burst: Burst, connections: int, length_ps: int) -> int:
     """Return an upper bound of the cells within a time, as if all connections began at once."""
     return connections * burst.size * math.ceil(length_ps / period_ps)
+
+
+def curve(period_ps: Fraction, burst: Burst, connections: int, phases: str) -> Curve:
+    """Return a bound of the cells of all connections in any closed interval.
+
+    Connections that begin at random may begin at once. Single cells of even ones are one stream.
+    """
+    if phases == "even" and burst.size == 1:
+        period_ps, connections = period_ps / connections, 1
+    if len(burst.apart_ps) == 1:
+        each = bursts(period_ps, burst.size, burst.apart_ps[0])
+    else:
+        each = periodic(burst.apart_ps)
+    exact = (period_ps, *burst.apart_ps)
+    # Two times that are rounded down may be closer by less than a ps.
+    return each.widened(any(time.denominator > 1 for time in exact)).times(connections)
 
 
 class Offsets(NamedTuple):

@@ -1,0 +1,182 @@
+"""What a line guarantees, alone or behind a queue: bounds of delay, backlog and output.
+
+A line that is idle begins at once, one with slots with the next slot; then it serves without pause
+until nothing waits. Work is measured in the time that it takes on the line. Times are rounded down
+when an item leaves, which lengthens a delay only if it began in a slot that was rounded, too.
+"""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from math import ceil, floor
+from typing import TYPE_CHECKING
+
+from qospec.calculus.curve import Curve
+from qospec.calculus.guarantee import (
+    NO_SHARE,
+    TOO_MUCH,
+    UNKNOWN,
+    Arrival,
+    Guarantee,
+    Guarantees,
+    least_known,
+)
+from qospec.calculus.service import WHOLE, RateLatency, backlog, delay_ps, later
+from qospec.protocol.atm import CELL_BYTES
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from qospec.calculus.service import ServiceCurve
+    from qospec.catalogue.kinds import Buffer
+    from qospec.engine.line.clock import Clock
+
+
+def time_of(clock: Clock) -> Callable[[int], Fraction]:
+    """Return the time that an item takes of a line, by its size in bytes."""
+    framed, byte_ps = clock.encapsulation, clock.byte_time_ps
+    if framed is None:
+        return lambda _: CELL_BYTES * byte_ps
+    return lambda size_bytes: framed.line_bytes(size_bytes) * byte_ps
+
+
+def latency_ps(clock: Clock) -> int:
+    """Return how long an idle line lets an item wait: for the next slot, if it has slots."""
+    return ceil(clock.slot_ps) - 1 if clock.slotted else 0
+
+
+def whole_ps(clock: Clock, time_ps: Fraction) -> int:
+    """Return a bound of a time on a line as whole ps, as items leave."""
+    return ceil(time_ps) if clock.slotted else floor(time_ps)
+
+
+def sent_ps(clock: Clock, arriving: Arrival) -> int:
+    """Return the longest time from the first bit of an item sent to its last at the far end."""
+    longest_ps = max(map(time_of(clock), arriving.sizes))
+    return ceil(longest_ps) + clock.arrival_ps - clock.lead_ps
+
+
+def full_ps(clock: Clock, arriving: Arrival, limit: Buffer | None) -> int | None:
+    """Return the time on the line of what is ahead of an item that a queue admits, with itself.
+
+    That is what the limit lets wait, and the item that is being sent, which may have begun within
+    the ps in which this one arrives; None without a limit.
+    """
+    if limit is None:
+        return None
+    times = time_of(clock)
+    longest_ps = max(map(times, arriving.sizes))
+    if limit.unit == "byte":
+        dearest_ps = max(times(size) / size for size in arriving.sizes)
+        return ceil(limit.amount * dearest_ps + longest_ps)
+    return ceil((limit.amount + 1) * longest_ps)
+
+
+def fitting(arriving: Arrival, limit: Buffer | None) -> int | None:
+    """Return how many items find room within a limit."""
+    if limit is None:
+        return None
+    return limit.amount // (arriving.sizes[0] if limit.unit == "byte" else 1)
+
+
+def served_in_order(
+    clock: Clock, arriving: Arrival, limit: Buffer | None = None
+) -> tuple[Guarantee, ...]:
+    """Return what a line guarantees of what arrives and waits in order, within a limit."""
+    if not arriving.sizes:
+        return (Guarantee(0, 0),)
+    times = time_of(clock)
+    longest_ps, waits_ps = max(map(times, arriving.sizes)), latency_ps(clock)
+    service = later(WHOLE, waits_ps)
+    most = least_known(delay_ps(arriving.work(times), service), full_ps(clock, arriving, limit))
+    behind = backlog(arriving.items, (RateLatency(1 / longest_ps, Fraction(waits_ps)),))
+    waiting = None
+    if behind is not None:  # one of them is being sent, unless all wait for a slot
+        waiting = floor(behind) if waits_ps else ceil(behind) - 1
+    return (_bounded(clock, arriving, most, waiting, limit),)
+
+
+def _bounded(
+    clock: Clock,
+    arriving: Arrival,
+    most: Fraction | int | None,
+    waiting: int | None,
+    limit: Buffer | None,
+) -> Guarantee:
+    """Return a guarantee, given the longest time up to the end of an item on the line.
+
+    A bucket that is smaller than an item lets none pass, and its curve gives less than no time.
+    """
+    least_ps = floor(min(map(time_of(clock), arriving.sizes))) + clock.arrival_ps
+    if most is None:
+        return Guarantee(least_ps, None, why=TOO_MUCH if arriving.items.is_bounded else UNKNOWN)
+    most_ps = whole_ps(clock, Fraction(most)) + clock.arrival_ps
+    known = least_known(waiting, fitting(arriving, limit))
+    return Guarantee(
+        least_ps, max(least_ps, most_ps), None if known is None else max(0, int(known))
+    )
+
+
+def sent(clock: Clock, arriving: Arrival) -> Arrival | None:
+    """Return a bound of all that a line sends: its items are no closer than it sends them.
+
+    Nor are there more than it has been given: Le Boudec and Thiran, Theorems 1.4.3 and 1.7.1. Both
+    count items when their last bit arrives, so the first of an interval is there whole.
+    """
+    if not arriving.sizes:
+        return None
+    times, waits_ps = time_of(clock), latency_ps(clock)
+    shortest_ps, longest_ps = min(map(times, arriving.sizes)), max(map(times, arriving.sizes))
+    slack_ps = int(any(times(size).denominator > 1 for size in arriving.sizes))
+    fastest = max(size / times(size) for size in arriving.sizes)
+    dearest = max(times(size) / size for size in arriving.sizes)
+    spaced = Arrival(
+        Curve.of([(1, 1 / shortest_ps)]).widened(slack_ps),
+        Curve.of([(arriving.sizes[-1], fastest)]).widened(slack_ps),
+        arriving.sizes,
+    )
+    items = arriving.items.through(1 / longest_ps, waits_ps).widened(slack_ps)
+    size_bytes = arriving.size_bytes.through(1 / dearest, waits_ps).widened(slack_ps)
+    return spaced.least(
+        Arrival(_and(items, 1), _and(size_bytes, arriving.sizes[-1]), arriving.sizes)
+    )
+
+
+def _and(curve: Curve, burst: int) -> Curve:
+    """Return a curve with so much more at once."""
+    return Curve.of((line.burst + burst, line.rate) for line in curve.lines)
+
+
+def guaranteed(clock: Clock | None, arriving: Arrival, limit: Buffer | None = None) -> Guarantees:
+    """Return what a line, or a queue that it serves, guarantees."""
+    if clock is None:
+        raise ValueError("no line serves this element")
+    return Guarantees(served_in_order(clock, arriving, limit), sent(clock, arriving))
+
+
+def share_of(
+    clock: Clock, arriving: Arrival, service: ServiceCurve, limit: Buffer | None, *, always: bool
+) -> Guarantee:
+    """Return what a scheduler guarantees of an input with a service, within a limit.
+
+    Args:
+        clock: The line.
+        arriving: What arrives at the input.
+        service: Of work at that input, in the time that it takes of the line.
+        limit: Of its queue.
+        always: Whether it holds from any instant on at which something waits there: then what an
+            item finds ahead of it, within the limit, bounds its delay too.
+    """
+    times = time_of(clock)
+    shortest_ps = min(map(times, arriving.sizes))
+    delayed = later(service, latency_ps(clock))
+    most = least_known(delay_ps(arriving.work(times), delayed))
+    full = full_ps(clock, arriving, limit)
+    if always and full is not None:  # what is being sent may have begun within this very ps
+        most = least_known(most, *(late + full / rate + 1 for rate, late in delayed))
+    if not service:
+        return Guarantee(0, None, why=NO_SHARE)
+    came = None
+    if most is not None:  # what waits has come within the longest time that an item waits
+        came = arriving.items.at(max(Fraction(most) - shortest_ps, Fraction(0)))
+    return _bounded(clock, arriving, most, None if came is None else floor(came), limit)

@@ -1,0 +1,375 @@
+"""Proved bounds of delays and backlogs: network calculus along the paths of an experiment.
+
+Curves are followed from the sources on: each element is given a bound of what arrives at each of
+its inputs, and says what it guarantees. A flow's delay is at most the sum along its path, from
+where its items are stamped. What leaves together by a line is no denser than the line sends it, so
+a burst is not paid for again where a line is followed by one as fast.
+
+On a cycle nothing is known at first of what comes round, and what is proved of it is used for what
+follows: each round begins with what is true, so it ends with it.
+"""
+
+from __future__ import annotations
+
+import functools
+from collections import deque
+from dataclasses import field
+from typing import TYPE_CHECKING, NamedTuple
+
+from qospec.calculus.curve import Curve
+from qospec.calculus.guarantee import (
+    SILENCE,
+    Arrival,
+    Guarantee,
+    Guarantees,
+    of_items,
+    unbounded,
+)
+from qospec.dataclass import dataclass
+from qospec.engine.graph.components import components, is_cyclic
+from qospec.engine.items.partition import MAX_OUTPUTS
+from qospec.engine.line.guarantee import sent_ps
+from qospec.plan.forms import form_of
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping, Sequence
+
+    from qospec.catalogue.form import Form
+    from qospec.engine.experiment import Experiment, Node
+    from qospec.protocol.atm import Plane
+
+ROUNDS = 3
+"""How often a cycle is gone round: what is known of its lines after one is used in the next."""
+
+
+NOTHING_KNOWN = "nothing is proved of {}"
+NOTHING_PASSES = "none of it is sent"
+
+
+class Key(NamedTuple):
+    """The items of a source in one plane: what is followed."""
+
+    source: int
+    plane: Plane
+
+
+class Place(NamedTuple):
+    """An input of a node."""
+
+    node: int
+    input: int
+
+
+class Proof(NamedTuple):
+    """What is proved of a delay.
+
+    Attributes:
+        most_ps: The longest; None if none is proved.
+        why: The reason, then.
+        path: The nodes of the path of that delay, each with the longest time through it.
+    """
+
+    most_ps: int | None
+    why: str = ""
+    path: tuple[tuple[str, int], ...] = ()
+
+
+class _Group(NamedTuple):
+    """What comes by one wire: a bound of each part, and of all together."""
+
+    parts: dict[Key, Arrival]
+    together: Arrival
+
+    def total(self) -> Arrival:
+        return functools.reduce(Arrival.plus, self.parts.values(), SILENCE).least(self.together)
+
+
+@dataclass
+class _Routes:
+    """Where items pass.
+
+    Attributes:
+        arriving: By input of a node, the forms of the items that may arrive, by key.
+        onward: By input of a node and key, the outputs that they may take.
+        begins: By key, where its items are first on the network.
+        unknown: Of what elements insert of which they state no bound, nor when it is stamped, the
+            path of the element.
+    """
+
+    arriving: dict[Place, dict[Key, set[Form]]] = field(default_factory=dict)
+    onward: dict[tuple[Place, Key], tuple[int, ...]] = field(default_factory=dict)
+    begins: dict[Key, set[Place]] = field(default_factory=dict)
+    unknown: dict[Key, str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class Proofs:
+    """What is proved of an experiment.
+
+    Attributes:
+        delays: By the first and the last connection index of what was followed.
+        waiting: By the path of a queue, how many items may wait.
+        why: Why nothing is proved, if so.
+    """
+
+    delays: Mapping[tuple[int, int], Proof]
+    waiting: Mapping[str, int]
+    why: str = ""
+
+    def delay(self, first: int, stop: int) -> Proof:
+        """Return the bound of the delay of some connections, by their indices."""
+        mine = [
+            proof for (begin, end), proof in self.delays.items() if begin < stop and first < end
+        ]
+        return _longest(mine) if mine else Proof(None, self.why or NOTHING_PASSES)
+
+
+def proved(experiment: Experiment) -> Proofs:
+    """Return what network calculus proves of an experiment."""
+    if any(node.element.makes for node in experiment.nodes):
+        return Proofs({}, {}, "endpoints send when something arrives")
+    if experiment.changes:
+        return Proofs({}, {}, "paths change during the trial")
+    return _Analysis(experiment).proofs()
+
+
+class _Analysis:
+    """The curves of one experiment."""
+
+    def __init__(self, experiment: Experiment) -> None:
+        self._experiment = experiment
+        self._nodes = experiment.nodes
+        self._wires: dict[tuple[int, int], list[Place]] = {}
+        self._feeding: dict[Place, list[tuple[int, int]]] = {}
+        for wire in experiment.wires:
+            to = Place(wire.to, wire.input)
+            self._wires.setdefault((wire.node, wire.output), []).append(to)
+            self._feeding.setdefault(to, []).append((wire.node, wire.output))
+        self._routes = _Routes()
+        for number in range(len(experiment.sources)):
+            self._follow(number)
+        self._leaving: dict[tuple[int, int], list[_Group]] = {}
+        self._found: dict[int, Guarantees | None] = {}
+
+    def proofs(self) -> Proofs:
+        """Return what is proved."""
+        onward: list[set[int]] = [set() for _ in self._nodes]
+        for (number, _), ends in self._wires.items():
+            onward[number] |= {to.node for to in ends if to.node >= 0}
+        for component in components(onward):
+            for _ in range(ROUNDS if is_cyclic(component, onward) else 1):
+                for number in component:
+                    self._pass(number)
+        delays = {self._indices(key): self._delay(key) for key in self._routes.begins}
+        return Proofs(delays, dict(self._waiting()))
+
+    # ---- where items pass
+
+    def _follow(self, number: int) -> None:
+        """Note where the items of a source pass, and in which forms."""
+        source, routes = self._experiment.sources[number], self._routes
+        key, start = Key(number, "user"), Place(source.node, source.input)
+        carries = "cell" if source.encapsulation is None else "packet"
+        routes.begins[key] = {start}
+        waiting = deque([(key, start, form_of(carries, source.sizes))])
+        while waiting:
+            key, place, form = waiting.popleft()
+            forms = routes.arriving.setdefault(place, {}).setdefault(key, set())
+            if form in forms:
+                continue
+            forms.add(form)
+            element = self._nodes[place.node].element
+            outputs = routes.onward[place, key] = self._outputs(place, key)
+            after = element.form_after(form)
+            for output in outputs:
+                for to in self._wires.get((place.node, output), ()):
+                    if to.node < 0:
+                        continue
+                    waiting.append((key, to, after))
+                    for plane in element.inserts if key.plane == "user" else ():
+                        made = Key(key.source, plane)
+                        routes.begins.setdefault(made, set()).add(to)
+                        if element.inserted(unbounded(_sizes({after}))) is None:
+                            routes.unknown[made] = self._nodes[place.node].path
+                        waiting.append((made, to, after))
+
+    def _outputs(self, place: Place, key: Key) -> tuple[int, ...]:
+        """Return the outputs that items may take."""
+        node = self._nodes[place.node]
+        if node.outputs is None:
+            return (node.element.output_of(place.input, plane=key.plane),)
+        first, stop = self._indices(key)
+        found = set(node.outputs[first:stop].ravel().tolist())
+        return tuple(sorted(found - {MAX_OUTPUTS}))
+
+    def _indices(self, key: Key) -> tuple[int, int]:
+        """Return the first connection index of items, and the one behind the last."""
+        source = self._experiment.sources[key.source]
+        first = self._experiment.connections.index(source.first, key.plane)
+        return first, first + source.connections
+
+    # ---- curves
+
+    def _pass(self, number: int) -> None:
+        """Bound what leaves a node, given what arrives there."""
+        node = self._nodes[number]
+        inputs = [self._groups(Place(number, n)) for n in range(len(node.element.inputs))]
+        arriving = tuple(
+            functools.reduce(Arrival.plus, (each.total() for each in groups), SILENCE)
+            for groups in inputs
+        )
+        limits = tuple(queue.limit for queue in node.queues)
+        found = self._found[number] = node.element.guarantees(arriving, node.clock, limits)
+        for output in range(len(node.element.outputs)):
+            groups = [
+                passed
+                for n, groups in enumerate(inputs)
+                for group in groups
+                if (passed := self._passed(group, Place(number, n), output, found)).parts
+            ]
+            if found is not None and found.leaves is not None and groups:
+                groups = [_joined(groups, found.leaves)]
+            self._leaving[number, output] = groups
+
+    def _groups(self, place: Place) -> list[_Group]:
+        """Return what arrives at an input, by wire."""
+        groups = [
+            _alone(
+                Key(number, "user"),
+                of_items(
+                    source.arrivals.curve(source.connections, source.phases),
+                    set(source.sizes.size_bytes),
+                ),
+            )
+            for number, source in enumerate(self._experiment.sources)
+            if (source.node, source.input) == place
+        ]
+        for wire in self._feeding.get(place, ()):
+            if wire in self._leaving:
+                groups += self._leaving[wire]
+            else:  # it comes round
+                known = self._routes.arriving.get(place, {})
+                groups += [_alone(key, unbounded(_sizes(forms))) for key, forms in known.items()]
+        return groups
+
+    def _passed(self, group: _Group, place: Place, output: int, found: Guarantees | None) -> _Group:
+        """Return what of a group leaves a node by an output."""
+        node = self._nodes[place.node]
+        guarantee = Guarantee(0, None) if found is None else found.inputs[place.input]
+        parts: dict[Key, Arrival] = {}
+        resized = False
+        for key, arrival in group.parts.items():
+            if output not in self._routes.onward.get((place, key), ()):
+                continue
+            before = self._routes.arriving[place][key]
+            after = {node.element.form_after(form) for form in before}
+            resized |= after != before
+            passing = self._delayed(arrival, guarantee)
+            if after != before:
+                passing = of_items(passing.items, _sizes(after))
+            passing = self._admitted(passing, key, node)
+            parts[key] = passing
+            for plane in node.element.inserts if key.plane == "user" else ():
+                made = node.element.inserted(passing)
+                parts[Key(key.source, plane)] = made or unbounded(passing.sizes)
+        sizes = tuple(sorted({size for each in parts.values() for size in each.sizes}))
+        if node.element.inserts:
+            return _Group(parts, unbounded(sizes))
+        together = self._delayed(group.together, guarantee)
+        if resized:
+            together = of_items(together.items, sizes)
+        return _Group(parts, together._replace(sizes=sizes))
+
+    def _delayed(self, arrival: Arrival, guarantee: Guarantee) -> Arrival:
+        if guarantee.most_ps is None:
+            return unbounded(arrival.sizes)
+        return arrival.widened(guarantee.most_ps - guarantee.least_ps)
+
+    def _admitted(self, arrival: Arrival, key: Key, node: Node) -> Arrival:
+        """Return a bound of what passes, where an element enforces contracts."""
+        source = self._experiment.sources[key.source]
+        contract = self._experiment.connections.contracts[source.first]
+        each: Curve | None = node.element.admits(contract, key.plane)
+        if each is None:
+            return arrival
+        return arrival.least(of_items(each.times(source.connections), arrival.sizes))
+
+    # ---- bounds
+
+    def _delay(self, key: Key) -> Proof:
+        """Return the bound of the delay of items: the longest of their paths."""
+        if key in self._routes.unknown:
+            return Proof(None, NOTHING_KNOWN.format(self._routes.unknown[key]))
+        known: dict[Place, Proof] = {}
+        under_way: set[Place] = set()
+
+        def from_there(place: Place) -> Proof:
+            if place in under_way:
+                return Proof(None, f"it may come round again to {self._nodes[place.node].path}")
+            if place not in known:
+                under_way.add(place)
+                here = self._through(place, key)
+                known[place] = _sum(here, [from_there(to) for to in self._following(place, key)])
+                under_way.discard(place)
+            return known[place]
+
+        return _longest([from_there(place) for place in sorted(self._routes.begins[key])])
+
+    def _following(self, place: Place, key: Key) -> Iterator[Place]:
+        for output in self._routes.onward.get((place, key), ()):
+            yield from (to for to in self._wires[place.node, output] if to.node >= 0)
+
+    def _through(self, place: Place, key: Key) -> Proof:
+        """Return the bound of the time through a node; from the first bit sent, where it stamps."""
+        node, found = self._nodes[place.node], self._found.get(place.node)
+        if node.clock is not None and node.clock.stamps:
+            forms = self._routes.arriving[place][key]
+            most_ps = sent_ps(node.clock, unbounded(_sizes(forms)))
+            return Proof(most_ps, path=((node.path, most_ps),))
+        if found is None:
+            return Proof(None, NOTHING_KNOWN.format(node.path))
+        guarantee = found.inputs[place.input]
+        if guarantee.most_ps is None:
+            return Proof(None, f"{node.path}: {guarantee.why}")
+        return Proof(guarantee.most_ps, path=((node.path, guarantee.most_ps),))
+
+    def _waiting(self) -> Iterator[tuple[str, int]]:
+        """Yield the path of each queue with a bound, and how many items may wait there."""
+        for number, found in self._found.items():
+            node = self._nodes[number]
+            paths = [queue.element for queue in node.queues] or [node.path]
+            for path, guarantee in zip(paths, found.inputs if found else (), strict=False):
+                if guarantee.waiting is not None:
+                    yield path, guarantee.waiting
+
+
+def _alone(key: Key, arrival: Arrival) -> _Group:
+    return _Group({key: arrival}, unbounded(arrival.sizes))
+
+
+def _joined(groups: Sequence[_Group], leaves: Arrival) -> _Group:
+    """Return several groups as one, of which together no more leaves than `leaves` says."""
+    parts: dict[Key, Arrival] = {}
+    for group in groups:
+        for key, arrival in group.parts.items():
+            parts[key] = parts[key].plus(arrival) if key in parts else arrival
+    total = functools.reduce(Arrival.plus, (group.total() for group in groups))
+    sizes = tuple(sorted({size for each in parts.values() for size in each.sizes}))
+    return _Group(parts, total.least(leaves)._replace(sizes=sizes))
+
+
+def _sizes(forms: set[Form]) -> tuple[int, ...]:
+    return tuple(sorted({size for form in forms for size, _ in form.sizes}))
+
+
+def _sum(here: Proof, behind: Sequence[Proof]) -> Proof:
+    """Return the bound of a path through a place and the longest of what follows."""
+    rest = _longest(behind)
+    if here.most_ps is None or rest.most_ps is None:
+        return here if here.most_ps is None else rest
+    return Proof(here.most_ps + rest.most_ps, path=(*here.path, *rest.path))
+
+
+def _longest(proofs: Sequence[Proof]) -> Proof:
+    """Return the longest of some paths; without any, no time."""
+    return max(proofs, key=lambda each: (each.most_ps is None, each.most_ps or 0), default=Proof(0))

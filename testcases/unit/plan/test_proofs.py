@@ -1,0 +1,154 @@
+"""What is proved of whole cases, against what is measured of them."""
+
+from dataclasses import replace
+from fractions import Fraction
+
+import pytest
+
+from qospec.catalogue.kinds import discover
+from qospec.elements.shape import Shape
+from qospec.plan.plan import CasePlan
+from qospec.run import trial
+from qospec.units import PS_PER_S
+
+US = PS_PER_S // 10**6
+
+ROUND = """
+let lane = line { rate = 424 Mbit/s @cell, slotted = false, length = 0 m }
+device hub(room: Int) {
+  port p[3]: cell
+  fabric = vc_switch { ports = 3, latency = 5 us }
+  for i in 0 .. 2 {
+    q = fifo { limit = room * 1 cell }
+    p[i].rx -> fabric.entry[i]
+    fabric.exit[i] -> q -> p[i].tx
+  }
+}
+topology star {
+  a, b, c = host
+  h = hub(room = ROOM)
+  link a -- h.p[0] via lane
+  link b -- h.p[1] via lane
+  link c -- h.p[2] via lane
+}
+test t on star {
+  flow one = ubr { pcr = 100_000 cell/s, source = replay { at = [0 us, 1 us, 2 us] } } from a to c
+  flow two = ubr { pcr = 100_000 cell/s, source = replay { at = [0 us, 1 us, 2 us] } } from b to c
+  run { measure = 1 ms, overload = true }
+  expect one.received + two.received == SURVIVORS
+  expect h.q[2].occupancy.max >= 0 cell
+}
+"""
+"""Three cells from either side at once, each 1 us on a line."""
+
+
+def case_of(planned, text: str, **words: object) -> CasePlan:
+    for name, word in words.items():
+        text = text.replace(name.upper(), str(word))
+    (case,) = planned(text)
+    return case
+
+
+@pytest.mark.parametrize(("room", "survivors", "waiting"), [(64, 6, 3), (1, 5, 1)])
+def test_a_bound_is_met_exactly(planned, ran, room: int, survivors: int, waiting: int) -> None:
+    """Six cells arrive in 2 us, so the last waits for three; or for the one that finds room."""
+    case = case_of(planned, ROUND, room=f"{room}", survivors=f"{survivors} cell")
+    proofs = case.networks[""].proofs
+    readings = ran(case).readings
+    (_, seen), *_ = readings._seen.values()
+    longest = {f: readings._tallies[f].delays.max_ps for f in ("one", "two")}
+    bound = {f: proofs.delay(n, n + 1).most_ps for n, f in enumerate(longest)}
+    waits = 3 if room == 64 else 1
+    assert max(longest.values()) == bound["one"] == bound["two"] == (1 + 5 + waits + 1) * US
+    assert seen.occupancies["h.q[2]"].most == proofs.waiting["h.q[2]"] == waiting
+    assert proofs.delay(0, 1).path == (
+        ("a -> h.p[0]", US),
+        ("h.fabric", 5 * US),
+        ("h.q[2]", (waits + 1) * US),
+    )
+
+
+SHAPED = """
+device edge {
+  port w, e: packet
+  s = shape { rate = 8 Mbit/s @ip, burst = 200 B, limit = 9 pkt }
+  w.rx -> s -> e.tx
+  e.rx -> w.tx
+}
+topology one {
+  a, b = host
+  x = edge
+  link a -- x.w via media.fast_ethernet
+  link x.e -- b via media.fast_ethernet
+}
+test t on one {
+  flow f = packets { size = 100 B @ip, source = replay { at = [0 us, 0 us, 0 us] } } from a to b
+  run { measure = 1 ms, overload = true }
+  expect f.delay.max < 1 s
+}
+"""
+"""Two packets leave at once, and the third when it has its tokens."""
+
+
+def test_a_shaper_that_is_off_by_one_packet_is_found(planned, monkeypatch) -> None:
+    (case,) = planned(SHAPED)
+    assert trial.run(case, discover(), lambda _: None).errors == ()
+    right = Shape.start
+
+    def off_by_one(self: Shape, setting: object) -> object:
+        return right(replace(self, burst_size=self.burst_size - 100), setting)
+
+    monkeypatch.setattr(Shape, "start", off_by_one)
+    (error,) = trial.run(case, discover(), lambda _: None).errors
+    assert error.startswith("BoundError: f was delayed by ")
+    assert "and at most" in error
+    assert "x.s " in error
+
+
+def test_what_follows_a_random_source_is_bounded_by_the_line_before_it(planned) -> None:
+    """A line passes a cell a us at most, so behind one as fast nothing waits."""
+    text = ROUND.replace(
+        "source = replay { at = [0 us, 1 us, 2 us] }", "source = poisson { rate = 100_000 cell/s }"
+    )
+    text = text.replace("from b to c", "from b to a")
+    case = case_of(planned, text, room="64", survivors="0 cell")
+    proofs = case.networks[""].proofs
+    assert proofs.delay(0, 1).most_ps == (1 + 5 + 1) * US
+    assert proofs.waiting["h.q[2]"] == 0
+
+
+def test_each_reason_is_told(planned) -> None:
+    (case,) = planned(
+        """
+        device box {
+          port w, e: cell
+          w.rx -> e.tx
+          e.rx -> w.tx
+        }
+        topology one {
+          a, b = host
+          x = box
+          link a -- x.w via media.stm1
+          link x.e -- b via media.e3
+        }
+        test t on one {
+          flow f = ubr { pcr = 90_000 cell/s, source = poisson { rate = 9_000 cell/s } }
+            from a to b
+          run { measure = 1 ms }
+          expect f.lost == 0
+        }
+        """
+    )
+    proof = case.networks[""].proofs.delay(0, 1)
+    assert proof.most_ps is None
+    assert proof.why == "x.e -> b: more may arrive than it serves"
+    assert case.networks[""].proofs.delay(5, 6).why == "none of it is sent"
+
+
+def test_the_rate_of_the_path_is_that_of_the_arrivals(planned) -> None:
+    """Cells evenly apart wait for nothing, whatever their number."""
+    text = ROUND.replace("source = replay { at = [0 us, 1 us, 2 us] }", "phases = even")
+    text = text.replace("pcr = 100_000 cell/s", "pcr = 1_000 cell/s, connections = 400")
+    text = text.replace("from b to c", "from b to a")
+    case = case_of(planned, text, room="64", survivors="0 cell")
+    assert case.networks[""].proofs.delay(0, 1).most_ps == Fraction(7 * US)
