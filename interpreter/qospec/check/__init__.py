@@ -53,6 +53,7 @@ class Checked:
         scopes: The names of each, by its path.
         evaluator: What evaluates expressions in them.
         problems: The mistakes in them.
+        suite: Their suite.
     """
 
     def __init__(
@@ -65,8 +66,9 @@ class Checked:
         self.evaluator = Evaluator(context)
         self.units = self._loader.load(paths)
         self.scopes = scopes_of(self.units, self.evaluator)
+        self.suite = Suite((), (), ())
         with suppress(LimitReached):
-            suite(self.units, self.scopes, self.evaluator)
+            self.suite = suite(self.units, self.scopes, self.evaluator)
 
     def check(self, text: str, path: Path, problems: Problems) -> Suite:
         """Return the suite of a text, which imports as if it were the file `path`.

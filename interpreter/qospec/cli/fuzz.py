@@ -66,7 +66,7 @@ class _Duration(click.ParamType[float]):
 @click.option("--no-progress", is_flag=True, help="Show no progress line.")
 @options.as_json
 def fuzz(paths: tuple[str, ...], **asked: Any) -> None:
-    """Look for counter-examples to properties and tests with `forall`; save the smallest as files.
+    """Look for what breaks properties, tests with `forall` and devices; save the smallest as files.
 
     Equal seeds and `--examples` find the same, whatever `-j` is.
     """
@@ -102,16 +102,16 @@ def fuzz(paths: tuple[str, ...], **asked: Any) -> None:
 
 def _targets(paths: tuple[str, ...], *, as_json: bool) -> list[Target]:
     """Return what the user named; ends the command if there is nothing in it."""
-    from qospec.diagnostics import Problems
+    from qospec.catalogue.kinds import discover
+    from qospec.check import Checked
     from qospec.fuzz.targets import targets_of
 
-    problems = Problems()
-    suite = loading.checked(paths, problems)
-    loading.report(problems, as_json=as_json)
-    found = list(targets_of(suite))
-    chosen = loading.selected(paths, found, "property or test with `forall`")
+    checked = Checked(loading.files_of(paths), discover())
+    loading.report(checked.problems, as_json=as_json)
+    found = list(targets_of(checked))
+    chosen = loading.selected(paths, found, "property, device or test with `forall`")
     if not chosen:
-        output.say("nothing selected: no property and no test with `forall`", err=True)
+        output.say("nothing selected: no property, no device, no test with `forall`", err=True)
         sys.exit(exits.NOTHING)
     return chosen
 
@@ -164,6 +164,7 @@ def _report(
                     "kind": each.noun,
                     "examples": each.examples,
                     "refused": dict(each.refused),
+                    "never_holds": list(each.hopeless),
                     "never_reached": list(each.unreached),
                     "findings": [found.document(files[found]) for found in each.findings],
                     "errors": list(each.errors),
@@ -197,6 +198,8 @@ def _show(report: TargetReport, files: dict[Any, Path]) -> None:
         small = "the smallest" if found.shrunk else "the smallest so far"
         output.say(f"  {small} of {found.examples:_} examples, saved in {files[found]}")
         output.say(f"  repeat    qos run {files[found]}", "")
+    for statement in report.hopeless:
+        output.say(f"  note: no example of {what} keeps `{statement}`: perhaps nothing can")
     for condition, met in report.met_rarely:
         output.say(f"  note: only {met:_} of {report.examples:_} examples meet {condition}")
     for event in report.unreached:

@@ -82,8 +82,12 @@ def checked(paths: tuple[str, ...], problems: Problems) -> Suite:
     from qospec.catalogue.kinds import discover
     from qospec.check import check
 
-    files = dict.fromkeys(Path(_Selection.of(path).path) for path in paths)
-    return check(list(files), discover(), problems)
+    return check(files_of(paths), discover(), problems)
+
+
+def files_of(paths: tuple[str, ...]) -> list[Path]:
+    """Return the files and folders named, each once."""
+    return list(dict.fromkeys(Path(_Selection.of(path).path) for path in paths))
 
 
 def planned(request: Request, *, runs: bool = True) -> tuple[Suite, list[CasePlan]]:

@@ -17,9 +17,8 @@ import hypothesis
 from hypothesis.database import DirectoryBasedExampleDatabase
 
 from qospec.catalogue.kinds import discover
-from qospec.check import check
+from qospec.check import Checked
 from qospec.dataclass import dataclass
-from qospec.diagnostics import Problems
 from qospec.fuzz.explore import Block, Explored, explore
 from qospec.fuzz.targets import targets_of
 from qospec.run import workers
@@ -72,6 +71,7 @@ class TargetReport(NamedTuple):
     unreached: tuple[str, ...]
     findings: tuple[Finding, ...]
     errors: tuple[str, ...] = ()
+    hopeless: tuple[str, ...] = ()
 
     @property
     def met_rarely(self) -> tuple[tuple[str, int], ...]:
@@ -88,8 +88,8 @@ def key_of(target: Target) -> tuple[str, str]:
 
 @lru_cache(maxsize=4)
 def _targets(paths: tuple[str, ...]) -> dict[tuple[str, str], Target]:
-    suite = check([Path(path) for path in paths], discover(), Problems())
-    return {key_of(each): each for each in targets_of(suite)}
+    checked = Checked([Path(path) for path in paths], discover())
+    return {key_of(each): each for each in targets_of(checked)}
 
 
 def _explored(
@@ -203,6 +203,7 @@ class _TargetRun:
             tuple(sorted(self._target.reachable - set(reached))),
             tuple(finding for each in blocks for finding in each.findings),
             tuple(dict.fromkeys(self._errors)),
+            tuple(dict.fromkeys(each for block in blocks for each in block.hopeless)),
         )
         return JobResult({"report": report}, 0.0, 0.0)
 

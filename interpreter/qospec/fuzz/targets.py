@@ -1,20 +1,25 @@
-"""What a suite has that can be examined."""
+"""What files have that can be examined."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from qospec.fuzz.device import devices_of
+from qospec.fuzz.devices import DeviceTarget
 from qospec.fuzz.properties import PropertyTarget
 from qospec.fuzz.tests import TestTarget
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from qospec.check import Checked
     from qospec.fuzz.target import Target
-    from qospec.model.suite import Suite
 
 
-def targets_of(suite: Suite) -> Iterator[Target]:
+def targets_of(checked: Checked) -> Iterator[Target]:
     """Yield all targets of the files that were named, in order."""
-    yield from map(PropertyTarget, suite.properties)
-    yield from map(TestTarget, suite.drawn)
+    yield from map(PropertyTarget, checked.suite.properties)
+    yield from map(TestTarget, checked.suite.drawn)
+    for device in devices_of(checked):
+        if not device.undrawn:
+            yield DeviceTarget(device, checked)

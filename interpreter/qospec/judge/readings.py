@@ -281,6 +281,12 @@ class Readings:
         for flow in self._silent:
             yield f"{flow} sent no {self._carries(flow)} within the window"
 
+    @property
+    def occupancies(self) -> dict[str, int]:
+        """Return the most that waited in each queue of the test's topology that was watched."""
+        seen = self._seen[""][1].occupancies if "" in self._seen else {}
+        return {path: each.most for path, each in seen.items()}
+
     def losses(self) -> Iterator[Loss]:
         """Yield the losses, the largest first within a population."""
         for population, tally in self._tallies.items():

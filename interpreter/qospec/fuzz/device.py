@@ -1,0 +1,278 @@
+"""A device as it is drawn: the values of its parameters, and which ports it has with them.
+
+What a parameter may be follows from its type, its default and the fields of elements that it is
+used in, in the device itself or in one within it.
+"""
+
+from __future__ import annotations
+
+from dataclasses import field
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING, NamedTuple
+
+from qospec.check.declarations import DeviceValue
+from qospec.check.device.nodes import DevicePlan
+from qospec.check.evaluate.context import CheckError, LimitReached
+from qospec.check.evaluate.dimensions import TYPES
+from qospec.check.evaluate.values import Amount, Boolean, Map, Symbol
+from qospec.check.modules import files
+from qospec.check.records.parameters import layer_of
+from qospec.dataclass import dataclass
+from qospec.diagnostics import Problems
+from qospec.fuzz import strategies
+from qospec.resources import STDLIB
+from qospec.source import Source
+from qospec.syntax import ast
+from qospec.syntax.parser import parse
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from qospec.catalogue.kinds import Domain
+    from qospec.check import Checked
+    from qospec.check.device.ports import Template
+    from qospec.check.evaluate.scope import Scope
+    from qospec.check.evaluate.values import Value
+    from qospec.check.modules.loader import Unit
+    from qospec.source import Span
+
+OURS = "found_by_fuzz.qos"
+"""The name of a text that is checked and is no file."""
+Arguments = tuple[tuple[str, str], ...]
+"""Names of parameters, each with a value as it is written; those left out have their defaults."""
+
+
+class Port(NamedTuple):
+    """A port as it is written, and whether it carries cells or packets."""
+
+    name: str
+    carries: str
+
+
+@dataclass(frozen=True, eq=False)
+class Device:
+    """A device of a file.
+
+    Attributes:
+        name: As declared.
+        module: What a file imports to name it: `std.devices.sitline`.
+        path: Where a file may stand that imports this.
+        choices: By parameter, values as text, the simplest first; "" is its default.
+        undrawn: Parameters without a default for which no value is known.
+        reads: The attributes of packets that its classes test, such as `priority`.
+        span: Where it is declared.
+    """
+
+    name: str
+    module: str
+    path: Path
+    choices: dict[str, list[str]]
+    undrawn: tuple[str, ...]
+    reads: frozenset[str]
+    span: Span
+    _value: DeviceValue
+    _scope: Scope
+    _checked: Checked
+    _made: dict[Arguments, Template | None] = field(default_factory=dict)
+
+    @property
+    def written(self) -> str:
+        """Return what names it in a file that imports its module."""
+        return f"{self.module.rpartition('.')[2]}.{self.name}"
+
+    @cached_property
+    def losses(self) -> frozenset[str]:
+        """Return what it may lose where, in words, with the simplest values of its parameters."""
+        simplest = ((name, some[0]) for name, some in self.choices.items())
+        template = self.template(tuple((name, value) for name, value in simplest if value))
+        return frozenset(
+            described(part.path, cause)
+            for part in (template.parts if template else ())
+            if part.element is not None
+            for cause in part.element.discards_for
+        )
+
+    def template(self, arguments: Arguments) -> Template | None:
+        """Return the device with these values; None if they do not fit it or each other."""
+        if arguments not in self._made:
+            self._made[arguments] = self._template(arguments)
+        return self._made[arguments]
+
+    def _template(self, arguments: Arguments) -> Template | None:
+        given = ", ".join(f"{name} = {value}" for name, value in arguments)
+        tree = parse(Source(OURS, f"qos 1\nlet it = {self.name}({given})\n"), Problems())
+        assert tree is not None  # noqa: S101 -- values are written as they are read
+        (node,) = tree.declarations
+        assert isinstance(node, ast.Let)  # noqa: S101
+        assert isinstance(node.value, ast.Call)  # noqa: S101
+        evaluator = self._checked.evaluator
+        with evaluator.context.apart() as problems:
+            try:
+                plan = self._value.call(node.value, self._scope, evaluator)
+            except (CheckError, LimitReached):
+                return None
+            fits = isinstance(plan, DevicePlan) and plan.template.complete and not problems.errors
+            return plan.template if fits and isinstance(plan, DevicePlan) else None
+
+
+def described(element: str, cause: str) -> str:
+    """Return in words what an element of a device loses."""
+    return f"`{element}` loses something for the cause `{cause}`"
+
+
+def ports_of(template: Template) -> tuple[Port, ...]:
+    """Return the ports of a device with its parameters, in their order."""
+    return tuple(
+        Port(ports.name if ports.count is None else f"{ports.name}[{index}]", ports.carries)
+        for ports in template.ports.values()
+        for index in range(1 if ports.count is None else ports.count)
+    )
+
+
+def devices_of(checked: Checked) -> Iterator[Device]:
+    """Yield the devices of the files that were named."""
+    for unit in checked.units:
+        scope = checked.scopes[unit.path]
+        for node in unit.tree.declarations if unit.named and unit.tree else ():
+            if isinstance(node, ast.Device):
+                value = scope.names[node.name.text].value(checked.evaluator.context)
+                if isinstance(value, DeviceValue):
+                    yield _device(unit, value, scope, checked)
+
+
+def _device(unit: Unit, value: DeviceValue, scope: Scope, checked: Checked) -> Device:
+    module, path = module_of(unit.path)
+    uses = _Uses(checked)
+    uses.read(value.node, value.node, scope)
+    choices: dict[str, list[str]] = {}
+    known = value.signature.placeholders(defaults=True)
+    for name, each in value.signature.parameters.items():
+        default = known.names[name].value(checked.evaluator.context) if each.default else None
+        choices[name] = _choices(each, default, uses)
+    undrawn = tuple(name for name, some in choices.items() if not some)
+    return Device(
+        value.name,
+        module,
+        path,
+        choices,
+        undrawn,
+        frozenset(uses.reads),
+        value.node.name.span,
+        value,
+        scope,
+        checked,
+    )
+
+
+def module_of(file: Path) -> tuple[str, Path]:
+    """Return what imports a file, and where a file may stand that does so."""
+    library = files.real(STDLIB)
+    if file.is_relative_to(library):
+        inner = file.relative_to(library).with_suffix("").parts
+        return ".".join(["std", *inner]), Path.cwd() / OURS
+    root = files.root_of(file)
+    return ".".join(file.relative_to(root).with_suffix("").parts), root / OURS
+
+
+def _choices(each: ast.Parameter, default: Value | None, uses: _Uses) -> list[str]:
+    """Return values of a parameter as text; without a default, none if nothing is known of it."""
+    name, (kind, layer) = each.name.text, layer_of(each.annotation.text)
+    first = [] if default is None else [""]
+    if kind in TYPES and isinstance(default, Amount | None):
+        amount = None if default is None else default.value
+        layer = layer or (default.layer if default is not None else "")
+        found = strategies.numbers(kind, amount, uses.domains.get(name, ()), layer)
+        return [*first, *found[len(first) :]]
+    if kind == "Bool":
+        was = isinstance(default, Boolean) and bool(default.value)
+        return [*first, "false"] if was else [*first, "true"] if first else ["false", "true"]
+    if kind == "Name":
+        of_fields = [word for domain in uses.domains.get(name, ()) for word in domain.choices]
+        words = dict.fromkeys([*of_fields, *uses.keys.get(name, ())])
+        known = default.name if isinstance(default, Symbol) else ""
+        return [*first, *(word for word in words if word != known)]
+    return first
+
+
+class _Uses:
+    """What the parameters of a device are used for.
+
+    Attributes:
+        domains: By parameter, those of the fields that are just it.
+        keys: By parameter, those of the maps that it chooses from.
+        reads: The attributes of packets that classes test.
+    """
+
+    def __init__(self, checked: Checked) -> None:
+        self.domains: dict[str, list[Domain]] = {}
+        self.keys: dict[str, list[str]] = {}
+        self.reads: set[str] = set()
+        self._checked = checked
+
+    def read(self, node: ast.Node, device: ast.Device, scope: Scope) -> None:
+        """Read what is below a node of a device; `scope` has the names of its file."""
+        names = {each.name.text for each in device.parameters}
+        if isinstance(node, ast.Record):
+            self._of_record(node, names, scope)
+        elif isinstance(node, ast.Call):
+            self._of_call(node, names, scope)
+        elif isinstance(node, ast.Path) and node.trail and isinstance(node.trail[0], ast.Index):
+            self._of_choice(node, node.trail[0].value, names, scope)
+        elif isinstance(node, ast.Path) and node.name.text == "pkt":
+            self.reads |= {each.text for each in node.trail if isinstance(each, ast.Name)}
+        for each in node.children():
+            self.read(each, device, scope)
+
+    def _of_record(self, node: ast.Record, names: set[str], scope: Scope) -> None:
+        base = node.base.path if isinstance(node.base, ast.Call) else node.base
+        catalogue = self._checked.evaluator.context.catalogue
+        kind = catalogue.find("element", base.name.text) or catalogue.find(
+            "dropping", base.name.text
+        )
+        if kind is None or scope.find(base.name.text) is not None:
+            return
+        for each in node.body.statements:
+            if isinstance(each, ast.Bind):
+                used = _named(each.value, names)
+                parameter = kind.parameter(each.names[0].text)
+                if used and parameter is not None:
+                    self.domains.setdefault(used, []).append(parameter.domain)
+
+    def _of_call(self, node: ast.Call, names: set[str], scope: Scope) -> None:
+        inner = self._value(node.path, scope)
+        if not isinstance(inner, DeviceValue):
+            return
+        within = _Uses(self._checked)
+        within.read(inner.node, inner.node, inner.home)
+        self.reads |= within.reads
+        order: Sequence[str] = list(inner.signature.parameters)
+        for place, argument in enumerate(node.arguments):
+            used = _named(argument.value, names)
+            theirs = argument.name.text if argument.name else order[place]
+            if used:
+                self.domains.setdefault(used, []).extend(within.domains.get(theirs, ()))
+                self.keys.setdefault(used, []).extend(within.keys.get(theirs, ()))
+
+    def _of_choice(
+        self, node: ast.Path, key: ast.Expression, names: set[str], scope: Scope
+    ) -> None:
+        used = _named(key, names)
+        chosen = self._value(ast.Path(name=node.name, trail=(), span=node.span), scope)
+        if used and isinstance(chosen, Map):
+            self.keys.setdefault(used, []).extend(k for k in chosen.entries if isinstance(k, str))
+
+    def _value(self, path: ast.Path, scope: Scope) -> Value | None:
+        if scope.find(path.name.text) is None:
+            return None
+        with self._checked.evaluator.context.apart():
+            try:
+                return self._checked.evaluator.value(path, scope)
+            except CheckError:
+                return None
+
+
+def _named(node: ast.Node, names: set[str]) -> str:
+    """Return the parameter that an expression is, and nothing else; "" if it is none."""
+    plain = isinstance(node, ast.Path) and not node.trail and node.name.text in names
+    return node.name.text if plain and isinstance(node, ast.Path) else ""

@@ -1,0 +1,183 @@
+"""Fuzzing of devices: scenarios around each, run and judged exactly as `qos run` does."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import replace
+from fractions import Fraction
+from typing import TYPE_CHECKING
+
+from qospec.catalogue.kinds import discover
+from qospec.check.device.observables import has_occupancy
+from qospec.dataclass import dataclass
+from qospec.diagnostics import Problems
+from qospec.fuzz.device import described
+from qospec.fuzz.scenario import scenarios, written
+from qospec.fuzz.target import Outcome, Violation
+from qospec.plan.plan import Bounds, plan
+from qospec.run import trial
+from qospec.units import text_of
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Mapping
+
+    from qospec.check import Checked
+    from qospec.fuzz.device import Device
+    from qospec.fuzz.scenario import Scenario
+    from qospec.fuzz.target import Draw
+    from qospec.judge.result import Result
+    from qospec.judge.verdict import Judgement
+    from qospec.model.suite import Case, Statement, Suite
+    from qospec.plan.plan import CasePlan
+    from qospec.source import Span
+
+SEED = "0"
+"""Of the trials, as of `qos run`; the scenarios are drawn by another."""
+MOST_ITEMS = 2_000
+"""Of a trial: an example with more is not worth its time."""
+OVERLOAD = "E0305"
+"""The error that `overload = true` removes."""
+MEAN_BYTES = 500
+"""Of a packet in a queue whose room is in bytes."""
+
+
+@dataclass(frozen=True)
+class DeviceTarget:
+    """A device of a file that was checked."""
+
+    device: Device
+    checked: Checked
+
+    @property
+    def name(self) -> str:
+        """Return its name, as in `FILE::NAME`."""
+        return self.device.name
+
+    @property
+    def span(self) -> Span:
+        """Return where it is declared."""
+        return self.device.span
+
+    @property
+    def noun(self) -> str:
+        """Return what it is."""
+        return "device"
+
+    @property
+    def reachable(self) -> frozenset[str]:
+        """Return the losses that it may have, with the simplest values of its parameters."""
+        return self.device.losses
+
+    def run(self, draw: Draw) -> Outcome:
+        """Draw a scenario, run and judge it."""
+        whole = draw(scenarios(self.device))
+        if whole is None:
+            return Outcome(refused="values of parameters that fit each other")
+        case = self._planned(written(whole))
+        if isinstance(case, str):
+            return Outcome(refused=case)
+        whole = whole._replace(overload=case.case.run.overload)
+        rooms = _rooms(case)
+        result = trial.run(_watching(case, rooms), discover(), lambda _: None)
+        texts = {
+            again: text
+            for each in violations(case.case, result)
+            for again, text in self._kept(each, whole)
+        }
+        return Outcome(
+            tuple(texts),
+            texts.__getitem__,
+            "",
+            frozenset(_losses(result)),
+            dict(_aims(rooms, result)),
+        )
+
+    def _kept(self, violation: Violation, whole: Scenario) -> Iterator[tuple[Violation, str]]:
+        """Yield the violation as it is in the file that would be kept, unless there is none.
+
+        Random draws depend on the name of a test, which tells there what is violated.
+        """
+        text = written(whole, violation)
+        case = self._planned(text)
+        if isinstance(case, str):
+            return
+        for again in violations(case.case, trial.run(case, discover(), lambda _: None)):
+            if again.statement == violation.statement:
+                yield again, written(whole, again)
+
+    def _planned(self, text: str) -> CasePlan | str:
+        """Return the plan of the one case of a text, or what of the checks it does not pass.
+
+        It has `overload = true` if it needs that.
+        """
+        problems = Problems()
+        suite = self.checked.check(text, self.device.path, problems)
+        plans = () if problems.errors else plan(suite, SEED, Bounds(MOST_ITEMS), problems)
+        if [each.code for each in problems.errors] == [OVERLOAD]:
+            problems = Problems()
+            plans = plan(_overloaded(suite), SEED, Bounds(MOST_ITEMS), problems)
+        return f"what {problems.errors[0].code} asks for" if problems.errors else plans[0]
+
+
+def _overloaded(suite: Suite) -> Suite:
+    """Return a suite whose cases have `overload = true`."""
+    (test,) = suite.tests
+    (case,) = test.cases
+    case = replace(case, run=replace(case.run, overload=True))
+    return replace(suite, tests=(replace(test, cases=(case,)),))
+
+
+def violations(case: Case, result: Result) -> Iterator[Violation]:
+    """Yield what a case breaks: errors of the tester, and invariants of devices."""
+    for message in result.errors:
+        yield Violation(re.sub(r"[0-9_]+", "n", message), message, "error")
+    for repeat in result.repeats:
+        for statement, judgement in zip(case.statements, repeat.judgements, strict=True):
+            if judgement.verdict == "error":
+                label = statement.label.partition(": ")[2]
+                name = re.sub(r"\W+", "_", label).strip("_")
+                yield Violation(label, reason(statement, judgement), name)
+
+
+def reason(statement: Statement, judgement: Judgement) -> str:
+    """Return what is said of an invariant that does not hold."""
+    node = statement.label.partition(": ")[0]
+    measured, bound = (
+        None
+        if side is None or side.dimension is None or not isinstance(side.value, Fraction)
+        else text_of(side.value, side.dimension)
+        for side in (judgement.measured, judgement.bound)
+    )
+    if measured is None or bound is None:
+        return f"not so of {node}: {statement.text}"
+    return f"{statement.text}: of {node} it is {measured}, needed {judgement.comparison} {bound}"
+
+
+def _losses(result: Result) -> Iterator[str]:
+    for repeat in result.repeats:
+        for loss in repeat.readings.losses():
+            yield described(loss.element.partition(".")[2], loss.cause)
+
+
+def _rooms(case: CasePlan) -> dict[str, float]:
+    """Return the queues of a case's devices, by path, and about how many items each may hold."""
+    return {
+        each.path: buffer.amount / (MEAN_BYTES if buffer.unit == "byte" else 1)
+        for each in case.case.networks[""].elements
+        if has_occupancy(each.kind) and (buffer := each.element.buffer) is not None
+    }
+
+
+def _watching(case: CasePlan, queues: Iterable[str]) -> CasePlan:
+    """Return a plan in which it is observed how many items wait in these queues."""
+    planned = case.networks[""]
+    measurement = planned.experiment.measurement._replace(queues=tuple(sorted(queues)))
+    experiment = planned.experiment._replace(measurement=measurement)
+    return replace(case, networks={"": replace(planned, experiment=experiment)})
+
+
+def _aims(rooms: Mapping[str, float], result: Result) -> Iterator[tuple[str, float]]:
+    """Yield what share of a queue's room is used at most: the longer queues are, the better."""
+    for repeat in result.repeats:
+        for path, most in repeat.readings.occupancies.items():
+            yield path, min(1.0, most / rooms[path])

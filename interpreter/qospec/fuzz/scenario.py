@@ -1,0 +1,299 @@
+"""A scenario: a device with its parameters, a topology around it, and what is sent across it.
+
+It is plain data, so that what is drawn can be shrunk; `written` renders it as a specification, and
+all that is run is that text.
+"""
+
+from __future__ import annotations
+
+import math
+from fractions import Fraction
+from typing import TYPE_CHECKING, NamedTuple
+
+from hypothesis import strategies as st
+
+from qospec.diagnostics import Problems
+from qospec.formatting import formatted
+from qospec.fuzz.device import OURS, ports_of
+from qospec.fuzz.strategies import rounded
+from qospec.source import Source
+from qospec.units import CELL_RATE, COUNT, PACKET_RATE, PS_PER_S, TIME, number_text, text_of
+
+if TYPE_CHECKING:
+    from qospec.fuzz.device import Arguments, Device, Port
+    from qospec.fuzz.target import Violation
+
+MEDIA: dict[str, dict[str, int]] = {
+    "cell": {"stm1": 353_207, "stm4": 1_412_830, "e3": 80_000},
+    "packet": {"fast_ethernet": 100, "gigabit_ethernet": 1_000, "ethernet": 10},
+    "priority": {"tagged_gigabit_ethernet": 1_000, "tagged_fast_ethernet": 100},
+    "traffic_class": {"labelled_gigabit_ethernet": 1_000},
+}
+"""By what they carry, or a mark in their frames: media of `std.media`, with the most cells/s or
+Mbit/s of their lines. The first is the usual one, the last the slowest."""
+SHARES = tuple(map(Fraction, ("1", "1/2", "9/10", "1", "1/10", "1/100", "1/10000")))
+"""Of that, what a flow sends."""
+HOSTS = "abcdefgh"
+MOST_HOSTS = 4
+MOST_FLOWS = 3
+MOST_ITEMS = 500
+MOST_INSTANTS = 12
+GAPS_US = (1_000, 0, 1, 3, 10, 100, 20_000)
+"""Between items at listed instants, in us."""
+BURSTS = (2, 3, 5, 10, 30, 100)
+TOLERANCES = ("0 s", "1 us", "10 us", "100 us", "1 ms", "10 ms")
+SIZES = (64, 46, 1_500, 200, 576, 1_000)
+CODE_POINTS = (0, 46, 10, 0, 46, 34)
+"""Of packets: best effort and expedited forwarding more often than others."""
+
+
+class Sending(NamedTuple):
+    """A flow.
+
+    Attributes:
+        origin: The number of its host.
+        target: Likewise.
+        kind: Of its traffic.
+        fields: Of it, names with values as text; its source among them.
+        per_second: How many items it sends on average.
+        last_ps: When it sends the last of those at listed instants; 0 if it does not.
+    """
+
+    origin: int
+    target: int
+    kind: str
+    fields: Arguments
+    per_second: Fraction
+    last_ps: int = 0
+
+
+class Scenario(NamedTuple):
+    """All of it.
+
+    Attributes:
+        device: What is tested.
+        arguments: Its parameters; those left out have their defaults.
+        ends: The ports with a host.
+        media: By number of an end, the medium of its link.
+        facing: The port by which a second device like it is linked to the first, back to back; ""
+            if there is none. All hosts at the other ports of the second follow those of the first.
+        flows: What is sent.
+        items: About how many items all flows send together.
+        overload: Whether a line is offered more than it carries.
+    """
+
+    device: Device
+    arguments: Arguments
+    ends: tuple[Port, ...]
+    media: tuple[str, ...]
+    facing: str
+    flows: tuple[Sending, ...]
+    items: int
+    overload: bool = False
+
+    @property
+    def links(self) -> tuple[str, ...]:
+        """Return the ports with a host, in the order of the hosts, as they are written."""
+        near = tuple(f"dut.{end.name}" for end in self.ends if end.name != self.facing)
+        far = tuple(f"peer.{end.name}" for end in self.ends if end.name != self.facing)
+        return (*near, *far) if self.facing else near
+
+    def place(self, host: int) -> int:
+        """Return the number of the end that a host is linked to, of the first or second device."""
+        places = [number for number, end in enumerate(self.ends) if end.name != self.facing]
+        return places[host % len(places)]
+
+    @property
+    def measured_ps(self) -> int:
+        """Return how long the flows take to send these items: a time with two digits."""
+        per_second = sum((each.per_second for each in self.flows), Fraction(0))
+        seconds = Fraction(self.items) / per_second if per_second else Fraction(0)
+        last_ps = max((each.last_ps + 1 for each in self.flows if each.last_ps), default=0)
+        return math.ceil(rounded(max(seconds, Fraction(last_ps, PS_PER_S)), TIME) * PS_PER_S)
+
+
+# ---- drawing
+
+items = st.integers(1, MOST_ITEMS) | st.sampled_from([MOST_ITEMS // 3, MOST_ITEMS])
+"""How many are sent: often many, since a queue must fill before it is full."""
+
+
+_SOURCES = st.sampled_from(["", "replay", "burst", "constant", "poisson"])
+
+
+@st.composite
+def scenarios(draw: st.DrawFn, device: Device) -> Scenario | None:
+    """Draw a device with what surrounds it; None if its parameters do not fit each other."""
+    arguments = tuple(
+        (name, value)
+        for name, choices in device.choices.items()
+        if (value := draw(st.just(choices[0]) | st.sampled_from(choices)))
+    )
+    template = device.template(arguments)
+    ports = ports_of(template)[:MOST_HOSTS] if template else ()
+    if not ports:
+        return None
+    alone = [""] * (2 * len(ports)) if len(ports) > 1 else []
+    facing = draw(st.sampled_from([*alone, *(port.name for port in reversed(ports))]))
+    media = tuple(draw(st.sampled_from(list(MEDIA[framed(device, port)]))) for port in ports)
+    whole = Scenario(device, arguments, ports, media, facing, (), 1)
+    hosts = len(whole.links)
+    if hosts < 2:  # noqa: PLR2004 -- a flow has two ends
+        return None
+    # Half of all scenarios are crowded: all flows meet at one port, and send without pause.
+    crowd = draw(st.none() | st.integers(0, hosts - 1))
+    if crowd is not None and draw(st.booleans()):
+        whole = whole._replace(media=_with_bottleneck(whole, crowd))
+    count = draw(st.integers(1, MOST_FLOWS))
+    flows = tuple(draw(sendings(whole, hosts, crowd)) for _ in range(count))
+    many = items if crowd is None else items | st.just(MOST_ITEMS)
+    return whole._replace(flows=flows, items=draw(many))
+
+
+def _with_bottleneck(whole: Scenario, host: int) -> tuple[str, ...]:
+    """Return media of which that to a host is the slowest, and those to all others the usual."""
+    media = [list(rates) for end in whole.ends for rates in [MEDIA[framed(whole.device, end)]]]
+    here = whole.place(host)
+    return tuple(each[-1 if number == here else 0] for number, each in enumerate(media))
+
+
+def framed(device: Device, port: Port) -> str:
+    """Return which media fit a port: those for a mark that the device reads, if it does."""
+    marks = [mark for mark in MEDIA if mark in device.reads]
+    return marks[0] if marks and port.carries == "packet" else port.carries
+
+
+@st.composite
+def sendings(draw: st.DrawFn, whole: Scenario, hosts: int, crowd: int | None) -> Sending:
+    """Draw a flow between two hosts; in a crowd, to that one, and without pause."""
+    every = range(hosts)
+    target = draw(st.sampled_from(every[::-1])) if crowd is None else crowd
+    origin = draw(st.sampled_from([each for each in every if each != target]))
+    place = whole.place(origin)
+    framing = framed(whole.device, whole.ends[place])
+    most = MEDIA[framing][whole.media[place]]
+    load = st.sampled_from(SHARES), _SOURCES
+    if crowd is not None:
+        load = st.sampled_from(SHARES[:3]), st.just("")
+    of_form = _cells(most, *load) if framing == "cell" else _packets(most, framing, *load)
+    kind, fields, per_second, last_ps = draw(of_form)
+    return Sending(origin, target, kind, fields, per_second, last_ps)
+
+
+@st.composite
+def _cells(
+    draw: st.DrawFn,
+    most: int,
+    shares: st.SearchStrategy[Fraction],
+    sources: st.SearchStrategy[str],
+) -> tuple[str, Arguments, Fraction, int]:
+    """Draw a contract, what is sent under it, cells/s, and when the last is sent."""
+    kind = draw(st.sampled_from(["cbr", "ubr", "vbr_rt", "vbr_nrt"]))
+    share = draw(shares)
+    connections = draw(st.sampled_from([1, 2, 3, 10]))
+    alone = share == 1 and connections == 1
+    rate = Fraction(most) if alone else rounded(most * share / connections, COUNT)
+    fields = [("pcr", text_of(rate, CELL_RATE))]
+    if kind.startswith("vbr"):
+        slower = rounded(rate / draw(st.sampled_from([2, 10, 100])), COUNT)
+        fields += [("scr", text_of(slower, CELL_RATE))]
+        fields += [("mbs", f"{draw(st.sampled_from(BURSTS))} cell")]
+        mean = slower
+    else:
+        mean = rate
+    tolerance = draw(st.sampled_from(TOLERANCES))
+    fields += [("cdvt", tolerance)] if tolerance != TOLERANCES[0] or kind != "ubr" else []
+    source, per_second, last_ps = draw(_source(rate, "cell/s", "cell", sources))
+    fields += [("connections", str(connections))] if connections > 1 else []
+    fields += [("clp", "1")] if draw(st.booleans()) else []
+    fields += [("phases", "even")] if draw(st.booleans()) else []
+    fields += [("source", source)] if source else []
+    return kind, tuple(fields), (per_second if source else mean) * connections, last_ps
+
+
+@st.composite
+def _packets(
+    draw: st.DrawFn,
+    most: int,
+    framing: str,
+    shares: st.SearchStrategy[Fraction],
+    sources: st.SearchStrategy[str],
+) -> tuple[str, Arguments, Fraction, int]:
+    """Draw packets, packets/s, and when the last is sent."""
+    size = draw(st.sampled_from(SIZES))
+    share = draw(shares)
+    connections = draw(st.sampled_from([1, 2, 3, 10]))
+    rate = rounded(most * share * 10**6 / (8 * (size + 38) * connections), COUNT)
+    fields = [("size", f"{number_text(size)} B @ip")]
+    mark, codes = ("dscp", CODE_POINTS) if framing == "packet" else (framing, range(8))
+    code = draw(st.sampled_from(codes))
+    fields += [(mark, str(code))] if code else []
+    source, per_second, last_ps = draw(_source(rate, "pkt/s", "pkt", sources))
+    fields += [] if source else [("rate", text_of(rate, PACKET_RATE))]
+    fields += [("connections", str(connections))] if connections > 1 else []
+    fields += [("phases", "even")] if draw(st.booleans()) else []
+    fields += [("source", source)] if source else []
+    return "packets", tuple(fields), per_second * connections, last_ps
+
+
+@st.composite
+def _source(
+    draw: st.DrawFn, rate: Fraction, unit: str, item: str, sources: st.SearchStrategy[str]
+) -> tuple[str, Fraction, int]:
+    """Draw what is sent, "" for what the contract says; items/s, and when the last is sent."""
+    how = draw(sources)
+    if how == "":
+        return "", rate, 0
+    if how == "replay":
+        gaps = draw(st.lists(st.sampled_from(GAPS_US), min_size=1, max_size=MOST_INSTANTS))
+        instants = [sum(gaps[: number + 1]) - gaps[0] for number in range(len(gaps))]
+        texts = (text_of(Fraction(each, 10**6), TIME, exact=True) for each in instants)
+        last_ps = instants[-1] * 10**6
+        return f"replay {{ at = [{', '.join(texts)}] }}", Fraction(0), last_ps + 1
+    sent = rate * draw(st.sampled_from([1, 2, 10]))
+    if how == "burst":
+        size = draw(st.sampled_from(BURSTS))
+        every = rounded(size / sent, TIME)
+        shown = text_of(every, TIME, exact=True)
+        return f"burst {{ size = {size} {item}, every = {shown} }}", size / every, 0
+    return f"{how} {{ rate = {number_text(sent)} {unit} }}", sent, 0
+
+
+# ---- rendering
+
+
+def written(whole: Scenario, violation: Violation | None = None) -> str:
+    """Return the specification; `violation` is what is broken in it."""
+    device = whole.device
+    given = ", ".join(f"{name} = {value}" for name, value in whole.arguments)
+    made = f"{device.written}({given})" if given else device.written
+    names = HOSTS[: len(whole.links)]
+    inner = [end.name for end in whole.ends if end.name != whole.facing]
+    lines = ["qos 1", f"import std.media, {device.module}", "", "topology around {"]
+    lines += [f"  {', '.join(names)} = host"]
+    lines += [f"  dut, peer = {made}" if whole.facing else f"  dut = {made}"]
+    media = dict(zip((end.name for end in whole.ends), whole.media, strict=True))
+    lines += [
+        f"  link {name} -- {link} via media.{media[inner[number % len(inner)]]}"
+        for number, (name, link) in enumerate(zip(names, whole.links, strict=True))
+    ]
+    if whole.facing:
+        medium = media[whole.facing]
+        lines += [f"  link dut.{whole.facing} -- peer.{whole.facing} via media.{medium}"]
+    lines += ["}", ""]
+    if violation is not None:
+        lines += [f"## `qos fuzz` found: {violation.reason}."]
+    slug = "fuzzed" if violation is None else violation.slug
+    lines += [f"test {device.name}_{slug} on around {{"]
+    for number, flow in enumerate(whole.flows):
+        fields = ", ".join(f"{name} = {value}" for name, value in flow.fields)
+        ends = f"from {names[flow.origin]} to {names[flow.target]}"
+        lines += [f"  flow f{number} = {flow.kind} {{ {fields} }} {ends}"]
+    measured = text_of(Fraction(whole.measured_ps, PS_PER_S), TIME, exact=True)
+    settings = f"measure = {measured}" + (", overload = true" if whole.overload else "")
+    lines += [f"  run {{ {settings} }}"]
+    lines += [f"  report f{number}.lost" for number in range(len(whole.flows))]
+    text = "\n".join([*lines, "}", ""])
+    if violation is None:
+        return text
+    return formatted(Source(OURS, text), Problems()) or text

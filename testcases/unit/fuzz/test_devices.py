@@ -1,0 +1,81 @@
+"""Devices are fuzzed: what breaks an invariant is found, and fails in the file that is kept."""
+
+from pathlib import Path
+
+import pytest
+
+from qospec.catalogue.kinds import discover
+from qospec.check import Checked, check
+from qospec.diagnostics import Problems
+from qospec.fuzz.devices import violations
+from qospec.fuzz.explore import Block, explore
+from qospec.fuzz.targets import targets_of
+from qospec.plan.plan import Bounds, plan
+from qospec.resources import STDLIB
+from qospec.run import trial
+
+TOO_MANY = """qos 1
+device switch(buffer: Count = 2 cell) {
+  port west, east: cell
+  there = fifo { limit = buffer %s }
+  west.rx -> there -> east.tx
+  east.rx -> west.tx
+  invariant limited: there.occupancy.max <= buffer
+}
+"""
+
+
+def target(text: str, folder: Path):
+    (folder / "switches.qos").write_text(text, encoding="utf-8")
+    checked = Checked([folder / "switches.qos"], discover())
+    assert not checked.problems.errors
+    (only,) = targets_of(checked)
+    return only
+
+
+def broken(text: str, folder: Path) -> list[str]:
+    """Return what breaks in a file, as `qos run` finds it."""
+    path = folder / "kept.qos"
+    path.write_text(text, encoding="utf-8")
+    problems = Problems()
+    plans = plan(check([path], discover(), problems), "0", Bounds(), problems)
+    assert not problems.errors
+    return [
+        each.statement
+        for case in plans
+        for each in violations(case.case, trial.run(case, discover(), lambda _: None))
+    ]
+
+
+@pytest.mark.slow
+def test_a_queue_with_a_place_too_many_is_found_and_shrunk(tmp_path):
+    (finding,) = explore(target(TOO_MANY % "+ 1 cell", tmp_path), Block(0, 60, "0")).findings
+    assert finding.statement == "limited"
+    assert finding.reason == "there.occupancy.max <= buffer: of dut it is 3 cell, needed <= 2 cell"
+    assert finding.text.count("  flow ") == 1
+    assert "peer" not in finding.text
+    assert broken(finding.text, tmp_path) == ["limited"]
+    target(TOO_MANY % "", tmp_path)  # mends it
+    assert broken(finding.text, tmp_path) == []
+
+
+@pytest.mark.slow
+def test_nothing_is_found_of_a_sound_device(tmp_path):
+    explored = explore(target(TOO_MANY % "", tmp_path), Block(0, 30, "0"))
+    assert explored.findings == ()
+    assert explored.reached["`there` loses something for the cause `overflow`"]
+
+
+@pytest.mark.slow
+def test_equal_seeds_find_the_same(tmp_path):
+    subject = target(TOO_MANY % "+ 1 cell", tmp_path)
+    first, second = (explore(subject, Block(0, 20, "7")) for _ in range(2))
+    assert first == second
+
+
+def test_each_broken_device_says_how_to_mend_it():
+    checked = Checked([STDLIB / "devices" / "broken"], discover())
+    assert not checked.problems.all
+    subjects = list(targets_of(checked))
+    assert len(subjects) == 10
+    assert all(each.device.choices["fault"] == ["", "false"] for each in subjects)
