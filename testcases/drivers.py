@@ -21,7 +21,7 @@ from qospec.engine.items.batch import Batch
 from qospec.engine.measure.ledger import Ledger
 from qospec.engine.measure.observation import Recorder
 
-NOT_DRAWN = {"merge", "processor", "remark", "decapsulate"}
+NOT_DRAWN = {"merge", "processor", "remark", "decapsulate", "fragment"}
 """Elements of several inputs, and those for which the packets of these networks may not fit."""
 LONGEST_PS = 10**10
 COUNTED = ("planned", "sent", "carried", "received", "consumed")

@@ -164,6 +164,7 @@ def _report(
                     "kind": each.noun,
                     "examples": each.examples,
                     "refused": dict(each.refused),
+                    "never_holds": list(each.hopeless),
                     "never_reached": list(each.unreached),
                     "findings": [found.document(files[found]) for found in each.findings],
                     "errors": list(each.errors),
@@ -197,6 +198,8 @@ def _show(report: TargetReport, files: dict[Any, Path]) -> None:
         small = "the smallest" if found.shrunk else "the smallest so far"
         output.say(f"  {small} of {found.examples:_} examples, saved in {files[found]}")
         output.say(f"  repeat    qos run {files[found]}", "")
+    for statement in report.hopeless:
+        output.say(f"  note: no example of {what} keeps `{statement}`: perhaps nothing can")
     for condition, met in report.met_rarely:
         output.say(f"  note: only {met:_} of {report.examples:_} examples meet {condition}")
     for event in report.unreached:

@@ -71,6 +71,7 @@ class TargetReport(NamedTuple):
     unreached: tuple[str, ...]
     findings: tuple[Finding, ...]
     errors: tuple[str, ...] = ()
+    hopeless: tuple[str, ...] = ()
 
     @property
     def met_rarely(self) -> tuple[tuple[str, int], ...]:
@@ -202,6 +203,7 @@ class _TargetRun:
             tuple(sorted(self._target.reachable - set(reached))),
             tuple(finding for each in blocks for finding in each.findings),
             tuple(dict.fromkeys(self._errors)),
+            tuple(dict.fromkeys(each for block in blocks for each in block.hopeless)),
         )
         return JobResult({"report": report}, 0.0, 0.0)
 

@@ -24,6 +24,8 @@ if TYPE_CHECKING:
     from qospec.fuzz.target import Target, Violation
 
 
+MANY = 20
+"""Examples from which on it says something that all of them break a promise."""
 _KEY = b"examples"
 _LOCAL = "_local_constants"
 """Where Hypothesis has the constants of modules."""
@@ -54,6 +56,7 @@ class Explored(NamedTuple):
         reached: As of `Outcome`, in how many examples.
         findings: The smallest example of each promise that was broken.
         ended: Whether it was stopped before all examples were run.
+        hopeless: Promises that each of many examples breaks, drawn anew after the finding.
     """
 
     examples: int
@@ -61,6 +64,7 @@ class Explored(NamedTuple):
     reached: Counter[str]
     findings: tuple[Finding, ...]
     ended: bool = False
+    hopeless: tuple[str, ...] = ()
 
 
 class _TimeUp(KeyboardInterrupt):
@@ -95,7 +99,12 @@ def explore(
         for each in hunt.failed:
             database.save(key, each)
     return Explored(
-        hunt.examples, hunt.refused, hunt.reached, tuple(hunt.findings), hunt.interrupted
+        hunt.examples,
+        hunt.refused,
+        hunt.reached,
+        tuple(hunt.findings),
+        hunt.interrupted,
+        hunt.hopeless(),
     )
 
 
@@ -122,11 +131,14 @@ class _Hunt:
         self._wanted = ""
         self._best: tuple[Violation, str] | None = None
         self._choices = b""
+        self._judged = 0
+        self._broken = Counter[str]()
         self._simplified: Callable[[Violation], tuple[Violation, str]] | None = None
 
     def next(self) -> bool:
         """Look for a promise that is not known to be broken; return whether one was found."""
         self._wanted, self._best, self.interrupted = "", None, False
+        self._judged, self._broken = 0, Counter[str]()
         try:
             with _draws_that_depend_on_the_seed_only():
                 if self._known:
@@ -138,6 +150,12 @@ class _Hunt:
             if not isinstance(stop, _TimeUp) and not self._wanted:
                 raise
         return self._keep_best() and not self.interrupted
+
+    def hopeless(self) -> tuple[str, ...]:
+        """Return the promises that no example kept in the last search, if it had many."""
+        if self._judged < MANY:
+            return ()
+        return tuple(each for each, count in self._broken.items() if count == self._judged)
 
     def _look(
         self,
@@ -209,6 +227,8 @@ class _Hunt:
         self.reached.update(outcome.reached)
         for name, value in (outcome.aims or {}).items():
             target(value, label=name)
+        self._judged += 1
+        self._broken.update({each.statement for each in outcome.violations})
         known = {each.statement for each in self.findings}
         for each in outcome.violations:
             if each.statement not in known and self._wanted in ("", each.statement):

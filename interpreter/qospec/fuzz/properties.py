@@ -26,7 +26,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from qospec.fuzz.target import Draw
-    from qospec.model.suite import Asserted, Drawn, DrawnValue, Examined, Functions, Property
+    from qospec.model.drawn import Asserted, Drawn, DrawnValue, Examined, Functions
+    from qospec.model.suite import Property
     from qospec.source import Span
 
 MISTAKE = "can be evaluated"

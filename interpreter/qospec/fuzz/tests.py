@@ -24,7 +24,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from qospec.fuzz.properties import ChooseValue
-    from qospec.model.suite import Drawn, DrawnTest, DrawnValue, Test
+    from qospec.model.drawn import Drawn, DrawnValue
+    from qospec.model.suite import DrawnTest, Test
     from qospec.plan.plan import CasePlan
 
 SEED = "0"

@@ -6,19 +6,19 @@ plain values and can be sent to another process.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
 from dataclasses import field
-from fractions import Fraction
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Protocol
 
 from qospec.dataclass import dataclass
 from qospec.units import WHOLE
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Callable, Iterable, Mapping
+    from fractions import Fraction
 
     from qospec.catalogue.kinds import Kind
     from qospec.diagnostics import Diagnostic
+    from qospec.model.drawn import Draw, Examined, Examiner, Functions
     from qospec.model.expression import Expression
     from qospec.source import Source, Span
     from qospec.units import Dimension
@@ -433,71 +433,6 @@ class CaseMaker(Protocol):
 
 
 @dataclass(frozen=True)
-class Drawn:
-    """What a `forall` draws: one of a list, a number between two, or the times of cells.
-
-    Attributes:
-        name: Of the variable.
-        span: Where its values are written.
-        choices: The values of a list, as they are written; () if there is no list.
-        low: The least number, in base units; None unless numbers are drawn.
-        high: The greatest, likewise.
-        dimension: Of the numbers.
-        layer: Which bits a number counts; "" for none said.
-        whole: Whether only whole numbers are drawn.
-        most_cells: How many cells are drawn at most; 0 unless cells are drawn.
-    """
-
-    name: str
-    span: Span = field(compare=False)
-    choices: tuple[str, ...] = ()
-    low: Fraction | None = None
-    high: Fraction | None = None
-    dimension: Dimension | None = None
-    layer: str = ""
-    whole: bool = False
-    most_cells: int = 0
-
-
-DrawnValue = int | Fraction | tuple[int, ...]
-"""The number of a choice, a number in base units, or the times of cells in ps."""
-
-
-class Draw(Protocol):
-    """Draws a value."""
-
-    def __call__(self, drawn: Drawn, /) -> DrawnValue:
-        """Return a value of those that may be drawn."""
-
-
-class Asserted(NamedTuple):
-    """An `expect` of a property for some values, whose condition is of constants."""
-
-    label: str
-    text: str
-    condition: Expression
-    span: Span
-
-
-class Examined(NamedTuple):
-    """What a property is for some values.
-
-    Attributes:
-        drawn: Each `forall` with its value, in order.
-        refused: The `where` that these values do not meet; None if they meet all.
-        asserted: Each `expect`; none if the values were refused.
-    """
-
-    drawn: tuple[tuple[Drawn, DrawnValue], ...]
-    refused: Span | None
-    asserted: tuple[Asserted, ...]
-
-
-Functions = Mapping[str, Callable[..., Any]]
-"""What carries out the functions of properties, by name."""
-
-
-@dataclass(frozen=True)
 class Case:
     """One point of a sweep. `networks` holds the topology as "", and the controls by name.
 
@@ -552,16 +487,6 @@ class Template:
     name: str
     doc: str
     span: Span = field(compare=False)
-
-
-class Examiner(Protocol):
-    """Evaluates a property for values that it asks for."""
-
-    def __call__(self, draw: Draw, functions: Functions, /) -> Examined | Diagnostic:
-        """Return what the property is for these values, or the first mistake in it.
-
-        `draw` is called for each `forall`, in order.
-        """
 
 
 @dataclass(frozen=True)

@@ -97,10 +97,7 @@ def _found(case: Case, end: str) -> dict[str, GoalResult]:
 def _unfit(case: Case, phase: Phase, ends: Ends) -> Iterator[Diagnostic]:
     """Yield what is wrong with a phase: a load that no trial can offer, or that sends nothing."""
     if isinstance(phase, Search):
-        if _items(ends.low) < 1:
-            where = f"`{phase.name}` = {_load(phase.low, phase)}"
-            length = _parameter(case, phase.goals[0].trial_span)
-            yield _too_short(phase, ends.low, where, length)
+        yield from _always_too_short(case, phase, ends)
         for goal in phase.goals:
             yield from _too_fine(goal, phase, ends, case)
         yield from _always_above(case, phase, ends)
@@ -109,6 +106,22 @@ def _unfit(case: Case, phase: Phase, ends: Ends) -> Iterator[Diagnostic]:
             length = _parameter(case, phase.measure_span)
             yield _too_short(phase, ends.high, f"`{phase.name}`", length)
         yield from above_first_link(phase, ends.low, case)
+
+
+def _always_too_short(case: Case, search: Search, ends: Ends) -> Iterator[Diagnostic]:
+    """Yield that a trial at the lowest load sends nothing even if others find their highest loads.
+
+    Whether it does if they find less is known once those have found something.
+    """
+    assert case.at is not None  # noqa: S101 -- a case with phases has it
+    if _items(ends.low) >= 1:
+        return
+    lowest = case.at(search, search.low, _found(case, "high"))
+    if isinstance(lowest, Diagnostic):
+        yield lowest
+    elif _items(lowest) < 1:
+        where = f"`{search.name}` = {_load(search.low, search)}"
+        yield _too_short(search, lowest, where, _parameter(case, search.goals[0].trial_span))
 
 
 def _always_above(case: Case, search: Search, ends: Ends) -> Iterator[Diagnostic]:

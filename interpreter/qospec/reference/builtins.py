@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 from qospec.catalogue.statistics import QUANTILE, offers, packet_of
 from qospec.check.device.ports import SIDES
 from qospec.check.device.wiring import ENDINGS
+from qospec.check.evaluate import streams
 from qospec.check.evaluate.functions import FUNCTIONS
 from qospec.check.evaluate.measurements import CAUSES, DISCARDED
 from qospec.model.suite import CLAIMS
@@ -110,6 +111,10 @@ TABLES: dict[str, dict[str, str]] = {
     "verdict": VERDICTS,
     "built in": {name: MEANINGS[name] for name in BUILT_IN},
     "function": {name: MEANINGS[name] for name in FUNCTIONS},
+    "function of properties": {
+        each.name: f"`{each.name}({', '.join(each.parameters)})`: {each.summary}"
+        for each in streams.FUNCTIONS.values()
+    },
     "statistic": STATISTICS,
     "concept": CONCEPTS,
     "claim": {name: f"after `as`: {meaning}" for name, meaning in CLAIMS.items()},
@@ -148,6 +153,7 @@ def names(catalogue: Catalogue) -> Iterator[str]:
     yield from (
         *LAYERS,
         *FUNCTIONS,
+        *streams.FUNCTIONS,
         *BUILT_IN,
         *STATISTICS,
         *CONCEPTS,

@@ -15,7 +15,7 @@ from qospec.run.functions import FUNCTIONS
 from qospec.run.job import JobResult, Stopwatch
 
 if TYPE_CHECKING:
-    from qospec.model.suite import Examined
+    from qospec.model.drawn import Examined
     from qospec.plan.plan import CasePlan
     from qospec.run.job import Job, LostJob
 

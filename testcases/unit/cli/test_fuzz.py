@@ -120,3 +120,11 @@ def test_without_hypothesis_it_is_said_what_to_install(fuzz, monkeypatch) -> Non
     result = fuzz(HOLDS)
     assert result.exit_code == 2
     assert "pip install 'qospec[fuzz]'" in result.stderr
+
+
+def test_what_no_example_keeps_is_told(fuzz) -> None:
+    text = "property p { forall n: Int in 1 .. 100_000, expect odd: n > 200_000, expect n != 77 }"
+    result = fuzz(text, *FEW)
+    assert result.exit_code == 1
+    assert "note: no example of property p keeps `odd`: perhaps nothing can" in result.stdout
+    assert result.stdout.count("note:") == 1

@@ -191,16 +191,31 @@ def test_workers_end_with_a_parent_that_is_killed(at_work: subprocess.Popen[str]
     assert gone(workers)
 
 
+KILL = """
+import os, signal, sys
+from qospec.run.workers import _Worker
+give = _Worker.give
+
+def give_and_kill(worker, job):
+    _Worker.give = give
+    os.kill(worker._process.pid, signal.SIGSTOP)  # so that it cannot be done before
+    give(worker, job)
+    os.kill(worker._process.pid, signal.SIGKILL)
+    print("killed", file=sys.stderr)
+
+_Worker.give = give_and_kill
+"""
+"""Kills the first worker that gets a job."""
+
+
 @pytest.mark.slow
 def test_a_killed_worker_costs_one_case_a_second_try(tmp_path: Path) -> None:
-    tests = [wanted("passes"), *(wanted(f"long{n}", "1_000 s") for n in range(4))]
-    process = main("run", spec(tmp_path, *tests), "--record", tmp_path / "records", "-j", "2")
-    deadline_s = time.monotonic() + 60
-    while not list(tmp_path.glob("records/*/cases/0001.json")) and time.monotonic() < deadline_s:
-        time.sleep(0.02)
-    os.kill(workers_of(process)[0], signal.SIGKILL)
+    path = spec(tmp_path, *(wanted(f"case{n}") for n in range(5)))
+    arguments = ("run", path, "--record", tmp_path / "records", "-j", "2")
+    process = main(*arguments, before=KILL)
     out, err = ended(process)
     assert (process.returncode, "mistake" in err) == (exits.PASSED, False)
+    assert err.count("killed") == 1
     assert out.splitlines()[-1].startswith("report: ")
     outcome = outcome_in(tmp_path)
     assert outcome["state"] == "complete"

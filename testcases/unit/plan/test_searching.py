@@ -181,3 +181,31 @@ def test_a_load_above_the_line_is_refused_with_what_fits(tmp_path, text, help_) 
     result = CliRunner().invoke(qos, ["check", str(path)])
     assert "E0305" in result.output
     assert f"help: {help_}" in result.output
+
+
+AFTER = """
+test after on bench {
+  search rate in 10 cell/s .. 100_000 cell/s {
+    goal ndr { loss = 0 }
+    trial = 1 s
+    total = 1 s
+  }
+  search share in 1% .. 100% {
+    goal part { loss = 0 }
+    rate = share * ndr.rate
+    trial = LENGTH
+    total = LENGTH
+  }
+  flow user = load(rate = rate) from a to b
+  report part.share
+}
+"""
+
+
+@pytest.mark.parametrize(("length", "codes"), [("10 ms", []), ("100 us", ["E0610"])])
+def test_a_trial_after_another_search_is_too_short_only_if_it_always_is(
+    planned, problems, length, codes
+):
+    """At a hundredth of 100,000 cells/s, which the first may find, 10 ms have ten cells."""
+    planned(TOPOLOGY + AFTER.replace("LENGTH", length))
+    assert [each.code for each in problems.errors] == codes

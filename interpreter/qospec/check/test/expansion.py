@@ -40,7 +40,7 @@ if TYPE_CHECKING:
     from qospec.check.test.sweeps import Combination
     from qospec.check.topology.flatten import Networks
     from qospec.diagnostics import Diagnostic
-    from qospec.model.suite import Draw, Drawn, DrawnValue
+    from qospec.model.drawn import Draw, Drawn, DrawnValue
     from qospec.source import Span
 
     Texts = tuple[str, ...]

@@ -21,17 +21,9 @@ from qospec.check.test import tautologies
 from qospec.check.test.parts import is_continuous
 from qospec.check.test.sweeps import shell_safe, text_of_value
 from qospec.diagnostics import Diagnostic, did_you_mean
+from qospec.model.drawn import Asserted, Drawn, Examined
 from qospec.model.expression import Constant, Counted, Evaluated, Found, Operation
-from qospec.model.suite import (
-    Asserted,
-    Case,
-    Drawn,
-    Examined,
-    Network,
-    Property,
-    Run,
-    Statement,
-)
+from qospec.model.suite import Case, Network, Property, Run, Statement
 from qospec.syntax import ast
 from qospec.units import PS_PER_S, TIME, WHOLE
 from qospec.units import text_of as amount_text
@@ -40,8 +32,8 @@ if TYPE_CHECKING:
     from qospec.check.evaluate.context import Context
     from qospec.check.evaluate.evaluator import Evaluator
     from qospec.check.evaluate.scope import Scope
+    from qospec.model.drawn import Draw, DrawnValue, Functions
     from qospec.model.expression import Expression
-    from qospec.model.suite import Draw, DrawnValue, Functions
     from qospec.syntax import ast
 
 HERE = "a property"
