@@ -22,7 +22,7 @@ from qospec.catalogue.kinds import discover
 from qospec.check import check
 from qospec.check.modules import files
 from qospec.diagnostics import Problems, did_you_mean
-from qospec.engine.security.association import Association
+from qospec.engine.security.end import SecurityEnd
 from qospec.plan.plan import Bounds, plan
 from qospec.record.outcome import SCHEMA
 from qospec.resources import STDLIB
@@ -113,7 +113,7 @@ def _differences(provenance: Document) -> Iterator[str]:
 def _withheld(found: CasePlan) -> Iterator[str]:
     """Say that keys are missing, if they are: a record holds none."""
     elements = (each.element for net in found.case.networks.values() for each in net.elements)
-    keys = (key for each in elements if isinstance(each, Association) for key in each.keys)
+    keys = (key for each in elements if isinstance(each, SecurityEnd) for key in each.keys)
     if any(key is not None and key.is_withheld for key in keys):
         yield (
             "a record holds no keys, so others are drawn in their place; with the keys of the"

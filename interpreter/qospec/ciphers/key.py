@@ -30,6 +30,13 @@ class Key(Secret):
         name = "\x1f".join(("key", *path)).encode()
         return cls(hashlib.blake2b(name, digest_size=length).digest() if length else b"")
 
+    @classmethod
+    def derived(cls, secret: Secret, length: int, path: Sequence[str]) -> Key:
+        """Return the key of that many bytes that follows from a secret for a name."""
+        name = "\x1f".join(("key", *path)).encode()
+        made = hashlib.blake2b(name, digest_size=length, key=secret.revealed())
+        return cls(made.digest())
+
     def check(self, name: str, *lengths: int, salt_bytes: int = 0) -> None:
         """Check that a cipher of this name takes it.
 

@@ -21,7 +21,7 @@ from qospec.report.searches import efforts, point_notes, search_notes
 from qospec.report.similar import extent, least_and_most, same_way, similar
 from qospec.report.views import counts, plural, worst
 from qospec.report.views import place as path_and_line
-from qospec.report.words import between, confidence, ends
+from qospec.report.words import between, confidence, ends, proved_bounds
 from qospec.visible import visible
 
 if TYPE_CHECKING:
@@ -181,6 +181,8 @@ class Console:
             self._print_line(case["verdict"], case["name"], seconds)
             if not its:
                 say(*(f"    note  {note}" for note in point_notes(case)))
+            if self._verbose:
+                say(*(f"    bound  {line}" for line in proved_bounds(case)))
         if its:
             self._waiting[case["name"]] = (case, seconds)
             if all(name in self._waiting for name in its):

@@ -11,14 +11,21 @@ from qospec.engine.element import Loss, Step
 from qospec.engine.event.transition import CONNECTION, DONE, SEAL, Transition, lose, send
 from qospec.engine.items.partition import split
 from qospec.engine.kernel import kernel
-from qospec.engine.security.end import SecurityEnd
+from qospec.engine.security.end import SecretKey, SecurityEnd, check_length
 from qospec.engine.security.seal import TAMPERED, UNTAMPERED
-from qospec.engine.security.state_vector import POSITIONS, oam_vc, positions, user_vc
+from qospec.engine.security.state_vector import (
+    CELL_KEY_BYTES,
+    POSITIONS,
+    oam_vc,
+    positions,
+    user_vc,
+)
 
 if TYPE_CHECKING:
     from qospec.engine.arrays import Indices, Marks, Whole
     from qospec.engine.element import Setting
     from qospec.engine.items.batch import Batch
+    from qospec.secret import Secret
 
 
 @element(
@@ -41,8 +48,18 @@ class CellDecrypt(SecurityEnd):
     them.
     """
 
+    key: SecretKey = None
+    """That of the other end; with another one, all cells that pass are `errored`."""
+
     causes = ("undecipherable",)
     keeps_spacing = True
+
+    def __post_init__(self) -> None:
+        check_length("key", self.key, "the encryption of cells", CELL_KEY_BYTES)
+
+    @property
+    def keys(self) -> tuple[Secret | None, ...]:
+        return (self.key,)
 
     def start(self, setting: Setting) -> Whole:
         return positions(setting.connections)

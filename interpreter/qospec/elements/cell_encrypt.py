@@ -10,8 +10,9 @@ from qospec.engine.arrays import np
 from qospec.engine.element import Step
 from qospec.engine.event.transition import CONNECTION, DONE, SEAL, Transition, send
 from qospec.engine.kernel import kernel
-from qospec.engine.security.end import SecurityEnd
+from qospec.engine.security.end import SecretKey, SecurityEnd, check_length
 from qospec.engine.security.state_vector import (
+    CELL_KEY_BYTES,
     POSITIONS,
     after_jump,
     oam_vc,
@@ -23,6 +24,7 @@ if TYPE_CHECKING:
     from qospec.engine.arrays import Indices, Whole
     from qospec.engine.element import Setting
     from qospec.engine.items.batch import Batch
+    from qospec.secret import Secret
 
 
 OamCells = Annotated[int | None, Domain("cells", 1, 2**31)]
@@ -49,8 +51,19 @@ class CellEncrypt(SecurityEnd):
     """How many OAM cells a key of a VC lasts: every so many bring the next key into use, an odd one
     after an even one. By default a VC has one key."""
 
+    key: SecretKey = None
+    """What keys of VCs are derived from, 16 bytes, the same at both ends; by default keys are
+    drawn."""
+
     encrypts = True
     keeps_spacing = True
+
+    def __post_init__(self) -> None:
+        check_length("key", self.key, "the encryption of cells", CELL_KEY_BYTES)
+
+    @property
+    def keys(self) -> tuple[Secret | None, ...]:
+        return (self.key,)
 
     def key_number(self, jump: int) -> int:
         return jump // self.oam_cells_per_key if self.oam_cells_per_key else 0

@@ -47,6 +47,7 @@ DIMENSIONS: dict[str, tuple[Dimension, int | Fraction]] = {
 }
 """The dimension of a metric by name, with the number of engine units in one of the language."""
 
+UNKNOWN_QUEUE = "nothing is proved of it"
 QUANTILES = PATTERNS["p*"].shown
 """The quantiles that a report shows of every distribution."""
 
@@ -69,6 +70,24 @@ class FlowCount(NamedTuple):
     carries: str
     sent: int
     lost: int
+
+
+class Bounded(NamedTuple):
+    """A delay or a backlog in a trial, and the most that is proved to be possible.
+
+    Attributes:
+        what: What it is, in words.
+        most: The bound, in base units; None if none is proved.
+        measured: The most that was measured; None if nothing was.
+        dimension: Of both.
+        why: Why there is no bound.
+    """
+
+    what: str
+    most: Fraction | None
+    measured: Fraction | None
+    dimension: Dimension
+    why: str = ""
 
 
 class ConservationError(Exception):
@@ -222,6 +241,23 @@ class Readings:
                     shown = f"{name}.{statistic}" if statistic else name
                     yield population, shown, self._measure(name, tally, statistic), dimension
 
+    def bounds(self) -> Iterator[Bounded]:
+        """Yield the delays of flows and the queues that were observed, and what is proved."""
+        for network, (planned, observation) in self._seen.items():
+            prefix = f"{network}." if network else ""
+            for each in planned.populations.values():
+                longest_ps = self._tallies[prefix + each.name].delays.max_ps
+                if longest_ps is None and each.part != "user":
+                    continue
+                most_ps, why, _ = planned.proofs.delay(each.first, each.stop)
+                what = f"delay of {prefix}{each.name}"
+                yield Bounded(what, _seconds(most_ps), _seconds(longest_ps), TIME, why)
+            for path, seen in observation.occupancies.items():
+                waiting = planned.proofs.waiting.get(path)
+                most = None if waiting is None else Fraction(waiting)
+                why = "" if waiting is not None else planned.proofs.why or UNKNOWN_QUEUE
+                yield Bounded(f"items in {prefix}{path}", most, Fraction(seen.most), COUNT, why)
+
     def exchanged(self) -> list[FlowCount]:
         """Return how many items of each flow were sent, and how many of these were lost.
 
@@ -281,6 +317,10 @@ def _check_bounds(
         possible = planned.proofs.waiting.get(path)
         if possible is not None and most > possible:
             raise BoundError(f"{most} items waited in {prefix}{path}, and at most {possible} can")
+
+
+def _seconds(time_ps: int | None) -> Fraction | None:
+    return None if time_ps is None else Fraction(time_ps, PS_PER_S)
 
 
 def _time(time_ps: int) -> str:

@@ -15,6 +15,7 @@ from qospec.ciphers.key import Key
 from qospec.engine.arrays import np
 from qospec.engine.security import association
 from qospec.engine.security.end import SecurityEnd
+from qospec.engine.security.state_vector import CELL_KEY_BYTES
 from qospec.payload.fill import tampered
 from qospec.payload.packets import GATEWAYS
 
@@ -24,9 +25,6 @@ if TYPE_CHECKING:
     from qospec.engine.experiment import Experiment
     from qospec.payload.packets import Bytes
     from qospec.protocol.esp import Esp
-
-CELL_KEY_BYTES = 16
-"""Of a VC."""
 
 
 class Secured(NamedTuple):
@@ -93,13 +91,25 @@ def _drawn(esp: Esp, index: int, names: tuple[str, ...]) -> Secured:
     )
 
 
-def cell_key(experiment: Experiment, node: int, connection: int, jump: int) -> Key:
-    """Return the key of a VC at a node that encrypts cells, after so many jumps."""
+def cell_key(
+    experiment: Experiment, node: int, connection: int, jump: int, holder: int | None = None
+) -> Key:
+    """Return the key of a VC at a node that encrypts cells, after so many jumps.
+
+    It is what the `holder` has, the node itself or one that decrypts: that follows from the key
+    that it is given; if it is given none, both have agreed on one.
+    """
     path, element = experiment.nodes[node].path, experiment.nodes[node].element
     assert isinstance(element, SecurityEnd)  # noqa: S101 -- as `encrypting` finds
-    number = element.key_number(jump)
-    names = (*experiment.seed, "cells", path, str(connection), str(number))
-    return Key.drawn(CELL_KEY_BYTES, names)
+    names = ("cells", path, str(connection), str(element.key_number(jump)))
+    holds = element if holder is None else experiment.nodes[holder].element
+    assert isinstance(holds, SecurityEnd)  # noqa: S101 -- likewise
+    for given in (*holds.keys, *element.keys):
+        if given is not None:
+            if given.is_withheld:
+                break
+            return Key.derived(given, CELL_KEY_BYTES, names)
+    return Key.drawn(CELL_KEY_BYTES, (*experiment.seed, *names))
 
 
 def encrypting(experiment: Experiment, node: int) -> list[int]:

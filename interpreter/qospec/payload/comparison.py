@@ -164,7 +164,7 @@ def _receivers(experiment: Experiment, flows: Sequence[Flow]) -> dict[int, Recei
         if isinstance(node.element, Association):
             found[number] = PacketReceiver(experiment, flows_of(experiment, flows), fill)
         else:
-            found[number] = CellReceiver(experiment, fill)
+            found[number] = CellReceiver(experiment, number, fill)
     return found
 
 

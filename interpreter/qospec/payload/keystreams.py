@@ -16,11 +16,14 @@ if TYPE_CHECKING:
 
 
 class Keystreams:
-    """The keystreams of a trial."""
+    """The keystreams of a trial, as what encrypts has them, or as a `holder` that decrypts."""
 
-    def __init__(self, experiment: Experiment) -> None:
+    def __init__(self, experiment: Experiment, holder: int | None = None) -> None:
+        self._holder = holder
         self._experiment, self._count = experiment, experiment.connections.count
-        self._streams: tuple[Whole, CellCipher] = np.zeros((0, 3), np.int64), CellCipher(())
+        self._kinds = np.full((self._count, 3), -1)
+        self._stream = np.zeros(self._count, np.int64)
+        self._cipher = CellCipher(())
 
     def xored(self, sender: Whole, vc: Whole, position: Whole, cells: Bytes) -> Bytes:
         """Return the payloads of cells, each with its part of a keystream added.
@@ -38,17 +41,27 @@ class Keystreams:
         one_of_each = np.full(self._count, -1)
         one_of_each[vc] = np.arange(len(vc))
         if (kinds == kinds[one_of_each[vc]]).all():  # no VC has jumped
-            used = one_of_each >= 0
-            streams, first = (np.cumsum(used) - 1)[vc], one_of_each[used]
-        else:
-            # As one number each: rows are sorted ten times as slowly.
-            one = (kinds[:, 2] * len(self._experiment.nodes) + sender) * self._count + vc
-            _, first, streams = np.unique(one, return_index=True, return_inverse=True)
-        return self._cipher(kinds[first]).open(streams, position, cells)
+            self._know(kinds[one_of_each[one_of_each >= 0]])
+            return self._cipher.open(self._stream[vc], position, cells)
+        # As one number each: rows are sorted ten times as slowly.
+        one = (kinds[:, 2] * len(self._experiment.nodes) + sender) * self._count + vc
+        _, first, streams = np.unique(one, return_index=True, return_inverse=True)
+        return self._made(kinds[first]).open(streams, position, cells)
 
-    def _cipher(self, kinds: Whole) -> CellCipher:
-        """Return the streams of (sender, VC, jump); the last ones are kept."""
-        if not np.array_equal(kinds, self._streams[0]):
-            keys = [cell_key(self._experiment, *kind) for kind in kinds.tolist()]
-            self._streams = kinds, CellCipher(keys)
-        return self._streams[1]
+    def _know(self, kinds: Whole) -> None:
+        """Keep the streams of some VCs, by (sender, VC, jump), beside those of others."""
+        if (self._kinds[kinds[:, 1]] == kinds).all():
+            return
+        self._kinds[kinds[:, 1]] = kinds
+        known = np.flatnonzero(self._kinds[:, 1] >= 0)
+        self._stream[known] = np.arange(len(known))
+        self._cipher = self._made(self._kinds[known])
+
+    def _made(self, kinds: Whole) -> CellCipher:
+        """Return the streams of (sender, VC, jump)."""
+        return CellCipher(
+            [
+                cell_key(self._experiment, sender, vc, jump, self._holder)
+                for sender, vc, jump in kinds.tolist()
+            ]
+        )

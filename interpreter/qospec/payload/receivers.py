@@ -95,11 +95,11 @@ class PacketReceiver:
 class CellReceiver:
     """The receiving end of the encryption of cells."""
 
-    def __init__(self, experiment: Experiment, fill: Fill) -> None:
+    def __init__(self, experiment: Experiment, number: int, fill: Fill) -> None:
         self._fill = fill
         self._count = experiment.connections.count
         self._positions = positions(experiment.connections)
-        self._keystreams = Keystreams(experiment)
+        self._sent, self._held = Keystreams(experiment), Keystreams(experiment, number)
 
     def errored(self, items: Items, sender: Whole) -> Truths:
         """Return (n,) which user cells are not what was encrypted."""
@@ -114,11 +114,11 @@ class CellReceiver:
             of = sender[mine], connection[mine].astype(np.int64)
             at = seal[mine] & UNTAMPERED
             carried, encrypted = plain.copy(), np.flatnonzero(at)
-            carried[encrypted] = self._keystreams.xored(
+            carried[encrypted] = self._sent.xored(
                 of[0][encrypted], of[1][encrypted], at[encrypted], plain[encrypted]
             )
             carried = tampered(carried, seal[mine] < 0, CELL_PAYLOAD_BYTES // 2)
-            found[mine] = (self._keystreams.xored(*of, here[mine], carried) != plain).any(axis=1)
+            found[mine] = (self._held.xored(*of, here[mine], carried) != plain).any(axis=1)
         return found
 
 

@@ -18,6 +18,7 @@ from qospec.model.expression import is_measured, measurements
 from qospec.model.suite import JUDGED, Search, only_reports
 from qospec.plan.settings import FieldValue, arrivals_kind, settings
 from qospec.protocol.parts import items_of
+from qospec.record.bounds import bound_documents
 from qospec.record.histograms import histogram_documents
 from qospec.record.phases import phase_documents, why_of_phases
 from qospec.record.quantity import HISTOGRAM_ERROR, quantity
@@ -62,6 +63,7 @@ def case_document(plan: CasePlan, result: Result, command: str) -> Document:
     readings = [repeat.readings for repeat in result.repeats]
     return {
         **_ran(plan, command, statements, readings, result.errors),
+        "bounds": bound_documents(readings),
         "why": _why(plan, readings),
         "errors": list(result.errors),
     }

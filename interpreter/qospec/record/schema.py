@@ -161,6 +161,13 @@ LOSS = {
     "carries": Optional(str),
     "cells": int,
 }
+BOUND = {
+    "what": str,
+    "most": Nullable(QUANTITY),
+    "measured": Nullable(QUANTITY),
+    "share": Nullable(QUANTITY),
+    "why": str,
+}
 DELAYS = {
     "flow": str,
     "metric": str,
@@ -247,6 +254,7 @@ CASE = {
     "repeats": [METRICS],
     "delays": Optional([DELAYS]),
     "losses": [LOSS],
+    "bounds": Optional([BOUND]),
     "why": [str],
     "errors": [str],
     "again": str,

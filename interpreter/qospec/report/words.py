@@ -111,6 +111,22 @@ def _ends(lower: str, upper: str, above: str, below: str) -> str:
     return f"{above} {lower}" if lower else f"{below} {upper}" if upper else ""
 
 
+def proved_bounds(case: Record) -> list[str]:
+    """Return each proved bound and how close the measurement came, or why there is none."""
+    return [
+        f"{each['what']}: {_bounded(each)}" if each["most"] else f"{each['what']}: {each['why']}"
+        for each in case.get("bounds", ())
+    ]
+
+
+def _bounded(bound: Record) -> str:
+    most = f"at most {bound['most']['text']}"
+    if not bound["measured"]:
+        return f"{most}, nothing measured"
+    share = f" ({bound['share']['text']})" if bound["share"] else ""
+    return f"{most}, {bound['measured']['text']} measured{share}"
+
+
 def confidence(statement: Record) -> str:
     """Return ` with 95 % confidence` of a criterion that has one; otherwise ""."""
     asks = statement["kind"] != "report" and statement.get("confidence")

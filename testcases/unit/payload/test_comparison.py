@@ -25,6 +25,7 @@ from qospec.engine.source.sizes import CELLS, Sizes
 from qospec.payload import associations
 from qospec.payload.comparison import Comparison
 from qospec.protocol.atm import CELL_BYTES
+from qospec.secret import Secret
 from qospec.traffic.constant import Constant
 from qospec.units import PS_PER_S
 
@@ -194,3 +195,21 @@ def test_a_change_in_the_clear_or_in_counter_mode_arrives(ends):
     of = experiment(*ends[:1], Tamper(first=16, every=3), *ends[1:])
     errored, seen = compared(of)
     assert [count // 3 for count in seen.received.tolist()] == errored
+
+
+ONE, OTHER = Secret(bytes(range(16))), Secret(bytes(16))
+
+
+@pytest.mark.parametrize(
+    ("near", "far", "same"),
+    [
+        (ONE, ONE, True),
+        (ONE, None, True),
+        (ONE, OTHER, False),
+        (None, ONE, False),
+        (Secret(None), Secret(None), True),
+    ],
+)
+def test_cells_are_errored_if_both_ends_have_different_keys(near, far, same):
+    errored, seen = compared(experiment(CellEncrypt(key=near), CellDecrypt(key=far), oam=True))
+    assert errored[:CONNECTIONS] == [0 if same else n for n in seen.received[:CONNECTIONS]]

@@ -7,7 +7,7 @@ from typing import Annotated, cast
 
 from qospec.catalogue.kinds import Boolean, Domain
 from qospec.dataclass import dataclass
-from qospec.engine.security.end import SecurityEnd
+from qospec.engine.security.end import SecretKey, SecurityEnd, check_length
 from qospec.engine.security.seal import LARGEST_INDEX, LEAST_INDEX
 from qospec.protocol.esp import ENCRYPTIONS, FAMILIES, INTEGRITIES, MODES, Esp, Family, Mode
 from qospec.secret import Secret
@@ -17,8 +17,6 @@ IntegrityName = Annotated[str | None, Domain("choice", choices=tuple(INTEGRITIES
 ModeName = Annotated[str, Domain("choice", choices=MODES)]
 FamilyName = Annotated[str, Domain("choice", choices=FAMILIES)]
 Index = Annotated[int, Domain("integer", LEAST_INDEX, LARGEST_INDEX)]
-
-SecretKey = Annotated[Secret | None, Domain("key")]
 
 SUCCESSORS = 4_095
 """How often an association can be replaced: a limit of the emulation, in which the indices of its
@@ -50,10 +48,10 @@ class Association(SecurityEnd):
     def __post_init__(self) -> None:
         encryption, integrity = self.esp.encryption, self.esp.integrity
         length = encryption.key_bytes + encryption.salt_bytes
-        _check_length("key", self.key, encryption.name, length, encryption.salt_bytes)
+        check_length("key", self.key, encryption.name, length, encryption.salt_bytes)
         if integrity is not None:
             name = "integrity_key"
-            _check_length(name, self.integrity_key, integrity.name, integrity.key_bytes)
+            check_length(name, self.integrity_key, integrity.name, integrity.key_bytes)
         elif self.integrity_key is not None:
             raise ValueError(f"integrity_key: {encryption.name} is used without an integrity")
 
@@ -83,13 +81,3 @@ class Association(SecurityEnd):
             cast("Family", self.family),
             self.in_udp,
         )
-
-
-def _check_length(
-    field: str, key: Secret | None, transform: str, length: int, salt_bytes: int = 0
-) -> None:
-    """Raise ValueError if a key has another length than its transform takes."""
-    if key is None or key.is_withheld or key.length == length:
-        return
-    salt = f", of which the last {salt_bytes} are the salt" if salt_bytes else ""
-    raise ValueError(f"{field}: {transform} takes {length} bytes{salt}; this has {key.length}")

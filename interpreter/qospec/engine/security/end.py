@@ -2,9 +2,23 @@
 
 from __future__ import annotations
 
-from typing import ClassVar
+from typing import Annotated, ClassVar
 
+from qospec.catalogue.kinds import Domain
 from qospec.engine.element import Element
+from qospec.secret import Secret
+
+SecretKey = Annotated[Secret | None, Domain("key")]
+
+
+def check_length(
+    field: str, key: Secret | None, transform: str, length: int, salt_bytes: int = 0
+) -> None:
+    """Raise ValueError if a key has another length than its transform takes."""
+    if key is None or key.is_withheld or key.length == length:
+        return
+    salt = f", of which the last {salt_bytes} are the salt" if salt_bytes else ""
+    raise ValueError(f"{field}: {transform} takes {length} bytes{salt}; this has {key.length}")
 
 
 class SecurityEnd(Element):
@@ -13,6 +27,11 @@ class SecurityEnd(Element):
     encrypts: ClassVar[bool] = False
     """Whether it is the sending end; what makes bytes looks for those ahead of a link, or of the
     receiving one."""
+
+    @property
+    def keys(self) -> tuple[Secret | None, ...]:
+        """Return the keys that are given to it; None for one that is drawn."""
+        return ()
 
     def key_number(self, jump: int) -> int:  # noqa: ARG002
         """Return which key of a VC is used after so many jumps of its state vector, from 0."""

@@ -21,6 +21,8 @@ USERS, FIRST_OAM, FIRST_MISINSERTED, POSITIONS = range(4)
 misinserted into it, or one that no cell has; then a position for each VC: that of its last user
 cell."""
 NOT_OF_A_VC = -1
+CELL_KEY_BYTES = 16
+"""Of a VC: AES with 128 bits."""
 CELL_BITS = 32
 """Of the number of user cells since a jump. More of them would go on in the next jump's, which the
 next OAM cell then leaves behind."""

@@ -1,0 +1,38 @@
+"""Proved bounds in a document, beside the most that was measured."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from typing import TYPE_CHECKING
+
+from qospec.record.quantity import quantity
+from qospec.units import RATIO
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from qospec.document import Document
+    from qospec.judge.readings import Bounded, Readings
+
+
+def bound_documents(repeats: Sequence[Readings]) -> list[Document]:
+    """Return what is proved in a case, with the most that was measured in any repeat."""
+    measured: dict[str, Fraction] = {}
+    found: dict[str, Bounded] = {}
+    for readings in repeats:
+        for each in readings.bounds():
+            found[each.what] = each
+            if each.measured is not None:
+                measured[each.what] = max(each.measured, measured.get(each.what, each.measured))
+    return [_document(each, measured.get(what)) for what, each in found.items()]
+
+
+def _document(of: Bounded, measured: Fraction | None) -> Document:
+    share = None if measured is None or not of.most else measured / of.most
+    return {
+        "what": of.what,
+        "most": quantity(of.most, of.dimension),
+        "measured": quantity(measured, of.dimension),
+        "share": quantity(share, RATIO, digits=3),
+        "why": of.why,
+    }

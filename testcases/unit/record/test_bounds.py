@@ -1,0 +1,49 @@
+"""Proved bounds in a document, and in words."""
+
+from qospec.catalogue.kinds import discover
+from qospec.record.bounds import bound_documents
+from qospec.record.schema import BOUND, violations
+from qospec.report.words import proved_bounds
+from qospec.run import trial
+
+TEXT = """
+let lane = line { rate = 424 Mbit/s @cell, slotted = false, length = 0 m }
+device box {
+  port w, e: cell
+  q = fifo { limit = 9 cell }
+  w.rx -> q -> e.tx
+  e.rx -> w.tx
+}
+topology one {
+  a, b = host
+  x = box
+  link a -- x.w via lane
+  link x.e -- b via lane
+}
+test t on one {
+  flow f = ubr { pcr = 100_000 cell/s, source = replay { at = [0 us, 0 us] } } from a to b
+  flow none = ubr { pcr = 1 cell/s, source = replay { at = [1 s] } } from a to b
+  flow back = ubr { pcr = 1_000 cell/s } from b to a
+  run { measure = 1 ms }
+  expect x.q.occupancy.max >= 0 cell
+}
+"""
+
+
+def test_each_bound_stands_beside_what_was_measured(planned) -> None:
+    (case,) = planned(TEXT)
+    repeats = trial.run(case, discover(), lambda _: None).repeats
+    documents = bound_documents([each.readings for each in repeats])
+    assert not list(violations(documents, [BOUND]))
+    assert proved_bounds({"bounds": documents}) == [
+        "delay of f: at most 2 us, 2 us measured (100 %)",
+        "delay of none: at most 2 us, nothing measured",
+        "delay of back: at most 2 us, 2 us measured (100 %)",
+        "items in x.q: at most 0, 0 measured",
+    ]
+
+
+def test_an_older_record_has_no_bounds() -> None:
+    assert proved_bounds({}) == []
+    why = {"what": "delay of f", "most": None, "measured": None, "share": None, "why": "x: random"}
+    assert proved_bounds({"bounds": [why]}) == ["delay of f: x: random"]
