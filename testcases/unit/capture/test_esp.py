@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from scapy.layers.inet import IP
 from scapy.layers.ipsec import ESP as ESP_LAYER
-from scapy.layers.ipsec import SecurityAssociation
+from scapy.layers.ipsec import IPSecIntegrityError, SecurityAssociation
 from scapy.layers.l2 import Ether
 
 from qospec.capture.error import CaptureError
@@ -20,6 +20,7 @@ from qospec.elements.esp_encrypt import EspEncrypt
 from qospec.engine.experiment import Experiment, MeasurementSpec, Node, Wire
 from qospec.engine.items.batch import uninitialised
 from qospec.engine.items.connections import Connections
+from qospec.engine.security.seal import TAMPERED
 from qospec.payload.associations import Secured
 from qospec.payload.fill import Fill
 from qospec.payload.flight import Items
@@ -173,3 +174,12 @@ def test_each_successor_of_an_association_has_keys_of_its_own() -> None:
     assert associations_on(of._replace(nodes=again), 2)[300] == found[300]
     with pytest.raises(CaptureError, match=r"same index 4395: give .* at least 4096 away"):
         associations_on(of._replace(wires=(wire, Wire(1, 0, 2))), 2)
+
+
+def test_a_packet_that_was_changed_fails_the_check_of_a_decoder() -> None:
+    of, passed = secured("gcm"), items(secured("gcm").esp.size_of(PACKET_BYTES))
+    passed.batch.seal[2] |= TAMPERED
+    _, genuine, changed = frames(passed, ETHERNET, [FLOW], Fill(1), sealing({300: of}))
+    assert IP(bytes(peer_of("gcm").decrypt(Ether(genuine[:-4])[IP]))).len == PACKET_BYTES
+    with pytest.raises(IPSecIntegrityError):
+        peer_of("gcm").decrypt(Ether(changed[:-4])[IP])
