@@ -1,15 +1,32 @@
 """No delay and no backlog of any network exceeds what network calculus proves of it."""
 
+from fractions import Fraction
+from itertools import accumulate
 from typing import Any
 
 import pytest
 from drivers import drawn_networks
+from endpoints import ROUTED
 from hypothesis import HealthCheck, assume, given, settings, target
 from hypothesis import strategies as st
+from networks import line_of
 
-from qospec.engine.experiment import Experiment
+from qospec.catalogue.kinds import Buffer
+from qospec.elements.custom import Custom
+from qospec.elements.drr import Drr
+from qospec.elements.line import Line
+from qospec.elements.scfq import Scfq
+from qospec.elements.strict import Strict
+from qospec.elements.wf2q_plus import Wf2qPlus
+from qospec.elements.wfq import Wfq
+from qospec.elements.wrr import Wrr
+from qospec.engine.experiment import END, Experiment, MeasurementSpec, Node, Source, Wire
 from qospec.engine.graph import emulation
+from qospec.engine.items.connections import Connections
+from qospec.engine.queue.drop_policy import Waiting
+from qospec.engine.source.sizes import Sizes
 from qospec.plan.proofs import Proofs, proved
+from qospec.traffic.replay import Replay
 
 some = settings(
     max_examples=settings().max_examples // 4,
@@ -21,12 +38,81 @@ some = settings(
 )
 
 
+NAMES = ("a", "b", "c")
+WEIGHTS = st.tuples(*[st.integers(1, 5)] * len(NAMES)).map(
+    lambda each: tuple(zip(NAMES, map(Fraction, each), strict=True))
+)
+COUNTS = st.tuples(*[st.integers(1, 4)] * len(NAMES)).map(
+    lambda each: tuple(zip(NAMES, each, strict=True))
+)
+BYTES = st.tuples(*[st.integers(1, 3_000)] * len(NAMES)).map(
+    lambda each: tuple(zip(NAMES, each, strict=True))
+)
+SCHEDULERS = (
+    st.permutations(NAMES).map(lambda each: Strict(tuple(each)))
+    | st.builds(Wrr, COUNTS)
+    | st.builds(Custom, BYTES)
+    | st.builds(Drr, WEIGHTS, st.sampled_from([50, 1_500]))
+    | st.builds(Scfq, WEIGHTS)
+    | st.builds(Wfq, WEIGHTS)
+    | st.builds(Wf2qPlus, WEIGHTS)
+)
+INSTANTS = st.lists(st.sampled_from([0, 0, 10**6, 7 * 10**6, 10**8]), min_size=1, max_size=12).map(
+    lambda gaps: tuple(accumulate(gaps))
+)
+SIZES = st.sampled_from([(200,), (200,), (46, 1_500), (1_500,)])
+CELLS = Line(Fraction(149_760_000), phase=0)
+
+
+@st.composite
+def bottlenecks(draw: st.DrawFn) -> Experiment:
+    """Draw a scheduler that three sources with fast lines share."""
+    in_cells, scheduler = draw(st.booleans()), draw(SCHEDULERS)
+    fast, slow = (
+        (CELLS, CELLS) if in_cells else (line_of(Fraction(10**9)), line_of(Fraction(10**8)))
+    )
+    limits = st.none() | st.builds(Buffer, st.integers(0, 4), st.just("packet"))
+    queues = tuple(Waiting(name, draw(limits)) for name in scheduler.inputs)
+    lines = [Node(f"l{name}", fast, clock=fast.clock(stamps=True)) for name in NAMES]
+    shared = Node("s", scheduler, clock=slow.clock(stamps=False), queues=queues)
+    wires = [Wire(n, 0, len(NAMES), n) for n in range(len(NAMES))]
+    sources = []
+    for number, name in enumerate(NAMES):
+        sizes = (53,) if in_cells else draw(SIZES)
+        mix = Sizes(sizes, (1,) * len(sizes), in_order=True)
+        framed = None if in_cells else fast.encapsulation
+        sources.append(
+            Source(name, Replay(draw(INSTANTS)), number, 1, "even", mix, 0, number, 0, framed)
+        )
+    count = len(NAMES)
+    measured = MeasurementSpec(0, 10**10, (0,) * count, queues=scheduler.inputs)
+    return Experiment(
+        Connections((ROUTED,) * count, tuple(range(count))),
+        tuple(sources),
+        (*lines, shared),
+        (*wires, Wire(count, 0, END)),
+        measured,
+        ("s",),
+    )
+
+
+@pytest.mark.slow
+@some
+@given(bottlenecks())
+def test_no_share_of_a_scheduler_is_less_than_is_proved(experiment: Experiment) -> None:
+    _compare(experiment, proved(experiment))
+
+
 @pytest.mark.slow
 @some
 @given(data=st.data())
 def test_nothing_exceeds_what_is_proved(drawing: Any, data: st.DataObject) -> None:
     experiment = data.draw(drawn_networks(drawing.elements).filter(_is_open))
-    proofs = _proofs(experiment)
+    _compare(experiment, _proofs(experiment))
+
+
+def _compare(experiment: Experiment, proofs: Proofs) -> None:
+    """Run an experiment, and compare it with what is proved of it."""
     seen = emulation.run(experiment)
     shares = [0.0]
     for (first, stop), proof in proofs.delays.items():
