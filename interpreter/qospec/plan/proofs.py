@@ -145,6 +145,9 @@ class _Analysis:
             to = Place(wire.to, wire.input)
             self._wires.setdefault((wire.node, wire.output), []).append(to)
             self._feeding.setdefault(to, []).append((wire.node, wire.output))
+        self._sources: dict[Place, list[int]] = {}
+        for number, source in enumerate(experiment.sources):
+            self._sources.setdefault(Place(source.node, source.input), []).append(number)
         self._routes = _Routes()
         for number in range(len(experiment.sources)):
             self._follow(number)
@@ -233,17 +236,7 @@ class _Analysis:
 
     def _groups(self, place: Place) -> list[_Group]:
         """Return what arrives at an input, by wire."""
-        groups = [
-            _alone(
-                Key(number, "user"),
-                of_items(
-                    source.arrivals.curve(source.connections, source.phases),
-                    set(source.sizes.size_bytes),
-                ),
-            )
-            for number, source in enumerate(self._experiment.sources)
-            if (source.node, source.input) == place
-        ]
+        groups = [self._sent(number) for number in self._sources.get(place, ())]
         for wire in self._feeding.get(place, ()):
             if wire in self._leaving:
                 groups += self._leaving[wire]
@@ -251,6 +244,12 @@ class _Analysis:
                 known = self._routes.arriving.get(place, {})
                 groups += [_alone(key, unbounded(_sizes(forms))) for key, forms in known.items()]
         return groups
+
+    def _sent(self, number: int) -> _Group:
+        """Return what a source sends."""
+        source = self._experiment.sources[number]
+        curve = source.arrivals.curve(source.connections, source.phases)
+        return _alone(Key(number, "user"), of_items(curve, set(source.sizes.size_bytes)))
 
     def _passed(self, group: _Group, place: Place, output: int, found: Guarantees | None) -> _Group:
         """Return what of a group leaves a node by an output."""
@@ -300,20 +299,19 @@ class _Analysis:
         """Return the bound of the delay of items: the longest of their paths."""
         if key in self._routes.unknown:
             return Proof(None, NOTHING_KNOWN.format(self._routes.unknown[key]))
-        known: dict[Place, Proof] = {}
-        under_way: set[Place] = set()
-
-        def from_there(place: Place) -> Proof:
-            if place in under_way:
-                return Proof(None, f"it may come round again to {self._nodes[place.node].path}")
-            if place not in known:
-                under_way.add(place)
-                here = self._through(place, key)
-                known[place] = _sum(here, [from_there(to) for to in self._following(place, key)])
-                under_way.discard(place)
-            return known[place]
-
-        return _longest([from_there(place) for place in sorted(self._routes.begins[key])])
+        places = sorted(place for place, keys in self._routes.arriving.items() if key in keys)
+        number = {place: n for n, place in enumerate(places)}
+        onward = [[number[to] for to in self._following(place, key)] for place in places]
+        known: dict[int, Proof] = {}
+        for component in reversed(components(onward)):
+            first = component[0]
+            if is_cyclic(component, onward):
+                found = Proof(None, f"it may come round to {self._nodes[places[first].node].path}")
+            else:
+                here = self._through(places[first], key)
+                found = _sum(here, [known[to] for to in onward[first]])
+            known.update(dict.fromkeys(component, found))
+        return _longest([known[number[place]] for place in sorted(self._routes.begins[key])])
 
     def _following(self, place: Place, key: Key) -> Iterator[Place]:
         for output in self._routes.onward.get((place, key), ()):

@@ -160,3 +160,31 @@ def test_criteria_may_be_about_bounds(planned, ran) -> None:
     text = text.replace("expect one.r", "expect h.q[2].occupancy.bound == 3 cell\n  expect one.r")
     case = case_of(planned, text, room="64", survivors="6 cell")
     assert [each.verdict for each in ran(case).judgements] == ["pass"] * 3
+
+
+@pytest.mark.slow
+def test_a_long_chain_has_a_bound(planned) -> None:
+    """Behind the first of equal lines nothing waits, and no depth of calls grows with the hops."""
+    text = """
+        device hop {
+          port w, e: cell
+          w.rx -> e.tx
+          e.rx -> w.tx
+        }
+        topology chain {
+          a, b = host
+          x = hop(count = 550)
+          link a -- x[0].w via line { rate = 424 Mbit/s @cell, slotted = false, length = 0 m }
+          for i in 0 .. 548 {
+            link x[i].e -- x[i + 1].w via line { rate = 424 Mbit/s @cell, slotted = false }
+          }
+          link x[549].e -- b via line { rate = 424 Mbit/s @cell, slotted = false }
+        }
+        test t on chain {
+          flow f = ubr { pcr = 1_000 cell/s } from a to b
+          run { measure = 1 ms }
+          expect f.lost == 0
+        }
+    """
+    (case,) = planned(text)
+    assert case.networks[""].proofs.delay(0, 1).most_ps == 551 * US
