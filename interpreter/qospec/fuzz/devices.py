@@ -12,6 +12,7 @@ from qospec.check.device.observables import has_occupancy
 from qospec.dataclass import dataclass
 from qospec.diagnostics import Problems
 from qospec.fuzz.device import described
+from qospec.fuzz.promises import promised
 from qospec.fuzz.scenario import scenarios, written
 from qospec.fuzz.target import Outcome, Violation
 from qospec.plan.plan import Bounds, plan
@@ -128,20 +129,22 @@ def _overloaded(suite: Suite) -> Suite:
 
 
 def violations(case: Case, result: Result) -> Iterator[Violation]:
-    """Yield what a case breaks: errors of the tester, and invariants of devices."""
+    """Yield what a case breaks: errors of the tester, invariants of devices, promises of all."""
     for message in result.errors:
         yield Violation(re.sub(r"[0-9_]+", "n", message), message, "error")
     for repeat in result.repeats:
         for statement, judgement in zip(case.statements, repeat.judgements, strict=True):
-            if judgement.verdict == "error":
-                label = statement.label.partition(": ")[2]
+            if judgement.verdict in ("error", "fail"):
+                broken = statement.kind == "invariant"
+                label = statement.label
+                label = label.partition(": ")[2] if broken else promised(label)
                 name = re.sub(r"\W+", "_", label).strip("_")
                 yield Violation(label, reason(statement, judgement), name)
 
 
 def reason(statement: Statement, judgement: Judgement) -> str:
     """Return what is said of an invariant that does not hold."""
-    node = statement.label.partition(": ")[0]
+    node = statement.label.partition(": ")[0] if statement.kind == "invariant" else "the flow"
     measured, bound = (
         None
         if side is None or side.dimension is None or not isinstance(side.value, Fraction)

@@ -15,6 +15,7 @@ from hypothesis import strategies as st
 from qospec.diagnostics import Problems
 from qospec.formatting import formatted
 from qospec.fuzz.device import OURS, ports_of
+from qospec.fuzz.promises import PROMISES, criteria
 from qospec.fuzz.strategies import rounded
 from qospec.source import Source
 from qospec.units import CELL_RATE, COUNT, PACKET_RATE, PS_PER_S, TIME, number_text, text_of
@@ -292,8 +293,22 @@ def written(whole: Scenario, violation: Violation | None = None) -> str:
     measured = text_of(Fraction(whole.measured_ps, PS_PER_S), TIME, exact=True)
     settings = f"measure = {measured}" + (", overload = true" if whole.overload else "")
     lines += [f"  run {{ {settings} }}"]
-    lines += [f"  report f{number}.lost" for number in range(len(whole.flows))]
+    lines += _statements(whole, violation)
     text = "\n".join([*lines, "}", ""])
     if violation is None:
         return text
     return formatted(Source(OURS, text), Problems()) or text
+
+
+def _statements(whole: Scenario, violation: Violation | None) -> list[str]:
+    """Return what is judged of the flows: in a file that is kept, only what is violated in it."""
+    lines = []
+    for promise in PROMISES:
+        if violation is None or violation.statement == promise.name:
+            of_form = [
+                f"f{number}"
+                for number, flow in enumerate(whole.flows)
+                if (promise.carries == "packet") == (flow.kind == "packets")
+            ]
+            lines += criteria(promise, of_form)
+    return lines or [f"  report f{number}.lost" for number in range(len(whole.flows))]

@@ -77,5 +77,5 @@ def test_each_broken_device_says_how_to_mend_it():
     checked = Checked([STDLIB / "devices" / "broken"], discover())
     assert not checked.problems.all
     subjects = list(targets_of(checked))
-    assert len(subjects) == 10
+    assert len(subjects) == 11
     assert all(each.device.choices["fault"] == ["", "false"] for each in subjects)
