@@ -21,7 +21,7 @@ from qospec.engine.items.batch import Batch
 from qospec.engine.measure.ledger import Ledger
 from qospec.engine.measure.observation import Recorder
 
-NOT_DRAWN = {"merge", "processor", "remark", "decapsulate", "fragment"}
+NOT_DRAWN = {"merge", "processor", "remark", "decapsulate"}
 """Elements of several inputs, and those for which the packets of these networks may not fit."""
 LONGEST_PS = 10**10
 COUNTED = ("planned", "sent", "carried", "received", "consumed")
@@ -34,6 +34,7 @@ MIDDLE = [
     if kind.duty == "element"
     and "packet" in kind.carries
     and kind.build.transition is not None
+    and not kind.build.inserts  # these networks have the plane of user items only
     and kind.name not in NOT_DRAWN
 ]
 

@@ -117,6 +117,8 @@ class Readings:
                 raise ConservationError(f"{prefix}{observation.ledger.imbalance}")
             for population in planned.populations.values():
                 tally = observation.tally(population.first, population.stop, population.each)
+                proof = planned.proofs.delay(population.first, population.stop)
+                tally = replace(tally, delay_bound_ps=proof.most_ps)
                 self._tallies[prefix + population.name] = tally
                 if population.flow in planned.packets:
                     self._packets.add(prefix + population.name)
@@ -199,11 +201,14 @@ class Readings:
         packets = place.carries == "packet"
         return observation.passages.tally(place.name, part, packets=packets)
 
-    def _count(self, leaf: Counted) -> Fraction:
-        """Return what is observed of an element; 0 where nothing of these flows can come."""
+    def _count(self, leaf: Counted) -> Fraction | None:
+        """Return what is observed of an element; 0 where nothing of these flows can come.
+
+        None for a bound that is not proved.
+        """
         planned, observation = self._seen[leaf.network]
         if leaf.observed:
-            return _observed(leaf, observation)
+            return _observed(leaf, planned, observation)
         if leaf.causes is None:
             return Fraction(observation.ledger.items(planned.lines.get(leaf.path, "")).left)
         lost = observation.ledger.lost
@@ -327,8 +332,11 @@ def _time(time_ps: int) -> str:
     return f"{text_of(Fraction(time_ps, PS_PER_S), TIME)} ({time_ps:_} ps)"
 
 
-def _observed(leaf: Counted, observation: Observation) -> Fraction:
-    """Return the occupancy of a queue or the utilisation of a server."""
+def _observed(leaf: Counted, planned: Planned, observation: Observation) -> Fraction | None:
+    """Return the occupancy of a queue, what is proved of it, or the utilisation of a server."""
+    if leaf.observed == "occupancy.bound":
+        possible = planned.proofs.waiting.get(leaf.path)
+        return None if possible is None else Fraction(possible)
     if leaf.observed == "utilisation":
         return Fraction(observation.busy_ps.get(leaf.path, 0), observation.window_ps)
     most, waited_ps = observation.occupancies.get(leaf.path, (0, 0))
@@ -345,9 +353,9 @@ def _share_above(delays: Delays | None, bound_ps: int) -> Fraction | None:
 
 
 def _statistics(declared: tuple[str, ...]) -> Iterator[str]:
-    """Yield the statistics that a report shows; it lists causes of loss elsewhere."""
+    """Yield the statistics that a report shows; it lists causes of loss and bounds elsewhere."""
     for statistic in declared or ("",):
         if statistic in PATTERNS:
             yield from PATTERNS[statistic].shown
-        elif statistic != CAUSES:
+        elif statistic not in (CAUSES, "bound"):
             yield statistic

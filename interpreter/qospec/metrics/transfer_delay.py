@@ -20,13 +20,14 @@ class TransferDelay(Metric):
 
     `mean`, `min`, `max` and `std` are exact; `std` is that of the population, not of a sample, and
     rounded down to 1/n ps. A quantile `pN` is the smallest delay that N % of the cells or packets
-    do not exceed, from a histogram, with an error of up to 0.1 %; `p99_9` is that of 99.9 %.
+    do not exceed, from a histogram, with an error of up to 0.1 %; `p99_9` is that of 99.9 %. None
+    exceeds `bound`, which is not measured but proved by network calculus, if it can be.
     """
 
     dimension = "time"
     noun = "delays"
     least = 0
-    statistics = ("mean", "min", "max", "std", "p*")
+    statistics = ("mean", "min", "max", "std", "p*", "bound")
     series = ("mean", "min", "max")
     needs = frozenset({"histogram"})
 
@@ -34,4 +35,6 @@ class TransferDelay(Metric):
         """Return ps; None if no cell arrived, or for a quantile if no histogram was kept."""
         if not offers(self.statistics, statistic):
             raise ValueError(f"transfer_delay has no statistic `{statistic}`")
+        if statistic == "bound":
+            return tally.delay_bound_ps
         return tally.delays.read(statistic)

@@ -97,7 +97,7 @@ class Counted:
         dimension: Cells, packets, or a ratio.
         text: As written.
         observed: Instead of a count, what within the window: "occupancy.max" or "occupancy.mean" of
-            a queue, "utilisation" of a server.
+            a queue, "utilisation" of a server; or what is proved of a queue, "occupancy.bound".
     """
 
     network: str

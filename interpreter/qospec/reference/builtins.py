@@ -66,6 +66,7 @@ STATISTICS = {
     "min": "the smallest value of all cells or packets",
     "max": "the largest value of all cells or packets",
     "std": "the standard deviation of all cells or packets",
+    "bound": "the most that is possible, as network calculus proves it; no data if it proves none",
     "above": "the share of delays above a bound, as a ratio, as in `user.delay.above(1 ms)`",
     "at": "the same of what passes a place inside the network, as in"
     " `user.throughput.at(router.east.tx)`: a side of a port, or an output of an element",

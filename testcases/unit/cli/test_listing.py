@@ -55,7 +55,7 @@ def test_the_document_holds_what_the_list_shows(noun) -> None:
         ("traffic", "vbr_rt", ["pcr", "peak cell rate", "required", "as in `30_000 cell/s`"]),
         ("policies", "red", ["Floyd", "The average from which some items are dropped."]),
         ("arrivals", "burst", ["every", "Time from the start of a burst"]),
-        ("metrics", "ctd", ["transfer_delay (delay, ctd)", "mean min max std p*"]),
+        ("metrics", "ctd", ["transfer_delay (delay, ctd)", "mean min max std p* bound"]),
         ("units", "kbit/s", ["1000 bit/s", "a bit rate"]),
         ("units", "bps", ["written  bit/s"]),
         ("media", "stm1", ["149.76 Mbit/s @cell", "std/media.qos:"]),

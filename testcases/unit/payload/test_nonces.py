@@ -1,9 +1,15 @@
 """No number is used twice with one key: what is found, and when."""
 
+import re
+from pathlib import Path
+
 import numpy as np
 import pytest
+from click.testing import CliRunner
 
+from qospec import cli
 from qospec.ciphers.numbering import NonceError
+from qospec.cli import exits
 from qospec.elements.cell_encrypt import CellEncrypt
 from qospec.elements.esp_encrypt import EspEncrypt
 from qospec.engine.experiment import Experiment, MeasurementSpec, Node
@@ -75,3 +81,49 @@ def test_keys_that_differ_or_are_drawn_may_have_the_same_numbers(second: Secret 
     for node in (0, 1):
         of.claim(node, sealed(esp(1, 2)))
     of.check()
+
+
+KEY = "00112233445566778899aabbccddeeff00112233"
+SPEC = f"""qos 1
+import std.media
+
+device gateway(own: Int, other: Int) {{
+  port inner, outer: packet
+  seal = esp_encrypt {{ encryption = aes_128_gcm, spi = own, key = "{KEY}" }}
+  open = esp_decrypt {{ encryption = aes_128_gcm, spi = other, key = "{KEY}" }}
+  out, back = fifo {{ limit = 8 pkt }}
+  inner.rx -> seal -> out -> outer.tx
+  outer.rx -> open -> back -> inner.tx
+}}
+topology vpn {{
+  a, b = host
+  left = gateway(own = 300, other = 301)
+  right = gateway(own = 301, other = 300)
+  link a -- left.inner via media.fast_ethernet
+  link left.outer -- right.outer via media.fast_ethernet
+  link right.inner -- b via media.fast_ethernet
+}}
+test both_ways on vpn {{
+  flow there = packets {{ rate = 1_000 pkt/s, size = 100 B @ip }} from a to b
+  flow back = packets {{ rate = 1_000 pkt/s, size = 300 B @ip }} from b to a
+  run {{ measure = 10 ms, payload = true }}
+  expect there.errored + back.errored == 0 pkt
+}}
+"""
+
+
+def test_a_run_ends_before_a_nonce_is_repeated_and_says_what_to_do(tmp_path: Path) -> None:
+    file = tmp_path / "a.qos"
+    file.write_text(SPEC, encoding="utf-8")
+    options = ["--record", str(tmp_path / "records"), "--no-progress"]
+    done = CliRunner().invoke(cli.qos, ["run", str(file), *options])
+    assert done.exit_code == exits.ERROR
+    assert re.search(r"`(left|right).seal` would repeat a nonce at 0\.00[0-9]{7} s", done.output), (
+        done.output
+    )
+    assert "give each a `key` of its own, or none" in done.output
+    assert KEY not in done.output
+    file.write_text(
+        SPEC.replace(", payload = true", "").replace("errored", "lost"), encoding="utf-8"
+    )
+    assert CliRunner().invoke(cli.qos, ["run", str(file), *options]).exit_code == exits.PASSED

@@ -117,7 +117,7 @@ def test_what_follows_a_random_source_is_bounded_by_the_line_before_it(planned) 
     assert proofs.waiting["h.q[2]"] == 0
 
 
-def test_each_reason_is_told(planned) -> None:
+def test_each_reason_is_told(planned, ran) -> None:
     (case,) = planned(
         """
         device box {
@@ -135,10 +135,11 @@ def test_each_reason_is_told(planned) -> None:
           flow f = ubr { pcr = 90_000 cell/s, source = poisson { rate = 9_000 cell/s } }
             from a to b
           run { measure = 1 ms }
-          expect f.lost == 0
+          expect f.delay.bound < 1 s
         }
         """
     )
+    assert [each.verdict for each in ran(case).judgements] == ["inconclusive"]
     proof = case.networks[""].proofs.delay(0, 1)
     assert proof.most_ps is None
     assert proof.why == "x.e -> b: more may arrive than it serves"
@@ -152,3 +153,10 @@ def test_the_rate_of_the_path_is_that_of_the_arrivals(planned) -> None:
     text = text.replace("from b to c", "from b to a")
     case = case_of(planned, text, room="64", survivors="0 cell")
     assert case.networks[""].proofs.delay(0, 1).most_ps == Fraction(7 * US)
+
+
+def test_criteria_may_be_about_bounds(planned, ran) -> None:
+    text = ROUND.replace("h.q[2].occupancy.max >= 0 cell", "one.delay.bound <= 10 us")
+    text = text.replace("expect one.r", "expect h.q[2].occupancy.bound == 3 cell\n  expect one.r")
+    case = case_of(planned, text, room="64", survivors="6 cell")
+    assert [each.verdict for each in ran(case).judgements] == ["pass"] * 3

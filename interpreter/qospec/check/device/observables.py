@@ -19,8 +19,8 @@ if TYPE_CHECKING:
     from qospec.syntax import ast
     from qospec.units import Dimension
 
-STATISTICS = ("max", "mean")
-"""Statistics of an occupancy."""
+STATISTICS = ("max", "mean", "bound")
+"""Statistics of an occupancy; `bound` is what is proved of its `max`."""
 UTILISATION = "utilisation"
 """The share of the time in which an element works."""
 
@@ -90,14 +90,14 @@ class Losses(Deferred):
 
 @dataclass(frozen=True)
 class Occupancy(Value):
-    """The occupancy of a queue, a shaper or a processor: its `max` and its `mean`."""
+    """The occupancy of a queue, a shaper or a processor: its `max`, its `mean` and its `bound`."""
 
     what: ClassVar[str] = "what waits in a queue, a shaper or a processor"
     path: str
     dimension: Dimension
 
     def field(self, name: ast.Name, evaluator: Evaluator) -> Value:  # noqa: ARG002
-        """Return one of the two."""
+        """Return one of these."""
         if name.text not in STATISTICS:
             near = did_you_mean(name.text, STATISTICS)
             raise error(
@@ -109,7 +109,7 @@ class Occupancy(Value):
             )
         text = f"{self.path}.occupancy.{name.text}"
         counted = Counted("", self.path, None, self.dimension, text, f"occupancy.{name.text}")
-        return Deferred(counted, self.dimension, exact=name.text == "max")
+        return Deferred(counted, self.dimension, exact=name.text != "mean")
 
     def unfinished(self, span: Span) -> CheckError:
         """Return the mistake of a missing statistic."""

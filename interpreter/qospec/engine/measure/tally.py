@@ -240,6 +240,7 @@ class Tally:
         outages: Times without arrivals; None if they were not recorded.
         errored: Those of `received` whose bytes are others; None if no bytes were made.
         calls: Each call, by connection; None if they were not recorded.
+        delay_bound_ps: The longest delay that is possible; None if none is proved.
     """
 
     connections: int
@@ -264,6 +265,7 @@ class Tally:
     outages: Outages | None = None
     calls: tuple[RatedCall, ...] | None = None
     errored: int | None = None
+    delay_bound_ps: int | None = None
 
     @property
     def lost_count(self) -> int:
