@@ -273,7 +273,7 @@ def sizes_after(element: Any, size_bytes: int) -> set[int]:
         forms = [form for form in inside if form.largest_bytes == size_bytes]
     if isinstance(element, Reassemble):
         sizes = (size for size in range(1_501) if fragment_bytes(size, 576)[0] == size_bytes)
-        forms = [Form("packet", ((size, 1),)) for size in sizes]
+        forms += [Form("packet", ((size, 1),)) for size in sizes]
     try:
         return {size for form in forms for size, _ in element.form_after(form).sizes}
     except ValueError:  # the planner lets no such item arrive

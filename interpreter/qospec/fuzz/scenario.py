@@ -134,7 +134,9 @@ def scenarios(draw: st.DrawFn, device: Device) -> Scenario | None:
     ports = ports_of(template)[:MOST_HOSTS] if template else ()
     if not ports:
         return None
-    alone = [""] * (2 * len(ports)) if len(ports) > 1 else []
+    # Devices with two ports of different names, such as encryptors, often come in pairs.
+    pairs = len({port.name.partition("[")[0] for port in ports}) > 1
+    alone = [""] * (len(ports) if pairs else 2 * len(ports)) if len(ports) > 1 else []
     facing = draw(st.sampled_from([*alone, *(port.name for port in reversed(ports))]))
     media = tuple(draw(st.sampled_from(list(MEDIA[framed(device, port)]))) for port in ports)
     whole = Scenario(device, arguments, ports, media, facing, (), 1)

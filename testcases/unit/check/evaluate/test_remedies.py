@@ -112,7 +112,7 @@ def test_a_mistake_has_a_way_out(checked, text, code, help_):
         (
             "duration = 1 s",
             ["`run` has no field `duration`"],
-            ("fields of run: warmup repeat",),
+            ("fields of run: warmup repeat payload",),
             "",
         ),
     ],
