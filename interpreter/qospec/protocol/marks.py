@@ -76,7 +76,7 @@ MORE_FRAGMENTS = FLAGS["more_fragments"].mask
 """For kernels: set in all fragments of a packet but the last."""
 
 ALL = {**MARKS, **PARTS, **FLAGS}
-"""All that can be asked of marks, and written into them."""
+"""All that is in marks: authors ask for all but flags."""
 
 WITHIN = ("colour",)
 """Marks that stay within a device: no header has a place for them."""

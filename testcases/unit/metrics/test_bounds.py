@@ -49,6 +49,7 @@ def seen(tally: Callable[..., Tally]) -> Iterator[Tally]:
                 received=sent - lost,
                 carried=sent - lost,
                 up=min(1, sent - lost),
+                errored=min(1, sent - lost),
                 lost={("q", "policed"): lost},
                 delays_ps=delays,
                 one_point_variation_min_ps=-3,
