@@ -76,7 +76,9 @@ def _unknown(what: str, catalogue: Catalogue) -> UnknownNameError:
     if former:
         renamed = (f"of {', '.join(kinds)}: renamed to `{new}`" for new, kinds in former.items())
         return UnknownNameError(f"`{what}` is a former name of a field {'; '.join(renamed)}")
-    near = did_you_mean(what, dict.fromkeys(_names(catalogue)))
+    # Names with as many dots come first, since only so many are compared.
+    known = sorted(_names(catalogue), key=lambda name: abs(name.count(".") - what.count(".")))
+    near = did_you_mean(what, dict.fromkeys(known))
     hint = f"did you mean `{near}`?" if near else "name a declaration as `FILE.qos::name`"
     return UnknownNameError(f"nothing is named `{what}`: {hint}")
 

@@ -87,7 +87,8 @@ def test_a_name_is_explained(name: str, piece: str) -> None:
 
 def test_a_name_of_several_things_shows_all() -> None:
     document = json.loads(explain("delay", "--json").stdout)
-    assert [each["sort"] for each in document["explained"]] == ["element", "metric"]
+    sorts = [each["sort"] for each in document["explained"]]
+    assert sorts == ["function of properties", "element", "metric"]
 
 
 @pytest.mark.parametrize(
