@@ -36,6 +36,8 @@ def value_of(leaf: Found, results: Mapping[str, GoalResult]) -> Value:
         return None
     if leaf.part in ("regular", "complete"):
         return result.regular if leaf.part == "regular" else result.complete
+    if leaf.part == "good":
+        return None if result.inversion is None else result.inversion[1]
     return result.upper if leaf.part == "upper" else result.lower
 
 
@@ -108,36 +110,49 @@ def _is_exact(leaf: Found, lower: Fraction | None, upper: Fraction | None) -> bo
 def notes(expression: Expression, read: Reader) -> Iterator[str]:
     """Yield a sentence for each load and each `regular`: between which bounds it is, or why not."""
     for leaf in dict.fromkeys(found_in(expression)):
-        lower, upper = _ends(leaf, read)
         if leaf.part == "regular":
             if read(leaf) is not True:
-                complete = read(replace(leaf, part="complete")) is True
-                why = _irregular(lower, upper, complete=complete)
-                yield f"`{leaf.goal}` is irregular: {why}"
+                yield f"`{leaf.goal}` is irregular: {_irregular(leaf, read)}"
         elif leaf.part == "load" and leaf.dimension is not None:
-            yield _where(leaf, lower, upper, leaf.dimension)
+            yield _where(leaf, read, leaf.dimension)
 
 
 NONE_BAD, NONE_GOOD = "no load was bad", "no load was good"
 NONE_BAD_AT_ALL = f"{NONE_BAD}, up to the highest of the range"
 NONE_GOOD_AT_ALL = f"{NONE_GOOD}, down to the lowest of the range"
+LOWEST_BAD = "the lowest load of the range was bad"
+"""Of a loss inversion without a lower bound: higher loads were good."""
 
 
-def _irregular(lower: Fraction | None, upper: Fraction | None, *, complete: bool) -> str:
+def inverted(bad: Fraction, good: Fraction, dimension: Dimension) -> str:
+    """Return that a load was bad, but a higher one good."""
+    low, high = text_of(bad, dimension), text_of(good, dimension)
+    return f"loss inversion: {low} was bad, but {high} was good"
+
+
+def _irregular(leaf: Found, read: Reader) -> str:
+    lower, upper = _ends(leaf, read)
     if lower is None and upper is None:
         return "no bound was found"
-    if lower is None:
-        return NONE_GOOD_AT_ALL
     if upper is None:
         return NONE_BAD_AT_ALL
-    if complete:
-        return "loss inversion: a load was bad, but a higher one was good"
+    complete = lower is None or read(replace(leaf, part="complete")) is True
+    good = _good_above(leaf, read)
+    if complete and good is not None and leaf.load_dimension is not None:
+        return inverted(upper, good, leaf.load_dimension)
+    if lower is None:
+        return NONE_GOOD_AT_ALL
     return "the search ended before its bounds were close enough"
 
 
-def _where(
-    leaf: Found, lower: Fraction | None, upper: Fraction | None, dimension: Dimension
-) -> str:
+def _good_above(leaf: Found, read: Reader) -> Fraction | None:
+    """Return the highest good load above the upper bound, which is bad; None: there is none."""
+    good = read(replace(leaf, part="good"))
+    return good if isinstance(good, Fraction) else None
+
+
+def _where(leaf: Found, read: Reader, dimension: Dimension) -> str:
+    lower, upper = _ends(leaf, read)
     name = f"`{leaf.text}`"
     if lower is not None and upper is not None and _is_exact(leaf, lower, upper):
         low, high = text_of(lower, dimension), text_of(upper, dimension)
@@ -145,7 +160,8 @@ def _where(
     interval = between(lower, upper, dimension)
     if not interval:
         return f"{name} is unknown"
-    why = NONE_BAD_AT_ALL if upper is None else NONE_GOOD_AT_ALL if lower is None else ""
+    none_good = NONE_GOOD_AT_ALL if _good_above(leaf, read) is None else LOWEST_BAD
+    why = NONE_BAD_AT_ALL if upper is None else none_good if lower is None else ""
     return f"{why}: {name} is {interval}" if why else f"{name} is {interval}"
 
 

@@ -112,8 +112,9 @@ class Counted:
 class Found:
     """What a search has found for a goal: the `load` itself, its `lower` or `upper` bound.
 
-    Or, with no dimension, whether the result is `regular`, or `complete`. Of a `whole` number, such
-    as one of calls, there is none between bounds that are 1 apart.
+    Or the highest `good` load above one that is bad; or, with no dimension, whether the result is
+    `regular`, or `complete`. Of a `whole` number, such as one of calls, there is none between
+    bounds that are 1 apart. `load_dimension` is that of the loads, whatever the part.
     """
 
     goal: str
@@ -121,6 +122,7 @@ class Found:
     dimension: Dimension | None
     text: str
     whole: bool = False
+    load_dimension: Dimension | None = None
 
 
 @dataclass(frozen=True)

@@ -6,7 +6,13 @@ from collections import Counter
 from fractions import Fraction
 from typing import TYPE_CHECKING
 
-from qospec.judge.found import NONE_BAD_AT_ALL, NONE_GOOD_AT_ALL, between
+from qospec.judge.found import (
+    LOWEST_BAD,
+    NONE_BAD_AT_ALL,
+    NONE_GOOD_AT_ALL,
+    between,
+    inverted,
+)
 from qospec.judge.losses import none_lost_note
 from qospec.judge.phases import PointResult, SearchResult
 from qospec.protocol.parts import items_of
@@ -118,25 +124,20 @@ def _trial(each: SearchTrial, search: Search) -> Document:
 def _notes(goal: Goal, result: SearchResult) -> Iterator[str]:
     """Yield what a reader should know of a result besides its bounds."""
     search, found = result.phase, result.goals[goal.name]
-
-    def text(load: Fraction) -> str:
-        return text_of(load, search.dimension)
-
     if result.note:
         yield f"not searched: {result.note}"
         return
     if found.complete and found.lower is None and found.upper is not None:
         places = ", ".join(_places(goal, found, result))
         lost = f"; items were lost at {places}" if places else ""
-        yield f"{NONE_GOOD_AT_ALL}{lost}"
+        yield f"{NONE_GOOD_AT_ALL if found.inversion is None else LOWEST_BAD}{lost}"
     if found.complete and found.upper is None and found.lower is not None:
         yield NONE_BAD_AT_ALL
     if not found.complete:
         width = text_of(goal.width, search.dimension if goal.absolute else RATIO)
         yield f"{_why_ended(found, result)} before the bounds were as close as {width}"
     if found.inversion is not None:
-        bad, good = found.inversion
-        yield f"loss inversion: {text(bad)} was bad, but {text(good)} was good"
+        yield inverted(*found.inversion, search.dimension)
     yield from _hidden_losses(goal, result)
 
 

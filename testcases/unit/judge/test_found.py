@@ -15,7 +15,7 @@ from qospec.units import CALLS, CELL_RATE, RATIO
 SPAN = Span(Source("a.qos", "expect\n"), 0, 6)
 NDR, PDR = (Found(name, "load", CELL_RATE, f"{name}.rate") for name in ("ndr", "pdr"))
 LOWER, UPPER = (Found("ndr", part, CELL_RATE, f"ndr.{part}") for part in ("lower", "upper"))
-REGULAR = Found("ndr", "regular", None, "ndr.regular")
+REGULAR = Found("ndr", "regular", None, "ndr.regular", load_dimension=CELL_RATE)
 DELAY = Measured("p", "f", None, "user", "delay", "mean", RATIO, "p.f.delay.mean")
 
 
@@ -223,6 +223,11 @@ def test_a_report_of_ndr_shows_the_load_found() -> None:
             {},
             "no load was good, down to the lowest of the range: `ndr.rate` is below 10 cell/s",
         ),
+        (
+            (None, 10),
+            {"inversion": (Fraction(10), Fraction(20))},
+            "the lowest load of the range was bad: `ndr.rate` is below 10 cell/s",
+        ),
         ((None, None), {}, "`ndr.rate` is unknown"),
     ],
 )
@@ -273,7 +278,12 @@ def test_a_rate_between_two_steps_was_not_tried() -> None:
         (
             (1, 10),
             {"inversion": (Fraction(10), Fraction(20))},
-            "loss inversion: a load was bad, but a higher one was good",
+            "loss inversion: 10 cell/s was bad, but 20 cell/s was good",
+        ),
+        (
+            (None, 10),
+            {"inversion": (Fraction(10), Fraction(20))},
+            "loss inversion: 10 cell/s was bad, but 20 cell/s was good",
         ),
         ((None, None), {}, "no bound was found"),
     ],

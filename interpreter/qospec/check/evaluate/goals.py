@@ -45,7 +45,8 @@ class GoalValue(Value):
         part = _part(self.name, self.variable, name)
         text = f"{self.name}.{name.text}"
         if part == "regular":
-            return DeferredBoolean(Found(self.name, "regular", None, text))
+            loads = None if self.search is None else self.search.dimension
+            return DeferredBoolean(Found(self.name, "regular", None, text, load_dimension=loads))
         if self.search is None:
             return POISON
         search = self.search
