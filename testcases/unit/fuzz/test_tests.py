@@ -45,7 +45,7 @@ def written(expect: str, where: str = "") -> str:
 def test_the_smallest_values_are_saved_as_a_test_that_fails(command, tmp_path) -> None:
     result = command("fuzz", written("expect few: user.sent <= 50 cell"), *FEW)
     assert result.exit_code == 1, result.output
-    saved = tmp_path / "fuzz" / "arrives_few.qos"
+    saved = tmp_path / "fuzz_arrives_few.qos"
     lines = saved.read_text().splitlines()
     assert "test arrives_found on wire {" in lines
     assert [line for line in lines if "forall" in line] == []
