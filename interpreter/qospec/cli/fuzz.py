@@ -197,14 +197,18 @@ def _report(
         sys.exit(exits.INTERRUPTED)
     if any(each.errors for each in reports):
         sys.exit(exits.ERROR)
-    sys.exit(exits.FAILED if files else exits.PASSED)
+    if files:
+        sys.exit(exits.FAILED)
+    sys.exit(exits.PASSED if all(each.examined for each in reports) else exits.INCONCLUSIVE)
 
 
 def _show(report: TargetReport, files: dict[Any, Path]) -> None:
     """Print what was found out about a target."""
     what = f"{report.noun} {report.name}"
-    if not report.findings:
-        output.say(f"{what}: holds for {report.examples:_} examples")
+    if not report.examined:
+        output.say(f"{what}: not examined: nothing that was drawn could be run")
+    elif not report.findings:
+        output.say(f"{what}: holds for {report.examined:_} examples")
     for found in report.findings:
         output.say("", f"{what}: `{found.statement}` does not hold: {found.reason}")
         output.say(f"  {found.place}")
