@@ -60,7 +60,8 @@ class _Duration(click.ParamType[float]):
     "--save",
     default="",
     metavar="FOLDER",
-    help="Where findings are saved; by default `fuzz` in the root of the project.",
+    help="Where findings are saved: by default in `fuzz` in the root of the project or, without a"
+    " project, as `fuzz_NAME.qos` beside the file.",
 )
 @click.option("--no-database", is_flag=True, help="Neither try nor keep examples that failed.")
 @click.option("--no-progress", is_flag=True, help="Show no progress line.")
@@ -92,12 +93,25 @@ def fuzz(paths: tuple[str, ...], **asked: Any) -> None:
         asked["jobs"],
         database,
     )
-    folder = Path(asked["save"]) if asked["save"] else loading.below_project(paths, "fuzz")
+    start = f"{asked['save']}/" if asked["save"] else _start(paths)
     search = campaign.Campaign(request)
     began_s = time.monotonic()
     live = not asked["no_progress"] and sys.stderr is not None and sys.stderr.isatty()
     reports = search.run(_Progress(search, live=live))
-    _report(search, reports, folder, request, time.monotonic() - began_s, asked)
+    _report(search, reports, start, request, time.monotonic() - began_s, asked)
+
+
+def _start(paths: tuple[str, ...]) -> str:
+    """Return what the paths of saved files begin with: they must find the files that they import.
+
+    In a project that is a folder of their own, and elsewhere the folder of what was searched.
+    """
+    from qospec.check.modules import files
+
+    path = Path(paths[0].partition("::")[0])
+    root = files.root_of(path / "any" if path.is_dir() else path)
+    separator = "/" if files.exists(root / "qos.toml") else "_"
+    return files.shown(root / "fuzz") + separator
 
 
 def _targets(paths: tuple[str, ...], *, as_json: bool) -> list[Target]:
@@ -143,14 +157,14 @@ class _Progress:
 def _report(
     search: Campaign,
     reports: list[TargetReport],
-    folder: Path,
+    start: str,
     request: CampaignRequest,
     seconds: float,
     asked: dict[str, Any],
 ) -> None:
     """Save and print what was found, and exit."""
     try:
-        files = {each: each.save(folder) for report in reports for each in report.findings}
+        files = {each: each.save(start) for report in reports for each in report.findings}
     except (OSError, WriteError) as error:
         exits.environment_error(str(error))
     if asked["as_json"]:
@@ -183,14 +197,18 @@ def _report(
         sys.exit(exits.INTERRUPTED)
     if any(each.errors for each in reports):
         sys.exit(exits.ERROR)
-    sys.exit(exits.FAILED if files else exits.PASSED)
+    if files:
+        sys.exit(exits.FAILED)
+    sys.exit(exits.PASSED if all(each.examined for each in reports) else exits.INCONCLUSIVE)
 
 
 def _show(report: TargetReport, files: dict[Any, Path]) -> None:
     """Print what was found out about a target."""
     what = f"{report.noun} {report.name}"
-    if not report.findings:
-        output.say(f"{what}: holds for {report.examples:_} examples")
+    if not report.examined:
+        output.say(f"{what}: not examined: nothing that was drawn could be run")
+    elif not report.findings:
+        output.say(f"{what}: holds for {report.examined:_} examples")
     for found in report.findings:
         output.say("", f"{what}: `{found.statement}` does not hold: {found.reason}")
         output.say(f"  {found.place}")

@@ -74,10 +74,14 @@ class TargetReport(NamedTuple):
     hopeless: tuple[str, ...] = ()
 
     @property
+    def examined(self) -> int:
+        """Return how many examples were run: those that met all conditions."""
+        return self.examples - self.refused.total()
+
+    @property
     def met_rarely(self) -> tuple[tuple[str, int], ...]:
         """Return the conditions that nearly all examples failed, and how many met each."""
-        met = self.examples - self.refused.total()
-        rare = self.examples > 0 and met < RARELY * self.examples
+        rare = self.examples > 0 and self.examined < RARELY * self.examples
         return tuple((each, self.examples - count) for each, count in self.refused.items() if rare)
 
 

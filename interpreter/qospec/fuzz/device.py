@@ -6,6 +6,7 @@ used in, in the device itself or in one within it.
 
 from __future__ import annotations
 
+import re
 from dataclasses import field
 from functools import cached_property
 from pathlib import Path
@@ -39,6 +40,8 @@ if TYPE_CHECKING:
 
 OURS = "found_by_fuzz.qos"
 """The name of a text that is checked and is no file."""
+TAKEN = re.compile("media|around|dut|peer|[a-h]|f[0-9]+")
+"""The names that such a text gives to other things."""
 Arguments = tuple[tuple[str, str], ...]
 """Names of parameters, each with a value as it is written; those left out have their defaults."""
 
@@ -79,7 +82,19 @@ class Device:
     @property
     def written(self) -> str:
         """Return what names it in a file that imports its module."""
-        return f"{self.module.rpartition('.')[2]}.{self.name}"
+        return f"{self._imported}.{self.name}"
+
+    @property
+    def imports(self) -> str:
+        """Return what a file imports that names it so."""
+        usual = self.module.rpartition(".")[2] == self._imported
+        return self.module if usual else f"{self.module} as {self._imported}"
+
+    @property
+    def _imported(self) -> str:
+        """Return the name of its module there: its own, unless something else may have it."""
+        last = self.module.rpartition(".")[2]
+        return "tested" if TAKEN.fullmatch(last) else last
 
     @cached_property
     def losses(self) -> frozenset[str]:

@@ -38,13 +38,13 @@ class Finding:
     examples: int
     shrunk: bool = True
 
-    def path(self, folder: Path) -> Path:
-        """Return the file in which it is kept."""
-        return folder / f"{self.target}_{self.slug}.qos"
+    def save(self, start: str) -> Path:
+        """Write the file, in place of one of an earlier search; raises WriteError.
 
-    def save(self, folder: Path) -> Path:
-        """Write the file, in place of one of an earlier search; raises WriteError."""
-        path = self.path(folder)
+        Args:
+            start: What its path begins with, such as `fuzz/`.
+        """
+        path = Path(f"{start}{self.target}_{self.slug}.qos")
         path.parent.mkdir(parents=True, exist_ok=True)
         write_whole(path, self.text)
         return path

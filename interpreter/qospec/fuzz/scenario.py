@@ -272,7 +272,7 @@ def written(whole: Scenario, violation: Violation | None = None) -> str:
     made = f"{device.written}({given})" if given else device.written
     names = HOSTS[: len(whole.links)]
     inner = [end.name for end in whole.ends if end.name != whole.facing]
-    lines = ["qos 1", f"import std.media, {device.module}", "", "topology around {"]
+    lines = ["qos 1", f"import std.media, {device.imports}", "", "topology around {"]
     lines += [f"  {', '.join(names)} = host"]
     lines += [f"  dut, peer = {made}" if whole.facing else f"  dut = {made}"]
     media = dict(zip((end.name for end in whole.ends), whole.media, strict=True))

@@ -49,8 +49,8 @@ def test_a_finding_is_saved_and_fails_until_its_fault_is_mended(fuzz, tmp_path) 
     result = fuzz(WRONG.replace("LIMIT", "2 cell"), *FEW)
     assert result.exit_code == 1
     assert "property wrong: `few` does not hold: 2 cell, needed < 2 cell" in result.stdout
-    assert "  repeat    qos run fuzz/wrong_few.qos" in result.stdout
-    saved = tmp_path / "fuzz" / "wrong_few.qos"
+    assert "  repeat    qos run fuzz_wrong_few.qos" in result.stdout
+    saved = tmp_path / "fuzz_wrong_few.qos"
     assert saved.read_text().partition("at = [")[2].partition("]")[0].count(",") == 1
     assert fuzz("", command="run", file=str(saved)).exit_code == 1
     saved.write_text(saved.read_text().replace("< 2 cell", "< 3 cell"))
@@ -128,3 +128,27 @@ def test_what_no_example_keeps_is_told(fuzz) -> None:
     assert result.exit_code == 1
     assert "note: no example of property p keeps `odd`: perhaps nothing can" in result.stdout
     assert result.stdout.count("note:") == 1
+
+
+BRIDGE = """
+device bridge {
+  port west, east: packet
+  there, back = fifo { limit = 4 pkt }
+  west.rx -> there -> east.tx
+  east.rx -> back -> west.tx
+  invariant as_sold: there.occupancy.max <= 3 pkt
+}
+"""
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("project", "saved"), [("", "fuzz_bridge_as_sold.qos"), ("name", "fuzz/bridge_as_sold.qos")]
+)
+def test_a_saved_file_finds_the_device_that_it_imports(fuzz, tmp_path, project, saved) -> None:
+    if project:
+        (tmp_path / "qos.toml").write_text(f'[project]\n{project} = "lab"\nedition = 1\n')
+    assert fuzz(BRIDGE, "--examples", "200", "--no-progress").exit_code == 1
+    result = fuzz("", command="run", file=saved)
+    assert result.exit_code == 4
+    assert "as_sold" in result.stdout
