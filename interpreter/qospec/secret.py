@@ -8,12 +8,21 @@ from typing import Any
 
 WITHHELD = "*"
 """Stands for each character of a key where a text is shown or recorded."""
+_DIGITS = r"(?:0[xX])?[0-9A-Fa-f](?:[ \t]*[0-9A-Fa-f]){15,}"
 _KEYS = re.compile(
-    # what follows the name of such a field, in quotes or not, unless it is the name of a file
-    r"""(?<=key)\s*[=:]\s*(?:["']{1,2}(?!file:)(?P<field>[^"'\n]*)|(?P<bare>[0-9A-Fa-f]{16,}\b))"""
-    # so many hexadecimal digits in quotes, wherever they are
-    r"""|(?<=["'])(?P<digits>[0-9A-Fa-f]{16,})(?=["'])"""
+    # what follows the name of such a field, unless it is the name of a file: a text of the
+    # language in one of YAML, a text, or bare digits
+    r"(?<=key)\s*[=:]\s*(?:"
+    r"""'"(?!file:)(?P<nested>[^"'\n]*)"'|"'(?!file:)(?P<inner>[^"'\n]*)'\""""
+    r"""|"(?!'?file:)(?P<double>[^"\n]*)"|'(?!"|file:)(?P<single>[^'\n]*)'"""
+    r"|(?P<bare>(?:0[xX])?[0-9A-Fa-f]{16,}\b))"
+    # so many hexadecimal digits in quotes, wherever they are; the text may lack its end
+    rf"""|(?<=["'])(?P<digits>{_DIGITS})(?=["']|[ \t]*$)""",
+    re.MULTILINE,
 )
+_COMMENT = re.compile(r"#[^\n]*")
+_KEY_IN_COMMENT = re.compile(r"\b(?:0[xX])?[0-9A-Fa-f]{32,}\b")
+"""As long as the shortest key of AES; numbers of so many digits are not written."""
 
 
 class Secret:
@@ -60,12 +69,14 @@ class Secret:
 
 def redacted(text: str) -> str:
     """Return a text of the same length with stars in place of all that looks like a key."""
-    if "key" not in text and not _KEYS.search(text):
-        return text
-    return _KEYS.sub(_with_stars, text)
+    return _COMMENT.sub(_without_keys, _KEYS.sub(_with_stars, text))
 
 
 def _with_stars(found: re.Match[str]) -> str:
-    (group,) = (name for name in ("field", "bare", "digits") if found[name] is not None)
+    group = found.lastgroup or ""
     start, end = (found.start(group) - found.start(), found.end(group) - found.start())
     return found[0][:start] + WITHHELD * (end - start) + found[0][end:]
+
+
+def _without_keys(comment: re.Match[str]) -> str:
+    return _KEY_IN_COMMENT.sub(lambda digits: WITHHELD * len(digits[0]), comment[0])

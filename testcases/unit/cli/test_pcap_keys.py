@@ -162,7 +162,7 @@ def given(tmp_path_factory: pytest.TempPathFactory) -> Path:
     text = text.replace("spi = other", "spi = other, key = far").replace(
         "other: Int)", "other: Int, far: Text)"
     )
-    near, far = f'"{GIVEN}"', '"file:k.txt"'
+    near, far = f'"0x{GIVEN}"', '"file:k.txt"'
     text = text.replace("other = 300)", f"other = 300, near = {near}, far = {far})")
     text = text.replace("other = 4_660)", f"other = 4_660, near = {far}, far = {near})")
     (folder / "a.qos").write_text(text, encoding="utf-8")

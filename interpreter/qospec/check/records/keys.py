@@ -54,8 +54,11 @@ def _in_file(path: Path, name: str, span: Span) -> Secret:
 def _of_digits(text: str, what: str, span: Span) -> Secret:
     if text and not text.strip(WITHHELD):
         return Secret(None)
+    digits = text.removeprefix("0x")
+    if any(each.isspace() for each in digits):  # `fromhex` skips them
+        raise _not_digits("".join(text.split()), what, span)
     try:
-        return Secret(bytes.fromhex(text.removeprefix("0x")))
+        return Secret(bytes.fromhex(digits))
     except ValueError:
         raise _not_digits(text, what, span) from None
 

@@ -32,6 +32,8 @@ def test_a_file_is_sought_beside_the_one_that_names_it(tmp_path: Path) -> None:
     ("value", "said"),
     [
         (Text("beef1"), "`key` is not a key in hexadecimal digits"),
+        (Text("beef 1234"), "`key` is not a key in hexadecimal digits"),
+        (Text(" 0xbeef\n"), "`key` is not a key in hexadecimal digits"),
         (Text("be:ef:s3cr3t"), "`key` is not a key in hexadecimal digits"),
         (Text("file:beef.txt", home="nowhere/a.qos"), "the file of `key` cannot be read: No such"),
         (Text("file:\0beef", home="nowhere/a.qos"), "the file of `key` cannot be read"),
