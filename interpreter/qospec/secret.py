@@ -8,11 +8,16 @@ from typing import Any
 
 WITHHELD = "*"
 """Stands for each character of a key where a text is shown or recorded."""
+_DIGITS = r"(?:0[xX])?[0-9A-Fa-f](?:[ \t:_-]?[0-9A-Fa-f]){15,}"
+"""What may be a key, however its digits are grouped."""
 _KEYS = re.compile(
     # what follows the name of such a field, in quotes or not, unless it is the name of a file
-    r"""(?<=key)\s*[=:]\s*(?:["']{1,2}(?!file:)(?P<field>[^"'\n]*)|(?P<bare>[0-9A-Fa-f]{16,}\b))"""
-    # so many hexadecimal digits in quotes, wherever they are
-    r"""|(?<=["'])(?P<digits>[0-9A-Fa-f]{16,})(?=["'])"""
+    r"""(?<=key)\s*[=:]\s*"""
+    r"""(?:'?(?P<quote>["'])(?!file:)(?P<field>(?:(?!(?P=quote))[^\n])+)(?=(?P=quote))"""
+    r"""|(?P<bare>[0-9A-Fa-f]{16,}\b))"""
+    # so many hexadecimal digits in quotes, wherever they are, and in comments
+    rf"""|(?<=["'])\s*(?P<digits>{_DIGITS})(?=\s*["'])"""
+    rf"""|#[^\n]*?\b(?P<comment>{_DIGITS})\b"""
 )
 
 
@@ -66,6 +71,7 @@ def redacted(text: str) -> str:
 
 
 def _with_stars(found: re.Match[str]) -> str:
-    (group,) = (name for name in ("field", "bare", "digits") if found[name] is not None)
+    groups = ("field", "bare", "digits", "comment")
+    (group,) = (name for name in groups if found[name] is not None)
     start, end = (found.start(group) - found.start(), found.end(group) - found.start())
     return found[0][:start] + WITHHELD * (end - start) + found[0][end:]
