@@ -11,11 +11,11 @@ WITHHELD = "*"
 _DIGITS = r"(?:0[xX])?[0-9A-Fa-f](?:[ \t]*[0-9A-Fa-f]){15,}"
 _KEYS = re.compile(
     # what follows the name of such a field, unless it is the name of a file: a text of the
-    # language in one of YAML, a text, or bare digits
+    # language in one of YAML, a text, or bare digits, as of a text without an end
     r"(?<=key)\s*[=:]\s*(?:"
     r"""'"(?!file:)(?P<nested>[^"'\n]*)"'|"'(?!file:)(?P<inner>[^"'\n]*)'\""""
     r"""|"(?!'?file:)(?P<double>[^"\n]*)"|'(?!"|file:)(?P<single>[^'\n]*)'"""
-    r"|(?P<bare>(?:0[xX])?[0-9A-Fa-f]{16,}\b))"
+    r"""|["']?(?P<bare>(?:0[xX])?[0-9A-Fa-f]{16,}\b))"""
     # so many hexadecimal digits in quotes, wherever they are; the text may lack its end
     rf"""|(?<=["'])(?P<digits>{_DIGITS})(?=["']|[ \t]*$)""",
     re.MULTILINE,

@@ -5,6 +5,7 @@ import pytest
 from qospec.secret import Secret, redacted
 
 DIGITS = "00112233445566778899aabbccddeeff"
+ADDRESS = "2001:0db8:0000:0000:0000:0000:0000:0001"
 
 
 @pytest.mark.parametrize(
@@ -16,23 +17,29 @@ DIGITS = "00112233445566778899aabbccddeeff"
         (f"key: {DIGITS}", f"key: {32 * '*'}"),
         ('key = "not digits", spi = 7', f'key = "{10 * "*"}", spi = 7'),
         ('key="0x12", integrity_key = "34"', 'key="****", integrity_key = "**"'),
+        (f'let shared = "0x{DIGITS}"', f'let shared = "{34 * "*"}"'),
+        ('let s = "00 11 22 33 44 55 66 77"', f'let s = "{23 * "*"}"'),
+        (f"# it was {DIGITS} until May", f"# it was {32 * '*'} until May"),
+        ('x = d(hotkey = "")\nnext = "a"', 'x = d(hotkey = "")\nnext = "a"'),
+        ("key: ''\nother: 'a'", "key: ''\nother: 'a'"),
         ('key = "file:keys/a.txt"', 'key = "file:keys/a.txt"'),
         ("esp_encrypt { key = key }", "esp_encrypt { key = key }"),
         ('source_address = "2001:db8::1"', 'source_address = "2001:db8::1"'),
         ("pcr = 1_000_000_000_000_000 cell/s", "pcr = 1_000_000_000_000_000 cell/s"),
-        (f'let shared = "0x{DIGITS}"', f'let shared = "{34 * "*"}"'),
         (f'd(near = "0X{DIGITS}", n = 1)', f'd(near = "{34 * "*"}", n = 1)'),
         (f'let shared = "{DIGITS[:16]} {DIGITS[16:]}"', f'let shared = "{33 * "*"}"'),
         (f'let shared = "{DIGITS}', f'let shared = "{32 * "*"}'),
         (f"n = 1  # was {DIGITS}, 0x{DIGITS}", f"n = 1  # was {32 * '*'}, {34 * '*'}"),
         ('title = "a # b", key = "0011"', 'title = "a # b", key = "****"'),
-        ('x = d(hotkey = "")\ny = 1', 'x = d(hotkey = "")\ny = 1'),
         ("x = d(hotkey = '')", "x = d(hotkey = '')"),
         ("x: 'd(hotkey = \"\")'", "x: 'd(hotkey = \"\")'"),
         ("""key = "it's", spi = 7""", 'key = "****", spi = 7'),
         ("key: \"'0011'\"", "key: \"'****'\""),
         ("key: '\"file:a\"'", "key: '\"file:a\"'"),
         ("key: \"'file:a'\"", "key: \"'file:a'\""),
+        (f'x {{ key = "{DIGITS} }}', f'x {{ key = "{32 * "*"} }}'),
+        (f'source_address = "{ADDRESS}"', f'source_address = "{ADDRESS}"'),
+        ("# at 1_000_000_000_000_000 cell/s", "# at 1_000_000_000_000_000 cell/s"),
         ('device d(key: Text = "0011")', 'device d(key: Text = "0011")'),
     ],
 )

@@ -158,7 +158,7 @@ def _encrypt(
         seal[i] = _next_seal(state, at_ps[i], before_bytes[i])
         size_bytes[i] = state[OUTER] + _ciphertext_bytes(state, before_bytes[i])
         lost[i] = seal[i] == EXPIRED
-        count += lost[i]
+        count += lost[i] != 0
     return count
 
 

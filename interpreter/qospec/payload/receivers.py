@@ -74,6 +74,8 @@ class PacketReceiver:
         kinds = np.stack([flow_of, items.sent_bytes, inside, sender], axis=1)
         is_user = flow_of < len(self._stops)  # of a packet that was cut, its first fragment
         known = np.flatnonzero((seal & UNTAMPERED != 0) & (sender >= 0) & is_user)
+        if not len(known):  # all came in the clear
+            return
         each_kind, kind_of = np.unique(kinds[known], axis=0, return_inverse=True)
         order = np.argsort(kind_of.reshape(-1), kind="stable")
         ends = np.cumsum(np.bincount(kind_of.reshape(-1), minlength=len(each_kind)))

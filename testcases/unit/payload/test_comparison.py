@@ -141,6 +141,12 @@ def test_what_is_never_decrypted_is_not_what_was_sent():
     assert min(errored) > 50
 
 
+def test_a_receiver_that_is_sent_nothing_encrypted_passes_on_nothing():
+    errored, seen = compared(experiment(EspDecrypt(**GCM), sizes=Sizes((100,))), STREAM)
+    assert errored == [0] * CONNECTIONS
+    assert seen.received.sum() == 0
+
+
 @pytest.mark.parametrize("every", [11, 50, 10**6])
 @pytest.mark.parametrize("chunk", [7, 10**5])
 @pytest.mark.parametrize("per_key", [None, 2])

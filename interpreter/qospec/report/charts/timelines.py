@@ -52,7 +52,8 @@ def timelines(document: Record) -> dict[str, list[dict[str, Any]]]:
     `dash`, of its lines, none if there is one), `left_out` (cases that it does not show), `width`,
     `height`, `left`, `right`, `top`, `bottom`, `unit`, `ticks` (`y`, `label`), `below` (`x`,
     `label`), `along` (title of the axis below), `lines` (`style`, `dash`, `path`) and `changes`
-    during the trial (`x`, `y`, `anchor` and `short` text of its words, `text`).
+    during the trial (`x`, `y`, `anchor` and `short` text of its words, `text`, `style` of the only
+    line that it is of or None; `number`, 0 where all words fit).
     """
     charts: dict[str, list[dict[str, Any]]] = {}
     left = MOST_CHARTS
@@ -108,35 +109,60 @@ def _chart(every: Sequence[_Line]) -> dict[str, Any]:
         else [],
         "left_out": len(every) - len(its),
         "lines": lines,
-        "changes": _changes(its, level),
+        "changes": _changes(its, level, texts),
     }
 
 
-def _changes(its: Sequence[_Line], level: Axis) -> list[dict[str, Any]]:
+def _changes(its: Sequence[_Line], level: Axis, texts: Sequence[str]) -> list[dict[str, Any]]:
     """Return what changes during the trials of the lines, in order of time, each once.
 
-    Its words are at the side of its line where there is more room. In the lower row they reach to
+    What is not of all lines is given the texts of those that it is of, and the style of a single
+    one. If the words of any do not fit, all have numbers instead.
+    """
+    found: dict[tuple[Fraction, str, str], list[int]] = {}
+    for number, line in enumerate(its):
+        for each in line.statement["series"].get("changes", ()):
+            key = (exact(each["at"]) or Fraction(0), each["what"], each["at"]["text"])
+            found.setdefault(key, []).append(number)
+    marks = []
+    for (at, what, time), of in sorted(found.items()):
+        whose = "" if len(of) == len(its) else f"{', '.join(texts[n] for n in of)}: "
+        style = of[0] if whose and len(of) == 1 else None
+        words = f"{whose}{what}"
+        marks.append(
+            {
+                "x": _x(level, at),
+                "style": style,
+                "short": words,
+                "text": f"{whose}at {time}: {what}",
+                "number": 0,
+            }
+        )
+    placed = _placed(marks)
+    if all(each["short"] == mark["short"] for each, mark in zip(placed, marks, strict=True)):
+        return placed
+    return _placed([{**mark, "short": str(n), "number": n} for n, mark in enumerate(marks, 1)])
+
+
+def _placed(marks: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
+    """Return marks with the places of their words, which are cut to what there is room for.
+
+    Words are at the side of their line where there is more room. In the lower row they reach to
     the next line; in the upper one to the edge, unless there are others in it.
     """
-    found = {
-        (exact(each["at"]) or Fraction(0), each["what"]): f"at {each['at']['text']}: {each['what']}"
-        for line in its
-        for each in line.statement["series"].get("changes", ())
-    }
-    marks = sorted((_x(level, at), what, text) for (at, what), text in found.items())
-    lines = [LEFT, *(x for x, _, _ in marks), WIDTH]
+    lines = [LEFT, *(mark["x"] for mark in marks), WIDTH]
     placed = []
-    for number, (x, what, text) in enumerate(marks):
+    for number, mark in enumerate(marks):
+        x = mark["x"]
         alone = number == 1 and len(marks) <= len(MARK_ROWS) + 1
         left, right = (LEFT, WIDTH) if alone else (lines[number], lines[number + 2])
         before = x - left > right - x
         placed.append(
             {
-                "x": x,
+                **mark,
                 "y": MARK_ROWS[number % len(MARK_ROWS)],
                 "anchor": "end" if before else "start",
-                "short": cut(what, (x - left if before else right - x) - CHARACTER),
-                "text": text,
+                "short": cut(mark["short"], (x - left if before else right - x) - CHARACTER),
             }
         )
     return placed

@@ -146,27 +146,58 @@ def test_what_changes_is_a_line_at_its_time_with_its_words(charts):
     assert first["y"] != last["y"]
 
 
-def test_a_change_of_all_cases_is_one_line(charts):
+def test_a_change_of_all_cases_is_one_line_and_another_says_whose_it_is(charts):
     (chart,) = charts([changing((10, "load = 5"))], [changing((10, "load = 5"), (20, "load = 9"))])
-    assert [each["text"] for each in chart["changes"]] == [
-        "at 10 ms: load = 5",
-        "at 20 ms: load = 9",
+    assert [(each["text"], each["style"]) for each in chart["changes"]] == [
+        ("at 10 ms: load = 5", None),
+        ("2%: at 20 ms: load = 9", 1),
     ]
+    assert [each["short"] for each in chart["changes"]] == ["load = 5", "2%: load = 9"]
     (chart,) = charts([report("1 2 3 4")])
     assert chart["changes"] == []
 
 
-def test_words_of_changes_do_not_reach_into_each_other(charts):
-    """Each is within the lines next to it, so words that do not fit are cut."""
+def test_a_change_of_some_cases_names_them(charts):
+    both = changing((10, "load = 5"))
+    (chart,) = charts([both], [both], [report("1 2 3 4")])
+    assert [(each["text"], each["style"]) for each in chart["changes"]] == [
+        ("1%, 2%: at 10 ms: load = 5", None)
+    ]
+
+
+def test_changes_whose_words_do_not_fit_have_numbers(charts):
     many = [(at, f"load = {'9' * 60} pkt/s") for at in range(1, 39, 4)]
     (chart,) = charts([changing(*many)])
-    lines = [LEFT, *(each["x"] for each in chart["changes"]), RIGHT + 14]
-    for number, each in enumerate(chart["changes"]):
-        room = lines[number + 2] - lines[number + 1]
-        if each["anchor"] == "end":
-            room = lines[number + 1] - lines[number]
-        assert 0 < len(each["short"]) * CHARACTER <= max(room, CHARACTER)
-        assert each["short"].endswith("…")
+    numbers = [each["number"] for each in chart["changes"]]
+    assert numbers == [int(each["short"]) for each in chart["changes"]] == list(range(1, 11))
+    (chart,) = charts([changing((10, "load = 5"))])
+    assert chart["changes"][0]["number"] == 0
+
+
+def test_words_of_changes_do_not_reach_into_each_other(charts):
+    """Each is within the lines next to it."""
+    for many in ([(at, "load = 9") for at in range(3, 39, 9)], [(at, "x") for at in range(1, 39)]):
+        (chart,) = charts([changing(*many)])
+        lines = [LEFT, *(each["x"] for each in chart["changes"]), RIGHT + 14]
+        for number, each in enumerate(chart["changes"]):
+            room = lines[number + 2] - lines[number + 1]
+            if each["anchor"] == "end":
+                room = lines[number + 1] - lines[number]
+            assert 0 < len(each["short"]) * CHARACTER <= max(room, CHARACTER)
+
+
+def test_the_page_lists_what_has_numbers_and_colours_what_is_of_one_case(document):
+    first = document["cases"][0]
+    long = f"load = {'9' * 90}"
+    its = [{**first, "statements": [changing((at, long))]} for at in (10, 20)]
+    for number, case in enumerate(its):
+        case |= {"parameters": {"n": str(number)}, "name": f"{first['name']}{number}"}
+    page = render({**document, "cases": its}, {}, "html")
+    assert page.count('<g class="change s0">') == page.count('<g class="change s1">') == 1
+    listed = re.search(r'<ol class="changes">(.*?)</ol>', page, re.DOTALL)[1]
+    assert re.findall(r"<li>(.*?)</li>", listed) == [
+        f"{n}: at {at}\u202fms: {long}".replace("\u202f", " ") for n, at in ((0, 10), (1, 20))
+    ]
 
 
 def test_the_page_draws_changes_and_names_them_in_words(document):
