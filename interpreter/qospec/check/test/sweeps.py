@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from qospec.check.evaluate.context import error
 from qospec.check.evaluate.scope import Binding, known_binding
 from qospec.check.evaluate.values import Amount, Boolean, List, Poison, Symbol, Text, Value
+from qospec.secret import WITHHELD, redacted
 from qospec.syntax import ast
 from qospec.units import text_of
 
@@ -103,7 +104,13 @@ def _values(node: ast.Expression, scope: Scope, evaluator: Evaluator) -> list[tu
         values = [(item, text_of_value(item)) for item in series.items]
     if not values:
         raise error("E0506", "this sweep has no values", node.span, help="add a value")
-    return values
+    return [(value, _without_key(text, place)) for place, (value, text) in enumerate(values, 1)]
+
+
+def _without_key(text: str, place: int) -> str:
+    """Return the text of a value, of a key its place: it has no other name that may be shown."""
+    stars = text.strip("\"'")
+    return f"key{place}" if stars and not stars.strip(WITHHELD) else text
 
 
 def _item(node: ast.Expression, scope: Scope, evaluator: Evaluator) -> Value:
@@ -120,7 +127,7 @@ def text_of_value(value: Value) -> str:
         text = text_of(value.value, value.dimension, exact=True)
         return f"{text} @{value.layer}" if value.layer else text
     if isinstance(value, Text):
-        return value.text
+        return redacted(f'"{value.text}"')[1:-1]
     if isinstance(value, Symbol):
         return value.name
     return str(value.value).lower() if isinstance(value, Boolean) else value.what
@@ -135,7 +142,7 @@ def _zipped(sweep: ast.Sweep, scope: Scope, evaluator: Evaluator) -> list[Combin
             help="write `in [(1, 2), (3, 4)]`",
         )
     rows: list[list[tuple[Value, str]]] = []
-    for row in sweep.values.items:
+    for place, row in enumerate(sweep.values.items, 1):
         if not isinstance(row, ast.TupleLiteral | ast.ListLiteral) or len(row.items) != len(
             sweep.names
         ):
@@ -149,7 +156,9 @@ def _zipped(sweep: ast.Sweep, scope: Scope, evaluator: Evaluator) -> list[Combin
                 ),
                 help="write it as `(" + ", ".join(name.text for name in sweep.names) + ")`",
             )
-        rows.append([(_item(item, scope, evaluator), item.span.text) for item in row.items])
+        texts = [_without_key(item.span.text, place) for item in row.items]
+        values = [_item(item, scope, evaluator) for item in row.items]
+        rows.append(list(zip(values, texts, strict=True)))
     if not rows:
         raise error("E0506", "this sweep has no values", sweep.values.span)
     distinct = len({shell_safe(row[0][1]) for row in rows}) == len(rows)

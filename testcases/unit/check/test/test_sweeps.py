@@ -36,6 +36,18 @@ def test_a_case_per_combination(small, sweeps, expected):
     assert names(small(*sweeps, *REST)) == expected
 
 
+@pytest.mark.parametrize(
+    "sweep",
+    [
+        (f'sweep k in ["{16 * "0a"}", "0x{16 * "0b"}"]',),
+        (f'let both = ["{16 * "0a"}", "{16 * "0b"}"]', "sweep k in both"),
+        (f'sweep (k, n) in [("{16 * "0a"}", 1), ("{16 * "0b"}", 2)]',),
+    ],
+)
+def test_keys_are_named_by_their_place(small, sweep):
+    assert names(small(*sweep, *REST)) == ["small:k=key1", "small:k=key2"]
+
+
 def test_names_are_safe_in_a_shell():
     assert shell_safe('64 kbit/s @ip $(rm *) "x" µ') == "64kbit_per_s-iprmxu"
 
