@@ -14,11 +14,15 @@ if TYPE_CHECKING:
     from typing import BinaryIO
 
 
+_USUAL = 0o666
+"""Permissions of a new file, of which the user's mask takes some."""
+
+
 class WriteError(Exception):
     """A file cannot be written; the message is for the user."""
 
 
-def write_whole(path: Path, text: str, mode: int = 0o666) -> None:
+def write_whole(path: Path, text: str, mode: int | None = None) -> None:
     """Put a text in place of what a file holds, all of it or nothing.
 
     A link is followed, and a file keeps its permissions. What is no file, such as a device or a
@@ -27,7 +31,8 @@ def write_whole(path: Path, text: str, mode: int = 0o666) -> None:
     Args:
         path: The file.
         text: What it is to hold.
-        mode: The permissions of a new file, of which the user's mask takes some.
+        mode: The permissions that a file may have at most, be it new or not; None: one that exists
+            keeps its own, and a new one has the usual.
 
     Raises:
         WriteError: It cannot be written.
@@ -76,8 +81,8 @@ def replacing(path: Path) -> Iterator[BinaryIO]:
 
 
 @contextlib.contextmanager
-def _replacement(path: Path, known: int | None, mode: int = 0o666) -> Iterator[BinaryIO]:
-    """Open what replaces a file of these permissions; one that is new has those of `mode`."""
+def _replacement(path: Path, known: int | None, mode: int | None = None) -> Iterator[BinaryIO]:
+    """Open what replaces a file of these permissions, with none beyond those of `mode`."""
     if known is not None and not stat.S_ISREG(known):
         raise OSError(errno.EINVAL, "It is not a file")
     if known is not None and not os.access(path, os.W_OK):
@@ -91,7 +96,8 @@ def _replacement(path: Path, known: int | None, mode: int = 0o666) -> Iterator[B
             yield file
             file.flush()
             os.fsync(file.fileno())
-        Path(temporary).chmod(mode & ~_umask() if known is None else stat.S_IMODE(known))
+        allowed = _USUAL & ~_umask() if known is None else stat.S_IMODE(known)
+        Path(temporary).chmod(allowed if mode is None else allowed & mode)
         Path(temporary).replace(path)
         _sync_folder(path.parent)
     finally:

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 STDOUT = "-"
 SUFFIX = ".pcapng"
 OWNER_ONLY = 0o600
-"""Permissions of a new file with keys."""
+"""Permissions of a file with keys."""
 
 
 def _cases(context: click.Context, _parameter: click.Parameter, begun: str) -> list[CompletionItem]:
@@ -83,10 +83,12 @@ def pcap(record: str, case: str, link: str, **asked: str | int | bool | None) ->
     from qospec.writing import WriteError, write_whole
 
     path = _path(request, case)
+    if request.keys:
+        _check_path_of_keys(request, path)
     try:
         trial, found = _found(Path(record), case, request)
         if request.keys:
-            _check_keys(request, trial, found)
+            _check_keys(trial, found)
         if path is None:
             written = _to_stdout(trial, found, request.most)
         else:
@@ -148,12 +150,23 @@ def _found(folder: Path, case: str, request: _Request) -> tuple[Trial, Link]:
     return trial, links.link_of(network, trial.planned, request.link)
 
 
-def _check_keys(request: _Request, trial: Trial, link: Link) -> None:
-    """Check that there are keys, and that they may be written."""
+def _check_path_of_keys(request: _Request, capture: Path | None) -> None:
+    """End the command if keys may not be written there, before anything is written."""
+    if request.keys == STDOUT:
+        exits.user_error("keys are not shown: name a file by `--keys FILE`")
+    path = _new(Path(request.keys), "--keys", request)
+    if capture is not None and path.resolve() == capture.resolve():
+        exits.user_error(f"`{path}` cannot hold the capture and the keys: name two files")
+    if path.is_dir() or not path.parent.is_dir():
+        why = "it is a folder" if path.is_dir() else f"there is no folder `{path.parent}`"
+        exits.user_error(f"cannot write `{path}`: {why}")
+
+
+def _check_keys(trial: Trial, link: Link) -> None:
+    """Check that there are keys."""
     from qospec.capture.error import CaptureError
     from qospec.payload.associations import encrypting
 
-    _new(Path(request.keys), "--keys", request)
     if not encrypting(trial.planned.experiment, link.tap.node):
         raise CaptureError(f"nothing that goes over `{link.name}` is encrypted, so it has no keys")
 

@@ -115,6 +115,35 @@ def test_a_link_without_encryption_has_no_keys(record: Path, tmp_path: Path) -> 
     assert "exists: write another by `--keys FILE`" in done.output
 
 
+def test_a_file_that_others_may_read_is_theirs_no_more(record: Path, tmp_path: Path) -> None:
+    keys, path = tmp_path / "esp_sa", tmp_path / "x.pcapng"
+    keys.touch(0o644)
+    options = ("-o", path, "--keys", keys, "--force")
+    assert qos("pcap", record, "sealed", "left.outer.tx", *options).exit_code == 0
+    assert keys.read_text(encoding="utf-8")
+    assert stat.S_IMODE(keys.stat().st_mode) == 0o600
+
+
+@pytest.mark.parametrize(
+    ("keys", "why"),
+    [
+        ("-", "keys are not shown: name a file"),
+        ("./x.pcapng", "cannot hold the capture and the keys"),
+        ("none/esp_sa", "there is no folder `none`"),
+        (".", "it is a folder"),
+    ],
+)
+def test_where_keys_may_not_be_nothing_is_written(
+    record: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, keys: str, why: str
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    options = ("-o", "x.pcapng", "--keys", keys, "--force")
+    done = qos("pcap", record.resolve(), "sealed", "left.outer.tx", *options)
+    assert done.exit_code == exits.WRONG
+    assert why in done.output
+    assert not list(tmp_path.iterdir())
+
+
 def test_the_keys_of_an_association_that_is_replaced_open_the_packets_of_each(
     tmp_path: Path,
 ) -> None:
