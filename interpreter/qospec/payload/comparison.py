@@ -29,8 +29,7 @@ if TYPE_CHECKING:
     from qospec.engine.experiment import Experiment
     from qospec.engine.items.batch import Batch
     from qospec.model.suite import Flow
-    from qospec.payload.nonces import Nonces
-from qospec.payload.flight import Items
+    from qospec.payload.flight import Items
 
 
 class Receiver(Protocol):
