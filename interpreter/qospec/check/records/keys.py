@@ -5,6 +5,7 @@ No message shows a key, nor what a file holds.
 
 from __future__ import annotations
 
+import errno
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -38,8 +39,7 @@ def key(value: Value, name: str, span: Span) -> Secret:
 
 def _in_file(path: Path, name: str, span: Span) -> Secret:
     try:
-        with path.open("rb") as file:
-            text = file.read(LONGEST_FILE_BYTES).decode("ascii", "replace")
+        text = _content(path)
     except (OSError, ValueError) as cause:
         why = getattr(cause, "strerror", None) or "it is not a name of a file"
         raise error(
@@ -49,6 +49,13 @@ def _in_file(path: Path, name: str, span: Span) -> Secret:
             help="name it relative to the file in which its name is written",
         ) from None
     return _of_digits("".join(text.split()), f"the file of `{name}`", span)
+
+
+def _content(path: Path) -> str:
+    if path.exists() and not path.is_file():  # a pipe would be waited for
+        raise OSError(errno.EINVAL, "it is not a file")
+    with path.open("rb") as file:
+        return file.read(LONGEST_FILE_BYTES).decode("ascii", "replace")
 
 
 def _of_digits(text: str, what: str, span: Span) -> Secret:

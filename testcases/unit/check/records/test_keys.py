@@ -1,5 +1,6 @@
 """Keys in a specification: digits or a file, and never in a message."""
 
+import os
 from pathlib import Path
 
 import pytest
@@ -46,6 +47,15 @@ def test_a_mistake_does_not_show_what_was_written(value: Value, said: str) -> No
     diagnostic = raised.value.diagnostic
     assert diagnostic.message.startswith(said)
     assert "beef" not in repr((diagnostic.message, diagnostic.notes, diagnostic.help))
+
+
+@pytest.mark.parametrize("name", ["", ".", "pipe"])
+def test_what_is_no_file_is_not_waited_for(tmp_path: Path, name: str) -> None:
+    os.mkfifo(tmp_path / "pipe")
+    with pytest.raises(CheckError) as raised:
+        key(Text(f"file:{name}", home=str(tmp_path / "a.qos")), "key", HERE)
+    why = "the file of `key` cannot be read: it is not a file"
+    assert raised.value.diagnostic.message == why
 
 
 def test_what_a_file_holds_is_not_shown(tmp_path: Path) -> None:
