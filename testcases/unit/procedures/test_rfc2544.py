@@ -88,6 +88,7 @@ def test_back_to_back_frames_fill_the_queue_and_give_its_time(router):
     assert values["buffer_time"] * SMALL_PER_S == pytest.approx(WAITING, abs=3)
 
 
+@pytest.mark.untraced
 def test_criteria_may_judge_the_frame_rate_and_the_buffer_time(carried_out):
     """The buffer holds 64 frames of 6.72 us, 430 us; both are known to within their bounds."""
     criteria = """expect served: frame_rate >= 40_000 frame/s
