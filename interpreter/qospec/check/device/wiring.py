@@ -96,24 +96,32 @@ def _ports(template: Template, origin: Origin) -> Ports:
 
 def _origin(value: Value | str, node: ast.Path, *, middle: bool) -> Origin:
     if isinstance(value, SideValue):
-        if value.inner >= 0 and value.side == "rx":
-            raise error(
-                "E0407",
-                f"no wire can begin at `{node.span.text}`: cells enter the device there",
-                node.span,
-                help=f"write `{node.span.text.removesuffix('rx')}tx` for what leaves it",
-            )
-        if value.inner < 0 and value.side == "tx":
-            raise error(
-                "E0407",
-                f"no wire can begin at `{node.span.text}`: cells leave there",
-                node.span,
-                help=f"write `{node.span.text.removesuffix('tx')}rx` for what enters",
-            )
+        _check_side(value, node, OUTPUT)
         return Origin(port=value.port, inner=value.inner)
     if isinstance(value, PartValue):
         return Origin(value.index, _named(value, node, OUTPUT, middle=middle))
     raise _no_end(value, node, "begin")
+
+
+def _check_side(value: SideValue, node: ast.Path, side: Side) -> None:
+    """Refuse a wire that begins where items leave, or ends where they enter.
+
+    What enters a device comes out of its port within it; of a device in it, what leaves it does.
+    """
+    within = value.inner >= 0
+    if ((value.side == "rx") != within) == (side is OUTPUT):
+        return
+    verb, other = ("enter", "tx") if value.side == "rx" else ("leave", "rx")
+    opposite = "leaves" if value.side == "rx" else "enters"
+    written = node.span.text
+    raise error(
+        "E0407",
+        f"no wire can {side.verb.removesuffix('s')} at `{written}`: items {verb}"
+        f"{' the device' if within else ''} there",
+        node.span,
+        help=f"write `{written.removesuffix(value.side)}{other}` for what {opposite} "
+        f"{'it' if within else 'there'}",
+    )
 
 
 def _named(value: PartValue, node: ast.Path, side: Side, *, middle: bool) -> str:
@@ -157,24 +165,11 @@ def _end(value: Value | str, node: ast.Path, *, middle: bool) -> End:
             )
         return End("discard" if value == "discard" else "terminate")
     if isinstance(value, SideValue):
-        if value.inner >= 0 and value.side == "tx":
-            raise error(
-                "E0407",
-                f"no wire can end at `{node.span.text}`: cells leave the device there",
-                node.span,
-                help=f"write `{node.span.text.removesuffix('tx')}rx` for what enters it",
-            )
-        if value.inner < 0 and value.side == "rx":
-            raise error(
-                "E0407",
-                f"no wire can end at `{node.span.text}`: cells enter there",
-                node.span,
-                help=f"write `{node.span.text.removesuffix('rx')}tx` for what leaves",
-            )
+        _check_side(value, node, INPUT)
         if middle:
             raise error(
                 "E0407",
-                f"nothing can follow `{node.span.text}`: cells have left",
+                f"nothing can follow `{node.span.text}`: items have left",
                 node.span,
                 help="end the wire here",
             )
