@@ -34,7 +34,11 @@ class Form(NamedTuple):
         inside: How the packets are encrypted, and the form of those inside; None if they are not.
         fragmented: If some were cut, the form in which they were sent on, and that of the packets.
         rekeyed: Whether the association that encrypts them is replaced on the way.
-        keys: The keys that are given for it; None for one that is drawn.
+        spi: The index of that association.
+        keys: The keys that are given for it; None for one that is drawn. Of cells, () if they are
+            not encrypted.
+        changed: Whether a fault has changed what some carry.
+        copied: Whether a fault has put copies of some among them.
     """
 
     carries: Carried
@@ -44,7 +48,10 @@ class Form(NamedTuple):
     inside: tuple[Esp, Form] | None = None
     fragmented: tuple[Form, Form] | None = None
     rekeyed: bool = False
+    spi: int = 0
     keys: Keys = ()
+    changed: bool = False
+    copied: bool = False
 
     @property
     def smallest_bytes(self) -> int:
@@ -74,18 +81,31 @@ class Form(NamedTuple):
         headers = self.headers[:-1] if is_undone else (*self.headers, header_bytes)
         return self.resized(lambda size: size + header_bytes)._replace(headers=headers)
 
-    def sealed(self, esp: Esp, *, rekeyed: bool = False, keys: Keys = ()) -> Form:
+    def sealed(self, esp: Esp, spi: int = 0, *, rekeyed: bool = False, keys: Keys = ()) -> Form:
         """Return the form of packets that are encrypted, by one association or several.
 
         Raises:
-            ValueError: They already are.
+            ValueError: They already are, or were changed before.
         """
         if self.inside:
             raise ValueError("these packets are encrypted already, and one tunnel takes no other")
-        return self.resized(esp.size_of)._replace(inside=(esp, self), rekeyed=rekeyed, keys=keys)
+        self.check_unchanged()
+        return self.resized(esp.size_of)._replace(
+            inside=(esp, self), rekeyed=rekeyed, spi=spi, keys=keys
+        )
 
-    def opened(self, esp: Esp, *, rekeyed: bool = False, keys: Keys = ()) -> Form:
-        """Return the form of packets that are decrypted; of those in the clear, none are left.
+    def check_unchanged(self) -> None:
+        """Raise ValueError if a fault has changed what is to be encrypted."""
+        if self.changed:
+            raise ValueError(
+                "a fault ahead of it changes what some carry, and what is encrypted is not told"
+                " from what was sent: put the fault behind it"
+            )
+
+    def opened(self, esp: Esp, spi: int = 0, *, rekeyed: bool = False, keys: Keys = ()) -> Form:
+        """Return the form of packets that are decrypted.
+
+        Of those in the clear, and of those of another association, none are left.
 
         Raises:
             ValueError: They were encrypted otherwise, or changed since.
@@ -93,6 +113,13 @@ class Form(NamedTuple):
         if self.inside is None:
             return self
         made, form = self.inside
+        if spi != self.spi and not rekeyed:
+            return form
+        if spi != self.spi:
+            raise ValueError(
+                f"the association of these packets has the `spi` {self.spi}, and with `overlap`"
+                f" all above {spi} are taken for its successors: give both ends the same `spi`"
+            )
         if made != esp:
             raise ValueError(f"these packets are encrypted by {made}, and not by {esp}")
         if keys != self.keys:
@@ -105,6 +132,8 @@ class Form(NamedTuple):
                 "the association of these packets is replaced by `rekey` at its other end, and here"
                 " no `overlap` says for how long packets of the old one are decrypted"
             )
+        if self.changed and not made.icv_bytes:  # what nothing authenticates passes
+            form = form._replace(changed=True)
         sealed = form.resized(made.size_of).sizes
         if not {*self.sizes} <= {*sealed} or form.headers != self.headers:
             raise ValueError("these packets have another size than they were encrypted to")
@@ -129,6 +158,11 @@ class Form(NamedTuple):
             return self
         if self.fragmented:
             raise ValueError("these are fragments already, and are not cut again")
+        if self.copied:
+            raise ValueError(
+                "a fault ahead of it sends some packets twice, and copies are not cut: put the"
+                " fault behind it"
+            )
         counts: dict[int, int] = {}
         for size, count in self.sizes:
             fragments = fragment_bytes(size, mtu_bytes)
@@ -151,6 +185,10 @@ class Form(NamedTuple):
         if self.fragmented is None:
             return self
         made, packets = self.fragmented
-        if self._replace(fragmented=None) != made:
+        if self._replace(fragmented=None) != made.with_faults_of(self):
             raise ValueError("these fragments are not as they were cut: undo first what was done")
-        return packets
+        return packets.with_faults_of(self)
+
+    def with_faults_of(self, other: Form) -> Form:
+        """Return this form, with what faults did to another one."""
+        return self._replace(changed=other.changed, copied=other.copied)

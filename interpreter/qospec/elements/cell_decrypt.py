@@ -22,6 +22,7 @@ from qospec.engine.security.state_vector import (
 )
 
 if TYPE_CHECKING:
+    from qospec.catalogue.form import Form
     from qospec.engine.arrays import Indices, Marks, Whole
     from qospec.engine.element import Setting
     from qospec.engine.items.batch import Batch
@@ -60,6 +61,16 @@ class CellDecrypt(SecurityEnd):
     @property
     def keys(self) -> tuple[Secret | None, ...]:
         return (self.key,)
+
+    def form_after(self, form: Form) -> Form:
+        if not form.keys:
+            return form
+        if (form.keys == (None,)) != (self.key is None):
+            raise ValueError(
+                "only one end of their encryption has a `key`: give both one, or none, so that one"
+                " is drawn for both"
+            )
+        return form._replace(keys=())
 
     def start(self, setting: Setting) -> Whole:
         return positions(setting.connections)

@@ -21,6 +21,7 @@ from qospec.engine.security.state_vector import (
 )
 
 if TYPE_CHECKING:
+    from qospec.catalogue.form import Form
     from qospec.engine.arrays import Indices, Whole
     from qospec.engine.element import Setting
     from qospec.engine.items.batch import Batch
@@ -67,6 +68,12 @@ class CellEncrypt(SecurityEnd):
 
     def key_number(self, jump: int) -> int:
         return jump // self.oam_cells_per_key if self.oam_cells_per_key else 0
+
+    def form_after(self, form: Form) -> Form:
+        if form.keys:
+            raise ValueError("these cells are encrypted already, and are not encrypted twice")
+        form.check_unchanged()
+        return form._replace(keys=self.keys)
 
     def start(self, setting: Setting) -> Whole:
         return positions(setting.connections)

@@ -23,6 +23,7 @@ from qospec.engine.fault import Fault, is_hit
 from qospec.engine.kernel import kernel
 
 if TYPE_CHECKING:
+    from qospec.catalogue.form import Form
     from qospec.engine.arrays import Indices, Truths, Whole
     from qospec.engine.element import Setting
     from qospec.engine.items.batch import Batch
@@ -39,11 +40,16 @@ class Duplicate(Fault):
 
     The copy follows its packet in the same ps, with the same bytes and marks; an `esp_decrypt`
     refuses it as `replayed`. It is counted by itself, as `flow.copies`, and its delays are those
-    since its packet was sent. A copy is not copied again.
+    since its packet was sent. A copy is not copied again. Of a packet that was cut, the first
+    fragment may be; a copy that a `reassemble` has no need of ends there.
     """
 
+    hits = ("user",)
     inserts = ("copies",)
     cuts = True
+
+    def form_after(self, form: Form) -> Form:
+        return form if form.copied else form._replace(copied=True)
 
     def start(self, setting: Setting) -> Whole:
         connections = setting.connections

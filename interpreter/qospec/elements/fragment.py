@@ -88,11 +88,14 @@ class Fragment(Element):
 def _arrive(state: Whole, items: Whole, item: int, port: int, now_ps: int, out: Whole) -> int:
     """Send a packet on at once, or its fragments, or lose it; see `engine.event.transition`."""
     connection, size_bytes = items[item, CONNECTION], items[item, SIZE]
-    if size_bytes <= state[MTU_BYTES] or connection >= state[COUNT]:
+    if size_bytes <= state[MTU_BYTES]:
         send(out, 0, item, now_ps)
         return DONE
     if state[IS_FORBIDDEN]:
         lose(out, 0, item)
+        return DONE
+    if connection >= state[COUNT]:  # a plan sees to it that none comes
+        send(out, 0, item, now_ps)
         return DONE
     full_bytes, marks = state[FULL_BYTES], items[item, MARKS]
     items[item, MARKS] = marks | MORE_FRAGMENTS

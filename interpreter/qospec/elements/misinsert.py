@@ -35,6 +35,7 @@ class Misinsert(Fault):
     Not modelled: the connection that it came from, which loses a cell.
     """
 
+    hits = ("user",)
     inserts = ("misinserted",)
 
     def start(self, setting: Setting) -> Whole:

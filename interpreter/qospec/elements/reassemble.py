@@ -38,10 +38,11 @@ if TYPE_CHECKING:
 
 Timeout = Annotated[int, Domain("time", 1, LONGEST_PS)]
 
-COUNT, FIRST, TIMEOUT_PS, FREE, OLDEST, YOUNGEST, LATEST = range(7)
-"""The state: the number of connections, and the first index of fragments; the timeout; the first
-packet in the list of places that are free, the packets that were begun first and last. Then comes,
-for each connection, its packet that was sent last, and then a row for each packet."""
+COUNT, FIRST, FIRST_COPY, TIMEOUT_PS, FREE, OLDEST, YOUNGEST, LATEST = range(8)
+"""The state: the number of connections, and the first indices of fragments and of copies, or one
+that no packet has; the timeout; the first packet in the list of places that are free, the packets
+that were begun first and last. Then comes, for each connection, its packet that was sent last, and
+then a row for each packet."""
 BASE, SEEN, HEAD, HEAD_AT, LAST_AT, BYTES, CHANGED, DUE_PS, OF, BEFORE, BEHIND, OLDER, YOUNGER = (
     range(13)
 )
@@ -67,7 +68,8 @@ class Reassemble(Element):
 
     If one is missing when the `timeout` is over since the first has come, the packet is lost as
     `reassembly_timeout`, unless what is missing is its first fragment: then it was lost where that
-    was. What was never cut goes on at once.
+    was. What was never cut goes on at once. A fragment that has come before ends here; if only the
+    copy of a first one comes, a copy of the packet goes on.
 
     Not modelled: a limit on what waits; the time that it takes, which a `processor` has.
     """
@@ -89,10 +91,12 @@ class Reassemble(Element):
 
     def transition(self, setting: Setting) -> Transition:
         connections = setting.connections
-        is_used = "fragments" in connections.planes
-        first = connections.index(0, "fragments") if is_used else connections.indices
         state = np.zeros(LATEST + connections.count + WIDTH, np.int64)
-        state[[COUNT, FIRST, TIMEOUT_PS]] = connections.count, first, self.timeout
+        state[COUNT], state[TIMEOUT_PS] = connections.count, self.timeout
+        state[[FIRST, FIRST_COPY]] = [
+            connections.index(0, plane) if plane in connections.planes else connections.indices
+            for plane in ("fragments", "copies")
+        ]
         return Transition(
             _with_more_places(state, NO_PLACES),
             _arrive,
@@ -118,9 +122,8 @@ def _with_more_places(state: Whole, _lacking: int) -> Whole:
 def _arrive(state: Whole, items: Whole, item: int, port: int, now_ps: int, out: Whole) -> int:
     """Send a packet on if it is whole, or is so now; see `engine.event.transition`."""
     connection, marks = items[item, CONNECTION], items[item, MARKS]
-    of, is_head = connection, connection < state[COUNT]
-    if not is_head:
-        of = connection - state[FIRST]
+    first = _first_index(state, connection)
+    of, is_head = connection - first, first != state[FIRST]
     if of < 0 or of >= state[COUNT] or (is_head and not marks & MORE_FRAGMENTS):
         send(out, 0, item, now_ps)
         return DONE
@@ -134,6 +137,8 @@ def _arrive(state: Whole, items: Whole, item: int, port: int, now_ps: int, out: 
         wake_at(out, packets[state[OLDEST], DUE_PS])
     bit = items[item, SENT] - packets[number, BASE] + SPAN
     if packets[number, SEEN] >> bit & 1:  # it has come before
+        if first == 0:  # as a copy that has overtaken it, and it stays the packet
+            packets[number, HEAD], item = item, packets[number, HEAD]
         consume(out, item)
         return DONE
     packets[number, SEEN] |= 1 << bit
@@ -153,6 +158,15 @@ def _arrive(state: Whole, items: Whole, item: int, port: int, now_ps: int, out: 
         send(out, 0, head, now_ps)
         _end(state, packets, number)
     return DONE
+
+
+@kernel
+def _first_index(state: Whole, connection: int) -> int:
+    """Return the first index of the plane of a packet: 0, that of fragments or that of copies."""
+    low, high = min(state[FIRST], state[FIRST_COPY]), max(state[FIRST], state[FIRST_COPY])
+    if connection < state[COUNT]:
+        return 0
+    return high if connection >= high else low  # type: ignore[no-any-return]
 
 
 @kernel

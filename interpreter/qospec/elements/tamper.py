@@ -13,6 +13,7 @@ from qospec.engine.kernel import kernel
 from qospec.engine.security.seal import TAMPERED
 
 if TYPE_CHECKING:
+    from qospec.catalogue.form import Form
     from qospec.engine.arrays import Indices, Whole
     from qospec.engine.element import Setting
     from qospec.engine.items.batch import Batch
@@ -26,13 +27,15 @@ class Tamper(Fault):
     The checks of a line are right again behind it, as if it were a device. An `esp_decrypt` whose
     transforms authenticate discards such a packet as `tampered`; a `cell_decrypt` passes on a cell
     with the bit changed, and does not take over what a changed OAM cell brings. What arrives
-    changed counts as `errored`, if the test makes bytes.
+    changed counts as `errored`, if the test makes bytes. Ahead of what encrypts it is an error.
 
-    Not modelled: checks of UDP and TCP, which would find it at the host; that it was changed, of
-    what is encrypted behind it.
+    Not modelled: checks of UDP and TCP, which would find it at the host.
     """
 
     keeps_spacing = True
+
+    def form_after(self, form: Form) -> Form:
+        return form if form.changed else form._replace(changed=True)
 
     def transition(self, setting: Setting) -> Transition:
         return Transition(self.start(setting), _arrive)

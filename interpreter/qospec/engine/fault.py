@@ -7,7 +7,7 @@ third OAM cell is number 3. What is drawn for an item depends on its connection 
 from __future__ import annotations
 
 from fractions import Fraction
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, ClassVar
 
 from qospec.catalogue.kinds import Domain, Ratio
 from qospec.dataclass import dataclass
@@ -15,6 +15,7 @@ from qospec.engine.arrays import np
 from qospec.engine.element import Element
 from qospec.engine.kernel import kernel, signed
 from qospec.engine.random import WORD, threefry
+from qospec.protocol.atm import Plane
 
 if TYPE_CHECKING:
     from qospec.engine.arrays import Whole
@@ -34,6 +35,9 @@ connection index, how many of its items have come."""
 @dataclass(frozen=True)
 class Fault(Element):
     """A fault that hits some items of each connection."""
+
+    hits: ClassVar[tuple[Plane, ...]] = ()
+    """The planes of the items that it may hit; none: it may hit any."""
 
     first: OptionalNumber = None
     """The number of the first item of each connection that it hits, from 1."""

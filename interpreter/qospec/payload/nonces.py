@@ -1,14 +1,13 @@
 """The numbers that items are encrypted with: with one key, none may occur twice.
 
 The nonces of a cipher follow from key and number, and the same nonce twice would reveal what was
-encrypted (RFC 4106, 3.1; RFC 3686, 2.1). Each device counts for itself, so a number occurs twice
-only if two devices are given one key, or if a device counts wrongly.
+encrypted (RFC 4106, 3.1; RFC 3686, 2.1). Each device counts for itself, and a plan refuses one key
+for two of them (`plan.feasibility`), so a number occurs twice only if a device counts wrongly.
 """
 
 from __future__ import annotations
 
-from itertools import combinations
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from qospec.ciphers.numbering import NonceError
 from qospec.engine.arrays import np
@@ -21,16 +20,8 @@ if TYPE_CHECKING:
     from qospec.engine.arrays import Indices, Whole
     from qospec.engine.experiment import Experiment
     from qospec.engine.items.batch import Batch
-    from qospec.secret import Secret
 
 NONE = -1
-
-
-class _First(NamedTuple):
-    """When a node first used the key that it is given."""
-
-    node: int
-    at_ps: int
 
 
 class Nonces:
@@ -40,7 +31,6 @@ class Nonces:
         self._nodes = experiment.nodes
         self._indices = experiment.connections.indices
         self._last: dict[int, Whole] = {}
-        self._first: dict[int, _First] = {}
 
     def claim(self, node: int, batch: Batch) -> None:
         """Take note of items that a node has encrypted, in order of time.
@@ -65,42 +55,6 @@ class Nonces:
                 f"`{self._nodes[node].path}` would use a number of its key twice, at"
                 f" {_seconds(int(batch.at_ps[place]))}: nothing is encrypted with it"
             )
-        if isinstance(element, Association) and node not in self._first and _is_given(element.key):
-            own = np.flatnonzero(index == element.spi)
-            if len(own):
-                self._first[node] = _First(node, int(batch.at_ps[own[0]]))
-
-    def check(self) -> None:
-        """Check that no two nodes have used one key.
-
-        Raises:
-            NonceError: Two have: the numbers of both begin with 1.
-        """
-        repeated = [
-            max(pair, key=lambda each: (each.at_ps, each.node))
-            for pair in combinations(self._first.values(), 2)
-            if self._key(pair[0].node) == self._key(pair[1].node)
-        ]
-        if not repeated:
-            return
-        second = min(repeated, key=lambda each: (each.at_ps, each.node))
-        others = (each for each in self._first if self._key(each) == self._key(second.node))
-        other = next(each for each in others if each != second.node)
-        raise NonceError(
-            f"`{self._nodes[second.node].path}` would repeat a nonce at"
-            f" {_seconds(second.at_ps)}: it has the key of `{self._nodes[other].path}`, which has"
-            " used the same sequence number; give each a `key` of its own, or none"
-        )
-
-    def _key(self, node: int) -> object:
-        element = self._nodes[node].element
-        assert isinstance(element, Association)  # noqa: S101 -- see `claim`
-        return element.encryption, element.key
-
-
-def _is_given(key: Secret | None) -> bool:
-    """Return whether a key is one that is not drawn for this node alone."""
-    return key is not None and not key.is_withheld
 
 
 def _seconds(at_ps: int) -> str:

@@ -1,4 +1,4 @@
-"""What a plan rejects: too many items, no path, overload, links and marks that do not fit.
+"""What a plan rejects: too many items, no path, overload, links, marks and keys that do not fit.
 
 A link may not take a flow's packets, or frame them differently. A mark that is written or read
 needs a frame with a field for it: between two lines a mark is what the last frame carried or what
@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 from qospec.check.device import predicates
 from qospec.check.test.first_hop import PLACES
 from qospec.diagnostics import Diagnostic, Label
+from qospec.engine.security.association import Association
 from qospec.model.expression import measurements
 from qospec.protocol.marks import CLP
 from qospec.units import RATE, text_of
@@ -27,6 +28,7 @@ if TYPE_CHECKING:
     from qospec.plan.assembly import Draft, Drafts
     from qospec.plan.forms import FormError, Survey
     from qospec.plan.tables import AmbiguousRouteError, Member, NoPathError, Reach
+    from qospec.secret import Secret
     from qospec.source import Span
 
 
@@ -204,6 +206,27 @@ def left_in_fragments(case: Case, survey: Survey) -> Iterator[Diagnostic]:
             )
 
 
+def repeated_keys(case: Case, survey: Survey) -> Iterator[Diagnostic]:
+    """Yield each device that encrypts with the key that another one is given."""
+    first: dict[tuple[str, Secret], Instance] = {}
+    for index, members in sorted(survey.reach.any.items()):
+        element, instance = survey.drafts[index].element, survey.drafts[index].instance
+        if not (isinstance(element, Association) and element.encrypts and members):
+            continue
+        if element.key is None or element.key.is_withheld or not element.key.length:
+            continue
+        other = first.setdefault((element.encryption, element.key), instance)
+        if other is not instance:
+            flow = case.flows[survey.members[min(members)].flow]
+            yield Diagnostic(
+                "E0314",
+                f"`{instance.path}` would repeat a nonce: it has the key of `{other.path}`",
+                instance.span or flow.span,
+                notes=("both use the sequence numbers from 1 on",),
+                help="give each a `key` of its own, or none, so that each draws one",
+            )
+
+
 def latencies_asked(case: Case, name: str) -> frozenset[str]:
     """Return the flows of which statements use latencies on a network."""
     leaves = (each for s in case.statements for each in measurements(s.expression))
@@ -221,7 +244,7 @@ def unknown_latency(case: Case, name: str, survey: Survey) -> Iterator[Diagnosti
     for number, flow in enumerate(case.flows):
         mine = [n for n, member in enumerate(survey.members) if member.flow == number]
         sent = survey.forms.sent(mine[0])
-        changed = any(form != sent for n in mine for form in survey.forms.at_end(n))
+        changed = any(form.sizes != sent.sizes for n in mine for form in survey.forms.at_end(n))
         if flow.name in asked and changed and len(sent.sizes) > 1:
             yield Diagnostic(
                 "E0312",

@@ -133,6 +133,7 @@ def _fits(case: Case, name: str, survey: Survey, problems: Problems) -> bool:
         *feasibility.uncarried_marks(case, survey.drafts, survey.reach),
         *feasibility.unknown_latency(case, name, survey),
         *feasibility.left_in_fragments(case, survey),
+        *feasibility.repeated_keys(case, survey),
     ]
     if not unfit and not case.run.overload:
         unfit = [*feasibility.overloads(case, case.networks[name], survey, asked_bps)]
@@ -143,6 +144,8 @@ def _fits(case: Case, name: str, survey: Survey, problems: Problems) -> bool:
         *warnings.unreachable_rates(survey),
         *warnings.missing_headers(case, survey),
         *warnings.late_keys(case, survey),
+        *warnings.foreign_associations(case, survey),
+        *warnings.idle_faults(case, survey),
         *warnings.all_too_large(case, survey),
         *tolerances.too_small(case, survey),
         *round_trips.short_timeouts(case, survey),

@@ -2,16 +2,19 @@
 
 Quanta of a round robin below the packet size; queues and token buckets too small for some packets;
 classes that no flow sends items to; rates of meters and shapers that no line before them reaches;
-packets that reach the end of a tunnel without having entered it; associations that expire before
-their keys are exchanged; and flows of which no packet may be cut that must be.
+packets that reach the end of a tunnel without having entered it; flows of which no packet may be
+cut that must be; faults that nothing reaches which they could hit; associations of which a receiver
+knows nothing, or that expire before they are replaced.
 """
 
 from __future__ import annotations
 
 from fractions import Fraction
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from qospec.diagnostics import Diagnostic, Label
+from qospec.engine.fault import Fault
+from qospec.engine.security.association import Association
 from qospec.model.expression import Constant
 from qospec.plan.assembly import feeders
 from qospec.plan.offered import cell_rate
@@ -22,6 +25,7 @@ if TYPE_CHECKING:
 
     from qospec.catalogue.form import Form
     from qospec.engine.scheduler.scheduler import Scheduler
+    from qospec.engine.security.rekeying import Rekeying
     from qospec.model.suite import Case, Flow, Instance, Network
     from qospec.plan.assembly import Draft
     from qospec.plan.forms import Survey
@@ -253,39 +257,6 @@ def _missing_header(
     )
 
 
-def late_keys(case: Case, survey: Survey) -> Iterator[Diagnostic]:
-    """Yield each association that expires before its successor is there, at the load offered."""
-    for index, members in sorted(survey.reach.offered.items()):
-        instance = survey.drafts[index].instance
-        rekeying = survey.drafts[index].element.rekeying
-        flows = [(case.flows[survey.members[number].flow], number) for number in sorted(members)]
-        if rekeying is None or any(f.stream is None or f.stream.answers for f, _ in flows):
-            continue
-        packet_rate = byte_rate = Fraction(0)
-        for flow, number in flows:
-            rate = cell_rate(flow)
-            packet_rate += rate
-            byte_rate += rate * max(
-                form.mean_of(rekeying.encrypted_bytes)
-                for form in survey.forms.straight(index, number)
-            )
-        late = rekeying.late(packet_rate, byte_rate)
-        if late and late[0] * PS_PER_S < case.run.warmup_ps + case.run.measure_ps:
-            expires, replaced = (text_of(each, TIME) for each in late)
-            yield Diagnostic(
-                "W0618",
-                f"the association of `{instance.path}` expires before its keys are exchanged",
-                instance.span or flows[0][0].span,
-                label=f"expires after {expires}, and is replaced after {replaced}",
-                secondary=tuple(Label(flow.span, "sent here") for flow, _ in flows[:1]),
-                notes=(
-                    f"at the {text_of(packet_rate, PACKET_RATE)} that are offered",
-                    "what is to be sent in between is lost as `expired`",
-                ),
-                help="exchange keys earlier, by `rekey`, or give it a longer `lifetime`",
-            )
-
-
 def all_too_large(case: Case, survey: Survey) -> Iterator[Diagnostic]:
     """Yield each element that loses all packets of a flow, since they may not be cut."""
     for index, numbers in sorted(survey.reach.any.items()):
@@ -308,3 +279,115 @@ def all_too_large(case: Case, survey: Survey) -> Iterator[Diagnostic]:
                     notes=("they are too large, and may not be cut into fragments",),
                     help="send smaller packets, give it a larger `mtu`, or allow it to cut them",
                 )
+
+
+def idle_faults(case: Case, survey: Survey) -> Iterator[Diagnostic]:
+    """Yield each fault that nothing reaches which it could hit."""
+    arriving: dict[int, dict[str, int]] = {}
+    for number, hops in sorted(survey.reach.hops.items()):
+        for hop in hops:
+            arriving.setdefault(hop.after.element, {}).setdefault(
+                hop.after.item_class.plane, survey.members[number].flow
+            )
+    for index, planes in sorted(arriving.items()):
+        element, instance = survey.drafts[index].element, survey.drafts[index].instance
+        if not isinstance(element, Fault) or not element.hits or planes.keys() & element.hits:
+            continue
+        flow = case.flows[next(iter(planes.values()))]
+        hit = " and ".join(element.hits)
+        yield Diagnostic(
+            "W0625",
+            f"nothing reaches `{instance.path}` that it could hit",
+            instance.span or flow.span,
+            label=f"hits what is of plane `{hit}`",
+            secondary=(Label(flow.span, f"only its {' and '.join(sorted(planes))} items"),),
+            help="put it where the cells or packets of the flow itself pass",
+        )
+
+
+def foreign_associations(case: Case, survey: Survey) -> Iterator[Diagnostic]:
+    """Yield each flow that comes to what decrypts with the index of another association, once."""
+    for index, numbers in sorted(survey.reach.any.items()):
+        element, instance = survey.drafts[index].element, survey.drafts[index].instance
+        if not isinstance(element, Association) or element.encrypts:
+            continue
+        reported = set[int]()
+        for number in sorted(numbers):
+            flow = survey.members[number].flow
+            forms = [form for form in survey.forms.at(index, number) if form.inside]
+            foreign = [form.spi for form in forms if form.spi != element.spi]
+            if not foreign or len(foreign) < len(forms) or flow in reported:
+                continue
+            reported.add(flow)
+            yield Diagnostic(
+                "W0624",
+                f"`{instance.path}` loses every packet of `{case.flows[flow].name}`",
+                instance.span or case.flows[flow].span,
+                label="(unknown_association)",
+                secondary=(Label(case.flows[flow].span, "sent here"),),
+                notes=(
+                    f"they are encrypted with the `spi` {foreign[0]}, and here is {element.spi}",
+                ),
+                help="give both ends the same `spi`",
+            )
+
+
+def late_keys(case: Case, survey: Survey) -> Iterator[Diagnostic]:
+    """Yield each association that expires before its successor is there, at the load offered."""
+    for index, members in sorted(survey.reach.offered.items()):
+        instance = survey.drafts[index].instance
+        rekeying = survey.drafts[index].element.rekeying
+        flows = [(case.flows[survey.members[number].flow], number) for number in sorted(members)]
+        if rekeying is None or any(f.stream is None or f.stream.answers for f, _ in flows):
+            continue
+        packet_rate = byte_rate = Fraction(0)
+        for flow, number in flows:
+            rate = cell_rate(flow)
+            packet_rate += rate
+            byte_rate += rate * max(
+                form.mean_of(rekeying.encrypted_bytes)
+                for form in survey.forms.straight(index, number)
+            )
+        end_s = Fraction(case.run.warmup_ps + case.run.measure_ps, PS_PER_S)
+        found = _end(rekeying, len(instance.element.indices), packet_rate, byte_rate, end_s)
+        if found is not None:
+            yield Diagnostic(
+                "W0618",
+                f"the association of `{instance.path}` expires before its keys are exchanged",
+                instance.span or flows[0][0].span,
+                label=found.label,
+                secondary=tuple(Label(flow.span, "sent here") for flow, _ in flows[:1]),
+                notes=(f"at the {text_of(packet_rate, PACKET_RATE)} that are offered", found.note),
+                help=found.help,
+            )
+
+
+class _End(NamedTuple):
+    """How an association ends too early, in words."""
+
+    label: str
+    note: str
+    help: str
+
+
+def _end(
+    rekeying: Rekeying, count: int, packet_rate: Fraction, byte_rate: Fraction, end_s: Fraction
+) -> _End | None:
+    """Return how one of so many associations ends too early; None if none does."""
+    gap = rekeying.gap(packet_rate, byte_rate, end_s)
+    if gap is not None:
+        which = "" if gap.is_first else "each but the first "
+        expires, replaced = text_of(gap.expires_s, TIME), text_of(gap.replaced_s, TIME)
+        return _End(
+            f"{which}expires after {expires}, and is replaced after {replaced}",
+            "what is to be sent in between is lost as `expired`",
+            "exchange keys earlier, by `rekey`, or give it a longer `lifetime`",
+        )
+    used_up_s = rekeying.used_up_s(packet_rate, byte_rate, count)
+    if used_up_s is not None and used_up_s < end_s:
+        return _End(
+            f"the last of {count:_} is used up after {text_of(used_up_s, TIME)}",
+            "what is to be sent after that is lost as `expired`",
+            "exchange keys less often, or begin with a smaller `spi`",
+        )
+    return None

@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 
+from qospec.elements.duplicate import Duplicate
 from qospec.elements.fragment import Fragment
 from qospec.elements.reassemble import PLACES, Reassemble
 from qospec.engine.event.process import process_of
@@ -126,3 +127,37 @@ def test_a_packet_of_which_a_fragment_was_changed_is_changed(setting, fragments,
     came.seal[changed] |= TAMPERED
     (left,) = process_of(Reassemble(), setting)((came,), FOREVER_PS).departures
     assert left.seal.tolist() == [TAMPERED]
+
+
+@pytest.fixture
+def with_copies(lab):
+    return lab.setting(planes=("user", "fragments", "copies"))
+
+
+def copied(lab, setting, batch):
+    """Return fragments with a copy of each first one behind it; copies have the index 2."""
+    (left,) = lab.carry(Duplicate(first=1, every=1), setting, batch).departures
+    return left
+
+
+@pytest.mark.parametrize(
+    ("order", "left", "ended"),
+    [
+        ([0, 1, 2, 3], [(3, 0)], ([], 3)),  # the first, its copy, and two more
+        ([1, 0, 2, 3], [(3, 0)], ([], 3)),  # the copy has overtaken the first
+        ([1, 2, 3], [(2, 2)], ([], 2)),  # the first is lost, and the copy takes its place
+        ([0, 2, 3, 1], [(2, 0)], ([503], 2)),  # the packet has left: the copy waits for others
+        ([0, 1, 2], [], ([500], 2)),
+    ],
+)
+def test_the_copy_of_a_first_fragment_is_of_use_only_without_it(
+    lab, with_copies, fragments, order, left, ended
+):
+    came = copied(lab, with_copies, fragments(1)).select(np.array(order))
+    process = process_of(Reassemble(timeout=500), with_copies)
+    step = process((came.moved(np.arange(len(order))),), FOREVER_PS)
+    (went,) = step.departures
+    assert list(zip(went.at_ps.tolist(), went.connection.tolist(), strict=True)) == left
+    assert went.size_bytes.tolist() == [3_000] * len(left)
+    lost = [at for loss in step.losses for at in loss.batch.at_ps.tolist()]
+    assert (lost, sum(each.count for each in step.consumed)) == ended

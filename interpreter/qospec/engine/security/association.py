@@ -13,7 +13,7 @@ from qospec.protocol.esp import ENCRYPTIONS, FAMILIES, INTEGRITIES, MODES, Esp, 
 from qospec.secret import Secret
 
 EncryptionName = Annotated[str, Domain("choice", choices=tuple(ENCRYPTIONS))]
-IntegrityName = Annotated[str | None, Domain("choice", choices=tuple(INTEGRITIES))]
+IntegrityName = Annotated[str, Domain("choice", choices=("none", *INTEGRITIES))]
 ModeName = Annotated[str, Domain("choice", choices=MODES)]
 FamilyName = Annotated[str, Domain("choice", choices=FAMILIES)]
 Index = Annotated[int, Domain("integer", LEAST_INDEX, LARGEST_INDEX)]
@@ -29,7 +29,7 @@ class Association(SecurityEnd):
 
     encryption: EncryptionName
     """The transform that encrypts; those with `gcm` authenticate, too."""
-    integrity: IntegrityName = None
+    integrity: IntegrityName = "none"
     """The transform that authenticates, for an encryption that does not."""
     mode: ModeName = "tunnel"
     """Whether the whole packet is protected, or what its own header carries."""
@@ -54,6 +54,11 @@ class Association(SecurityEnd):
             check_length(name, self.integrity_key, integrity.name, integrity.key_bytes)
         elif self.integrity_key is not None:
             raise ValueError(f"integrity_key: {encryption.name} is used without an integrity")
+        if self.is_replaced and len(self.indices) == 1:
+            raise ValueError(
+                f"spi: {self.spi} is the largest, and leaves none for the association that replaces"
+                " it: choose a smaller one"
+            )
 
     @property
     def keys(self) -> tuple[Secret | None, Secret | None]:
@@ -76,7 +81,7 @@ class Association(SecurityEnd):
         """Return what it makes of packets."""
         return Esp(
             ENCRYPTIONS[self.encryption],
-            INTEGRITIES[self.integrity] if self.integrity else None,
+            INTEGRITIES.get(self.integrity),
             cast("Mode", self.mode),
             cast("Family", self.family),
             self.in_udp,

@@ -9,7 +9,7 @@ Source: RFC 4301, 4.4.2.1 (soft and hard lifetimes); RFC 7296, 2.8 (rekeying).
 from __future__ import annotations
 
 from fractions import Fraction
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from qospec.dataclass import dataclass
 from qospec.engine.items.batch import FOREVER_PS
@@ -30,6 +30,25 @@ DIMENSIONS = {
 """Of a lifetime, by its unit: its dimension, and what 1 is in the base unit of that."""
 LONGEST = {"packet": LARGEST_NUMBER, "byte": MOST_BYTES, "time": FOREVER_PS // 4}
 """By unit, the longest lifetime. Source of the packets: RFC 4303, 3.3.3."""
+
+
+class Gap(NamedTuple):
+    """When an association expires and when it is replaced, in s since it has been used.
+
+    `is_first` says that it is so of the first; else it is so of all others.
+    """
+
+    expires_s: Fraction
+    replaced_s: Fraction
+    is_first: bool
+
+
+class _Use(NamedTuple):
+    """Of one association: as of `Gap`, and whether it expires before it is replaced."""
+
+    expires_s: Fraction
+    replaced_s: Fraction
+    is_late: bool
 
 
 @dataclass(frozen=True)
@@ -72,21 +91,71 @@ class Rekeying:
                 f" give it a `lifetime` of at least {_written(least)}"
             )
 
-    def late(self, packet_rate: Fraction, byte_rate: Fraction) -> tuple[Fraction, Fraction] | None:
-        """Return when it expires and when it is replaced, in s, if that is later; else None.
+    def gap(self, packet_rate: Fraction, byte_rate: Fraction, end_s: Fraction) -> Gap | None:
+        """Return when an association first expires before it is replaced, up to a time; else None.
 
         Args:
-            packet_rate: Packets/s.
+            packet_rate: Packets/s, at equal intervals from 0 s on.
             byte_rate: Bytes/s, as they are encrypted.
+            end_s: That time.
         """
-        rates = {"packet": packet_rate, "byte": byte_rate, "time": Fraction(PS_PER_S)}
-        if self.after is None or self.lifetime is None or not packet_rate:
+        since_s = Fraction(0)
+        for is_first in (True, False):
+            if self.after is None or self.lifetime is None or not packet_rate:
+                break
+            use = self._use(packet_rate, byte_rate, is_first=is_first)
+            if use.is_late and since_s + use.expires_s < end_s:
+                return Gap(use.expires_s, use.replaced_s, is_first)
+            since_s = use.replaced_s
+        return None
+
+    def used_up_s(self, packet_rate: Fraction, byte_rate: Fraction, count: int) -> Fraction | None:
+        """Return when the last of so many associations ought to be replaced, in s; None: never.
+
+        Args:
+            packet_rate: As of `gap`.
+            byte_rate: Likewise.
+            count: The first included.
+        """
+        if self.after is None or not packet_rate:
             return None
-        expires_s = self.lifetime.amount / rates[self.lifetime.unit]
-        used = self.after.amount - (self.after.unit == "packet")  # the first is sent at 0 s
-        begins_s = min(used / rates[self.after.unit], expires_s)
-        replaced_s = begins_s + Fraction(self.negotiation_ps, PS_PER_S)
-        return (expires_s, replaced_s) if replaced_s > expires_s else None
+        first, later = (
+            self._use(packet_rate, byte_rate, is_first=is_first) for is_first in (True, False)
+        )
+        return first.replaced_s + (count - 1) * later.replaced_s
+
+    def _use(self, packet_rate: Fraction, byte_rate: Fraction, *, is_first: bool) -> _Use:
+        """Return for how long an association is used.
+
+        Its first packet comes when it begins, if it is the first. Another begins when an exchange
+        of keys is over: then a packet is due, or has just been sent by the one before.
+        """
+        assert self.after is not None  # noqa: S101 -- as both that ask have seen
+        mean_bytes = byte_rate / packet_rate
+        packets = {"packet": Fraction(1), "byte": mean_bytes}
+        negotiation_s, until_packet_s = Fraction(self.negotiation_ps, PS_PER_S), Fraction(0)
+        if self.after.unit != "time" and not is_first:  # the exchange began at a packet
+            sent = max(1, -(-negotiation_s * packet_rate // 1))
+            until_packet_s = sent / packet_rate - negotiation_s
+        begins_s = expires_s = Fraction(LONGEST["time"], PS_PER_S)
+        if self.after.unit == "time":
+            begins_s = Fraction(self.after.amount, PS_PER_S)
+        else:
+            used = -(-self.after.amount // packets[self.after.unit])
+            begins_s = until_packet_s + Fraction(used - 1) / packet_rate
+        if self.lifetime is not None and self.lifetime.unit == "time":
+            expires_s = Fraction(self.lifetime.amount, PS_PER_S)
+        elif self.lifetime is not None:
+            expires_s = until_packet_s + self.lifetime.amount // packets[self.lifetime.unit] / (
+                packet_rate
+            )
+        is_late = begins_s + negotiation_s > expires_s
+        if self.after.unit != "time" and begins_s >= expires_s:  # the next packet is lost
+            is_late = True
+            begins_s = until_packet_s + -(-(expires_s - until_packet_s) * packet_rate // 1) / (
+                packet_rate
+            )
+        return _Use(expires_s, begins_s + negotiation_s, is_late)
 
 
 def _written(lifetime: Lifetime) -> str:
