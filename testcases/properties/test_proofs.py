@@ -2,21 +2,27 @@
 
 from fractions import Fraction
 from itertools import accumulate
-from typing import Any
+from typing import Any, NamedTuple
 
+import numpy as np
 import pytest
 from drivers import drawn_networks
 from endpoints import ROUTED
 from hypothesis import HealthCheck, assume, given, settings, target
 from hypothesis import strategies as st
-from networks import line_of
+from networks import MARKS, Plan, line_of
 
 from qospec.catalogue.kinds import Buffer
 from qospec.elements.custom import Custom
 from qospec.elements.drr import Drr
+from qospec.elements.fifo import Fifo
 from qospec.elements.line import Line
+from qospec.elements.processor import Processor
+from qospec.elements.router import Router
 from qospec.elements.scfq import Scfq
+from qospec.elements.shape import Shape
 from qospec.elements.strict import Strict
+from qospec.elements.vc_switch import VcSwitch
 from qospec.elements.wf2q_plus import Wf2qPlus
 from qospec.elements.wfq import Wfq
 from qospec.elements.wrr import Wrr
@@ -24,8 +30,9 @@ from qospec.engine.experiment import END, Experiment, MeasurementSpec, Node, Sou
 from qospec.engine.graph import emulation
 from qospec.engine.items.connections import Connections
 from qospec.engine.queue.drop_policy import Waiting
+from qospec.engine.scheduler.scheduler import Scheduler
 from qospec.engine.source.sizes import Sizes
-from qospec.plan.proofs import Proofs, proved
+from qospec.plan.proofs.proofs import Proofs, proved
 from qospec.traffic.replay import Replay
 
 some = settings(
@@ -94,6 +101,95 @@ def bottlenecks(draw: st.DrawFn) -> Experiment:
         measured,
         ("s",),
     )
+
+
+class Way(NamedTuple):
+    """The hops at which a flow enters and leaves, both included, and its queue at each."""
+
+    first: int
+    last: int
+    queue: int
+
+
+@st.composite
+def tandems(draw: st.DrawFn) -> Experiment:
+    """Draw nodes in a row; flows join and leave them, and send all that they have at once."""
+    in_cells = draw(st.booleans())
+    hops = draw(st.integers(2, 4))
+    whole = st.just(Way(0, hops - 1, 0))
+    ways = [draw(whole), *draw(st.lists(whole | ways_through(hops), min_size=1, max_size=4))]
+    plan, wires = Plan(len(ways)), list[Wire]()
+    fast = CELLS if in_cells else line_of(Fraction(10**9))
+    lines = [plan.node(f"l{n}", fast, clock=fast.clock(stamps=True)) for n in range(len(ways))]
+    before = None
+    for hop in range(hops):
+        served = draw(hop_servers("cell" if in_cells else "packet"))
+        rate = draw(st.sampled_from([Fraction(149_760_000), Fraction(10**8), Fraction(10**8, 3)]))
+        line = Line(rate, phase=0) if in_cells else line_of(rate)
+        names = served.inputs if isinstance(served, Scheduler) else ("",)
+        limits = draw(st.sampled_from([None, None, Buffer(2, "cell" if in_cells else "packet")]))
+        queues = tuple(Waiting(f"{hop}.{name}", limits) for name in names)
+        clock = None if isinstance(served, Processor | Shape) else line.clock(stamps=False)
+        named = queues if isinstance(served, Scheduler) else ()
+        node = plan.node(f"hop[{hop}]", served, clock=clock, queues=named)
+        rows = [
+            [way.queue % len(names) if way.first <= hop <= way.last else len(names)] * len(MARKS)
+            for way in ways
+        ]
+        fabric = (VcSwitch if in_cells else Router)(len(ways) + len(names) + 1, latency=hop)
+        table = np.array(rows, np.uint8)
+        router = plan.node(f"r[{hop}]", fabric, outputs=table, columns=MARKS)
+        wires += [Wire(router, k, node, k) for k in range(len(names))]
+        wires += [Wire(lines[n], 0, router, n + 1) for n, w in enumerate(ways) if w.first == hop]
+        wires += [Wire(router, len(names), END)]
+        wires += [] if before is None else [Wire(before, 0, router, 0)]
+        before = node
+    wires += [Wire(node, 0, END)]
+    sources = []
+    for number in range(len(ways)):
+        sizes = (53,) if in_cells else draw(SIZES)
+        mix = Sizes(sizes, (1,) * len(sizes), in_order=True)
+        framed = None if in_cells else fast.encapsulation
+        line = lines[number]
+        sources.append(
+            Source(f"f{number}", Replay(draw(INSTANTS)), number, 1, "even", mix, 0, line, 0, framed)
+        )
+    measured = MeasurementSpec(0, 10**10, (0,) * len(ways))
+    connections = Connections((ROUTED,) * len(ways), tuple(range(len(ways))))
+    return Experiment(
+        connections, tuple(sources), tuple(plan.nodes), tuple(wires), measured, ("s",)
+    )
+
+
+def ways_through(hops: int) -> st.SearchStrategy[Way]:
+    ends = st.tuples(*[st.integers(0, hops - 1)] * 2).map(sorted)
+    return st.builds(lambda both, queue: Way(*both, queue), ends, st.integers(0, 2))
+
+
+def hop_servers(unit: Any) -> st.SearchStrategy[Any]:
+    fifo = st.builds(Fifo, st.builds(Buffer, st.sampled_from([3, 500]), st.just(unit)))
+    if unit == "cell":
+        return fifo | SCHEDULERS
+    few = st.builds(Buffer, st.just(64), st.just("packet"))
+    processors = st.builds(
+        Processor,
+        st.sampled_from([10**6, 2 * 10**7]),
+        few,
+        per_byte=st.sampled_from([0, 777]),
+        housekeeping=st.sampled_from([0, 3 * 10**7]),
+        housekeeping_every=st.just(10**9),
+    )
+    shapers = st.builds(
+        Shape, st.sampled_from([10**6, 10**7]), st.sampled_from([1_500, 4_000]), few
+    )
+    return fifo | fifo | SCHEDULERS | processors | shapers
+
+
+@pytest.mark.slow
+@some
+@given(tandems())
+def test_no_chain_takes_longer_than_is_proved(experiment: Experiment) -> None:
+    _compare(experiment, proved(experiment))
 
 
 @pytest.mark.slow

@@ -43,7 +43,7 @@ class Curve:
         """Return the curve of these lines, pairs of burst and rate."""
         kept: list[Bucket] = []
         for burst, rate in sorted(lines):
-            line = Bucket(Fraction(burst), Fraction(rate))
+            line = Bucket(_exact(burst), _exact(rate))
             if kept and line.rate >= kept[-1].rate:
                 continue
             while len(kept) > 1 and _meet(kept[-2], line) <= _meet(kept[-2], kept[-1]):
@@ -91,7 +91,7 @@ class Curve:
         What arrives after delays that differ by at most that time keeps within this curve, whatever
         delayed it: all of it had arrived in such an interval.
         """
-        if not time_ps:
+        if not (time_ps and self.lines):
             return self
         return Curve.of((b + r * time_ps, r) for b, r in self.lines)
 
@@ -123,6 +123,11 @@ class Curve:
 
 UNBOUNDED = Curve()
 NOTHING = Curve((Bucket(Fraction(0), Fraction(0)),))
+
+
+def _exact(number: Fraction | int) -> Fraction:
+    """Return a number as a fraction; to make one of a fraction again takes long."""
+    return number if isinstance(number, Fraction) else Fraction(number)
 
 
 def _meet(one: Bucket, other: Bucket) -> Fraction:

@@ -2,17 +2,55 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from fractions import Fraction
 from typing import TYPE_CHECKING, NamedTuple
 
 from qospec.calculus.curve import NOTHING, UNBOUNDED, Curve
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
+    from collections.abc import Iterable
+
+    from qospec.calculus.service import ServiceCurve
 
 TOO_MUCH = "more may arrive than it serves"
 NO_SHARE = "no share of the line is proved for its input"
 UNKNOWN = "nothing bounds what arrives"
+
+
+class Costs(NamedTuple):
+    """How much time items take of a server, over all sizes that they may have.
+
+    Attributes:
+        shortest_ps: The least of an item.
+        longest_ps: The most of an item.
+        cheapest_ps: The least of an item for each of its bytes.
+        dearest_ps: The most.
+        whole: Whether all items take whole ps.
+    """
+
+    shortest_ps: Fraction
+    longest_ps: Fraction
+    cheapest_ps: Fraction
+    dearest_ps: Fraction
+    whole: bool
+
+
+CostsOf = Callable[[tuple[int, ...]], Costs]
+"""Returns the costs of items of some sizes, of which there is one at least."""
+
+
+def costs(sizes: Sequence[int], amount: Callable[[int], int], each_ps: Fraction) -> Costs:
+    """Return the costs of items of some sizes, given how many units of a time each takes."""
+    amounts = [*map(amount, sizes)]
+    shares = [Fraction(one, size) for size, one in zip(sizes, amounts, strict=True)]
+    return Costs(
+        min(amounts) * each_ps,
+        max(amounts) * each_ps,
+        min(shares) * each_ps,
+        max(shares) * each_ps,
+        all(one % each_ps.denominator == 0 for one in amounts),
+    )
 
 
 class Arrival(NamedTuple):
@@ -44,13 +82,16 @@ class Arrival(NamedTuple):
             items=self.items.widened(time_ps), size_bytes=self.size_bytes.widened(time_ps)
         )
 
-    def work(self, time_ps: Callable[[int], Fraction]) -> Curve:
-        """Return how much time the items take of a server, given the time of each size."""
+    def work(self, of: CostsOf) -> Curve:
+        """Return how much time the items take of a server, given what they cost it."""
         if not self.sizes:
             return NOTHING
-        longest = max(map(time_ps, self.sizes))
-        dearest = max(time_ps(size) / size for size in self.sizes)
-        return self.items.times(longest).least(self.size_bytes.times(dearest))
+        found = of(self.sizes)
+        return self.taking(found.longest_ps, found.dearest_ps)
+
+    def taking(self, item_ps: Fraction, byte_ps: Fraction) -> Curve:
+        """Return how much time the items take, given the most of an item and of a byte; above 0."""
+        return self.items.times(item_ps).least(self.size_bytes.times(byte_ps))
 
 
 def of_items(items: Curve, sizes: Iterable[int]) -> Arrival:
@@ -67,6 +108,22 @@ def unbounded(sizes: Iterable[int]) -> Arrival:
 SILENCE = Arrival(NOTHING, NOTHING, ())
 
 
+class Server(NamedTuple):
+    """How an element serves the items of one of its inputs, in order: see `calculus.chain`.
+
+    Attributes:
+        service: The service, of work in the time that it takes.
+        costs: What items cost, by their sizes.
+        after_ps: What is added to every departure.
+        shared: Whether it is that of all inputs together, in order of arrival.
+    """
+
+    service: ServiceCurve
+    costs: CostsOf
+    after_ps: int = 0
+    shared: bool = False
+
+
 class Guarantee(NamedTuple):
     """What an element guarantees of the items of one of its inputs.
 
@@ -75,12 +132,14 @@ class Guarantee(NamedTuple):
         most_ps: The longest one of what is not lost; None if none can be proved.
         waiting: How many items wait for it at most; None if that is not known, or nothing waits.
         why: Why there is no longest one.
+        server: How it serves them, if it serves a rate; for all paths that it is on together.
     """
 
     least_ps: int
     most_ps: int | None
     waiting: int | None = None
     why: str = ""
+    server: Server | None = None
 
 
 class Guarantees(NamedTuple):

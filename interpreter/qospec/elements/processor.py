@@ -7,7 +7,7 @@ from fractions import Fraction
 from math import floor
 from typing import TYPE_CHECKING, Annotated, Literal
 
-from qospec.calculus.guarantee import Arrival, Guarantee, Guarantees
+from qospec.calculus.guarantee import Arrival, Costs, Guarantee, Guarantees, Server, costs
 from qospec.calculus.service import RateLatency, backlog, delay_ps
 from qospec.catalogue.kinds import Boolean, Domain, Limit, Time, TimeBySize, element
 from qospec.dataclass import dataclass
@@ -201,9 +201,8 @@ class Processor(Element):
             return Guarantees((none,) * self.ports)
         share = 1 - Fraction(self.housekeeping, self.housekeeping_every)
         service = (RateLatency(share, Fraction(self.housekeeping)),)
-        times = [self._longest_ps(size) for size in offered.sizes]
-        longest_ps = max(times)
-        most = delay_ps(offered.work(self._longest_ps), service)
+        longest_ps = self._costs(offered.sizes).longest_ps
+        most = delay_ps(offered.work(self._costs), service)
         queues_there = 1 if self.shared else self.ports
         fitting = self.limit.amount // (offered.sizes[0] if self.limit.unit == "byte" else 1)
         full_ps = (fitting * queues_there + 1) * longest_ps / share + self.housekeeping
@@ -211,14 +210,20 @@ class Processor(Element):
         behind = backlog(offered.items, (RateLatency(share / longest_ps, service[0].latency_ps),))
         waiting = fitting * queues_there
         waiting = waiting if behind is None else min(waiting, floor(behind))
-        return Guarantees((Guarantee(int(self._curve.least_ps), most_ps, waiting),) * self.ports)
+        least_ps, server = int(self._curve.least_ps), Server(service, self._costs, shared=True)
+        return Guarantees((Guarantee(least_ps, most_ps, waiting, server=server),) * self.ports)
 
-    def _longest_ps(self, size_bytes: int) -> Fraction:
-        """Return the longest time for a packet of a size, behind one of another size."""
-        segments = (size_bytes + self.headroom - 1) // self.segment
+    @functools.lru_cache(maxsize=256)  # noqa: B019 -- elements are small, and equal ones the same
+    def _costs(self, sizes: tuple[int, ...]) -> Costs:
+        """Return the longest times for packets of some sizes, behind those of others."""
         points = np.array(self._curve.points)
-        time_ps = int(uncompiled(time_of)(points, size_bytes)) + size_bytes * self.per_byte
-        return Fraction(time_ps + segments * self.per_segment + self.per_size_change)
+
+        def longest_ps(size_bytes: int) -> int:
+            segments = (size_bytes + self.headroom - 1) // self.segment
+            time_ps = int(uncompiled(time_of)(points, size_bytes)) + size_bytes * self.per_byte
+            return time_ps + segments * self.per_segment + self.per_size_change
+
+        return costs(sizes, longest_ps, Fraction(1))
 
     def start(self, setting: Setting) -> State:
         periodic = Periodic(self.housekeeping, self.housekeeping_every, self.housekeeping_phase)

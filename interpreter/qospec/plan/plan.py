@@ -28,7 +28,7 @@ from qospec.plan.endpoints import with_endpoints
 from qospec.plan.lowering import Lowered, lower
 from qospec.plan.offered import cell_rate
 from qospec.plan.phases import at_use, checked_ends
-from qospec.plan.proofs import Proofs, proved
+from qospec.plan.proofs.proofs import Proofs, proved
 from qospec.plan.survey import survey_network
 from qospec.protocol.atm import PLANES
 from qospec.protocol.parts import OF_EXCHANGES

@@ -105,6 +105,45 @@ def test_a_shaper_that_is_off_by_one_packet_is_found(planned, monkeypatch) -> No
     assert "x.s " in error
 
 
+ROW = """
+device slow(each: Time) {
+  port w, e: packet
+  cpu = processor { per_packet = each, limit = 64 pkt }
+  w.rx -> cpu.entry[0]
+  cpu.exit[0] -> e.tx
+  e.rx -> w.tx
+}
+topology row {
+  a, b = host
+  x = slow(FIRST)
+  y = slow(SECOND)
+  link a -- x.w via media.fast_ethernet
+  link x.e -- y.w via media.fast_ethernet
+  link y.e -- b via media.fast_ethernet
+}
+test t on row {
+  flow f = packets { size = 82 B @ip, source = replay { at = [0 us, 0 us, 0 us, 0 us, 0 us] } }
+    from a to b
+  run { measure = 2 ms, overload = true }
+  expect f.delay.max < 1 s
+}
+"""
+"""Five packets, each 9.6 us on a line, of which 0.64 us are preamble and 0.96 us gap."""
+
+
+@pytest.mark.parametrize(("first", "second"), [(100, 50), (50, 100), (100, 100)])
+def test_a_burst_is_paid_only_once(planned, ran, first: int, second: int) -> None:
+    """It waits where it is served slowest; elsewhere each packet takes its own time."""
+    case = case_of(planned, ROW, first=f"{first} us", second=f"{second} us")
+    proof = case.networks[""].proofs.delay(0, 1)
+    waits_ns = 4 * (max(first, second) * 1_000 - 9_600)
+    lines_ns = 3 * (9_600 - 960) - 640
+    longest_ps = ((first + second) * 1_000 + lines_ns + waits_ns) * US // 1_000
+    readings = ran(case).readings
+    assert proof.most_ps == readings._tallies["f"].delays.max_ps == longest_ps
+    assert [where for where, _ in proof.path] == ["a -> x.w", "x.cpu to y.e -> b"]
+
+
 def test_what_follows_a_random_source_is_bounded_by_the_line_before_it(planned) -> None:
     """A line passes a cell a us at most, so behind one as fast nothing waits."""
     text = ROUND.replace(

@@ -7,6 +7,7 @@ when an item leaves, which lengthens a delay only if it began in a slot that was
 
 from __future__ import annotations
 
+import functools
 from fractions import Fraction
 from math import ceil, floor
 from typing import TYPE_CHECKING
@@ -17,27 +18,29 @@ from qospec.calculus.guarantee import (
     TOO_MUCH,
     UNKNOWN,
     Arrival,
+    Costs,
     Guarantee,
     Guarantees,
+    Server,
+    costs,
     least_known,
 )
 from qospec.calculus.service import WHOLE, RateLatency, backlog, delay_ps, later
 from qospec.protocol.atm import CELL_BYTES
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from qospec.calculus.service import ServiceCurve
     from qospec.catalogue.kinds import Buffer
     from qospec.engine.line.clock import Clock
 
 
-def time_of(clock: Clock) -> Callable[[int], Fraction]:
-    """Return the time that an item takes of a line, by its size in bytes."""
-    framed, byte_ps = clock.encapsulation, clock.byte_time_ps
+@functools.lru_cache(maxsize=1024)
+def costs_of(clock: Clock, sizes: tuple[int, ...]) -> Costs:
+    """Return the time that items of some sizes take of a line; mixes of packets have hundreds."""
+    framed = clock.encapsulation
     if framed is None:
-        return lambda _: CELL_BYTES * byte_ps
-    return lambda size_bytes: framed.line_bytes(size_bytes) * byte_ps
+        return costs(sizes, lambda _: CELL_BYTES, clock.byte_time_ps)
+    return costs(sizes, framed.line_bytes, clock.byte_time_ps)
 
 
 def latency_ps(clock: Clock) -> int:
@@ -52,8 +55,7 @@ def whole_ps(clock: Clock, time_ps: Fraction) -> int:
 
 def sent_ps(clock: Clock, arriving: Arrival) -> int:
     """Return the longest time from the first bit of an item sent to its last at the far end."""
-    longest_ps = max(map(time_of(clock), arriving.sizes))
-    return ceil(longest_ps) + clock.arrival_ps - clock.lead_ps
+    return ceil(costs_of(clock, arriving.sizes).longest_ps) + clock.arrival_ps - clock.lead_ps
 
 
 def full_ps(clock: Clock, arriving: Arrival, limit: Buffer | None) -> int | None:
@@ -64,12 +66,10 @@ def full_ps(clock: Clock, arriving: Arrival, limit: Buffer | None) -> int | None
     """
     if limit is None:
         return None
-    times = time_of(clock)
-    longest_ps = max(map(times, arriving.sizes))
+    each = costs_of(clock, arriving.sizes)
     if limit.unit == "byte":
-        dearest_ps = max(times(size) / size for size in arriving.sizes)
-        return ceil(limit.amount * dearest_ps + longest_ps)
-    return ceil((limit.amount + 1) * longest_ps)
+        return ceil(limit.amount * each.dearest_ps + each.longest_ps)
+    return ceil((limit.amount + 1) * each.longest_ps)
 
 
 def fitting(arriving: Arrival, limit: Buffer | None) -> int | None:
@@ -85,15 +85,26 @@ def served_in_order(
     """Return what a line guarantees of what arrives and waits in order, within a limit."""
     if not arriving.sizes:
         return (Guarantee(0, 0),)
-    times = time_of(clock)
-    longest_ps, waits_ps = max(map(times, arriving.sizes)), latency_ps(clock)
+    of = functools.partial(costs_of, clock)
+    longest_ps, waits_ps = of(arriving.sizes).longest_ps, latency_ps(clock)
     service = later(WHOLE, waits_ps)
-    most = least_known(delay_ps(arriving.work(times), service), full_ps(clock, arriving, limit))
+    most = least_known(delay_ps(arriving.work(of), service), full_ps(clock, arriving, limit))
     behind = backlog(arriving.items, (RateLatency(1 / longest_ps, Fraction(waits_ps)),))
     waiting = None
     if behind is not None:  # one of them is being sent, unless all wait for a slot
         waiting = floor(behind) if waits_ps else ceil(behind) - 1
-    return (_bounded(clock, arriving, most, waiting, limit),)
+    bounded = _bounded(clock, arriving, most, waiting, limit)
+    return (bounded._replace(server=server_of(clock, service)),)
+
+
+def server_of(clock: Clock, service: ServiceCurve) -> Server:
+    """Return a service of a line as a chain needs it, which goes by when items have arrived.
+
+    Where slots are rounded, items leave less than a ps later than the service says; see `whole_ps`.
+    """
+    rounded_ps = int(clock.slotted and clock.slot_ps.denominator > 1)
+    costs_at = functools.partial(costs_of, clock)
+    return Server(later(service, rounded_ps), costs_at, clock.arrival_ps)
 
 
 def _bounded(
@@ -107,7 +118,7 @@ def _bounded(
 
     A bucket that is smaller than an item lets none pass, and its curve gives less than no time.
     """
-    least_ps = floor(min(map(time_of(clock), arriving.sizes))) + clock.arrival_ps
+    least_ps = floor(costs_of(clock, arriving.sizes).shortest_ps) + clock.arrival_ps
     if most is None:
         return Guarantee(least_ps, None, why=TOO_MUCH if arriving.items.is_bounded else UNKNOWN)
     most_ps = whole_ps(clock, Fraction(most)) + clock.arrival_ps
@@ -125,18 +136,15 @@ def sent(clock: Clock, arriving: Arrival) -> Arrival | None:
     """
     if not arriving.sizes:
         return None
-    times, waits_ps = time_of(clock), latency_ps(clock)
-    shortest_ps, longest_ps = min(map(times, arriving.sizes)), max(map(times, arriving.sizes))
-    slack_ps = int(any(times(size).denominator > 1 for size in arriving.sizes))
-    fastest = max(size / times(size) for size in arriving.sizes)
-    dearest = max(times(size) / size for size in arriving.sizes)
+    each, waits_ps = costs_of(clock, arriving.sizes), latency_ps(clock)
+    slack_ps = int(not each.whole)
     spaced = Arrival(
-        Curve.of([(1, 1 / shortest_ps)]).widened(slack_ps),
-        Curve.of([(arriving.sizes[-1], fastest)]).widened(slack_ps),
+        Curve.of([(1, 1 / each.shortest_ps)]).widened(slack_ps),
+        Curve.of([(arriving.sizes[-1], 1 / each.cheapest_ps)]).widened(slack_ps),
         arriving.sizes,
     )
-    items = arriving.items.through(1 / longest_ps, waits_ps).widened(slack_ps)
-    size_bytes = arriving.size_bytes.through(1 / dearest, waits_ps).widened(slack_ps)
+    items = arriving.items.through(1 / each.longest_ps, waits_ps).widened(slack_ps)
+    size_bytes = arriving.size_bytes.through(1 / each.dearest_ps, waits_ps).widened(slack_ps)
     return spaced.least(
         Arrival(_and(items, 1), _and(size_bytes, arriving.sizes[-1]), arriving.sizes)
     )
@@ -167,10 +175,10 @@ def share_of(
         always: Whether it holds from any instant on at which something waits there: then what an
             item finds ahead of it, within the limit, bounds its delay too.
     """
-    times = time_of(clock)
-    shortest_ps = min(map(times, arriving.sizes))
+    of = functools.partial(costs_of, clock)
+    shortest_ps = of(arriving.sizes).shortest_ps
     delayed = later(service, latency_ps(clock))
-    most = least_known(delay_ps(arriving.work(times), delayed))
+    most = least_known(delay_ps(arriving.work(of), delayed))
     full = full_ps(clock, arriving, limit)
     if always and full is not None:  # what is being sent may have begun within this very ps
         most = least_known(most, *(late + full / rate + 1 for rate, late in delayed))
@@ -179,4 +187,5 @@ def share_of(
     came = None
     if most is not None:  # what waits has come within the longest time that an item waits
         came = arriving.items.at(max(Fraction(most) - shortest_ps, Fraction(0)))
-    return _bounded(clock, arriving, most, None if came is None else floor(came), limit)
+    bounded = _bounded(clock, arriving, most, None if came is None else floor(came), limit)
+    return bounded._replace(server=server_of(clock, delayed))

@@ -24,7 +24,7 @@ from qospec.engine.element import Element, Loss, Step
 from qospec.engine.event.transition import Transition
 from qospec.engine.items.batch import FOREVER_PS, Batch, empty, joined, uninitialised
 from qospec.engine.line import tail_drop, transmission
-from qospec.engine.line.guarantee import sent, share_of, time_of
+from qospec.engine.line.guarantee import costs_of, sent, share_of
 from qospec.engine.line.transmission import FREE
 from qospec.engine.queue.admission import CAUSES
 from qospec.engine.queue.drop_policy import Waiting, initial_drop_state
@@ -254,15 +254,14 @@ def _competitor(clock: Clock, arriving: Arrival) -> Competitor | None:
     """Return what arrives at an input, as the line sees it; None: nothing does."""
     if not arriving.sizes:
         return None
-    times = time_of(clock)
-    each = [times(size) / size for size in arriving.sizes]
+    each = costs_of(clock, arriving.sizes)
     return Competitor(
-        arriving.work(times),
-        min(map(times, arriving.sizes)),
-        max(map(times, arriving.sizes)),
+        arriving.work(functools.partial(costs_of, clock)),
+        each.shortest_ps,
+        each.longest_ps,
         arriving.sizes[-1],
-        max(each),
-        min(each),
+        each.dearest_ps,
+        each.cheapest_ps,
     )
 
 

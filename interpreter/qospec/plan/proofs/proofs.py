@@ -2,8 +2,8 @@
 
 Curves are followed from the sources on: each element is given a bound of what arrives at each of
 its inputs, and says what it guarantees. A flow's delay is at most the sum along its path, from
-where its items are stamped. What leaves together by a line is no denser than the line sends it, so
-a burst is not paid for again where a line is followed by one as fast.
+where its items are stamped, and less where a burst is paid only once: see `chains`. What
+leaves together by a line is no denser than the line sends it.
 
 On a cycle nothing is known at first of what comes round, and what is proved of it is used for what
 follows: each round begins with what is true, so it ends with it.
@@ -16,7 +16,6 @@ from collections import deque
 from dataclasses import field
 from typing import TYPE_CHECKING, NamedTuple
 
-from qospec.calculus.curve import Curve
 from qospec.calculus.guarantee import (
     SILENCE,
     Arrival,
@@ -30,13 +29,16 @@ from qospec.engine.graph.components import components, is_cyclic
 from qospec.engine.items.partition import MAX_OUTPUTS
 from qospec.engine.line.guarantee import sent_ps
 from qospec.plan.forms import form_of
+from qospec.plan.proofs.chains import Chains
+from qospec.plan.proofs.places import Group, Key, Place, alone, joined
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
+    from qospec.calculus.curve import Curve
     from qospec.catalogue.form import Form
-    from qospec.engine.experiment import Experiment, Node
-    from qospec.protocol.atm import Plane
+    from qospec.engine.experiment import Experiment, Node, Source
+    from qospec.plan.proofs.chains import Chain
 
 ROUNDS = 3
 """How often a cycle is gone round: what is known of its lines after one is used in the next."""
@@ -44,20 +46,6 @@ ROUNDS = 3
 
 NOTHING_KNOWN = "nothing is proved of {}"
 NOTHING_PASSES = "none of it is sent"
-
-
-class Key(NamedTuple):
-    """The items of a source in one plane: what is followed."""
-
-    source: int
-    plane: Plane
-
-
-class Place(NamedTuple):
-    """An input of a node."""
-
-    node: int
-    input: int
 
 
 class Proof(NamedTuple):
@@ -72,16 +60,6 @@ class Proof(NamedTuple):
     most_ps: int | None
     why: str = ""
     path: tuple[tuple[str, int], ...] = ()
-
-
-class _Group(NamedTuple):
-    """What comes by one wire: a bound of each part, and of all together."""
-
-    parts: dict[Key, Arrival]
-    together: Arrival
-
-    def total(self) -> Arrival:
-        return functools.reduce(Arrival.plus, self.parts.values(), SILENCE).least(self.together)
 
 
 @dataclass
@@ -151,8 +129,10 @@ class _Analysis:
         self._routes = _Routes()
         for number in range(len(experiment.sources)):
             self._follow(number)
-        self._leaving: dict[tuple[int, int], list[_Group]] = {}
+        self._leaving: dict[tuple[int, int], list[Group]] = {}
         self._found: dict[int, Guarantees | None] = {}
+        self._sent = [_sent(number, each) for number, each in enumerate(experiment.sources)]
+        self._chains = Chains(self)
 
     def proofs(self) -> Proofs:
         """Return what is proved."""
@@ -216,7 +196,7 @@ class _Analysis:
     def _pass(self, number: int) -> None:
         """Bound what leaves a node, given what arrives there."""
         node = self._nodes[number]
-        inputs = [self._groups(Place(number, n)) for n in range(len(node.element.inputs))]
+        inputs = [self.groups(Place(number, n)) for n in range(len(node.element.inputs))]
         arriving = tuple(
             functools.reduce(Arrival.plus, (each.total() for each in groups), SILENCE)
             for groups in inputs
@@ -231,27 +211,21 @@ class _Analysis:
                 if (passed := self._passed(group, Place(number, n), output, found)).parts
             ]
             if found is not None and found.leaves is not None and groups:
-                groups = [_joined(groups, found.leaves)]
+                groups = [joined(groups, found.leaves)]
             self._leaving[number, output] = groups
 
-    def _groups(self, place: Place) -> list[_Group]:
+    def groups(self, place: Place) -> list[Group]:
         """Return what arrives at an input, by wire."""
-        groups = [self._sent(number) for number in self._sources.get(place, ())]
+        groups = [self._sent[number] for number in self._sources.get(place, ())]
         for wire in self._feeding.get(place, ()):
             if wire in self._leaving:
                 groups += self._leaving[wire]
             else:  # it comes round
                 known = self._routes.arriving.get(place, {})
-                groups += [_alone(key, unbounded(_sizes(forms))) for key, forms in known.items()]
+                groups += [alone(key, unbounded(_sizes(forms))) for key, forms in known.items()]
         return groups
 
-    def _sent(self, number: int) -> _Group:
-        """Return what a source sends."""
-        source = self._experiment.sources[number]
-        curve = source.arrivals.curve(source.connections, source.phases)
-        return _alone(Key(number, "user"), of_items(curve, set(source.sizes.size_bytes)))
-
-    def _passed(self, group: _Group, place: Place, output: int, found: Guarantees | None) -> _Group:
+    def _passed(self, group: Group, place: Place, output: int, found: Guarantees | None) -> Group:
         """Return what of a group leaves a node by an output."""
         node = self._nodes[place.node]
         guarantee = Guarantee(0, None) if found is None else found.inputs[place.input]
@@ -273,11 +247,11 @@ class _Analysis:
                 parts[Key(key.source, plane)] = made or unbounded(passing.sizes)
         sizes = tuple(sorted({size for each in parts.values() for size in each.sizes}))
         if node.element.inserts:
-            return _Group(parts, unbounded(sizes))
+            return Group(parts, unbounded(sizes))
         together = self._delayed(group.together, guarantee)
         if resized:
             together = of_items(together.items, sizes)
-        return _Group(parts, together._replace(sizes=sizes))
+        return Group(parts, together._replace(sizes=sizes))
 
     def _delayed(self, arrival: Arrival, guarantee: Guarantee) -> Arrival:
         if guarantee.most_ps is None:
@@ -292,6 +266,34 @@ class _Analysis:
         if each is None:
             return arrival
         return arrival.least(of_items(each.times(source.connections), arrival.sizes))
+
+    # ---- what chains need, as `chains.Followed`
+
+    def guarantee(self, place: Place) -> Guarantee | None:
+        found, clock = self._found.get(place.node), self._nodes[place.node].clock
+        stamps = clock is not None and clock.stamps
+        return None if found is None or stamps else found.inputs[place.input]
+
+    def inputs(self, node: int) -> list[Place]:
+        return [Place(node, n) for n in range(len(self._nodes[node].element.inputs))]
+
+    def resizes(self, place: Place, key: Key) -> bool:
+        element = self._nodes[place.node].element
+        forms = self._routes.arriving[place][key]
+        return any(element.form_after(form).sizes != form.sizes for form in forms)
+
+    def onward(self, place: Place, key: Key) -> list[tuple[tuple[int, int], Place]]:
+        return [
+            ((place.node, output), to)
+            for output in self._routes.onward.get((place, key), ())
+            for to in self._wires.get((place.node, output), ())
+        ]
+
+    def comes_only_by(self, wire: tuple[int, int], place: Place, key: Key) -> bool:
+        others = [each for each in self._feeding.get(place, ()) if each != wire]
+        apart = [self._sent[number] for number in self._sources.get(place, ())]
+        apart += [group for each in others for group in self._leaving.get(each, ())]
+        return not any(key in group.parts for group in apart)
 
     # ---- bounds
 
@@ -310,6 +312,10 @@ class _Analysis:
             else:
                 here = self._through(places[first], key)
                 found = _sum(here, [known[to] for to in onward[first]])
+                for chain in self._chains.of(places[first], key):
+                    behind = self._following(chain.places[-1], key)
+                    through = self._named(chain)
+                    found = _least(found, _sum(through, [known[number[to]] for to in behind]))
             known.update(dict.fromkeys(component, found))
         return _longest([known[number[place]] for place in sorted(self._routes.begins[key])])
 
@@ -331,6 +337,10 @@ class _Analysis:
             return Proof(None, f"{node.path}: {guarantee.why}")
         return Proof(guarantee.most_ps, path=((node.path, guarantee.most_ps),))
 
+    def _named(self, chain: Chain) -> Proof:
+        first, last = (self._nodes[chain.places[end].node].path for end in (0, -1))
+        return Proof(chain.most_ps, path=((f"{first} to {last}", chain.most_ps),))
+
     def _waiting(self) -> Iterator[tuple[str, int]]:
         """Yield the path of each queue with a bound, and how many items may wait there."""
         for number, found in self._found.items():
@@ -341,19 +351,10 @@ class _Analysis:
                     yield path, guarantee.waiting
 
 
-def _alone(key: Key, arrival: Arrival) -> _Group:
-    return _Group({key: arrival}, unbounded(arrival.sizes))
-
-
-def _joined(groups: Sequence[_Group], leaves: Arrival) -> _Group:
-    """Return several groups as one, of which together no more leaves than `leaves` says."""
-    parts: dict[Key, Arrival] = {}
-    for group in groups:
-        for key, arrival in group.parts.items():
-            parts[key] = parts[key].plus(arrival) if key in parts else arrival
-    total = functools.reduce(Arrival.plus, (group.total() for group in groups))
-    sizes = tuple(sorted({size for each in parts.values() for size in each.sizes}))
-    return _Group(parts, total.least(leaves)._replace(sizes=sizes))
+def _sent(number: int, source: Source) -> Group:
+    """Return what a source sends."""
+    curve = source.arrivals.curve(source.connections, source.phases)
+    return alone(Key(number, "user"), of_items(curve, set(source.sizes.size_bytes)))
 
 
 def _sizes(forms: set[Form]) -> tuple[int, ...]:
@@ -366,6 +367,11 @@ def _sum(here: Proof, behind: Sequence[Proof]) -> Proof:
     if here.most_ps is None or rest.most_ps is None:
         return here if here.most_ps is None else rest
     return Proof(here.most_ps + rest.most_ps, path=(*here.path, *rest.path))
+
+
+def _least(one: Proof, other: Proof) -> Proof:
+    """Return the better of two bounds of the same delay."""
+    return min(one, other, key=lambda each: (each.most_ps is None, each.most_ps or 0))
 
 
 def _longest(proofs: Sequence[Proof]) -> Proof:

@@ -1,0 +1,1 @@
+"""What is proved of an experiment before it is run."""

@@ -1,0 +1,194 @@
+"""Chains of nodes that items pass together: their delay with bursts paid only once.
+
+Here is decided which items stay together, and what goes between them at each node; `calculus.chain`
+has the bound and its proof. The items of a chain are those that take its whole path, and no other:
+at each of its nodes they come by one wire, into one input, and leave by one output.
+"""
+
+from __future__ import annotations
+
+import functools
+from fractions import Fraction
+from math import floor
+from typing import TYPE_CHECKING, NamedTuple, Protocol
+
+from qospec.calculus.chain import Stage, delay_ps, left_over
+from qospec.calculus.guarantee import SILENCE, Arrival
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Sequence
+
+    from qospec.calculus.guarantee import Guarantee
+    from qospec.plan.proofs.places import Group, Key, Place
+
+    Wire = tuple[int, int]
+    """The number of a node, and of its output."""
+
+MOST_PLACES = 32
+"""A chain is no longer, so that paths of hundreds of nodes take no long time."""
+
+
+class Followed(Protocol):
+    """What is known of an experiment: where items pass, and what is proved node by node."""
+
+    def guarantee(self, place: Place) -> Guarantee | None:
+        """Return what is guaranteed at an input; None: nothing, or nothing that chains can use."""
+
+    def inputs(self, node: int) -> Sequence[Place]:
+        """Return the inputs of a node."""
+
+    def groups(self, place: Place) -> list[Group]:
+        """Return what arrives at an input."""
+
+    def resizes(self, place: Place, key: Key) -> bool:
+        """Return whether a node changes the sizes of items."""
+
+    def onward(self, place: Place, key: Key) -> Sequence[tuple[Wire, Place]]:
+        """Return the wires by which items leave a node, and where to."""
+
+    def comes_only_by(self, wire: Wire, place: Place, key: Key) -> bool:
+        """Return whether all such items that arrive at an input come by that wire."""
+
+
+class Chain(NamedTuple):
+    """A chain of at least two nodes.
+
+    Attributes:
+        places: The inputs that its items pass.
+        most_ps: Their longest delay from the first of these to behind the last node.
+    """
+
+    places: tuple[Place, ...]
+    most_ps: int
+
+
+class _Bundle(NamedTuple):
+    """Items that take the same path.
+
+    Attributes:
+        places: The inputs that they pass.
+        keys: Whose they are.
+    """
+
+    places: tuple[Place, ...]
+    keys: frozenset[Key]
+
+
+class Chains:
+    """The chains of an experiment; each is bounded once, whoever asks."""
+
+    def __init__(self, followed: Followed) -> None:
+        self._followed = followed
+        self._most_ps: dict[_Bundle, int | None] = {}
+        self._waiting: dict[Place, bool] = {}
+        self._stages_known: dict[tuple[Place, frozenset[Key], int], tuple[Stage, ...]] = {}
+
+    def of(self, place: Place, key: Key) -> Iterator[Chain]:
+        """Yield the chains of the items of a key that begin at an input, the shortest first.
+
+        They begin and end where something may wait: elsewhere a node by itself is bounded as well.
+        """
+        bundle = _Bundle((place,), frozenset(self._arriving_at(place)))
+        while key in bundle.keys and len(bundle.places) <= MOST_PLACES:
+            guarantee = self._followed.guarantee(bundle.places[-1])
+            if guarantee is None or (guarantee.server is None and guarantee.most_ps is None):
+                return
+            waits = self._waits(bundle.places[-1])
+            if len(bundle.places) == 1 and not waits:
+                return
+            if len(bundle.places) > 1 and waits:
+                most_ps = self._bounded_ps(bundle)
+                if most_ps is not None:
+                    yield Chain(bundle.places, most_ps)
+            bundle = self._longer(bundle, key)
+
+    def _waits(self, place: Place) -> bool:
+        """Return whether something may wait longer at a server than an item that comes alone."""
+        if place not in self._waiting:
+            self._waiting[place] = self._may_wait(place)
+        return self._waiting[place]
+
+    def _may_wait(self, place: Place) -> bool:
+        guarantee = self._followed.guarantee(place)
+        sizes = self._part(place, lambda _: True).sizes
+        if guarantee is None or guarantee.server is None or not sizes:
+            return False
+        service, costs, after_ps, _ = guarantee.server
+        longest_ps = costs(sizes).longest_ps
+        alone_ps = min((late + longest_ps / rate for rate, late in service), default=None)
+        if alone_ps is None or guarantee.most_ps is None:
+            return alone_ps is not None
+        return guarantee.most_ps > alone_ps + after_ps
+
+    def _arriving_at(self, place: Place) -> Iterator[Key]:
+        for group in self._followed.groups(place):
+            yield from (key for key in group.parts if key.plane == "user")
+
+    def _longer(self, bundle: _Bundle, key: Key) -> _Bundle:
+        """Return those that go on as all items of a key do; none if these part or end."""
+        place = bundle.places[-1]
+        ways = self._followed.onward(place, key)
+        if len(ways) != 1 or ways[0][1].node < 0 or ways[0][1] in bundle.places:
+            return _Bundle(bundle.places, frozenset())
+        ((wire, to),) = ways
+        keys = frozenset(
+            each
+            for each in bundle.keys
+            if self._followed.onward(place, each) == ways
+            and self._followed.comes_only_by(wire, to, each)
+        )
+        return _Bundle((*bundle.places, to), keys)
+
+    def _bounded_ps(self, bundle: _Bundle) -> int | None:
+        if bundle not in self._most_ps:
+            self._most_ps[bundle] = self._bound_ps(bundle)
+        return self._most_ps[bundle]
+
+    def _bound_ps(self, bundle: _Bundle) -> int | None:
+        arriving = self._part(bundle.places[0], bundle.keys.__contains__)
+        if not arriving.items.is_bounded or not arriving.sizes:
+            return None
+        stages, smallest_bytes = list[tuple[Stage, ...]](), 0
+        for place in bundle.places:
+            stages.append(self._stages(place, bundle.keys, smallest_bytes))
+            if any(self._followed.resizes(place, key) for key in bundle.keys):
+                smallest_bytes = arriving.sizes[0]
+        found = delay_ps(arriving, stages)
+        return None if found is None else floor(found)
+
+    def _stages(self, place: Place, keys: frozenset[Key], smallest_bytes: int) -> tuple[Stage, ...]:
+        asked = place, keys, smallest_bytes
+        if asked not in self._stages_known:
+            self._stages_known[asked] = tuple(self._stages_of(*asked))
+        return self._stages_known[asked]
+
+    def _stages_of(
+        self, place: Place, keys: frozenset[Key], smallest_bytes: int
+    ) -> Iterator[Stage]:
+        """Yield what a node guarantees to some of what arrives.
+
+        Args:
+            place: The input of the node.
+            keys: Whose items they are.
+            smallest_bytes: The least size of an item where the chain begins, if sizes have changed
+                since; else 0.
+        """
+        guarantee = self._followed.guarantee(place)
+        assert guarantee is not None  # noqa: S101 -- or no chain were here
+        if guarantee.most_ps is not None:
+            yield Stage(Fraction(guarantee.most_ps))
+        if guarantee.server is None:
+            return
+        service, costs, after_ps, shared = guarantee.server
+        others = self._part(place, lambda key: key not in keys)
+        for each in self._followed.inputs(place.node) if shared else ():
+            others = others if each == place else others.plus(self._part(each, lambda _: True))
+        mine = costs(self._part(place, keys.__contains__).sizes)
+        byte_ps = mine.longest_ps / smallest_bytes if smallest_bytes else mine.dearest_ps
+        for latency_ps, slower in left_over(service, others.work(costs)):
+            yield Stage(latency_ps + after_ps, slower * mine.longest_ps, slower * byte_ps)
+
+    def _part(self, place: Place, chosen: Callable[[Key], bool]) -> Arrival:
+        """Return a bound of some of what arrives at an input."""
+        parts = (group.part(chosen) for group in self._followed.groups(place))
+        return functools.reduce(Arrival.plus, parts, SILENCE)

@@ -1,0 +1,61 @@
+"""Where items are that are followed through an experiment, and bounds of what arrives there."""
+
+from __future__ import annotations
+
+import functools
+from typing import TYPE_CHECKING, NamedTuple
+
+from qospec.calculus.guarantee import SILENCE, Arrival, unbounded
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from qospec.protocol.atm import Plane
+
+
+class Key(NamedTuple):
+    """The items of a source in one plane: what is followed."""
+
+    source: int
+    plane: Plane
+
+
+class Place(NamedTuple):
+    """An input of a node."""
+
+    node: int
+    input: int
+
+
+class Group(NamedTuple):
+    """What comes by one wire: a bound of each part, and of all together."""
+
+    parts: dict[Key, Arrival]
+    together: Arrival
+
+    def total(self) -> Arrival:
+        """Return the bound of all of it."""
+        return self.part(lambda _: True)
+
+    def part(self, chosen: Callable[[Key], bool]) -> Arrival:
+        """Return the bound of some of it."""
+        parts = [each for key, each in self.parts.items() if chosen(key)]
+        if not parts:
+            return SILENCE
+        return functools.reduce(Arrival.plus, parts).least(self.together)
+
+
+def alone(key: Key, arrival: Arrival) -> Group:
+    """Return a group of one part."""
+    return Group({key: arrival}, unbounded(arrival.sizes))
+
+
+def joined(groups: Sequence[Group], leaves: Arrival) -> Group:
+    """Return several groups as one, of which together no more leaves than `leaves` says."""
+    parts: dict[Key, Arrival] = {}
+    for group in groups:
+        for key, arrival in group.parts.items():
+            parts[key] = parts[key].plus(arrival) if key in parts else arrival
+    total = functools.reduce(Arrival.plus, (group.total() for group in groups))
+    sizes = tuple(sorted({size for each in parts.values() for size in each.sizes}))
+    return Group(parts, total.least(leaves)._replace(sizes=sizes))
