@@ -2,6 +2,8 @@
 
 import pytest
 
+from qospec.engine.security.state_vector import CELL_KEY_BYTES
+from qospec.protocol.esp import ENCRYPTIONS, INTEGRITIES
 from qospec.secret import Secret, redacted
 
 DIGITS = "00112233445566778899aabbccddeeff"
@@ -52,3 +54,12 @@ def test_a_withheld_secret_is_none_of_any_length() -> None:
     assert Secret(None) == Secret(None) != Secret(b"")
     assert Secret(None).is_withheld
     assert repr(Secret(b"abc")) == "Secret of 3 bytes"
+
+
+def test_no_key_that_a_transform_takes_is_too_short_to_be_withheld() -> None:
+    """Shorter ones are refused, so no record has them, whatever names lead to a field."""
+    keys = [each.key_bytes for each in (*ENCRYPTIONS.values(), *INTEGRITIES.values())]
+    shortest = min(CELL_KEY_BYTES, *filter(None, keys))
+    text = f'let shared = "{"3d" * shortest}"'
+    assert redacted(text) == f'let shared = "{"**" * shortest}"'
+    assert redacted(f"# it is {'3d' * shortest}") == f"# it is {'**' * shortest}"
