@@ -1,7 +1,8 @@
 """Judges a criterion over all repeats at once: `expect … with 95% confidence`.
 
 What is measured has a confidence interval over the repeats: of a quantile by order statistics
-(`quantiles`), of losses by their count (`losses`), of everything else that of the mean (`means`).
+(`quantiles`), of losses by their count (`losses`), of loads that were found that of the median
+(`found_repeats`), of everything else that of the mean (`means`).
 If the whole interval is on the good side the criterion passes, if all of it is on the bad side it
 fails; otherwise the repeats do not decide. `within` has two sides, and takes two one-sided tests:
 Schuirmann, J. Pharmacokin. Biopharm. 15 (1987), 657.
@@ -16,8 +17,8 @@ from typing import TYPE_CHECKING
 
 from qospec.catalogue.statistics import from_histogram, share_of
 from qospec.judge import quantiles
-from qospec.judge.found import loads
-from qospec.judge.found_repeats import FoundConstraint, found_constraints
+from qospec.judge.found import is_found
+from qospec.judge.found_repeats import FoundConstraint, found_constraint, median_interval
 from qospec.judge.losses import as_ratios, compared_count, is_count, losses
 from qospec.judge.means import MeanConstraint
 from qospec.judge.quantiles import (
@@ -89,15 +90,15 @@ def judge_repeats(
         raise TypeError("a criterion with a confidence compares")
     if len(repeats) < planned:
         return Judgement("inconclusive", None, note=incomplete_note(len(repeats), planned))
-    rows: list[list[Fraction]] = []
-    for number, repeat in enumerate(repeats, 1):
-        values = [evaluate(operand, repeat.read) for operand in expression.operands]
-        if not all(isinstance(value, Fraction) for value in values):
-            return Judgement("inconclusive", None, note=f"no data in repeat {number}")
-        rows.append([value for value in values if isinstance(value, Fraction)])
+    found = is_found(expression)
+    rows = [_numbers(expression, repeat) for repeat in repeats]
+    if () in rows and not found:  # of what was found, a bound that is missing may not matter
+        number = rows.index(()) + 1
+        return Judgement("inconclusive", None, note=f"no data in repeat {number}")
+    rows = [row for row in rows if row]
     if not any(repeat.drawn for repeat in repeats):
         return _judge_undrawn(statement, repeats[0])
-    found, averaged = bool(loads(expression)), isinstance(repeats[0], MeanReadings)
+    averaged = isinstance(repeats[0], MeanReadings)
     leaf = None if averaged else compared_count(expression)
     counted = losses(leaf, repeats) if leaf is not None else None
     by_mean = found or averaged or leaf is not None
@@ -109,16 +110,14 @@ def judge_repeats(
             expression, estimates, len(repeats)
         )
         shown = _shown_estimates(expression, estimates, statement, len(repeats))
+    elif found:
+        constraints = [found_constraint(expression, repeats)]
+        shown = _shown_found(expression, rows, repeats, statement)
     else:
         leaves = dict.fromkeys(observed(expression))
         skewness = max((_assumed_skewness(each, repeats) for each in leaves), default=Fraction(0))
-        constraints = (
-            found_constraints(expression, repeats)
-            if found
-            else _mean_constraints(expression, repeats, counted, skewness)
-        )
+        constraints = _mean_constraints(expression, repeats, counted, skewness)
         shown = _shown(expression, rows, statement, counted, skewness)
-        shown = with_limits(shown, [side(_shown_value(expression), r.read) for r in repeats])
     verdict, notes = _decide(constraints, statement, confidence)
     few = _too_few_items(expression, estimates, confidence, constraints)
     notes = [few if few and each == TOO_CLOSE else each for each in notes]
@@ -128,6 +127,13 @@ def judge_repeats(
     if all(map(is_measured, _sides(expression))):
         notes.append(SEPARATE_INTERVALS if estimates else BY_DIFFERENCE)
     return replace(shown, verdict=verdict, note="; ".join(notes))
+
+
+def _numbers(expression: Operation, repeat: RepeatReadings) -> tuple[Fraction, ...]:
+    """Return the values of both sides of a comparison; none if one of them has no data."""
+    values = [evaluate(operand, repeat.read) for operand in expression.operands]
+    numbers = tuple(value for value in values if isinstance(value, Fraction))
+    return numbers if len(numbers) == len(values) else ()
 
 
 def _judge_undrawn(statement: Statement, repeat: RepeatReadings) -> Judgement:
@@ -435,6 +441,30 @@ def _shown(
         tolerance,
         Interval(Side(least, dimension), Side(most, dimension), confidence, len(rows)),
     )
+
+
+def _shown_found(
+    expression: Operation,
+    rows: Sequence[Values],
+    repeats: Sequence[RepeatReadings],
+    statement: Statement,
+) -> Judgement:
+    """Return what to show of loads that were found: their median, with limits and an interval."""
+    if not rows:
+        return Judgement(None, None)
+    first, confidence = _shown_value(expression), statement.confidence or Fraction(0)
+    values = sorted(_values(first, repeats))
+    missing = len(repeats) - len(values)  # below all others
+    places = [(len(repeats) - 1) // 2 - missing, len(repeats) // 2 - missing]
+    middle = sum(values[each] for each in places) / 2 if places[0] >= 0 else None
+    ends = median_interval(first, repeats, confidence)
+    lower, upper = (Side(end, dimension_of(first)) for end in ends)
+    shown = replace(
+        _shown(expression, rows, statement, None, Fraction(0)),
+        measured=Side(middle, dimension_of(first)),
+        interval=Interval(lower, upper, confidence, len(repeats)),
+    )
+    return with_limits(shown, [side(first, repeat.read) for repeat in repeats])
 
 
 def _tolerance(expression: Operation, rows: Sequence[Values], *, measured: bool) -> Side:

@@ -41,6 +41,11 @@ def value_of(leaf: Found, results: Mapping[str, GoalResult]) -> Value:
     return result.upper if leaf.part == "upper" else result.lower
 
 
+def is_found(expression: Expression) -> bool:
+    """Return whether an expression is of loads that were found, or of one of their bounds."""
+    return any(leaf.dimension is not None for leaf in found_in(expression))
+
+
 def loads(expression: Expression) -> list[Found]:
     """Return the loads that were found in an expression, each once."""
     return list(dict.fromkeys(leaf for leaf in found_in(expression) if leaf.part == "load"))
@@ -194,7 +199,7 @@ def _compared(comparison: Operation, read: Reader) -> bool | None:
     if operator == "==":
         sides = [limits(side, read) for side in operands]
         return None if None in sides else _equal(*sides)  # type: ignore[arg-type]
-    above = limits(_excess(comparison), read)  # what must be at most 0, or below 0
+    above = limits(excess(comparison), read)  # what must be at most 0, or below 0
     if above is None:
         return None
     first, last = operands[0], operands[-1]
@@ -226,7 +231,7 @@ def _equal(one: Bounds, other: Bounds) -> bool | None:
     return None
 
 
-def _excess(comparison: Operation) -> Operation:
+def excess(comparison: Operation) -> Operation:
     """Return by how much a comparison does not hold."""
     if not comparison.operator.startswith("within"):
         return Operation("-", comparison.operands)

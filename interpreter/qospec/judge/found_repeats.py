@@ -1,7 +1,10 @@
 """Judges what searches have found over all repeats: an interval of each repeat, not a number.
 
-A criterion passes if it would do so with the worse end of each interval, and fails if it would do
-so with the better one: confidence intervals of the mean of either, by Student's t.
+Each repeat decides a criterion by its own interval, or does not decide it. A criterion passes if it
+holds in more than half of all such repeats, and fails if it does not hold in more than half: a sign
+test. So it is about the median of what is found. That exists where a bound is missing, and it needs
+no spread: on a grid, where all repeats may have found the same, Student's t has none. Source: David
+and Nagaraja, Order Statistics (2003), 7.1.
 """
 
 from __future__ import annotations
@@ -9,76 +12,108 @@ from __future__ import annotations
 from fractions import Fraction
 from typing import TYPE_CHECKING, NamedTuple
 
-from qospec.judge import quantiles
-from qospec.judge.found import limits
-from qospec.judge.means import MeanConstraint
+from qospec.judge.found import decided, excess, limits
+from qospec.judge.statistics import binomial_critical_value
+from qospec.model.bounds import Bounds
+from qospec.model.suite import MAX_REPEATS
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from qospec.judge.repeats import ConfidenceLevels, RepeatReadings
-    from qospec.model.expression import Operation
+    from qospec.model.expression import Expression, Operation
+
+HALF = Fraction(1, 2)
 
 
 class FoundConstraint(NamedTuple):
-    """What must be below 0, or at most 0, by its `least` and its `most`; None: not known."""
+    """Whether a criterion holds in each repeat.
 
-    least: MeanConstraint | None
-    most: MeanConstraint | None
+    Attributes:
+        held: In how many repeats it holds.
+        failed: In how many it does not; the others do not decide it.
+        repeats: How many there are.
+        unknown: In how many repeats it is undecided since a bound is missing.
+        identical: Whether all repeats have found the same.
+    """
+
+    held: int
+    failed: int
+    repeats: int
+    unknown: int
+    identical: bool
 
     @property
     def is_open(self) -> bool:
-        """Return whether no number of repeats decides, since a bound that could is missing.
+        """Return whether no number of repeats decides, since bounds that could are missing.
 
         That is a load that may be anything above the range, or the difference of two such loads.
         """
-        if self.most is None:
-            return self.least is None or self.least.mean <= 0
-        return self.least is None and self.most.mean > 0
+        return self.unknown > 0 and 2 * max(self.held, self.failed) <= self.repeats
 
     @property
     def mean(self) -> Fraction:
-        """Return what decides whether more repeats can help: the end that is nearer to failing."""
-        known = self.most or self.least
-        return Fraction(0) if known is None else known.mean
-
-    @property
-    def identical(self) -> bool:
-        """Return whether the repeats do not differ."""
-        return all(each is None or each.identical for each in self)
+        """Return what decides whether more repeats are for or against it: above 0, against."""
+        return Fraction(self.failed - self.held, self.repeats)
 
     def holds(self, levels: ConfidenceLevels) -> bool | None:
         """Return whether it holds with the confidence needed; None if that is undecided."""
-        if self.most is not None and self.most.holds(levels) is True:
+        if _is_most(self.held, self.repeats, levels.passing):
             return True
-        return False if self.least is not None and self.least.holds(levels) is False else None
+        return False if _is_most(self.failed, self.repeats, levels.failing) else None
 
     def more_repeats(self, levels: ConfidenceLevels) -> int | None:
-        """Return how many more repeats would decide; None if too many, or a narrower search."""
-        if self.most is not None and self.most.mean <= 0:
-            return self.most.more_repeats(levels)
-        if self.least is not None and self.least.mean > 0:
-            return self.least.more_repeats(levels)
-        return None
+        """Return how many more repeats like these would decide; None if too many."""
+        bad = self.mean > 0
+        confidence = levels.failing if bad else levels.passing
+        count = self.failed if bad else self.held
+
+        def decides(repeats: int) -> bool:
+            return _is_most(count * repeats // self.repeats, repeats, confidence)
+
+        low, high = self.repeats, MAX_REPEATS
+        if not decides(high):
+            return None
+        while high - low > 1:
+            middle = (low + high) // 2
+            low, high = (low, middle) if decides(middle) else (middle, high)
+        return high - self.repeats
 
 
-def found_constraints(
-    expression: Operation, repeats: Sequence[RepeatReadings]
-) -> list[FoundConstraint]:
-    """Return the constraints of a comparison of loads that were found."""
-    constraints = []
-    for each in quantiles.constraints(expression, {}, len(repeats)):
-        ends = [limits(each.expression, repeat.read) for repeat in repeats]
-        least = [end.least for end in ends if end is not None and end.least is not None]
-        most = [end.most for end in ends if end is not None and end.most is not None]
-        constraints.append(
-            FoundConstraint(
-                *(
-                    MeanConstraint.of(values, strict=each.strict)
-                    if len(values) == len(repeats)
-                    else None
-                    for values in (least, most)
-                )
-            )
-        )
-    return constraints
+def found_constraint(expression: Operation, repeats: Sequence[RepeatReadings]) -> FoundConstraint:
+    """Return the constraint of a comparison of loads that were found."""
+    verdicts = [decided(expression, repeat.read) for repeat in repeats]
+    above = [limits(excess(expression), repeat.read) for repeat in repeats]
+    unknown = sum(
+        verdict is None and (ends is None or None in ends)
+        for verdict, ends in zip(verdicts, above, strict=True)
+    )
+    return FoundConstraint(
+        verdicts.count(True), verdicts.count(False), len(repeats), unknown, len(set(above)) == 1
+    )
+
+
+def median_interval(
+    expression: Expression, repeats: Sequence[RepeatReadings], confidence: Fraction
+) -> Bounds:
+    """Return between what the median of an expression is, with that confidence on each side.
+
+    The lower end is one of the worse ends of what was found, the upper one of the better ends.
+    """
+    ends = [limits(expression, repeat.read) or Bounds() for repeat in repeats]
+    place = binomial_critical_value(len(repeats), HALF, 1 - confidence)
+    low = _nth([None if end.least is None else end.least for end in ends], place)
+    high = _nth([None if end.most is None else -end.most for end in ends], place)
+    return Bounds(low, None if high is None else -high)
+
+
+def _nth(values: Sequence[Fraction | None], place: int) -> Fraction | None:
+    """Return the value at a place from 0, the least first; None, a missing one, is below all."""
+    known = sorted(value for value in values if value is not None)
+    place -= len(values) - len(known)
+    return known[place] if 0 <= place < len(known) else None
+
+
+def _is_most(count: int, repeats: int, confidence: Fraction) -> bool:
+    """Return whether more than half of all repeats are like `count` of these, with confidence."""
+    return repeats - count <= binomial_critical_value(repeats, HALF, 1 - confidence)

@@ -13,13 +13,13 @@ from typing import TYPE_CHECKING, Literal
 from qospec.catalogue.statistics import bound_of, from_histogram
 from qospec.dataclass import dataclass
 from qospec.judge.found import between, decided, notes, uncertainty
+from qospec.model.bounds import Bounds
 from qospec.model.expression import Attribute, Operation, evaluate, is_measured, measurements
 from qospec.units import text_of
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Sequence
 
-    from qospec.model.bounds import Bounds
     from qospec.model.expression import Expression, Measured, Reader, Value
     from qospec.model.suite import Statement
     from qospec.units import Dimension
@@ -116,6 +116,68 @@ class Judgement:
     tolerance: Side | None = None
     interval: Interval | None = None
     note: str = ""
+
+
+def deciding(judgements: Sequence[Judgement]) -> int:
+    """Return which of judgements with the same verdict decided it: the one nearest to failing.
+
+    Of those that failed, it is the one that is farthest from holding. The first, if that cannot be
+    told: of values that are no numbers, or where another part of a criterion decided.
+    """
+    comparison = judgements[0].comparison
+    gaps = [_gap(each) if each.comparison == comparison else None for each in judgements]
+    return max(range(len(gaps)), key=lambda number: (gaps[number] or _NO_GAP, -number))
+
+
+_NO_GAP = (-1, Fraction(0))
+
+
+def _gap(judged: Judgement) -> tuple[int, Fraction] | None:
+    """Return by how much a judged comparison may not hold, after 1 if that has no end, else 0.
+
+    None if its sides are no numbers, or if it is none that holds better or worse.
+    """
+    if judged.measured is None or judged.bound is None:
+        return None
+    value, bound = _ends(judged.measured), _ends(judged.bound)
+    if Bounds() in (value, bound) or judged.comparison not in _SIDES:
+        return None
+    ends = {"above": (value.most, bound.least), "below": (bound.most, value.least)}
+    gaps = []
+    for side_name in _SIDES[judged.comparison]:
+        high, low = ends[side_name]
+        if high is None or low is None:
+            return 1, Fraction(0)
+        gaps.append(high - low)
+    return 0, max(gaps) - _width(judged)
+
+
+_SIDES = {
+    "<": ("above",),
+    "<=": ("above",),
+    ">": ("below",),
+    ">=": ("below",),
+    "==": ("above", "below"),
+    "within": ("above", "below"),
+}
+"""On which sides of its bound a value does not meet a comparison."""
+
+
+def _ends(side: Side) -> Bounds:
+    if side.limits is not None:
+        return side.limits
+    value = side.value
+    return Bounds(value, value) if isinstance(value, Fraction) else Bounds()
+
+
+def _width(judged: Judgement) -> Fraction:
+    """Return the tolerance of a `within`; a share is one of the bound."""
+    width, bound = judged.tolerance, judged.bound
+    if width is None or bound is None or not isinstance(width.value, Fraction):
+        return Fraction(0)
+    if width.dimension != bound.dimension and isinstance(bound.value, Fraction):
+        return width.value * abs(bound.value)
+    return width.value
 
 
 def judge(statement: Statement, read: Reader) -> Judgement:

@@ -20,7 +20,7 @@ from qospec.judge.confidence import (
 from qospec.judge.evidence import caution
 from qospec.judge.found import decided
 from qospec.judge.losses import DEFAULT_CONFIDENCE, compared_count, losses, percent
-from qospec.judge.verdict import NOT_APPLICABLE, WHEN_FALSE, with_sides, worst
+from qospec.judge.verdict import NOT_APPLICABLE, WHEN_FALSE, deciding, with_sides, worst
 from qospec.model.bounds import ANYTHING, bounds
 from qospec.model.expression import Attribute, Constant, Operation, is_measured
 from qospec.model.suite import CLAIMS, JUDGED
@@ -58,12 +58,11 @@ def statement_document(
         )
     verdicts = [j.verdict for j in judgements if j.verdict is not None]
     verdict = worst(verdicts) if statement.kind != "report" else ""
-    shown = next((j for j in judgements if j.verdict == (verdict or None)), None)
+    alike = [number for number, j in enumerate(judgements) if j.verdict == (verdict or None)]
+    number = alike[deciding([judgements[each] for each in alike])] if alike else 0
+    shown = judgements[number] if alike else None
     note = shown.note if shown is not None else "" if errors else "not reached"
-    if shown is not None and seen:
-        parts = _terms(statement, seen[judgements.index(shown)].read)
-    else:
-        parts = {}
+    parts = _terms(statement, seen, number) if shown is not None and seen else {}
     if statement.kind == "report" and shown is not None:
         shown = with_limits(shown, [j.measured for j in judgements])
     if verdict != "pass":
@@ -87,17 +86,24 @@ def _judged_together(
     return _document(statement, decided.verdict or "", decided, decided.note, caution_text)
 
 
-def _terms(statement: Statement, read: Reader) -> Document:
-    """Return the terms of a criterion that joins several, in the repeat that is shown."""
-    parts = [
-        {
-            "text": each.text,
-            "verdict": each.judgement.verdict or "",
-            **single_measurement(each.expression),
-            **_sides(each.judgement),
-        }
-        for each in terms(statement, read)
-    ]
+def _terms(statement: Statement, seen: Sequence[RepeatReadings], number: int) -> Document:
+    """Return the terms of a criterion that joins several, in the repeat of that number.
+
+    One that must hold and does in all repeats is shown where it is nearest to failing.
+    """
+    parts = []
+    for its in zip(*(terms(statement, each.read) for each in seen), strict=True):
+        judgements = [each.judgement for each in its]
+        holds = all(each.verdict == "pass" for each in judgements)
+        shown = judgements[deciding(judgements) if holds else number]
+        parts.append(
+            {
+                "text": its[0].text,
+                "verdict": shown.verdict or "",
+                **single_measurement(its[0].expression),
+                **_sides(shown),
+            }
+        )
     return {"terms": parts} if parts else {}
 
 

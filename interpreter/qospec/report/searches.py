@@ -246,20 +246,33 @@ def shows_bounds(statement: Record, of: Sequence[Goal]) -> bool:
 def search_notes(cases: Sequence[Record], *, explained: bool = False) -> list[str]:
     """Return what a reader should know of what was found, each once, with its number of cases.
 
-    Notes that differ in their numbers are one, that of the first case.
+    Notes that differ in their numbers are one: that of the first case and repeat, which it names.
 
     Args:
         cases: Of one test.
         explained: Whether it is said elsewhere why cases are inconclusive: that points were not run
             is then left out.
     """
-    found: dict[tuple[str, str], list[str]] = {}
-    for name, note in _notes(cases, explained=explained):
-        found.setdefault((name, _NUMBER.sub("#", note)), []).append(f"{name}{note}")
-    return [
-        notes[0] + (f" (in {len(notes)} of {len(cases)} cases)" if len(cases) > 1 else "")
-        for notes in found.values()
-    ]
+    found: dict[tuple[str, str], list[_Note]] = {}
+    for note in _notes(cases, explained=explained):
+        found.setdefault((note.name, _NUMBER.sub("#", note.text)), []).append(note)
+    return [_joined(notes, cases) for notes in found.values()]
+
+
+def _joined(notes: Sequence[_Note], cases: Sequence[Record]) -> str:
+    """Return the first of notes that differ in their numbers, and where it and others hold."""
+    first, where = notes[0], []
+    alike = {each.text for each in notes} == {first.text}
+    having = len({each.case for each in notes})
+    if first.repeat and not alike:
+        where.append(f"in repeat {first.repeat}")
+    if len(cases) > 1:
+        where.append(f"in {having} of {len(cases)} cases")
+    elif first.repeat:
+        repeats = len({each.repeat for each in notes})
+        where.append(f"in {repeats} of {_repeats(cases[first.case])} repeats")
+    words = ", and the like ".join(where)
+    return f"{first.name}{first.text}" + (f" ({words})" if words else "")
 
 
 def efforts(cases: Sequence[Record]) -> list[str]:
@@ -276,27 +289,51 @@ def efforts(cases: Sequence[Record]) -> list[str]:
     ]
 
 
-def _notes(cases: Sequence[Record], *, explained: bool) -> Iterator[tuple[str, str]]:
-    """Yield each name of a goal or point with a note on it, once for each case that has it."""
+class _Note(NamedTuple):
+    """A note on a goal or a point, of the case of that number.
+
+    The `repeat` is that of the point, from 1; 0 if there is one, or if the note is of all of them.
+    """
+
+    case: int
+    repeat: int
+    name: str
+    text: str
+
+
+def _notes(cases: Sequence[Record], *, explained: bool) -> Iterator[_Note]:
+    """Yield each name of a goal or point with a note on it, once for each repeat that has it."""
     for goal in goals(cases):
-        for each in goal.found:
-            yield from ((goal.label, f": {note}") for note in (each.notes if each else ()))
-    for case in cases:
-        yield from _notes_of_points(case, explained=explained)
+        for number, each in enumerate(goal.found):
+            yield from (
+                _Note(number, 0, goal.label, f": {note}") for note in (each.notes if each else ())
+            )
+    for number, case in enumerate(cases):
+        yield from _notes_of_points(number, case, explained=explained)
 
 
-def _notes_of_points(case: Record, *, explained: bool = False) -> list[tuple[str, str]]:
-    notes = (
-        (each["name"], f"{': ' if each['ran'] else ' was not run: '}{each['note']}")
-        for each in points(case)
-        if each["note"] and (each["ran"] or not explained)
-    )
-    return list(dict.fromkeys(notes))
+def _notes_of_points(number: int, case: Record, *, explained: bool = False) -> Iterator[_Note]:
+    repeated = _repeats(case) > 1
+    for each in points(case):
+        if each["note"] and (each["ran"] or not explained):
+            text = f"{': ' if each['ran'] else ' was not run: '}{each['note']}"
+            yield _Note(number, each["repeat"] if repeated else 0, each["name"], text)
+
+
+def _repeats(case: Record) -> int:
+    """Return in how many repeats of a case its phases were carried out."""
+    return max((each.get("repeat", 1) for each in case.get("phases", ())), default=1)
 
 
 def point_notes(case: Record) -> list[str]:
-    """Return why points were not run, and how much was lost at others."""
-    return [f"{name}{note}" for name, note in _notes_of_points(case)]
+    """Return why points were not run, and how much was lost at others, by repeat."""
+    found: dict[str, list[int]] = {}
+    for each in _notes_of_points(0, case):
+        found.setdefault(f"{each.name}{each.text}", []).append(each.repeat)
+    return [
+        f"{note} (in repeat {', '.join(map(str, repeats))})" if all(repeats) else note
+        for note, repeats in found.items()
+    ]
 
 
 FUNCTIONS: dict[str, Callable[..., Any]] = {

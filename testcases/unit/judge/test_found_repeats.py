@@ -1,10 +1,11 @@
 """What searches have found, over all repeats: intervals, of which a bound may be missing."""
 
 from fractions import Fraction
+from math import comb
 
 import pytest
 
-from qospec.judge.confidence import OPEN, judge_repeats
+from qospec.judge.confidence import OPEN, UNBOUNDED, judge_repeats
 from qospec.judge.found import value_of
 from qospec.model.expression import Constant, Found, Operation
 from qospec.model.suite import GoalResult, Statement
@@ -87,3 +88,57 @@ def test_of_two_loads_the_difference_in_each_repeat_is_shown():
     result = judged("<=", NDR, PDR, [Repeat((100 + each, 110), (105, 120)) for each in range(5)])
     assert (result.measured.value, result.bound.value) == (-3, 0)
     assert result.measured.limits == (-20, 5)
+
+
+@pytest.mark.parametrize("ends", [(800, 810), (26, None)])
+def test_equal_results_on_a_grid_decide_like_others(ends):
+    """Five that hold are less likely than 5 % if fewer than half of all repeats do: 1 in 32."""
+    result = judged(">=", NDR, limit(20), [Repeat(ends)] * 5)
+    assert (result.verdict, result.note) == ("pass", "the repeats do not differ")
+    assert result.measured.limits == ends
+    result = judged("<=", NDR, limit(20), [Repeat(ends)] * 5)
+    assert (result.verdict, result.note) == ("fail", "the repeats do not differ")
+
+
+def test_what_no_repeat_decides_is_not_decided_by_more():
+    result = judged(">=", NDR, limit(105), [Repeat((100, 110))] * 6)
+    assert (result.verdict, result.note) == ("inconclusive", UNBOUNDED)
+
+
+def held(count, repeats):
+    return [Repeat((100, 105))] * count + [Repeat((50, 55))] * (repeats - count)
+
+
+@pytest.mark.parametrize("repeats", [5, 6, 9, 14, 30])
+def test_a_criterion_that_holds_in_half_of_all_repeats_passes_no_more_often_than_stated(repeats):
+    passed = sum(
+        comb(repeats, count)
+        for count in range(repeats + 1)
+        if judged(">=", NDR, limit(80), held(count, repeats)).verdict == "pass"
+    )
+    assert 0 < passed / 2**repeats <= 0.05
+
+
+def test_more_repeats_are_asked_for_where_they_would_decide():
+    """Of 13 that hold in the same proportion 10 do, which is less likely than 5 %: 4.6 %."""
+    result = judged(">=", NDR, limit(80), held(7, 9))
+    assert (result.verdict, result.note) == ("inconclusive", "about 4 more repeats would decide")
+
+
+def test_what_is_shown_is_the_median_and_its_interval_from_worse_to_better_ends():
+    result = judged(">=", NDR, limit(80), [Repeat((100 + each, 110 + each)) for each in range(5)])
+    assert (result.measured.value, result.interval.lower.value) == (102, 100)
+    assert result.interval.upper.value == 114
+
+
+def test_a_repeat_without_a_lower_bound_counts_against_what_the_others_hold():
+    repeats = [Repeat((None, 10)), *[Repeat((100, 110))] * 8]
+    result = judged(">=", NDR, limit(80), repeats)
+    assert (result.verdict, result.interval.lower.value) == ("pass", 100)
+    assert judged(">=", NDR, limit(80), repeats[:5]).verdict == "inconclusive"
+
+
+def test_a_bound_is_judged_like_the_load():
+    lower = Found("ndr", "lower", CELL_RATE, "ndr.lower")
+    assert judged(">=", lower, limit(80), [Repeat((100, 110))] * 5).verdict == "pass"
+    assert judged(">=", lower, limit(101), [Repeat((100, 110))] * 5).verdict == "fail"

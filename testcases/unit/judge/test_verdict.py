@@ -5,7 +5,8 @@ from itertools import permutations
 
 import pytest
 
-from qospec.judge.verdict import VERDICTS, Judgement, judge, worst
+from qospec.judge.verdict import VERDICTS, Judgement, Side, deciding, judge, worst
+from qospec.model.bounds import Bounds
 from qospec.model.expression import Constant, Expression, Measured, Operation
 from qospec.model.suite import Statement
 from qospec.source import Source, Span
@@ -170,3 +171,43 @@ def test_a_broken_invariant_is_an_error() -> None:
     never = Operation("==", (LOST, constant(0)))
     assert judged(never, "invariant", lost=1).verdict == "error"
     assert judged(never, "invariant", lost=0).verdict == "pass"
+
+
+def compared(value, comparison, limits=None, tolerance=None) -> Judgement:
+    number = None if value is None else Fraction(value)
+    side = Side(number, CELLS, limits=limits)
+    width = None if tolerance is None else Side(Fraction(tolerance), CELLS)
+    return Judgement("pass", side, comparison, Side(Fraction(10), CELLS), width)
+
+
+@pytest.mark.parametrize(
+    ("comparison", "values", "number"),
+    [
+        ("<", (3, 9, 5), 1),
+        ("<=", (30, 11, 30), 0),
+        (">=", (48, 45, 46), 1),
+        (">", (1, 5, 0), 2),
+        ("==", (10, 10), 0),
+        ("==", (12, 5), 1),
+        ("!=", (12, 5), 0),
+        ("", (12, 5), 0),
+    ],
+)
+def test_of_repeats_the_one_nearest_to_failing_decides(comparison, values, number) -> None:
+    assert deciding([compared(each, comparison) for each in values]) == number
+
+
+def test_of_tolerances_the_value_farthest_from_the_target_decides() -> None:
+    assert deciding([compared(each, "within", tolerance=4) for each in (11, 7, 12)]) == 1
+
+
+def test_of_intervals_the_end_nearest_to_failing_decides() -> None:
+    its = [Bounds(*map(Fraction, ends)) for ends in ((12, 15), (11, 30), (11, 12))]
+    assert deciding([compared(each.least, ">=", each) for each in its]) == 1
+    assert deciding([compared(each.least, "<=", each) for each in its]) == 1
+    open_ended = [*its, Bounds(Fraction(11), None)]
+    assert deciding([compared(each.least, "<=", each) for each in open_ended]) == 3
+
+
+def test_what_has_no_data_does_not_decide_before_what_has() -> None:
+    assert deciding([compared(None, "<"), compared(5, "<")]) == 1

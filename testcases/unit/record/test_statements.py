@@ -176,3 +176,22 @@ def test_a_metric_brings_its_bounds(planned) -> None:
     assert (lost.least, lost.most) == (0, None)
     assert (variation.least, variation.most) == (None, None)
     assert (rate.least, rate.most) == (0, None)
+
+
+def test_without_a_confidence_the_repeat_nearest_to_failing_is_shown(planned) -> None:
+    found = document(
+        planned,
+        RUN,
+        "expect f.throughput < 330_000 cell/s",
+        "expect f.throughput > 270_000 cell/s",
+        "expect f.throughput > 270_000 cell/s and f.sent < 330 cell",
+        "report f.throughput",
+    )
+    of_repeats = [Fraction(each["f"]["throughput"]["value"]) for each in found["repeats"]]
+    high, low, both, _ = found["statements"]
+    assert Fraction(high["measured"]["value"]) == max(of_repeats)
+    assert Fraction(low["measured"]["value"]) == min(of_repeats)
+    slow, many = both["terms"]
+    assert Fraction(slow["measured"]["value"]) == min(of_repeats)
+    sent = [int(each["f"]["sent"]["value"]) for each in found["repeats"]]
+    assert int(many["measured"]["value"]) == max(sent)

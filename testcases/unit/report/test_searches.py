@@ -18,6 +18,7 @@ from qospec.report.searches import (
     found_in_words,
     goals,
     intervals_of,
+    point_notes,
     search_notes,
 )
 
@@ -160,6 +161,28 @@ def test_notes_of_points_whose_names_end_in_digits_are_kept_apart():
     assert search_notes([{"name": "a", "phases": points}, {"name": "b", "phases": points}]) == [
         "pdr_10 was not run: `ndr` has no lower bound (in 2 of 2 cases)",
         "pdr_50 was not run: `ndr` has no lower bound (in 2 of 2 cases)",
+    ]
+
+
+def lossy(repeat, lost):
+    note = f"{lost} of 900 packets were lost"
+    return {"name": "p", "kind": "point", "repeat": repeat, "ran": True, "note": note}
+
+
+def test_notes_of_repeats_count_cases_and_name_the_repeat_of_the_numbers():
+    one = {"name": "a", "phases": [lossy(1, 31), lossy(2, 12)]}
+    other = {"name": "b", "phases": [lossy(1, 7), {**lossy(2, 0), "note": ""}]}
+    assert search_notes([one, other]) == [
+        "p: 31 of 900 packets were lost (in repeat 1, and the like in 2 of 2 cases)"
+    ]
+    assert search_notes([one]) == [
+        "p: 31 of 900 packets were lost (in repeat 1, and the like in 2 of 2 repeats)"
+    ]
+    same = {"name": "c", "phases": [lossy(1, 5), lossy(2, 5), {**lossy(3, 0), "note": ""}]}
+    assert search_notes([same]) == ["p: 5 of 900 packets were lost (in 2 of 3 repeats)"]
+    assert point_notes(one) == [
+        "p: 31 of 900 packets were lost (in repeat 1)",
+        "p: 12 of 900 packets were lost (in repeat 2)",
     ]
 
 
