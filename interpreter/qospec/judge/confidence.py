@@ -456,7 +456,7 @@ def _shown_found(
     values = sorted(_values(first, repeats))
     missing = len(repeats) - len(values)  # below all others
     places = [(len(repeats) - 1) // 2 - missing, len(repeats) // 2 - missing]
-    middle = sum(values[each] for each in places) / 2 if places[0] >= 0 else None
+    middle = (values[places[0]] + values[places[1]]) / 2 if places[0] >= 0 else None
     ends = median_interval(first, repeats, confidence)
     lower, upper = (Side(end, dimension_of(first)) for end in ends)
     shown = replace(
