@@ -57,7 +57,8 @@ def diagnosed(path: Path, *, by_plan: bool = False) -> list[Diagnostic]:
     problems = Problems()
     suite = check([path], CATALOGUE, problems)
     if not problems.errors:
-        verify(suite, problems)
+        for each in evidence.warnings(verify(suite, problems)):
+            problems.add(each)
     if by_plan:
         assert not problems.errors, "this is reported by a check"
         plans = plan(suite, "0", Bounds(), problems)

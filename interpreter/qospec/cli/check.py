@@ -32,9 +32,11 @@ def check(paths: tuple[str, ...], *, as_json: bool, fix: bool) -> None:
     repaired = _repaired(paths) if fix else None
     suite = loading.checked(paths, problems)
     if not problems.errors:
+        from qospec.judge import evidence
         from qospec.plan.survey import verify
 
-        verify(suite, problems)
+        for warning in evidence.warnings(verify(suite, problems)):
+            problems.add(warning)
     document = loading.diagnostics_document(problems)
     if repaired is not None:
         done = {"fixed": repaired.fixed, "files": repaired.files, "failed": repaired.failed}

@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from qospec.judge.repeats import RepeatReadings
     from qospec.model.expression import Expression, Measured
     from qospec.model.suite import Flow, Statement
+    from qospec.plan.phases import Examined
     from qospec.plan.plan import CasePlan
     from qospec.source import Span
 
@@ -94,7 +95,7 @@ def needs(statement: Statement) -> Iterator[Need]:
                 yield from _needs_of_ratios(part, statement)
 
 
-def warnings(plans: Iterable[CasePlan]) -> Iterator[Diagnostic]:
+def warnings(plans: Iterable[CasePlan | Examined]) -> Iterator[Diagnostic]:
     """Yield a warning for each criterion that some of the cases have too few items to show.
 
     Those of a template that are written alike, one for each of its points, have one warning at each
@@ -126,13 +127,13 @@ def foreseen(plans: Iterable[CasePlan]) -> frozenset[tuple[str, str]]:
     )
 
 
-def _span_at_use(statement: Statement, plan: CasePlan) -> Span:
+def _span_at_use(statement: Statement, plan: CasePlan | Examined) -> Span:
     """Return where a criterion is written; of a template in another file, where its test is."""
     test, own = plan.span, statement.span
     return own if test is None or test.source.name == own.source.name else test
 
 
-def _shortfalls(statement: Statement, plan: CasePlan) -> Iterator[Shortfall]:
+def _shortfalls(statement: Statement, plan: CasePlan | Examined) -> Iterator[Shortfall]:
     for need in needs(statement):
         seen = _seen(need.leaf, plan)
         if seen is None or need.leaf.part != "user":
@@ -152,13 +153,12 @@ class _Seen(NamedTuple):
     phase: Span | None
 
 
-def _seen(leaf: Measured, plan: CasePlan) -> _Seen | None:
+def _seen(leaf: Measured, plan: CasePlan | Examined) -> _Seen | None:
     """Return where something is measured; None of trials of a search, which are not judged."""
     flows, run, often = plan.case.flows, plan.case.run, 1
     phase: Span | None = None
     if plan.case.phases:
-        phases = (each for each in plan.phases if each.phase.name == leaf.network)
-        planned = next(phases, None)
+        planned = next((e for e in plan.phases if e.phase.name == leaf.network), None)
         if planned is None or not isinstance(planned.phase, Point):
             return None
         flows, often, run = planned.flows, run.repeat, planned.phase.run

@@ -31,6 +31,21 @@ class Ends(NamedTuple):
     high: Case
 
 
+class ExaminedPhase(NamedTuple):
+    """A phase, with the flows of its lowest load, then those of its highest."""
+
+    phase: Phase
+    flows: tuple[Flow, ...]
+
+
+class Examined(NamedTuple):
+    """A case that has been checked, and is not planned: as of `CasePlan`."""
+
+    case: Case
+    span: Span
+    phases: tuple[ExaminedPhase, ...] = ()
+
+
 def checked_ends(case: Case, phase: Phase, problems: Problems) -> Ends | None:
     """Return the trials of a phase at both ends; None if one cannot be run.
 

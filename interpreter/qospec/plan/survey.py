@@ -16,7 +16,7 @@ from qospec.plan.forms import FormError, Forms, Survey, form_sent
 from qospec.plan.offered import asked_bps, cell_rate, members_of
 from qospec.plan.passages import Passages
 from qospec.plan.paths import route_members
-from qospec.plan.phases import at_use, checked_ends
+from qospec.plan.phases import Examined, ExaminedPhase, at_use, checked_ends
 from qospec.plan.tables import AmbiguousRouteError, Member, NoPathError, Routes
 from qospec.plan.warnings import Classes
 
@@ -38,15 +38,18 @@ def survey_network(case: Case, name: str, problems: Problems) -> Survey | None:
     return survey if survey is not None and _fits(case, name, survey, problems) else None
 
 
-def verify(suite: Suite, problems: Problems) -> None:
+def verify(suite: Suite, problems: Problems) -> list[Examined]:
     """Report what cannot be planned in a checked suite: missing paths, overloaded lines.
+
+    Returns the cases that are run.
 
     Routes do not depend on rates and sizes, so cases that differ in nothing else share them.
     """
     known: dict[Hashable, Routes | None] = {}
     fitting: set[Hashable] = set()
     classes, passages = Classes(), Passages()
-    for case in _plain_cases(suite, problems):
+    examined: list[Examined] = []
+    for case in _plain_cases(suite, problems, examined):
         for name, network in case.networks.items():
             members = tuple(members_of(case.flows, network))
             key = (id(network), tuple(map(_route_of, members)))
@@ -70,19 +73,26 @@ def verify(suite: Suite, problems: Problems) -> None:
                 fitting.add(load)
     for each in (*classes.unfed(), *passages.unused()):
         problems.add(each)
+    return examined
 
 
-def _plain_cases(suite: Suite, problems: Problems) -> Iterator[Case]:
-    """Yield the cases that are run; of one with phases, the trials at both ends of each phase."""
+def _plain_cases(suite: Suite, problems: Problems, examined: list[Examined]) -> Iterator[Case]:
+    """Yield the cases that are run; of one with phases, the trials at both ends of each phase.
+
+    Those that are run are added to `examined`.
+    """
     for test in suite.tests:
         for case in (each for each in test.cases if not each.skip):
             if not case.phases:
                 yield case
-            unfit = Problems()
+            unfit, phases = Problems(), []
             for phase in case.phases:
-                yield from checked_ends(case, phase, unfit) or ()
+                ends = checked_ends(case, phase, unfit) or ()
+                yield from ends
+                phases.append(ExaminedPhase(phase, tuple(f for end in ends for f in end.flows)))
             for each in at_use(unfit.all, case):
                 problems.add(each)
+            examined.append(Examined(case, test.span, tuple(phases)))
 
 
 def _routes(

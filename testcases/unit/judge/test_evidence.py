@@ -3,9 +3,13 @@
 import pytest
 
 from qospec.catalogue.kinds import discover
+from qospec.check import check
+from qospec.diagnostics import Problems
+from qospec.judge import evidence
 from qospec.judge.confidence import NOTHING_DRAWN
 from qospec.judge.evidence import Need
 from qospec.model.expression import Measured
+from qospec.plan.survey import verify
 from qospec.record import outcome
 from qospec.run import trial
 from qospec.units import RATIO, TIME
@@ -205,3 +209,26 @@ def test_the_items_of_a_point_are_counted_at_its_own_load(planned, problems) -> 
     assert planned(fast.replace("fast.f.delay.p99", "slow.f.delay.p99"))
     (warning,) = problems.all
     assert warning.message == "of 10 delays, `slow.f.delay.p99` is the longest"
+
+
+PHASED = """
+topology bench {
+  a, b = host
+  link a -- b via media.stm1
+}
+test t on bench {
+  search rate in 1_000 cell/s .. 2_000 cell/s { goal ndr { loss = 0 } }
+  point knee { rate = ndr.rate, measure = 20 ms }
+  flow f = ubr { pcr = rate } from a to b
+  expect knee.f.delay.p99 < 1 ms
+}
+"""
+
+
+@pytest.mark.parametrize("test", [text("f.delay.p99_9999 < 1 ms"), PHASED])
+def test_a_check_warns_of_the_same_as_a_plan(planned, problems, tmp_path, test) -> None:
+    planned(test)
+    suite = check([tmp_path / "a.qos"], discover(), Problems())
+    (found,) = evidence.warnings(verify(suite, Problems()))
+    (warned,) = problems.all
+    assert (found.code, found.message, found.notes) == ("W0611", warned.message, warned.notes)

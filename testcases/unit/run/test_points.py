@@ -282,3 +282,46 @@ def test_a_point_measures_at_places_inside_the_network_too(planned, problems) ->
     found = statements(document(phased(planned, problems, **text)))
     verdicts = [found[each]["verdict"] for each in ("enters", "leaves", "elsewhere")]
     assert verdicts == ["pass", "pass", "pass"]
+
+
+SERVED = """
+device served {
+  port west, east: packet
+  core = processor { per_packet = 100 us, limit = 10 pkt }
+  west.rx -> core -> east.tx
+  east.rx -> discard
+}
+topology bench {
+  a, b = host
+  dut = served
+  link a -- dut.west via media.fast_ethernet
+  link dut.east -- b via media.fast_ethernet
+}
+test t on bench {
+  point half { load = 5_000 pkt/s, measure = 20 ms }
+  point tenth { load = 1_000 pkt/s, measure = 20 ms }
+  flow f = packets { rate = load, size = 64 B @frame, phases = even } from a to b
+  expect half.dut.core.utilisation within 0.5% of half.f.received / (1 pkt) * 100 us / (20 ms)
+  expect tenth.dut.core.utilisation within 0.1% of half.dut.core.utilisation / 5
+  expect half.dut.core.occupancy.max < 2 pkt and half.dut.core.lost == 0 pkt
+  expect half.dut.east.tx.items == 5 * tenth.dut.east.tx.items
+  expect half.f.throughput.at(half.dut.east.tx) > 4_900 pkt/s
+  report half.dut.east.tx.bit_rate.ip
+}
+"""
+
+
+def test_what_is_observed_of_the_topology_is_asked_of_a_point(planned, problems) -> None:
+    """46 bytes of IP and 18 around them in a frame of 64: 5,000 packets/s are 1.84 Mbit/s."""
+    plans = planned(SERVED)
+    assert not problems.all
+    (plan,) = plans
+    found = document(PhasedRun(Setting(plan, Bounds()), "again"))
+    assert [each["verdict"] for each in found["statements"]] == ["pass"] * 5 + [""]
+    assert found["statements"][-1]["measured"]["value"] == str(5_000 * 46 * 8)
+
+
+def test_a_place_at_one_point_is_none_of_another(planned, problems) -> None:
+    planned(SERVED.replace("at(half.dut.east.tx)", "at(tenth.dut.east.tx)"))
+    (mistake,) = problems.errors
+    assert (mistake.code, mistake.message) == ("E0502", "`half.f` is not measured at `tenth`")

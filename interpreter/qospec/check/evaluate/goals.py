@@ -2,19 +2,26 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, ClassVar
 
 from qospec.check.evaluate.context import CheckError, error
-from qospec.check.evaluate.measurements import ControlValue
-from qospec.check.evaluate.values import POISON, Amount, Boolean, Deferred, List, Value
+from qospec.check.evaluate.measurements import (
+    ControlValue,
+    DeferredMetric,
+    MetricValue,
+    PlaceValue,
+)
+from qospec.check.evaluate.values import POISON, Amount, Boolean, Deferred, List, Poison, Value
 from qospec.dataclass import dataclass
 from qospec.diagnostics import did_you_mean
-from qospec.model.expression import Found
+from qospec.model.expression import Counted, Found, Measured, with_leaves
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Callable, Mapping
 
     from qospec.check.evaluate.evaluator import Evaluator
+    from qospec.model.expression import Expression, Leaf
     from qospec.model.suite import GoalResult, Search
     from qospec.source import Span
     from qospec.syntax import ast
@@ -143,12 +150,61 @@ class PointValue(ControlValue):
 
     what: ClassVar[str] = "a point"
     lists: Mapping[str, tuple[Value, ...]]
+    nodes: Mapping[str, Value]
 
     def field(self, name: ast.Name, evaluator: Evaluator) -> Value:
-        """Return a flow, or a list of flows."""
+        """Return a flow, a list of flows, or a node of the topology as it is there."""
         if name.text in self.lists:
             return List(self.lists[name.text])
+        if name.text in self.nodes and name.text not in self.flows:
+            return observed_at(self.name, self.nodes[name.text])
         return super().field(name, evaluator)
+
+
+def observed_at(point: str, value: Value) -> Value:
+    """Return a part of the topology, or what is observed of one, as it is at a point."""
+    if isinstance(value, PlaceValue):
+        return value.on(point, controlled=False)
+    if isinstance(value, MetricValue):
+        return replace(value, flow=value.flow.on(point, controlled=False))
+    if not isinstance(value, Deferred):
+        return value if isinstance(value, Poison) else PartAtPoint(point, value)
+    moved = replace(value, expression=with_leaves(value.expression, _moved_to(point)))
+    if isinstance(moved, DeferredMetric):
+        metric = observed_at(point, moved.metric)
+        assert isinstance(metric, MetricValue)  # noqa: S101 -- see above
+        return replace(moved, metric=metric)
+    return moved
+
+
+def _moved_to(point: str) -> Callable[[Leaf], Expression]:
+    def moved(leaf: Leaf) -> Expression:
+        if not isinstance(leaf, Measured | Counted):
+            return leaf
+        return replace(leaf, network=point, text=f"{point}.{leaf.text}")
+
+    return moved
+
+
+@dataclass(frozen=True)
+class PartAtPoint(Value):
+    """A node, an element or a port as it is at a point: `full.router.core`."""
+
+    what: ClassVar[str] = "a part of the topology"
+    point: str
+    part: Value
+
+    def field(self, name: ast.Name, evaluator: Evaluator) -> Value:
+        """Return a part of it, or what is observed of it at the point."""
+        return observed_at(self.point, self.part.field(name, evaluator))
+
+    def item(self, key: Value, span: Span) -> Value:
+        """Return one of an array."""
+        return observed_at(self.point, self.part.item(key, span))
+
+    def unfinished(self, span: Span) -> CheckError | None:
+        """Return the mistake of using it as a value, where more of a path must follow."""
+        return self.part.unfinished(span)
 
 
 @dataclass(frozen=True)

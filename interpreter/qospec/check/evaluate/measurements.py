@@ -316,7 +316,8 @@ class PlaceValue(FlowValue, Located):
     @property
     def path(self) -> str:
         """Return it as written."""
-        return "" if self.place is None else self.place.name
+        network = f"{self.network}." if self.network else ""
+        return "" if self.place is None else f"{network}{self.place.name}"
 
     def place_at(self, span: Span) -> Place:  # noqa: ARG002
         """Return the place."""
@@ -377,6 +378,13 @@ class AtPlace(Value):
                 "an exchange passes no place: it begins and ends at the client",
                 call.span,
                 help=f"measure requests or answers there: `{flow.flow}` or `{flow.flow}.answers`",
+            )
+        if isinstance(value, PlaceValue) and value.network not in ("", flow.network):
+            raise error(
+                "E0502",
+                f"`{flow.path}` is not measured at `{value.network}`",
+                node.span,
+                help="write the place alone, such as `x.east.tx`",
             )
         place = value.place_at(node.span)
         if place.carries != flow.carries:

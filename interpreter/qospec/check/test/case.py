@@ -57,6 +57,7 @@ class CaseBuilder:
         self._evaluator = evaluator
         self._context = evaluator.context
         self.found: dict[str, Network] = {}
+        self.placed: Mapping[str, Binding] = {}
         self.listed: dict[str, FlowValue] = {}
         self.built: list[Flow] = []
         self.uses: dict[str, frozenset[str]] = {}
@@ -80,6 +81,7 @@ class CaseBuilder:
             return
         instance = self._networks.of(*self._names.topology)
         self._names.add_topology(instance and instance.names)
+        self.placed = {} if instance is None else instance.names
         if instance is not None and instance.network is not None:
             self.found[""] = self._names.network = instance.network
 

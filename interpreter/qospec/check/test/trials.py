@@ -13,7 +13,7 @@ from qospec.check.test.changes import Later, over_time, verify_use
 from qospec.check.test.parts import CaseScope
 from qospec.check.test.phases import Phases, Trial
 from qospec.check.test.run_settings import has_phases, run_of
-from qospec.model.expression import measurements
+from qospec.model.expression import observed
 from qospec.model.suite import Case, Point, Run, Search, Statement
 from qospec.syntax import ast
 
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from qospec.check.test.sweeps import Combination
     from qospec.check.topology.flatten import Networks
     from qospec.diagnostics import Diagnostic
-    from qospec.model.expression import Measured
+    from qospec.model.expression import Counted, Measured
     from qospec.model.suite import Flow, GoalResult, Phase
     from qospec.source import Span
 
@@ -210,7 +210,9 @@ class CaseMaker:
                 here = node.name.text
                 lists = {"flows": builder.listed_on(here)}
                 lists["test_flows"] = builder.listed_on(here, varied=True)
-                point = PointValue(here, builder.on_network(here), lists)
+                flows, placed = builder.on_network(here), builder.placed
+                nodes = {name: each.value(self._context) for name, each in placed.items()}
+                point = PointValue(here, flows, lists, nodes)
                 seen = PhaseSeen(node.name.text, tuple(builder.built), builder.uses, point)
         return seen if self._context.mistakes == before else None
 
@@ -296,9 +298,9 @@ class CaseMaker:
 
 def _measured_at(point: str, whole: Case) -> tuple[Statement, ...]:
     """Return a report of each value that the statements of a case measure at a point."""
-    found: dict[tuple[Measured, int | None], Statement] = {}
+    found: dict[tuple[Measured | Counted, int | None], Statement] = {}
     for statement in whole.statements:
-        for leaf in measurements(statement.expression):
+        for leaf in observed(statement.expression):
             if leaf.network == point:
                 there = replace(leaf, network="")
                 found[there, statement.every_ps] = Statement(
