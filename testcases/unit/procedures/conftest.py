@@ -46,6 +46,10 @@ DEVICES = {
   second = processor { per_packet = 27 us, limit = 4 pkt }
   queue = fifo { limit = 64 pkt }
   west.rx -> first -> second -> queue -> east.tx""",
+    "lossy": """core = processor { per_packet = 25 us, limit = 64 pkt }
+  faulty = lose { probability = 0.5% }
+  queue = fifo { limit = 64 pkt }
+  west.rx -> faulty -> core -> queue -> east.tx""",
     "queue": """queue = fifo { limit = 64 pkt }
   west.rx -> queue -> east.tx""",
     "policer": """meter = police { cir = 19.3 Mbit/s @ip, cbs = 50 kB }
@@ -58,7 +62,8 @@ DEVICES = {
   queue = fifo { limit = 64 pkt }
   west.rx -> meter -> queue -> east.tx""",
 }
-"""One that serves 40,000 packets/s while 64 wait; one as fast as its lines; some that police."""
+"""One that serves 40,000 packets/s while 64 wait; one as fast as its lines; some that police;
+one that loses frames at any load."""
 
 
 @pytest.fixture

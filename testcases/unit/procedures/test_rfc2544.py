@@ -243,6 +243,16 @@ def test_without_an_overload_a_recovery_is_inconclusive(carried_out):
     assert unmet["label"] == "overloaded[overload.user]"
 
 
+def test_frames_that_are_lost_by_chance_are_no_overload(carried_out):
+    """Far below 40,000 packets/s, one in 200 is lost at any load, and nothing is to be recovered."""
+    base = "rfc2544.recovery(line = 100 Mbit/s @line, sizes = [64 B @frame], duration = 100 ms)"
+    (found,) = carried_out(base, "lossy", SENT).values()
+    (load,) = (Fraction(goal["lower"]["value"]) / 672 for goal in goals(found).values())
+    assert load < SERVED_PER_S / 2
+    assert reported(found)["lost[overload.user]"] > 0
+    assert found["verdict"] == "inconclusive"
+
+
 RESET = """rfc2544.reset(
   line = 100 Mbit/s @line, dut = dut, duration = 20 ms, watch = 100 ms
 )"""

@@ -4,6 +4,9 @@ from fractions import Fraction
 
 import pytest
 
+from qospec.catalogue.kinds import discover
+from qospec.check import check
+from qospec.diagnostics import Problems
 from qospec.report.grid import grids
 
 BASE = """y1564.activation(
@@ -114,3 +117,28 @@ def test_only_the_service_is_judged_and_not_what_is_sent_beside_it(activated):
         assert failed(document) == ["policed_to_limit[policed.user]"]
         assert document["phases"][0]["flows"] == ["user", "other"]
         assert not any("other" in each["text"] for each in document["statements"])
+
+
+@pytest.mark.parametrize(
+    ("times", "added"),
+    [
+        ("", []),
+        (", step_time = 10 s", ["steps of less than 60 s"]),
+        (", performance_time = 1 min", ["a performance test of less than 15 min, the shortest of"
+         " 15 min, 2 h and 24 h"]),
+    ],
+)  # fmt: skip
+def test_short_times_are_deviations(planned, tmp_path, times, added):
+    asked = "cir = 1 Mbit/s @frame, bursts = 9 kB @frame, loss = 0, delay = 1 ms, variation = 1 ms"
+    planned(f"""
+import std.procedures.y1564
+topology cable {{
+  a, b = host
+  link a -- b via media.fast_ethernet
+}}
+test t = y1564.activation({asked}{times}) on cable {{
+  flow user = packets {{ {SENT} }} from a to b
+}}
+""")
+    (test,) = check([tmp_path / "a.qos"], discover(), Problems()).tests
+    assert [what for what, _ in test.deviations][4:] == added
