@@ -184,7 +184,7 @@ def test_help_loads_nothing_heavy(tmp_path: Path) -> None:
 def test_check_loads_neither_engine_nor_report(tmp_path: Path) -> None:
     loaded = loaded_by(["check", "testcases/suites/eantc"], tmp_path)
     assert {"qospec.elements.gcra", "qospec.metrics"} <= loaded, "this checked nothing"
-    assert loaded.isdisjoint(OUTPUT | ENGINE | {"qospec.run", "qospec.judge", "qospec.report"})
+    assert loaded.isdisjoint(OUTPUT | ENGINE | {"qospec.run", "qospec.report"})
 
 
 @pytest.mark.slow

@@ -128,6 +128,7 @@ USUAL: dict[str, list[Any]] = {
     "rate": [STM1, Fraction(44_736_000 * 84, 85)],
     "cell rate": [Fraction(1, 30), Fraction(352_720), Fraction(10**12, 7)],
     "time": [1, SLOT_PS, 10**9],
+    "trial": [1, SLOT_PS, 10**9],
     "data": [18, 64, 1_500],
     "length": [Fraction(1), Fraction(50_000)],
     "delay per length": [Fraction(5_000), Fraction(4_897, 7)],

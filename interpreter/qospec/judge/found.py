@@ -29,6 +29,12 @@ NEGATIONS = {"!=": "==", ">": "<=", ">=": "<"}
 """Each comparison that is judged by its negation."""
 
 
+OFFERED = ("offered", "offered.lower", "offered.upper")
+"""What flows are to send at a load, and at either bound of it."""
+INTERVALS = ("load", "offered")
+"""Parts of a result that are between two bounds."""
+
+
 def value_of(leaf: Found, results: Mapping[str, GoalResult]) -> Value:
     """Return what was found for a goal; of the load itself, the lower bound."""
     result = results.get(leaf.goal)
@@ -38,6 +44,8 @@ def value_of(leaf: Found, results: Mapping[str, GoalResult]) -> Value:
         return result.regular if leaf.part == "regular" else result.complete
     if leaf.part == "good":
         return None if result.inversion is None else result.inversion[1]
+    if leaf.part in OFFERED:
+        return result.offered[leaf.part == "offered.upper"]
     return result.upper if leaf.part == "upper" else result.lower
 
 
@@ -48,7 +56,7 @@ def is_found(expression: Expression) -> bool:
 
 def loads(expression: Expression) -> list[Found]:
     """Return the loads that were found in an expression, each once."""
-    return list(dict.fromkeys(leaf for leaf in found_in(expression) if leaf.part == "load"))
+    return list(dict.fromkeys(leaf for leaf in found_in(expression) if leaf.part in INTERVALS))
 
 
 def decided(expression: Expression, read: Reader) -> Value:
@@ -69,7 +77,7 @@ def limits(expression: Expression, read: Reader) -> Bounds | None:
 
     def of(leaf: Leaf) -> Bounds:
         nonlocal missing
-        if isinstance(leaf, Found) and leaf.part == "load":
+        if isinstance(leaf, Found) and leaf.part in INTERVALS:
             return limits_of(leaf, read)
         value = read(leaf)
         missing = missing or value is None
@@ -102,7 +110,8 @@ def limits_of(leaf: Found, read: Reader) -> Bounds:
 
 
 def _ends(leaf: Found, read: Reader) -> tuple[Fraction | None, Fraction | None]:
-    values = (read(replace(leaf, part=part)) for part in ("lower", "upper"))
+    parts = OFFERED[1:] if leaf.part in OFFERED else ("lower", "upper")
+    values = (read(replace(leaf, part=part)) for part in parts)
     lower, upper = (value if isinstance(value, Fraction) else None for value in values)
     return lower, upper
 
@@ -118,7 +127,7 @@ def notes(expression: Expression, read: Reader) -> Iterator[str]:
         if leaf.part == "regular":
             if read(leaf) is not True:
                 yield f"`{leaf.goal}` is irregular: {_irregular(leaf, read)}"
-        elif leaf.part == "load" and leaf.dimension is not None:
+        elif leaf.part in INTERVALS and leaf.dimension is not None:
             yield _where(leaf, read, leaf.dimension)
 
 
@@ -215,7 +224,7 @@ def _compared(comparison: Operation, read: Reader) -> bool | None:
 
 def _is_below(side: Expression, read: Reader) -> bool:
     """Return whether a side is a load that is below its upper limit, and does not reach it."""
-    if not (isinstance(side, Found) and side.part == "load"):
+    if not (isinstance(side, Found) and side.part in INTERVALS):
         return False
     lower, upper = _ends(side, read)
     return upper is not None and not _is_exact(side, lower, upper)

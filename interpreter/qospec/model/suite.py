@@ -275,6 +275,7 @@ class Goal:
             difference in base units.
         absolute: Which of the two.
         varies: Whether the length of a trial depends on the load. There is one trial per load then.
+        trial_items: How many items a trial sends, if that gives its length.
         defaults: Its attributes that were not given.
         width_span: Where `width` is written; None if it was not given.
         trial_span: Where `trial` is written.
@@ -289,6 +290,7 @@ class Goal:
     defaults: tuple[str, ...]
     absolute: bool = False
     varies: bool = False
+    trial_items: Fraction | None = None
     width_span: Span | None = field(default=None, compare=False)
     trial_span: Span | None = field(default=None, compare=False)
 
@@ -368,6 +370,8 @@ class GoalResult(NamedTuple):
         near: Whether the bounds, if both exist, are as close as the goal's width.
         throughput: The conditional throughput at `lower`: the load less what was lost.
         inversion: A load that is bad and a higher one that is good, if there are any.
+        offered: The items per second that all flows together are to send at both bounds; None for
+            a bound that does not exist.
     """
 
     lower: Fraction | None
@@ -376,6 +380,7 @@ class GoalResult(NamedTuple):
     near: bool = True
     throughput: Fraction | None = None
     inversion: tuple[Fraction, Fraction] | None = None
+    offered: tuple[Fraction | None, Fraction | None] = (None, None)
 
     @property
     def complete(self) -> bool:

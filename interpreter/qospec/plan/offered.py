@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from qospec.engine.line.clock import Clock
     from qospec.engine.source.traffic import Stream
     from qospec.model.expression import Value
-    from qospec.model.suite import Flow, Network
+    from qospec.model.suite import Case, Flow, Network
     from qospec.protocol.encapsulation import Encapsulation
     from qospec.protocol.parts import Part
 
@@ -27,6 +27,11 @@ if TYPE_CHECKING:
 def cell_rate(flow: Flow) -> Fraction:
     """Return the cells/s of one member of a flow."""
     return Fraction(flow.arrivals.mean_rate(flow.connections))
+
+
+def item_rate(case: Case) -> Fraction:
+    """Return the items/s that all flows of a case are to send together."""
+    return sum((len(each.origins) * cell_rate(each) for each in case.flows), Fraction(0))
 
 
 def asked_bps(flow: Flow, form: Form, clock: Clock) -> Fraction:

@@ -129,12 +129,12 @@ def _always_too_short(case: Case, search: Search, ends: Ends) -> Iterator[Diagno
     Whether it does if they find less is known once those have found something.
     """
     assert case.at is not None  # noqa: S101 -- a case with phases has it
-    if _items(ends.low) >= 1:
+    if _items(ends.low, rounded=True) >= 1:
         return
     lowest = case.at(search, search.low, _found(case, "high"))
     if isinstance(lowest, Diagnostic):
         yield lowest
-    elif _items(lowest) < 1:
+    elif _items(lowest, rounded=True) < 1:
         where = f"`{search.name}` = {_load(search.low, search)}"
         yield _too_short(search, lowest, where, _parameter(case, search.goals[0].trial_span))
 
@@ -172,9 +172,13 @@ def _cut(value: Fraction) -> Fraction:
     return value // unit * unit
 
 
-def _items(case: Case) -> Fraction:
-    """Return how many items a trial sends while it measures, on average."""
-    return sum((_items_of(flow, case.run.measure_ps) for flow in case.flows), Fraction(0))
+def _items(case: Case, *, rounded: bool = False) -> Fraction:
+    """Return how many items a trial sends while it measures, on average.
+
+    If its length may have been `rounded` down, as that of a burst, as many as it may have meant.
+    """
+    length_ps = case.run.measure_ps + rounded
+    return sum((_items_of(flow, length_ps) for flow in case.flows), Fraction(0))
 
 
 def _items_of(flow: Flow, length_ps: int) -> Fraction:

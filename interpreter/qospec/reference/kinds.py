@@ -51,6 +51,7 @@ LABELS = {
         "a size or a mix of sizes", "mix { 40 B: 7, 576 B: 4, 1_500 B: 1 } @ip"
     ),
     "curve": DomainLabel("a time, or a map from sizes to times", "{ 64 B: 250 us, 1_500 B: 1 ms }"),
+    "trial": DomainLabel("a time, or a number of cells or packets", "1 s"),
     "width": DomainLabel("a ratio, or a difference of loads", "0.5%"),
     "duration": DomainLabel("a time, possibly random", "exponential(16 ms)"),
     "address": DomainLabel("an address", '"10.1.0.7"'),

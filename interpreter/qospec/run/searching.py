@@ -6,6 +6,7 @@ from collections import deque
 from typing import TYPE_CHECKING
 
 from qospec.judge.phases import SearchResult, SearchTrial, TrialResult
+from qospec.plan.offered import item_rate
 from qospec.plan.plan import CasePlan
 from qospec.run.phase import PhaseRun
 from qospec.search.ahead import likely
@@ -15,6 +16,7 @@ from qospec.units import text_of
 
 if TYPE_CHECKING:
     from collections.abc import Hashable, Iterator, Mapping
+    from fractions import Fraction
 
     from qospec.model.suite import GoalResult, Search
     from qospec.run.job import Work
@@ -34,6 +36,7 @@ class SearchRun(PhaseRun):
         self._found = found
         self._progress = begin(search)
         self._lengths_ps: dict[Request, int] = {}
+        self._rates: dict[Fraction | None, Fraction] = {}
         self._trials: list[SearchTrial] = []
         self._wanted: Request | None = None
         self._refused: dict[Request, Refusal] = {}
@@ -49,7 +52,10 @@ class SearchRun(PhaseRun):
         """Return what it has come to so far."""
         warmup_ps = self._search.warmup_ps(self._setting.plan.case.run)
         emulated_ps = sum(warmup_ps + each.trial.length_ps for each in self._trials)
-        goals = outcome(self._progress)
+        goals = {
+            name: each._replace(offered=(self._rates.get(each.lower), self._rates.get(each.upper)))
+            for name, each in outcome(self._progress).items()
+        }
         trials = tuple(self._trials)
         return SearchResult(
             self._search, trials, goals, emulated_ps, cut=self.invalid, note=self._note
@@ -81,6 +87,7 @@ class SearchRun(PhaseRun):
             self._known[part] = TrialResult(error=error)
             return None
         self._lengths_ps[part] = planned.case.run.measure_ps
+        self._rates[part.load] = item_rate(planned.case)
         names = ("search", self._search.goals[0].name, str(part.load), str(part.number))
         return self._setting.work(planned, *names, keeps=False)
 

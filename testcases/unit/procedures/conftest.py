@@ -24,7 +24,7 @@ device router {{
 topology bench {{
   a, b = host
   dut = router
-  link a -- dut.west via media.fast_ethernet
+  link a -- dut.west via {into}
   link dut.east -- b via {out}
 }}
 
@@ -33,6 +33,7 @@ test t = {base} on bench {{
   {criteria}
 }}
 """
+MEDIUM = "media.fast_ethernet"
 RESTARTING = """core = processor {{ per_packet = 25 us, limit = 64 pkt, restart_time = {} }}
   queue = fifo {{ limit = 64 pkt }}
   west.rx -> core -> queue -> east.tx"""
@@ -71,9 +72,10 @@ def carried_out(planned, problems) -> Callable[..., Documents]:
     """Return a function that runs a test of one flow, and gives its cases by their parameters."""
 
     def run(
-        base: str, device: str, sent: str, criteria: str = "", out: str = "media.fast_ethernet"
+        base: str, device: str, sent: str, criteria: str = "", out: str = MEDIUM, into: str = MEDIUM
     ) -> Documents:
-        its = {"module": base.partition(".")[0], "device": DEVICES[device], "out": out}
+        links = {"into": into, "out": out}
+        its = {"module": base.partition(".")[0], "device": DEVICES[device], **links}
         plans = planned(BENCH.format(base=base, sent=sent, criteria=criteria, **its))
         assert not problems.errors
         runs = [PhasedRun(Setting(each, Bounds()), "") for each in plans]

@@ -115,6 +115,46 @@ def test_a_slower_line_is_found_in_steps_too(carried_out):
     assert upper >= 45
 
 
+TAGGED = "media.fast_ethernet { vlan_tags = 1, min_frame = 68 B }"
+POINT = """point real { load = no_loss.load, measure = 500 ms }
+  report actual: real.user.sent / (500 ms)"""
+
+
+@pytest.mark.parametrize(
+    ("size", "sent", "line", "link"),
+    [
+        ("64 B", "rate = load", "100 Mbit/s", TAGGED),
+        ("64 B", "rate = load, connections = 2", "50 Mbit/s", "media.fast_ethernet"),
+        ("64 B", "rate = 2 * load", "50 Mbit/s", "media.fast_ethernet"),
+        ("46 B", "rate = load", "100 Mbit/s", "media.fast_ethernet"),  # padded to 64 B
+        ("64 B", "rate = load", "50 Mbit/s", "media.ethernet { rate = 50 Mbit/s @line }"),
+    ],
+    ids=["a tag", "two connections", "twice the load", "padding", "another rate"],
+)  # fmt: skip
+def test_the_frame_rate_is_that_of_what_is_sent(carried_out, size, sent, line, link):
+    base = f"""rfc2544.throughput(
+  line = {line} @line, sizes = [{size} @frame], duration = 200 ms
+)"""
+    flow = f"{sent}, size = size, phases = even"
+    (document,) = carried_out(base, "processor", flow, POINT, out=link, into=link).values()
+    values = reported(document)
+    assert SERVED_PER_S < values["actual"] < 1.02 * SERVED_PER_S
+    assert abs(values["throughput"] - values["actual"]) <= 4  # each connection one packet more
+
+
+@pytest.mark.parametrize("link", ["media.fast_ethernet", TAGGED])
+def test_a_burst_is_as_long_as_it_takes_to_send_its_frames(carried_out, link):
+    """A queue of 64 takes a burst of n frames if what is served meanwhile leaves 64 of them."""
+    base = BENCHMARK.replace(SIZES, "sizes = [64 B @frame]")
+    flow = f"{SENT}, phases = even"
+    (document,) = carried_out(base, "processor", flow, out=link, into=link).values()
+    found = trials(document, "back_to_back")
+    assert len(found) > 3
+    assert all(each["sent"] == Fraction(each["load"]["value"]) for each in found)
+    per_s = Fraction(100_000_000, (84 + (4 if link == TAGGED else 0)) * 8)
+    assert reported(document)["buffer_time"] * per_s == pytest.approx(WAITING, abs=3)
+
+
 def test_throughput_alone_is_one_search(carried_out):
     base = "rfc2544.throughput(line = 100 Mbit/s @line, sizes = [64 B @frame], duration = 20 ms)"
     (document,) = carried_out(base, "processor", SENT).values()
@@ -244,7 +284,7 @@ def test_without_an_overload_a_recovery_is_inconclusive(carried_out):
 
 
 def test_frames_that_are_lost_by_chance_are_no_overload(carried_out):
-    """Far below 40,000 packets/s, one in 200 is lost at any load, and nothing is to be recovered."""
+    """Far below 40,000 packets/s, one in 200 is lost at any load: no overload."""
     base = "rfc2544.recovery(line = 100 Mbit/s @line, sizes = [64 B @frame], duration = 100 ms)"
     (found,) = carried_out(base, "lossy", SENT).values()
     (load,) = (Fraction(goal["lower"]["value"]) / 672 for goal in goals(found).values())

@@ -119,13 +119,15 @@ def test_only_the_service_is_judged_and_not_what_is_sent_beside_it(activated):
         assert not any("other" in each["text"] for each in document["statements"])
 
 
+SHORTEST = "a performance test of less than 15 min, the shortest of 15 min, 2 h and 24 h"
+
+
 @pytest.mark.parametrize(
     ("times", "added"),
     [
         ("", []),
         (", step_time = 10 s", ["steps of less than 60 s"]),
-        (", performance_time = 1 min", ["a performance test of less than 15 min, the shortest of"
-         " 15 min, 2 h and 24 h"]),
+        (", performance_time = 1 min", [SHORTEST]),
     ],
 )  # fmt: skip
 def test_short_times_are_deviations(planned, tmp_path, times, added):

@@ -16,6 +16,7 @@ from qospec.check.evaluate.values import POISON, Amount, Boolean, Deferred, List
 from qospec.dataclass import dataclass
 from qospec.diagnostics import did_you_mean
 from qospec.model.expression import Counted, Found, Measured, with_leaves
+from qospec.units import CELL_RATE, PACKET_RATE
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -25,6 +26,10 @@ if TYPE_CHECKING:
     from qospec.model.suite import GoalResult, Search
     from qospec.source import Span
     from qospec.syntax import ast
+
+
+OFFERED = "offered"
+"""The rate at which the flows send at a load. Source: RFC 2285, 3.5.2, offered load."""
 
 
 @dataclass(frozen=True)
@@ -39,13 +44,15 @@ class DeferredBoolean(Value):
 class GoalValue(Value):
     """A goal, as criteria see it: its results are known after the run.
 
-    `search` is None after a mistake in it.
+    `search` is None after a mistake in it. `carries` is what the flows send that take part; both
+    kinds, or none if they are not known, as in a template.
     """
 
     what: ClassVar[str] = "a goal"
     name: str
     variable: str
     search: Search | None
+    carries: frozenset[str] = frozenset()
 
     def field(self, name: ast.Name, evaluator: Evaluator) -> Value:  # noqa: ARG002
         """Return the load that was found, its lower or upper bound, or whether it is regular."""
@@ -57,9 +64,28 @@ class GoalValue(Value):
         if self.search is None:
             return POISON
         search = self.search
+        if part == OFFERED:
+            return self._offered(text, name)
         found = Found(self.name, part, search.dimension, text, whole=search.is_whole)
         exact = search.is_whole or (search.step is not None and part != "load")
         return Deferred(found, search.dimension, exact=exact, layer=search.layer)
+
+    def _offered(self, text: str, name: ast.Name) -> Value:
+        """Return what the flows are to send at the load that was found."""
+        assert self.search is not None  # noqa: S101 -- seen before
+        if len(self.carries) > 1:
+            raise error(
+                "E0515",
+                f"`{text}` would add cells and packets",
+                name.span,
+                help=f"write `{self.name}.{self.variable}`, or ask a point for each flow",
+            )
+        if not self.carries:
+            return POISON
+        dimension = CELL_RATE if "cell" in self.carries else PACKET_RATE
+        loads = self.search.dimension
+        found = Found(self.name, OFFERED, dimension, text, load_dimension=loads)
+        return Deferred(found, dimension, exact=False)
 
     def unfinished(self, span: Span) -> CheckError:
         """Return the mistake of a goal used as a value."""
@@ -102,6 +128,13 @@ class GoalOfTrial(Value):
             return POISON
         if part == "regular":
             return Boolean(self.result.regular)
+        if part == OFFERED:
+            raise error(
+                "E0515",
+                f"`{self.name}.{OFFERED}` is known to criteria and reports only",
+                name.span,
+                help=f"write `{self.name}.{self.variable.text}`, the load",
+            )
         load = self.result.upper if part == "upper" else self.result.lower
         if load is None:
             bound = "upper" if part == "upper" else "lower"
@@ -114,8 +147,8 @@ class GoalOfTrial(Value):
 
 
 def _part(goal: str, variable: str, name: ast.Name) -> str:
-    """Return which result of a goal is meant: "load", "lower", "upper" or "regular"."""
-    offered = (variable, "lower", "upper", "regular")
+    """Return which result of a goal is meant: the "load", or the part of that name."""
+    offered = (variable, "lower", "upper", "regular", OFFERED)
     if name.text not in offered:
         near = did_you_mean(name.text, offered)
         raise error(
@@ -134,7 +167,7 @@ def _unfinished(goal: str, variable: str, span: Span) -> CheckError:
         "E0515",
         f"`{goal}` is a goal: say which of its results",
         span,
-        note=f"a goal offers {variable} lower upper regular",
+        note=f"a goal offers {variable} lower upper regular {OFFERED}",
         help=f"write `{goal}.{variable}`",
     )
 

@@ -34,6 +34,7 @@ from qospec.units import (
     CELL_RATE,
     CELLS,
     DATA,
+    FRAMES,
     PACKETS,
     PS_PER_S,
     RATE,
@@ -168,7 +169,15 @@ def _curve(value: Value, parameter: Parameter, kind: Kind, span: Span) -> int | 
     return curve(value, name, span, lambda each, place: convert(each, time, kind, place))
 
 
-TIMED = {"duration": _duration, "times": _times, "curve": _curve}
+def _trial(value: Value, parameter: Parameter, kind: Kind, span: Span) -> Any:
+    """Return a time in ps, or a number of items as it is."""
+    if isinstance(value, Amount) and value.dimension in (CELLS, PACKETS, FRAMES):
+        return None if value.value is None else value
+    timed = replace(parameter, domain=replace(parameter.domain, name="time"))
+    return _number(value, timed, kind, span)
+
+
+TIMED = {"duration": _duration, "times": _times, "curve": _curve, "trial": _trial}
 """Per domain of several times: the conversion."""
 
 

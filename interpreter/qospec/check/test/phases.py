@@ -23,7 +23,7 @@ from qospec.model.suite import GoalResult, Search
 from qospec.syntax import ast
 
 if TYPE_CHECKING:
-    from collections.abc import Container, Iterator, Mapping
+    from collections.abc import Container, Iterator, Mapping, Sequence
     from fractions import Fraction
 
     from qospec.check.evaluate.evaluator import Evaluator
@@ -145,8 +145,16 @@ class Phases:
                 value = GoalOfTrial(goal.name.text, node.name, search, result, is_later)
                 scope.declare(known_binding(goal.name, "a goal", value), self._context)
 
-    def declare_judged(self, names: CaseScope, points: Mapping[str, PointValue]) -> None:
-        """Declare them as criteria see them; `points` are those that have been read, by name."""
+    def declare_judged(
+        self,
+        names: CaseScope,
+        points: Mapping[str, PointValue],
+        carried: Sequence[frozenset[str]],
+    ) -> None:
+        """Declare them as criteria see them.
+
+        `points` are those that have been read, by name; `carried` says of each phase what is sent.
+        """
         for number, (node, scope) in enumerate(_placed(names)):
             for name in self._first_bound(node):
                 value = self.values.get(name.text, POISON)
@@ -158,7 +166,7 @@ class Phases:
             read = self.read[number] if number < len(self.read) else None
             search = read if isinstance(read, Search) else None
             for goal in goals_of(node):
-                made = GoalValue(goal.name.text, node.name.text, search)
+                made = GoalValue(goal.name.text, node.name.text, search, carried[number])
                 scope.declare(known_binding(goal.name, "a goal", made), self._context)
 
     def _first_bound(self, node: PhaseNode) -> list[ast.Name]:
@@ -278,6 +286,10 @@ class Phases:
         statements = self.nodes[number].body.statements
         variables = self._binds[number]
         return [each for each in statements if isinstance(each, ast.Bind) and each not in variables]
+
+    def sized(self, number: int, phase: Phase | None) -> None:
+        """Keep what a phase means, once it is known how long its trials are."""
+        self.read[number] = phase
 
     def keep(self, phase: Phase | None, names: CaseScope) -> None:
         """Keep what a phase means, and the highest values of its variables, as declared there."""

@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from qospec.check.evaluate.evaluator import Evaluator
     from qospec.check.evaluate.scope import Scope
     from qospec.check.evaluate.values import Value
+    from qospec.model.suite import Flow
     from qospec.source import Span
 
 HERE = "a search"
@@ -41,7 +42,7 @@ SHARE = Domain("ratio", FINEST, Fraction(1, 2))
 """Of a width as a share of the load."""
 
 _ATTRIBUTES = {
-    "trial": Parameter("trial", Domain("time", 1, LONGEST_PS), None),
+    "trial": Parameter("trial", Domain("trial", 1, LONGEST_PS), None),
     "total": Parameter("total", Domain("time", 1, LONGEST_PS), None),
     "exceed": Parameter("exceed", Domain("ratio", 0, MOST), None),
     "width": Parameter("width", Domain("width"), Fraction(1, 200)),
@@ -67,7 +68,7 @@ class SearchFields:
     loss: Fraction
     """The greatest share of cells or packets that may be lost in a good trial."""
     trial: int
-    """How long a trial lasts; the default is that of the method."""
+    """How long a trial lasts, or how many items it sends; the default is that of the method."""
     total: int
     """How long the trials of one load last together; the default is that of the method."""
     exceed: Fraction
@@ -388,7 +389,13 @@ class SearchReader:
         if self._ends.step is not None:
             defaults["width"] = self._ends.step
         given = {**around, **own}
-        varies = self._varies(node, mine, record, once=of.total_ps == of.trial_ps)
+        items = given.get("trial")
+        counted = items.value if isinstance(items, Amount) else None
+        if counted is not None:  # how long it takes follows from the flows
+            given["trial"] = LONGEST_PS
+        varies = self._varies(
+            node, mine, record, once=of.total_ps == of.trial_ps, counted=counted is not None
+        )
         if "trial" in given and "total" not in given:
             defaults["total"] = max(defaults["total"], given["trial"])
             if of.total_ps == of.trial_ps:  # one trial for each load
@@ -404,7 +411,8 @@ class SearchReader:
         left = tuple(name for name in _ATTRIBUTES if name not in given)
         times = (int(found["trial"]), int(found["total"]))
         ratios = (Fraction(own["loss"]), *times, Fraction(found["exceed"]), width)
-        return Goal(node.name.text, *ratios, left, absolute, varies, place, places.get("trial"))
+        spans = (place, places.get("trial"))
+        return Goal(node.name.text, *ratios, left, absolute, varies, counted, *spans)
 
     def _width(self, width: Fraction | Amount, place: Span | None) -> tuple[Fraction, bool]:
         """Return a width, and whether it is a difference; raises CheckError.
@@ -447,13 +455,19 @@ class SearchReader:
             )
         return amount, True
 
-    def _varies(self, node: ast.Goal, mine: Record, record: Record, *, once: bool) -> bool:
-        """Return whether the length of a trial depends on the load; report where it cannot."""
+    def _varies(
+        self, node: ast.Goal, mine: Record, record: Record, *, once: bool, counted: bool
+    ) -> bool:
+        """Return whether the length of a trial depends on the load; report where it cannot.
+
+        It does if it is `counted` in items.
+        """
         variable, varying = self._node.name.text, False
         for here in (record, mine):
             for name, field in here.given.items():
                 binding = here.binding(name)
-                if binding is None or variable not in binding.varies:
+                by_items = counted and name == "trial"
+                if not by_items and (binding is None or variable not in binding.varies):
                     continue
                 alone = name == "trial" and here is record and once
                 varying |= alone
@@ -479,6 +493,38 @@ class SearchReader:
                 )
             )
         return varying
+
+
+def sized(search: Search, flows: Sequence[Flow]) -> Search:
+    """Return a search whose trials are as long as flows take to send as many items as they ask.
+
+    A trial of n items at regular distances ends where the next one would be sent. Raises CheckError
+    if the flows have no rate.
+    """
+    rates = [
+        len(flow.origins) * Fraction(flow.arrivals.mean_rate(flow.connections)) for flow in flows
+    ]
+    rate, goals = sum(rates, Fraction(0)), []
+    for goal in search.goals:
+        if goal.trial_items is None:
+            goals.append(goal)
+            continue
+        if not rate or not 1 <= goal.trial_items * PS_PER_S / rate <= LONGEST_PS:
+            raise error(
+                "E0514",
+                f"`trial` is a number of items, and {_how_long(goal.trial_items, rate)}",
+                goal.trial_span or search.span,
+                help="write a time",
+            )
+        length_ps = int(goal.trial_items * PS_PER_S / rate)
+        goals.append(replace(goal, trial_ps=length_ps, total_ps=length_ps))
+    return replace(search, goals=tuple(goals))
+
+
+def _how_long(items: Fraction, rate: Fraction) -> str:
+    if not rate:
+        return "no flow has a rate"
+    return f"the flows take {text_of(items / rate, TIME)} to send them"
 
 
 def goals_of(node: ast.Search) -> Sequence[ast.Goal]:

@@ -13,6 +13,7 @@ from qospec.check.test.changes import Later, over_time, verify_use
 from qospec.check.test.parts import CaseScope
 from qospec.check.test.phases import Phases, Trial
 from qospec.check.test.run_settings import has_phases, run_of
+from qospec.check.test.search import sized
 from qospec.model.expression import observed
 from qospec.model.suite import Case, Point, Run, Search, Statement
 from qospec.syntax import ast
@@ -46,6 +47,11 @@ class PhaseSeen(NamedTuple):
     flows: tuple[Flow, ...]
     uses: dict[str, frozenset[str]]
     value: PointValue
+
+    @property
+    def carries(self) -> frozenset[str]:
+        """Return what its flows send: cells, packets, or both."""
+        return frozenset("cell" if flow.stream is None else "packet" for flow in self.flows)
 
 
 class CaseMaker:
@@ -86,7 +92,8 @@ class CaseMaker:
         found = [self._read(phases, number, run) for number in range(len(phases.nodes))]
         self._context.case = case
         points = {each.name: each.value for each in found if each is not None}
-        phases.declare_judged(names, points)
+        carried = [each.carries if each is not None else frozenset[str]() for each in found]
+        phases.declare_judged(names, points, carried)
         builder.flows(built=False)
         self._verify(found, builder, names)
         if self._context.mistakes > before or run is None:
@@ -149,14 +156,14 @@ class CaseMaker:
         run = self._run
         if isinstance(phase, Point):
             run = phase.run
-        elif phase.goals[0].varies:
-            made = phases.phase(names, trial, run)
-            trial_ps = made.goals[0].trial_ps if isinstance(made, Search) else None
+        made = phases.phase(names, trial, run) if _varies(phase) else None
+        builder.flows(phases.unbound(trial.number))
         if isinstance(phase, Search):
+            if isinstance(made, Search):
+                trial_ps = sized(made, builder.built).goals[0].trial_ps
             length_ps = trial_ps or phase.goals[0].trial_ps
             warmup_ps = phase.warmup_ps(run)
             run = replace(run, warmup_ps=warmup_ps, measure_ps=length_ps, repeat=1)
-        builder.flows(phases.unbound(trial.number))
         self._change(builder, phases, trial, run)
         case = builder.required(self._case, run)
         measured = self._measured.get(phase.name, ()) if isinstance(phase, Point) else ()
@@ -202,6 +209,10 @@ class CaseMaker:
             builder.flows(phases.unbound(number))
             if self._context.mistakes > before:
                 return None
+            if isinstance(phase, Search) and names.topology is not None:
+                phase = self._guarded(partial(sized, phase, builder.built))
+                if not lowest:
+                    phases.sized(number, phase)
             if isinstance(phase, Point):
                 self._change(builder, phases, trial, phase.run)
             if not lowest:
@@ -294,6 +305,10 @@ class CaseMaker:
                         help="bind it in a phase: `name = value`",
                     )
                 )
+
+
+def _varies(phase: Phase) -> bool:
+    return isinstance(phase, Search) and phase.goals[0].varies
 
 
 def _measured_at(point: str, whole: Case) -> tuple[Statement, ...]:
