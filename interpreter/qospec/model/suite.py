@@ -430,6 +430,9 @@ class CaseMaker(Protocol):
                 a trial of the first goal, or as the point says.
         """
 
+    def chooses(self, phase: Phase) -> bool:
+        """Return whether a trial of a phase that was made depends on conditions."""
+
     def at_use(self, found: Diagnostic) -> Diagnostic:
         """Return a mistake in a template as one of the argument that it follows from."""
 

@@ -100,6 +100,36 @@ def _made(case: Case, phase: Phase) -> Iterator[Case | Diagnostic]:
         yield case.at(phase, load, _found(case, end))
 
 
+MOST_TRIED = 100
+"""How many loads between the ends are checked of a phase that depends on conditions."""
+
+
+def between_ends(case: Case, phase: Phase, problems: Problems) -> Iterator[Case]:
+    """Yield the trials of a search at loads between its ends; the first mistake ends them.
+
+    Only where something in them depends on a condition, such as `a if n > 9 else b`: else what fits
+    at both ends fits between them. Of more loads than can be checked, some at equal distances.
+    """
+    assert case.at is not None  # noqa: S101 -- a case with phases has it
+    if not isinstance(phase, Search) or not case.at.chooses(phase):
+        return
+    for load in _loads_between(phase):
+        made = case.at(phase, load, _found(case, "high"))
+        if isinstance(made, Diagnostic):
+            where = f"so it is in a trial at `{phase.name}` = {_load(load, phase)}"
+            problems.add(replace(made, notes=(*made.notes, where)))
+            return
+        yield made
+
+
+def _loads_between(search: Search) -> Iterator[Fraction]:
+    """Yield loads between the ends of a search: all of its steps if these are few."""
+    step = search.step or (search.high - search.low) / (MOST_TRIED + 1)
+    steps = int((search.high - search.low) / step)
+    every = max(1, -(-(steps - 1) // MOST_TRIED))
+    yield from (search.low + number * step for number in range(every, steps, every))
+
+
 def _found(case: Case, end: str) -> dict[str, GoalResult]:
     """Return what all searches find if they end at the lowest or the highest load."""
     searches = [each for each in case.phases if isinstance(each, Search)]

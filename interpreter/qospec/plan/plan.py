@@ -27,7 +27,7 @@ from qospec.plan.changes import with_changes, with_restarts
 from qospec.plan.endpoints import with_endpoints
 from qospec.plan.lowering import Lowered, lower
 from qospec.plan.offered import cell_rate
-from qospec.plan.phases import at_use, checked_ends
+from qospec.plan.phases import at_use, between_ends, checked_ends
 from qospec.plan.proofs.proofs import Proofs, proved
 from qospec.plan.survey import survey_network
 from qospec.protocol.atm import PLANES
@@ -184,6 +184,10 @@ def _phased(
     for number, phase in enumerate(case.phases):
         ends = checked_ends(case, phase, problems)
         if ends is None:
+            return None
+        for made in between_ends(case, phase, problems):
+            survey_network(made, "", problems)
+        if problems.errors:
             return None
         lowest, highest = (
             _planned(test, made, phase.span, seed, bounds, problems) for made in ends

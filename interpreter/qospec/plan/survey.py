@@ -16,7 +16,7 @@ from qospec.plan.forms import FormError, Forms, Survey, form_sent
 from qospec.plan.offered import asked_bps, cell_rate, members_of
 from qospec.plan.passages import Passages
 from qospec.plan.paths import route_members
-from qospec.plan.phases import Examined, ExaminedPhase, at_use, checked_ends
+from qospec.plan.phases import Examined, ExaminedPhase, at_use, between_ends, checked_ends
 from qospec.plan.tables import AmbiguousRouteError, Member, NoPathError, Routes
 from qospec.plan.warnings import Classes
 
@@ -89,6 +89,8 @@ def _plain_cases(suite: Suite, problems: Problems, examined: list[Examined]) -> 
             for phase in case.phases:
                 ends = checked_ends(case, phase, unfit) or ()
                 yield from ends
+                if ends:
+                    yield from between_ends(case, phase, unfit)
                 phases.append(ExaminedPhase(phase, tuple(f for end in ends for f in end.flows)))
             for each in at_use(unfit.all, case):
                 problems.add(each)

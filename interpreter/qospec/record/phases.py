@@ -125,7 +125,7 @@ def _notes(goal: Goal, result: SearchResult) -> Iterator[str]:
     """Yield what a reader should know of a result besides its bounds."""
     search, found = result.phase, result.goals[goal.name]
     if result.note:
-        yield f"not searched: {result.note}"
+        yield f"{'ended early' if result.trials else 'not searched'}: {result.note}"
         return
     if found.complete and found.lower is None and found.upper is not None:
         places = ", ".join(_places(goal, found, result))
@@ -234,7 +234,8 @@ def _why_of_phase(result: PhaseResult, unmet: Collection[str]) -> Iterator[str]:
 def _why_of_search(result: SearchResult, unmet: Collection[str]) -> Iterator[str]:
     search = result.phase
     if result.note:
-        yield f"`{search.name}` was not searched: {result.note}"
+        what = "ended early" if result.trials else "was not searched"
+        yield f"`{search.name}` {what}: {result.note}"
         return
     for goal in search.goals:
         found = result.goals[goal.name]

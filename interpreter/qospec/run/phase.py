@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Hashable, Mapping
     from fractions import Fraction
 
+    from qospec.diagnostics import Diagnostic
     from qospec.judge.phases import PhaseResult, TrialResult
     from qospec.model.suite import GoalResult, Phase, Search
     from qospec.plan.plan import Bounds
@@ -36,10 +37,18 @@ NOT_FOUND = "E0515"
 
 
 class Refusal(NamedTuple):
-    """Why a trial cannot be run; `by_result` if that follows from what searches have found."""
+    """Why a trial cannot be run: by what searches have found, or by what is wrong `at_load`."""
 
     message: str
-    by_result: bool = False
+    at_load: bool = False
+
+    @classmethod
+    def of(cls, mistake: Diagnostic) -> Refusal:
+        """Return what a mistake at that load says, with its code and its place."""
+        if mistake.code == NOT_FOUND:
+            return cls(mistake.message)
+        place = mistake.span.recorded_place
+        return cls(f"{mistake.message} ({mistake.code}, {place})", at_load=True)
 
 
 class Setting(NamedTuple):
@@ -68,11 +77,11 @@ class Setting(NamedTuple):
         assert self.plan.case.at is not None  # noqa: S101 -- a case with phases has it
         made = self.plan.case.at(phase, load, found, length_ps)
         if not isinstance(made, Case):
-            return Refusal(made.message, by_result=made.code == NOT_FOUND)
+            return Refusal.of(made)
         if load is None and (refusal := _overload(phase, made)) is not None:
             return refusal
         planned = plan_trial(self.plan, phase, made, self.bounds)
-        return planned if isinstance(planned, CasePlan) else Refusal(planned[0].message)
+        return planned if isinstance(planned, CasePlan) else Refusal.of(planned[0])
 
     def overload(self, search: Search, found: Mapping[str, GoalResult]) -> Refusal | None:
         """Return why a search cannot go up to its highest load, by what earlier ones have found.
@@ -106,7 +115,7 @@ def _overload(phase: Phase, case: Case, lowest: Case | None = None) -> Refusal |
     if overload is None:
         return None
     carries = "; ".join((overload.label, *overload.notes))
-    return Refusal(f"{overload.message} ({carries})", by_result=True)
+    return Refusal(f"{overload.message} ({carries})")
 
 
 class PhaseRun(ABC):

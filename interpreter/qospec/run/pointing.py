@@ -60,8 +60,7 @@ class PointRun(PhaseRun):
 
     def _follow(self) -> None:
         if self._refusal is not None:
-            message = f"no trial of the point `{self._point.name}`: {self._refusal.message}"
-            self._end("" if self._refusal.by_result else message)
+            self._end()
             return
         while len(self._trials) < self._point.run.repeat:
             result = self._known.get(len(self._trials))

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from qospec.judge.phases import SearchResult, SearchTrial, TrialResult
 from qospec.plan.offered import item_rate
 from qospec.plan.plan import CasePlan
-from qospec.run.phase import PhaseRun
+from qospec.run.phase import PhaseRun, Refusal
 from qospec.search.ahead import likely
 from qospec.search.method import begin, next_trial, outcome
 from qospec.search.trial import Request, Trial
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
     from qospec.model.suite import GoalResult, Search
     from qospec.run.job import Work
-    from qospec.run.phase import Refusal, Setting
+    from qospec.run.phase import Setting
 
 MOST_ASSUMED = 64
 """How many trials are assumed to end in some way, at most, to find one to run ahead."""
@@ -82,9 +82,12 @@ class SearchRun(PhaseRun):
         planned = self._setting.trial(self._search, part.load, self._found, part.length_ps)
         if not isinstance(planned, CasePlan):
             where = text_of(part.load, self._search.dimension)
-            error = f"no trial of `{self._search.name}` at {where}: {planned.message}"
-            self._refused[part] = planned
-            self._known[part] = TrialResult(error=error)
+            refused = planned
+            if planned.at_load:
+                name = self._search.name
+                refused = Refusal(f"no trial of `{name}` at {where}: {planned.message}")
+            self._refused[part] = refused
+            self._known[part] = TrialResult(error=refused.message)
             return None
         self._lengths_ps[part] = planned.case.run.measure_ps
         self._rates[part.load] = item_rate(planned.case)
@@ -101,7 +104,7 @@ class SearchRun(PhaseRun):
             if result is None:
                 return
             refused = self._refused.get(asked)
-            if refused is not None and refused.by_result:
+            if refused is not None:
                 self._note = refused.message
                 self._end()
                 return

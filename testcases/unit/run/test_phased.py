@@ -374,3 +374,41 @@ def test_a_case_that_is_cut_before_a_trial_has_ended_has_no_result(planned) -> N
     schedule = Schedule([phased(planned)])
     assert schedule.next_job() is not None
     assert list(schedule.cut()) == []
+
+
+UNFIT = """
+topology wire {
+  a, b = host
+  link a -- b via media.fast_ethernet
+}
+test t on wire {
+  search n in 1 .. 1_000 {
+    goal most { loss = 0 }
+    method = step
+    confirm = 999
+    trial = 20 ms
+  }
+  let size = 1_800 B @ip if BAD else 64 B @ip
+  flow f = packets { rate = n * 50 kbit/s @line, size = size } from a to b
+  expect found: most.n == 1_000
+}
+"""
+
+
+def test_a_load_that_makes_what_does_not_fit_ends_the_search_and_says_where(planned) -> None:
+    """A check tries every tenth load, and this is none of them."""
+    case = document(phased(planned, UNFIT.replace("BAD", "n == 999")))
+    assert (case["verdict"], case["errors"]) == ("inconclusive", [])
+    (search,) = case["phases"]
+    assert len(search["trials"]) == 1
+    (note,) = search["goals"][0]["notes"]
+    assert note.startswith("ended early: no trial of `n` at 999: size: 1800 B @ip does not fit")
+    assert re.search(r"\(E0301, .*a\.qos:\d+:\d+\)$", note)
+
+
+def test_a_load_between_the_ends_that_does_not_fit_is_refused_before_the_run(
+    planned, problems
+) -> None:
+    assert planned(UNFIT.replace("BAD", "n > 400 and n < 600")) == ()
+    (mistake,) = problems.errors
+    assert (mistake.code, mistake.notes) == ("E0301", ("so it is in a trial at `n` = 401",))

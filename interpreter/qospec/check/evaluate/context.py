@@ -278,6 +278,7 @@ class Context:
         judging: Whether flows are complete, so that what is evaluated belongs to criteria.
         iterations: How many iterations of loops and points of sweeps there were.
         loop_iterations: How many iterations of loops since a body began.
+        choices: How many values with a condition were evaluated.
         steps: How many values were evaluated.
         inner: How much inner devices have added to devices.
         case: The case of a sweep that is being evaluated.
@@ -294,6 +295,7 @@ class Context:
     judging: bool = False
     iterations: int = 0
     loop_iterations: int = 0
+    choices: int = 0
     steps: int = 0
     inner: int = 0
     case: Case | None = None

@@ -222,6 +222,7 @@ class Evaluator:
         )
 
     def _choose(self, node: ast.Conditional, scope: Scope) -> Value:
+        self.context.choices += 1
         known = self._truth(node.condition, scope).value
         if known is None:
             self.value(node.otherwise, scope)

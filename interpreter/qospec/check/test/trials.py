@@ -72,6 +72,7 @@ class CaseMaker:
         self._phases: Phases | None = None
         self._use: EvaluatedCase | None = None
         self._measured: dict[str, tuple[Statement, ...]] = {}
+        self._choosing: set[str] = set()
         self._case = CaseId("", ())
         self._run = Run(0, 0, 1, overload=True)
 
@@ -124,6 +125,8 @@ class CaseMaker:
         with self._context.apart() as problems:
             try:
                 case = self._trial(phase, load, found, trial_ps)
+                if self._context.choices:
+                    self._choosing.add(phase.name)
                 if not problems.errors:
                     return case
             except CheckError as mistake:
@@ -131,6 +134,10 @@ class CaseMaker:
             except LimitReached:
                 pass
         return problems.errors[0]
+
+    def chooses(self, phase: Phase) -> bool:
+        """Return whether a trial of a phase that was made depends on conditions."""
+        return phase.name in self._choosing
 
     def at_use(self, found: Diagnostic) -> Diagnostic:
         """Return a mistake in a template as one of the argument that it follows from."""
@@ -207,25 +214,28 @@ class CaseMaker:
             if not lowest:
                 phases.keep(phase, names)
             builder.flows(phases.unbound(number))
+            sound = self._context.mistakes == before
+            if isinstance(phase, Search) and names.topology is not None and sound:
+                phase = self._guarded(partial(sized, phase, builder.built))
+                phases.sized(number, phases.read[number] if lowest else phase)
             if self._context.mistakes > before:
                 return None
-            if isinstance(phase, Search) and names.topology is not None:
-                phase = self._guarded(partial(sized, phase, builder.built))
-                if not lowest:
-                    phases.sized(number, phase)
             if isinstance(phase, Point):
                 self._change(builder, phases, trial, phase.run)
             if not lowest:
                 if names.topology is not None:  # the flows of a template are not known
                     self._verify_use(node, phase, builder)
-                here = node.name.text
-                lists = {"flows": builder.listed_on(here)}
-                lists["test_flows"] = builder.listed_on(here, varied=True)
-                flows, placed = builder.on_network(here), builder.placed
-                nodes = {name: each.value(self._context) for name, each in placed.items()}
-                point = PointValue(here, flows, lists, nodes)
-                seen = PhaseSeen(node.name.text, tuple(builder.built), builder.uses, point)
+                seen = self._seen(node.name.text, builder)
         return seen if self._context.mistakes == before else None
+
+    def _seen(self, here: str, builder: CaseBuilder) -> PhaseSeen:
+        """Return a phase of that name, and what it offers to criteria."""
+        lists = {"flows": builder.listed_on(here)}
+        lists["test_flows"] = builder.listed_on(here, varied=True)
+        placed = builder.placed.items()
+        nodes = {name: each.value(self._context) for name, each in placed}
+        point = PointValue(here, builder.on_network(here), lists, nodes)
+        return PhaseSeen(here, tuple(builder.built), builder.uses, point)
 
     def _needs_flow(self, variable: ast.Name, template: ast.Test) -> CheckError:
         name, flow = variable.text, "flow user = packets { rate = load, … } from a to b"
