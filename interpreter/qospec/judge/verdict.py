@@ -19,7 +19,7 @@ from qospec.units import text_of
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from qospec.model.bounds import Bounds
+    from qospec.model.bounds import Limits
     from qospec.model.expression import Expression, Measured, Reader, Value
     from qospec.model.suite import Statement
     from qospec.units import Dimension
@@ -79,7 +79,7 @@ class Side:
     value: Value
     dimension: Dimension | None
     approximate: bool = False
-    limits: Bounds | None = None
+    limits: Limits | None = None
 
 
 @dataclass(frozen=True)
@@ -180,7 +180,7 @@ def side(expression: Expression, read: Reader) -> Side:
 def _item_text(item: Side) -> str:
     """Return an item of a list as text."""
     if item.dimension is not None and item.limits is not None:
-        return between(*item.limits, item.dimension)
+        return between(item.limits.least, item.limits.most, item.dimension)
     if item.dimension is not None and isinstance(item.value, Fraction):
         return text_of(item.value, item.dimension)
     return "no data"

@@ -127,7 +127,11 @@ SERIES = {
 }
 MEASURES = {"flow": str, "metric": str, "statistic": str}
 INTERVAL = {"lower": Nullable(QUANTITY), "upper": Nullable(QUANTITY), "repeats": int}
-LIMITS = {"lower": Nullable(QUANTITY), "upper": Nullable(QUANTITY)}
+LIMITS = {
+    "lower": Nullable(QUANTITY),
+    "upper": Nullable(QUANTITY),
+    "exclusive": Optional(bool),
+}
 SIDES = {
     "measured": Nullable(QUANTITY),
     "measured_limits": Optional(LIMITS),

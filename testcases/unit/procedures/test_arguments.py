@@ -110,3 +110,23 @@ def test_a_use_without_a_flow_names_what_was_written(planned, problems, name):
     assert found.message == f"`{name}` needs a flow that uses `load`"
     assert found.span.text == f"rfc2544.{name}"
     assert [each.text for each in found.secondary] == ["`load` is given values in `throughput`"]
+
+
+@pytest.mark.parametrize(
+    ("base", "more", "argument", "message"),
+    [
+        (THROUGHPUT, "duration = -1 s", "", "`duration` must be more than 0, found -1 s"),
+        (THROUGHPUT, "resolution = 70%", "", "`resolution` must be at most 50%, found 70%"),
+        (NDR_PDR, "partial = 120%", "", "`partial` must be at most 99%, found 120%"),
+        (ACTIVATION, "eir = -1 Mbit/s @frame", "", "`activation` requires `eir >= 0`"),
+        (
+            ACTIVATION.replace("loss = 0", "loss = 200%"),
+            "",
+            "loss = 200%",
+            "`activation` requires `loss >= 0 and loss < 1`",
+        ),
+    ],
+)
+def test_what_no_procedure_takes_is_the_argument_at_fault(refused, base, more, argument, message):
+    (found,) = refused(base, line=10, more=f", {more}" if more else "")
+    assert (found.span.text, found.message) == (argument or more, message)

@@ -20,6 +20,9 @@ if TYPE_CHECKING:
     from qospec.source import Span
     from qospec.syntax import ast
 
+OF_A_FIELD = ("E0202", "E0204", "E0205", "E0206")
+"""Codes of mistakes in the value of a field, whose name the message begins with."""
+
 _Item = TypeVar("_Item")
 _Made = TypeVar("_Made")
 
@@ -60,10 +63,21 @@ class Case(NamedTuple):
         remedy = diagnostic.help
         if name and remedy.startswith("write `"):  # in the base
             remedy = f"choose another `{name}`"
+        message, field = diagnostic.message, self.parameter_at(diagnostic.span)
+        if field and diagnostic.code in OF_A_FIELD:
+            message = re.sub(r"^`\w+`", f"`{field}`", message)
         here = f"here, in `{self.bases[first].name.text}`"
         labels = (Label(diagnostic.span, diagnostic.label or here), *diagnostic.secondary)
         label = f"in the case `{self.name}`" if self.variables else ""
-        return replace(diagnostic, span=place, label=label, secondary=labels, help=remedy, fix=())
+        return replace(
+            diagnostic,
+            message=message,
+            span=place,
+            label=label,
+            secondary=labels,
+            help=remedy,
+            fix=(),
+        )
 
     def _argument(self, first: int, places: Sequence[Span]) -> tuple[str, Span]:
         """Return the one argument of the test that places in a base name, and where it is.

@@ -8,7 +8,7 @@ after all phases, have scopes of their own.
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from qospec.check.evaluate.context import error
 from qospec.check.evaluate.goals import GoalOfTrial, GoalValue, PointOfTrial, PointValue
@@ -275,7 +275,7 @@ class Phases:
             if isinstance(each, ast.Search)
             for goal in goals_of(each)
         }
-        every = [one for each, _ in names.statements for one in _all_nodes(each)]
+        every = [one for each, _ in names.statements for one in each.with_all_below()]
         lets = {each.name.text: each.value for each in every if isinstance(each, ast.Let)}
         waiting: list[ast.Node] = [node, *(each for each in every if isinstance(each, ast.Flow))]
         seen: set[str] = set()
@@ -315,13 +315,5 @@ def _found(goal: str, search: Search, trial: Trial) -> GoalResult:
 
 def _names_used(node: ast.Node) -> Iterator[str]:
     """Yield the first name of each path below a node."""
-    yield from (each.name.text for each in _all_nodes(node) if isinstance(each, ast.Path))
-
-
-def _all_nodes(node: ast.Node) -> Iterator[ast.Node]:
-    """Yield a node and all below it."""
-    waiting: list[Any] = [node]
-    while waiting:
-        here = waiting.pop()
-        yield here
-        waiting += here.children()
+    every = node.with_all_below()
+    yield from (each.name.text for each in every if isinstance(each, ast.Path))
