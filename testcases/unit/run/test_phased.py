@@ -374,3 +374,13 @@ def test_a_case_that_is_cut_before_a_trial_has_ended_has_no_result(planned) -> N
     schedule = Schedule([phased(planned)])
     assert schedule.next_job() is not None
     assert list(schedule.cut()) == []
+
+
+def test_that_no_load_was_bad_is_why_a_goal_is_not_regular(planned) -> None:
+    text = TEXT.replace(".. 300_000", ".. 2_000").replace(
+        "expect good: ndr.rate >= 70_000 cell/s", ""
+    )
+    text = text.replace("  expect more: pdr.rate within 10% of ndr.rate", "  expect ndr.regular")
+    case = document(phased(planned, text))
+    assert case["verdict"] == "fail"
+    assert case["why"] == ["`ndr` has no upper bound: no load was bad, up to 2000 cell/s"]
