@@ -17,10 +17,10 @@ from qospec.check.test.parts import (
     is_template,
     parts_of,
     sweeps_of,
+    verified,
     with_statements,
 )
 from qospec.check.test.properties import PoisonError, to_draw, written_value
-from qospec.check.test.requirements import verified
 from qospec.check.test.sweeps import case_name, combinations
 from qospec.check.test.trials import CaseMaker
 from qospec.model.expression import is_constant
