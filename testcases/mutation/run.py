@@ -43,7 +43,10 @@ class Group(NamedTuple):
         return sorted((p for p in found if p.stem in names), key=lambda p: names.index(p.stem))
 
 
-MODELS = ("unit/elements", "unit/dropping", "unit/engine", "unit/payload")
+MODELS = (
+    *("unit/elements", "unit/dropping", "unit/engine", "unit/payload"),
+    "properties/test_elements.py",
+)
 ROOMS = ("line", "processor", "queue", "scheduler", "security")
 """Of the engine, whose kernels elements share."""
 GROUPS = {
@@ -67,7 +70,7 @@ GROUPS = {
 }
 
 
-def run(group: Group, tests: Sequence[str], modules: Sequence[str], processes: int) -> None:
+def run(group: Group, given: argparse.Namespace) -> None:
     """Try the mutants of a group in a session of pytest."""
     os.environ["QOS_KERNELS"] = group.kernels
     # Few examples, and not the smallest one of a failure: that it fails is enough.
@@ -84,10 +87,10 @@ def run(group: Group, tests: Sequence[str], modules: Sequence[str], processes: i
         # Hypothesis is imported already, which pytest would warn of.
         *("-W", "ignore:Module already imported", "--hypothesis-profile", "mutation"),
     )
-    session = Session(
-        group.paths(modules), is_kernel if group.kernels == "python" else is_any, processes
-    )
-    pytest.main([*options, *(str(TESTS / each) for each in tests)], plugins=[session])
+    wanted = is_kernel if group.kernels == "python" else is_any
+    session = Session(group.paths(given.module), wanted, processes=given.j, most=given.most)
+    tests = [str(TESTS / each) for each in given.tests or group.tests]
+    pytest.main([*options, *tests], plugins=[session])
 
 
 def main() -> None:
@@ -96,14 +99,14 @@ def main() -> None:
     parser.add_argument("groups", nargs="*", help="; ".join(GROUPS))
     parser.add_argument("--module", action="append", default=[], help="only modules of this name")
     parser.add_argument("--tests", action="append", help="other tests than the group's")
+    parser.add_argument("--most", type=int, help="of each module so many, evenly chosen (all)")
     parser.add_argument("-j", type=int, default=2, help="processes (2)")
     given = parser.parse_args()
     unknown = sorted(set(given.groups) - GROUPS.keys())
     if unknown:
         parser.error(f"there is no group {', '.join(unknown)}; groups: {' '.join(GROUPS)}")
     for name in given.groups or GROUPS:
-        group = GROUPS[name]
-        arguments = (group, given.tests or group.tests, given.module, given.j)
+        arguments = (GROUPS[name], given)
         child = multiprocessing.get_context("fork").Process(target=run, args=arguments)
         child.start()
         child.join()

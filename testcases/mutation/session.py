@@ -58,9 +58,15 @@ class Session:
     """A plugin of pytest that runs the collected tests on mutants of modules."""
 
     def __init__(
-        self, paths: Sequence[Path], wanted: Callable[[ast.FunctionDef], bool], processes: int
+        self,
+        paths: Sequence[Path],
+        wanted: Callable[[ast.FunctionDef], bool],
+        *,
+        processes: int = 1,
+        most: int | None = None,
     ) -> None:
-        self._paths, self._wanted, self._processes = paths, wanted, processes
+        """Change these functions of modules, at `most` so many times each module."""
+        self._paths, self._wanted, self._processes, self._most = paths, wanted, processes, most
         self._items: Sequence[pytest.Item] = ()
         self._functions: dict[Path, list[FunctionType]] = {}
         self._traced = Traced({}, {})
@@ -144,6 +150,10 @@ class Session:
         """Try the mutants of a module; print the figures, and what no test notices."""
         name = path.relative_to(PACKAGE).as_posix()
         known = EQUIVALENT.get(name, {})
+        of_all = ""
+        if self._most is not None and len(made) > self._most:
+            of_all = f" of {len(made)}, evenly chosen,"
+            made = made[:: -(-len(made) // self._most)]
         tried = [each for each in made if (each.function, each.becomes) not in known]
         tests = [self._chosen(path, each) for each in tried]
         noticed = self._outcomes(
@@ -152,9 +162,9 @@ class Session:
                 for each, some in zip(tried, tests, strict=True)
             ]
         )
-        _say(
-            f"{name}: {len(made)} made, {sum(noticed)} noticed, {len(made) - len(tried)} equivalent"
-        )
+        equivalent = len(made) - len(tried)
+        figures = f"{sum(noticed)} noticed, {equivalent} equivalent"
+        _say(f"{name}: {len(made)}{of_all} made, {figures}")
         for each, some, seen in zip(tried, tests, noticed, strict=True):
             if not seen:
                 why = "" if some else ", which no test executes"
