@@ -32,8 +32,8 @@ from mutants import Mutant, mutants
 FORK = multiprocessing.get_context("fork")
 PASSED, FAILED = 0, 3
 """Exit codes; another one is of a fault of this program. A signal has ended what took too long."""
-ENOUGH_S = 5
-"""Tests of other modules are left out as soon as those before them take so long in all."""
+ENOUGH_S = 8
+"""A mutant that tests of so much time in all have not noticed counts as not noticed."""
 LEAST_S, SLOWER = 2, 10
 """On a mutant a test may take so much of the processor's time, and so many times what it took."""
 WAITING = 10
@@ -172,21 +172,15 @@ class Session:
                 _say(f"    - {each.was}\n    + {each.becomes}")
 
     def _chosen(self, path: Path, mutant: Mutant) -> list[int]:
-        """Return tests of a mutant: those of its module or room first, of each the shortest first.
-
-        Those of a module may take as long as they do; others must be done by `ENOUGH_S`.
-        """
+        """Return tests of a mutant: those of its module first, of these the shortest first."""
         took_s = self._traced.took_s
         found = sorted(
             (not self._is_of(path, number), took_s[number], number)
             for number in self._traced.executing(path, mutant.lines)
         )
-        ends_s = itertools.accumulate(each[1] for each in found)
-        return [
-            number
-            for (is_other, _, number), end_s in zip(found, ends_s, strict=True)
-            if end_s < ENOUGH_S or not is_other
-        ]
+        ends_s = itertools.accumulate(took_s for _, took_s, _ in found)
+        ended = sum(end_s < ENOUGH_S for end_s in ends_s)
+        return [number for *_, number in found[: ended + 1]]
 
     def _is_of(self, path: Path, number: int) -> bool:
         """Return whether a test is named for a module, or in the folder of its room."""
