@@ -16,6 +16,8 @@ from qospec.fuzz.promises import promised
 from qospec.fuzz.scenario import scenarios, written
 from qospec.fuzz.target import Outcome, Violation
 from qospec.plan.plan import Bounds, plan
+from qospec.promises.builtin import ALL, CHEAP
+from qospec.promises.promise import BrokenPromise
 from qospec.run import trial
 from qospec.units import text_of
 
@@ -38,6 +40,14 @@ MOST_ITEMS = 2_000
 """Of a trial: an example with more is not worth its time."""
 OVERLOAD = "E0305"
 """The error that `overload = true` removes."""
+ERRORS = {
+    "ConservationError": "conservation",
+    "BoundError": "bound",
+    "NonceError": "nonce",
+    "EndlessError": "end",
+    "BudgetError": "end",
+}
+"""By error of a trial, the promise of all devices that it shows to be broken."""
 MEAN_BYTES = 500
 """Of a packet in a queue whose room is in bytes."""
 
@@ -79,7 +89,8 @@ class DeviceTarget:
             return Outcome(refused=case)
         whole = whole._replace(overload=case.case.run.overload)
         rooms = _rooms(case)
-        result = trial.run(_watching(case, rooms), discover(), lambda _: None)
+        promises = ALL if whole.all_promises else CHEAP
+        result = trial.run(_watching(case, rooms), discover(), lambda _: None, promises=promises)
         texts = {
             again: text
             for each in violations(case.case, result)
@@ -131,7 +142,7 @@ def _overloaded(suite: Suite) -> Suite:
 def violations(case: Case, result: Result) -> Iterator[Violation]:
     """Yield what a case breaks: errors of the tester, invariants of devices, promises of all."""
     for message in result.errors:
-        yield Violation(re.sub(r"[0-9_]+", "n", message), message, "error")
+        yield _error(message)
     for repeat in result.repeats:
         for statement, judgement in zip(case.statements, repeat.judgements, strict=True):
             if judgement.verdict in ("error", "fail"):
@@ -140,6 +151,16 @@ def violations(case: Case, result: Result) -> Iterator[Violation]:
                 label = label.partition(": ")[2] if broken else promised(label)
                 name = re.sub(r"\W+", "_", label).strip("_")
                 yield Violation(label, reason(statement, judgement), name)
+
+
+def _error(message: str) -> Violation:
+    """Return what is violated if a trial ends with an error."""
+    error, _, why = message.partition(": ")
+    name = ERRORS.get(error, "")
+    if error == BrokenPromise.__name__:
+        name, _, why = why.partition(": ")
+    # Of errors that are not known, those that differ in numbers only are one.
+    return Violation(name or re.sub(r"[0-9_]+", "n", message), why or message, name or "error")
 
 
 def reason(statement: Statement, judgement: Judgement) -> str:

@@ -245,9 +245,9 @@ class Run:
     """How a case is run: `measure` begins after `warmup`; `repeat` trials with independent draws.
 
     `overload` says that flows may offer more than a line carries, `common_draws` that all cases
-    of the test have the same random draws, `payload` that bytes are made behind it. `changes_ps`
-    says when something changes in a trial, since `measure` began, `changes` what, and `restarts`
-    what restarts then.
+    of the test have the same random draws, `payload` that bytes are made behind it, `promises` that
+    it is held to what all devices promise. `changes_ps` says when something changes in a trial,
+    since `measure` began, `changes` what, and `restarts` what restarts then.
     """
 
     warmup_ps: int
@@ -256,6 +256,7 @@ class Run:
     overload: bool = False
     common_draws: bool = False
     payload: bool = False
+    promises: bool = False
     changes_ps: tuple[int, ...] = ()
     restarts: tuple[Restart, ...] = ()
     changes: tuple[Change, ...] = field(default=(), compare=False)

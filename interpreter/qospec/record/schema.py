@@ -251,6 +251,7 @@ CASE = {
         "repeat": int,
         "common_draws": Optional(bool),
         "payload": Optional(bool),
+        "promises": Optional(bool),
     },
     "statements": [STATEMENT],
     "phases": Optional([PHASE]),
