@@ -11,7 +11,8 @@ from qospec.catalogue.kinds import discover
 from qospec.check.device.observables import has_occupancy
 from qospec.dataclass import dataclass
 from qospec.diagnostics import Problems
-from qospec.fuzz.device import described
+from qospec.engine.experiment import Tap
+from qospec.fuzz.coverage import TESTED, carrying, reached
 from qospec.fuzz.promises import promised
 from qospec.fuzz.scenario import scenarios, written
 from qospec.fuzz.target import Outcome, Violation
@@ -76,8 +77,8 @@ class DeviceTarget:
 
     @property
     def reachable(self) -> frozenset[str]:
-        """Return the losses that it may have, with the simplest values of its parameters."""
-        return self.device.losses
+        """Return what may happen in it, with the simplest values of its parameters."""
+        return self.device.reachable
 
     def run(self, draw: Draw) -> Outcome:
         """Draw a scenario, run and judge it."""
@@ -87,6 +88,8 @@ class DeviceTarget:
         case = self._planned(written(whole))
         if isinstance(case, str):
             return Outcome(refused=case)
+        template = self.device.template(whole.arguments)
+        assert template is not None  # noqa: S101 -- it was planned
         whole = whole._replace(overload=case.case.run.overload)
         rooms = _rooms(case)
         promises = ALL if whole.all_promises else CHEAP
@@ -100,7 +103,7 @@ class DeviceTarget:
             tuple(texts),
             texts.__getitem__,
             "",
-            frozenset(_losses(result)),
+            reached(template, case, result),
             dict(_aims(rooms, result)),
         )
 
@@ -177,12 +180,6 @@ def reason(statement: Statement, judgement: Judgement) -> str:
     return f"{statement.text}: of {node} it is {measured}, needed {judgement.comparison} {bound}"
 
 
-def _losses(result: Result) -> Iterator[str]:
-    for repeat in result.repeats:
-        for loss in repeat.readings.losses():
-            yield described(loss.element.partition(".")[2], loss.cause)
-
-
 def _rooms(case: CasePlan) -> dict[str, float]:
     """Return the queues of a case's devices, by path, and about how many items each may hold."""
     return {
@@ -193,9 +190,15 @@ def _rooms(case: CasePlan) -> dict[str, float]:
 
 
 def _watching(case: CasePlan, queues: Iterable[str]) -> CasePlan:
-    """Return a plan in which it is observed how many items wait in these queues."""
+    """Return a plan in which it is observed how many items wait in these queues, and pass where."""
     planned = case.networks[""]
-    measurement = planned.experiment.measurement._replace(queues=tuple(sorted(queues)))
+    taps = tuple(
+        Tap(carrying(node.path, output, node.element.outputs), number, place)
+        for number, node in enumerate(planned.experiment.nodes)
+        for place, output in enumerate(node.element.outputs)
+        if node.path.partition(".")[0] in TESTED
+    )
+    measurement = planned.experiment.measurement._replace(queues=tuple(sorted(queues)), taps=taps)
     experiment = planned.experiment._replace(measurement=measurement)
     return replace(case, networks={"": replace(planned, experiment=experiment)})
 

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from hypothesis import strategies as st
 
 from qospec.diagnostics import Problems
+from qospec.engine.security.association import Association
 from qospec.engine.security.end import SecurityEnd
 from qospec.formatting import formatted
 from qospec.fuzz.device import OURS, ports_of
@@ -189,6 +190,9 @@ def _seldom(often: int) -> st.SearchStrategy[bool]:
 
 
 def _encrypts(element: object) -> bool:
+    """Return whether an element encrypts what is drawn: all packets are of IPv4."""
+    if isinstance(element, Association) and element.mode == "transport":
+        return element.encrypts and element.family == "ipv4"
     return isinstance(element, SecurityEnd) and element.encrypts
 
 
