@@ -75,7 +75,7 @@ SECONDS = 120
 fuzz-language: setup ## Feed damaged files to the parser and the checker for SECONDS; keep those that break them
 	$(BIN)/python testcases/fuzz/language.py --seconds $(SECONDS)
 
-mutation: setup ## Change the models one operator at a time; list the changes that no test notices (takes more than an hour)
+mutation: setup ## Change the models one operator at a time; list the changes that no test notices (takes hours)
 	$(BIN)/python testcases/mutation/run.py
 
 clean: ## Remove .venv, builds and caches, but not records

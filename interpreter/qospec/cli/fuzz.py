@@ -22,6 +22,8 @@ EXAMPLES = 1_000
 """Of each target, where neither a number nor a time is asked for."""
 UNITS_S = {"s": 1, "min": 60, "h": 3600}
 REDRAW_S = 0.1
+MOST_NAMES = 6
+"""Of what never happened, so many are printed; the JSON document has all."""
 
 
 class _Duration(click.ParamType[float]):
@@ -179,6 +181,7 @@ def _report(
                     "examples": each.examples,
                     "refused": dict(each.refused),
                     "never_holds": list(each.hopeless),
+                    "coverage": each.coverage,
                     "never_reached": list(each.unreached),
                     "findings": [found.document(files[found]) for found in each.findings],
                     "errors": list(each.errors),
@@ -204,6 +207,8 @@ def _report(
 
 def _show(report: TargetReport, files: dict[Any, Path]) -> None:
     """Print what was found out about a target."""
+    from qospec.fuzz.coverage import grouped
+
     what = f"{report.noun} {report.name}"
     if not report.examined:
         output.say(f"{what}: not examined: nothing that was drawn could be run")
@@ -220,7 +225,9 @@ def _show(report: TargetReport, files: dict[Any, Path]) -> None:
         output.say(f"  note: no example of {what} keeps `{statement}`: perhaps nothing can")
     for condition, met in report.met_rarely:
         output.say(f"  note: only {met:_} of {report.examples:_} examples meet {condition}")
-    for event in report.unreached:
-        output.say(f"  never in any example: {event}")
+    if report.examined:
+        for what, names in grouped(report.unreached).items():
+            some = ", ".join(names[:MOST_NAMES]) + (", …" if len(names) > MOST_NAMES else "")
+            output.say(f"  never in any example: {what} {some}")
     for error in report.errors:
         output.say(f"  error: {error}")

@@ -62,7 +62,8 @@ class Duplicate(Fault):
     def process(self, state: Whole, arrivals: tuple[Batch, ...], until_ps: int) -> Step:
         (batch,) = arrivals
         hit = np.zeros(batch.count, np.bool_)
-        if not _choose(batch.connection, state, hit):
+        _choose(batch.connection, state, hit)
+        if not hit.any():
             return Step((batch,), (until_ps,))
         twice = np.repeat(np.arange(batch.count), 1 + hit)
         copies = np.concatenate([[False], twice[1:] == twice[:-1]])
@@ -86,11 +87,8 @@ def _arrive(state: Whole, items: Whole, item: int, port: int, now_ps: int, out: 
 
 
 @kernel
-def _choose(connection: Indices, state: Whole, hit: Truths) -> int:
-    """Write which packets are sent twice; return how many are."""
-    count = 0
+def _choose(connection: Indices, state: Whole, hit: Truths) -> None:
+    """Write which packets are sent twice."""
     for i in range(len(connection)):
         if connection[i] < state[len(state) + USERS] and is_hit(state, connection[i]):
             hit[i] = True
-            count += 1
-    return count

@@ -200,15 +200,15 @@ def _arrive(state: Whole, items: Whole, item: int, port: int, now_ps: int, out: 
 
 
 @kernel
-def _police(batch: Batch, state: Whole, outcome: Marks) -> tuple[int, int]:
-    """Write the outcome of each cell; return the numbers of cells discarded and tagged."""
+def _police(batch: Batch, state: Whole, outcome: Marks) -> tuple[int, bool]:
+    """Write the outcome of each cell; return how many are discarded, and whether any is tagged."""
     at_ps, connection, marks = batch.at_ps, batch.connection, batch.marks
-    discarded = tagged = 0
+    discarded, tagged = 0, False
     for i in range(len(at_ps)):
         found = _outcome(state, connection[i], marks[i], at_ps[i])
         outcome[i] = found
         discarded += found == DISCARDED
-        tagged += found == TAGGED
+        tagged |= found == TAGGED
     return discarded, tagged
 
 

@@ -57,11 +57,11 @@ def _arrive(state: Whole, items: Whole, item: int, port: int, now_ps: int, out: 
 
 
 @kernel
-def _change(connection: Indices, state: Whole, seal: Whole) -> int:
-    """Mark the items that are changed; return how many are."""
-    count = 0
+def _change(connection: Indices, state: Whole, seal: Whole) -> bool:
+    """Mark the items that are changed; return whether any is."""
+    changed = False
     for i in range(len(connection)):
         if is_hit(state, connection[i]):
             seal[i] |= TAMPERED
-            count += 1
-    return count
+            changed = True
+    return changed

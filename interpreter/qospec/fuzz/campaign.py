@@ -62,13 +62,16 @@ class CampaignRequest:
 
 
 class TargetReport(NamedTuple):
-    """What was found out about a target; as of `Explored`, over all blocks."""
+    """What was found out about a target; as of `Explored`, over all blocks.
+
+    `coverage` says of all that may happen in how many examples it did.
+    """
 
     name: str
     noun: str
     examples: int
     refused: Counter[str]
-    unreached: tuple[str, ...]
+    coverage: dict[str, int]
     findings: tuple[Finding, ...]
     errors: tuple[str, ...] = ()
     hopeless: tuple[str, ...] = ()
@@ -77,6 +80,11 @@ class TargetReport(NamedTuple):
     def examined(self) -> int:
         """Return how many examples were run: those that met all conditions."""
         return self.examples - self.refused.total()
+
+    @property
+    def unreached(self) -> tuple[str, ...]:
+        """Return what happened in no example."""
+        return tuple(event for event, count in self.coverage.items() if not count)
 
     @property
     def met_rarely(self) -> tuple[tuple[str, int], ...]:
@@ -204,7 +212,7 @@ class _TargetRun:
             self._target.noun,
             sum(each.examples for each in blocks),
             sum((each.refused for each in blocks), Counter[str]()),
-            tuple(sorted(self._target.reachable - set(reached))),
+            {event: reached[event] for event in sorted(self._target.reachable)},
             tuple(finding for each in blocks for finding in each.findings),
             tuple(dict.fromkeys(self._errors)),
             tuple(dict.fromkeys(each for block in blocks for each in block.hopeless)),

@@ -22,6 +22,7 @@ from qospec.check.records.parameters import layer_of
 from qospec.dataclass import dataclass
 from qospec.diagnostics import Problems
 from qospec.fuzz import strategies
+from qospec.fuzz.coverage import reachable
 from qospec.resources import STDLIB
 from qospec.source import Source
 from qospec.syntax import ast
@@ -40,7 +41,7 @@ if TYPE_CHECKING:
 
 OURS = "found_by_fuzz.qos"
 """The name of a text that is checked and is no file."""
-TAKEN = re.compile("media|around|dut|peer|[a-h]|f[0-9]+")
+TAKEN = re.compile("media|around|dut|peer|[a-h]|f[0-9]+|faulty[0-9]*|between[0-9]*")
 """The names that such a text gives to other things."""
 Arguments = tuple[tuple[str, str], ...]
 """Names of parameters, each with a value as it is written; those left out have their defaults."""
@@ -97,16 +98,11 @@ class Device:
         return "tested" if TAKEN.fullmatch(last) else last
 
     @cached_property
-    def losses(self) -> frozenset[str]:
-        """Return what it may lose where, in words, with the simplest values of its parameters."""
+    def reachable(self) -> frozenset[str]:
+        """Return what may happen in it, with the simplest values of its parameters."""
         simplest = ((name, some[0]) for name, some in self.choices.items())
         template = self.template(tuple((name, value) for name, value in simplest if value))
-        return frozenset(
-            described(part.path, cause)
-            for part in (template.parts if template else ())
-            if part.element is not None
-            for cause in part.element.discards_for
-        )
+        return frozenset() if template is None else reachable(template)
 
     def template(self, arguments: Arguments) -> Template | None:
         """Return the device with these values; None if they do not fit it or each other."""
@@ -129,11 +125,6 @@ class Device:
                 return None
             fits = isinstance(plan, DevicePlan) and plan.template.complete and not problems.errors
             return plan.template if fits and isinstance(plan, DevicePlan) else None
-
-
-def described(element: str, cause: str) -> str:
-    """Return in words what an element of a device loses."""
-    return f"`{element}` loses something for the cause `{cause}`"
 
 
 def ports_of(template: Template) -> tuple[Port, ...]:

@@ -11,11 +11,14 @@ from qospec.catalogue.kinds import discover
 from qospec.check.device.observables import has_occupancy
 from qospec.dataclass import dataclass
 from qospec.diagnostics import Problems
-from qospec.fuzz.device import described
+from qospec.engine.experiment import Tap
+from qospec.fuzz.coverage import TESTED, carrying, reached
 from qospec.fuzz.promises import promised
 from qospec.fuzz.scenario import scenarios, written
 from qospec.fuzz.target import Outcome, Violation
 from qospec.plan.plan import Bounds, plan
+from qospec.promises.builtin import ALL, CHEAP
+from qospec.promises.promise import BrokenPromise
 from qospec.run import trial
 from qospec.units import text_of
 
@@ -38,6 +41,14 @@ MOST_ITEMS = 2_000
 """Of a trial: an example with more is not worth its time."""
 OVERLOAD = "E0305"
 """The error that `overload = true` removes."""
+ERRORS = {
+    "ConservationError": "conservation",
+    "BoundError": "bound",
+    "NonceError": "nonce",
+    "EndlessError": "end",
+    "BudgetError": "end",
+}
+"""By error of a trial, the promise of all devices that it shows to be broken."""
 MEAN_BYTES = 500
 """Of a packet in a queue whose room is in bytes."""
 
@@ -66,8 +77,8 @@ class DeviceTarget:
 
     @property
     def reachable(self) -> frozenset[str]:
-        """Return the losses that it may have, with the simplest values of its parameters."""
-        return self.device.losses
+        """Return what may happen in it, with the simplest values of its parameters."""
+        return self.device.reachable
 
     def run(self, draw: Draw) -> Outcome:
         """Draw a scenario, run and judge it."""
@@ -77,9 +88,12 @@ class DeviceTarget:
         case = self._planned(written(whole))
         if isinstance(case, str):
             return Outcome(refused=case)
+        template = self.device.template(whole.arguments)
+        assert template is not None  # noqa: S101 -- it was planned
         whole = whole._replace(overload=case.case.run.overload)
         rooms = _rooms(case)
-        result = trial.run(_watching(case, rooms), discover(), lambda _: None)
+        promises = ALL if whole.all_promises else CHEAP
+        result = trial.run(_watching(case, rooms), discover(), lambda _: None, promises=promises)
         texts = {
             again: text
             for each in violations(case.case, result)
@@ -89,7 +103,7 @@ class DeviceTarget:
             tuple(texts),
             texts.__getitem__,
             "",
-            frozenset(_losses(result)),
+            reached(template, case, result),
             dict(_aims(rooms, result)),
         )
 
@@ -131,7 +145,7 @@ def _overloaded(suite: Suite) -> Suite:
 def violations(case: Case, result: Result) -> Iterator[Violation]:
     """Yield what a case breaks: errors of the tester, invariants of devices, promises of all."""
     for message in result.errors:
-        yield Violation(re.sub(r"[0-9_]+", "n", message), message, "error")
+        yield _error(message)
     for repeat in result.repeats:
         for statement, judgement in zip(case.statements, repeat.judgements, strict=True):
             if judgement.verdict in ("error", "fail"):
@@ -140,6 +154,16 @@ def violations(case: Case, result: Result) -> Iterator[Violation]:
                 label = label.partition(": ")[2] if broken else promised(label)
                 name = re.sub(r"\W+", "_", label).strip("_")
                 yield Violation(label, reason(statement, judgement), name)
+
+
+def _error(message: str) -> Violation:
+    """Return what is violated if a trial ends with an error."""
+    error, _, why = message.partition(": ")
+    name = ERRORS.get(error, "")
+    if error == BrokenPromise.__name__:
+        name, _, why = why.partition(": ")
+    # Of errors that are not known, those that differ in numbers only are one.
+    return Violation(name or re.sub(r"[0-9_]+", "n", message), why or message, name or "error")
 
 
 def reason(statement: Statement, judgement: Judgement) -> str:
@@ -156,12 +180,6 @@ def reason(statement: Statement, judgement: Judgement) -> str:
     return f"{statement.text}: of {node} it is {measured}, needed {judgement.comparison} {bound}"
 
 
-def _losses(result: Result) -> Iterator[str]:
-    for repeat in result.repeats:
-        for loss in repeat.readings.losses():
-            yield described(loss.element.partition(".")[2], loss.cause)
-
-
 def _rooms(case: CasePlan) -> dict[str, float]:
     """Return the queues of a case's devices, by path, and about how many items each may hold."""
     return {
@@ -172,9 +190,15 @@ def _rooms(case: CasePlan) -> dict[str, float]:
 
 
 def _watching(case: CasePlan, queues: Iterable[str]) -> CasePlan:
-    """Return a plan in which it is observed how many items wait in these queues."""
+    """Return a plan in which it is observed how many items wait in these queues, and pass where."""
     planned = case.networks[""]
-    measurement = planned.experiment.measurement._replace(queues=tuple(sorted(queues)))
+    taps = tuple(
+        Tap(carrying(node.path, output, node.element.outputs), number, place)
+        for number, node in enumerate(planned.experiment.nodes)
+        for place, output in enumerate(node.element.outputs)
+        if node.path.partition(".")[0] in TESTED
+    )
+    measurement = planned.experiment.measurement._replace(queues=tuple(sorted(queues)), taps=taps)
     experiment = planned.experiment._replace(measurement=measurement)
     return replace(case, networks={"": replace(planned, experiment=experiment)})
 

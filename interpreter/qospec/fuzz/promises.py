@@ -1,12 +1,29 @@
-"""What every device promises without anyone writing it: judged of each flow of a scenario.
+"""What every device promises, and a specification can say: judged of each flow of a scenario.
 
-That nothing is invented or forgotten is judged in every trial anyway, at each element by cause and
-unit; see `engine.measure.ledger`.
+What it cannot say is judged of each trial; see `qospec.promises`. That nothing is invented or
+forgotten is judged in every trial anyway, by cause and unit; see `engine.measure.ledger`.
 """
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+
+class Passage(NamedTuple):
+    """What of a flow decides which promises concern it.
+
+    Attributes:
+        carries: "cell" or "packet".
+        is_reordered: Whether its items overtake each other outside the devices.
+        is_compared: Whether its bytes are compared, behind a device like the one they entered by.
+    """
+
+    carries: str
+    is_reordered: bool
+    is_compared: bool
 
 
 class Promise(NamedTuple):
@@ -14,23 +31,29 @@ class Promise(NamedTuple):
 
     Attributes:
         name: Its name, with which its criteria begin.
-        carries: Of flows of what: "cell" or "packet".
         condition: What must be so of a flow; `{flow}` is its name.
         source: The standard that says so.
+        concerns: Whether it is promised of a flow.
     """
 
     name: str
-    carries: str
     condition: str
     source: str
+    concerns: Callable[[Passage], bool]
 
 
 PROMISES = (
     Promise(
         "order",
-        "packet",
         "{flow}.reordered == 0 pkt",
         "RFC 2597, 2 (packets of a flow and class stay in order); RFC 4737, 3.3 (reordered)",
+        lambda flow: flow.carries == "packet" and not flow.is_reordered,
+    ),
+    Promise(
+        "round_trip",
+        "{flow}.errored == 0 pkt",
+        "RFC 4303, 3.4 (what is decrypted is what was encrypted)",
+        lambda flow: flow.carries == "packet" and flow.is_compared,
     ),
 )
 

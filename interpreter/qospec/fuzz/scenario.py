@@ -13,10 +13,14 @@ from typing import TYPE_CHECKING, NamedTuple
 from hypothesis import strategies as st
 
 from qospec.diagnostics import Problems
+from qospec.engine.security.association import Association
+from qospec.engine.security.end import SecurityEnd
 from qospec.formatting import formatted
 from qospec.fuzz.device import OURS, ports_of
-from qospec.fuzz.promises import PROMISES, criteria
+from qospec.fuzz.impairment import Impairment, impairments
+from qospec.fuzz.promises import PROMISES, Passage, criteria
 from qospec.fuzz.strategies import rounded
+from qospec.promises.builtin import ALL
 from qospec.source import Source
 from qospec.units import CELL_RATE, COUNT, PACKET_RATE, PS_PER_S, TIME, number_text, text_of
 
@@ -81,6 +85,10 @@ class Scenario(NamedTuple):
         flows: What is sent.
         items: About how many items all flows send together.
         overload: Whether a line is offered more than it carries.
+        fault: Of a link; None: none has one.
+        restarts: Whether the device is restarted in the middle of the measurement.
+        payload: Whether bytes are encrypted, decrypted and compared.
+        all_promises: Whether it is held to those promises, too, for which it is run several times.
     """
 
     device: Device
@@ -91,6 +99,10 @@ class Scenario(NamedTuple):
     flows: tuple[Sending, ...]
     items: int
     overload: bool = False
+    fault: Impairment | None = None
+    restarts: bool = False
+    payload: bool = False
+    all_promises: bool = False
 
     @property
     def links(self) -> tuple[str, ...]:
@@ -103,6 +115,18 @@ class Scenario(NamedTuple):
         """Return the number of the end that a host is linked to, of the first or second device."""
         places = [number for number, end in enumerate(self.ends) if end.name != self.facing]
         return places[host % len(places)]
+
+    def crosses(self, flow: Sending) -> bool:
+        """Return whether a flow passes both devices."""
+        half = len(self.links) // 2
+        return bool(self.facing) and (flow.origin < half) != (flow.target < half)
+
+    def reorders(self, flow: Sending) -> bool:
+        """Return whether items of a flow overtake each other on a link."""
+        fault = self.fault
+        if fault is None or not fault.reorders:
+            return False
+        return self.crosses(flow) if fault.host < 0 else flow.origin == fault.host
 
     @property
     def measured_ps(self) -> int:
@@ -150,7 +174,34 @@ def scenarios(draw: st.DrawFn, device: Device) -> Scenario | None:
     count = draw(st.integers(1, MOST_FLOWS))
     flows = tuple(draw(sendings(whole, hosts, crowd)) for _ in range(count))
     many = items if crowd is None else items | st.just(MOST_ITEMS)
-    return whole._replace(flows=flows, items=draw(many))
+    whole = whole._replace(flows=flows, items=draw(many))
+    elements = [part.element for part in template.parts] if template else []
+    return whole._replace(
+        fault=draw(_faults(whole)) if draw(_seldom(6)) else None,
+        restarts=any(each.down_ps for each in elements) and draw(_seldom(4)),
+        payload=any(_encrypts(each) for each in elements) and draw(_seldom(4)),
+        all_promises=draw(_seldom(8)),
+    )
+
+
+def _seldom(often: int) -> st.SearchStrategy[bool]:
+    """Return a strategy that draws true about once in so many times."""
+    return st.sampled_from([*[False] * (often - 1), True])
+
+
+def _encrypts(element: object) -> bool:
+    """Return whether an element encrypts what is drawn: all packets are of IPv4."""
+    if isinstance(element, Association) and element.mode == "transport":
+        return element.encrypts and element.family == "ipv4"
+    return isinstance(element, SecurityEnd) and element.encrypts
+
+
+def _faults(whole: Scenario) -> st.SearchStrategy[Impairment]:
+    """Return a strategy of faults of links: those of hosts that send, and that between devices."""
+    carries = {flow.origin: whole.ends[whole.place(flow.origin)].carries for flow in whole.flows}
+    if whole.facing:
+        carries[-1] = next(end.carries for end in whole.ends if end.name == whole.facing)
+    return st.sampled_from(sorted(carries)).flatmap(lambda host: impairments(host, carries[host]))
 
 
 def _with_bottleneck(whole: Scenario, host: int) -> tuple[str, ...]:
@@ -267,23 +318,8 @@ def _source(
 
 def written(whole: Scenario, violation: Violation | None = None) -> str:
     """Return the specification; `violation` is what is broken in it."""
-    device = whole.device
-    given = ", ".join(f"{name} = {value}" for name, value in whole.arguments)
-    made = f"{device.written}({given})" if given else device.written
-    names = HOSTS[: len(whole.links)]
-    inner = [end.name for end in whole.ends if end.name != whole.facing]
-    lines = ["qos 1", f"import std.media, {device.imports}", "", "topology around {"]
-    lines += [f"  {', '.join(names)} = host"]
-    lines += [f"  dut, peer = {made}" if whole.facing else f"  dut = {made}"]
-    media = dict(zip((end.name for end in whole.ends), whole.media, strict=True))
-    lines += [
-        f"  link {name} -- {link} via media.{media[inner[number % len(inner)]]}"
-        for number, (name, link) in enumerate(zip(names, whole.links, strict=True))
-    ]
-    if whole.facing:
-        medium = media[whole.facing]
-        lines += [f"  link dut.{whole.facing} -- peer.{whole.facing} via media.{medium}"]
-    lines += ["}", ""]
+    device, names = whole.device, HOSTS[: len(whole.links)]
+    lines = ["qos 1", f"import std.media, {device.imports}", "", *_topology(whole)]
     if violation is not None:
         lines += [f"## `qos fuzz` found: {violation.reason}."]
     slug = "fuzzed" if violation is None else violation.slug
@@ -293,8 +329,13 @@ def written(whole: Scenario, violation: Violation | None = None) -> str:
         ends = f"from {names[flow.origin]} to {names[flow.target]}"
         lines += [f"  flow f{number} = {flow.kind} {{ {fields} }} {ends}"]
     measured = text_of(Fraction(whole.measured_ps, PS_PER_S), TIME, exact=True)
-    settings = f"measure = {measured}" + (", overload = true" if whole.overload else "")
-    lines += [f"  run {{ {settings} }}"]
+    built_in = violation is not None and violation.statement in {each.name for each in ALL}
+    chosen = {"overload": whole.overload, "payload": whole.payload, "promises": built_in}
+    settings = [f"measure = {measured}", *(f"{name} = true" for name in chosen if chosen[name])]
+    lines += [f"  run {{ {', '.join(settings)} }}"]
+    if whole.restarts:
+        half = Fraction(whole.measured_ps // 2, PS_PER_S)
+        lines += [f"  at {text_of(half, TIME, exact=True)} {{ restart = dut }}"]
     lines += _statements(whole, violation)
     text = "\n".join([*lines, "}", ""])
     if violation is None:
@@ -302,15 +343,49 @@ def written(whole: Scenario, violation: Violation | None = None) -> str:
     return formatted(Source(OURS, text), Problems()) or text
 
 
+def _topology(whole: Scenario) -> list[str]:
+    """Return the lines of the topology, and of the device that is a link's fault."""
+    device, names = whole.device, HOSTS[: len(whole.links)]
+    given = ", ".join(f"{name} = {value}" for name, value in whole.arguments)
+    made = f"{device.written}({given})" if given else device.written
+    inner = [end for end in whole.ends if end.name != whole.facing]
+    media = dict(zip((end.name for end in whole.ends), whole.media, strict=True))
+    links = [
+        (name, link, media[inner[number % len(inner)].name])
+        for number, (name, link) in enumerate(zip(names, whole.links, strict=True))
+    ]
+    if whole.facing:
+        links += [(f"dut.{whole.facing}", f"peer.{whole.facing}", media[whole.facing])]
+    lines = [f"  {', '.join(names)} = host"]
+    lines += [f"  dut, peer = {made}" if whole.facing else f"  dut = {made}"]
+    fault = whole.fault
+    place = -1 if fault is None else fault.host % len(links)
+    lines += [] if fault is None else ["  between = faulty"]
+    for number, (one, other, medium) in enumerate(links):
+        if number == place:
+            lines += [f"  link {one} -- between.west via media.{medium}"]
+            lines += [f"  link between.east -- {other} via media.{medium}"]
+        else:
+            lines += [f"  link {one} -- {other} via media.{medium}"]
+    before = [] if fault is None else fault.device("faulty")
+    return [*before, "topology around {", *lines, "}", ""]
+
+
 def _statements(whole: Scenario, violation: Violation | None) -> list[str]:
     """Return what is judged of the flows: in a file that is kept, only what is violated in it."""
     lines = []
     for promise in PROMISES:
         if violation is None or violation.statement == promise.name:
-            of_form = [
+            judged = [
                 f"f{number}"
                 for number, flow in enumerate(whole.flows)
-                if (promise.carries == "packet") == (flow.kind == "packets")
+                if promise.concerns(
+                    Passage(
+                        carries="packet" if flow.kind == "packets" else "cell",
+                        is_reordered=whole.reorders(flow),
+                        is_compared=whole.payload and whole.crosses(flow),
+                    )
+                )
             ]
-            lines += criteria(promise, of_form)
+            lines += criteria(promise, judged)
     return lines or [f"  report f{number}.lost" for number in range(len(whole.flows))]

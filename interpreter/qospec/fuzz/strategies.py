@@ -60,8 +60,8 @@ def values(parameter: Parameter) -> st.SearchStrategy[Any]:
     """Return values of a field, as its kind takes them: its bounds, and what is usual."""
     domain = parameter.domain
     if domain.name in USUAL:
-        usual = _within(domain, USUAL[domain.name])
-        return st.sampled_from([None, *usual] if parameter.default is None else usual)
+        usual = st.sampled_from(_within(domain, USUAL[domain.name]))
+        return st.none() | usual if parameter.default is None else usual
     return OTHERS[domain.name](parameter)
 
 

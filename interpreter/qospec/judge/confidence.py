@@ -40,7 +40,7 @@ from qospec.judge.verdict import (
     judge,
     side,
 )
-from qospec.model.bounds import Bounds, bounds
+from qospec.model.bounds import Limits, bounds
 from qospec.model.expression import (
     Counted,
     Measured,
@@ -306,21 +306,24 @@ def with_limits(shown: Judgement, repeats: Sequence[Side | None]) -> Judgement:
     return replace(shown, measured=replace(shown.measured, limits=limits))
 
 
-def _limits(sides: Sequence[Side]) -> Bounds | None:
+def _limits(sides: Sequence[Side]) -> Limits | None:
     """Return the limits that hold in all repeats; None if the value is known in each of them."""
     if all(each.limits is None for each in sides):
         return None
     known = [each.limits or _exactly(each.value) for each in sides]
     least = [each.least for each in known if each.least is not None]
     most = [each.most for each in known if each.most is not None]
-    return Bounds(
+    ends = (
         min(least) if len(least) == len(known) else None,
         max(most) if len(most) == len(known) else None,
     )
+    reaching = [each for each in known if not each.exclusive]
+    exclusive = None in ends and not any({*each[:2]} & {*ends} - {None} for each in reaching)
+    return Limits(*ends, exclusive)
 
 
-def _exactly(value: Value) -> Bounds:
-    return Bounds(value, value) if isinstance(value, Fraction) else Bounds()
+def _exactly(value: Value) -> Limits:
+    return Limits(value, value) if isinstance(value, Fraction) else Limits(None, None)
 
 
 def mean_over_repeats(found: Sequence[Side], confidence: Fraction) -> Judgement | None:

@@ -128,9 +128,14 @@ def foreseen(plans: Iterable[CasePlan]) -> frozenset[tuple[str, str]]:
 
 
 def _span_at_use(statement: Statement, plan: CasePlan | Examined) -> Span:
-    """Return where a criterion is written; of a template in another file, where its test is."""
-    test, own = plan.span, statement.span
-    return own if test is None or test.source.name == own.source.name else test
+    """Return where a criterion is written; of a template in another file, where it is used.
+
+    That is the argument that it names or, if it names none or several, what the test is built on.
+    """
+    test, own, at = plan.span, statement.span, plan.case.at
+    if test is None or test.source.name == own.source.name:
+        return own
+    return test if at is None else at.at_use(Diagnostic("W0611", "", own)).span
 
 
 def _shortfalls(statement: Statement, plan: CasePlan | Examined) -> Iterator[Shortfall]:

@@ -12,7 +12,7 @@ from dataclasses import replace
 from fractions import Fraction
 from typing import TYPE_CHECKING
 
-from qospec.model.bounds import ANYTHING, Bounds, bounds
+from qospec.model.bounds import ANYTHING, Bounds, Limits, bounds
 from qospec.model.expression import Found, Operation, evaluate
 from qospec.model.expression import found as found_in
 from qospec.units import text_of
@@ -71,14 +71,18 @@ def decided(expression: Expression, read: Reader) -> Value:
     return _compared(expression, read)
 
 
-def limits(expression: Expression, read: Reader) -> Bounds | None:
-    """Return the bounds of a value that depends on loads; None if something in it has no data."""
+def limits(expression: Expression, read: Reader, *, ended: bool = True) -> Bounds | None:
+    """Return the bounds of a value that depends on loads; None if something in it has no data.
+
+    Unless `ended`, as if no load had an upper bound.
+    """
     missing = False
 
     def of(leaf: Leaf) -> Bounds:
         nonlocal missing
         if isinstance(leaf, Found) and leaf.part in INTERVALS:
-            return limits_of(leaf, read)
+            found = limits_of(leaf, read)
+            return found if ended else found._replace(most=None)
         value = read(leaf)
         missing = missing or value is None
         return Bounds(value, value) if isinstance(value, Fraction) else ANYTHING
@@ -87,7 +91,7 @@ def limits(expression: Expression, read: Reader) -> Bounds | None:
     return None if missing else found
 
 
-def uncertainty(expression: Expression, read: Reader) -> Bounds | None:
+def uncertainty(expression: Expression, read: Reader) -> Limits | None:
     """Return between what a value is that depends on loads; None if it is known, or has no data.
 
     Without a lower bound of the load, a value of at least 0 has only an upper one.
@@ -98,7 +102,12 @@ def uncertainty(expression: Expression, read: Reader) -> Bounds | None:
     least, most = between_ends
     if least == 0 and evaluate(expression, read) is None:
         least = None
-    return None if least == most else Bounds(least, most)
+    if least == most:
+        return None
+    if None not in (least, most):
+        return Limits(least, most)
+    beyond = limits(expression, read, ended=False)
+    return Limits(least, most, beyond is not None and beyond != between_ends)
 
 
 def limits_of(leaf: Found, read: Reader) -> Bounds:
@@ -131,9 +140,9 @@ def notes(expression: Expression, read: Reader) -> Iterator[str]:
             yield _where(leaf, read, leaf.dimension)
 
 
-NONE_BAD, NONE_GOOD = "no load was bad", "no load was good"
+NONE_BAD = "no load was bad"
 NONE_BAD_AT_ALL = f"{NONE_BAD}, up to the highest of the range"
-NONE_GOOD_AT_ALL = f"{NONE_GOOD}, down to the lowest of the range"
+NONE_GOOD_AT_ALL = "no load was good, down to the lowest of the range"
 LOWEST_BAD = "the lowest load of the range was bad"
 """Of a loss inversion without a lower bound: higher loads were good."""
 

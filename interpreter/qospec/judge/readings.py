@@ -292,6 +292,16 @@ class Readings:
         seen = self._seen[""][1].occupancies if "" in self._seen else {}
         return {path: each.most for path, each in seen.items()}
 
+    @property
+    def passed(self) -> dict[str, int]:
+        """Return how many items passed each place of the test's topology that was watched."""
+        if "" not in self._seen:
+            return {}
+        planned, observation = self._seen[""]
+        taps = planned.experiment.measurement.taps
+        passages = observation.passages
+        return {} if passages is None else {tap.place: passages.count(tap.place) for tap in taps}
+
     def losses(self) -> Iterator[Loss]:
         """Yield the losses, the largest first within a population."""
         for population, tally in self._tallies.items():

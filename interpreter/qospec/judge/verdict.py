@@ -20,6 +20,7 @@ from qospec.units import text_of
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
+    from qospec.model.bounds import Limits
     from qospec.model.expression import Expression, Measured, Reader, Value
     from qospec.model.suite import Statement
     from qospec.units import Dimension
@@ -79,7 +80,7 @@ class Side:
     value: Value
     dimension: Dimension | None
     approximate: bool = False
-    limits: Bounds | None = None
+    limits: Limits | None = None
 
 
 @dataclass(frozen=True)
@@ -165,7 +166,7 @@ _SIDES = {
 
 def _ends(side: Side) -> Bounds:
     if side.limits is not None:
-        return side.limits
+        return Bounds(side.limits.least, side.limits.most)
     value = side.value
     return Bounds(value, value) if isinstance(value, Fraction) else Bounds()
 
@@ -242,7 +243,7 @@ def side(expression: Expression, read: Reader) -> Side:
 def _item_text(item: Side) -> str:
     """Return an item of a list as text."""
     if item.dimension is not None and item.limits is not None:
-        return between(*item.limits, item.dimension)
+        return between(item.limits.least, item.limits.most, item.dimension)
     if item.dimension is not None and isinstance(item.value, Fraction):
         return text_of(item.value, item.dimension)
     return "no data"

@@ -25,6 +25,17 @@ class Bounds(NamedTuple):
     most: Fraction | None = None
 
 
+class Limits(NamedTuple):
+    """Between what a value is; None where that is not known.
+
+    `exclusive` says that it does not reach the only limit that is known.
+    """
+
+    least: Fraction | None
+    most: Fraction | None
+    exclusive: bool = False
+
+
 ANYTHING = Bounds()
 NOTHING = Bounds(Fraction(0), Fraction(0))
 

@@ -245,9 +245,9 @@ class Run:
     """How a case is run: `measure` begins after `warmup`; `repeat` trials with independent draws.
 
     `overload` says that flows may offer more than a line carries, `common_draws` that all cases
-    of the test have the same random draws, `payload` that bytes are made behind it. `changes_ps`
-    says when something changes in a trial, since `measure` began, `changes` what, as written, and
-    `restarts` what restarts then.
+    of the test have the same random draws, `payload` that bytes are made behind it, `promises` that
+    it is held to what all devices promise. `changes_ps` says when something changes in a trial,
+    since `measure` began, `changes` what, and `restarts` what restarts then.
     """
 
     warmup_ps: int
@@ -256,9 +256,10 @@ class Run:
     overload: bool = False
     common_draws: bool = False
     payload: bool = False
+    promises: bool = False
     changes_ps: tuple[int, ...] = ()
     restarts: tuple[Restart, ...] = ()
-    changes: tuple[str, ...] = field(default=(), compare=False)
+    changes: tuple[Change, ...] = field(default=(), compare=False)
 
 
 @dataclass(frozen=True)
@@ -340,20 +341,45 @@ class Search:
         return 0 if any(goal.varies for goal in self.goals) else run.warmup_ps
 
 
+class PointLoad(NamedTuple):
+    """The value of the only variable of a point.
+
+    Attributes:
+        name: Of the variable.
+        value: In base units; at the highest loads that goals may find.
+        dimension: Of the value.
+        layer: Which bits a rate counts; "" for none said.
+        span: Where it is written.
+    """
+
+    name: str
+    value: Fraction
+    dimension: Dimension
+    layer: str
+    span: Span
+
+
+class Change(NamedTuple):
+    """What changes during a trial, as a test says it, and where that is written."""
+
+    text: str
+    span: Span
+
+
 @dataclass(frozen=True)
 class Point:
     """An operating point: the flows at fixed values of the variables, and how long they run.
 
     If it `uses_goals`, what a search found decides what is sent: all of its trials share that.
-    `load_span` is where the value of its variable is written, if it has one, `measure_span` how
-    long it is measured.
+    `load` is the value of its variable, if it has exactly one; `measure_span` is where it is
+    written how long it is measured.
     """
 
     name: str
     run: Run
     span: Span = field(compare=False)
     uses_goals: bool = False
-    load_span: Span | None = field(default=None, compare=False)
+    load: PointLoad | None = field(default=None, compare=False)
     measure_span: Span | None = field(default=None, compare=False)
 
 
@@ -424,7 +450,7 @@ class CaseMaker(Protocol):
 
         Args:
             phase: One of `Case.phases`.
-            load: Of a search; None at a point.
+            load: Of a search; None at a point, or what the only variable of one would have to be.
             found: What goals of earlier phases have found, by name.
             trial_ps: How long the trial measures, unless that depends on the load. None: as long as
                 a trial of the first goal, or as the point says.

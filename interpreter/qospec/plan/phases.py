@@ -8,15 +8,16 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from qospec.diagnostics import Diagnostic, Label
 from qospec.model.suite import Case, GoalResult, Point, Search
-from qospec.plan.forms import form_sent
-from qospec.plan.offered import asked_bps, cell_rate, members_of
-from qospec.units import PS_PER_S, RATE, RATIO, TIME, number_text, text_of
+from qospec.plan.first_links import grows, offered_bps, overloads
+from qospec.plan.offered import cell_rate
+from qospec.units import PS_PER_S, RATIO, TIME, number_text, text_of
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterable, Iterator, Mapping
 
     from qospec.diagnostics import Problems
     from qospec.model.suite import Flow, Goal, Phase
+    from qospec.plan.first_links import Overload
     from qospec.source import Span
 
 
@@ -150,7 +151,7 @@ def _unfit(case: Case, phase: Phase, ends: Ends) -> Iterator[Diagnostic]:
         if _items(ends.high) < 1:
             length = _parameter(case, phase.measure_span)
             yield _too_short(phase, ends.high, f"`{phase.name}`", length)
-        yield from above_first_link(phase, ends.low, case)
+        yield from _point_above(case, phase, ends.low)
 
 
 def _always_too_short(case: Case, search: Search, ends: Ends) -> Iterator[Diagnostic]:
@@ -175,17 +176,33 @@ def _always_above(case: Case, search: Search, ends: Ends) -> Iterator[Diagnostic
     Whether they can carry more than that is known once those have found something.
     """
     assert case.at is not None  # noqa: S101 -- a case with phases has it
-    if not any(above_first_link(search, ends.high, case, ends.low)):
+    if not any(overloads(ends.high)):
         return
-    highest = case.at(search, search.high, _found(case, "low"))
+    found = _found(case, "low")
+    highest = case.at(search, search.high, found)
     if isinstance(highest, Diagnostic):
         yield highest
-    else:
-        yield from above_first_link(search, highest, case, ends.low)
+        return
+    for each in overloads(highest):
+        yield _above(case, search, highest, each, found, ends.low)
 
 
-def _load(value: Fraction, search: Search) -> str:
-    return text_of(value, search.dimension) + (f" @{search.layer}" if search.layer else "")
+def _point_above(case: Case, point: Point, trial: Case) -> Iterator[Diagnostic]:
+    """Yield what the first links cannot carry even if all searches find their lowest loads."""
+    assert case.at is not None  # noqa: S101 -- a case with phases has it
+    found, lower = _found(case, "low"), None
+    for each in overloads(trial):
+        if point.load is not None and not point.uses_goals and lower is None:
+            halved = case.at(point, point.load.value / 2, found)
+            lower = halved if isinstance(halved, Case) else None
+        yield _above(case, point, trial, each, found, lower)
+
+
+def _load(value: Fraction, phase: Phase) -> str:
+    of = phase if isinstance(phase, Search) else phase.load
+    if of is None:
+        return ""
+    return text_of(value, of.dimension) + (f" @{of.layer}" if of.layer else "")
 
 
 def _time(least_s: Fraction) -> str:
@@ -275,60 +292,83 @@ def _too_fine(goal: Goal, search: Search, ends: Ends, case: Case) -> Iterator[Di
     )
 
 
-def above_first_link(
-    phase: Phase, case: Case, whole: Case | None = None, lowest: Case | None = None
-) -> Iterator[Diagnostic]:
-    """Yield an error for each line of a host whose flows offer more than it carries.
+def _above(
+    case: Case,
+    phase: Phase,
+    trial: Case,
+    overload: Overload,
+    found: Mapping[str, GoalResult],
+    lower: Case | None = None,
+) -> Diagnostic:
+    """Return the error of a trial that offers a first link more than it carries.
 
     Args:
-        phase: The phase that offers it.
-        case: Its trial, that at the highest load of a search.
-        whole: The case with all phases, which knows what a template is given.
-        lowest: Of a search: the trial at the lowest load.
+        case: The case with all phases, which knows what a template is given.
+        phase: The phase of the trial.
+        trial: At the highest load of a search.
+        overload: What is too much.
+        found: What goals have found, as far as the trial depends on it.
+        lower: A trial at a lower load, which shows how much of what is offered depends on the load.
     """
-    network = case.networks[""]
-    least = {} if lowest is None else _asked_of_first_links(lowest)
-    for line, shares in sorted(_asked_of_first_links(case).items()):
-        instance = network.elements[line]
-        clock = instance.element.clock(stamps=False)
-        total = sum(shares.values(), Fraction(0))
-        if total <= clock.bit_rate:
-            continue
-        layer = "cell" if clock.encapsulation is None else "line"
-        names = " and ".join(f"`{case.flows[each].name}`" for each in sorted(shares))
-        at, help_text, place = f"the load of `{phase.name}`", "send less", phase.span
-        if isinstance(phase, Point):
-            place = phase.load_span or place
-        elif total == sum(least.get(line, {}).values()):
-            help_text = (
-                f"lower the load, or what it follows from: it does not depend on `{phase.name}`"
-            )
-        else:
-            at, place = f"the highest load, {_load(phase.high, phase)},", phase.high_span or place
-            most = _load(_cut(phase.high * Fraction(clock.bit_rate) / total), phase)
-            parameter = "" if whole is None else _parameter(whole, place)
-            to_fit = f"give `{parameter}` at most {most}" if parameter else f"search up to {most}"
-            help_text = f"{to_fit}, if all flows grow with it"
-        yield Diagnostic(
-            "E0305",
-            f"{at} is more than the first link can carry",
-            place,
-            label=f"{names}: {text_of(total, RATE)} @{layer}",
-            secondary=() if instance.span is None else (Label(instance.span, "linked here"),),
-            notes=(f"`{instance.path}` carries {text_of(clock.bit_rate, RATE)} @{layer}",),
-            help=help_text,
-        )
+    place = phase.span
+    if isinstance(phase, Search):
+        place = phase.high_span or place
+    elif overload.change:
+        place = phase.run.changes[overload.change - 1].span
+    elif phase.load is not None:
+        place = phase.load.span
+    depends = lower is None or grows(lower, trial, overload)
+    return Diagnostic(
+        "E0305",
+        too_much(phase, overload, depends=depends),
+        place if depends else phase.span,
+        label=overload.offered,
+        secondary=() if overload.line.span is None else (Label(overload.line.span, "linked here"),),
+        notes=(overload.carried,),
+        help=_less(case, phase, trial, overload, found, lower),
+    )
 
 
-def _asked_of_first_links(case: Case) -> dict[int, dict[int, Fraction]]:
-    """Return the bit/s that each flow asks of each line that a host sends on."""
-    network = case.networks[""]
-    asked: dict[int, dict[int, Fraction]] = {}
-    for member in members_of(case.flows, network):
-        line, flow = network.hosts[member.origin].line, case.flows[member.flow]
-        if line >= 0 and member.part == "user" and not (flow.stream and flow.stream.answers):
-            clock = network.elements[line].element.clock(stamps=False)
-            shares = asked.setdefault(line, {})
-            share = asked_bps(flow, form_sent(member), clock)
-            shares[member.flow] = shares.get(member.flow, Fraction(0)) + share
-    return asked
+def too_much(phase: Phase, overload: Overload, *, depends: bool = True) -> str:
+    """Return that a phase offers more than a first link carries; what of a search `depends` on."""
+    load = f"the load of `{phase.name}`"
+    if isinstance(phase, Search) and depends:
+        load = f"the highest load, {_load(phase.high, phase)},"
+    elif isinstance(phase, Point) and overload.change:
+        load += f" from {_time(Fraction(phase.run.changes_ps[overload.change - 1], PS_PER_S))} on"
+    return f"{load} is more than the first link can carry"
+
+
+def _less(
+    case: Case,
+    phase: Phase,
+    trial: Case,
+    overload: Overload,
+    found: Mapping[str, GoalResult],
+    lower: Case | None,
+) -> str:
+    """Return how to offer a first link no more than it carries."""
+    load = phase.high if isinstance(phase, Search) else phase.load and phase.load.value
+    if lower is None or not load or overload.change:
+        return "send less"
+    if not grows(lower, trial, overload):
+        return f"lower the load, or what it follows from: it does not depend on `{phase.name}`"
+    low = phase.low if isinstance(phase, Search) else load / 2
+    at_low, at_load = (offered_bps(each, overload.line, 0) for each in (lower, trial))
+    most = load - (load - low) * (at_load - overload.most_bps) / (at_load - at_low)
+    span = phase.high_span if isinstance(phase, Search) else phase.load and phase.load.span
+    parameter = _parameter(case, span)
+    most = _cut(most) if most > 0 else most
+    if isinstance(phase, Search) and phase.step is not None and not parameter:
+        most = phase.low + (most - phase.low) // phase.step * phase.step
+    least = phase.low if isinstance(phase, Search) else 0
+    assert case.at is not None  # noqa: S101 -- a case with phases has it
+    tried = case.at(phase, most, found) if most > least else None
+    if not isinstance(tried, Case) or any(overloads(tried)):
+        return "send less"
+    shown = _load(most, phase)
+    if parameter:
+        return f"give `{parameter}` at most {shown}"
+    if isinstance(phase, Search):
+        return f"search up to {shown}"
+    return f"let `{phase.load.name}` be at most {shown} in `{phase.name}`" if phase.load else ""

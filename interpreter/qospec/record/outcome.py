@@ -142,6 +142,7 @@ def not_run(plan: CasePlan, command: str) -> Document:
             "repeat": run.repeat,
             **({"common_draws": True} if run.common_draws else {}),
             **({"payload": True} if run.payload else {}),
+            **({"promises": True} if run.promises else {}),
         },
         "statements": [],
         "metrics": {},

@@ -247,6 +247,9 @@ def _why_of_search(result: SearchResult, unmet: Collection[str]) -> Iterator[str
             at = text_of(found.upper, search.dimension)
             causes = "; ".join(_causes(goal, found, result)) or "nothing was lost"
             yield f"`{goal.name}` at its upper bound of {at}: {causes}"
+        if found.complete and found.upper is None and goal.name in unmet:
+            high = text_of(search.high, search.dimension)
+            yield f"`{goal.name}` has no upper bound: no load was bad, up to {high}"
 
 
 def _why_ended(found: GoalResult, result: SearchResult) -> str:

@@ -127,7 +127,11 @@ SERIES = {
 }
 MEASURES = {"flow": str, "metric": str, "statistic": str}
 INTERVAL = {"lower": Nullable(QUANTITY), "upper": Nullable(QUANTITY), "repeats": int}
-LIMITS = {"lower": Nullable(QUANTITY), "upper": Nullable(QUANTITY)}
+LIMITS = {
+    "lower": Nullable(QUANTITY),
+    "upper": Nullable(QUANTITY),
+    "exclusive": Optional(bool),
+}
 SIDES = {
     "measured": Nullable(QUANTITY),
     "measured_limits": Optional(LIMITS),
@@ -247,6 +251,7 @@ CASE = {
         "repeat": int,
         "common_draws": Optional(bool),
         "payload": Optional(bool),
+        "promises": Optional(bool),
     },
     "statements": [STATEMENT],
     "phases": Optional([PHASE]),

@@ -46,12 +46,12 @@ def _changes(statement: Statement, case: Case) -> Document:
     runs = {each.name: each.run for each in case.phases if isinstance(each, Point)}
     places = {leaf.network for leaf in observed(statement.expression)}
     found = dict.fromkeys(
-        change
+        (at_ps, change.text)
         for run in (runs.get(place, case.run) for place in sorted(places))
-        for change in zip(run.changes_ps, run.changes, strict=True)
+        for at_ps, change in zip(run.changes_ps, run.changes, strict=True)
     )
     shown = [
-        {"at": quantity(Fraction(at_ps, PS_PER_S), TIME), "what": what}
-        for at_ps, what in sorted(found)
+        {"at": quantity(Fraction(at_ps, PS_PER_S), TIME), "what": text}
+        for at_ps, text in sorted(found)
     ]
     return {"changes": shown} if shown else {}

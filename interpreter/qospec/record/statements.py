@@ -147,17 +147,21 @@ def _sides(shown: Judgement | None) -> Document:
     width = shown.tolerance
     return {
         "measured": measured,
-        **_limits_document("measured_limits", *ends[:2]),
+        **_limits_document("measured_limits", shown.measured, ends[:2]),
         "comparison": shown.comparison,
         "bound": bound,
-        **_limits_document("bound_limits", *ends[2:]),
+        **_limits_document("bound_limits", shown.bound, ends[2:]),
         "tolerance": None if width is None else quantity(width.value, width.dimension),
     }
 
 
-def _limits_document(name: str, lower: Document | None, upper: Document | None) -> Document:
+def _limits_document(name: str, of: Side | None, ends: Sequence[Document | None]) -> Document:
     """Return the limits of a value that depends on what searches found; of others nothing."""
-    return {name: {"lower": lower, "upper": upper}} if lower or upper else {}
+    lower, upper = ends
+    if not (lower or upper):
+        return {}
+    exclusive = of is not None and of.limits is not None and of.limits.exclusive
+    return {name: {"lower": lower, "upper": upper, **({"exclusive": True} if exclusive else {})}}
 
 
 def _zero_notes(expression: Expression, repeats: Sequence[RepeatReadings]) -> Iterator[str]:

@@ -261,7 +261,8 @@ def _reported(cases: Sequence[Record], of: Sequence[Goal]) -> list[tuple[str, li
 def _value(head: str, there: Sequence[Record | None]) -> Column:
     if any(each and "measured_limits" in each for each in there):
         unit, pairs = intervals([extremes(each) if each else (None, None) for each in there])
-        texts = [_range(*pair) for pair in pairs]
+        exclusive = [_is_exclusive(each) for each in there]
+        texts = [_range(*pair, exclusive=each) for pair, each in zip(pairs, exclusive, strict=True)]
         return Column(head, unit, _blank_where_none(texts, there), align="right")
     found = figures(
         [each and each["measured"] for each in there],
@@ -270,12 +271,19 @@ def _value(head: str, there: Sequence[Record | None]) -> Column:
     return Column(head, found.unit, _blank_where_none(found.texts, there))
 
 
-def _range(lower: str, upper: str) -> str:
-    """Return `39.8 .. 40.1`, `>= 39.8` or `<= 40.1` of limits; of equal ones, the value."""
+def _is_exclusive(statement: Record | None) -> bool:
+    """Return whether a value does not reach its only known limit."""
+    limits = statement.get("measured_limits", {}) if statement else {}
+    return bool(limits.get("exclusive"))
+
+
+def _range(lower: str, upper: str, *, exclusive: bool) -> str:
+    """Return `39.8 .. 40.1`, `>= 39.8` or `< 40.1` of limits; of equal ones, the value."""
     if lower == upper:
         return lower
     if NO_DATA in (lower, upper):
-        return f"<= {upper}" if lower == NO_DATA else f">= {lower}"
+        equal = "" if exclusive else "="
+        return f"<{equal} {upper}" if lower == NO_DATA else f">{equal} {lower}"
     return f"{lower} .. {upper}"
 
 

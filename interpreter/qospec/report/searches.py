@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from fractions import Fraction
 from typing import Any, NamedTuple
 
-from qospec.judge.found import NONE_BAD, NONE_GOOD
+from qospec.judge.found import LOWEST_BAD, NONE_BAD
 from qospec.report.charts.sample import exact
 from qospec.report.figures import NO_DATA, intervals
 from qospec.report.views import plural
@@ -18,6 +18,8 @@ Record = Mapping[str, Any]
 
 STEP = "step"
 """The method whose trials are a curve: its loads are at equal distances."""
+NO_LOWER = "no lower bound was found"
+NO_BOUND = "no bound is known"
 _NUMBER = re.compile(r"\d[\d_.]*")
 
 
@@ -25,9 +27,8 @@ class Found(NamedTuple):
     """What the searches of a case found for a goal, over all its repeats.
 
     Attributes:
-        lower: Quantity: the least lower bound. It and `upper` are those of the repeats that found
-            both or, if none did, the one that all of them found; else None.
-        upper: Quantity: the greatest upper bound.
+        lower: Quantity: the least lower bound; None if a repeat has none.
+        upper: Quantity: the greatest upper bound; None if a repeat has none.
         complete: Whether the bounds are everywhere as close as required.
         regular: Whether that is so and, wherever both bounds exist, no load above them was good.
         notes: Sentences.
@@ -104,7 +105,7 @@ def goals(cases: Sequence[Record]) -> list[Goal]:
 def found(its: Sequence[Record]) -> Found:
     """Return what was found for a goal in all repeats of a case."""
     both = [goal for goal in its if goal["lower"] and goal["upper"]]
-    lowers, uppers = ([goal[side] for goal in both or its] for side in ("lower", "upper"))
+    lowers, uppers = ([goal[side] for goal in its] for side in ("lower", "upper"))
     return Found(
         None if None in lowers else min(lowers, key=_value),
         None if None in uppers else max(uppers, key=_value),
@@ -123,12 +124,12 @@ def _notes_of_repeats(its: Sequence[Record]) -> Iterator[str]:
 
 
 def _missing(its: Sequence[Record]) -> str:
-    """Return `no load was good in 1 of 5 repeats`; "" if all repeats have the same bounds."""
+    """Return `no load was bad in 1 of 5 repeats`; "" if all repeats have the same bounds."""
     has = [(goal["lower"] is not None, goal["upper"] is not None) for goal in its]
     if len(set(has)) == 1:
         return ""
-    kinds = {NONE_GOOD: (False, True), NONE_BAD: (True, False)}
-    kinds["no bound is known"] = (False, False)
+    no_lower = LOWEST_BAD if all(goal["complete"] for goal in its) else NO_LOWER
+    kinds = {no_lower: (False, True), NONE_BAD: (True, False), NO_BOUND: (False, False)}
     counts = ((words, has.count(each)) for words, each in kinds.items())
     return ", ".join(
         f"{words} in {count} of {len(its)} repeats" for words, count in counts if count
@@ -172,21 +173,17 @@ def _interval(found: Found | None, lower: str, upper: str) -> str:
 
 
 def found_in_words(found: Found) -> str:
-    """Return `26.76 Mbit/s to 26.86 Mbit/s`; of an irregular result what is missing.
-
-    If a bound is missing in some repeats, the interval is that of the others.
-    """
+    """Return `26.76 Mbit/s to 26.86 Mbit/s`; of an irregular result what is missing."""
     ends = [f"{end['text']}" for end in (found.lower, found.upper) if end]
     if len(ends) > 1:
         wide = "" if found.regular else ", irregular" if found.complete else ", wider than required"
-        return f"{' to '.join(ends)}{wide}" + (f"; {found.missing}" if found.missing else "")
-    if found.lower:
-        words = f"at least {ends[0]}: {NONE_BAD}"
-    elif found.upper:
-        words = f"below {ends[0]}: {NONE_GOOD}"
-    else:
-        words = "no bound is known"
-    return f"irregular, {found.missing or words}"
+        return f"{' to '.join(ends)}{wide}"
+    if not ends:
+        return f"irregular, {found.missing or NO_BOUND}"
+    words, why = f"at least {ends[0]}", NONE_BAD
+    if not found.lower:
+        words, why = f"below {ends[0]}", LOWEST_BAD if found.complete else NO_LOWER
+    return f"irregular, {words}: {found.missing or why}"
 
 
 class LossCurve(NamedTuple):

@@ -102,6 +102,8 @@ def ends(found: Record) -> str:
 def between(limits: Record) -> str:
     """Return the limits of a value: `26.76 Mbit/s to 26.86 Mbit/s`, `at least 100 Mbit/s`."""
     lower, upper = (shown(end) if end else "" for end in (limits["lower"], limits["upper"]))
+    if limits.get("exclusive"):
+        return _ends(lower, upper, "above", "below")
     return _ends(lower, upper, "at least", "at most")
 
 

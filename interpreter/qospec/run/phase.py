@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from qospec.judge.verdict import invalidates
 from qospec.model.suite import Case
-from qospec.plan.phases import above_first_link
+from qospec.plan.first_links import grows, overloads
+from qospec.plan.phases import too_much
 from qospec.plan.plan import CasePlan, plan_trial
 from qospec.run import trial
 from qospec.run.job import Stopwatch
@@ -111,11 +112,13 @@ class Setting(NamedTuple):
 
 
 def _overload(phase: Phase, case: Case, lowest: Case | None = None) -> Refusal | None:
-    overload = next(above_first_link(phase, case, lowest=lowest), None)
+    """Return that what a trial offers is more than a first link carries; None if it is not."""
+    overload = next(overloads(case), None)
     if overload is None:
         return None
-    carries = "; ".join((overload.label, *overload.notes))
-    return Refusal(f"{overload.message} ({carries})")
+    depends = lowest is None or grows(lowest, case, overload)
+    carries = f"{overload.offered}; {overload.carried}"
+    return Refusal(f"{too_much(phase, overload, depends=depends)} ({carries})")
 
 
 class PhaseRun(ABC):

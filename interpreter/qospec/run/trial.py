@@ -10,13 +10,17 @@ from qospec.judge.phases import TrialResult
 from qospec.judge.readings import Readings
 from qospec.judge.result import Repeat, Result
 from qospec.judge.verdict import invalidates, judge
+from qospec.promises.promise import Trial, hold
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from qospec.catalogue.kinds import Catalogue
+    from qospec.engine.experiment import Experiment, Node
+    from qospec.engine.graph.promises import Conduct
     from qospec.engine.measure.observation import Observation
     from qospec.plan.plan import CasePlan, Planned
+    from qospec.promises.promise import Promise
 
 
 def run(
@@ -25,8 +29,11 @@ def run(
     on_progress: Callable[[float], None],
     *,
     keep_going: bool = False,
+    promises: tuple[Promise, ...] = (),
 ) -> Result:
     """Run all trials of a case; `on_progress` is called with the share that is done.
+
+    Trials are held to `promises`, or to all if the case asks for that.
 
     A failed `require` ends the case, since the test is not valid and nothing measured after it
     would count; not so with `keep_going`, or if the repeats are judged together.
@@ -38,7 +45,7 @@ def run(
         return Result((), (case.refusal.message,))
     for number in range(case.case.run.repeat):
         try:
-            readings = _observe(case, catalogue, number, on_progress)
+            readings = _observe(case, catalogue, number, on_progress, promises)
         except Exception as error:  # noqa: BLE001 - any failure of the tester is the verdict `error`
             return Result(tuple(repeats), (f"{type(error).__name__}: {error}",))
         judgements = tuple(judge(statement, readings.read) for statement in case.case.statements)
@@ -50,17 +57,36 @@ def run(
 
 
 def _observe(
-    case: CasePlan, catalogue: Catalogue, number: int, on_progress: Callable[[float], None]
+    case: CasePlan,
+    catalogue: Catalogue,
+    number: int,
+    on_progress: Callable[[float], None],
+    promises: tuple[Promise, ...],
 ) -> Readings:
+    if case.case.run.promises:
+        from qospec.promises.builtin import ALL as promises  # noqa: N811 -- which few tests need
     seen = {}
+    conducts: dict[str, list[tuple[Node, Conduct]]] = {}
     done = number * len(case.networks)
     for position, (name, planned) in enumerate(case.networks.items()):
 
         def report(now_ps: int, stop_ps: int, before: int = done + position) -> None:
             on_progress((before + min(1.0, now_ps / stop_ps)) / case.trials)
 
-        seen[name] = (planned, _emulated(case, planned, (f"repeat {number}",), report))
-    return Readings(catalogue, seen)
+        noted = conducts.setdefault(name, []) if promises else None
+        names = (f"repeat {number}",)
+        seen[name] = (planned, _emulated(case, planned, names, report, noted))
+    readings = Readings(catalogue, seen)
+    if promises:
+        for name, (planned, observation) in seen.items():
+            seeded = _seeded(planned.experiment, (f"repeat {number}",))
+            hold(Trial(seeded, observation, conducts[name], readings), promises)
+    return readings
+
+
+def _seeded(experiment: Experiment, names: tuple[str, ...]) -> Experiment:
+    """Return an experiment whose random draws depend on `names`, too."""
+    return experiment._replace(seed=(*experiment.seed, *names))
 
 
 def _emulated(
@@ -68,16 +94,19 @@ def _emulated(
     planned: Planned,
     names: tuple[str, ...],
     report: Callable[[int, int], None],
+    conducts: list[tuple[Node, Conduct]] | None = None,
 ) -> Observation:
-    """Return what a trial observed, whose random draws depend on `names` too."""
-    experiment = planned.experiment
-    seeded = experiment._replace(seed=(*experiment.seed, *names))
+    """Return what a trial observed, whose random draws depend on `names` too.
+
+    What each node did is written into `conducts`, if they are given.
+    """
+    seeded = _seeded(planned.experiment, names)
     if not case.case.run.payload:
-        return emulation.run(seeded, on_progress=report)
+        return emulation.run(seeded, on_progress=report, conducts=conducts)
     from qospec.payload.comparison import Comparison  # loads ciphers, which few tests need
 
     comparison = Comparison(seeded, case.case.flows)
-    seen = emulation.run(seeded, on_progress=report, observer=comparison)
+    seen = emulation.run(seeded, on_progress=report, observer=comparison, conducts=conducts)
     return seen._replace(errored=comparison.errored)
 
 

@@ -34,6 +34,14 @@ class Node:
                 if isinstance(each, Node):
                     yield each
 
+    def with_all_below(self) -> Iterator[Node]:
+        """Yield this node and all below it."""
+        waiting: list[Node] = [self]
+        while waiting:
+            here = waiting.pop()
+            yield here
+            waiting += here.children()
+
 
 class Documented(Node):
     """What a `##` comment may stand above (or, for a parameter or binding, behind)."""

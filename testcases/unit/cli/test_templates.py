@@ -51,13 +51,13 @@ def test_so_has_one_that_could_not_be_decided(told):
     assert ": require long_enough[policed.user]: f.sent / " in lines[at + 2]
 
 
-def test_criteria_that_are_alike_are_warned_of_once_at_the_test(told):
+def test_criteria_that_are_alike_are_warned_of_once_at_the_argument(told):
     """Five points have too few packets, that of a quarter of CIR the fewest: 62 in 50 ms."""
     lines = told("10 kB")
     cannot = "62 packets cannot show `f.loss_ratio <= loss`"
     (at,) = (n for n, line in enumerate(lines) if line.startswith("warning[W0611]"))
     assert lines[at] == f"warning[W0611]: {cannot}"
-    assert lines[at + 1].strip() == "--> y.qos:7:1"
+    assert lines[at + 1].strip() == "--> y.qos:8:50"
     assert any(line.endswith("measure = step_time }") for line in lines)
     assert "   = note: 5 criteria are alike; the shortfall of this one is largest" in lines
     assert not [line for line in lines if line.startswith("warning: ")], "it was said before"

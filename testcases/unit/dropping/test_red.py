@@ -104,6 +104,15 @@ def test_after_a_long_time_nothing_is_left_of_it():
     assert followed(made, 0, 2**61) == 0
 
 
+@pytest.mark.parametrize("average", [1, 2, 2**20 - 1, 2**30 - 1, 2**31 + 1, 2**34 + 2**30 + 3])
+def test_a_step_of_idle_time_is_rounded_down_once(average):
+    made = gate(2**20, red(60, 90, "0.1", weight=Fraction(1, 4)))
+    made.queues[0, admission.AVERAGE] = average
+    followed(made, 0, int(made.queues[0, admission.TYPICAL]))
+    kept = average * 3 // 4
+    assert made.queues[0, admission.AVERAGE] == kept + math.floor(Fraction(-kept, 4))
+
+
 # ---- the probability
 
 
@@ -135,12 +144,46 @@ def test_the_gentle_variant_s_published_probabilities(average, likely):
     assert first_share(average, policy) == pytest.approx(likely, rel=1e-8)
 
 
-def first_share(average, policy):
+@pytest.mark.parametrize("average", [6, 9, 15, 20, 25])
+def test_a_random_number_at_the_probability_is_let_in(average):
+    """Of 2^30 random numbers, those below the probability times that are lost: so many."""
+    likely = Fraction(average - 5, 10) / 8 if average < 15 else Fraction(1, 8)
+    likely += Fraction(max(average - 15, 0), 15) * Fraction(7, 8)
+    for less, fate in ((1, admission.EARLY), (0, admission.ADMITTED)):
+        made = gate(100, red(5, 15, Fraction(1, 8), gentle=True))
+        made.queues[0, admission.WEIGHT] = -1
+        made.queues[0, admission.AVERAGE] = average << 20
+        draw = int(likely * admission.CERTAIN) - less
+        assert admission.admit(made, 0, (0, 1, 0), 0, MUST_WAIT, draw) == fate
+
+
+@pytest.mark.parametrize(
+    ("average", "likely"), [(2**18, 0), (2**19, Fraction(1, 30)), (2**20 + 2**19, Fraction(11, 20))]
+)
+def test_a_curve_of_a_megabyte_is_as_exact(average, likely):
+    """Its products would not fit 64 bits: so both sides of each ratio are cut alike."""
+    policy = red(2**18, 2**20, "0.1", gentle=True)
+    assert first_share(average, policy, limit=2**21) == pytest.approx(likely, abs=1e-6)
+
+
+def test_admissions_in_a_row_are_counted_up_to_a_limit_and_forgotten():
+    made = gate(100, red(5, 15, Fraction(1, 10**6)))
+    made.queues[0, admission.WEIGHT] = -1
+    made.queues[0, admission.AVERAGE] = 5 << 20  # where the probability is 0
+    for before, after in ((0, 1), (admission.MOST_COUNTED, admission.MOST_COUNTED)):
+        made.classes[1, admission.COUNT] = before
+        admission.admit(made, 0, (0, 1, 0), 0, MUST_WAIT, 0)
+        assert made.classes[1, admission.COUNT] == after
+    admission.forget_count(made, 0, 0)
+    assert made.classes[1, admission.COUNT] == 0
+
+
+def first_share(average, policy, limit=100):
     """Return how likely the first that comes is lost: by the random number where that ends."""
     low, high = 0, admission.CERTAIN
     while low < high:
         middle = (low + high) // 2
-        made = gate(100, policy)
+        made = gate(limit, policy)
         made.queues[0, admission.WEIGHT] = -1
         made.queues[0, admission.AVERAGE] = int(average * 2**20)
         early = admission.admit(made, 0, (0, 1, 0), 0, MUST_WAIT, middle) == admission.EARLY
@@ -165,6 +208,16 @@ def test_gaps_between_drops_are_uniform(average):
         counts = Counter(gaps.tolist())
         chi = sum((counts[g] - n / longest) ** 2 / (n / longest) for g in range(1, longest + 1))
         assert chi < longest - 1 + 5 * math.sqrt(2 * (longest - 1))
+
+
+def test_random_numbers_go_on_behind_the_first_block(bench):
+    """A packet takes 43.04 us and one comes each 21 us: half of 4,400 wait or are lost."""
+    items = [bench.came(n * 21_000_000, 500, 0) for n in range(4_400)]
+    traffic = bench.all_at_once([])._replace(items=items, cuts=[4_000 * 21_000_000])
+    policy = red(3, 8, Fraction(1, 10), weight=Fraction(1, 4))
+    average = bench.average(policy.weight, bench.typical_ps(traffic.clock, TYPICAL))
+    curve = bench.curve(3, 8, policy.p, gentle=False)
+    bench.agree(traffic, bench.packets(12), policy, bench.rules("", {}, {0: curve}, average))
 
 
 # ---- what does not fit

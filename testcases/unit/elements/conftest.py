@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 
 from qospec.catalogue.kinds import Buffer
 from qospec.engine.element import Setting
+from qospec.engine.event.process import EventProcess, process_of
 from qospec.engine.items.batch import FOREVER_PS, Batch, empty, joined, unsealed
 from qospec.engine.items.connections import Connections, Contract
 from qospec.engine.line.clock import Clock
@@ -71,16 +72,24 @@ class Lab:
         return Setting(connections, Draws(("test",)), clock, **more)
 
     @staticmethod
-    def carry(element: Any, setting: Setting, *batches: Batch, cuts: Sequence[int] = ()) -> Outcome:
-        """Carry cells through an element, in one piece or cut at some times."""
-        state = element.start(setting)
+    def carry(
+        element: Any,
+        setting: Setting,
+        *batches: Batch,
+        cuts: Sequence[int] = (),
+        by_events: bool = False,
+    ) -> Outcome:
+        """Carry cells through an element, in one piece or cut at some times, or by events."""
+        process = (
+            EventProcess(element, setting).process if by_events else process_of(element, setting)
+        )
         departures = [empty() for _ in element.outputs]
         lost, waits, services = [], [], []
         done = [0] * len(batches)
         for until_ps in (*sorted(cuts), FOREVER_PS):
             stops = [int(batch.at_ps.searchsorted(until_ps)) for batch in batches]
             now = tuple(b.part(i, j) for b, i, j in zip(batches, done, stops, strict=True))
-            step = element.process(state, now, until_ps)
+            step = process(now, until_ps)
             departures = [joined(a, b) for a, b in zip(departures, step.departures, strict=True)]
             for loss in step.losses:
                 for connection, sent_ps in zip(

@@ -13,6 +13,7 @@ from qospec.elements.rfc4115 import Rfc4115
 from qospec.elements.shape import Shape
 from qospec.elements.srtcm import Srtcm
 from qospec.elements.trtcm import Trtcm
+from qospec.protocol.marks import MARKS
 from qospec.units import PS_PER_S
 
 METERS = {
@@ -21,6 +22,7 @@ METERS = {
     "trtcm": lambda rate, burst: Trtcm(rate, burst, rate, burst),
     "rfc4115": lambda rate, burst: Rfc4115(rate, burst, Fraction(8), 0),
 }
+GREEN, YELLOW, RED = range(3)
 AWKWARD = [Fraction(10**8, 3), Fraction(49_999_999), Fraction(10**9, 7), Fraction(44_736_000)]
 """Bit/s at which a packet takes no whole number of ps."""
 
@@ -62,6 +64,25 @@ def test_what_conforms_in_exact_time_is_green(lab, name, data):
     got = lab.carry(METERS[name](rate, 1_500), lab.setting(), batch)
     assert got.lost == []
     assert not got.departures[0].marks.any()
+
+
+@pytest.mark.parametrize(
+    ("make", "colours"),
+    [
+        (lambda rate: Police(rate, 1, "mark"), [GREEN, RED]),
+        (lambda rate: Srtcm(rate, 1, 1), [GREEN, YELLOW, RED]),
+        (lambda rate: Trtcm(rate, 1, rate, 100), [GREEN, YELLOW]),
+        (lambda rate: Trtcm(rate, 100, rate, 1), [GREEN, RED]),
+        (lambda rate: Rfc4115(rate, 1, rate, 1), [GREEN, YELLOW, RED]),
+    ],
+)
+def test_to_look_at_a_bucket_brings_no_tokens(lab, make, colours):
+    """A byte takes 10/3 ps; within 2 ps of those that emptied the bucket nothing is covered."""
+    meter = make(24 * 10**11)
+    batch = lab.cells([0, 0] + [1] * 9 + [2], size_bytes=1)
+    (left,) = lab.carry(meter, lab.setting(), batch).departures
+    found = [MARKS["colour"].of(marks) for marks in left.marks.tolist()]
+    assert found == colours + colours[-1:] * (12 - len(colours))
 
 
 @given(st.data())

@@ -125,6 +125,25 @@ def test_an_esp_packet_that_finds_its_association_expired_begins_an_exchange_of_
     assert (left, lost) == ({0: (0, 1), 15: (1, 1)}, [1, 2])
 
 
+def test_esp_is_used_for_all_of_its_bytes(lab):
+    """Two ciphertexts of 64 B are within 128 B, and beyond 127 B."""
+    assert sealed(lab, [0, 1, 2], lifetime=Lifetime(128, "byte"))[1] == [2]
+    assert sealed(lab, [0, 1, 2], lifetime=Lifetime(127, "byte"))[1] == [1, 2]
+
+
+def test_esp_is_rekeyed_at_once_when_the_time_has_come(lab):
+    left, _ = sealed(lab, [0, 99, 100, 199, 200], rekey=Lifetime(100, "time"), negotiation=0)
+    assert list(left.values()) == [(0, 1), (0, 2), (1, 1), (1, 2), (2, 1)]
+
+
+def test_the_time_of_each_esp_association_begins_when_it_is_ready(lab):
+    """Each is used up after two packets, the exchange begins with the third, and takes 5 ps."""
+    agreed = {"rekey": Lifetime(10, "time"), "lifetime": Lifetime(2, "packet"), "negotiation": 5}
+    left, lost = sealed(lab, [0, 1, 2, 7, 8, 9, 14], **agreed)
+    assert left == {0: (0, 1), 1: (0, 2), 7: (1, 1), 8: (1, 2), 14: (2, 1)}
+    assert lost == [2, 5]
+
+
 def test_an_expired_esp_association_takes_no_smaller_packet_either(lab):
     batch = lab.cells([0, 1, 2], size_bytes=[100, 100, 20])
     sender = EspEncrypt(*CBC, lifetime=Lifetime(200, "byte"))  # 112 B and 32 B would fit

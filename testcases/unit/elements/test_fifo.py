@@ -13,7 +13,9 @@ from hypothesis import strategies as st
 
 from qospec.catalogue.kinds import Buffer
 from qospec.elements.fifo import Fifo
+from qospec.engine.items.batch import joined
 from qospec.engine.line.clock import Clock
+from qospec.protocol.encapsulation import Encapsulation
 
 STM1 = Fraction(149_760_000)
 SLOT_PS = 2_831_196
@@ -107,6 +109,64 @@ def test_a_long_queue_of_different_sizes_finds_its_places(lab, alike):
     assert [name for *_, name in got.lost] == lost
 
 
+@pytest.mark.parametrize("by_events", [False, True])
+def test_a_queue_that_comes_round_to_its_first_places_finds_more(lab, by_events):
+    """The burst fills the places from the tenth on, past the last one, and needs as many again."""
+    at_ps, sizes = [*range(0, 10**9, 10**8), *([10**9] * 300)], [53, 64] * 155
+    clock, limit = Clock(STM1, slotted=False), Buffer(290, "cell")
+    batch = lab.cells(at_ps, size_bytes=sizes)
+    batch = batch._replace(at_ps=np.maximum(batch.at_ps - 5, 0))
+    later = lab.cells([10**9 + 20 * SLOT_PS] * 30, size_bytes=64, sent_ps=range(310, 340))
+    batch = joined(batch, later)
+    got = lab.carry(Fifo(limit), lab.setting(clock=clock), batch, by_events=by_events)
+    sizes += [64] * 30
+    left, lost = by_the_book(batch.at_ps.tolist(), sizes, clock, limit)
+    assert got.departures[0].at_ps.tolist() == list(left.values())
+    assert sorted(name for *_, name in got.lost) == lost
+    assert lost
+
+
+@pytest.mark.parametrize("by_events", [False, True])
+def test_what_begins_on_arrival_has_not_waited(lab, by_events):
+    """A cell takes 1,000 ps: the second waits, the third comes as the line gets free for it."""
+    clock, limit = Clock(NANOSECOND_CELLS, slotted=False), Buffer(1, "cell")
+    where, cells = lab.setting(clock=clock, watched=True), lab.cells([0, 10, 2_000, 2_999, 4_000])
+    got = lab.carry(Fifo(limit), where, cells, by_events=by_events)
+    assert got.departures[0].at_ps.tolist() == [1_000, 2_000, 3_000, 4_000, 5_000]
+    if by_events:  # of batches it is found from what comes and leaves
+        assert got.waits == [(10, 1_000), (2_999, 3_000)]
+
+
+@pytest.mark.parametrize("by_events", [False, True])
+@pytest.mark.parametrize("cuts", [[], [1, 11]])
+@pytest.mark.parametrize("last_bytes", [62, 462])
+def test_a_source_s_own_queue_stamps_the_first_bit_behind_the_preamble(
+    lab, by_events, cuts, last_bytes
+):
+    """At a byte per 100 ps: 8 bytes of preamble, and 38 of a packet's frame are not its own."""
+    ethernet = Encapsulation(8, 18, 64, 12)
+    clock = Clock(Fraction(8 * 10**10), slotted=False, stamps=True, encapsulation=ethernet)
+    sizes = [462, last_bytes, 462, last_bytes]
+    packets = lab.cells([0, 10, 20, 20], sent_ps=[0, 10, 20, 21], size_bytes=sizes)
+    got = lab.carry(
+        Fifo(Buffer(2, "packet")), lab.setting(clock=clock), packets, cuts=cuts, by_events=by_events
+    )
+    second_ps = 50_000 + (last_bytes + 38) * 100
+    assert got.departures[0].sent_ps.tolist() == [800, 50_800, second_ps + 800]
+    ends_ps = [50_000, second_ps, second_ps + 50_000]
+    assert got.departures[0].at_ps.tolist() == [end_ps - 1_200 for end_ps in ends_ps]
+    assert got.lost == [("overflow", "", 0, 21)]
+
+
+@pytest.mark.parametrize("by_events", [False, True])
+def test_a_cell_that_begins_as_another_arrives_has_made_room_by_item_too(lab, by_events):
+    clock = Clock(NANOSECOND_CELLS, slotted=False)
+    fifo, where = Fifo(Buffer(1, "cell")), lab.setting(clock=clock)
+    for last_ps, lost in ((1_000, []), (999, [("overflow", "", 0, 2)])):
+        cells = lab.cells([0, 0, last_ps], size_bytes=[53, 54, 53])
+        assert lab.carry(fifo, where, cells, by_events=by_events).lost == lost
+
+
 def test_the_limit_counts_what_waits_not_what_is_being_sent(lab):
     clock = Clock(NANOSECOND_CELLS, slotted=False)
     got = lab.carry(Fifo(Buffer(2, "cell")), lab.setting(clock=clock), lab.cells([0, 0, 0, 0]))
@@ -139,6 +199,27 @@ def test_what_a_source_s_own_queue_loses_keeps_when_it_was_ready(lab):
     )
     assert got.departures[0].sent_ps.tolist() == [0, 1_000]
     assert got.lost == [("overflow", "", 0, 20)]
+
+
+@pytest.mark.parametrize("by_events", [False, True])
+@pytest.mark.parametrize("sizes", [[53] * 6, [53, 53, 53, 53, 53, 54]])
+def test_a_fraction_of_a_ps_is_kept_beside_a_loss(lab, by_events, sizes):
+    """A cell takes 14/3 ps; that at 9 comes as the line is free but for a third, that at 40 later.
+
+    The third cell finds no room, so from there on all are admitted one by one.
+    """
+    clock = Clock(424 * 10**12 / Fraction(14, 3), slotted=False)
+    cells = lab.cells([0, 0, 0, 9, 40, 44], size_bytes=sizes)
+    got = lab.carry(Fifo(Buffer(1, "cell")), lab.setting(clock=clock), cells, by_events=by_events)
+    assert got.departures[0].at_ps.tolist() == [4, 9, 14, 44, 49]
+    assert got.lost == [("overflow", "", 0, 2)]
+
+
+def test_three_cells_in_a_row_carry_two_whole_ps(lab):
+    clock = Clock(424 * 10**12 / Fraction(14, 3), slotted=False)
+    cells = lab.cells([0, 0, 0, 0, 0, 0])
+    got = lab.carry(Fifo(Buffer(3, "cell")), lab.setting(clock=clock), cells)
+    assert got.departures[0].at_ps.tolist() == [4, 9, 14, 18]
 
 
 def test_without_a_line_it_cannot_start(lab):

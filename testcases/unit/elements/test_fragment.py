@@ -39,6 +39,11 @@ def test_packets_above_the_mtu_are_cut_and_others_are_not(lab, setting):
     assert left.marks.tolist() == [8, *[8 | MORE_FRAGMENTS] * 2, 8, 8]
 
 
+def test_a_fragment_is_not_cut_again(lab, setting):
+    left, _ = cut(setting, lab.cells([0], connection=1, size_bytes=1_500), mtu=1_400)
+    assert left.size_bytes.tolist() == [1_500]
+
+
 def test_packets_that_may_not_be_cut_are_lost(lab, setting):
     batch = lab.cells([0, 1, 2], size_bytes=[1_400, 1_401, 9_000])
     left, lost = cut(setting, batch, mtu=1_400, dont_fragment=True)

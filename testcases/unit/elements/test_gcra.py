@@ -233,6 +233,34 @@ def test_a_cell_that_fails_one_test_does_not_advance_the_other(lab):
     assert got.departures[0].sent_ps.tolist() == [0, 2]
 
 
+@pytest.mark.parametrize("by_events", [False, True])
+@pytest.mark.parametrize("count", range(1, 10))
+def test_a_fraction_of_a_ps_is_carried(lab, by_events, count):
+    """T = 10/3 ps: cells at 0, 3, 6, 10 … conform, and of these the last one no earlier."""
+    at_ps = [10 * n // 3 for n in range(count + 1)]
+    contract = Contract("cbr", Fraction(3 * 10**11), 0)
+    for early, kept in ((0, count + 1), (1, count)):
+        batch = lab.cells([*at_ps[:-1], at_ps[-1] - early])
+        setting = lab.setting(contracts=[contract])
+        got = lab.carry(Gcra(), setting, batch, by_events=by_events)
+        assert got.departures[0].sent_ps.tolist() == list(range(kept))
+        assert got.lost == [("policed", "", 0, n) for n in range(kept, count + 1)]
+
+
+@pytest.mark.parametrize("by_events", [False, True])
+def test_each_connection_has_a_second_test_of_its_own(lab, by_events):
+    """Of bursts of 1, 2 and 3 cells per 10 ms, at 1 ms."""
+    ms, rates = SECOND_PS // 1_000, (Fraction(1_000), 0, Fraction(100))
+    contracts = [Contract("vbr_rt", *rates, burst, "0", tagging=burst == 2) for burst in (1, 2, 3)]
+    batch = lab.cells([n // 3 * ms for n in range(15)], connection=[0, 1, 2] * 5)
+    got = lab.carry(Gcra(), lab.setting(contracts=contracts), batch, by_events=by_events)
+    (left,) = got.departures
+    kept = list(zip(left.sent_ps.tolist(), left.marks.tolist(), strict=True))
+    tagged = {4: 0, 7: 1, 10: 1, 13: 1}
+    assert kept == [(n, tagged.get(n, 0)) for n in (0, 1, 2, 4, 5, 7, 8, 10, 13)]
+    assert sorted(n for *_, n in got.lost) == [3, 6, 9, 11, 12, 14]
+
+
 def test_an_oam_cell_at_full_contract_costs_one_user_cell_if_policed_jointly(lab):
     """EANTC 2006: the OAM cell comes first and stays, the user cell behind it goes."""
     contract = Contract("cbr", Fraction(10**9), 500)
@@ -259,6 +287,7 @@ def test_what_conforms_is_passed_on_uncopied(lab):
     gcra, batch = Gcra(), lab.cells([0, 10**9])
     step = gcra.process(gcra.start(lab.setting()), (batch,), 10**10)
     assert step.departures[0].at_ps is batch.at_ps
+    assert step.departures[0].marks is batch.marks
 
 
 def test_a_tolerance_beyond_what_can_be_kept_is_refused(lab):

@@ -111,6 +111,34 @@ def test_a_busy_period_begins_at_a_whole_ps(lab):
     assert left.at_ps.tolist() == [4, 9, 16]
 
 
+THIRDS = 424 * 10**12 / Fraction(14, 3)
+"""Bit/s at which a cell takes 14/3 ps."""
+
+
+def test_thirds_are_carried_from_batch_to_batch(lab):
+    """After an idle time in the first batch, at 100; the last fraction is two thirds."""
+    line, batch = Line(rate=THIRDS, slotted=False), lab.cells([0, 100, 104, 104, 104])
+    where = lab.setting(clock=line.clock(stamps=True))
+    (left,) = lab.carry(line, where, batch, cuts=[101]).departures
+    assert left.at_ps.tolist() == [4, 104, 109, 114, 118]
+    assert left.sent_ps.tolist() == [0, 100, 104, 109, 114]
+
+
+def test_slots_of_thirds_carry_whole_ps(lab):
+    line = Line(rate=THIRDS)
+    where = lab.setting(clock=line.clock(stamps=True))
+    (left,) = lab.carry(line, where, lab.cells([0, 13, 13, 13])).departures
+    assert left.sent_ps.tolist() == [0, 14, 18, 23]
+
+
+@pytest.mark.parametrize("slotted", [False, True])
+def test_a_cell_may_take_whole_ps_though_a_byte_does_not(lab, slotted):
+    line = Line(rate=Fraction(424 * 10**12, 955), slotted=slotted)  # a byte: 18 1/53 ps
+    where = lab.setting(clock=line.clock(stamps=False))
+    (left,) = lab.carry(line, where, lab.cells([0] * 60)).departures
+    assert left.at_ps.tolist() == [955 * n for n in range(1, 61)]
+
+
 @pytest.mark.parametrize("denominator", [3, 117, 2**20 + 7, 2**40 + 15])
 @pytest.mark.parametrize("cut", [1, 40_000])
 def test_a_long_busy_period_neither_drifts_nor_carries_early(lab, denominator, cut):

@@ -15,9 +15,11 @@ def setting(lab, two_vcs):
     return lab.setting(contracts=contracts, planes=("user", "oam", "misinserted"))
 
 
-def test_a_cell_is_inserted_ahead_of_the_user_cell_of_a_number_on_each_vc(lab, setting):
+@pytest.mark.parametrize("by_events", [False, True])
+def test_a_cell_is_inserted_ahead_of_the_user_cell_of_a_number_on_each_vc(lab, setting, by_events):
     cells = lab.cells([10, 20, 20, 30, 40, 50, 60], connection=[0, OAM, 1, 0, 1, OAM, 0])
-    (left,) = lab.carry(Misinsert(first=2), setting, cells, cuts=[25]).departures
+    fault = Misinsert(first=2)
+    (left,) = lab.carry(fault, setting, cells, cuts=[25], by_events=by_events).departures
     assert left.connection.tolist() == [0, OAM, 1, MISINSERTED, 0, MISINSERTED + 1, 1, OAM, 0]
     assert left.at_ps.tolist() == [10, 20, 20, 30, 30, 40, 40, 50, 60]
 

@@ -25,6 +25,16 @@ def by_the_book(at_ps, connection, period, first):
     return left
 
 
+@pytest.mark.parametrize("by_events", [False, True])
+def test_each_connection_has_oam_cells_of_its_own(lab, two_vcs, by_events):
+    """Due at 0 and each 100 ps on the one, 50 ps later on the other."""
+    element = OamInsert(Fraction(PS_PER_S, 100), "even")
+    cells = lab.cells([0, 49, 50, 99, 150], connection=[0, 1, 1, 0, 1])
+    (left,) = lab.carry(element, two_vcs, cells, by_events=by_events).departures
+    assert left.connection.tolist() == [2, 0, 1, 3, 1, 0, 3, 1]
+    assert left.at_ps.tolist() == [0, 0, 49, 50, 50, 99, 150, 150]
+
+
 @given(
     rate=st.one_of(
         st.sampled_from([Fraction(1, 10**6), Fraction(10**11), Fraction(1, 30)]),

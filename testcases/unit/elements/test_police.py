@@ -55,6 +55,14 @@ def test_nothing_is_rounded_far_from_the_beginning(lab):
     assert colours == [GREEN, RED, RED, GREEN, RED, GREEN]
 
 
+@pytest.mark.parametrize("by_events", [False, True])
+def test_the_largest_packet_passes(lab, by_events):
+    meter = Police(8 * KBIT, 65_535, "mark")
+    packets = lab.cells([0, 0], size_bytes=[65_535, 1])
+    (left,) = lab.carry(meter, lab.setting(), packets, by_events=by_events).departures
+    assert [MARKS["colour"].of(marks) for marks in left.marks.tolist()] == [GREEN, RED]
+
+
 @pytest.mark.parametrize(
     ("make", "words"),
     [

@@ -172,7 +172,7 @@ def pauses_of(lab, processor, until_ps):
     return [(begin, begin + length_ps) for begin in begins]
 
 
-def carried(lab, processor, coming, cuts, restarts=()):
+def carried(lab, processor, coming, cuts, restarts=(), **driver):
     """Return (number, way, when done) of those that leave, causes of others, waits, services."""
     batches = []
     for way in range(processor.ports):
@@ -180,7 +180,7 @@ def carried(lab, processor, coming, cuts, restarts=()):
         numbers, times, sizes = zip(*mine, strict=True) if mine else ((), (), ())
         batches.append(lab.cells(times, size_bytes=sizes, sent_ps=numbers))
     setting = lab.setting(watched=True, restarts_ps=restarts)
-    got = lab.carry(processor, setting, *batches, cuts=cuts)
+    got = lab.carry(processor, setting, *batches, cuts=cuts, **driver)
     left = [
         (int(number), way, int(done_ps))
         for way, batch in enumerate(got.departures)
@@ -205,6 +205,23 @@ def test_it_works_by_the_book(lab, data, processor):
     restarts = tuple(sorted(data.draw(told))) if processor.restart_time else ()
     expected = by_the_book(processor, coming, pauses, restarts)
     assert carried(lab, processor, coming, cuts, restarts) == expected
+
+
+@pytest.mark.parametrize("by_events", [False, True])
+def test_a_queue_that_comes_round_to_its_first_places_finds_more(lab, by_events):
+    """Some have left when a burst fills the places from there on, and needs twice as many again."""
+    pauses = {"housekeeping": 3 * US, "housekeeping_every": 40 * US, "housekeeping_phase": 0}
+    processor = Processor(
+        5 * US, Buffer(40_000, "byte"), ports=2, shared=False, per_byte=1_000, **pauses
+    )
+    at_ps = [*(n // 3 * 20 * US for n in range(15)), *[150 * US] * 150]
+    at_ps += [400 * US + n * US for n in range(50)]
+    sizes = [64, 777, 1_500, 776, 65]
+    coming = [(t, n % 2, sizes[n % 5]) for n, t in enumerate(at_ps)]
+    coming.sort(key=lambda packet: packet[:2])
+    expected = by_the_book(processor, coming, pauses_of(lab, processor, 4_000 * US))
+    assert carried(lab, processor, coming, [], by_events=by_events) == expected
+    assert expected[1]
 
 
 # ---- by hand
@@ -269,6 +286,35 @@ def test_an_interruption_suspends_work_and_goes_ahead_of_what_comes_with_it(lab)
     assert times(lab, processor, [0, 105 * US])[0] == [14 * US, 119 * US]
 
 
+def test_what_begins_after_an_interruption_may_be_interrupted_again(lab):
+    """Interruptions of 4 us each 8 us: of 10 us are 4 done until 8, 8 until 16, and all at 22."""
+    processor = simple(housekeeping=4 * US, housekeeping_every=8 * US, housekeeping_phase=0)
+    got = lab.carry(processor, lab.setting(watched=True), lab.cells([0]))
+    assert got.departures[0].at_ps.tolist() == [22 * US]
+    assert (got.waits, got.services) == ([(0, 4 * US)], [(4 * US, 22 * US)])
+
+
+@pytest.mark.parametrize(("work_us", "done_us"), [(4, 4), (5, 5), (6, 10), (8, 12), (9, 13)])
+def test_an_interruption_delays_what_is_not_done_when_it_begins(lab, work_us, done_us):
+    pauses = {"housekeeping": 4 * US, "housekeeping_every": 100 * US, "housekeeping_phase": 5 * US}
+    assert times(lab, simple(per_packet=work_us * US, **pauses), [0])[0] == [done_us * US]
+
+
+def test_interruptions_are_found_span_by_span(lab):
+    """The 1,024th after the first is the first of the next span, and begins as a packet comes."""
+    pauses = {"housekeeping": 4 * US, "housekeeping_every": 8 * US, "housekeeping_phase": 0}
+    processor = simple(per_packet=4 * US, limit=Buffer(9, "packet"), **pauses)
+    start_ps = 1_024 * 8 * US
+    at_ps = [start_ps - 4 * US, start_ps, 3 * start_ps, 3 * start_ps]
+    done_ps = [start_ps, start_ps + 8 * US, 3 * start_ps + 8 * US, 3 * start_ps + 16 * US]
+    assert times(lab, processor, at_ps)[0] == done_ps
+
+
+def test_behind_a_packet_of_one_byte_the_size_changes_too(lab):
+    processor = simple(per_size_change=3 * US)
+    assert times(lab, processor, [0, MS], size_bytes=[1, 2])[0] == [10 * US, MS + 13 * US]
+
+
 def test_a_watchdog_starts_it_anew_again_and_again(lab):
     processor = simple(restart_time=100 * US, watchdog_timeout=25 * US, limit=Buffer(100, "packet"))
     done, lost = times(lab, processor, [0] * 4 + [124 * US, 125 * US] + [200 * US] * 4)
@@ -288,6 +334,30 @@ def test_what_is_not_done_when_it_restarts_is_lost_and_what_comes_until_it_is_up
     done, lost = times(lab, processor, at_ps, (20 * US,))
     assert done == [10 * US, 20 * US, 130 * US, 140 * US]
     assert lost == ["reboot"] * 3
+
+
+def test_what_comes_as_it_goes_down_is_not_lost_for_want_of_room(lab):
+    processor = simple(restart_time=5 * US)
+    for last_ps, cause in ((4 * US, "overflow"), (5 * US, "reboot")):
+        setting = lab.setting(restarts_ps=(5 * US,))
+        got = lab.carry(processor, setting, lab.cells([0, 0, 0, last_ps]))
+        assert sorted((item, cause) for cause, *_, item in got.lost) == [
+            *((item, "reboot") for item in range(3)),
+            (3, cause),
+        ]
+
+
+def test_what_will_be_lost_takes_room_until_then_and_none_behind_it(lab):
+    processor, at_ps = simple(restart_time=95 * US), [0] * 4 + [200 * US] * 4
+    done, lost = times(lab, processor, at_ps, (5 * US,))
+    assert done == [210 * US, 220 * US, 230 * US]
+    assert sorted(lost) == ["overflow"] * 2 + ["reboot"] * 3
+
+
+def test_a_restart_that_is_told_as_another_ends_begins_then(lab):
+    processor = simple(restart_time=100 * US)
+    done, lost = times(lab, processor, [110 * US, 209 * US, 210 * US], (10 * US, 110 * US))
+    assert (done, lost) == ([220 * US], ["reboot"] * 2)
 
 
 def test_a_packet_in_service_is_lost(lab):

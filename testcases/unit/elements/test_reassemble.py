@@ -7,9 +7,12 @@ from qospec.elements.duplicate import Duplicate
 from qospec.elements.fragment import Fragment
 from qospec.elements.reassemble import PLACES, Reassemble
 from qospec.engine.event.process import process_of
+from qospec.engine.event.transition import MOST_ANSWERS
 from qospec.engine.items.batch import FOREVER_PS, joined
+from qospec.engine.items.connections import Contract
 from qospec.engine.security.seal import TAMPERED
 from qospec.protocol.fragments import MOST_FRAGMENTS
+from qospec.protocol.marks import MORE_FRAGMENTS
 
 
 @pytest.fixture
@@ -79,6 +82,33 @@ def test_a_packet_of_which_a_fragment_is_missing_is_lost_in_the_end(
     assert (gone, consumed) == (lost, 3 + (missing == 0))
 
 
+def test_the_middle_of_a_later_packet_is_missed_too(setting, fragments):
+    came = fragments(2).select(np.array([0, 1, 2, 3, 5])).moved(np.arange(5))
+    left, gone, _ = put_together(setting, came, timeout=500)
+    assert [(at, number) for at, number, *_ in left] == [(2, 0)]
+    assert gone == [(503, 1)]
+
+
+def test_fragments_of_two_connections_are_not_mixed(lab):
+    """Packets of both were sent at the same times."""
+    contracts = [Contract("packets", 1, 0)] * 2
+    setting = lab.setting(contracts=contracts, planes=("user", "fragments"))
+    packets = lab.cells([0, 0], connection=[0, 1], sent_ps=[0, 0], size_bytes=3_000)
+    (cut,) = process_of(Fragment(1_400), setting)((packets,), FOREVER_PS).departures
+    assert cut.connection.tolist() == [0, 2, 2, 1, 3, 3]
+    came = cut.select(np.array([0, 3, 1, 4, 5, 2])).moved(np.arange(6))
+    (left,) = process_of(Reassemble(), setting)((came,), FOREVER_PS).departures
+    assert (left.at_ps.tolist(), left.connection.tolist()) == ([4, 5], [1, 0])
+
+
+def test_many_packets_may_be_given_up_at_once(setting, fragments):
+    """More than an element may answer to one event."""
+    count = 2 * MOST_ANSWERS + 3
+    firsts = fragments(count).select(np.arange(count) * 3).moved(np.zeros(count, np.int64))
+    lost = put_together(setting, firsts, timeout=500)[1]
+    assert lost == [(500, n) for n in range(count)]
+
+
 def test_a_fragment_that_comes_when_the_timeout_ends_is_in_time(setting, fragments):
     came = fragments(1)
     at_last = put_together(setting, came.moved(np.array([0, 9, 500])), timeout=500)
@@ -113,12 +143,27 @@ def test_a_packet_may_have_as_many_fragments_as_are_emulated(setting, fragments)
     reverse = came.select(np.arange(MOST_FRAGMENTS)[::-1]).moved(np.arange(MOST_FRAGMENTS))
     left, *_ = put_together(setting, reverse)
     assert left == [(MOST_FRAGMENTS - 1, 0, 20 + MOST_FRAGMENTS * 48, 0)]
+    in_order = came.moved(np.arange(MOST_FRAGMENTS))
+    assert put_together(setting, in_order)[0] == left
 
 
 def test_what_was_not_cut_goes_on_at_once(lab):
     batch = lab.cells([5, 6], size_bytes=[100, 1_500])
     (left,) = process_of(Reassemble(), lab.setting())((batch,), FOREVER_PS).departures
     assert left.equals(batch)
+
+
+def test_a_copy_goes_on_at_once(lab):
+    setting = lab.setting(planes=("user", "fragments", "copies"))
+    copy = lab.cells([5], connection=2, size_bytes=1_500, marks=MORE_FRAGMENTS)
+    (left,) = process_of(Reassemble(), setting)((copy,), FOREVER_PS).departures
+    assert left.at_ps.tolist() == [5]
+
+
+def test_a_packet_of_which_no_fragment_was_changed_is_not_changed(setting, fragments):
+    came = fragments(1).with_seals(np.array([7, 7, 7]))
+    (left,) = process_of(Reassemble(), setting)((came,), FOREVER_PS).departures
+    assert left.seal.tolist() == [7]
 
 
 @pytest.mark.parametrize("changed", [0, 1, 2])

@@ -43,6 +43,14 @@ def test_what_is_given_is_written_and_the_rest_stays(lab, written, colour, marks
     assert set(remark.marks_written) == {*written, *(["colour"] if colour else [])}
 
 
+@pytest.mark.parametrize("by_events", [False, True])
+def test_a_colour_that_nobody_gives_counts_as_red(lab, by_events):
+    remark = Remark(dscp=(("green", 1), ("yellow", 2), ("red", 3)))
+    batch = lab.cells(range(4), marks=[MARKS["colour"].put(0, n) for n in range(4)])
+    (left,) = lab.carry(remark, lab.setting(), batch, by_events=by_events).departures
+    assert [MARKS["dscp"].of(marks) for marks in left.marks.tolist()] == [1, 2, 3, 3]
+
+
 @pytest.mark.parametrize("before", range(64))
 def test_the_precedence_is_the_first_half_of_the_code_point(lab, before):
     batch = lab.cells([0], marks=MARKS["dscp"].put(0, before))

@@ -72,6 +72,32 @@ def test_it_delays_by_the_book(lab, data):
     assert sorted((number, cause) for cause, _, _, number in got.lost) == lost
 
 
+@pytest.mark.parametrize("by_events", [False, True])
+def test_a_queue_that_comes_round_to_its_first_places_finds_more(lab, by_events):
+    """Some have left when a burst fills the places from there on, and needs twice as many again."""
+    ms, sizes = 10**9, [40, 576, 1_500, 1_499, 41]
+    at_ps = [*(n // 4 * 10 * ms for n in range(40)), *[100 * ms] * 200]
+    at_ps += [120 * ms + n * ms // 3 for n in range(60)]
+    packets = [(t, sizes[n % 5]) for n, t in enumerate(at_ps)]
+    shape = Shape(Fraction(10**8, 7), 1_500, Buffer(80_000, "byte"))
+    batch = lab.cells(at_ps, size_bytes=[size for _, size in packets])
+    got = lab.carry(shape, lab.setting(watched=True), batch, by_events=by_events)
+    (after,) = got.departures
+    left, lost = by_the_book(shape, packets)
+    assert list(zip(after.at_ps.tolist(), after.sent_ps.tolist(), strict=True)) == left
+    assert sorted((number, cause) for cause, _, _, number in got.lost) == lost
+    assert got.waits == [(at_ps[n], at) for at, n in left if at > at_ps[n]]
+    assert lost
+
+
+@pytest.mark.parametrize("by_events", [False, True])
+def test_the_largest_packet_passes(lab, by_events):
+    shape = Shape(Fraction(8_000), 65_535, Buffer(1, "packet"))
+    packet = lab.cells([7], size_bytes=65_535)
+    (left,) = lab.carry(shape, lab.setting(), packet, by_events=by_events).departures
+    assert left.at_ps.tolist() == [7]
+
+
 def test_what_leaves_never_exceeds_its_rate_and_burst(lab):
     """Within any time t no more than burst + rate t, and under load exactly at the rate."""
     shape = Shape(Fraction(12 * 10**6), 3_000, Buffer(1_000, "packet"))

@@ -66,3 +66,10 @@ def test_what_is_in_the_clear_stays_so(lab):
     )
     assert left.count == 0
     assert lost == [("unprotected", item) for item in range(3)]
+
+
+def test_what_is_not_hit_passes_as_it_is(lab):
+    batch = lab.cells(range(4))
+    fault = Tamper(first=5)
+    step = fault.process(fault.start(lab.setting()), (batch,), 10)
+    assert step.departures[0] is batch

@@ -63,7 +63,38 @@ def test_a_queue_with_a_place_too_many_is_found_and_shrunk(tmp_path):
 def test_nothing_is_found_of_a_sound_device(tmp_path):
     explored = explore(target(TOO_MANY % "", tmp_path), Block(0, 30, "0"))
     assert explored.findings == ()
-    assert explored.reached["`there` loses something for the cause `overflow`"]
+    assert explored.reached["loss: there (overflow)"]
+    assert explored.reached["full queue: there"]
+    assert explored.reached["item behind: there"]
+
+
+def test_what_may_happen_is_known_of_a_device(tmp_path):
+    text = """qos 1
+    device router {
+      port west, east: packet
+      classes = classify { urgent = pkt.dscp == 63, rest = otherwise }
+      guard = police { cir = 1 Mbit/s @ip, cbs = 1_500 B }
+      there = fifo { limit = 5 pkt }
+      west.rx -> classes
+      classes.urgent -> guard -> there
+      classes.rest -> there -> east.tx
+      east.rx -> west.tx
+    }
+    """
+    subject = target(text, tmp_path)
+    assert subject.reachable == {
+        "full queue: there",
+        "item behind: classes.urgent",
+        "item behind: classes.rest",
+        "item behind: guard",
+        "item behind: there",
+        "loss: guard (policed)",
+        "loss: there (overflow)",
+    }
+    # No packet is drawn with that code point.
+    never = subject.reachable - set(explore(subject, Block(0, 40, "0")).reached)
+    assert never >= {"item behind: classes.urgent", "item behind: guard", "loss: guard (policed)"}
+    assert "item behind: classes.rest" not in never
 
 
 @pytest.mark.slow

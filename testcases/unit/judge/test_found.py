@@ -175,21 +175,22 @@ def test_a_verdict_on_ndr_names_its_interval(bound, verdict) -> None:
 
 
 @pytest.mark.parametrize(
-    ("ndr", "expression", "ends"),
+    ("ndr", "expression", "ends", "exclusive"),
     [
-        ((100, 110), NDR, (100, 110)),
-        ((100, None), NDR, (100, None)),
-        ((None, 10), NDR, (None, 10)),
-        ((100, None), Operation("*", (number(3), NDR), CELL_RATE), (300, None)),
-        ((None, 10), Operation("*", (number(3), NDR), CELL_RATE), (None, 30)),
-        ((100, None), Operation("-", (number(150), NDR), CELL_RATE), (None, 50)),
-        ((None, 10), Operation("-", (number(150), NDR), CELL_RATE), (140, 150)),
-        ((100, None), Operation("-", (NDR, PDR), CELL_RATE), (-30, None)),
+        ((100, 110), NDR, (100, 110), False),
+        ((100, None), NDR, (100, None), False),
+        ((None, 10), NDR, (None, 10), True),
+        ((100, None), Operation("*", (number(3), NDR), CELL_RATE), (300, None), False),
+        ((None, 10), Operation("*", (number(3), NDR), CELL_RATE), (None, 30), True),
+        ((100, None), Operation("-", (number(150), NDR), CELL_RATE), (None, 50), False),
+        ((None, 10), Operation("-", (number(150), NDR), CELL_RATE), (140, 150), False),
+        ((100, None), Operation("-", (NDR, PDR), CELL_RATE), (-30, None), True),
+        ((None, 10), Operation("min", (NDR, number(7)), CELL_RATE), (None, 7), False),
     ],
 )
-def test_a_value_of_loads_has_limits(ndr, expression, ends) -> None:
+def test_a_value_of_loads_has_limits(ndr, expression, ends, exclusive) -> None:
     shown = judge(statement(expression, "report"), reader(ndr)).measured
-    assert shown.limits == Bounds(*map(fraction, ends))
+    assert shown.limits == (*map(fraction, ends), exclusive)
 
 
 def test_a_value_that_is_known_or_not_at_all_has_no_limits() -> None:

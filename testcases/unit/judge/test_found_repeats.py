@@ -72,9 +72,9 @@ def test_a_lower_bound_alone_decides_where_it_is_enough():
 
 def test_what_is_shown_has_the_limits_of_all_repeats():
     repeats = [Repeat((100 + each, 105 + each)) for each in range(6)]
-    assert judged(">=", NDR, limit(80), repeats).measured.limits == (100, 110)
+    assert judged(">=", NDR, limit(80), repeats).measured.limits[:2] == (100, 110)
     repeats[2] = Repeat((90, None))
-    assert judged(">=", NDR, limit(80), repeats).measured.limits == (90, None)
+    assert judged(">=", NDR, limit(80), repeats).measured.limits[:2] == (90, None)
 
 
 def test_the_load_is_what_was_measured_on_either_side_of_the_comparison():
@@ -87,7 +87,7 @@ def test_the_load_is_what_was_measured_on_either_side_of_the_comparison():
 def test_of_two_loads_the_difference_in_each_repeat_is_shown():
     result = judged("<=", NDR, PDR, [Repeat((100 + each, 110), (105, 120)) for each in range(5)])
     assert (result.measured.value, result.bound.value) == (-3, 0)
-    assert result.measured.limits == (-20, 5)
+    assert result.measured.limits[:2] == (-20, 5)
 
 
 @pytest.mark.parametrize("ends", [(800, 810), (26, None)])
@@ -95,7 +95,7 @@ def test_equal_results_on_a_grid_decide_like_others(ends):
     """Five that hold are less likely than 5 % if fewer than half of all repeats do: 1 in 32."""
     result = judged(">=", NDR, limit(20), [Repeat(ends)] * 5)
     assert (result.verdict, result.note) == ("pass", "the repeats do not differ")
-    assert result.measured.limits == ends
+    assert result.measured.limits[:2] == ends
     result = judged("<=", NDR, limit(20), [Repeat(ends)] * 5)
     assert (result.verdict, result.note) == ("fail", "the repeats do not differ")
 

@@ -6,7 +6,7 @@ from itertools import permutations
 import pytest
 
 from qospec.judge.verdict import VERDICTS, Judgement, Side, deciding, judge, worst
-from qospec.model.bounds import Bounds
+from qospec.model.bounds import Limits
 from qospec.model.expression import Constant, Expression, Measured, Operation
 from qospec.model.suite import Statement
 from qospec.source import Source, Span
@@ -202,10 +202,10 @@ def test_of_tolerances_the_value_farthest_from_the_target_decides() -> None:
 
 
 def test_of_intervals_the_end_nearest_to_failing_decides() -> None:
-    its = [Bounds(*map(Fraction, ends)) for ends in ((12, 15), (11, 30), (11, 12))]
+    its = [Limits(*map(Fraction, ends)) for ends in ((12, 15), (11, 30), (11, 12))]
     assert deciding([compared(each.least, ">=", each) for each in its]) == 1
     assert deciding([compared(each.least, "<=", each) for each in its]) == 1
-    open_ended = [*its, Bounds(Fraction(11), None)]
+    open_ended = [*its, Limits(Fraction(11), None)]
     assert deciding([compared(each.least, "<=", each) for each in open_ended]) == 3
 
 

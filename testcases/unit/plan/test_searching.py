@@ -167,12 +167,26 @@ test burst on bench {
 }
 """
 
+POINT = """
+test point on bench {{
+  point high {{ rate = 400_000 cell/s, measure = 1 s }}
+  flow user = load(rate = rate) from a to b
+  {}
+  expect high.user.lost == 0
+}}
+"""
+SMALL = "let `rate` be at most 53_200 cell/s in `high`"
+
 
 @pytest.mark.parametrize(
     ("text", "help_"),
     [
-        (SEARCH.replace("2_000", "400_000"), "search up to 353_200 cell/s, if all flows grow"),
+        (SEARCH.replace("2_000", "400_000"), "search up to 353_200 cell/s"),
         (BURST, "lower the load, or what it follows from: it does not depend on `n`"),
+        (SEARCH.replace("2_000 cell/s", "401_000 cell/s step 200_000 cell/s"), "search up to 201_"),
+        (POINT.format(""), "let `rate` be at most 353_200 cell/s in `high`"),
+        (POINT.format("flow other = load(rate = 300_000 cell/s) from a to b"), SMALL),
+        (POINT.format("flow other = load(rate = 360_000 cell/s) from a to b"), "send less"),
     ],
 )
 def test_a_load_above_the_line_is_refused_with_what_fits(tmp_path, text, help_) -> None:

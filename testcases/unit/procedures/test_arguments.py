@@ -14,6 +14,7 @@ topology cable {{
 }}
 test t = {base} on cable {{
   flow user = packets {{ rate = load, size = {size}, phases = even }} from a to b
+  {flows}
 }}
 """
 THROUGHPUT = "rfc2544.throughput(line = {line} Mbit/s @line, sizes = [64 B @frame]{more})"
@@ -27,9 +28,9 @@ ACTIVATION = """y1564.activation(
 def refused(tmp_path, problems):
     """Return a function that gives what `qos check` says of a use."""
 
-    def of(base, line=100, more=""):
+    def of(base, line=100, more="", flows=""):
         path, size = tmp_path / "a.qos", "512 B @frame" if "y1564" in base else "size"
-        text = USE.format(base=base.format(line=line, more=more), size=size)
+        text = USE.format(base=base.format(line=line, more=more), size=size, flows=flows)
         path.write_text("qos 1\nimport std.media\n" + text, encoding="utf-8")
         suite = check([path], discover(), problems)
         verify(suite, problems)
@@ -42,7 +43,14 @@ def refused(tmp_path, problems):
 def test_a_line_that_is_too_fast_is_the_argument_at_fault(refused, base):
     (found,) = refused(base, line=1_000, more=", duration = 100 ms")
     assert (found.code, found.span.text) == ("E0305", "line = 1000 Mbit/s @line")
-    assert found.help == "give `line` at most 100 Mbit/s @line, if all flows grow with it"
+    assert found.help == "give `line` at most 100 Mbit/s @line"
+
+
+def test_what_else_is_sent_on_the_link_is_left_room_for(refused):
+    """Of 100 Mbit/s, 30 are taken: the lowest load does not count for them."""
+    other = "packets { rate = 30 Mbit/s @line, size = 512 B @frame, phases = even }"
+    (found,) = refused(THROUGHPUT, flows=f"flow other = {other} from a to b")
+    assert found.help == "give `line` at most 70 Mbit/s @line"
 
 
 def test_so_it_is_if_another_template_passes_it_on_and_other_phases_follow_from_it(refused):
@@ -54,6 +62,7 @@ def test_so_it_is_if_another_template_passes_it_on_and_other_phases_follow_from_
 def test_one_rate_that_is_too_high_in_several_steps_is_one_mistake(refused):
     (found,) = refused(ACTIVATION, line=200)
     assert (found.code, found.span.text) == ("E0305", "cir = 200 Mbit/s @frame")
+    assert found.help == "let `load` be at most 96.24 Mbit/s @frame in `cir_50`"
     others = "`cir_75`, `cir_100`, `excess`, `policed`, `performance`"
     assert found.notes[-1] == f"the same holds for {others}"
 
@@ -101,3 +110,23 @@ def test_a_use_without_a_flow_names_what_was_written(planned, problems, name):
     assert found.message == f"`{name}` needs a flow that uses `load`"
     assert found.span.text == f"rfc2544.{name}"
     assert [each.text for each in found.secondary] == ["`load` is given values in `throughput`"]
+
+
+@pytest.mark.parametrize(
+    ("base", "more", "argument", "message"),
+    [
+        (THROUGHPUT, "duration = -1 s", "", "`duration` must be more than 0, found -1 s"),
+        (THROUGHPUT, "resolution = 70%", "", "`resolution` must be at most 50%, found 70%"),
+        (NDR_PDR, "partial = 120%", "", "`partial` must be at most 99%, found 120%"),
+        (ACTIVATION, "eir = -1 Mbit/s @frame", "", "`activation` requires `eir >= 0`"),
+        (
+            ACTIVATION.replace("loss = 0", "loss = 200%"),
+            "",
+            "loss = 200%",
+            "`activation` requires `loss >= 0 and loss < 1`",
+        ),
+    ],
+)
+def test_what_no_procedure_takes_is_the_argument_at_fault(refused, base, more, argument, message):
+    (found,) = refused(base, line=10, more=f", {more}" if more else "")
+    assert (found.span.text, found.message) == (argument or more, message)

@@ -174,3 +174,26 @@ def test_of_several_points_it_says_what_changes_at_its_own(planned):
     assert "changes" not in before
     assert [each["what"] for each in after["changes"]] == ["load = 2_000 pkt/s, restart = dut"]
     assert not list(violations(ended.result.document, CASE))
+
+
+TEMPLATES = """
+test slower(dut_name: Name, share: Ratio = 50%, full: PacketRate) {
+  point stepped {
+    load = full
+    measure = 9 ms
+    at 4 ms { load = share * full, restart = dut_name }
+  }
+}
+test halved(part: Name, more: PacketRate) = slower(dut_name = part, full = 8_000 pkt/s + more) { }
+test t = halved(part = dut, more = 1_000 pkt/s) on bench {
+  flow f = packets { rate = load, size = 64 B @frame } from a to b
+  report stepped.f.received every 1 ms
+}
+"""
+
+
+def test_a_change_of_a_template_is_told_in_the_words_of_the_test(planned):
+    plans = planned(RESTARTING.partition("test t")[0] + TEMPLATES)
+    assert [each.text for each in plans[0].case.phases[0].run.changes] == [
+        "load = 50% * (8_000 pkt/s + 1_000 pkt/s), restart = dut"
+    ]

@@ -49,16 +49,16 @@ def test_a_series_has_a_row_for_each_interval():
 def test_csv_has_a_line_for_each_statement_and_each_interval(with_series):
     text = render(with_series, {}, "csv")
     head, *lines = csv.reader(io.StringIO(text), strict=True)
-    assert head[:8] == ["test", "case", "statement", "kind", "verdict", "start_s", "value", "unit"]
-    assert head[8:] == ["scenario", "pvcs", "tolerance", "switch"]
+    first = ["test", "case", "repeat", "statement", "kind", "verdict", "start_s", "value", "unit"]
+    assert head == [*first, "scenario", "pvcs", "tolerance", "switch"]
     statements = [(case, each) for case in with_series["cases"] for each in case["statements"]]
     assert len(lines) == len(statements) + len(ROWS)
     assert {len(line) for line in lines} == {len(head)}
     case, statement = statements[0]
-    start = [case["test"], case["name"], statement["label"], statement["kind"]]
+    start = [case["test"], case["name"], "", statement["label"], statement["kind"]]
     start.append(statement["verdict"])
-    assert lines[0][:5] == start
-    assert lines[0][5] == ""
+    assert lines[0][:6] == start
+    assert lines[0][6] == ""
     values = ["1", "4_000", "", ""]
     assert lines[1:4] == [[*start, *row, "cell/s", *values] for row in ROWS]
 

@@ -412,3 +412,13 @@ def test_a_load_between_the_ends_that_does_not_fit_is_refused_before_the_run(
     assert planned(UNFIT.replace("BAD", "n > 400 and n < 600")) == ()
     (mistake,) = problems.errors
     assert (mistake.code, mistake.notes) == ("E0301", ("so it is in a trial at `n` = 401",))
+
+
+def test_that_no_load_was_bad_is_why_a_goal_is_not_regular(planned) -> None:
+    text = TEXT.replace(".. 300_000", ".. 2_000").replace(
+        "expect good: ndr.rate >= 70_000 cell/s", ""
+    )
+    text = text.replace("  expect more: pdr.rate within 10% of ndr.rate", "  expect ndr.regular")
+    case = document(phased(planned, text))
+    assert case["verdict"] == "fail"
+    assert case["why"] == ["`ndr` has no upper bound: no load was bad, up to 2000 cell/s"]

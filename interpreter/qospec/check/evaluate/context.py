@@ -11,7 +11,7 @@ from qospec.dataclass import dataclass
 from qospec.diagnostics import Diagnostic, Label, Problems
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Container, Iterable, Iterator, Sequence
+    from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
 
     from qospec.catalogue.kinds import Catalogue
     from qospec.check.evaluate.scope import Binding
@@ -19,6 +19,9 @@ if TYPE_CHECKING:
     from qospec.diagnostics import Edit
     from qospec.source import Span
     from qospec.syntax import ast
+
+OF_A_FIELD = ("E0202", "E0204", "E0205", "E0206")
+"""Codes of mistakes in the value of a field, whose name the message begins with."""
 
 _Item = TypeVar("_Item")
 _Made = TypeVar("_Made")
@@ -60,10 +63,21 @@ class Case(NamedTuple):
         remedy = diagnostic.help
         if name and remedy.startswith("write `"):  # in the base
             remedy = f"choose another `{name}`"
+        message, field = diagnostic.message, self.parameter_at(diagnostic.span)
+        if field and diagnostic.code in OF_A_FIELD:
+            message = re.sub(r"^`\w+`", f"`{field}`", message)
         here = f"here, in `{self.bases[first].name.text}`"
         labels = (Label(diagnostic.span, diagnostic.label or here), *diagnostic.secondary)
         label = f"in the case `{self.name}`" if self.variables else ""
-        return replace(diagnostic, span=place, label=label, secondary=labels, help=remedy, fix=())
+        return replace(
+            diagnostic,
+            message=message,
+            span=place,
+            label=label,
+            secondary=labels,
+            help=remedy,
+            fix=(),
+        )
 
     def _argument(self, first: int, places: Sequence[Span]) -> tuple[str, Span]:
         """Return the one argument of the test that places in a base name, and where it is.
@@ -92,6 +106,21 @@ class Case(NamedTuple):
             given = dict(_arguments(heir.base, base.parameters))
             parameter, name = name, given[name].value.span.text if name in given else ""
         return parameter
+
+    def words_at_use(self, place: Span) -> str:
+        """Return what is written somewhere, in a base with what the test gives its parameters."""
+        first, text = self.base_of(place), flat(place.text)
+        for base, heir in zip(self.bases[first:], self.heirs[first:], strict=True):
+            if first is None:
+                break
+            given = dict(_arguments(heir.base, base.parameters))
+            values: dict[str, str] = {}
+            for each in base.parameters:
+                value = given[each.name.text].value if each.name.text in given else each.default
+                if value is not None:
+                    values[each.name.text] = _in_place_of_names(flat(value.span.text), values)
+            text = _in_place_of_names(text, values)
+        return text
 
     def annotated(self, diagnostic: Diagnostic) -> Diagnostic:
         """Return a mistake with the case that it comes from, if the case is to blame.
@@ -130,6 +159,21 @@ class Case(NamedTuple):
                         fix=(),
                     )
         return None
+
+
+def flat(text: str) -> str:
+    """Return a text in one line, with single blanks."""
+    return " ".join(text.split())
+
+
+def _in_place_of_names(text: str, values: Mapping[str, str]) -> str:
+    """Return a text with other texts in place of names: in parentheses where they are sums."""
+
+    def other(name: re.Match[str]) -> str:
+        value = values.get(name[0], name[0])
+        return f"({value})" if re.search(r" (\+|-|if|of|/|\*) ", value) else value
+
+    return re.sub(r"(?<![\w.@])[A-Za-z_]\w*(?! *=[^=])", other, text)
 
 
 def _words(*places: Span) -> set[str]:

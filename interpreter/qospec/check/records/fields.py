@@ -140,7 +140,7 @@ def _number(value: Value, parameter: Parameter, kind: Kind, span: Span) -> int |
     result = (
         _whole(amount, name, parameter.domain, span) if parameter.domain.name in WHOLE else amount
     )
-    _bounds(result, name, parameter.domain, span)
+    _bounds(result, name, parameter.domain, span, value.text)
     return result
 
 
@@ -233,22 +233,26 @@ def _whole(amount: Fraction, name: str, domain: Domain, span: Span) -> int:
     )
 
 
-def _bounds(amount: int | Fraction, name: str, domain: Domain, span: Span) -> None:
+def _bounds(
+    amount: int | Fraction, name: str, domain: Domain, span: Span, written: str = ""
+) -> None:
+    """Require an amount within the bounds of its field; they are shown as it was `written`."""
+    like = written or span.text
     if domain.low is not None and amount < domain.low:
-        least = written_in(domain.low, domain.name, span.text)
+        least = written_in(domain.low, domain.name, like)
         limit = "more than 0" if amount <= 0 < domain.low else f"at least {least}"
         raise error(
             "E0205",
-            f"`{name}` must be {limit}, found {written_in(amount, domain.name, span.text)}",
+            f"`{name}` must be {limit}, found {written_in(amount, domain.name, like)}",
             span,
             label="too small",
             help=f"write at least {least}",
         )
     if domain.high is not None and amount > domain.high:
-        most = written_in(domain.high, domain.name, span.text)
+        most = written_in(domain.high, domain.name, like)
         raise error(
             "E0205",
-            f"`{name}` must be at most {most}, found {written_in(amount, domain.name, span.text)}",
+            f"`{name}` must be at most {most}, found {written_in(amount, domain.name, like)}",
             span,
             label="too large",
             help=f"write at most {most}",

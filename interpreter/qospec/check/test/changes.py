@@ -11,12 +11,12 @@ from fractions import Fraction
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from qospec.catalogue.kinds import LONGEST_PS, REQUIRED, Domain, Parameter
-from qospec.check.evaluate.context import CheckError, error
+from qospec.check.evaluate.context import CheckError, error, flat
 from qospec.check.evaluate.loops import misplaced
 from qospec.check.records.fields import convert
 from qospec.check.test.restarts import is_field, restarts_of
 from qospec.check.test.run_settings import RUN
-from qospec.model.suite import FlowChange
+from qospec.model.suite import Change, FlowChange
 from qospec.syntax import ast
 from qospec.units import PS_PER_S, TIME, text_of
 
@@ -45,16 +45,21 @@ def of_test(names: CaseScope, run: Run | None, evaluator: Evaluator) -> Run | No
     verify_variables([node for node, _ in changes], names.test, (), evaluator)
     changes_ps = times_of(changes, run.measure_ps, evaluator)
     restarts = restarts_of(changes, changes_ps, names.network, evaluator)
-    texts = written(node for node, _ in changes)
-    return replace(run, changes_ps=changes_ps, restarts=restarts, changes=texts)
+    said = in_words((node for node, _ in changes), evaluator)
+    return replace(run, changes_ps=changes_ps, restarts=restarts, changes=said)
 
 
-def written(nodes: Iterable[ast.At]) -> tuple[str, ...]:
-    """Return what changes do as they are written: `load = 50% of line, restart = router`."""
-    return tuple(
-        ", ".join(" ".join(each.span.text.split()) for each in node.body.statements)
-        for node in nodes
-    )
+def in_words(nodes: Iterable[ast.At], evaluator: Evaluator) -> tuple[Change, ...]:
+    """Return what changes do as they are written: `load = 50% of line, restart = router`.
+
+    Those of a template have the arguments of the test that is built on it in place of parameters.
+    """
+    case, found = evaluator.context.case, []
+    for node in nodes:
+        spans = [each.span for each in node.body.statements]
+        texts = (case.words_at_use(span) if case else flat(span.text) for span in spans)
+        found.append(Change(", ".join(texts), node.span))
+    return tuple(found)
 
 
 def times_of(

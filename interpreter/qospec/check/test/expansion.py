@@ -17,6 +17,7 @@ from qospec.check.test.parts import (
     is_template,
     parts_of,
     sweeps_of,
+    verified,
     with_statements,
 )
 from qospec.check.test.properties import PoisonError, to_draw, written_value
@@ -72,7 +73,7 @@ def expanded(unit: Unit, home: Scope, networks: Networks, evaluator: Evaluator) 
 def runnable(node: ast.Test, home: Scope, evaluator: Evaluator) -> Parts | None:
     """Return the parts of a test; None for a template, and after a mistake."""
     parts = None if node.parameters else parts_of(node, home, evaluator)
-    return None if parts is None or is_template(parts) else parts
+    return None if parts is None or is_template(parts) else verified(parts, evaluator)
 
 
 def draws(node: ast.Test) -> bool:
@@ -201,6 +202,9 @@ def check_template(value: TestValue, networks: Networks, evaluator: Evaluator) -
     for defaults in rounds:
         parts = parts_of(value.node, signature.placeholders(defaults=defaults), evaluator)
         if parts is None or not (value.node.parameters or is_template(parts)):
+            return
+        parts = verified(parts, evaluator)
+        if parts is None:
             return
         expansion = _Expansion(parts, networks, evaluator)
         expansion.cases(evaluator.context.limits.cases)

@@ -8,18 +8,18 @@ after all phases, have scopes of their own.
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from qospec.check.evaluate.context import error
 from qospec.check.evaluate.goals import GoalOfTrial, GoalValue, PointOfTrial, PointValue
 from qospec.check.evaluate.scope import Binding, known_binding
-from qospec.check.evaluate.values import POISON, Value
+from qospec.check.evaluate.values import POISON, Amount, Value
 from qospec.check.records.spelling import spellings
 from qospec.check.test.changes import changes_of
 from qospec.check.test.point import POINT, point_of
 from qospec.check.test.restarts import is_field, restarts_of
 from qospec.check.test.search import SearchReader, ends_of, goals_of, search_kind, value_at
-from qospec.model.suite import GoalResult, Search
+from qospec.model.suite import GoalResult, PointLoad, Search
 from qospec.syntax import ast
 
 if TYPE_CHECKING:
@@ -42,7 +42,8 @@ class Trial(NamedTuple):
 
     Attributes:
         number: Of the phase in the test.
-        load: Of a search. None: the highest, or the lowest if `lowest`.
+        load: Of a search; of a point in place of the value of its only variable. None: the
+            highest, or the lowest if `lowest`; at a point what it says.
         found: What goals of earlier phases have found. None: their highest or lowest loads.
         lowest: Which of them.
         trial_ps: How long it lasts; None: as long as the phase says.
@@ -206,6 +207,9 @@ class Phases:
                 unfinished = value.unfinished(bind.value.span)
                 if unfinished is not None:
                     raise unfinished
+                instead = trial.load if isinstance(node, ast.Point) else None
+                if instead is not None and isinstance(value, Amount):
+                    return replace(value, value=instead, text="")
                 return value
         return POISON
 
@@ -257,11 +261,19 @@ class Phases:
             changes = [(each, scope) for each in changes_of(node)]
             restarts = restarts_of(changes, run.changes_ps, names.network, self._evaluator)
             run = replace(run, restarts=restarts)
-        values = [bind.value.span for bind in self._binds[self.nodes.index(node)]]
-        load_span = values[0] if len(values) == 1 else None
-        return replace(
-            point, run=run, uses_goals=self._uses_goals(node, names), load_span=load_span
-        )
+        uses_goals = self._uses_goals(node, names)
+        return replace(point, run=run, uses_goals=uses_goals, load=self._load(node, names))
+
+    def _load(self, node: ast.Point, names: CaseScope) -> PointLoad | None:
+        """Return the value of the only variable of a point, if it has one that is a number."""
+        binds = self._binds[self.nodes.index(node)]
+        bound = [(name, bind.value) for bind in binds for name in bind.names]
+        binding = names.scope.find(bound[0][0].text) if len(bound) == 1 else None
+        value = binding.value(self._context) if binding is not None else None
+        if not isinstance(value, Amount) or value.value is None:
+            return None
+        name, written = bound[0]
+        return PointLoad(name.text, value.value, value.dimension, value.layer, written.span)
 
     def _uses_goals(self, node: ast.Point, names: CaseScope) -> bool:
         """Return whether a point or a flow names a goal, or a `let` that does."""
@@ -271,7 +283,7 @@ class Phases:
             if isinstance(each, ast.Search)
             for goal in goals_of(each)
         }
-        every = [one for each, _ in names.statements for one in _all_nodes(each)]
+        every = [one for each, _ in names.statements for one in each.with_all_below()]
         lets = {each.name.text: each.value for each in every if isinstance(each, ast.Let)}
         waiting: list[ast.Node] = [node, *(each for each in every if isinstance(each, ast.Flow))]
         seen: set[str] = set()
@@ -315,13 +327,5 @@ def _found(goal: str, search: Search, trial: Trial) -> GoalResult:
 
 def _names_used(node: ast.Node) -> Iterator[str]:
     """Yield the first name of each path below a node."""
-    yield from (each.name.text for each in _all_nodes(node) if isinstance(each, ast.Path))
-
-
-def _all_nodes(node: ast.Node) -> Iterator[ast.Node]:
-    """Yield a node and all below it."""
-    waiting: list[Any] = [node]
-    while waiting:
-        here = waiting.pop()
-        yield here
-        waiting += here.children()
+    every = node.with_all_below()
+    yield from (each.name.text for each in every if isinstance(each, ast.Path))

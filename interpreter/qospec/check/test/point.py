@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from qospec.catalogue.kinds import LONGEST_PS
 from qospec.check.evaluate.loops import misplaced
 from qospec.check.records.record import fields_of
-from qospec.check.test.changes import changes_of, times_of, verify_variables, written
+from qospec.check.test.changes import changes_of, in_words, times_of, verify_variables
 from qospec.check.test.run_settings import RUN, RunFields
 from qospec.model.suite import Point, Run
 from qospec.syntax import ast
@@ -82,7 +82,7 @@ def point_of(
         common_draws=draws,
         payload=given.get("payload", run.payload),
         changes_ps=changes_ps,
-        changes=written(changes),
+        changes=in_words(changes, evaluator),
     )
     places = {name.text: bind.value.span for bind in binds for name in bind.names}
     return Point(node.name.text, made, node.span, measure_span=places.get("measure"))

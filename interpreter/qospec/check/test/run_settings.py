@@ -38,6 +38,8 @@ class RunFields:
     """Whether all cases of the test draw the same random numbers."""
     payload: bool
     """Whether the bytes of items are made, encrypted, decrypted and compared."""
+    promises: bool
+    """Whether a trial is held to what all devices promise."""
 
 
 RUN = Kind(
@@ -53,6 +55,7 @@ RUN = Kind(
         "overload": Parameter("overload", Domain("truth"), default=False),
         "common_draws": Parameter("common_draws", Domain("truth"), default=False),
         "payload": Parameter("payload", Domain("truth"), default=False),
+        "promises": Parameter("promises", Domain("truth"), default=False),
     },
     build=RunFields,
 )
@@ -118,6 +121,7 @@ def run_of(names: CaseScope, evaluator: Evaluator) -> Run | None:
         given.get("overload", False),
         given.get("common_draws", False),
         given.get("payload", False),
+        given.get("promises", False),
     )
 
 

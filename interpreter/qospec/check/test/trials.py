@@ -187,7 +187,8 @@ class CaseMaker:
             phases.declare(names, trial._replace(changes=number))
             then.flows(phases.unbound(trial.number))
             later.append(Later(node, at_ps, then.built))
-        verify_use(nodes, frozenset[str]().union(*builder.uses.values()), self._evaluator)
+        if names.topology is not None:  # the flows of a template are not known
+            verify_use(nodes, frozenset[str]().union(*builder.uses.values()), self._evaluator)
         builder.built = over_time(builder.built, later, self._evaluator)
 
     def _builder(self) -> tuple[CaseScope, CaseBuilder]:

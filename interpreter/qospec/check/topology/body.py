@@ -82,6 +82,7 @@ class _Builder:
     def __init__(self, topology: ast.Topology, evaluator: Evaluator) -> None:
         self.layout = Layout(topology.name.text)
         self.links: list[tuple[ast.Link, Scope]] = []
+        self._taken: set[str] = set()
         self._evaluator = evaluator
         self._context = evaluator.context
         self._elements = 0
@@ -251,15 +252,29 @@ class _Builder:
         help_text = ""
         if isinstance(value, NodeArray | NodePorts):
             help_text = f"say which: `{node.span.text}[0]`"
-        elif isinstance(value, NodeValue) and value.node.template:
-            port = next(iter(value.node.template.ports), "")
-            help_text = f"say which port: `{node.span.text}.{port}`" if port else ""
+        elif isinstance(value, NodeValue):
+            port = self._free_port(value.node, node.span)
+            help_text = "give it one more port: all are linked"
+            help_text = f"say which port: `{node.span.text}.{port}`" if port else help_text
         raise error(
             "E0412",
             f"expected a host or a port, found {value.what}",
             node.span,
             help=help_text,
         )
+
+    def _free_port(self, node: Node, place: Span) -> str:
+        """Return a port of a device that no link names, nor an earlier message; "" without one."""
+        ends = (end for link, _ in self.links for end in (link.left, link.right))
+        self._taken.update(end.span.text for end in ends)
+        for name, ports in node.template.ports.items() if node.template else ():
+            for index in range(1 if ports.count is None else ports.count):
+                port = name if ports.count is None else f"{name}[{index}]"
+                path = f"{place.text}.{port}"
+                if (name, index) not in node.links and path not in self._taken:
+                    self._taken.add(path)
+                    return port
+        return ""
 
     def _fits(self, node: Node, port: tuple[str, int], carries: str, place: ast.Path) -> None:
         """Report a port of packets on a link of cells, or the reverse."""

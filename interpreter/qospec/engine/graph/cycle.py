@@ -71,7 +71,8 @@ class Cycle:
         self._runtimes = runtimes
         self._budget = budget
         self._is_checked = os.environ.get("QOS_CHECK") == "1"
-        self._conduct = [Conduct(len(runtime.sinks)) for runtime in runtimes]
+        self._is_noted = self._is_checked or any(runtime.conduct for runtime in runtimes)
+        self._conduct = [runtime.conduct or Conduct(len(runtime.sinks)) for runtime in runtimes]
         self._indices = connections.indices
         self._transitions = transitions
         self._recorder = recorder
@@ -85,7 +86,7 @@ class Cycle:
                 transition,
                 tuple(tuple(sender.get(id(link)) for link in port) for port in runtime.ports),
                 len(runtime.sinks),
-                seen=runtime.is_seen or self._is_checked,
+                seen=runtime.is_seen or self._is_noted,
             )
             for runtime, transition in zip(runtimes, transitions, strict=True)
         ]
@@ -152,18 +153,18 @@ class Cycle:
         if horizon_ps == FOREVER_PS:
             for runtime, entries in zip(self._runtimes, self._component.ledger, strict=True):
                 runtime.entries = entries
-        if self._is_checked:
-            self._check(arrivals)
+        if self._is_noted:
+            self._note_and_check(arrivals)
         return True
 
     def _by_path(self, broken: BrokenTransitionError) -> BrokenPromiseError:
         return BrokenPromiseError(f"{self._runtimes[broken.element].path} {broken.breach}")
 
-    def _check(self, arrivals: Sequence[Batch]) -> None:
+    def _note_and_check(self, arrivals: Sequence[Batch]) -> None:
         """Note what came from outside and, at the end, check what each node did."""
         for (number, _), batch in zip(self._outer, arrivals, strict=True):
             self._conduct[number].arrivals.append(batch)
-        if self._horizon_ps == FOREVER_PS:
+        if self._is_checked and self._horizon_ps == FOREVER_PS:
             for runtime, conduct in zip(self._runtimes, self._conduct, strict=True):
                 conduct.check(runtime.path, runtime.lookahead_ps, self._indices)
 
@@ -187,7 +188,7 @@ class Cycle:
         what, element, port = self._component.outlets[number]
         runtime = self._runtimes[element]
         batch = rows_as_batch(rows)
-        if self._is_checked:
+        if self._is_noted:
             self._note(self._component.outlets[number], batch)
         if what == LEAVES:
             if runtime.is_seen:

@@ -28,7 +28,7 @@ from qospec.engine.graph.components import (
 from qospec.engine.graph.cycle import Cycle
 from qospec.engine.graph.fusion import fuse_classifiers
 from qospec.engine.graph.node import Discard, End, Link, NodeRuntime, Sink, Unconnected
-from qospec.engine.graph.promises import with_promises_checked
+from qospec.engine.graph.promises import Conduct, with_promises_checked
 from qospec.engine.items.batch import FOREVER_PS, unsealed
 from qospec.engine.measure.observation import Recorder
 from qospec.engine.random import Draws
@@ -65,6 +65,7 @@ def run(
     by_events: bool = False,
     on_progress: Callable[[int, int], None] | None = None,
     observer: Observer | None = None,
+    conducts: list[tuple[Node, Conduct]] | None = None,
 ) -> Observation:
     """Return what one trial of `experiment` observed.
 
@@ -75,6 +76,7 @@ def run(
         by_events: Run all nodes event by event, not only those on cycles: the same, more slowly.
         on_progress: Called after each window with its end and the time when the sources stop.
         observer: What else is told of the items.
+        conducts: Written, if given: the nodes, and what each took and did.
 
     Raises:
         ValueError: An output is wired twice, or an item leaves by one that is not wired; or an
@@ -93,7 +95,7 @@ def run(
     experiment = fuse_classifiers(experiment, answering)
     recorder = Recorder(experiment, observer)
     draws = Draws(experiment.seed)
-    network = _Network(experiment, recorder, draws, answering)
+    network = _Network(experiment, recorder, draws, answering, conducts)
     stop_ps = experiment.measurement.stop_ps
     for until_ps in _windows(experiment, chunk):
         watermark_ps = until_ps if until_ps < stop_ps else FOREVER_PS
@@ -188,18 +190,23 @@ class _Network:
         recorder: Recorder,
         draws: Draws,
         answering: frozenset[int],
+        conducts: list[tuple[Node, Conduct]] | None,
     ) -> None:
         cycle = zero_delay_cycle(experiment.nodes, experiment.wires)
         if cycle is not None:
             raise ZeroDelayError(cycle)
         self._recorder = recorder
         self._settings = [_setting(node, experiment, recorder, draws) for node in experiment.nodes]
+        if conducts is not None:
+            for node, setting in zip(experiment.nodes, self._settings, strict=True):
+                conducts.append((node, Conduct(len(node.element.outputs), setting)))
         self.runtimes = [
             _node_runtime(
                 node,
                 setting,
                 recorder,
                 None if number in answering else _changes(experiment, [number]),
+                None if conducts is None else conducts[number][1],
             )
             for number, (node, setting) in enumerate(
                 zip(experiment.nodes, self._settings, strict=True)
@@ -336,7 +343,11 @@ def _setting(node: Node, experiment: Experiment, recorder: Recorder, draws: Draw
 
 
 def _node_runtime(
-    node: Node, setting: Setting, recorder: Recorder, changes: Sequence[Change] | None
+    node: Node,
+    setting: Setting,
+    recorder: Recorder,
+    changes: Sequence[Change] | None,
+    conduct: Conduct | None,
 ) -> NodeRuntime:
     """Return a node with its `changes`; None: it runs event by event."""
     element = node.element
@@ -344,12 +355,14 @@ def _node_runtime(
     lookahead_ps = element.lookahead_ps(node.clock)
     if changes is not None:
         process = process_of(element, setting, changes)
+        if conduct is not None:
+            process = conduct.noting(process)
         process = recorder.occupancies.recording(process, node)
         if os.environ.get("QOS_CHECK") == "1":
             process = with_promises_checked(
                 process, node.path, lookahead_ps, setting.connections.indices, node.size_bytes
             )
-    return NodeRuntime(
+    runtime = NodeRuntime(
         node.path,
         process,
         recorder,
@@ -357,3 +370,5 @@ def _node_runtime(
         stamps=node.clock is not None and node.clock.stamps,
         inserts=element.inserts,
     )
+    runtime.conduct = conduct
+    return runtime

@@ -13,6 +13,7 @@ from qospec.engine.items.totals import CAME, CONSUMED, GREW, LEFT, LOST, MADE
 if TYPE_CHECKING:
     from qospec.engine.element import Process, Step
     from qospec.engine.experiment import Tap
+    from qospec.engine.graph.promises import Conduct
     from qospec.engine.items.batch import Batch
     from qospec.engine.measure.observation import Recorder
     from qospec.engine.measure.passages import Passage
@@ -133,6 +134,7 @@ class NodeRuntime:
         is_seen: Whether what leaves it is recorded: sources' lines, and what passes places.
         horizon_ps: The time up to which it has worked.
         inserts: The planes of which it inserts cells.
+        conduct: Where it is noted what it does, if that is asked for.
         entries: (ENTRIES, planes, 2) What became of its items, see `engine.measure.ledger`.
     """
 
@@ -143,6 +145,7 @@ class NodeRuntime:
         "_recorder",
         "_stamps",
         "_watched",
+        "conduct",
         "entries",
         "horizon_ps",
         "inserts",
@@ -172,6 +175,7 @@ class NodeRuntime:
         self._watched: tuple[Tap, ...] = ()
         self.is_seen = stamps
         self.inserts = inserts
+        self.conduct: Conduct | None = None
         self.ports: tuple[tuple[Link, ...], ...] = ()
         self.sinks: tuple[Sink, ...] = ()
         self._links: tuple[Link, ...] = ()

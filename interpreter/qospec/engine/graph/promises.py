@@ -1,6 +1,7 @@
 """The promises of `engine.element`, checked with `QOS_CHECK=1`.
 
 Of an element that works in batches they are checked at each step, of one in a cycle at the end.
+What elements did in a trial is also noted for others that judge it afterwards.
 """
 
 from __future__ import annotations
@@ -15,7 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from qospec.engine.arrays import Times
-    from qospec.engine.element import Loss, Process
+    from qospec.engine.element import Loss, Process, Setting
     from qospec.engine.items.batch import Batch
 
 
@@ -50,9 +51,10 @@ def with_promises_checked(
 
 
 class Conduct:
-    """What an element in a cycle took and did in a trial.
+    """What an element took and did in a trial.
 
     Attributes:
+        setting: Its setting.
         arrivals: What came, in any order.
         departures: Per output, what left.
         losses: What was lost.
@@ -60,13 +62,33 @@ class Conduct:
         consumed: What ended here.
     """
 
-    def __init__(self, outputs: int) -> None:
+    def __init__(self, outputs: int, setting: Setting | None = None) -> None:
         """Begin with nothing; `outputs` is the number of its outputs."""
+        self.setting = setting
         self.arrivals: list[Batch] = []
         self.departures: list[list[Batch]] = [[] for _ in range(outputs)]
         self.losses: list[Loss] = []
         self.made: list[Batch] = []
         self.consumed: list[Batch] = []
+
+    def noting(self, process: Process) -> Process:
+        """Return the process of an element that works in batches, which notes what it does."""
+
+        def noted(arrivals: tuple[Batch, ...], until_ps: int) -> Step:
+            self.arrivals += map(_copied, arrivals)  # the element may write over their times
+            step = process(arrivals, until_ps)
+            for departures, left in zip(self.departures, step.departures, strict=True):
+                departures.append(_copied(left))  # so may that behind it
+            self.losses += step.losses
+            self.made += step.made
+            self.consumed += step.consumed
+            return step
+
+        return noted
+
+    def left(self, output: int) -> Batch:
+        """Return what left by an output."""
+        return joined(*self.departures[output])
 
     def check(self, path: str, lookahead_ps: int, indices: int) -> None:
         """Raise BrokenPromiseError at the end of a trial; see `with_promises_checked`."""
@@ -143,6 +165,10 @@ class _History:
     def _require(self, kept: bool, breach: str) -> None:  # noqa: FBT001  reads as a statement
         if not kept:
             raise BrokenPromiseError(f"{self._path} {breach}")
+
+
+def _copied(batch: Batch) -> Batch:
+    return batch._replace(at_ps=batch.at_ps.copy(), sent_ps=batch.sent_ps.copy())
 
 
 def _sorted(*times: Times) -> Times:

@@ -58,6 +58,11 @@ class Passages:
         found = tuple(self._by_output.get((node, output)) for output in range(outputs))
         return found if any(found) else ()
 
+    def count(self, place: str) -> int:
+        """Return how many items passed a place, of all connections."""
+        passage = self._by_place.get(place)
+        return 0 if passage is None else int(passage.items.sum())
+
     def tally(self, place: str, part: slice, *, packets: bool) -> Tally:
         """Return what passed a place of a range of connection indices.
 

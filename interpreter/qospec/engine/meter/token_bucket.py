@@ -118,14 +118,15 @@ def fill(tokens: Whole, ps: int, part: int) -> Cost:
     if level_part >= denominator:
         level_part -= denominator
         level += 1
-    full, full_part = tokens[FULL], tokens[FULL_PART]
-    if level < full or (level == full and level_part <= full_part):
+    over, over_part = level - tokens[FULL], level_part - tokens[FULL_PART]
+    if over_part < 0:
+        over_part += denominator
+        over -= 1
+    if over < 0:
         tokens[LEVEL], tokens[LEVEL_PART] = level, level_part
         return 0, 0
-    tokens[LEVEL], tokens[LEVEL_PART] = full, full_part
-    if level_part < full_part:
-        return level - full - 1, level_part - full_part + denominator
-    return level - full, level_part - full_part
+    tokens[LEVEL], tokens[LEVEL_PART] = tokens[FULL], tokens[FULL_PART]
+    return over, over_part
 
 
 @kernel

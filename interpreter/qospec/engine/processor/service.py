@@ -155,9 +155,7 @@ def serve_batch(batch: Batch, first: int, state: Whole, outcomes: Outcomes) -> t
 
 
 @kernel
-def serve(  # noqa: PLR0911 -- each return is one fate
-    state: Whole, size_bytes: int, port: int, now_ps: int
-) -> tuple[int, int, int]:
+def serve(state: Whole, size_bytes: int, port: int, now_ps: int) -> tuple[int, int, int]:
     """Serve a packet that arrives now at an input.
 
     Returns:
@@ -174,8 +172,6 @@ def serve(  # noqa: PLR0911 -- each return is one fate
         return RESTART, now_ps, now_ps
     _release(state, arrays, now_ps)
     ready_ps = max(now_ps, state[FREE])
-    if ready_ps >= state[KNOWN_PS]:
-        return UNKNOWN, now_ps, now_ps
     begins_ps, k = _begin(state, arrays, ready_ps)
     amount = size_bytes if state[IN_BYTES] else 1
     if begins_ps > now_ps and arrays.waiting[queue] + amount > state[LIMIT]:

@@ -152,7 +152,7 @@ def _follow(table: AdmissionTable, k: int, waiting: int, at_ps: int) -> None:
     """Update the average by what an arrival finds waiting."""
     queues, _, _, decay = table
     average = queues[k, AVERAGE]
-    if waiting == 0 and at_ps > queues[k, SINCE] and average > 0:
+    if waiting == 0 and average > 0:
         steps, n = (at_ps - queues[k, SINCE]) // queues[k, TYPICAL], 0
         while steps > 0:
             if n == POWERS:

@@ -104,3 +104,18 @@ def test_links_and_nodes_keep_the_rules(codes, line, code):
 
 def test_a_device_of_which_something_could_not_be_read_is_not_made_flat(codes):
     assert set(codes(BOX.replace("ports = 3", "ports  3"))) == {"E0004"}
+
+
+def test_each_link_without_a_port_is_told_of_a_port_of_its_own(checked):
+    text = BOX.replace("ports = 3", "ports = 4").replace("p[3]", "p[4]").replace("0 .. 2", "0 .. 3")
+    links = [f"link {each} -- middle via fast" for each in ("c", "d", "e")]
+    _, problems = checked(
+        text.replace(
+            "  middle = box\n", "\n  ".join(["  middle = box", "c, d, e = host", *links, ""])
+        )
+    )
+    assert [each.help for each in problems if each.code == "E0412"] == [
+        "say which port: `middle.p[2]`",
+        "say which port: `middle.p[3]`",
+        "give it one more port: all are linked",
+    ]

@@ -1,0 +1,152 @@
+"""What may happen in a device, and what did in the examples: what never does is not examined.
+
+An aspect is what may happen of one sort. A name is that of an element, its output or its queue,
+within the device.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+
+from qospec.check.device.observables import has_occupancy
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator
+
+    from qospec.check.device.ports import Part, Template
+    from qospec.judge.result import Result
+    from qospec.plan.plan import CasePlan
+
+TESTED = ("dut", "peer")
+"""The names of the devices under test in a scenario."""
+
+
+class Aspect(NamedTuple):
+    """What may happen of one sort.
+
+    Attributes:
+        what: In words, ahead of a name.
+        may: Yields the names for which it may happen in a device.
+        did: Yields those for which it did in an example, of all devices under test.
+    """
+
+    what: str
+    may: Callable[[Template], Iterable[str]]
+    did: Callable[[Template, CasePlan, Result], Iterable[str]]
+
+
+def reachable(template: Template) -> frozenset[str]:
+    """Return all that may happen in a device."""
+    return frozenset(f"{each.what}: {name}" for each in ASPECTS for name in each.may(template))
+
+
+def reached(template: Template, case: CasePlan, result: Result) -> frozenset[str]:
+    """Return what did happen in the devices under test of an example, made from `template`."""
+    return frozenset(
+        f"{each.what}: {name}" for each in ASPECTS for name in each.did(template, case, result)
+    )
+
+
+def _within(paths: Iterable[str]) -> Iterator[str]:
+    """Yield the names within devices under test of what has these paths."""
+    for path in paths:
+        device, _, name = path.partition(".")
+        if device in TESTED:
+            yield name
+
+
+def grouped(events: Iterable[str]) -> dict[str, list[str]]:
+    """Return the names of events by what happens of them, in order."""
+    groups: dict[str, list[str]] = {}
+    for event in sorted(events):
+        what, _, name = event.partition(": ")
+        groups.setdefault(what, []).append(name)
+    return groups
+
+
+# ---- losses
+
+
+def _may_lose(template: Template) -> Iterator[str]:
+    for part in template.parts:
+        if part.element is not None:
+            yield from (f"{part.path} ({cause})" for cause in part.element.discards_for)
+
+
+def _lost(_: Template, __: CasePlan, result: Result) -> Iterator[str]:
+    for repeat in result.repeats:
+        losses = repeat.readings.losses()
+        yield from _within(f"{loss.element} ({loss.cause})" for loss in losses)
+
+
+# ---- queues
+
+
+def _may_fill(template: Template) -> Iterator[str]:
+    for part in template.parts:
+        if part.element is not None and has_occupancy(part.kind):
+            yield from [part.path] * (part.element.buffer is not None)
+
+
+def _filled(_: Template, case: CasePlan, result: Result) -> Iterator[str]:
+    """Yield queues that were full: of one that is limited in bytes, only a loss shows that."""
+    limits = {each.path: each.element.buffer for each in case.case.networks[""].elements}
+    for repeat in result.repeats:
+        for path, most in repeat.readings.occupancies.items():
+            buffer = limits[path]
+            if buffer is not None and buffer.unit != "byte" and most >= buffer.amount:
+                yield from _within([path])
+        losses = repeat.readings.losses()
+        yield from _within(loss.element for loss in losses if loss.cause == "overflow")
+
+
+# ---- wires
+
+
+def _may_carry(template: Template) -> Iterator[str]:
+    for part in template.parts:
+        if part.element is not None:
+            yield from (_wire(part, name) for name in part.outputs or part.element.outputs)
+
+
+def _carried(template: Template, case: CasePlan, result: Result) -> Iterator[str]:
+    """Yield wires that carried something.
+
+    The planner leaves out elements that do nothing to any item of a test, such as a classifier all
+    of whose items are of one class: behind these are the wires that lead to what carried something.
+    """
+    passed = {
+        name
+        for repeat in result.repeats
+        for name in _within(path for path, count in repeat.readings.passed.items() if count)
+    }
+    planned = {node.path.partition(".")[2] for node in case.networks[""].experiment.nodes}
+    carried = passed | {name.rpartition(".")[0] for name in passed}
+    entered, before = set[int](), -1
+    while len(passed) + len(entered) > before:
+        before = len(passed) + len(entered)
+        for origin, end in template.wires.items():
+            part = template.parts[origin.part] if origin.part >= 0 else None
+            name = "" if part is None else _wire(part, origin.output)
+            if part is not None and part.path not in planned and origin.part in entered:
+                leads_on = end.kind != "element" or template.parts[end.part].path in carried
+                passed |= {name} if leads_on else set()
+            if part is None or name in passed:
+                entered.add(end.part)
+    yield from passed
+
+
+def _wire(part: Part, output: str) -> str:
+    return carrying(part.path, output, part.outputs or part.element.outputs)
+
+
+def carrying(path: str, output: str, outputs: tuple[str, ...]) -> str:
+    """Return the name of the wire behind an output: that of its element, if it has no other."""
+    return path if len(outputs) == 1 else f"{path}.{output}"
+
+
+ASPECTS = (
+    Aspect("loss", _may_lose, _lost),
+    Aspect("full queue", _may_fill, _filled),
+    Aspect("item behind", _may_carry, _carried),
+)

@@ -1,0 +1,103 @@
+"""What flows offer to the first links, the lines of hosts, which must carry all of it."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from typing import TYPE_CHECKING, NamedTuple
+
+from qospec.plan.forms import form_sent
+from qospec.plan.offered import asked_bps, members_of
+from qospec.units import RATE, text_of
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from qospec.model.suite import Case, Flow, Instance
+
+
+class Overload(NamedTuple):
+    """A line of a host whose flows offer more than it carries.
+
+    Attributes:
+        line: Its element.
+        flows: The names of the flows.
+        total_bps: What they offer together, as the line counts bits.
+        most_bps: What it carries.
+        layer: Which bits it counts.
+        change: From which change of the trial on, by its number from 1; 0 from the beginning.
+    """
+
+    line: Instance
+    flows: tuple[str, ...]
+    total_bps: Fraction
+    most_bps: Fraction
+    layer: str
+    change: int
+
+    @property
+    def offered(self) -> str:
+        """Return what is offered, in words."""
+        names = " and ".join(f"`{name}`" for name in self.flows)
+        return f"{names}: {text_of(self.total_bps, RATE)} @{self.layer}"
+
+    @property
+    def carried(self) -> str:
+        """Return what is carried, in words."""
+        return f"`{self.line.path}` carries {text_of(self.most_bps, RATE)} @{self.layer}"
+
+
+def overloads(case: Case) -> Iterator[Overload]:
+    """Yield each first link that is offered more than it carries, with the first time when."""
+    found: dict[int, Overload] = {}
+    for change, flows in enumerate(_over_time(case)):
+        for line, shares in _asked(case, flows).items():
+            instance = case.networks[""].elements[line]
+            clock = instance.element.clock(stamps=False)
+            total = sum(shares.values(), Fraction(0))
+            if total > clock.bit_rate and line not in found:
+                names = tuple(flows[each].name for each in sorted(shares))
+                layer = "cell" if clock.encapsulation is None else "line"
+                most = Fraction(clock.bit_rate)
+                found[line] = Overload(instance, names, total, most, layer, change)
+    for _, each in sorted(found.items()):
+        yield each
+
+
+def offered_bps(case: Case, line: Instance, change: int) -> Fraction:
+    """Return the bit/s that flows offer to a first link together, from a change on."""
+    flows = list(_over_time(case))[change]
+    elements = case.networks[""].elements
+    its = (shares for each, shares in _asked(case, flows).items() if elements[each] is line)
+    return sum((share for shares in its for share in shares.values()), Fraction(0))
+
+
+def grows(lower: Case, higher: Case, overload: Overload) -> bool:
+    """Return whether one trial offers an overloaded line less than another, at a higher load."""
+    line, change = overload.line, overload.change
+    return offered_bps(lower, line, change) < offered_bps(higher, line, change)
+
+
+def _over_time(case: Case) -> Iterator[tuple[Flow, ...]]:
+    """Yield the flows as they are at the beginning of a trial, and after each of its changes."""
+    yield case.flows
+    for at_ps in case.run.changes_ps:
+        yield tuple(_at(flow, at_ps) for flow in case.flows)
+
+
+def _at(flow: Flow, at_ps: int) -> Flow:
+    """Return a flow as it is at a time of the measurement."""
+    return next((each.flow for each in reversed(flow.changes) if each.at_ps <= at_ps), flow)
+
+
+def _asked(case: Case, flows: Sequence[Flow]) -> dict[int, dict[int, Fraction]]:
+    """Return the bit/s that each flow asks of each line that a host sends on."""
+    network = case.networks[""]
+    asked: dict[int, dict[int, Fraction]] = {}
+    for member in members_of(tuple(flows), network):
+        line, flow = network.hosts[member.origin].line, flows[member.flow]
+        if line >= 0 and member.part == "user" and not (flow.stream and flow.stream.answers):
+            clock = network.elements[line].element.clock(stamps=False)
+            shares = asked.setdefault(line, {})
+            share = asked_bps(flow, form_sent(member), clock)
+            shares[member.flow] = shares.get(member.flow, Fraction(0)) + share
+    return asked

@@ -1,0 +1,76 @@
+"""A promise about metrics: they are consistent with each other."""
+
+from __future__ import annotations
+
+from itertools import pairwise
+from typing import TYPE_CHECKING
+
+from qospec.catalogue.kinds import discover
+from qospec.catalogue.statistics import share_of
+from qospec.promises.promise import Promise
+from qospec.units import text_of
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from fractions import Fraction
+
+    from qospec.promises.promise import Trial
+    from qospec.units import Dimension
+
+Values = dict[str, tuple["Fraction", "Dimension"]]
+"""By statistic, "" for a metric that is one number."""
+
+
+def _inconsistent(trial: Trial) -> Iterator[str]:
+    """Yield metrics that contradict each other."""
+    catalogue = discover().of("metric")
+    found: dict[tuple[str, str], Values] = {}
+    for population, shown, value, dimension in trial.readings.all():
+        name, _, statistic = shown.partition(".")
+        if value is not None:
+            found.setdefault((population, name), {})[statistic] = value, dimension
+    for (population, name), values in found.items():
+        kind = catalogue[name]
+        for statistic, (value, dimension) in values.items():
+            shown = f"{population}.{name}" + (f".{statistic}" if statistic else "")
+            if kind.build.least is not None and value < kind.build.least:
+                yield f"{shown} is {text_of(value, dimension)}, and cannot be so little"
+            if kind.build.most is not None and value > kind.build.most:
+                yield f"{shown} is {text_of(value, dimension)}, and cannot be so much"
+        for low, high in pairwise(_ascending(values)):
+            if values[low][0] > values[high][0]:
+                yield f"of {population}.{name}, {low} is above {high}"
+        if {"min", "mean", "max"} <= values.keys() and not (
+            values["min"][0] <= values["mean"][0] <= values["max"][0]
+        ):
+            yield f"the mean of {population}.{name} is not between the least and the greatest"
+    yield from _unbalanced(found)
+
+
+def _ascending(values: Values) -> list[str]:
+    """Return the statistics of a distribution that ascend: the least, quantiles, the greatest."""
+    shares = {name: share for name in values if (share := share_of(name)) is not None}
+    ordered = ("min", *sorted(shares, key=shares.__getitem__), "max")
+    return [each for each in ordered if each in values]
+
+
+def _unbalanced(found: dict[tuple[str, str], Values]) -> Iterator[str]:
+    """Yield populations of which more was received or lost than sent."""
+    for population, name in found:
+        if name == "sent":
+            sent, received, lost = (
+                found.get((population, each), {}).get("", (0, None))[0]
+                for each in ("sent", "received", "lost")
+            )
+            if received + lost > sent:
+                yield f"of {population} {sent} were sent, {received} received and {lost} lost"
+
+
+PROMISES = (
+    Promise(
+        "metrics",
+        "metrics are consistent: the least is no more than the mean, quantiles ascend, …",
+        "the definitions of the metrics",
+        _inconsistent,
+    ),
+)

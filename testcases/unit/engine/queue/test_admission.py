@@ -1,0 +1,31 @@
+"""The table by which queues admit what arrives."""
+
+from fractions import Fraction
+
+import numpy as np
+
+from qospec.catalogue.kinds import Buffer
+from qospec.dropping.red import Red
+from qospec.dropping.wred import Wred
+from qospec.engine.kernel import uncompiled
+from qospec.engine.line.clock import Clock
+from qospec.engine.queue import admission, drop_policy
+from qospec.engine.random import Draws
+
+HALF, LIMIT = Fraction(1, 2), Buffer(99, "packet")
+CLOCK = Clock(Fraction(10**9), slotted=False)
+
+
+def test_a_table_is_found_again_among_integers():
+    """Two columns, of 64 values each, and three queues, of which two share a policy."""
+    by_dscp = Wred("dscp", (("10", LIMIT),), (("10", Buffer(100, "packet")),), (("10", HALF),))
+    red = Red(Buffer(1, "packet"), Buffer(2, "packet"), HALF, weight=Fraction(1, 4))
+    queues = [
+        drop_policy.QueueWithPolicy(Buffer(200, "packet"), policy, Draws(("test",)))
+        for policy in (by_dscp, red, red)
+    ]
+    table = drop_policy.admission_table(queues, CLOCK)
+    assert sorted({field.shape for field in table}) == [(3, 9), (3, 31), (3, 64), (6, 8)]
+    state = np.concatenate([[7, 8, 9], admission.as_integers(table), [7]])
+    for found, field in zip(uncompiled(admission.table_in)(state, 3), table, strict=True):
+        assert found.tolist() == field.tolist()
