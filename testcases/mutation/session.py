@@ -76,13 +76,14 @@ class Session:
         """Trace the tests, see that they pass, and try every mutant."""
         self._items = session.items
         self._functions = _functions(self._paths)
+        texts = {path: path.read_text(encoding="utf-8") for path in self._paths}
         gc.freeze()  # else each process copies all pages as soon as it collects
         self._traced = self._trace()
         took_s = sum(self._traced.took_s.values())
         _say(f"{len(self._items)} tests, which take {took_s:.0f} s")
-        self._control()
-        for path in self._paths:
-            made = [*mutants(path.read_text(encoding="utf-8"), self._wanted)]
+        self._control(texts)
+        for path, text in texts.items():
+            made = [*mutants(text, self._wanted)]
             if made:
                 self._try_all(path, made)
         return True
@@ -135,13 +136,13 @@ class Session:
 
     # ---- whether a mutant is noticed
 
-    def _control(self) -> None:
+    def _control(self, texts: Mapping[Path, str]) -> None:
         """End if tests fail that passed, and nothing was changed: no figure is worth anything."""
         used: set[int] = set()
         for path, found in self._traced.tests.items():
             used.update(self._traced.executing(path, frozenset(found)))
         tests = sorted(used)
-        codes = {path: compile(path.read_bytes(), str(path), "exec") for path in self._paths}
+        codes = {path: compile(text, str(path), "exec") for path, text in texts.items()}
         failed = self._outcomes([lambda: self._run(tests, codes)])
         if failed != [False]:
             sys.exit("tests fail that passed, and nothing was changed")

@@ -15,7 +15,7 @@ from qospec.model.suite import Suite
 from qospec.source import Source
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
     from pathlib import Path
 
     from qospec.catalogue.kinds import Catalogue
@@ -57,14 +57,22 @@ class Checked:
     """
 
     def __init__(
-        self, paths: Sequence[Path], catalogue: Catalogue, *, limits: Limits = DEFAULT_LIMITS
+        self,
+        paths: Sequence[Path] | None,
+        catalogue: Catalogue,
+        *,
+        limits: Limits = DEFAULT_LIMITS,
+        texts: Mapping[Path, str] | None = None,
     ) -> None:
-        """Check all files named and all `.qos` files below the folders named."""
+        """Check all files named and all `.qos` files below the folders named; None: no file.
+
+        `texts` are read in place of what files hold, by the paths of these.
+        """
         self.problems = Problems()
         context = Context(catalogue, self.problems, limits, BuiltIns(catalogue))
-        self._loader = Loader(context)
+        self._loader = Loader(context, texts or {})
         self.evaluator = Evaluator(context)
-        self.units = self._loader.load(paths)
+        self.units = () if paths is None else self._loader.load(paths)
         self.scopes = scopes_of(self.units, self.evaluator)
         self.suite = Suite((), (), ())
         with suppress(LimitReached):

@@ -24,8 +24,8 @@ from qospec.cli.output import say, show_usage_error
 from qospec.cli.pcap import pcap
 from qospec.cli.plan import plan
 from qospec.cli.report import report
-from qospec.cli.run import run
-from qospec.cli.warm import warm
+from qospec.cli.run import run, warm
+from qospec.cli.shrink import shrink
 from qospec.version import VERSION
 from qospec.writing import reason
 
@@ -50,6 +50,7 @@ for _command in (
     plan,
     run,
     fuzz,
+    shrink,
     warm,
     report,
     pcap,

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 import sys
 import time
 from importlib.util import find_spec
@@ -20,29 +19,15 @@ if TYPE_CHECKING:
 
 EXAMPLES = 1_000
 """Of each target, where neither a number nor a time is asked for."""
-UNITS_S = {"s": 1, "min": 60, "h": 3600}
 REDRAW_S = 0.1
 MOST_NAMES = 6
 """Of what never happened, so many are printed; the JSON document has all."""
 
 
-class _Duration(click.ParamType[float]):
-    name = "time"
-
-    def convert(
-        self, value: Any, param: click.Parameter | None, ctx: click.Context | None
-    ) -> float:
-        """Return a time in seconds."""
-        found = re.fullmatch(r"\s*([0-9]+(?:\.[0-9]+)?)\s*(s|min|h)\s*", str(value))
-        if found is None or float(found[1]) == 0:
-            self.fail(f"`{value}` is not a time such as `60s`, `5min` or `8h`", param, ctx)
-        return float(found[1]) * UNITS_S[found[2]]
-
-
 @click.command()
 @options.paths
 @click.option(
-    "--time", "time_s", type=_Duration(), help="How long to search, such as 60s, 5min or 8h."
+    "--time", "time_s", type=options.Duration(), help="How long to search, such as 60s, 5min or 8h."
 )
 @click.option(
     "--examples",

@@ -130,8 +130,11 @@ def _no_tests(suite: Suite) -> str:
     return f"there are only templates ({names}), {HOW_TO_USE}" if names else "there are no tests"
 
 
-def endless(suite: Suite) -> list[str]:
-    """Return of each property and test that has no end of values what examines it."""
+def endless(suite: Suite, name: str = "") -> list[str]:
+    """Return of each property and test that has no end of values what examines it.
+
+    `name` leaves out all but those of that name.
+    """
     found: list[tuple[str, Named]] = [
         ("property", each) for each in suite.properties if each.cases is None
     ]
@@ -140,6 +143,7 @@ def endless(suite: Suite) -> list[str]:
         f"the {noun} `{each.name}` draws from a range or cells: "
         f"examine it with `qos fuzz {each.span.source.name}::{each.name}`"
         for noun, each in found
+        if name in ("", each.name)
     ]
 
 
@@ -148,13 +152,19 @@ def unsupported(plans: Iterable[CasePlan]) -> list[Diagnostic]:
     return list(dict.fromkeys(plan.refusal for plan in plans if plan.refusal is not None))
 
 
-def _selected(suite: Suite, request: Request) -> Suite:
-    matches = _case_filter(request.match)
-    selections = [_Selection.of(path) for path in request.paths]
+def verify_named(paths: tuple[str, ...], suite: Suite) -> None:
+    """End the command if a path selects a name that nothing in the suite has."""
     named: list[tuple[Named, str]] = [(each, "") for each in suite.properties]
     named += [(each, "") for each in suite.drawn]
     named += [(test, case.name) for test in suite.tests for case in test.cases]
+    selections = [_Selection.of(path) for path in paths]
     _verify(selections, named, suite.templates, "test, case or property")
+
+
+def _selected(suite: Suite, request: Request) -> Suite:
+    matches = _case_filter(request.match)
+    selections = [_Selection.of(path) for path in request.paths]
+    verify_named(request.paths, suite)
 
     def is_selected(test: Test, case: str) -> bool:
         chosen = not selections or any(s.selects(test, case) for s in selections)

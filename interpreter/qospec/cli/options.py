@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import os
+import re
+from typing import Any
 
 import click
 
@@ -18,6 +20,7 @@ match = click.option(
     metavar="TEXT",
     help="Select cases whose name contains TEXT, as `load=90%`; `and`, `or`, `not`, `(…)` combine.",
 )
+UNITS_S = {"s": 1, "min": 60, "h": 3600}
 COLOURS = {"always": True, "never": False}
 
 
@@ -70,3 +73,18 @@ def color(default: str | None) -> click.Option:
         callback=_colour,
         help="When to colour the output.",
     )
+
+
+class Duration(click.ParamType[float]):
+    """How long a search may take: `60s`, `5min` or `8h`; its value is in seconds."""
+
+    name = "time"
+
+    def convert(
+        self, value: Any, param: click.Parameter | None, ctx: click.Context | None
+    ) -> float:
+        """Return a time in seconds."""
+        found = re.fullmatch(r"\s*([0-9]+(?:\.[0-9]+)?)\s*(s|min|h)\s*", str(value))
+        if found is None or float(found[1]) == 0:
+            self.fail(f"`{value}` is not a time such as `60s`, `5min` or `8h`", param, ctx)
+        return float(found[1]) * UNITS_S[found[2]]

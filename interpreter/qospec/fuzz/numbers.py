@@ -9,12 +9,11 @@ from __future__ import annotations
 
 from fractions import Fraction
 from functools import lru_cache
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 from hypothesis import strategies as st
 
-if TYPE_CHECKING:
-    from collections.abc import Iterator
+from qospec.shrink.rounding import exponent, is_multiple
 
 DIGITS = 6
 """The most digits that are drawn, but for bounds."""
@@ -73,10 +72,10 @@ def _number(
         side, place = sides[1], place - PLACES * side.decades
     at = side.sign * _at(side, place, fine)
     if kind >= NEAR:
-        step = Fraction(10) ** (finest if finest is not None else _exponent(high or -low) - DECADES)
+        step = Fraction(10) ** (finest if finest is not None else exponent(high or -low) - DECADES)
         below = max((each for each in near if each <= at), default=min(near))
         return _within(below + STEPS[kind - NEAR] * step, low, high, finest)
-    ends = [each for each in (low, high) if _is_multiple(each, finest)]
+    ends = [each for each in (low, high) if is_multiple(each, finest)]
     if kind == EXACT and ends:
         return ends[0] if 2 * place < PLACES * side.decades - 1 else ends[-1]
     return side.sign * _rounded(abs(at), side, min(kind, DIGITS), finest)
@@ -89,10 +88,6 @@ def _within(value: Fraction, low: Fraction, high: Fraction, finest: int | None) 
     return min(max(value, low), high)
 
 
-def _is_multiple(value: Fraction, finest: int | None) -> bool:
-    return finest is None or (value / Fraction(10) ** finest).denominator == 1
-
-
 @lru_cache(maxsize=256)
 def _sides(low: Fraction, high: Fraction, finest: int | None) -> tuple[_Side, ...]:
     """Return the numbers above 0, then those below, as far as there are any."""
@@ -102,8 +97,8 @@ def _sides(low: Fraction, high: Fraction, finest: int | None) -> tuple[_Side, ..
         least = max(least, step)  # noqa: PLW2901 -- the least that can be drawn
         if most <= 0 or most < least:
             continue
-        top = _exponent(most)
-        bottom = top - DECADES if least <= 0 else max(_exponent(least), top - DECADES)
+        top = exponent(most)
+        bottom = top - DECADES if least <= 0 else max(exponent(least), top - DECADES)
         found.append(_Side(sign, least, most, bottom, top - bottom + 1))
     return tuple(found)
 
@@ -117,53 +112,13 @@ def _at(side: _Side, place: int, fine: int) -> Fraction:
 
 def _rounded(value: Fraction, side: _Side, digits: int, finest: int | None) -> Fraction:
     """Return a number close to a value with so many digits, or with as few more as there is one."""
-    power = _exponent(value) - digits + 1
+    power = exponent(value) - digits + 1
     while True:
         step = Fraction(10) ** (power if finest is None else max(power, finest))
         nearest: Fraction = round(value / step) * step
         for each in (nearest, nearest - step, nearest + step):
             if side.low <= each <= side.high and each > 0:
                 return each
-        if power < _exponent(side.high) - DECADES - DIGITS:
+        if power < exponent(side.high) - DECADES - DIGITS:
             return value
         power -= 1
-
-
-def simpler(
-    value: Fraction, low: Fraction, high: Fraction, finest: int | None
-) -> Iterator[Fraction]:
-    """Yield numbers between two that are simpler than a value, the simplest first."""
-    if value <= 0:
-        yield from [Fraction(0)] * (value < 0 <= high)
-        return
-    own = _digits(value)
-    exponent = _exponent(value)
-    for digits in range(own + 1):
-        if digits == 0:
-            found = [Fraction(0)] * (low <= 0)
-        else:
-            step = Fraction(10) ** (exponent - digits + 1)
-            below = value // step * step
-            found = [Fraction(10) ** exponent] * (digits == 1) + [below, below + step, 10 * below]
-        for each in found:
-            fewer = (_digits(each), each) < (own, value)
-            if low <= each <= high and fewer and _is_multiple(each, finest):
-                yield each
-
-
-def _digits(value: Fraction) -> int:
-    """Return the number of significant digits; of what has no end of them, a large one."""
-    if value == 0:
-        return 0
-    scaled = value / Fraction(10) ** _exponent(value)
-    for digits in range(1, 2 * DIGITS):
-        if scaled.denominator == 1:
-            return digits
-        scaled *= 10
-    return 2 * DIGITS
-
-
-def _exponent(value: Fraction) -> int:
-    """Return the greatest power of ten that is not above a value, which is above 0."""
-    power = len(str(value.numerator)) - len(str(value.denominator))
-    return power if Fraction(10) ** power <= value else power - 1

@@ -13,12 +13,13 @@ from hypothesis import strategies as st
 from qospec.check.test.properties import label_of, written_value
 from qospec.diagnostics import Diagnostic
 from qospec.fuzz.excerpt import Edit, excerpt, names_in
-from qospec.fuzz.numbers import numbers, simpler
+from qospec.fuzz.numbers import numbers
 from qospec.fuzz.target import Outcome, Violation
 from qospec.judge.verdict import judge
 from qospec.model.expression import Constant
 from qospec.model.suite import Statement
 from qospec.run.functions import FUNCTIONS
+from qospec.shrink.rounding import simpler
 from qospec.syntax import ast
 from qospec.units import PS_PER_S, TIME, text_of
 

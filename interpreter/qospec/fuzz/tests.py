@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from qospec.catalogue.kinds import discover
 from qospec.check.test.properties import written_value
 from qospec.diagnostics import Diagnostic, Problems
 from qospec.fuzz.excerpt import Edit, excerpt
@@ -12,11 +11,7 @@ from qospec.fuzz.properties import MISTAKE, ValuesTarget, refusal
 from qospec.fuzz.target import Violation
 from qospec.model.suite import Suite
 from qospec.plan.plan import Bounds, plan
-from qospec.record import outcome
-from qospec.run import trial
-from qospec.run.phase import Setting
-from qospec.run.phased import PhasedRun
-from qospec.run.schedule import Schedule, run_here
+from qospec.run.runner import run_alone
 from qospec.source import Span
 from qospec.syntax import ast
 
@@ -26,7 +21,6 @@ if TYPE_CHECKING:
     from qospec.fuzz.properties import ChooseValue
     from qospec.model.drawn import Drawn, DrawnValue
     from qospec.model.suite import DrawnTest, Test
-    from qospec.plan.plan import CasePlan
 
 SEED = "0"
 """Of the trials: that of `qos run` unless another is asked for."""
@@ -60,7 +54,7 @@ class TestTarget(ValuesTarget):
         plans = plan(Suite((test,), (), ()), SEED, Bounds(), problems)
         if problems.errors:
             return "", [Violation(MISTAKE, problems.errors[0].message, "mistake")]
-        return _unmet(test, [_document(each) for each in plans])
+        return _unmet(test, [run_alone(each, Bounds(), lambda: None) for each in plans])
 
     def text(self, violation: Violation, drawn: Sequence[tuple[Drawn, DrawnValue]]) -> str:
         """Return a test that draws nothing but has these values."""
@@ -77,15 +71,6 @@ class TestTarget(ValuesTarget):
 
         comment = f"`{violation.statement}` does not hold: {violation.reason}"
         return excerpt(self.span.source, self.name, comment, edits)
-
-
-def _document(case: CasePlan) -> dict[str, Any]:
-    """Run a case, and return its part of the outcome."""
-    if case.case.phases and not case.case.skip:
-        run = PhasedRun(Setting(case, Bounds()), "")
-        (ended,) = run_here(Schedule([run]), lambda: None)
-        return ended.result.document
-    return outcome.case_document(case, trial.run(case, discover(), lambda _: None), "")
 
 
 def _unmet(test: Test, documents: Sequence[dict[str, Any]]) -> tuple[str, list[Violation]]:

@@ -96,7 +96,15 @@ def execute(request: RunRequest, record: Record, listener: ProgressListener) -> 
         listener.ended(ended.result.document, ended.result.seconds)
 
     with Interruption() as interruption:
-        runs = (_case_run(plan, request) for plan in request.plans)
+        runs = (
+            _case_run(
+                plan,
+                request.bounds,
+                request.commands[plan.case.name],
+                keep_going=request.keep_going,
+            )
+            for plan in request.plans
+        )
         schedule = Schedule(runs, listener.progressed)
         results = _results(schedule, request, listener, interruption)
         with suppress(KeyboardInterrupt), closing(results):
@@ -138,15 +146,24 @@ def _results(
     return run_here(schedule, interruption.check)
 
 
-def _case_run(plan: CasePlan, request: RunRequest) -> CaseRun:
-    command = request.commands[plan.case.name]
+def _case_run(
+    plan: CasePlan, bounds: Bounds, command: str = "", *, keep_going: bool = False
+) -> CaseRun:
     if plan.case.phases and plan.refusal is None and not plan.case.skip:
-        setting = Setting(plan, request.bounds, keep_going=request.keep_going)
-        return PhasedRun(setting, command)
+        return PhasedRun(Setting(plan, bounds, keep_going=keep_going), command)
     if plan.case.examine is not None:
         return PropertyRun(plan, command)
-    work = partial(_case, plan, command, keep_going=request.keep_going)
+    work = partial(_case, plan, command, keep_going=keep_going)
     return PlainRun(plan.case.name, work, partial(_result_of_lost, plan, command))
+
+
+def run_alone(plan: CasePlan, bounds: Bounds, on_wait: Callable[[], None]) -> Document:
+    """Run one case in this process, and return its document, which has no command.
+
+    `on_wait` is called now and then; an exception that it raises ends the run.
+    """
+    (ended,) = run_here(Schedule([_case_run(plan, bounds)]), on_wait)
+    return ended.result.document
 
 
 def _result_of_lost(plan: CasePlan, command: str, lost: LostJob) -> JobResult:

@@ -153,10 +153,10 @@ def test_what_was_not_cut_goes_on_at_once(lab):
     assert left.equals(batch)
 
 
-def test_a_copy_goes_on_at_once(lab):
-    setting = lab.setting(planes=("user", "fragments", "copies"))
-    copy = lab.cells([5], connection=2, size_bytes=1_500, marks=MORE_FRAGMENTS)
-    (left,) = process_of(Reassemble(), setting)((copy,), FOREVER_PS).departures
+def test_what_is_of_another_plane_goes_on_at_once(lab):
+    setting = lab.setting(planes=("user", "fragments", "misinserted"))
+    other = lab.cells([5], connection=2, size_bytes=1_500, marks=MORE_FRAGMENTS)
+    (left,) = process_of(Reassemble(), setting)((other,), FOREVER_PS).departures
     assert left.at_ps.tolist() == [5]
 
 

@@ -6,8 +6,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from qospec.catalogue.kinds import Buffer
 from qospec.elements.scfq import Scfq
 from qospec.engine.line.clock import Clock
+from qospec.engine.queue.drop_policy import Waiting
 from qospec.engine.scheduler.tree import VIRTUAL
 
 NAMES = "abc"
@@ -83,3 +85,21 @@ def test_virtual_time_does_not_outgrow_what_holds_it(lab):
 def test_weights_are_above_zero_and_can_be_kept_exactly(weights):
     with pytest.raises(ValueError, match=r"^weights: "):
         scfq(weights)
+
+
+@pytest.mark.parametrize("by_events", [False, True])
+@pytest.mark.parametrize("large", [0, 1])
+def test_what_is_larger_than_its_queue_goes_only_at_once(lab, large, by_events):
+    """A byte takes 1 ps. Of two that come at once the shorter one goes; behind it comes what fits.
+
+    Nothing is left of the one that was lost: what comes at 10 takes all that its queue may hold.
+    """
+    queues = tuple(Waiting(f"q{k}", Buffer(60, "byte")) for k in range(2))
+    where = lab.setting(clock=Clock(Fraction(8 * 10**12), slotted=False), queues=queues)
+    cells = [lab.cells([0], sent_ps=[7], size_bytes=53)]
+    cells.insert(large, lab.cells([0, 10], sent_ps=[8, 9], size_bytes=[106, 60]))
+    shares = (("a", Fraction(1)), ("b", Fraction(1)))
+    got = lab.carry(Scfq(shares), where, *cells, by_events=by_events)
+    (left,) = got.departures
+    assert (left.at_ps.tolist(), left.sent_ps.tolist()) == ([53, 113], [7, 9])
+    assert got.lost == [("overflow", f"q{large}", 0, 8)]

@@ -76,8 +76,8 @@ def test_it_delays_by_the_book(lab, data):
 def test_a_queue_that_comes_round_to_its_first_places_finds_more(lab, by_events):
     """Some have left when a burst fills the places from there on, and needs twice as many again."""
     ms, sizes = 10**9, [40, 576, 1_500, 1_499, 41]
-    at_ps = [*(n // 4 * 10 * ms for n in range(40)), *[100 * ms] * 200]
-    at_ps += [120 * ms + n * ms // 3 for n in range(60)]
+    at_ps = [*(n // 4 * 10 * ms for n in range(140)), *[400 * ms] * 200]
+    at_ps += [420 * ms + n * ms // 3 for n in range(60)]
     packets = [(t, sizes[n % 5]) for n, t in enumerate(at_ps)]
     shape = Shape(Fraction(10**8, 7), 1_500, Buffer(80_000, "byte"))
     batch = lab.cells(at_ps, size_bytes=[size for _, size in packets])

@@ -13,6 +13,7 @@ from qospec.elements.fifo import Fifo
 from qospec.elements.strict import Strict
 from qospec.engine.line.clock import Clock
 from qospec.engine.queue.drop_policy import Waiting
+from qospec.protocol.encapsulation import Encapsulation
 
 STM1 = Fraction(149_760_000)
 SLOT_PS = 2_831_196
@@ -167,6 +168,34 @@ def test_a_cell_that_would_begin_after_the_horizon_may_still_be_overtaken(lab):
     assert first.departures[0].count == 1
     second = scheduler.process(state, (lab.cells([700], connection=1), lab.cells([])), 5_000)
     assert second.departures[0].connection.tolist() == [1, 0, 0]
+
+
+@pytest.mark.parametrize("by_events", [False, True])
+def test_a_source_s_own_scheduler_stamps_the_first_bit_behind_the_preamble(lab, by_events):
+    """At a byte per 100 ps: 8 bytes of preamble, and 38 of a packet's frame are not its own."""
+    ethernet = Encapsulation(8, 18, 64, 12)
+    clock = Clock(Fraction(8 * 10**10), slotted=False, stamps=True, encapsulation=ethernet)
+    high, low = lab.cells([5, 6], size_bytes=[462, 62]), lab.cells([0], size_bytes=462)
+    where, scheduler = lab.setting(clock=clock), Strict(("high", "low"))
+    (left,) = lab.carry(scheduler, where, high, low, by_events=by_events).departures
+    assert left.sent_ps.tolist() == [800, 50_800, 100_800]
+    assert left.at_ps.tolist() == [48_800, 98_800, 108_800]
+
+
+@pytest.mark.parametrize("by_events", [False, True])
+@pytest.mark.parametrize(
+    ("time_ps", "ends_ps"),
+    [
+        (Fraction(955), [955, 1_910, 2_865]),  # a byte: 18 1/53 ps
+        (Fraction(14, 3), [4, 9, 14]),
+        (Fraction(53), [53, 106, 159]),
+    ],
+)
+def test_cells_take_exact_times(lab, time_ps, ends_ps, by_events):
+    where = lab.setting(clock=Clock(424 * 10**12 / time_ps, slotted=False))
+    high, low = lab.cells([0, 0]), lab.cells([0])
+    (left,) = lab.carry(Strict(("high", "low")), where, high, low, by_events=by_events).departures
+    assert left.at_ps.tolist() == ends_ps
 
 
 @pytest.mark.parametrize("order", [(), ("a", "a")])

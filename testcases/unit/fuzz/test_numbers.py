@@ -6,7 +6,8 @@ import pytest
 from hypothesis import find, given, settings
 from hypothesis import strategies as st
 
-from qospec.fuzz.numbers import numbers, simpler
+from qospec.fuzz.numbers import numbers
+from qospec.shrink.rounding import simpler
 
 FEW = settings(max_examples=200, derandomize=True, database=None)
 

@@ -8,10 +8,13 @@ import pytest
 
 from qospec.engine.measure.tally import Delays
 from qospec.judge.confidence import NOTHING_DRAWN, judge_repeats
+from qospec.judge.means import MeanConstraint
 from qospec.judge.quantiles import (
     SMALL_SAMPLE_CORRECTION,
+    EstimateConstraint,
     NeededBounds,
     Quantile,
+    constraints,
     minimum_sample_size,
 )
 from qospec.judge.statistics import binomial_critical_value, clopper_pearson
@@ -318,3 +321,90 @@ def test_a_quantile_of_nothing_decides_nothing() -> None:
     statement = Statement("expect", "", "", Operation("<", (P90, ps(5))), SPAN, DEFAULT_CONFIDENCE)
     shown = judge_repeats(statement, [Empty(each) for each in empty], 5)
     assert (shown.verdict, shown.note) == ("inconclusive", "no data in repeat 3")
+
+
+@pytest.mark.parametrize(("share", "middle"), [("0", 3), ("0.5", 11), ("0.9", 19), ("1", 20)])
+def test_the_value_is_the_least_delay_that_no_more_than_the_share_are_below(share, middle) -> None:
+    """Of 1 to 10 ps in buckets of 1 ps, the last one of 0: twice the middle of its bucket."""
+    found = Quantile([delays(*range(1, 11))], Fraction(share))
+    assert found.value * PS_PER_S * 2 == middle
+
+
+def test_of_no_delays_the_value_is_nothing() -> None:
+    assert Quantile([Delays()], Fraction(1, 2)).value == 0
+
+
+def test_the_bounds_of_other_numbers_of_repeats_are_at_the_same_shares() -> None:
+    """Of 1,000 are 84 or fewer beyond p90 with less than 5 %, so 42 of the 500 that there are."""
+    found = Quantile(agreeing(5, range(1, 101)), Fraction(9, 10))
+    doubt = 1 - DEFAULT_CONFIDENCE
+    few = binomial_critical_value(1_000, Fraction(1, 10), doubt)
+    many = 1_000 - binomial_critical_value(1_000, Fraction(9, 10), doubt)
+    assert (few, many) == (84, 117)
+    # each value comes five times: the 43rd longest is 92, and its bucket ends at 93; the 59th is 89
+    lower, upper = found.interval(DEFAULT_CONFIDENCE, 10)
+    assert (lower * PS_PER_S, upper * PS_PER_S) == (89, 93)
+
+
+def test_the_least_of_all_may_be_a_lower_bound() -> None:
+    """0.96 ** 80 is less than 5 %: of 80 items the least is below p4."""
+    repeats = [delays(*range(1, 15), 20 + n, 32 - n) for n in range(5)]
+    found = Quantile(repeats, Fraction(1, 25))
+    assert found.independent(DEFAULT_CONFIDENCE, 5) == 80
+    assert binomial_critical_value(80, Fraction(1, 25), 1 - DEFAULT_CONFIDENCE) == 0
+    assert found.interval(DEFAULT_CONFIDENCE, 5).least * PS_PER_S == 1
+
+
+def test_as_many_items_as_are_needed_suffice() -> None:
+    """Repeats that do not differ count as one each; 29 have an upper bound of p90."""
+    upper = NeededBounds(lower=False, upper=True)
+    for repeats, words in ((29, ""), (28, ", and an upper bound needs 29")):
+        found = Quantile([delays(*range(1, 101))] * repeats, Fraction(9, 10))
+        assert found.suffices(DEFAULT_CONFIDENCE, upper, repeats) == (words == "")
+        assert found.note(DEFAULT_CONFIDENCE, upper, "delays") == (
+            f"{repeats}00 delays count as {repeats} independent ones,"
+            f" because the repeats do not differ{words}"
+        )
+
+
+def test_of_two_bounds_the_one_that_needs_more_is_named() -> None:
+    """One item is a lower bound of p99, with any confidence up to 99 %."""
+    found = Quantile([delays(*range(1, 101))] * 5, Fraction(99, 100))
+    note = found.note(DEFAULT_CONFIDENCE, NeededBounds(lower=True, upper=True), "delays")
+    assert note.endswith(", and an upper bound needs 299")
+
+
+def test_a_low_quantile_counts_as_the_high_one_of_mirrored_delays() -> None:
+    high = [delays(*[10] * (100 - n), *[20] * n) for n in (10, 10, 10, 20, 0)]
+    low = [delays(*[20] * (100 - n), *[10] * n) for n in (10, 10, 10, 20, 0)]
+    counts = [
+        Quantile(repeats, Fraction(share)).independent(DEFAULT_CONFIDENCE, 5)
+        for repeats, share in ((high, "0.9"), (low, "0.1"))
+    ]
+    assert counts[0] == counts[1] < 500
+
+
+def test_both_sides_of_within_may_be_reached() -> None:
+    within = Operation("within", (P90, ps(4), ps(91)))
+    assert [each.strict for each in constraints(within, {}, 5)] == [False, False]
+
+
+def test_not_to_differ_takes_all_that_is_measured() -> None:
+    same = MeanConstraint.of([Fraction(3)] * 5, strict=False)
+    other = MeanConstraint.of([Fraction(n) for n in range(5)], strict=False)
+    expression = Operation("-", (P90, MEAN), TIME)
+    for second, identical in ((same, True), (other, False)):
+        asked = EstimateConstraint(
+            expression, strict=False, estimates={P90: same, MEAN: second}, repeats=5
+        )
+        assert asked.identical == identical
+
+
+def test_values_that_differ_are_rounded_and_others_stay_exact() -> None:
+    third = Fraction(1, 3)
+    assert MeanConstraint.of([third] * 3, strict=False).values == [third] * 3
+    rounded = MeanConstraint.of([third, 2 * third], strict=False).values
+    assert rounded == [
+        Fraction(333333333333333333333, 10**21),
+        Fraction(666666666666666666667, 10**21),
+    ]

@@ -7,8 +7,9 @@ the nearest folder above that holds a `qos.toml`, else the folder of the file th
 
 from __future__ import annotations
 
-from dataclasses import field
+from dataclasses import field, replace
 from pathlib import Path
+from types import MappingProxyType
 from typing import TYPE_CHECKING
 
 from qospec.check.evaluate.context import CheckError
@@ -20,11 +21,13 @@ from qospec.diagnostics import Diagnostic, Label
 from qospec.yaml_twin.form import tree_of
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
     from qospec.check.evaluate.context import Context
     from qospec.source import Source
     from qospec.syntax import ast
+
+NONE: Mapping[Path, str] = MappingProxyType({})
 
 
 @dataclass
@@ -46,8 +49,10 @@ class Unit:
 class Loader:
     """Reads files; knows which have been read, and which are being read."""
 
-    def __init__(self, context: Context) -> None:
+    def __init__(self, context: Context, texts: Mapping[Path, str] = NONE) -> None:
+        """Take what to read in place of what files hold, by their paths."""
         self._context = context
+        self._texts = texts
         self._units: dict[Path, Unit | None] = {}
         self._reading: list[tuple[Path, ast.Import | None]] = []
         self._projects = Projects(context.report)
@@ -128,7 +133,10 @@ class Loader:
         self._reading.append((path, importer))
         try:
             self._units[path] = None
-            return self._parse(path, files.source(written, importer, self._root), where, importer)
+            source = files.source(written, importer, self._root)
+            if path in self._texts:
+                source = replace(source, text=self._texts[path])
+            return self._parse(path, source, where, importer)
         except CheckError as mistake:
             self._context.report(mistake)
             return None

@@ -9,7 +9,8 @@ from qospec.engine.kernel import uncompiled
 from qospec.engine.meter import token_bucket
 from qospec.engine.meter.token_bucket import Bucket, byte_time_ps
 
-RATES = [Fraction(8), Fraction(8 * 10**12), Fraction(10**8, 3), Fraction(10**9, 7), 49_999_999]
+RATES = [Fraction(8), Fraction(8 * 10**12), Fraction(24 * 10**11), 49_999_999]
+"""A byte takes 1 s, 1 ps, 10/3 ps, and a number of ps with a large denominator."""
 cost, covers, fill, take, until_covered = map(
     uncompiled,
     (

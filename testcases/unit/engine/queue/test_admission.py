@@ -17,15 +17,15 @@ CLOCK = Clock(Fraction(10**9), slotted=False)
 
 
 def test_a_table_is_found_again_among_integers():
-    """Two columns, of 64 values each, and three queues, of which two share a policy."""
+    """Three columns, of 64 values each, and four queues, of which three share a policy."""
     by_dscp = Wred("dscp", (("10", LIMIT),), (("10", Buffer(100, "packet")),), (("10", HALF),))
     red = Red(Buffer(1, "packet"), Buffer(2, "packet"), HALF, weight=Fraction(1, 4))
     queues = [
         drop_policy.QueueWithPolicy(Buffer(200, "packet"), policy, Draws(("test",)))
-        for policy in (by_dscp, red, red)
+        for policy in (by_dscp, red, red, red)
     ]
     table = drop_policy.admission_table(queues, CLOCK)
-    assert sorted({field.shape for field in table}) == [(3, 9), (3, 31), (3, 64), (6, 8)]
+    assert sorted({field.shape for field in table}) == [(3, 64), (4, 9), (4, 31), (8, 8)]
     state = np.concatenate([[7, 8, 9], admission.as_integers(table), [7]])
     for found, field in zip(uncompiled(admission.table_in)(state, 3), table, strict=True):
         assert found.tolist() == field.tolist()

@@ -1,0 +1,293 @@
+"""`qos shrink`: the smallest test that fails for the same reason as a case."""
+
+from __future__ import annotations
+
+import shlex
+import sys
+import time
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from qospec.cli import exits, loading, options, output
+from qospec.writing import WriteError, write_whole
+
+if TYPE_CHECKING:
+    from qospec.check import Checked
+    from qospec.document import Document
+    from qospec.model.suite import Case, Test
+    from qospec.plan.plan import CasePlan
+    from qospec.shrink.case import CaseShrinker, Shrunk
+    from qospec.shrink.trial import Failure
+
+REDRAW_S = 0.1
+
+
+@click.command()
+@click.argument("case")
+@click.option(
+    "--criterion",
+    default="",
+    metavar="LABEL",
+    help="Which of the criteria that fail; the first unless it is named.",
+)
+@click.option(
+    "--time",
+    "time_s",
+    type=options.Duration(),
+    default="5min",
+    show_default=True,
+    help="How long to look for smaller ones, such as 60s, 5min or 8h.",
+)
+@options.seed
+@click.option(
+    "--output",
+    "-o",
+    "saved_as",
+    default="",
+    metavar="FILE",
+    help="Where to save it: by default as `shrunk_TEST.qos` beside the file.",
+)
+@click.option("--force", is_flag=True, help="Replace the file if it exists.")
+@click.option("--no-progress", is_flag=True, help="Show no progress line.")
+@options.as_json
+def shrink(case: str, **asked: Any) -> None:
+    """Find the smallest test that fails as CASE does, which is `FILE::case`, and save it as a file.
+
+    It has the fewest flows, the shortest run and the roundest numbers that still fail, for the same
+    reason: what is expected stays, and what mends CASE mends it, too.
+    """
+    from qospec.plan.plan import Bounds
+    from qospec.run.interruption import Interruption
+    from qospec.run.runner import run_alone
+    from qospec.shrink.case import CaseShrinker, Subject
+    from qospec.shrink.trial import Clock
+
+    checked, test, found = _selected(case, as_json=asked["as_json"])
+    path = _output(case, test, asked)
+    progress = _Progress(live=not asked["no_progress"])
+    began_s = time.monotonic()
+    with Interruption() as interruption:
+
+        def waited() -> None:
+            interruption.check()
+            progress()
+
+        clock = Clock(None, waited)
+        plan = _planned(checked, test, found, asked)
+        document = run_alone(plan, Bounds(), clock.check)
+        failure = _failure(document, asked["criterion"])
+        clock.until_s = time.monotonic() + asked["time_s"]
+        subject = Subject(
+            _unit(checked, test),
+            path.absolute(),
+            test.name,
+            found.parameters,
+            asked["seed"],
+            failure,
+        )
+        shrinker = CaseShrinker(subject, clock)
+        progress.shrinker = shrinker
+        stopped = _stopped(shrinker, test)
+    progress.clear()
+    _report(shrinker.found(), path, plan, stopped, time.monotonic() - began_s, asked)
+
+
+def _stopped(shrinker: CaseShrinker, test: Test) -> str:
+    """Make a case small; return what ended that too soon, "" if nothing did."""
+    from qospec.shrink.trial import Stopped
+
+    try:
+        if not shrinker.run():
+            exits.user_error(
+                f"`{test.name}` does not fail alike in a file of its own: nothing to shrink"
+            )
+    except Stopped:
+        return "the time was up"
+    except KeyboardInterrupt:
+        return "interrupted"
+    return ""
+
+
+# ---- what is shrunk
+
+
+def _selected(case: str, *, as_json: bool) -> tuple[Checked, Test, Case]:
+    """Return the case that was named; ends the command if there is none or there are several."""
+    from qospec.catalogue.kinds import discover
+    from qospec.check import Checked
+
+    file, _, name = case.partition("::")
+    if not name:
+        exits.user_error(f"name a case: `qos shrink {file or 'FILE'}::CASE`")
+    checked = Checked([Path(file)], discover())
+    loading.report(checked.problems, as_json=as_json)
+    loading.verify_named((case,), checked.suite)
+    for each in loading.endless(checked.suite, name):
+        exits.user_error(each)
+    found = [
+        (test, each)
+        for test in checked.suite.tests
+        for each in test.cases
+        if name in (test.name, each.name)
+    ]
+    if len(found) > 1:
+        some = [each.name for _, each in found]
+        exits.user_error(f"`{name}` has {len(some)} cases: name one of them", *some)
+    return checked, *found[0]
+
+
+def _unit(checked: Checked, test: Test) -> Any:
+    return next(each for each in checked.units if each.source is test.span.source)
+
+
+def _output(case: str, test: Test, asked: dict[str, Any]) -> Path:
+    """Return where the file is saved; ends the command if there is one already."""
+    from qospec.resources import STDLIB
+
+    folder = Path(case.partition("::")[0]).parent
+    if folder.resolve().is_relative_to(STDLIB.resolve()):
+        folder = Path()
+    path = Path(asked["saved_as"] or folder / f"shrunk_{test.name}.qos")
+    if path.suffix != ".qos":
+        exits.user_error(f"`{path}` is no name of a specification: it must end in `.qos`")
+    if path.exists() and not asked["force"]:
+        exits.user_error(f"`{path}` exists: name another file with `--output`, or add `--force`")
+    if not path.parent.is_dir():
+        exits.user_error(f"there is no folder `{path.parent}`")
+    return path
+
+
+def _planned(checked: Checked, test: Test, case: Case, asked: dict[str, Any]) -> CasePlan:
+    from dataclasses import replace
+
+    from qospec.diagnostics import Problems
+    from qospec.plan.plan import Bounds, plan
+
+    problems = Problems()
+    suite = replace(checked.suite, tests=(replace(test, cases=(case,)),))
+    plans = plan(suite, asked["seed"], Bounds(), problems)
+    for each in loading.unsupported(plans):
+        problems.add(each)
+    if problems.errors:
+        loading.report(problems, as_json=asked["as_json"])
+    return plans[0]
+
+
+def _failure(document: Document, label: str) -> Failure:
+    """Return what fails in a case; ends the command if nothing does."""
+    from qospec.shrink.trial import failures
+
+    found = failures(document)
+    name = document["name"]
+    if not found:
+        why = f": {document['why'][0]}" if document["why"] else ""
+        exits.user_error(
+            f"`{name}` passes: nothing to shrink"
+            if document["verdict"] == "pass"
+            else f"`{name}` does not fail but is `{document['verdict']}`{why}"
+        )
+    shown = [each.shown for each in found]
+    if label and label not in shown:
+        exits.user_error(f"no criterion of `{name}` that fails is called `{label}`", *shown)
+    return found[shown.index(label)] if label else found[0]
+
+
+# ---- what is said
+
+
+class _Progress:
+    """One line, redrawn on a terminal."""
+
+    def __init__(self, *, live: bool) -> None:
+        self.shrinker: CaseShrinker | None = None
+        self._live = live and sys.stderr is not None and sys.stderr.isatty()
+        self._began_s = self._said_s = time.monotonic()
+        self._drawn = 0
+
+    def __call__(self) -> None:
+        now_s = time.monotonic()
+        if not self._live or now_s - self._said_s < REDRAW_S:
+            return
+        self._said_s = now_s
+        doing = "running the case" if self.shrinker is None else self.shrinker.doing
+        line = f"  {now_s - self._began_s:.0f} s; {doing}"
+        output.show_progress(line, self._drawn)
+        self._drawn = len(line)
+
+    def clear(self) -> None:
+        if self._drawn:
+            output.show_progress("", self._drawn)
+
+
+def _report(
+    found: Shrunk | None,
+    path: Path,
+    plan: CasePlan,
+    stopped: str,
+    seconds: float,
+    asked: dict[str, Any],
+) -> None:
+    """Save and print what was found, and exit."""
+    if found is None:
+        output.say(f"{stopped}: nothing smaller was found", err=True)
+        sys.exit(exits.INTERRUPTED if stopped == "interrupted" else exits.INCONCLUSIVE)
+    try:
+        write_whole(path, found.text)
+    except WriteError as error:
+        exits.environment_error(str(error))
+    if asked["as_json"]:
+        output.say_json(_document(found, path, plan, asked))
+    else:
+        _show(found, path, plan, stopped, seconds, asked)
+    sys.exit(exits.INTERRUPTED if stopped == "interrupted" else exits.FAILED)
+
+
+def _show(
+    found: Shrunk,
+    path: Path,
+    plan: CasePlan,
+    stopped: str,
+    seconds: float,
+    asked: dict[str, Any],
+) -> None:
+    why = f": {found.failure.reason}" if found.failure.reason else ""
+    output.say(f"{plan.case.name}: `{found.failure.shown}` does not hold{why}", "")
+    output.say(*(f"    {line}".rstrip() for line in found.text.splitlines()), "")
+    before, after = _size(plan.span.source.text if plan.span else "", plan), found.size
+    output.say(f"  from {before}", f"  to   {after}")
+    for each in found.mends:
+        output.say(f"  passes with {each}")
+    if not found.mends:
+        output.say("  note: no single value of a device was found with which it passes")
+    small = "the smallest" if found.complete else f"the smallest so far: {stopped}"
+    output.say(f"  {small}; {found.tried:_} tests run, {seconds:.1f} s, saved in {path}")
+    output.say(f"  repeat    {_command(path, asked)}")
+
+
+def _command(path: Path, asked: dict[str, Any]) -> str:
+    seed = asked["seed"]
+    return shlex.join(["qos", "run", str(path), *(["--seed", seed] if seed != "0" else [])])
+
+
+def _size(text: str, plan: CasePlan) -> str:
+    from qospec.shrink.case import size_of
+
+    return size_of(text, plan)
+
+
+def _document(found: Shrunk, path: Path, plan: CasePlan, asked: dict[str, Any]) -> Document:
+    return {
+        "schema": 1,
+        "case": plan.case.name,
+        "seed": asked["seed"],
+        "statement": found.failure.shown,
+        "reason": found.failure.reason,
+        "passes_with": list(found.mends),
+        "tests": found.tried,
+        "shrunk": found.complete,
+        "lines": len(found.text.splitlines()),
+        "file": path.as_posix(),
+        "text": found.text,
+    }

@@ -1,0 +1,161 @@
+"""A failing case of any test, made small."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from typing import TYPE_CHECKING, NamedTuple
+
+from qospec.dataclass import dataclass
+from qospec.shrink import start
+from qospec.shrink.layout import laid_out
+from qospec.shrink.modules import Modules, draft_of
+from qospec.shrink.shrinker import Shrinker
+from qospec.shrink.trial import Bench, fails_alike
+from qospec.shrink.values import Values
+from qospec.units import PS_PER_S, TIME, text_of
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+    from qospec.check.modules.loader import Unit
+    from qospec.plan.plan import CasePlan
+    from qospec.shrink.draft import Draft
+    from qospec.shrink.trial import Clock, Failure, Tried
+
+ENDING = "_shrunk"
+"""Of the name of a test: no two tests of a folder may have the same."""
+
+
+class Subject(NamedTuple):
+    """What is to become small.
+
+    Attributes:
+        unit: The file that it is in.
+        path: Where drafts of it would be.
+        test: The name of the test or property.
+        parameters: The variables of the case, and their values as its name shows them.
+        seed: Of its random draws.
+        failure: What fails.
+    """
+
+    unit: Unit
+    path: Path
+    test: str
+    parameters: tuple[tuple[str, str], ...]
+    seed: str
+    failure: Failure
+
+
+@dataclass(frozen=True)
+class Shrunk:
+    """What came of it.
+
+    Attributes:
+        text: The file.
+        size: Its lines, its flows and how long it runs, in words.
+        failure: What fails in it.
+        mends: Changes of devices with which it passes, in words.
+        tried: How many drafts were run.
+        complete: Whether it ended by itself, since nothing smaller fails alike.
+    """
+
+    text: str
+    size: str
+    failure: Failure
+    mends: tuple[str, ...]
+    tried: int
+    complete: bool
+
+
+class CaseShrinker:
+    """Makes one case small; what it has so far can be asked for at any time."""
+
+    def __init__(self, subject: Subject, clock: Clock) -> None:
+        self._subject = subject
+        self._clock = clock
+        self._modules = Modules(subject.unit)
+        self._bench = Bench(subject.path, subject.seed, clock)
+        self._shrinker: Shrinker | None = None
+        self._complete = False
+
+    def run(self) -> bool:
+        """Make it as small as it gets; return whether the case fails as a file of its own.
+
+        Raises what the clock raises; what there is then is the smallest so far.
+        """
+        found = self._started()
+        if found is None:
+            return False
+        shrinker = Shrinker(*found, self._bench)
+        self._shrinker = shrinker
+        shrinker.start()
+        shrinker.find_mends(
+            self._modules,
+            lambda path, text: Bench(
+                self._subject.path, self._subject.seed, self._clock, {path: text}
+            ),
+        )
+        shrinker.shrink()
+        self._complete = True
+        return True
+
+    def found(self) -> Shrunk | None:
+        """Return the smallest so far; None if there is none yet."""
+        shrinker = self._shrinker
+        if shrinker is None:
+            return None
+        failure = shrinker.wanted._replace(label=self._subject.failure.label)
+        why = f": {failure.reason}" if failure.reason else ""
+        text = laid_out(shrinker.draft, f"`{failure.shown}` does not hold{why}")
+        mends = tuple(each.shown for each in shrinker.cures)
+        size = size_of(text, shrinker.plan)
+        return Shrunk(text, size, failure, mends, self._bench.tried, self._complete)
+
+    @property
+    def doing(self) -> str:
+        """Return in words what it does."""
+        if self._shrinker is None:
+            return "running the case by itself"
+        lines = len(self._shrinker.draft.text.splitlines())
+        return f"{self._bench.tried:_} tests run, {lines} lines"
+
+    def _started(self) -> tuple[Draft, str, Tried, Failure] | None:
+        """Return a draft of the case that fails alike, its test, and what became of it."""
+        wanted = self._subject.failure
+        sole = wanted._replace(label="") if wanted.kind == "expect" else wanted
+        for draft, name in self._starts():
+            for each in start.alone(draft, name, wanted):
+                tried = self._bench.run(each.text)
+                failure = tried and fails_alike(tried.document, sole)
+                if tried is not None and failure:
+                    return each, name, tried, failure._replace(label=sole.label)
+        return None
+
+    def _starts(self) -> Iterator[tuple[Draft, str]]:
+        """Yield drafts of the case, and the name of its test in each.
+
+        By itself and with little around it, or else as it was. Random draws depend on the name of
+        the case, so that it may have to stay.
+        """
+        test, values = self._subject.test, dict(self._subject.parameters)
+        whole = draft_of(self._subject.unit)
+        brought = start.merged(self._modules.brought_in(whole), test)
+        evaluated = Values(self._bench.checked)
+        for name, swept in ((f"{test}{ENDING}", False), (test, False), (test, True)):
+            for draft in (brought, whole):
+                fixed = start.fixed(draft, test, values, swept=swept)
+                if fixed is not None:
+                    named = start.renamed(fixed, test, name)
+                    yield start.without_loops(named, evaluated, name), name
+                    yield named, name
+
+
+def size_of(text: str, plan: CasePlan) -> str:
+    """Return in words how large a case is: `21 lines, 1 flow, 12 ms`."""
+    lines, flows = len(text.splitlines()), len(plan.case.flows)
+    parts = [f"{lines:_} line{'s' * (lines != 1)}"]
+    if flows:
+        length = text_of(Fraction(plan.cost.emulated_ps, PS_PER_S), TIME)
+        parts += [f"{flows} flow{'s' * (flows != 1)}", length]
+    return ", ".join(parts)

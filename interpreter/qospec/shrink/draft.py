@@ -1,0 +1,149 @@
+"""A specification that is being rewritten: its text, and the tree of it.
+
+Every change is of the text, at places that the tree knows, and gives a new text. So what is kept is
+what an author could have written, and nothing has to print trees.
+"""
+
+from __future__ import annotations
+
+import re
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+from qospec.diagnostics import Edit, Problems
+from qospec.source import Source, Span
+from qospec.syntax import ast
+from qospec.syntax.parser import parse
+from qospec.yaml_twin.form import is_yaml
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+NAME = "shrunk.qos"
+"""What messages would call the text; none of them is shown."""
+_COMMENT = re.compile(r'("[^"\n]*")|[ \t]*#[^\n]*')
+_COMMA = re.compile(r"\s*,")
+_COMMA_BEFORE = re.compile(r",\s*\Z")
+ATOMS = (
+    ast.Number, ast.Quantity, ast.Text, ast.Boolean, ast.Path, ast.Call, ast.ListLiteral,
+    ast.MapLiteral, ast.Record, ast.Layered,
+)  # fmt: skip
+"""What needs no parentheses, wherever it stands."""
+
+
+class Draft:
+    """A text with its tree."""
+
+    def __init__(self, source: Source, tree: ast.File) -> None:
+        self.source = source
+        self.tree = tree
+
+    @classmethod
+    def read(cls, text: str) -> Draft | None:
+        """Return the draft of a text; None if it does not parse."""
+        source, problems = Source(NAME, text), Problems()
+        tree = parse(source, problems)
+        return None if tree is None or problems.errors else cls(source, tree)
+
+    @property
+    def text(self) -> str:
+        """Return the text."""
+        return self.source.text
+
+    def raw(self, node: ast.Node) -> str:
+        """Return a node as it is written, keys included."""
+        return self.text[node.span.start : node.span.end]
+
+    def atom(self, node: ast.Node) -> str:
+        """Return a node as it is written as a part of any expression."""
+        return self.raw(node) if isinstance(node, ATOMS) else f"({self.raw(node)})"
+
+    @cached_property
+    def nodes(self) -> tuple[tuple[ast.Node, tuple[ast.Node, ...]], ...]:
+        """Return all nodes in order, each with those that it is part of, the nearest last."""
+        return tuple(_below(self.tree, ()))
+
+    @cached_property
+    def names(self) -> frozenset[str]:
+        """Return every name in the text, whatever it is of, but those behind a dot."""
+        texts = (
+            each.text
+            for each, above in self.nodes
+            if isinstance(each, ast.Name)
+            and not (isinstance(above[-1], ast.Path) and each is not above[-1].name)
+        )
+        return frozenset(texts) | {each.name for each in self.tree.imports}
+
+    def free(self, *wanted: str) -> str:
+        """Return the first of some names that nothing has, or the last one with a number."""
+        for each in wanted:
+            if each not in self.names:
+                return each
+        number = 2
+        while f"{wanted[-1]}_{number}" in self.names:
+            number += 1
+        return f"{wanted[-1]}_{number}"
+
+    def replaced(self, node: ast.Node, text: str) -> Edit:
+        """Return the change that writes something else in place of a node."""
+        return Edit(node.span, text)
+
+    def removed(self, node: ast.Node) -> Edit:
+        """Return the change that removes a node, with the comma that parts it from the next."""
+        start, end = node.span.start, node.span.end
+        behind = _COMMA.match(self.text, end)
+        before = _COMMA_BEFORE.search(self.text, 0, start)
+        if behind is not None:
+            end = behind.end()
+        elif before is not None:
+            start = before.start()
+        return Edit(Span(self.source, start, end), "")
+
+    def between(self, start: int, end: int) -> Span:
+        """Return a range of the text."""
+        return Span(self.source, start, end)
+
+    def changed(self, edits: Iterable[Edit]) -> str:
+        """Return the text with changes; what lies within a larger one is lost with it."""
+        text, at, removing = "", 0, False
+        for span, new in sorted(edits, key=lambda each: (each.span.start, -each.span.end)):
+            if span.start >= at:
+                text += self.text[at : span.start] + new
+                at, removing = span.end, not new
+            elif removing and not new:
+                at = max(at, span.end)
+        return text + self.text[at:]
+
+
+def _below(
+    node: ast.Node, above: tuple[ast.Node, ...]
+) -> Iterator[tuple[ast.Node, tuple[ast.Node, ...]]]:
+    yield node, above
+    inside = (*above, node)
+    for each in node.children():
+        yield from _below(each, inside)
+
+
+def paths_in(node: ast.Node) -> Iterator[ast.Path]:
+    """Yield all paths in a node."""
+    if isinstance(node, ast.Path):
+        yield node
+    for each in node.children():
+        yield from paths_in(each)
+
+
+def without_comments(text: str) -> str:
+    """Return a text without its comments, without blank lines and without indentation."""
+    bare = _COMMENT.sub(lambda found: found[1] or "", text)
+    return "\n".join(line.strip() for line in bare.splitlines() if line.strip()) + "\n"
+
+
+def as_text(source: Source) -> Source:
+    """Return a file without mistakes, in either form, as text of the language."""
+    if not is_yaml(source.name):
+        return source
+    from qospec.yaml_twin.reader import text_of
+
+    text = text_of(source, Problems())
+    assert text is not None  # noqa: S101 -- it was checked
+    return Source(NAME, text.text, source.recorded_as)

@@ -1,0 +1,79 @@
+"""A draft as a file: without what it no longer needs for its form, in the one layout."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from qospec.diagnostics import Edit, Problems
+from qospec.formatting import formatted
+from qospec.shrink.draft import NAME, Draft
+from qospec.source import Source
+from qospec.syntax import ast
+from qospec.syntax.tokens import tokenize
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+_CALLED = ("NAME", "RPAR", "RSQB")
+"""Behind these, parentheses hold arguments."""
+
+
+def laid_out(draft: Draft, comment: str) -> str:
+    """Return a draft as a file in the one layout, with a comment above; tests come last."""
+    draft = without_empty(draft)
+    while (found := next(_plainer(draft), None)) is not None:
+        draft = found
+    parts = sorted(
+        draft.tree.declarations, key=lambda each: isinstance(each, ast.Test | ast.Property)
+    )
+    imports = ", ".join(draft.raw(each) for each in draft.tree.imports)
+    head = "qos 1\n" + "".join(f"# {line}\n" for line in comment.splitlines())
+    head += f"import {imports}\n" if imports else ""
+    text = head + "\n" + "\n\n".join(draft.raw(each) for each in parts) + "\n"
+    return formatted(Source(NAME, text), Problems()) or text
+
+
+def without_empty(draft: Draft) -> Draft:
+    """Return a draft without parentheses that hold no parameters, and without empty bodies."""
+    edits = [
+        Edit(draft.between(node.name.span.end, node.body.span.start), " ")
+        for node in draft.tree.declarations
+        if isinstance(node, ast.Topology | ast.Device) and not node.parameters
+    ]
+    for node, _ in draft.nodes:
+        if isinstance(node, ast.Call) and not node.arguments and _is_plain(draft, node):
+            edits.append(draft.replaced(node, draft.raw(node.path)))
+        elif isinstance(node, ast.Flow | ast.Link | ast.Record) and _is_empty(node.body):
+            edits.append(Edit(node.body.span, ""))  # type: ignore[union-attr]
+    found = Draft.read(draft.changed(edits))
+    return found or draft
+
+
+def _is_empty(body: ast.Body | None) -> bool:
+    return body is not None and not body.statements
+
+
+def _is_plain(draft: Draft, node: ast.Call) -> bool:
+    """Return whether a call is of something that needs no parentheses: no function."""
+    above = next(above for each, above in draft.nodes if each is node)
+    return not isinstance(above[-1], ast.Binary | ast.Compare | ast.Criterion | ast.Within)
+
+
+def _plainer(draft: Draft) -> Iterator[Draft]:
+    """Yield the same draft without a pair of parentheses that means nothing."""
+    tokens = tokenize(draft.source, Problems())
+    opened: list[int] = []
+    for at, kind in enumerate(tokens.kinds):
+        if kind == "LPAR":
+            opened.append(at)
+        elif kind == "RPAR":
+            first = opened.pop()
+            if first and tokens.kinds[first - 1] in _CALLED:
+                continue
+            pair = [
+                Edit(draft.between(tokens.starts[each], tokens.ends[each]), "")
+                for each in (first, at)
+            ]
+            found = Draft.read(draft.changed(pair))
+            if found is not None and found.tree == draft.tree:
+                yield found

@@ -1,0 +1,115 @@
+"""Loops written out: each iteration on its own, so that single ones can go."""
+
+from __future__ import annotations
+
+from itertools import pairwise
+from typing import TYPE_CHECKING, NamedTuple
+
+from qospec.diagnostics import Edit
+from qospec.shrink.draft import Draft, paths_in
+from qospec.syntax import ast
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from qospec.shrink.values import Values
+
+MOST = 100
+"""Iterations that are written out."""
+
+
+class Renamed(NamedTuple):
+    """Something in a loop, its iteration, and the name that it has outside of the loop."""
+
+    name: str
+    subscript: str
+    new: str
+
+
+def written_out(
+    draft: Draft, values: Values, loop: ast.Loop, within: ast.Node, known: list[Renamed]
+) -> Draft | None:
+    """Return a draft without one loop; None if its values are not known, or too many.
+
+    Args:
+        draft: The draft.
+        values: What expressions are worth.
+        loop: The loop, within no other one.
+        within: The test or topology that it is in.
+        known: What loops before it made; what this one makes is added.
+    """
+    items = values.items(loop.values)
+    if items is None or len(items) > MOST:
+        return None
+    whole = all(each.isdigit() for each in items)
+    made = {each.text for each in _made(loop.body)}
+    parts = list[str]()
+    for place, item in enumerate(items):
+        index = item if whole else str(place)
+        new = {name: draft.free(f"{name}{index}", f"{name}_{index}") for name in sorted(made)}
+        known += [Renamed(name, index, new[name]) for name in sorted(made)]
+        parts += _iteration(draft, loop, item, new)
+    text = draft.changed([Edit(loop.span, "\n".join(parts))])
+    found = Draft.read(text)
+    name = within.name.text  # type: ignore[attr-defined]
+    return None if found is None else with_names(found, values, name, known)
+
+
+def _made(body: ast.Body) -> Iterator[ast.Name]:
+    """Yield the names of what a loop makes: flows, nodes, values."""
+    for each in body.statements:
+        if isinstance(each, ast.Flow | ast.Let):
+            yield each.name
+        elif isinstance(each, ast.Bind):
+            yield from each.names
+        elif isinstance(each, ast.Loop):
+            yield from _made(each.body)
+
+
+def _iteration(draft: Draft, loop: ast.Loop, item: str, new: dict[str, str]) -> list[str]:
+    """Return the statements of an iteration."""
+    edits: list[Edit] = []
+    for path in paths_in(loop.body):
+        if path.name.text == loop.name.text and not path.trail:
+            edits.append(draft.replaced(path, item))
+        elif path.name.text in new and not (path.trail and isinstance(path.trail[0], ast.Index)):
+            edits.append(draft.replaced(path.name, new[path.name.text]))
+    edits += [draft.replaced(each, new[each.text]) for each in _made(loop.body)]
+    for each in loop.body.statements:
+        if isinstance(each, ast.Criterion) and each.kind == "require" and each.label is not None:
+            label = draft.between(each.label.span.start, each.condition.span.start)
+            edits.append(Edit(label, ""))
+    found = []
+    for each in loop.body.statements:
+        offset = each.span.start
+        inside = [edit for edit in edits if edit.span in each.span]
+        text = draft.raw(each)
+        for edit in sorted(inside, key=lambda edit: -edit.span.start):
+            start, end = edit.span.start - offset, edit.span.end - offset
+            text = text[:start] + edit.text + text[end:]
+        found.append(text)
+    return found
+
+
+def with_names(draft: Draft, values: Values, within: str, renamed: list[Renamed]) -> Draft:
+    """Return a draft in which what loops made has names of its own: `f[2]` is `f2`."""
+    new = {(each.name, each.subscript): each.new for each in renamed}
+    edits: list[Edit] = []
+    for node, above in draft.nodes:
+        if not isinstance(node, ast.Path) or not _is_in(above, within):
+            continue
+        words: list[ast.Name | ast.Index] = [node.name, *node.trail]
+        for word, index in pairwise(words):
+            if isinstance(word, ast.Name) and isinstance(index, ast.Index):
+                at = values.text(index.value)
+                name = new.get((word.text, at or ""))
+                if name is not None:
+                    edits.append(Edit(word.span.to(index.span), name))
+    found = Draft.read(draft.changed(edits)) if edits else draft
+    return found or draft
+
+
+def _is_in(above: tuple[ast.Node, ...], name: str) -> bool:
+    return any(
+        isinstance(each, ast.Test | ast.Topology) and each.name.text == name for each in above
+    )

@@ -1,0 +1,165 @@
+"""What a draft imports, brought into it: declarations of other files, under names of their own.
+
+Devices stay where they are: what fails is one of them as it is. So does all of the library but its
+templates, of which a test has nothing without their statements.
+"""
+
+from __future__ import annotations
+
+from functools import lru_cache
+from typing import TYPE_CHECKING
+
+from qospec.diagnostics import Edit
+from qospec.resources import STDLIB
+from qospec.shrink.draft import Draft, as_text, paths_in, without_comments
+from qospec.shrink.places import places_in
+from qospec.syntax import ast
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from qospec.check.modules.loader import Unit
+    from qospec.shrink.places import Mend
+
+
+@lru_cache(maxsize=64)
+def _read(unit_text: str) -> Draft:
+    draft = Draft.read(without_comments(unit_text))
+    assert draft is not None  # noqa: S101 -- it was checked
+    return draft
+
+
+def draft_of(unit: Unit) -> Draft:
+    """Return a file that was checked as a draft, without its comments."""
+    return _read(as_text(unit.source).text)
+
+
+class Modules:
+    """The files that a draft imports, by the names that it has for them."""
+
+    def __init__(self, unit: Unit) -> None:
+        """Take the file that the draft begins as."""
+        self._imports = dict(unit.imports)
+        self._written = dict[str, str]()
+        self._inner = frozenset[str]().union(*map(_inner_names, self._reachable(unit)))
+
+    def unit(self, name: str) -> Unit | None:
+        """Return the file of an import."""
+        return self._imports.get(name)
+
+    @staticmethod
+    def _reachable(unit: Unit) -> list[Unit]:
+        found, waiting = [unit], [unit]
+        while waiting:
+            for each in waiting.pop().imports.values():
+                if not any(each is known for known in found) and not _is_library(each):
+                    found.append(each)
+                    waiting.append(each)
+        return found
+
+    def units(self) -> list[Unit]:
+        """Return the files that are imported, at any depth."""
+        found: list[Unit] = []
+        waiting = list(self._imports.values())
+        while waiting:
+            unit = waiting.pop(0)
+            if not any(unit is each for each in found):
+                found.append(unit)
+                waiting += unit.imports.values()
+        return found
+
+    def mended(self, unit: Unit, mend: Mend) -> str | None:
+        """Return what a file holds with a change; None if it has no such place."""
+        for node in unit.tree.declarations if unit.tree else ():
+            if node.name.text == mend.place.declaration:
+                for place, value in places_in(node, unit.path):
+                    if place == mend.place:
+                        text = unit.source.text
+                        return text[: value.span.start] + mend.new + text[value.span.end :]
+        return None
+
+    def brought_in(self, draft: Draft) -> Draft:
+        """Return a draft that imports devices and the library only."""
+        while (found := next(self._to_bring(draft), None)) is not None:
+            alias, node = found
+            text, name, imports = self._copy(draft, alias, node)
+            edits = [
+                Edit(path.name.span.to(path.trail[0].span), name)
+                for path in paths_in(draft.tree)
+                if path.name.text == alias and _first(path) == node.name.text
+            ]
+            changed = draft.changed(edits) + text + "\n"
+            start = changed.index("\n") + 1
+            again = Draft.read(changed[:start] + imports + changed[start:])
+            assert again is not None  # noqa: S101 -- both parts did parse
+            draft = again
+        return draft
+
+    def _to_bring(self, draft: Draft) -> Iterator[tuple[str, ast.Declaration]]:
+        for path in paths_in(draft.tree):
+            unit = self._imports.get(path.name.text)
+            node = None if unit is None else declared(unit, _first(path))
+            if unit is None or node is None or isinstance(node, ast.Device):
+                continue
+            if isinstance(node, ast.Test) or not _is_library(unit):
+                yield path.name.text, node
+
+    def _copy(self, draft: Draft, alias: str, node: ast.Declaration) -> tuple[str, str, str]:
+        """Return a declaration as it is in the draft, its name there, and imports that it needs."""
+        unit = self._imports[alias]
+        module = draft_of(unit)
+        own = {each.name.text for each in module.tree.declarations}
+        name = node.name.text
+        if name in draft.names | self._inner:
+            name = draft.free(f"{alias}_{name}")
+        edits = [module.replaced(node.name, name)]
+        imports = ""
+        for path in paths_in(node):
+            first = path.name.text
+            if first in own:
+                edits.append(module.replaced(path.name, f"{alias}.{first}"))
+            elif first in unit.imports:
+                known, line = self._alias(draft, unit, first)
+                imports += line
+                edits.append(module.replaced(path.name, known))
+        start, end = node.span.start, node.span.end
+        outside = [
+            Edit(module.between(0, start), ""),
+            Edit(module.between(end, len(module.text)), ""),
+        ]
+        return module.changed([*edits, *outside]), name, imports
+
+    def _alias(self, draft: Draft, unit: Unit, name: str) -> tuple[str, str]:
+        """Return the draft's name for an import of another file, and the line that it needs."""
+        other = unit.imports[name]
+        for known, each in self._imports.items():
+            if each is other:
+                return known, ""
+        new = name if name not in draft.names | self._imports.keys() else draft.free(f"{name}_2")
+        self._imports[new] = other
+        node = next(each for each in draft_of(unit).tree.imports if each.name == name)
+        path = ".".join(each.text for each in node.path)
+        suffix = "" if node.path[-1].text == new else f" as {new}"
+        return new, f"import {path}{suffix}\n"
+
+
+def declared(unit: Unit, name: str) -> ast.Declaration | None:
+    """Return what a file declares by a name; None if it declares nothing by it."""
+    tree = draft_of(unit).tree
+    return next((each for each in tree.declarations if each.name.text == name), None)
+
+
+def _first(path: ast.Path) -> str:
+    """Return the name behind a module's in a path; "" if there is none."""
+    word = path.trail[0] if path.trail else None
+    return word.text if isinstance(word, ast.Name) else ""
+
+
+def _is_library(unit: Unit) -> bool:
+    return unit.path.is_relative_to(STDLIB.resolve())
+
+
+def _inner_names(unit: Unit) -> frozenset[str]:
+    """Return the names of what is declared within declarations: nothing else may have them."""
+    draft = draft_of(unit)
+    return draft.names - {each.name.text for each in draft.tree.declarations}

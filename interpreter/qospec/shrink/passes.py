@@ -1,0 +1,538 @@
+"""What may be made smaller in a draft, by kind: each pass yields the places where it applies.
+
+A place is a sequence of alternatives, the smallest first, of which one at most is made; and an
+alternative is a tuple of changes that belong together. Places of a pass are independent: any of
+them may be changed together with any others.
+"""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from typing import TYPE_CHECKING
+
+from qospec.diagnostics import Edit
+from qospec.shrink.draft import paths_in
+from qospec.shrink.rounding import digits_of, exponent, simpler, value_of, with_value
+from qospec.syntax import ast
+from qospec.units import TIME, unit
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from qospec.shrink.draft import Draft
+    from qospec.shrink.values import Values
+
+Change = tuple[Edit, ...]
+Places = "Iterator[Sequence[Change]]"
+_NAMED = (ast.Flow, ast.Let, ast.Control, ast.Search, ast.Point, ast.Goal, ast.ForAll)
+_KEPT = (ast.Run, ast.Port)
+"""Statements that are not removed as they are."""
+SHARES = tuple(map(Fraction, ("1e-4", "1e-3", "1e-2", "0.1", "0.25", "0.5", "0.8")))
+"""Of a length of time or a number of things, that are tried."""
+COUNTED = ("count", "n", "repeat", "size", "mbs", "limit")
+
+
+class Context:
+    """What passes ask about a draft.
+
+    Attributes:
+        draft: The draft.
+        values: What expressions are worth.
+        devices: Whether the devices that it declares may be changed.
+        guards: Whether what says when the test counts may be removed: `require` and `when`.
+    """
+
+    def __init__(
+        self, draft: Draft, values: Values, *, devices: bool, guards: bool = False
+    ) -> None:
+        self.draft = draft
+        self.values = values
+        self.devices = devices
+        self.guards = guards
+
+    def is_kept(self, node: ast.Node, above: Sequence[ast.Node]) -> bool:
+        """Return whether a node stays as it is: what is expected, and devices."""
+        inside = (*above, node)
+        if any(isinstance(each, ast.Device) for each in inside) and not self.devices:
+            return True
+        return any(
+            isinstance(each, ast.Criterion) and (each.kind != "require" or not self.guards)
+            for each in inside
+        )
+
+
+# ---- fewer
+
+
+def removals(context: Context) -> Iterator[Sequence[Change]]:
+    """Yield what can go: statements, fields, arguments, items."""
+    draft = context.draft
+    for node, above in draft.nodes:
+        if context.is_kept(node, above) or not above:
+            continue
+        around = above[-1]
+        if isinstance(around, ast.Body) and not isinstance(node, _KEPT):
+            yield from _statement(draft, node, around)
+        elif isinstance(around, ast.Call | ast.ListLiteral | ast.MapLiteral):
+            items = [each for each in around.children() if type(each) is type(node)]
+            if isinstance(around, ast.Call) or len(items) > 1:
+                yield [(draft.removed(node),)]
+        elif isinstance(node, ast.Body) and isinstance(around, ast.Flow | ast.Link):
+            yield [(draft.removed(node),)]
+
+
+def _statement(draft: Draft, node: ast.Node, body: ast.Body) -> Iterator[Sequence[Change]]:
+    """Yield the removal of a statement, with those beside it that use what it makes."""
+    if isinstance(node, ast.Bind) and len(node.names) > 1:
+        for name in node.names:
+            yield [(draft.removed(name), *_users(draft, {name.text}, node, body))]
+    made = {node.name.text} if isinstance(node, _NAMED) else set[str]()
+    if isinstance(node, ast.Bind):
+        made = {each.text for each in node.names}
+    yield [(draft.removed(node), *_users(draft, made, node, body))]
+
+
+def _users(draft: Draft, made: set[str], node: ast.Node, body: ast.Body) -> Iterator[Edit]:
+    for each in body.statements:
+        if each is not node and not (isinstance(each, ast.Criterion) and each.kind != "require"):
+            words = {word for path in paths_in(each) for word in _words(path)}
+            if words & made:
+                yield draft.removed(each)
+
+
+def _words(path: ast.Path) -> Iterator[str]:
+    yield path.name.text
+    if path.trail and isinstance(path.trail[0], ast.Name):  # a flow of a control
+        yield path.trail[0].text
+
+
+def guards(context: Context) -> Iterator[Sequence[Change]]:
+    """Yield what says when the test counts: at the end, when nothing else gets smaller."""
+    draft = context.draft
+    for node, _ in draft.nodes:
+        if isinstance(node, ast.Criterion) and node.kind == "require":
+            yield [(draft.removed(node),)]
+        if isinstance(node, ast.Criterion) and node.when is not None:
+            yield [(_without_when(draft, node),)]
+
+
+def _without_when(draft: Draft, node: ast.Criterion) -> Edit:
+    assert node.when is not None  # noqa: S101 -- the caller's choice
+    start = draft.text.rindex("when", node.condition.span.end, node.when.span.start)
+    return Edit(draft.between(start, node.span.end), "")
+
+
+# ---- values in place of their names
+
+
+def names(context: Context) -> Iterator[Sequence[Change]]:
+    """Yield the values, parameters and traffic that can stand where they are used."""
+    draft = context.draft
+    for node, above in draft.nodes:
+        if any(isinstance(each, ast.Device) for each in (*above, node)):
+            continue
+        if isinstance(node, ast.Let):
+            scope = above[-1] if above else draft.tree
+            if not context.devices and _is_of_both(node.name.text, scope):
+                continue
+            change = _in_place(draft, node.name.text, node.value, scope)
+            if change is not None:
+                yield [(*change, draft.removed(node))]
+        elif isinstance(node, ast.Reference):
+            yield from _reference(draft, node)
+        elif isinstance(node, ast.Traffic) and not node.parameters:
+            yield from _traffic(draft, node)
+        elif isinstance(node, ast.Topology | ast.Traffic):
+            for place, parameter in enumerate(node.parameters):
+                yield from _parameter(draft, node, place, parameter)
+
+
+def _is_of_both(name: str, scope: ast.Node) -> bool:
+    """Return whether both what is sent and what is expected depend on a value.
+
+    Where no change of a device tells what still counts, these must not part.
+    """
+    used = [any(path.name.text == name for path in paths_in(each)) for each in scope.children()]
+    expected = [isinstance(e, ast.Criterion) and e.kind == "expect" for e in scope.children()]
+    of = {is_expected for is_expected, is_used in zip(expected, used, strict=True) if is_used}
+    return len(of) > 1
+
+
+def _in_place(draft: Draft, name: str, value: ast.Expression, scope: ast.Node) -> Change | None:
+    """Return the changes that write a value wherever its name is; None if it cannot be so."""
+    edits: list[Edit] = []
+    for path in paths_in(scope):
+        if path.name.text != name:
+            continue
+        if path.trail and isinstance(value, ast.Path):
+            edits.append(Edit(path.name.span, draft.raw(value)))
+        elif path.trail:
+            item = _item(draft, value, path.trail)
+            if item is None:
+                return None
+            edits.append(draft.replaced(path, item))
+        else:
+            edits.append(draft.replaced(path, draft.atom(value)))
+    return tuple(edits)
+
+
+def _item(draft: Draft, value: ast.Node, trail: Sequence[ast.Node]) -> str | None:
+    """Return an item of a list or map by its index, as it is written."""
+    index = trail[0]
+    if len(trail) > 1 or not isinstance(index, ast.Index):
+        return None
+    wanted = draft.raw(index.value)
+    if isinstance(value, ast.MapLiteral):
+        found = (each.value for each in value.pairs if draft.raw(each.key) == wanted)
+        item = next(found, None)
+        return None if item is None else draft.atom(item)
+    if isinstance(value, ast.ListLiteral) and wanted.isdigit() and int(wanted) < len(value.items):
+        return draft.atom(value.items[int(wanted)])
+    return None
+
+
+def _reference(draft: Draft, node: ast.Reference) -> Iterator[Sequence[Change]]:
+    """Yield the published numbers that can stand where they are used, with the whole reference."""
+    fields = {
+        each.names[0].text: each.value
+        for each in node.body.statements
+        if isinstance(each, ast.Bind)
+    }
+    edits: list[Edit] = []
+    for path in paths_in(draft.tree):
+        if path.name.text != node.name.text or not path.trail:
+            continue
+        first, *rest = path.trail
+        value = fields.get(first.text) if isinstance(first, ast.Name) else None
+        if value is None:
+            return
+        item = draft.atom(value) if not rest else _item(draft, value, rest)
+        if item is None:
+            return
+        edits.append(draft.replaced(path, item))
+    yield [(*edits, draft.removed(node))]
+
+
+def _parameter(
+    draft: Draft, node: ast.Topology | ast.Traffic, place: int, parameter: ast.Parameter
+) -> Iterator[Sequence[Change]]:
+    """Yield the changes that write a parameter's value in its place, if it has the same in all."""
+    name = parameter.name.text
+    calls = [
+        each
+        for each, _ in draft.nodes
+        if isinstance(each, ast.Call) and not each.path.trail
+        and each.path.name.text == node.name.text
+    ]  # fmt: skip
+    plain = len([p for p in paths_in(draft.tree) if p.name.text == node.name.text]) - len(calls)
+    given: list[ast.Argument | None] = [None] * plain
+    for call in calls:
+        found = [a for a in call.arguments if a.name is not None and a.name.text == name]
+        found = found or [a for a in call.arguments[place : place + 1] if a.name is None]
+        given += found or [None]
+    values = [parameter.default if each is None else each.value for each in given]
+    known = [each for each in values if each is not None]
+    if not known or len(known) < len(values) or len({draft.raw(each) for each in known}) > 1:
+        return
+    if any(each.name.text not in _outside(draft) for each in paths_in(known[0])):
+        return
+    change = _in_place(draft, name, known[0], node)
+    if change is not None:
+        gone = [draft.removed(each) for each in given if each is not None]
+        yield [(*change, *gone, draft.removed(parameter))]
+
+
+def _outside(draft: Draft) -> frozenset[str]:
+    """Return the names that are known everywhere in a draft."""
+    declared = (each.name.text for each in draft.tree.declarations)
+    return frozenset(declared) | {each.name for each in draft.tree.imports}
+
+
+def _traffic(draft: Draft, node: ast.Traffic) -> Iterator[Sequence[Change]]:
+    """Yield the changes that write traffic wherever its name is."""
+    edits: list[Edit] = []
+    for user, _ in draft.nodes:
+        base = user.traffic if isinstance(user, ast.Flow) else None
+        base = user.base if isinstance(user, ast.Record) else base
+        if isinstance(base, ast.Path) and base.name.text == node.name.text and not base.trail:
+            body = user.body  # type: ignore[attr-defined]
+            span = base.span if body is None else base.span.to(body.span)
+            edits.append(Edit(span, _with_fields(draft, node.value, body)))
+    used = sum(path.name.text == node.name.text for path in paths_in(draft.tree))
+    if edits and used == len(edits):
+        yield [(*edits, draft.removed(node))]
+
+
+def _with_fields(draft: Draft, value: ast.Expression, body: ast.Body | None) -> str:
+    """Return a record with other fields."""
+    if body is None:
+        return draft.raw(value)
+    changed = {_field(each) for each in body.statements}
+    base, own = (value.base, value.body) if isinstance(value, ast.Record) else (value, None)
+    kept = [each for each in (own.statements if own else ()) if _field(each) not in changed]
+    fields = ", ".join(draft.raw(each) for each in (*kept, *body.statements))
+    return f"{draft.raw(base)} {{ {fields} }}"
+
+
+def _field(node: ast.Node) -> str:
+    return node.names[0].text if isinstance(node, ast.Bind) else ""
+
+
+# ---- simpler
+
+
+_OPERATIONS = (ast.Binary, ast.Unary, ast.Conditional, ast.Compare, ast.Member, ast.Call)
+
+
+def folded(context: Context) -> Iterator[Sequence[Change]]:
+    """Yield the operations on nothing but numbers, with their results."""
+    draft, done = context.draft, -1
+    for node, above in draft.nodes:
+        if node.span.start < done or any(isinstance(each, ast.Device) for each in above):
+            continue
+        when = node.when if isinstance(node, ast.Criterion) else None
+        if when is not None and context.values.text(when) == "true":
+            assert isinstance(node, ast.Criterion)  # noqa: S101 -- it has a `when`
+            yield [(_without_when(draft, node),)]
+        if isinstance(node, ast.Path) and node.trail:
+            yield from _indices(context, node)
+        if isinstance(node, _OPERATIONS) and not isinstance(above[-1], ast.Flow | ast.Link):
+            text = context.values.text(node)
+            if text is not None and len(text) <= len(draft.raw(node)):
+                done = node.span.end
+                yield [(draft.replaced(node, text),)]
+
+
+def _indices(context: Context, path: ast.Path) -> Iterator[Sequence[Change]]:
+    for each in path.trail:
+        if isinstance(each, ast.Index) and not isinstance(each.value, ast.Number):
+            text = context.values.text(each.value)
+            if text is not None:
+                yield [(context.draft.replaced(each.value, text),)]
+
+
+def parts(context: Context) -> Iterator[Sequence[Change]]:
+    """Yield expressions with a part of theirs in their place."""
+    draft = context.draft
+    for node, above in draft.nodes:
+        if context.is_kept(node, above) or not above:
+            continue
+        inner: list[ast.Node] = []
+        if isinstance(node, ast.Binary):
+            inner = [node.right, node.left]
+        elif isinstance(node, ast.Conditional):
+            inner = [node.otherwise, node.value]
+        elif isinstance(node, ast.Record):
+            inner = [node.base]
+        elif isinstance(node, ast.Call) and not node.arguments:
+            inner = [node.path]
+        if inner:
+            yield [(draft.replaced(node, draft.atom(each)),) for each in inner]
+
+
+# ---- rounder and fewer
+
+
+def lengths(context: Context) -> Iterator[Sequence[Change]]:
+    """Yield how long is measured and sent, and how many there are of things, shorter."""
+    draft = context.draft
+    for node, above in draft.nodes:
+        if context.is_kept(node, above) or not isinstance(node, ast.Number | ast.Quantity):
+            continue
+        named = _named(above)
+        value = value_of(node)
+        if isinstance(node, ast.Number) and named in COUNTED and value > 1:
+            yield [(draft.replaced(node, with_value(node, each)),) for each in _fewer(value)]
+        elif isinstance(node, ast.Quantity) and value > 0 and _is_time(node):
+            texts = dict.fromkeys(_rescaled(node, value * share) for share in SHARES)
+            yield [(draft.replaced(node, each),) for each in texts if each != draft.raw(node)]
+
+
+def _is_time(node: ast.Quantity) -> bool:
+    known = unit(node.unit)
+    return known is not None and known.dimension == TIME
+
+
+def _fewer(value: Fraction) -> list[Fraction]:
+    whole = int(value)
+    some = {1, 2, whole // 10, whole // 2, whole - 1}
+    return [Fraction(each) for each in sorted(some) if 0 < each < value]
+
+
+_FINER = {"h": "min", "min": "s", "s": "ms", "ms": "us", "us": "ns", "ns": "ps"}
+_STEP = {"h": 60, "min": 60}
+
+
+def _rescaled(node: ast.Quantity, value: Fraction) -> str:
+    """Return a time with one or two digits, in a unit in which it is not below 1."""
+    name = node.unit
+    known = unit(name)
+    name = known.canonical if known else name
+    while value < 1 and name in _FINER:
+        value *= _STEP.get(name, 1000)
+        name = _FINER[name]
+    if digits_of(value) > 1:
+        power = Fraction(10) ** (len(str(int(value))) - 1) if value >= 1 else Fraction(1, 10)
+        value = -(-value // power) * power
+    return with_value(ast.Quantity(number="1", unit=name, span=node.span), value)
+
+
+def rounder(context: Context) -> Iterator[Sequence[Change]]:
+    """Yield numbers with fewer digits, and smaller ones."""
+    draft = context.draft
+    for node, above in draft.nodes:
+        if context.is_kept(node, above) or not isinstance(node, ast.Number | ast.Quantity):
+            continue
+        if any(isinstance(each, ast.Index | ast.Loop) for each in above[-3:]):
+            continue
+        value = value_of(node)
+        whole = isinstance(node, ast.Number) and value.denominator == 1
+        some = list(simpler(value, Fraction(0), 10 * value, 0 if whole else None))
+        if digits_of(value) > 1 and value > 0:
+            some.insert(2, 10 * Fraction(10) ** exponent(value))  # a full line: others can go then
+        if some:
+            yield [(draft.replaced(node, with_value(node, each)),) for each in some]
+
+
+# ---- arrays
+
+
+def subscripts(context: Context) -> Iterator[Sequence[Change]]:
+    """Yield the subscripts of the test's hosts, each lower wherever it is."""
+    draft = context.draft
+    for test in draft.tree.declarations:
+        if not isinstance(test, ast.Test):
+            continue
+        found: dict[str, list[ast.Number]] = {}
+        for path in paths_in(test):
+            for each in path.trail:
+                if isinstance(each, ast.Index) and isinstance(each.value, ast.Number):
+                    found.setdefault(each.value.text, []).append(each.value)
+        for text, places in found.items():
+            lower = [str(each) for each in range(int(text)) if str(each) not in found]
+            if lower:
+                yield [tuple(draft.replaced(each, new) for each in places) for new in lower]
+
+
+def arrays(context: Context) -> Iterator[Sequence[Change]]:
+    """Yield the arrays of a topology, each with fewer things, with the loops over them."""
+    draft = context.draft
+    for topology in draft.tree.declarations:
+        if not isinstance(topology, ast.Topology):
+            continue
+        numbers = [
+            (each, above)
+            for each, above in draft.nodes
+            if isinstance(each, ast.Number) and topology in above and each.text.isdigit()
+        ]
+        counts = [each for each, above in numbers if _named(above) == "count"]
+        for length in sorted({int(each.text) for each in counts}):
+            ends = [
+                each
+                for each, above in numbers
+                if isinstance(above[-1], ast.Range) and int(each.text) == length - 1 > 0
+            ]
+            same = [each for each in counts if int(each.text) == length]
+            yield [
+                (
+                    *(draft.replaced(each, str(new)) for each in same),
+                    *(draft.replaced(each, str(new - 1)) for each in ends),
+                )
+                for new in range(1, length)
+            ]
+
+
+def _named(above: Sequence[ast.Node]) -> str:
+    """Return the name of the nearest argument or field that a value is in."""
+    for each in reversed(above):
+        if isinstance(each, ast.Argument) and each.name is not None:
+            return each.name.text
+        if isinstance(each, ast.Bind):
+            return each.names[0].text
+    return ""
+
+
+def singles(context: Context) -> Iterator[Sequence[Change]]:
+    """Yield arrays of one thing, without their subscripts."""
+    draft = context.draft
+    for topology in draft.tree.declarations:
+        if not isinstance(topology, ast.Topology):
+            continue
+        for node in topology.body.statements:
+            one = _one(draft, node) if isinstance(node, ast.Bind) else None
+            if one is None or not isinstance(node, ast.Bind):
+                continue
+            names = {each.text for each in node.names}
+            subscripts = (
+                path.trail[0]
+                for path in paths_in(draft.tree)
+                if path.name.text in names and path.trail
+            )
+            gone = [Edit(e.span, "") for e in subscripts if isinstance(e, ast.Index)]
+            yield [(one, *gone)]
+
+
+def _one(draft: Draft, node: ast.Bind) -> Edit | None:
+    """Return the change that takes away `count = 1`."""
+    for each in node.value.arguments if isinstance(node.value, ast.Call) else ():
+        if each.name is not None and each.name.text == "count" and draft.raw(each.value) == "1":
+            return draft.removed(each)
+    return None
+
+
+# ---- flows and topology
+
+
+def merged_flows(context: Context) -> Iterator[Sequence[Change]]:
+    """Yield the pairs of flows of which one can send what both do."""
+    draft = context.draft
+    for node, above in draft.nodes:
+        if not isinstance(node, ast.Flow) or not isinstance(above[-1], ast.Body):
+            continue
+        ours = _rate(node)
+        for other in above[-1].statements:
+            theirs = _rate(other) if isinstance(other, ast.Flow) and other is not node else None
+            if ours is None or theirs is None or ours.unit != theirs.unit:
+                continue
+            total = with_value(theirs, value_of(ours) + value_of(theirs))
+            users = _users(draft, {node.name.text}, node, above[-1])
+            yield [(draft.replaced(theirs, total), draft.removed(node), *users)]
+
+
+def _rate(flow: ast.Flow) -> ast.Quantity | None:
+    """Return the rate of a flow, if it is written as a quantity."""
+    for each in flow.body.statements if flow.body is not None else ():
+        if isinstance(each, ast.Bind) and each.names[0].text in ("rate", "pcr"):
+            value = each.value.value if isinstance(each.value, ast.Layered) else each.value
+            return value if isinstance(value, ast.Quantity) else None
+    return None
+
+
+def bypasses(context: Context) -> Iterator[Sequence[Change]]:
+    """Yield the nodes between two links, with one link in their place."""
+    draft = context.draft
+    for topology in draft.tree.declarations:
+        if not isinstance(topology, ast.Topology):
+            continue
+        links = [each for each in topology.body.statements if isinstance(each, ast.Link)]
+        for node in topology.body.statements:
+            for name in node.names if isinstance(node, ast.Bind) else ():
+                at = [each for each in links if name.text in _ends(each)]
+                if len(at) == 2 and _ends(at[0]) != _ends(at[1]):  # noqa: PLR2004 -- one each side
+                    yield [_bypass(draft, topology, node, name, at)]
+
+
+def _ends(link: ast.Link) -> tuple[str, str]:
+    return link.left.name.text, link.right.name.text
+
+
+def _bypass(
+    draft: Draft, topology: ast.Topology, node: ast.Statement, name: ast.Name, at: list[ast.Link]
+) -> Change:
+    first, second = at
+    here = first.left if first.left.name.text == name.text else first.right
+    there = second.right if second.left.name.text == name.text else second.left
+    alone = isinstance(node, ast.Bind) and len(node.names) == 1
+    gone = draft.removed(node if alone else name)
+    del topology
+    return (draft.replaced(here, draft.raw(there)), draft.removed(second), gone)

@@ -1,0 +1,78 @@
+"""Where the values of a device are, wherever its declaration has moved to."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+
+from qospec.syntax import ast
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+_NO_VALUES = (ast.Index, ast.PortName, ast.Compare, ast.Member)
+"""What says how many there are of something, or which items are meant."""
+
+
+class Place(NamedTuple):
+    """A value of a device, wherever its declaration has moved to.
+
+    Attributes:
+        path: Of the file that it is in; None for the draft itself.
+        declaration: The name of what declares it.
+        trail: The names of what it is in, from the outermost.
+        number: Its place among the values of the innermost.
+    """
+
+    path: Path | None
+    declaration: str
+    trail: tuple[str, ...]
+    number: int
+
+    @property
+    def shown(self) -> str:
+        """Return what people call it: `cpu.per_packet of vendor_a`."""
+        return f"`{'.'.join(self.trail)}` of `{self.declaration}`"
+
+
+class Mend(NamedTuple):
+    """A value of a device, and another one with which what fails passes."""
+
+    place: Place
+    old: str
+    new: str
+
+
+def places_in(node: ast.Declaration, path: Path | None) -> Iterator[tuple[Place, ast.Node]]:
+    """Yield the values of a declaration, with the nodes that they are written as."""
+    counts: dict[tuple[str, ...], int] = {}
+    for value, trail in _values(node, ()):
+        number = counts.get(trail, 0)
+        counts[trail] = number + 1
+        yield Place(path, node.name.text, trail, number), value
+
+
+def _values(node: ast.Node, trail: tuple[str, ...]) -> Iterator[tuple[ast.Node, tuple[str, ...]]]:
+    if isinstance(node, ast.Number | ast.Quantity | ast.Boolean) or is_order(node):
+        yield node, trail
+        return
+    children: list[ast.Node] = []
+    if isinstance(node, ast.Loop):
+        children = [node.body]
+    elif not isinstance(node, _NO_VALUES):
+        children = list(node.children())
+    if isinstance(node, ast.Bind):
+        trail = (*trail, node.names[0].text)
+    elif isinstance(node, ast.Let | ast.Parameter | ast.Argument) and node.name is not None:
+        trail = (*trail, node.name.text)
+    for each in children:
+        yield from _values(each, trail)
+
+
+def is_order(node: ast.Node) -> bool:
+    """Return whether a node is a list of names, such as the queues of a scheduler."""
+    return (
+        isinstance(node, ast.ListLiteral)
+        and len(node.items) > 1
+        and all(isinstance(each, ast.Path) for each in node.items)
+    )

@@ -1,0 +1,220 @@
+"""Tries smaller and smaller drafts of a failing case, until none that is smaller fails alike."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING
+
+from qospec.shrink import mends, passes
+from qospec.shrink.draft import Draft
+from qospec.shrink.loops import written_out
+from qospec.shrink.prune import pruned
+from qospec.shrink.trial import fails_alike, side
+from qospec.shrink.trial import passes as it_passes
+from qospec.shrink.values import Values
+from qospec.syntax import ast
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+    from pathlib import Path
+
+    from qospec.diagnostics import Edit
+    from qospec.shrink.mends import Cure
+    from qospec.shrink.modules import Modules
+    from qospec.shrink.passes import Change, Context
+    from qospec.shrink.places import Mend
+    from qospec.shrink.trial import Bench, Failure, Tried
+
+Pass = Callable[["Context"], "Iterator[Sequence[Change]]"]
+STRUCTURE: tuple[Pass, ...] = (
+    passes.lengths,
+    passes.removals,
+    passes.subscripts,
+    passes.arrays,
+    passes.names,
+    passes.folded,
+    passes.merged_flows,
+    passes.parts,
+    passes.bypasses,
+    passes.singles,
+)
+"""What makes runs short first: then all else is faster."""
+NUMBERS: tuple[Pass, ...] = (passes.rounder, passes.folded)
+"""When nothing else gets smaller: before, a number may be needed where it is by what goes later."""
+
+
+class Shrinker:
+    """The smallest draft so far, and what tells whether another is one, too.
+
+    Attributes:
+        draft: The smallest so far.
+        wanted: What fails in it.
+        cures: What it passes with.
+        plan: Of the draft.
+    """
+
+    def __init__(
+        self,
+        draft: Draft,
+        name: str,
+        tried: Tried,
+        wanted: Failure,
+        bench: Bench,
+    ) -> None:
+        """Take a draft that was tried and fails."""
+        self.draft = draft
+        self.wanted = wanted
+        self.cures: list[Cure] = []
+        self._name = name
+        self._bench = bench
+        self._values = Values(bench.checked)
+        self.plan = tried.plan
+        self._allowed = tried.warnings
+        self._known: set[str] = {draft.text}
+        self._mends: list[Mend] = []
+        self._benches: dict[Mend, Bench] = {}
+
+    # ---- what counts
+
+    def _holds(self, draft: Draft | None) -> bool:
+        """Return whether the same fails in a draft that was not tried before."""
+        if draft is None or draft.text in self._known:
+            return False
+        self._known.add(draft.text)
+        tried = self._bench.run(draft.text)
+        if tried is None or tried.warnings - self._allowed:
+            return False
+        failure = fails_alike(tried.document, self.wanted)
+        if failure is None or not self._is_mended(draft):
+            return False
+        self.wanted = failure._replace(label=self.wanted.label)
+        self.plan = tried.plan
+        return True
+
+    def _is_mended(self, draft: Draft) -> bool:
+        """Return whether a draft passes with each change that mended the case."""
+        for mend in self._mends:
+            tried = self._with(draft, mend)
+            if tried is None or not it_passes(tried.document, self.wanted):
+                self._mends.sort(key=lambda each: each is not mend)  # it may tell next time, too
+                return False
+        return True
+
+    def _with(self, draft: Draft, mend: Mend) -> Tried | None:
+        """Return what becomes of a draft with a change in a device."""
+        if mend.place.path is None:
+            text = mends.mended(draft, mend)
+            return None if text is None else self._bench.run(text)
+        return self._benches[mend].run(draft.text)
+
+    # ---- what would mend it
+
+    def find_mends(self, modules: Modules, bench_with: Callable[[Path, str], Bench]) -> None:
+        """Find the changes of single values of devices that mend the case.
+
+        Args:
+            modules: The files that the draft imports.
+            bench_with: Returns a bench on which a file holds another text.
+        """
+        before = self._bench.run(self.draft.text)
+        assert before is not None  # noqa: S101 -- it fails
+
+        def try_it(mend: Mend) -> mends.Seen | None:
+            path = mend.place.path
+            if path is not None:
+                unit = next(each for each in modules.units() if each.path == path)
+                text = modules.mended(unit, mend)
+                if text is None:
+                    return None
+                self._benches[mend] = bench_with(path, text)
+            tried = self._with(self.draft, mend)
+            if tried is None:
+                return None
+            return mends.Seen(
+                it_passes(tried.document, self.wanted), side(tried.document, self.wanted)
+            )
+
+        sure = side(before.document, self.wanted)
+        self.cures = mends.find(self.draft, modules, try_it, sure)
+        self._mends = [mend for cure in self.cures for mend in cure.ends]
+
+    # ---- smaller and smaller
+
+    def start(self) -> None:
+        """Have one repeat, if that is enough: then all else is faster."""
+        self._settle(_repeats(self._context()))
+
+    def shrink(self) -> None:
+        """Make the draft as small as it gets."""
+        changed = True
+        while changed:
+            while changed:
+                changed = self._round(STRUCTURE) | self._unrolled()
+            changed = self._round(NUMBERS)
+        self._settle(passes.guards(self._context()))
+        self._settle(passes.folded(self._context()))
+
+    def _round(self, some: tuple[Pass, ...]) -> bool:
+        """Make passes one after another; return whether there was a change."""
+        changed = False
+        for each in some:
+            changed |= self._settle(each(self._context()))
+        return changed
+
+    def _context(self) -> Context:
+        return passes.Context(self.draft, self._values, devices=bool(self.cures))
+
+    def _settle(self, places: Iterator[Sequence[Change]]) -> bool:
+        """Make the changes of a pass that can be made; return whether there was one."""
+        base, all_places = self.draft, list(places)
+        kept: list[Edit] = []
+        single = [each[0] for each in all_places if len(each) == 1]
+        size = len(single)
+        while size >= 1:  # all at once, then halves, and so on down to each alone
+            rest: list[Change] = []
+            for at in range(0, len(single), size):
+                some = single[at : at + size]
+                more = [edit for change in some for edit in change]
+                if self._takes(base, [*kept, *more]):
+                    kept += more
+                else:
+                    rest += some
+            single = rest
+            size = min(size, len(single) + 1) // 2
+        for each in all_places:
+            if len(each) > 1:
+                found = next((c for c in each if self._takes(base, [*kept, *c])), ())
+                kept += found
+        return bool(kept)
+
+    def _takes(self, base: Draft, edits: list[Edit]) -> bool:
+        """Take a draft with changes if it fails alike; return whether it does."""
+        draft = Draft.read(base.changed(edits))
+        draft = None if draft is None else pruned(draft, self._name)
+        if not self._holds(draft):
+            return False
+        assert draft is not None  # noqa: S101 -- it holds
+        self.draft = draft
+        return True
+
+    def _unrolled(self) -> bool:
+        """Write out a loop of a topology where that is no longer; return whether there was one."""
+        for node in self.draft.tree.declarations:
+            for each in node.body.statements if isinstance(node, ast.Topology) else ():
+                if not isinstance(each, ast.Loop):
+                    continue
+                found = written_out(self.draft, self._values, each, node, [])
+                longer = found is None or len(found.text) > len(self.draft.text)
+                if not longer and self._holds(found):
+                    assert found is not None  # noqa: S101 -- it holds
+                    self.draft = found
+                    return True
+        return False
+
+
+def _repeats(context: Context) -> Iterator[Sequence[Change]]:
+    draft = context.draft
+    for node, above in draft.nodes:
+        run = any(isinstance(each, ast.Run) for each in above)
+        if run and isinstance(node, ast.Bind) and node.names[0].text == "repeat":
+            yield [(draft.removed(node),)]

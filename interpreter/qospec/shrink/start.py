@@ -1,0 +1,193 @@
+"""Where shrinking starts: one case as a test of its own, with one criterion."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+from qospec.check.test.sweeps import shell_safe
+from qospec.diagnostics import Edit
+from qospec.shrink.draft import Draft, paths_in
+from qospec.shrink.loops import written_out
+from qospec.shrink.prune import pruned
+from qospec.syntax import ast
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+    from qospec.shrink.loops import Renamed
+    from qospec.shrink.trial import Failure
+    from qospec.shrink.values import Values
+
+_VALUE = re.compile(r"(-?[0-9][0-9_.]*)([^-]*)(?:-([a-z_]+))?")
+_DROPPED = (ast.Report, ast.Bind)
+"""Statements of a test that decide nothing: what is reported, and what it says of itself."""
+
+
+def merged(draft: Draft, name: str) -> Draft:
+    """Return a draft whose test of that name is built on no other, and holds their statements."""
+    while True:
+        test = test_of(draft, name)
+        if not isinstance(test, ast.Test) or test.base is None:
+            return draft
+        base = test_of(draft, test.base_path.name.text)  # type: ignore[union-attr]
+        if not isinstance(base, ast.Test):
+            return draft
+        lets = "\n".join(_arguments(draft, test.base, base))
+        ours = draft.raw(test.body)[1:-1] if test.body else ""
+        theirs = draft.raw(base.body)[1:-1] if base.body else ""
+        written = f" = {draft.raw(base.base)}" if base.base is not None else ""
+        on = test.topology or base.topology
+        where = f" on {draft.raw(on)}" if on is not None else ""
+        text = f"test {name}{written}{where} {{\n{lets}\n{theirs}\n{ours}\n}}"
+        found = Draft.read(draft.changed([draft.replaced(test, text)]))
+        if found is None:
+            return draft
+        draft = found
+
+
+def _arguments(draft: Draft, written: ast.Path | ast.Call, base: ast.Test) -> Iterator[str]:
+    """Yield the parameters of what a test is built on, as values."""
+    arguments = written.arguments if isinstance(written, ast.Call) else ()
+    given = {each.name.text: each.value for each in arguments if each.name is not None}
+    in_order = [each.value for each in arguments if each.name is None]
+    for place, each in enumerate(base.parameters):
+        value = given.get(each.name.text) or each.default
+        if place < len(in_order):
+            value = in_order[place]
+        if value is not None and draft.raw(value) != each.name.text:
+            yield f"let {each.name.text} = {draft.raw(value)}"
+
+
+def test_of(draft: Draft, name: str) -> ast.Test | ast.Property | None:
+    """Return the test or property of a name."""
+    for each in draft.tree.declarations:
+        if isinstance(each, ast.Test | ast.Property) and each.name.text == name:
+            return each
+    return None
+
+
+def fixed(draft: Draft, name: str, values: Mapping[str, str], *, swept: bool) -> Draft | None:
+    """Return a draft whose test sweeps over nothing but the values of one case.
+
+    Args:
+        draft: The draft.
+        name: Of the test.
+        values: Of the variables, as in the name of the case.
+        swept: Whether these are still sweeps, of one value: then the case keeps its name, on which
+            random draws depend.
+    """
+    test = test_of(draft, name)
+    if test is None:
+        return None
+    edits: list[Edit] = []
+    for each in statements_of(test):
+        if isinstance(each, ast.Sweep | ast.ForAll) and not _is_cells(each):
+            names = each.names if isinstance(each, ast.Sweep) else (each.name,)
+            texts = _texts(draft, each, [values.get(name.text, "") for name in names])
+            if swept or isinstance(test, ast.Property):
+                row = texts[0] if len(texts) == 1 else f"({', '.join(texts)})"
+                edits.append(draft.replaced(each.values, f"[{row}]"))
+            else:
+                pairs = [(name.text, text) for name, text in zip(names, texts, strict=True)]
+                words = {name: text for name, text in pairs if _is_word(draft, text)}
+                lets = [f"let {name} = {text}" for name, text in pairs if name not in words]
+                edits.append(draft.replaced(each, "\n".join(lets)))
+                edits += [
+                    draft.replaced(path, words[path.name.text])
+                    for path in paths_in(test)
+                    if path.name.text in words and not path.trail
+                ]
+    return Draft.read(draft.changed(edits))
+
+
+def _is_word(draft: Draft, text: str) -> bool:
+    """Return whether a value stands for itself, as an argument only: it cannot be a `let`."""
+    known = {each.name.text for each in draft.tree.declarations}
+    return text.isidentifier() and text not in {"true", "false", *known}
+
+
+def _is_cells(node: ast.Sweep | ast.ForAll) -> bool:
+    return isinstance(node, ast.ForAll) and isinstance(node.values, ast.Call)
+
+
+def renamed(draft: Draft, name: str, new: str) -> Draft:
+    """Return a draft whose test has another name."""
+    test = test_of(draft, name)
+    if test is None or name == new:
+        return draft
+    return Draft.read(draft.changed([draft.replaced(test.name, new)])) or draft
+
+
+def statements_of(test: ast.Test | ast.Property | None) -> tuple[ast.Statement, ...]:
+    """Return the statements of a test or property."""
+    return () if test is None or test.body is None else test.body.statements
+
+
+def _texts(draft: Draft, node: ast.Sweep | ast.ForAll, shown: list[str]) -> list[str]:
+    """Return the values of a case as they are written, given how its name shows them."""
+    rows = node.values.items if isinstance(node.values, ast.ListLiteral) else ()
+    for row in rows:
+        nested = isinstance(row, ast.TupleLiteral | ast.ListLiteral) and len(shown) > 1
+        items = row.items if nested else (row,)  # type: ignore[union-attr]
+        if [shell_safe(each.span.text) for each in items] == shown:
+            return [draft.raw(each) for each in items]
+    return [_written(each) for each in shown]
+
+
+def _written(shown: str) -> str:
+    """Return a value as it would be written that the name of a case shows as `64B-frame`."""
+    found = _VALUE.fullmatch(shown)
+    if found is None:
+        return shown
+    unit = found[2].replace("_per_", "/")
+    return f"{found[1]} {unit}".strip() + (f" @{found[3]}" if found[3] else "")
+
+
+def without_loops(draft: Draft, values: Values, name: str) -> Draft:
+    """Return a draft whose test has no loops, as far as their values are known."""
+    known: list[Renamed] = []
+    while True:
+        test = test_of(draft, name)
+        loops = (each for each in statements_of(test) if isinstance(each, ast.Loop))
+        made = (written_out(draft, values, each, test, known) for each in loops if test)
+        found = next((each for each in made if each is not None), None)
+        if found is None:
+            return draft
+        draft = found
+
+
+def alone(draft: Draft, name: str, wanted: Failure) -> Iterator[Draft]:
+    """Yield drafts with one of the criteria that may be what fails, and without other tests."""
+    test = test_of(draft, name)
+    others = [
+        draft.removed(each)
+        for each in draft.tree.declarations
+        if isinstance(each, ast.Test | ast.Property) and each is not test
+    ]
+    statements = statements_of(test)
+    dropped = [draft.removed(each) for each in statements if isinstance(each, _DROPPED)]
+    criteria = [
+        each for each in statements if isinstance(each, ast.Criterion) and each.kind == "expect"
+    ]
+    for kept in _alike(draft, criteria, wanted) if wanted.kind == "expect" else [None]:
+        gone = [draft.removed(each) for each in criteria if each is not kept]
+        claims = [_claim(draft, kept)] if kept is not None and kept.claim is not None else []
+        found = Draft.read(draft.changed([*others, *dropped, *gone, *claims]))
+        if found is not None:
+            yield pruned(found, name)
+
+
+def _alike(draft: Draft, criteria: list[ast.Criterion], wanted: Failure) -> list[ast.Criterion]:
+    """Return the criteria that may be what fails: one of a loop is there once an iteration."""
+    labelled = [each for each in criteria if each.label and each.label.text == wanted.label]
+    others = [each for each in criteria if each.label is None]
+    same = [each for each in others if " ".join(draft.raw(each.condition).split()) == wanted.text]
+    return labelled or same or others
+
+
+def _claim(draft: Draft, node: ast.Criterion) -> Edit:
+    """Return the change that removes what a criterion claims about a publication."""
+    assert node.claim is not None  # noqa: S101 -- the caller's choice
+    start = draft.text.rindex("as", node.condition.span.start, node.claim.span.start)
+    return Edit(draft.between(start, node.claim.span.end), "")

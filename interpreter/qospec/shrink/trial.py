@@ -1,0 +1,197 @@
+"""A draft on trial: checked, planned and run, to see whether the same statement fails."""
+
+from __future__ import annotations
+
+import re
+import time
+from contextlib import suppress
+from fractions import Fraction
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from qospec.catalogue.kinds import discover
+from qospec.check import Checked
+from qospec.diagnostics import Problems
+from qospec.judge import evidence
+from qospec.judge.verdict import NOT_APPLICABLE
+from qospec.plan.plan import Bounds, plan
+from qospec.run.runner import run_alone
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Mapping
+    from pathlib import Path
+
+    from qospec.document import Document
+    from qospec.model.suite import Suite
+    from qospec.plan.plan import CasePlan
+
+UNUSED = frozenset({"W0620", "W0621", "W0622", "W0623"})
+"""Warnings of what a step left behind, which the next one takes away."""
+
+
+class Failure(NamedTuple):
+    """What fails, in words that stay the same while the test gets smaller.
+
+    Attributes:
+        kind: "expect", "invariant", or "error" of the tester.
+        label: Its label without the subscripts of loops, or of an error its message without
+            numbers; "" for the only criterion there is.
+        text: The statement or message, for people.
+        reason: What was found instead, for people.
+    """
+
+    kind: str
+    label: str
+    text: str
+    reason: str
+
+    @property
+    def shown(self) -> str:
+        """Return what people call it."""
+        return self.label or self.text
+
+
+class Tried(NamedTuple):
+    """What became of a draft that could be run: its document, its warnings, its items."""
+
+    document: Document
+    warnings: frozenset[str]
+    plan: CasePlan
+
+
+class Stopped(KeyboardInterrupt):
+    """The time is up."""
+
+
+class Clock:
+    """Ends what takes too long, and says how it is going."""
+
+    def __init__(self, until_s: float | None, on_wait: Callable[[], None]) -> None:
+        self.until_s = until_s
+        self._on_wait = on_wait
+
+    def check(self) -> None:
+        """Raise Stopped if the time is up, KeyboardInterrupt if the user has enough."""
+        self._on_wait()
+        if self.until_s is not None and time.monotonic() >= self.until_s:
+            raise Stopped
+
+
+class Bench:
+    """Where drafts are tried: as if each were a file beside the original.
+
+    Attributes:
+        tried: How many drafts have been run.
+    """
+
+    def __init__(
+        self, path: Path, seed: str, clock: Clock, texts: Mapping[Path, str] | None = None
+    ) -> None:
+        """Take the path of drafts, and texts that stand in place of files that they import."""
+        self.tried = 0
+        self.bounds = Bounds()
+        self.clock = clock
+        self._path = path
+        self._seed = seed
+        self._checked = Checked(None, discover(), texts=texts or {})
+
+    @property
+    def checked(self) -> Checked:
+        """Return what checks drafts: it knows the files that they import."""
+        return self._checked
+
+    def suite(self, text: str, problems: Problems) -> Suite:
+        """Return the suite of a draft; mistakes go to `problems`."""
+        return self._checked.check(text, self._path, problems)
+
+    def run(self, text: str) -> Tried | None:
+        """Return what became of a draft; None if it has no single case that can be run."""
+        self.clock.check()
+        problems = Problems()
+        suite = self.suite(text, problems)
+        if problems.errors or sum(len(each.cases) for each in suite.tests) != 1:
+            return None
+        plans = plan(suite, self._seed, self.bounds, problems)
+        if problems.errors or not plans or plans[0].refusal is not None or plans[0].case.skip:
+            return None
+        warnings = {each.code for each in (*problems.all, *evidence.warnings(plans))}
+        self.tried += 1
+        document = run_alone(plans[0], self.bounds, self.clock.check)
+        return Tried(document, frozenset(warnings - UNUSED), plans[0])
+
+
+def failures(document: Document) -> list[Failure]:
+    """Return what fails in a case, criteria first."""
+    found = [Failure("error", _without_numbers(each), each, "") for each in document["errors"]]
+    judged = [
+        Failure(each["kind"], base_label(each), each["text"], reason(each))
+        for each in document["statements"]
+        if each["verdict"] == "fail" and each["kind"] in ("expect", "invariant")
+    ]
+    return sorted(judged, key=lambda each: each.kind != "expect") + found
+
+
+def is_valid(document: Document) -> bool:
+    """Return whether all that is required of a test holds."""
+    return all(
+        each["verdict"] in ("pass", NOT_APPLICABLE)
+        for each in document["statements"]
+        if each["kind"] == "require"
+    )
+
+
+def fails_alike(document: Document, wanted: Failure) -> Failure | None:
+    """Return how the same fails in a case; None if it does not, or if the test is not valid."""
+    if not is_valid(document) or (document["errors"] and wanted.kind != "error"):
+        return None
+    return next((each for each in failures(document) if is_same(each, wanted)), None)
+
+
+def passes(document: Document, wanted: Failure) -> bool:
+    """Return whether what was wanted to fail holds in a case, in full."""
+    if document["errors"] or not is_valid(document):
+        return False
+    judged = list(_of(document, wanted))
+    return bool(judged) and all(each["verdict"] == "pass" for each in judged)
+
+
+def side(document: Document, wanted: Failure) -> int | None:
+    """Return whether what was measured is below (-1), at (0) or above (1) its bound, if known."""
+    for each in _of(document, wanted):
+        if each["measured"] and each["bound"]:
+            with suppress(ValueError):  # of what is no number
+                measured, bound = (Fraction(each[key]["value"]) for key in ("measured", "bound"))
+                return (measured > bound) - (measured < bound)
+    return None
+
+
+def _of(document: Document, wanted: Failure) -> Iterator[dict[str, Any]]:
+    for each in document["statements"]:
+        if each["kind"] == wanted.kind and wanted.label in ("", base_label(each)):
+            yield each
+
+
+def is_same(one: Failure, other: Failure) -> bool:
+    """Return whether two failures are of the same statement."""
+    return one.kind == other.kind and other.label in ("", one.label)
+
+
+def base_label(statement: Mapping[str, Any]) -> str:
+    """Return a statement's label, without subscripts, and of an invariant without its node."""
+    label: str = statement["label"]
+    if statement["kind"] == "invariant":
+        label = label.partition(": ")[2]
+    return re.sub(r"(\[[0-9]+\])+\Z", "", label)
+
+
+def reason(statement: Mapping[str, Any]) -> str:
+    """Return in words what was measured instead."""
+    measured, bound = statement["measured"], statement["bound"]
+    if not measured or not bound:
+        return ""
+    width = statement["tolerance"]
+    within = f"within {width['text']} of " if width else f"{statement['comparison']} "
+    return f"{measured['text']}, needed {within}{bound['text']}"
+
+
+def _without_numbers(message: str) -> str:
+    return re.sub(r"[0-9_]+", "n", message)

@@ -1,0 +1,56 @@
+"""What expressions of a draft are worth: those that nothing else goes into."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from qospec.check.evaluate.context import CheckError, LimitReached
+from qospec.check.evaluate.scope import Scope
+from qospec.check.evaluate.values import Amount, Boolean, List, Value
+from qospec.check.test.sweeps import text_of_value
+from qospec.units import decimals, text_of
+
+if TYPE_CHECKING:
+    from qospec.check import Checked
+    from qospec.syntax import ast
+
+
+class Values:
+    """Evaluates expressions with the checker's evaluator."""
+
+    def __init__(self, checked: Checked) -> None:
+        self._evaluator = checked.evaluator
+
+    def text(self, node: ast.Expression) -> str | None:
+        """Return a number, quantity or truth as its author would write it; None if it is none."""
+        value = self._value(node)
+        return None if value is None else literal(value)
+
+    def items(self, node: ast.Expression) -> list[str] | None:
+        """Return the items of a list or range in this way; None if it is not one of those."""
+        value = self._value(node)
+        if not isinstance(value, List):
+            return None
+        found = [literal(each) for each in value.items]
+        return [each for each in found if each is not None] if None not in found else None
+
+    def _value(self, node: ast.Expression) -> Value | None:
+        with self._evaluator.context.apart() as problems:
+            try:
+                value = self._evaluator.plain(node, Scope())
+            except (CheckError, LimitReached, RecursionError):
+                return None
+            return None if problems.errors else value
+
+
+def literal(value: Value) -> str | None:
+    """Return a value as a literal; None if it has no end of decimals, or is no number or truth."""
+    if isinstance(value, Boolean):
+        return text_of_value(value)
+    if not isinstance(value, Amount) or value.value is None or decimals(value.value) is None:
+        return None
+    try:
+        text = value.text or text_of(value.value, value.dimension, exact=True)
+    except (KeyError, ValueError):
+        return None  # of a dimension that has no unit
+    return f"{text} @{value.layer}" if value.layer and "@" not in text else text

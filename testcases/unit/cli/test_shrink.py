@@ -1,0 +1,111 @@
+"""`qos shrink`: what it says, saves and refuses."""
+
+import json
+
+import pytest
+from click.testing import CliRunner
+
+from qospec.cli import qos
+
+WIRE = """
+import std.media
+topology wire {
+  a, b = host
+  link a -- b via media.stm1
+}
+test loses on wire {
+  sweep rate in [1_000 cell/s, 20_000 cell/s]
+  flow f = ubr { pcr = rate, cdvt = 10 us } from a to b
+  flow g = ubr { pcr = 2_000 cell/s } from b to a
+  run { warmup = 3 ms, measure = 20 ms, repeat = 2 }
+  expect g.lost == 0 cell
+  expect lost: f.lost > 0 cell
+  expect late: f.delay.mean > 1 s
+  report g.delay.mean
+}
+test keeps on wire {
+  flow f = ubr { pcr = 1_000 cell/s } from a to b
+  run { measure = 20 ms }
+  expect f.lost == 0 cell
+}
+property small {
+  forall n in [5, 50]
+  forall m in [1, 2]
+  expect few: n < 20
+}
+property any { forall n: Int in 1 .. 100, expect n < 20 }
+"""
+CASE = "a.qos::loses:rate=20_000cell_per_s"
+
+
+@pytest.fixture
+def shrink(tmp_path, monkeypatch):
+    """Return a function that runs the command on a file of the current folder."""
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "a.qos").write_text(f"qos 1\n{WIRE}", encoding="utf-8")
+
+    def run(*words: str, command: str = "shrink"):
+        options = ["--no-progress"] if command == "shrink" else []
+        return CliRunner().invoke(qos, [command, *words, *options])
+
+    return run
+
+
+def test_the_smallest_is_printed_saved_and_fails(shrink, tmp_path) -> None:
+    result = shrink(CASE)
+    assert result.exit_code == 1
+    assert "`lost` does not hold: 0 cell, needed > 0 cell" in result.stdout
+    assert "  from 28 lines, 2 flows, 46 ms\n  to   " in result.stdout
+    assert "note: no single value of a device was found with which it passes" in result.stdout
+    assert "repeat    qos run shrunk_loses.qos" in result.stdout
+    text = (tmp_path / "shrunk_loses.qos").read_text()
+    for gone in ("flow g", "sweep", "warmup", "repeat", "late", "report", "cdvt"):
+        assert gone not in text
+    again = shrink("shrunk_loses.qos", command="run")
+    assert again.exit_code == 1
+    assert shrink("shrunk_loses.qos", "--check", command="fmt").exit_code == 0
+
+
+def test_another_criterion_and_another_file_can_be_named(shrink) -> None:
+    result = shrink(CASE, "--criterion", "late", "-o", "b.qos", "--json")
+    document = json.loads(result.stdout)
+    assert (document["statement"], document["file"], document["shrunk"]) == ("late", "b.qos", True)
+    assert document["lines"] == len(document["text"].splitlines())
+    assert "expect late: f.delay.mean > 1 s" in document["text"]
+
+
+def test_a_case_of_a_property_keeps_what_its_condition_needs(shrink) -> None:
+    result = shrink("a.qos::small:n=50,m=2")
+    assert result.exit_code == 1
+    assert "forall n in [50]" in result.stdout
+    assert "forall m" not in result.stdout
+
+
+def test_yaml_is_shrunk_to_a_file_in_the_text_form(shrink, tmp_path) -> None:
+    shrink("a.qos", "-o", "y.yaml", "--to", "yaml", command="convert")
+    (tmp_path / "a.qos").unlink()
+    result = shrink(CASE.replace("a.qos", "y.yaml"), "--time", "3s")
+    assert result.exit_code == 1
+    assert shrink("shrunk_loses.qos", command="run").exit_code == 1
+
+
+@pytest.mark.parametrize(
+    ("case", "code", "words"),
+    [
+        ("a.qos", 2, "name a case: `qos shrink a.qos::CASE`"),
+        ("b.qos::t", 2, "cannot be read"),
+        ("a.qos::lose", 5, "did you mean `loses`?"),
+        ("a.qos::loses", 2, "loses:rate=1_000cell_per_s"),
+        ("a.qos::keeps", 2, "`keeps` passes: nothing to shrink"),
+        ("a.qos::any", 2, "examine it with `qos fuzz"),
+        (f"{CASE} --criterion x", 2, "no criterion of"),
+        (f"{CASE} -o a.qos", 2, "`a.qos` exists"),
+        (f"{CASE} -o a.txt", 2, "must end in `.qos`"),
+        (f"{CASE} -o no/a.qos", 2, "there is no folder `no`"),
+        (f"{CASE} --time soon", 2, "is not a time such as `60s`"),
+    ],
+)
+def test_what_cannot_be_shrunk_is_told(shrink, case, code, words) -> None:
+    result = shrink(*case.split())
+    assert result.exit_code == code
+    assert words in result.output

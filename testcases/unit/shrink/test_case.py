@@ -1,0 +1,112 @@
+"""Whole cases made small: what is left of them, and what mends it."""
+
+import time
+from contextlib import suppress
+from pathlib import Path
+
+import pytest
+
+from qospec.catalogue.kinds import discover
+from qospec.check import Checked
+from qospec.diagnostics import Problems
+from qospec.plan.plan import Bounds, plan
+from qospec.run.runner import run_alone
+from qospec.shrink.case import CaseShrinker, Shrunk, Subject
+from qospec.shrink.trial import Bench, Clock, Stopped, fails_alike, failures
+
+BENCH = """
+let size = 512 B
+topology bed(box: Device, n: Int) {
+  a, b = host(count = n)
+  dut = box(count = n)
+  for i in 0 .. n - 1 {
+    link a[i] -- dut[i].west via media.fast_ethernet
+    link dut[i].east -- b[i] via media.fast_ethernet
+  }
+}
+traffic stream(load: Ratio) = packets { rate = load of 100 Mbit/s @line, size = size @ip }
+"""
+BOX = """
+device box {
+  port west, east: packet
+  cpu = processor { ports = 2, per_packet = 60 us, limit = 8 pkt }
+  west.rx -> cpu.entry[0]
+  cpu.exit[0] -> east.tx
+  east.rx -> cpu.entry[1]
+  cpu.exit[1] -> west.tx
+}
+"""
+TEST = """
+test passes_all(loads: [Ratio]) on bench.bed(box = boxes.box, n = 2) {
+  sweep load in loads
+  for i in 0 .. 1 {
+    flow f = bench.stream(load = load) from a[i] to b[i]
+  }
+  run { warmup = 2 ms, measure = 20 ms, repeat = 2 }
+  require offered: f[0].sent > 10 pkt
+  for i in 0 .. 1 {
+    expect whole: f[i].lost == 0 pkt as shape
+  }
+  report f[0].latency.mean
+}
+test all_loads = passes_all(loads = [10%, 95%])
+"""
+
+
+def write(folder: Path, **files: str) -> None:
+    for name, text in files.items():
+        imports = {"bench": "import std.media\n", "tests": "import bench, boxes\n"}.get(name, "")
+        (folder / f"{name}.qos").write_text(f"qos 1\n{imports}{text}", encoding="utf-8")
+
+
+def shrunk(file: Path, case: str, until_s: float | None = None) -> Shrunk | None:
+    checked = Checked([file], discover())
+    assert not checked.problems.errors
+    ((test, found),) = ((t, c) for t in checked.suite.tests for c in t.cases if c.name == case)
+    plans = plan(checked.suite, "0", Bounds(), Problems())
+    (planned,) = (each for each in plans if each.case.name == case)
+    failure = failures(run_alone(planned, Bounds(), lambda: None))[0]
+    (unit,) = (each for each in checked.units if each.named)
+    subject = Subject(
+        unit, file.with_name("shrunk.qos"), test.name, found.parameters, "0", failure
+    )  # fmt: skip
+    shrinker = CaseShrinker(subject, Clock(until_s, lambda: None))
+    with suppress(Stopped):
+        assert shrinker.run()
+    return shrinker.found()
+
+
+@pytest.mark.slow
+def test_a_case_of_a_sweep_of_a_template_over_arrays_is_one_flow_through_one_device(
+    tmp_path: Path,
+) -> None:
+    write(tmp_path, bench=BENCH, boxes=BOX, tests=TEST)
+    found = shrunk(tmp_path / "tests.qos", "all_loads:load=95%")
+    assert found is not None
+    lines = [line.strip() for line in found.text.splitlines() if line.strip()]
+    assert lines[1].startswith("# `whole` does not hold: ")
+    assert lines[2:8] == [
+        "import std.media, boxes",
+        "topology bed {",
+        "a, b = host",
+        "dut = boxes.box",
+        "link a -- dut.west via media.fast_ethernet",
+        "link dut.east -- b via media.fast_ethernet",
+    ]
+    assert found.complete
+    assert found.mends
+    assert len(lines) <= 14
+    broken = Bench(tmp_path / "shrunk.qos", "0", Clock(None, lambda: None))
+    tried = broken.run(found.text)
+    assert tried is not None
+    assert fails_alike(tried.document, found.failure._replace(label=""))
+    texts = {(tmp_path / "boxes.qos").resolve(): "qos 1" + BOX.replace("60 us", "6 us")}
+    mended = Bench(tmp_path / "shrunk.qos", "0", Clock(None, lambda: None), texts).run(found.text)
+    assert mended is not None
+    assert mended.document["verdict"] == "pass"
+
+
+def test_what_there_is_when_the_time_is_up_fails_too(tmp_path: Path) -> None:
+    write(tmp_path, bench=BENCH, boxes=BOX, tests=TEST)
+    found = shrunk(tmp_path / "tests.qos", "all_loads:load=95%", time.monotonic() + 1.5)
+    assert found is None or not found.complete

@@ -1,0 +1,83 @@
+"""The changes of single values that mend a case: which are found, and how far they reach."""
+
+from fractions import Fraction
+
+from qospec.shrink.draft import Draft
+from qospec.shrink.mends import Cure, Mend, Seen, find
+from qospec.shrink.places import places_in
+from qospec.syntax import ast
+
+DEVICE = """
+device box(room: Packets = 8 pkt, ports: Int = 2) {
+  port p[2]: packet
+  let each = 6 us + (14 us if fast else 0 us)
+  cpu = processor { per_packet = each, limit = room, slow = false }
+  sort = classify { voice = pkt.dscp == 46 }
+  out = strict { order = [low, high] }
+}
+"""
+
+
+class Nothing:
+    """The files of a draft that imports none."""
+
+    def unit(self, name: str) -> None:
+        """Return that there is none."""
+
+
+def found(passes, bound: Fraction | None = None) -> list[Cure]:
+    """Return what mends a device, given with which changes it passes."""
+    draft = Draft.read(f"qos 1{DEVICE}")
+    assert draft is not None
+
+    def tried(mend: Mend) -> Seen:
+        value = Fraction(mend.new.split()[0]) if mend.new[0].isdigit() else None
+        side = None if bound is None or value is None else (value > bound) - (value < bound)
+        return Seen(passes(mend, value), side)
+
+    return find(draft, Nothing(), tried, None if bound is None else -1)  # type: ignore[arg-type]
+
+
+def test_values_are_found_but_not_how_many_ports_there_are_or_what_is_meant() -> None:
+    draft = Draft.read(f"qos 1{DEVICE}")
+    assert draft is not None
+    (device,) = draft.tree.declarations
+    assert isinstance(device, ast.Device)
+    trails = {".".join(place.trail) for place, _ in places_in(device, None)}
+    assert trails == {"room", "ports", "each", "cpu.slow", "out.order"}
+
+
+def test_orders_and_truths_are_turned_round() -> None:
+    cures = found(lambda mend, _: mend.new in ("[high, low]", "true"))
+    assert [(each.near.old, each.near.new) for each in cures] == [
+        ("false", "true"),
+        ("[low, high]", "[high, low]"),
+    ]
+
+
+def test_a_value_mends_from_its_first_to_its_last() -> None:
+    cures = found(
+        lambda mend, value: mend.old == "8 pkt" and value is not None and 14 <= value < 60
+    )
+    (cure,) = cures
+    near, far = (Fraction(each.new.split()[0]) for each in cure.ends)
+    assert 14 <= near < 16
+    assert 50 < far < 60
+
+
+def test_a_narrow_range_is_found_between_two_sides_of_the_bound() -> None:
+    def passes(mend: Mend, value: Fraction | None) -> bool:
+        return mend.old == "6 us" and value is not None and abs(value - 25) < Fraction(1, 4)
+
+    (cure,) = found(passes, Fraction(25))
+    assert abs(Fraction(cure.near.new.split()[0]) - 25) < Fraction(1, 4)
+    assert cure.shown.startswith("`each` of `box` = ")
+
+
+def test_all_values_of_a_field_are_kept_that_mend() -> None:
+    cures = found(
+        lambda mend, value: (
+            mend.place.trail == ("each",) and value == 2 * Fraction(mend.old.split()[0])
+        )
+    )
+    assert [each.near.old for each in cures] == ["6 us", "14 us"]

@@ -1,0 +1,137 @@
+"""What each pass proposes, as text: nothing is run."""
+
+import pytest
+
+from qospec.catalogue.kinds import discover
+from qospec.check import Checked
+from qospec.shrink import passes
+from qospec.shrink.draft import Draft, without_comments
+from qospec.shrink.layout import laid_out
+from qospec.shrink.prune import pruned
+from qospec.shrink.start import without_loops
+from qospec.shrink.values import Values
+
+VALUES = Values(Checked(None, discover()))
+
+
+def draft_of(text: str) -> Draft:
+    draft = Draft.read(without_comments(f"qos 1\n{text}\n"))
+    assert draft is not None
+    return draft
+
+
+def proposed(made, text: str) -> list[list[str]]:
+    """Return what a pass proposes at each place, as whole texts on one line."""
+    draft = draft_of(text)
+    context = passes.Context(draft, VALUES, devices=True)
+    return [
+        [" ".join(draft.changed(each).split()).removeprefix("qos 1 ") for each in place]
+        for place in made(context)
+    ]
+
+
+def test_a_flow_goes_with_what_is_required_of_it() -> None:
+    text = "test t { flow f = ubr from a to b, require f.sent > 0 cell, expect g.lost == 0 cell }"
+    assert ["test t { expect g.lost == 0 cell }"] in proposed(passes.removals, text)
+
+
+def test_what_is_expected_stays_as_it_is() -> None:
+    text = "test t { expect f.lost == 1 + 0 cell as shape }"
+    for made in (passes.removals, passes.parts, passes.lengths, passes.rounder):
+        assert proposed(made, text) == []
+
+
+def test_one_of_several_nodes_goes_with_its_links() -> None:
+    text = "topology t { a, b, c = host, link a -- b via m, link b -- c via m }"
+    assert ["topology t { a, b = host, link a -- b via m }"] in proposed(passes.removals, text)
+
+
+def test_a_node_between_two_links_is_bypassed() -> None:
+    text = "topology t { a, b = host, x = box, link a -- x.p via m, link x.q -- b via m }"
+    assert proposed(passes.bypasses, text) == [["topology t { a, b = host, link a -- b via m }"]]
+
+
+@pytest.mark.parametrize(
+    ("text", "after"),
+    [
+        ("let x = 2 us\nlet y = 3 * x", "let y = 3 * 2 us"),
+        ("let x = 1 + 1\nlet y = 3 * x", "let y = 3 * (1 + 1)"),
+        ("let x = { 1: 2 us }\nlet y = x[1]", "let y = 2 us"),
+        ("let x = { 1: 2 us }\nlet y = x[2]", None),
+        ("let x = a.b\nlet y = x.c", "let y = a.b.c"),
+        ('reference r "R" { x = { 2: 5 us } }\nlet y = r.x[2]', "let y = 5 us"),
+        ("traffic t = ubr { pcr = 1 cell/s, cdvt = 1 us }\nlet y = t { cdvt = 2 us }",
+         "let y = ubr { pcr = 1 cell/s, cdvt = 2 us }"),
+        ("topology t(n: Int = 2) { a = host(count = n) }\ntest u on t(n = 3)",
+         "topology t() { a = host(count = 3) } test u on t()"),
+        ("topology t(n: Int = 2) { a = host(count = n) }\ntest u on t(n = 3)\ntest v on t", None),
+    ],
+)  # fmt: skip
+def test_a_name_gives_way_to_its_value_if_that_is_known(text: str, after: str | None) -> None:
+    found = [place for (place,) in proposed(passes.names, text)]
+    first = " ".join(text.splitlines()[0].split())
+    assert (after in found) if after is not None else all(first in each for each in found)
+
+
+def test_what_depends_on_nothing_is_worked_out_if_it_has_an_end() -> None:
+    assert proposed(passes.folded, "let x = 65% of 100 Mbit/s") == [["let x = 65 Mbit/s"]]
+    assert proposed(passes.folded, "let x = 1 us / 3") == []
+    assert proposed(passes.folded, "let x = 1 us if 2 > 1 else 3 us") == [["let x = 1 us"]]
+
+
+def test_a_condition_that_holds_goes() -> None:
+    text = "test t { expect f.lost == 0 cell when 90% >= 80% }"
+    assert ["test t { expect f.lost == 0 cell }"] in proposed(passes.folded, text)
+
+
+def test_lengths_get_shorter_in_units_that_fit() -> None:
+    (place,) = proposed(passes.lengths, "test t { run { measure = 2 s } }")
+    assert place[0] == "test t { run { measure = 200 us } }"
+    assert place[-1] == "test t { run { measure = 1 s } }"
+
+
+def test_subscripts_get_lower_together() -> None:
+    (place,) = proposed(passes.subscripts, "test t { flow f = ubr from a[2] to b[2] }")
+    assert place[0] == "test t { flow f = ubr from a[0] to b[0] }"
+
+
+def test_an_array_of_one_has_no_subscripts() -> None:
+    text = "topology t { a = host(count = 1), link a[0] -- b via m }"
+    assert proposed(passes.singles, text) == [["topology t { a = host(), link a -- b via m }"]]
+
+
+def test_loops_are_written_out_with_names_of_their_own() -> None:
+    draft = draft_of(
+        "test t { for i in 0 .. 1 { flow f = ubr from a[i] to b, require f.sent > 0 cell },"
+        " for i in 0 .. 0 { expect later: f[i + 1].lost > f[i].lost } }"
+    )
+    statements = without_loops(draft, VALUES, "t").tree.declarations[0].statements
+    assert [" ".join(each.span.text.split()) for each in statements] == [
+        "flow f0 = ubr from a[0] to b",
+        "require f0.sent > 0 cell",
+        "flow f1 = ubr from a[1] to b",
+        "require f1.sent > 0 cell",
+        "expect later: f1.lost > f0.lost",
+    ]
+
+
+def test_what_nothing_needs_goes_with_its_imports() -> None:
+    draft = draft_of("import std.media, std.devices.sitline as s\nlet x = media.stm1\nlet y = 1")
+    assert pruned(draft, "y").text.split() == ["qos", "1", "let", "y", "=", "1"]
+
+
+def test_a_file_has_no_parentheses_that_mean_nothing_and_its_test_last() -> None:
+    draft = draft_of(
+        "test t on u() { expect f.lost / (1 cell) < (2) * (1 + 1) }\ntopology u() { a = host() }"
+    )
+    assert laid_out(draft, "why") == (
+        "qos 1\n\n# why\n\ntopology u {\n  a = host\n}\n\n"
+        "test t on u {\n  expect f.lost / 1 cell < 2 * (1 + 1)\n}\n"
+    )
+
+
+def test_changes_within_a_larger_one_are_lost_with_it() -> None:
+    draft = draft_of("let x = 1 + 2\nlet y = 3")
+    first, second = draft.tree.declarations
+    edits = [draft.replaced(first.value, "4"), draft.removed(first), draft.replaced(second, "z")]
+    assert draft.changed(edits).split() == ["qos", "1", "z"]
