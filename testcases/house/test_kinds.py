@@ -17,6 +17,7 @@ from qospec.search.method import Method
 
 BASES = {
     "element": (Element,),
+    "machine": (Element,),
     "arrivals": (Arrivals,),
     "traffic": (Traffic, CellTraffic, PacketTraffic, ExchangeTraffic),
     "dropping": (DropPolicy,),

@@ -169,8 +169,9 @@ class Meaning:
         made = value.template(inside, self.declarations.evaluator)
         if what == "machines":
             return listed(
-                f"{each.name}: {' '.join(state.name for state in each.states)}"
-                for each in made.machines
+                f"{each.path}: {' '.join(state.name for state in each.element.program.states)}"
+                for each in made.parts
+                if each.kind.duty == "machine"
             )
         if what == "ports":
             return listed(

@@ -48,8 +48,16 @@ ROUTERS = "std.devices.unh_routers"
 GATEWAYS = "gateways"
 NETWORKS = "networks"
 VPN_ROUTERS = "std.devices.lancom_routers"
+EXCHANGES = "std.devices.signalling"
 
 WRONG = [
+    Wrong(
+        "signalling.keeps_calls",
+        EXCHANGES,
+        "calls.qos",
+        ("one_call", "one_by_one", "no_capacity"),
+        {"released", "none_refused", "all_free_again"},
+    ),
     Wrong(
         "echo.two_processors",
         GATEWAYS,

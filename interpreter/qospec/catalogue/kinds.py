@@ -21,15 +21,15 @@ from typing import Annotated, Any, Literal, NamedTuple, get_args, get_origin, ge
 
 from qospec.dataclass import dataclass
 
-Role = Literal["element", "traffic", "arrivals", "dropping", "metric", "method"]
-Duty = Literal["element", "queue", "scheduler", "line", "router", "classifier"]
+Role = Literal["element", "machine", "traffic", "arrivals", "dropping", "metric", "method"]
+Duty = Literal["element", "queue", "scheduler", "line", "router", "classifier", "machine"]
 Carried = Literal["cell", "packet"]
 
 CARRIED: tuple[Carried, ...] = ("cell", "packet")
 """What moves through a network; no line and no port carries both."""
 RECORDS: tuple[Role, ...] = ("traffic", "element", "arrivals", "dropping")
 """The roles of kinds that records are made of."""
-LOSING: tuple[Role, ...] = ("element", "traffic")
+LOSING: tuple[Role, ...] = ("element", "machine", "traffic")
 """The roles of kinds that state causes of loss."""
 NESTED: Mapping[str, Role] = {"dropping": "dropping"}
 """By domain of a field that holds a record of another kind: that kind's role."""
@@ -301,6 +301,7 @@ def _marker(role: Role) -> Callable[..., Callable[[type], type]]:
 
 
 element = _marker("element")
+machine = _marker("machine")
 traffic = _marker("traffic")
 arrivals = _marker("arrivals")
 dropping = _marker("dropping")

@@ -107,9 +107,6 @@ def planned(request: Request, *, runs: bool = True) -> tuple[Suite, list[CasePla
     plans = plan(suite, request.seed, Bounds(request.max_cells), problems)
     for warning in evidence.warnings(plans):
         problems.add(warning)
-    if runs:
-        for refusal in unsupported(plans):
-            problems.add(refusal)
     report(problems, as_json=request.as_json)
     if runs:
         for each in endless(suite):
@@ -145,11 +142,6 @@ def endless(suite: Suite, name: str = "") -> list[str]:
         for noun, each in found
         if name in ("", each.name)
     ]
-
-
-def unsupported(plans: Iterable[CasePlan]) -> list[Diagnostic]:
-    """Return what of a plan cannot be executed yet, each once."""
-    return list(dict.fromkeys(plan.refusal for plan in plans if plan.refusal is not None))
 
 
 def verify_named(paths: tuple[str, ...], suite: Suite) -> None:

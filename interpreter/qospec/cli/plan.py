@@ -16,7 +16,6 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
     from fractions import Fraction
 
-    from qospec.diagnostics import Diagnostic
     from qospec.model.suite import Case, Goal, Search
     from qospec.plan.plan import CasePlan, PhasePlan
 
@@ -30,19 +29,13 @@ MINUTE_S, HOUR_S = 60, 3600
 @options.max_cells
 @options.as_json
 def plan(**asked: Any) -> None:
-    """Show what a run would do, and how much. Nothing is run.
-
-    What a run would refuse is reported after the plan, with the exit code that the run would have.
-    """
+    """Show what a run would do, and how much. Nothing is run."""
     request = loading.Request(**asked)
     suite, plans = loading.planned(request, runs=False)
     rows = [_row(each) for each in plans]
-    refusals = loading.unsupported(plans)
     if request.as_json:
-        why = [each.message for each in refusals]
-        document = {"schema": 1, "seed": request.seed, "cases": rows, "refused": why}
-        say_json(document)
-        sys.exit(exits.WRONG if refusals else exits.PASSED)
+        say_json({"schema": 1, "seed": request.seed, "cases": rows})
+        sys.exit(exits.PASSED)
     for row, planned in zip(rows, plans, strict=True):
         if row["skip"]:
             say(f"{row['name']}: skipped, {row['skip']}")
@@ -61,7 +54,6 @@ def plan(**asked: Any) -> None:
         say(each)
     trials = loading.counted(sum(row["trials"] for row in rows), "trial")
     say(f"{loading.counted(len(rows), 'case')}, {trials}, seed {request.seed}")
-    _report_refusals(refusals)
 
 
 def _row(plan: CasePlan) -> dict[str, Any]:
@@ -193,10 +185,3 @@ def _duration(seconds: float) -> str:
     if whole < HOUR_S:
         return f"{whole // MINUTE_S} min {whole % MINUTE_S} s"
     return f"{whole // HOUR_S} h {math.ceil(whole % HOUR_S / MINUTE_S)} min"
-
-
-def _report_refusals(refusals: list[Diagnostic]) -> None:
-    if refusals:
-        say("`qos run` would refuse this:", err=True)
-        loading.show(refusals)
-        sys.exit(exits.WRONG)

@@ -168,8 +168,6 @@ def _planned(checked: Checked, test: Test, case: Case, asked: dict[str, Any]) ->
     problems = Problems()
     suite = replace(checked.suite, tests=(replace(test, cases=(case,)),))
     plans = plan(suite, asked["seed"], Bounds(), problems)
-    for each in loading.unsupported(plans):
-        problems.add(each)
     if problems.errors:
         loading.report(problems, as_json=asked["as_json"])
     return plans[0]

@@ -114,6 +114,12 @@ def _rows(node: ast.Statement) -> list[Row]:
     return [Row(name, text, doc)]
 
 
+def _head(transition: ast.Transition) -> str:
+    """Return a transition without its fields."""
+    where = f" where {written_text(transition.where)}" if transition.where else ""
+    return f"{written_text(transition.name)}{where} -> {transition.target.text}"
+
+
 def _transitions(machine: ast.Machine) -> list[Row]:
     """Return the fields of a machine, then each transition of each state; a state may have none."""
     name = machine.name.text
@@ -127,8 +133,7 @@ def _transitions(machine: ast.Machine) -> list[Row]:
             if isinstance(transition, ast.Transition)
         ]
         texts = [
-            f"on {transition.name.text} -> {transition.target.text}{_text(transition.body, ' ')}"
-            for transition in transitions
+            f"on {_head(transition)}{_text(transition.body, ' ')}" for transition in transitions
         ]
         comments = [transition.doc for transition in transitions]
         rows += [

@@ -35,6 +35,7 @@ if TYPE_CHECKING:
     from qospec.engine.items.batch import Batch
     from qospec.engine.items.connections import Connections, Contract
     from qospec.engine.line.clock import Clock
+    from qospec.engine.machine.placement import Placement
     from qospec.engine.meter.token_bucket import Bucket
     from qospec.engine.queue.drop_policy import DropPolicy, Waiting
     from qospec.engine.random import Draws
@@ -137,6 +138,9 @@ class Element(ABC):  # noqa: B024 -- either of `process` and `transition` is nee
     """Whether what it inserts are parts or copies of items that come: these have their marks."""
     makes: ClassVar[bool] = False
     """Whether it is an endpoint: it makes items, which count as planned, and runs by events."""
+    signals: ClassVar[bool] = False
+    """Whether what it makes has contents, which nothing but the event driver carries: all that do,
+    and what is between them, run as one."""
     keeps_spacing: ClassVar[bool] = False
     """Whether cells leave as far apart as they arrive; the planner uses it to check tolerances."""
     only_splits: ClassVar[bool] = False
@@ -166,6 +170,15 @@ class Element(ABC):  # noqa: B024 -- either of `process` and `transition` is nee
 
         Unused for routers and classifiers, for which the planner makes a table.
         """
+        return 0
+
+    def outputs_of(self, number: int, *, plane: Plane) -> tuple[int, ...]:
+        """Return all outputs that items of an input may take, if that is not known ahead."""
+        return (self.output_of(number, plane=plane),)
+
+    @property
+    def most_made(self) -> int:
+        """Return how many items it makes at most in a trial, if it is no endpoint of a flow."""
         return 0
 
     def clock(self, *, stamps: bool) -> Clock | None:
@@ -277,6 +290,12 @@ class Element(ABC):  # noqa: B024 -- either of `process` and `transition` is nee
         What has a bound is stamped when it is inserted.
         """
         return None
+
+    # ---- where it is, of machines
+
+    def placed(self, placement: Placement) -> Element:
+        """Return it in its place among other machines, for the planner."""
+        return self
 
     # ---- how it runs
 

@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
     from qospec.catalogue.kinds import Catalogue
+    from qospec.catalogue.machine import Counts
     from qospec.engine.measure.metric import Metric
     from qospec.engine.measure.observation import Observation
     from qospec.engine.measure.tally import Delays, Tally
@@ -47,6 +48,7 @@ DIMENSIONS: dict[str, tuple[Dimension, int | Fraction]] = {
 }
 """The dimension of a metric by name, with the number of engine units in one of the language."""
 
+OF_MACHINES = "machine."
 UNKNOWN_QUEUE = "nothing is proved of it"
 QUANTILES = PATTERNS["p*"].shown
 """The quantiles that a report shows of every distribution."""
@@ -343,15 +345,36 @@ def _time(time_ps: int) -> str:
 
 
 def _observed(leaf: Counted, planned: Planned, observation: Observation) -> Fraction | None:
-    """Return the occupancy of a queue, what is proved of it, or the utilisation of a server."""
+    """Return what is observed of a queue, a server or a machine; or what is proved of a queue."""
     if leaf.observed == "occupancy.bound":
         possible = planned.proofs.waiting.get(leaf.path)
         return None if possible is None else Fraction(possible)
     if leaf.observed == "utilisation":
         return Fraction(observation.busy_ps.get(leaf.path, 0), observation.window_ps)
+    if leaf.observed.startswith(OF_MACHINES):
+        asked, counts = leaf.observed.removeprefix(OF_MACHINES), observation.machines[leaf.path]
+        return _of_machine(asked, counts, leaf.dimension)
     most, waited_ps = observation.occupancies.get(leaf.path, (0, 0))
     mean = Fraction(waited_ps, observation.window_ps)
     return Fraction(most) if leaf.observed == "occupancy.max" else mean
+
+
+def _of_machine(asked: str, counts: Counts, dimension: Dimension) -> Fraction | None:
+    """Return a counter of a machine, a count, or what is observed of one of its states."""
+    what, _, name = asked.partition(".")
+    if what == "counter":
+        return Fraction(counts.counters[name], PS_PER_S if dimension == TIME else 1)
+    if what != "state":
+        return Fraction(getattr(counts, what))
+    name, _, observed = name.partition(".")
+    state = counts.states[name]
+    counted = {"count": state.instances, "most": state.most, "entered": state.entered}
+    if observed in counted:
+        return Fraction(counted[observed])
+    if not state.stays:
+        return None
+    ps = state.longest_ps if observed == "time.max" else Fraction(state.sum_ps, state.stays)
+    return Fraction(ps, PS_PER_S)
 
 
 def _share_above(delays: Delays | None, bound_ps: int) -> Fraction | None:

@@ -47,43 +47,6 @@ class Instance:
 
 
 @dataclass(frozen=True)
-class Transition:
-    """From a state to another, on an event: a message that arrives, or a timer that expires.
-
-    `after_ps` later it sends messages, and starts and stops timers.
-    """
-
-    event: str
-    target: str
-    after_ps: int
-    send: tuple[str, ...]
-    start: tuple[str, ...]
-    stop: tuple[str, ...]
-
-
-@dataclass(frozen=True)
-class State:
-    """A state of a machine, with its transitions."""
-
-    name: str
-    transitions: tuple[Transition, ...]
-
-
-@dataclass(frozen=True)
-class Machine:
-    """What a device does by messages and timers. It begins in the first state.
-
-    `timers` are pairs of a name and a length in ps, None while that depends on a parameter.
-    """
-
-    name: str
-    messages: tuple[str, ...]
-    timers: tuple[tuple[str, int | None], ...]
-    states: tuple[State, ...]
-    span: Span = field(compare=False)
-
-
-@dataclass(frozen=True)
 class Wire:
     """From an element's output to `to`: an element's input, a host, or an end.
 
@@ -110,7 +73,7 @@ class Host:
 class Network:
     """A topology, flat: devices dissolved into elements, each link into a line per direction.
 
-    `invariants` are those of each device in its place, `machines` too, each with the device's path.
+    `invariants` are those of each device in its place.
     `entries` holds, by path of a line, the port of the device that it leads into. `sides` holds, by
     name of a side of a port (`router.east.tx`, or `a.rx` of a host), the path of its line.
     """
@@ -120,7 +83,6 @@ class Network:
     wires: tuple[Wire, ...]
     hosts: tuple[Host, ...]
     invariants: tuple[Statement, ...] = ()
-    machines: tuple[tuple[str, Machine], ...] = ()
     entries: Mapping[str, str] = field(default_factory=dict)
     sides: Mapping[str, str] = field(default_factory=dict)
 

@@ -16,6 +16,7 @@ from qospec.check.test.first_hop import PLACES
 from qospec.diagnostics import Diagnostic, Label
 from qospec.engine.security.association import Association
 from qospec.model.expression import measurements
+from qospec.plan.tables import NO_FLOW
 from qospec.protocol.marks import CLP
 from qospec.units import RATE, text_of
 
@@ -24,7 +25,7 @@ if TYPE_CHECKING:
 
     from qospec.catalogue.form import Form
     from qospec.engine.line.clock import Clock
-    from qospec.model.suite import Case, Flow, Instance, Network, Test
+    from qospec.model.suite import Case, Flow, Instance, Network
     from qospec.plan.assembly import Draft, Drafts
     from qospec.plan.forms import FormError, Survey
     from qospec.plan.tables import AmbiguousRouteError, Member, NoPathError, Reach
@@ -82,10 +83,17 @@ def _overload(case: Case, shares: dict[int, Fraction], carries: str, layer: str)
 
 def no_path(case: Case, network: Network, error: NoPathError) -> Diagnostic:
     """Return the error for items of a member that do not reach its target."""
-    member, flow = error.member, case.flows[error.member.flow]
+    member = error.member
+    if member.channel is not None:
+        return _lost_messages(network, error, case)
+    flow = case.flows[member.flow]
     origin, target = network.hosts[member.origin].path, network.hosts[member.target].path
     cells = _cells(error, flow)
-    if error.host >= 0:
+    if error.machine >= 0:
+        message = f"{cells} arrive at the machine `{network.elements[error.machine].path}`"
+        help_text = "lead only messages there: `classify { told = cell.message, rest = otherwise }`"
+        help_text = help_text.replace("cell", "pkt") if flow.stream is not None else help_text
+    elif error.host >= 0:
         message = f"{cells} arrive at `{network.hosts[error.host].path}`, not at `{target}`"
         help_text = "wire every class so that it leads to the target, or discard it"
     else:
@@ -95,13 +103,34 @@ def no_path(case: Case, network: Network, error: NoPathError) -> Diagnostic:
     return Diagnostic("E0308", message, flow.span, notes=(note,), help=help_text)
 
 
+def _lost_messages(network: Network, error: NoPathError, case: Case) -> Diagnostic:
+    """Return the error for messages, or cells inserted among them, that end somewhere else."""
+    where = "nowhere"
+    if error.host >= 0:
+        where = f"at `{network.hosts[error.host].path}`"
+    elif error.machine >= 0:
+        where = f"at `{network.elements[error.machine].path}`"
+    assert error.member.channel is not None  # noqa: S101 -- see above
+    origin = network.elements[error.member.channel.origin].path
+    return Diagnostic(
+        "E0308",
+        f"some messages `{error.member.name}` end {where}",
+        _span_on((origin,), network, case),
+        notes=(f"in topology `{network.name}`, following links and the devices' wires",),
+        help="lead all of them to the machine: `classify { told = cell.message, … }`",
+    )
+
+
 def ambiguous_route(case: Case, network: Network, error: AmbiguousRouteError) -> Diagnostic:
     """Return the error for a classifier that would need the port by which items came."""
-    flow, classifier = case.flows[error.member.flow], network.elements[error.element]
+    classifier = network.elements[error.element]
+    name, span = error.member.name, _span_on((classifier.path,), network, case)
+    if error.member.flow != NO_FLOW:
+        name, span = case.flows[error.member.flow].name, case.flows[error.member.flow].span
     return Diagnostic(
         "E0310",
-        f"packets of `{flow.name}` reach `{classifier.path}` through two ports",
-        flow.span,
+        f"packets of `{name}` reach `{classifier.path}` through two ports",
+        span,
         secondary=() if classifier.span is None else (Label(classifier.span, "asked here"),),
         notes=("the output of a classifier is planned for each flow, not for each port",),
         help="put a classifier behind each port, or write a flow for each",
@@ -142,7 +171,7 @@ def loop_in_batches(paths: tuple[str, ...], network: Network, case: Case) -> Dia
 
 def _span_on(paths: tuple[str, ...], network: Network, case: Case) -> Span:
     spans = (e.span for e in network.elements if e.path in paths and e.span is not None)
-    return next(spans, case.flows[0].span)
+    return next(spans, None) or case.flows[0].span
 
 
 def _round(paths: tuple[str, ...]) -> str:
@@ -178,7 +207,16 @@ FRAMING = "E0309"
 
 def form_refused(case: Case, network: Network, error: FormError) -> Diagnostic:
     """Return the error for an element that cannot take the items of a flow as they arrive."""
-    element, flow = network.elements[error.element], case.flows[error.member.flow]
+    element = network.elements[error.element]
+    if error.member.channel is not None:
+        origin = network.elements[error.member.channel.origin]
+        return Diagnostic(
+            "E0311",
+            f"`{element.path}` cannot take the messages of `{origin.path}`: {error}",
+            _span_on((element.path, origin.path), network, case),
+            help="lead them past it, or give them another size",
+        )
+    flow = case.flows[error.member.flow]
     items = "cells" if flow.stream is None else "packets"
     return Diagnostic(
         "E0311",
@@ -189,10 +227,15 @@ def form_refused(case: Case, network: Network, error: FormError) -> Diagnostic:
     )
 
 
+def _sent(survey: Survey) -> Iterator[tuple[int, Member]]:
+    """Yield the members of flows, with their numbers; messages of machines are none."""
+    yield from ((n, each) for n, each in enumerate(survey.members) if each.flow != NO_FLOW)
+
+
 def left_in_fragments(case: Case, survey: Survey) -> Iterator[Diagnostic]:
     """Yield each flow of which fragments arrive, once: a host of the tester takes only packets."""
     reported = set[int]()
-    for number, member in enumerate(survey.members):
+    for number, member in _sent(survey):
         cut = any(form.fragmented for form in survey.forms.at_end(number))
         if cut and member.flow not in reported:
             reported.add(member.flow)
@@ -259,7 +302,7 @@ def unknown_latency(case: Case, name: str, survey: Survey) -> Iterator[Diagnosti
 def framing_mismatch(case: Case, name: str, survey: Survey) -> Iterator[Diagnostic]:
     """Yield each flow that a network's lines do not carry as planned; once for a flow."""
     drafts, reported = survey.drafts, set[int]()
-    for number, member in enumerate(survey.members):
+    for number, member in _sent(survey):
         flow = case.flows[member.flow]
         first = drafts[case.networks[name].hosts[member.origin].line].clock
         assert first is not None  # noqa: S101 -- a host's line has one
@@ -411,20 +454,3 @@ def _refused(
         else (),
         help=f"use a medium with a field for it: `{{ {field} }}`",
     )
-
-
-NOTHING_SKIPPED = "no part of a test is silently skipped"
-
-
-def unsupported(test: Test, case: Case) -> Diagnostic | None:
-    """Return the error for a case that cannot be executed yet."""
-    for network in case.networks.values():
-        for path, machine in network.machines:
-            what = f"the machine `{machine.name}` of `{path}`"
-            return _not_executed(what, machine.span, f"leave it out, or leave out `{test.name}`")
-    return None
-
-
-def _not_executed(what: str, span: Span, help_text: str) -> Diagnostic:
-    message = f"{what} cannot be executed yet"
-    return Diagnostic("E0590", message, span, notes=(NOTHING_SKIPPED,), help=help_text)

@@ -93,7 +93,7 @@ def _asked(case: Case, flows: Sequence[Flow]) -> dict[int, dict[int, Fraction]]:
     """Return the bit/s that each flow asks of each line that a host sends on."""
     network = case.networks[""]
     asked: dict[int, dict[int, Fraction]] = {}
-    for member in members_of(tuple(flows), network):
+    for member in (each for each in members_of(tuple(flows), network) if each.is_sent):
         line, flow = network.hosts[member.origin].line, flows[member.flow]
         if line >= 0 and member.part == "user" and not (flow.stream and flow.stream.answers):
             clock = network.elements[line].element.clock(stamps=False)

@@ -34,6 +34,8 @@ class FormError(Exception):
 
 def form_sent(member: Member) -> Form:
     """Return the form of a member's items as they are sent."""
+    if member.channel is not None:
+        return Form(member.channel.carries, ((member.channel.size_bytes, 1),))
     if member.stream is None:
         return form_of("cell", CELLS)
     return form_of("packet", member.stream.sizes)

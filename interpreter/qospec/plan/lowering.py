@@ -75,6 +75,8 @@ def lower(
         _split_inputs(drafts, made, reach, index)
     _remove_idle(drafts, made, reach, members, places)
     marks_carried.insert_unmarks(drafts, found)
+    for index in [index for index, draft in drafts.items() if draft.duty == "machine"]:
+        reach.setdefault(index, set())  # it works by itself
     kept = sorted(reach)
     position = {index: place for place, index in enumerate(kept)}
     hosts = enumerate(network.hosts)
@@ -173,7 +175,7 @@ def _remove_idle(
         draft = drafts[index]
         if draft.duty == "scheduler":
             _as_queue(drafts, index, reach)
-        elif draft.instance.path in places:
+        elif draft.instance.path in places or draft.duty == "machine":
             continue
         elif len(draft.edges) == 1 and (
             (draft.duty == "classifier" and len(made[index].used) == 1)

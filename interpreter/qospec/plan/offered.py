@@ -7,6 +7,7 @@ from dataclasses import replace
 from fractions import Fraction
 from typing import TYPE_CHECKING
 
+from qospec.plan.channels import message_members
 from qospec.plan.tables import Member
 from qospec.protocol.atm import CELL_BYTES
 from qospec.protocol.marks import marked
@@ -49,10 +50,11 @@ def _line_bytes(form: Form, framed: Encapsulation | None) -> Fraction:
 
 
 def members_of(flows: tuple[Flow, ...], network: Network) -> Iterator[Member]:
-    """Yield the members of all flows, each with the next connections; exchanges come last."""
+    """Yield the members of all flows, messages of machines, and exchanges, numbered in a row."""
     first = 0
     drafted = [each for flow in enumerate(flows) for each in _parts(*flow, network)]
-    for member in sorted(drafted, key=lambda each: not each.is_routed):
+    drafted += message_members(network)
+    for member in sorted(drafted, key=lambda each: (not each.is_routed, not each.is_sent)):
         yield replace(member, first=first)
         first += member.connections
 

@@ -59,8 +59,8 @@ def _members_of(leaf: Measured, case: Case, members: Sequence[Member]) -> list[i
     found = [
         number
         for number, each in enumerate(members)
-        if each.is_routed and leaf.flow in ("", case.flows[each.flow].name)
-        if each.part == part or not leaf.flow
+        if (each.is_sent and leaf.flow == case.flows[each.flow].name and each.part == part)
+        or (each.is_routed and not leaf.flow)
     ]
     return found if leaf.member is None else found[leaf.member : leaf.member + 1]
 

@@ -30,7 +30,7 @@ from qospec.protocol.atm import PLANES
 from qospec.protocol.marks import ALL, CLP
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Hashable, Iterator, Mapping
 
     from qospec.model.expression import Leaf, Value
     from qospec.model.suite import Instance, Network
@@ -70,7 +70,8 @@ class MemberRouting:
         """
         distances = self._distances(start)
         if start not in distances:
-            raise NoPathError(self._member, start.item_class)
+            machine, _ = next(iter(self.machines(start)), (-1, 0))
+            raise NoPathError(self._member, start.item_class, machine=machine)
         for state in distances:
             if self._drafts[state.element].duty == "router":
                 self._write(state, distances)
@@ -89,11 +90,19 @@ class MemberRouting:
                 table[self._number, inserted] = best[2]
 
     def _distance(self, edge: Edge, state: State, distances: dict[State, int]) -> float:
-        if edge.end == "host":
-            return 0 if edge.to == self._member.target else math.inf
+        if self._arrives(edge):
+            return 0
         if edge.end != "element":
             return math.inf
-        return distances.get(self._next_state(edge, state.item_class, state.entry), math.inf)
+        onward = self._next_states(edge, state.item_class, state.entry)
+        return min((distances.get(each, math.inf) for each in onward), default=math.inf)
+
+    def _arrives(self, edge: Edge) -> bool:
+        """Return whether an edge leads to the target."""
+        channel = self._member.channel
+        if channel is not None:
+            return edge.end == "element" and (edge.to, edge.input) == channel[2:4]
+        return edge.end == "host" and edge.to == self._member.target
 
     def _distances(self, start: State) -> dict[State, int]:
         """Return the distance of the target from each state that user items can reach."""
@@ -104,14 +113,14 @@ class MemberRouting:
             state = waiting.popleft()
             entry = self._entry(state)
             for edge, item_class in self._successors(state, free=True):
-                if edge.end == "host" and edge.to == self._member.target:
+                if self._arrives(edge):
                     last.append(state)
                 elif edge.end == "element" and item_class.plane == "user":
-                    onward = self._next_state(edge, item_class, entry)
-                    before.setdefault(onward, []).append(state)
-                    if onward not in reached:
-                        reached.add(onward)
-                        waiting.append(onward)
+                    for onward in self._next_states(edge, item_class, entry):
+                        before.setdefault(onward, []).append(state)
+                        if onward not in reached:
+                            reached.add(onward)
+                            waiting.append(onward)
         distances = dict.fromkeys(last, 1)
         waiting = deque(last)
         while waiting:
@@ -132,7 +141,7 @@ class MemberRouting:
             reach.item_classes.setdefault(state.element, set()).add(
                 (self._number, state.item_class)
             )
-            if state in straight:
+            if state in straight and self._member.channel is None:
                 reach.offered.setdefault(state.element, set()).add(self._number)
             usual = next(self._item_classes(self._drafts[state.element], state.item_class), None)
             if usual is None:  # all such are lost here
@@ -142,31 +151,58 @@ class MemberRouting:
             if not onward:
                 raise NoPathError(self._member, state.item_class)
             for edge, item_class in onward:
-                if edge.end == "host":
+                if edge.end == "host" or self._arrives(edge):
                     self._end(edge, state, item_class, reach)
                 if edge.end != "element":
                     continue
                 reach.inputs.setdefault((edge.to, edge.input), set()).add(self._number)
-                after = self._next_state(edge, item_class, entry)
                 goes_straight = state in straight and item_class == usual
-                hops.append(Hop(state, after, edge.input, goes_straight))
-                if goes_straight:
-                    straight.add(after)
-                if after not in reached:
-                    reached.add(after)
-                    waiting.append(after)
+                onwards = self._onward(edge, item_class, entry)
+                hops += [Hop(state, after, edge.input, goes_straight) for after in onwards]
+                straight.update(onwards if goes_straight else ())
+                waiting += [after for after in onwards if after not in reached]
+                reached.update(onwards)
 
     def _end(self, edge: Edge, state: State, item_class: ItemClass, reach: Reach) -> None:
-        """Note that items reach a host; raises NoPathError if it is not the target."""
-        if edge.to != self._member.target:
+        """Note that items reach a host or a machine; raises NoPathError if it is not the target."""
+        if not self._arrives(edge):
             raise NoPathError(self._member, item_class, edge.to)
         reach.ends.setdefault(self._number, set()).add(state)
+        if self._member.channel is not None:
+            reach.any.setdefault(edge.to, set()).add(self._number)
 
-    def _next_state(self, edge: Edge, item_class: ItemClass, entry: str) -> State:
-        """Return the state of items at the element that an edge leads to."""
+    def _onward(self, edge: Edge, item_class: ItemClass, entry: str) -> list[State]:
+        """Return the states of items behind an edge; raises NoPathError if a machine takes them."""
+        onward = self._next_states(edge, item_class, entry)
+        if not onward and not self._arrives(edge):
+            raise NoPathError(self._member, item_class, machine=edge.to)
+        return onward
+
+    def _next_states(self, edge: Edge, item_class: ItemClass, entry: str) -> list[State]:
+        """Return the states of items at the element that an edge leads to: one, as a rule.
+
+        There are none at a machine that takes them for messages, and several where it decides.
+        """
         element = self._drafts[edge.to].element
-        output = element.output_of(edge.input, plane=item_class.plane)
-        return State(edge.to, item_class, entry, output)
+        outputs = element.outputs_of(edge.input, plane=item_class.plane)
+        return [State(edge.to, item_class, entry, output) for output in outputs]
+
+    def machines(self, start: State) -> list[tuple[int, int]]:
+        """Return the machines that messages may reach, and by which input: the nearest first."""
+        reached, waiting, found = {start}, deque([start]), dict[tuple[int, int], None]()
+        while waiting:
+            state = waiting.popleft()
+            for edge, item_class in self._successors(state, free=True):
+                if edge.end != "element" or item_class.plane != "user":
+                    continue
+                onward = self._next_states(edge, item_class, self._entry(state))
+                if not onward:
+                    found[edge.to, edge.input] = None
+                for each in onward:
+                    if each not in reached:
+                        reached.add(each)
+                        waiting.append(each)
+        return list(found)
 
     def _entry(self, state: State) -> str:
         """Return the port by which items that leave an element entered the device."""
@@ -203,6 +239,14 @@ class MemberRouting:
                     yield ItemClass(plane, marks)
 
 
+def start_of(member: Member, network: Network) -> State:
+    """Return where the items of a member are first."""
+    item_class = ItemClass("user", member.marks)
+    if member.channel is not None:
+        return State(member.channel.origin, item_class, "", member.channel.output)
+    return State(network.hosts[member.origin].line, item_class)
+
+
 def route_members(
     network: Network, drafts: Drafts, members: tuple[Member, ...]
 ) -> tuple[dict[int, Table], Reach]:
@@ -225,7 +269,7 @@ def route_members(
         if not member.is_routed:
             continue
         walk = MemberRouting(drafts, made, entries, number, member)
-        start = State(network.hosts[member.origin].line, ItemClass("user", member.marks))
+        start = start_of(member, network)
         if start.element < 0:
             raise NoPathError(member, start.item_class)  # no link is at the host
         walk.choose(start)
@@ -242,16 +286,19 @@ class Classes(Table):
         super().__init__()
         self._instance = instance
         self._members = members
-        self._known: dict[tuple[tuple[tuple[str, Value], ...], ItemClass, str], int] = {}
+        self._known: dict[Hashable, int] = {}
 
     def output(self, member: int, item_class: ItemClass, entry: str = "") -> int:
         """Return the output of the first class whose condition such items meet."""
         asked = self._members[member].asked
-        key = (asked, item_class, entry)
+        key = (asked, self._members[member].part, item_class, entry)
         if key not in self._known:
             item: dict[str, Value] = {
                 **dict(asked),
                 "oam": item_class.plane == "oam",
+                **dict.fromkeys(
+                    ("message", "packet_message"), self._members[member].part == "messages"
+                ),
                 "input": entry,
             }
             for name, mark in ALL.items():

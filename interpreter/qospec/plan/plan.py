@@ -24,6 +24,7 @@ from qospec.model.expression import counted, measurements
 from qospec.model.suite import Point
 from qospec.plan import feasibility
 from qospec.plan.changes import with_changes, with_restarts
+from qospec.plan.channels import with_machines
 from qospec.plan.endpoints import with_endpoints
 from qospec.plan.lowering import Lowered, lower
 from qospec.plan.offered import cell_rate
@@ -101,7 +102,7 @@ class CasePlan:
 
     `cells` is the number of items that each trial sends: at most if `bounded`, else on average.
     `phases` are those of a case with phases, whose `networks` are those of the first one's highest
-    load. `refusal` says why the case cannot be executed, and `span` where its test is written.
+    load. `span` is where its test is written.
     """
 
     test: str
@@ -109,7 +110,6 @@ class CasePlan:
     networks: dict[str, Planned]
     cells: int
     bounded: bool = True
-    refusal: Diagnostic | None = None
     phases: tuple[PhasePlan, ...] = ()
     span: Span | None = field(default=None, compare=False)
 
@@ -171,8 +171,7 @@ def _case(test: Test, case: Case, seed: str, bounds: Bounds, problems: Problems)
             problems.add(each)
     else:
         found = _planned(test.name, case, test.span, (seed, draws), bounds, problems)
-    refusal = feasibility.unsupported(test, case)
-    return found and replace(found, refusal=refusal, span=test.span)
+    return found and replace(found, span=test.span)
 
 
 def _phased(
@@ -243,10 +242,12 @@ def _network(
         flow=tuple(i for m in members for i in [m.flow] * m.connections),
         planes=_planes(network),
         exchanges=sum(m.connections for m in members if not m.is_routed),
+        messages=sum(m.connections for m in members if m.channel is not None),
     )
     places = _places(case, name)
     lowered = lower(network, survey, connections, frozenset(place.path for place in places))
     lowered = with_endpoints(lowered, case.flows, members, network)
+    lowered = with_machines(lowered, members, network)
     lowered = with_restarts(lowered, case.run)
     for find, refuse in (
         (zero_delay_cycle, feasibility.loop_without_time),
@@ -285,7 +286,7 @@ def _sources(
     flows: tuple[Flow, ...], members: tuple[Member, ...], lowered: Lowered
 ) -> Iterator[Source]:
     for member in members:
-        if not member.is_routed:
+        if not member.is_sent:
             continue
         flow, stream = flows[member.flow], member.stream
         yield Source(

@@ -10,6 +10,7 @@ from qospec.engine.arrays import np
 from qospec.engine.items.partition import MAX_OUTPUTS
 
 if TYPE_CHECKING:
+    from qospec.catalogue.kinds import Carried
     from qospec.engine.arrays import Marks
     from qospec.engine.items.connections import Connections, Contract
     from qospec.engine.source.traffic import Stream
@@ -22,15 +23,33 @@ NO_OUTPUT = MAX_OUTPUTS
 """Stands for no output."""
 
 
+NO_FLOW = -1
+
+
+class Channel(NamedTuple):
+    """From an output of a machine to an input of another: both by their elements and numbers.
+
+    `size_bytes` is that of each cell or packet of a message.
+    """
+
+    origin: int
+    output: int
+    target: int
+    input: int
+    carries: Carried
+    size_bytes: int
+
+
 @dataclass(frozen=True)
 class Member:
     """One origin and target of a flow, with its range of connections.
 
     Of a flow between endpoints there are three for each: the requests, their answers, whose origin
-    is the flow's target, and the exchanges, which are counted but go nowhere.
+    is the flow's target, and the exchanges, which are counted but go nowhere. Messages from one
+    machine to another are a member of no flow.
 
     Attributes:
-        flow: The number of the flow.
+        flow: The number of the flow; NO_FLOW for messages.
         name: As messages call it.
         origin: The host where its items are sent.
         target: The host where they arrive.
@@ -41,6 +60,7 @@ class Member:
         asked: What classifiers may ask of its items and no element changes, by name.
         part: Which part of the flow it is.
         stream: Of packets, how they are sent.
+        channel: Of messages, between which machines.
     """
 
     flow: int
@@ -54,11 +74,17 @@ class Member:
     asked: tuple[tuple[str, Value], ...] = ()
     part: Part = "user"
     stream: Stream | None = None
+    channel: Channel | None = None
 
     @property
     def is_routed(self) -> bool:
         """Return whether its items go through the network."""
         return self.part != "exchanges"
+
+    @property
+    def is_sent(self) -> bool:
+        """Return whether a flow sends its items, or answers them."""
+        return self.flow != NO_FLOW and self.is_routed
 
     @property
     def range(self) -> tuple[int, int]:
@@ -73,12 +99,16 @@ class NoPathError(Exception):
         member: Whose cells.
         item_class: Which of them.
         host: The host where they end instead; -1 if they end nowhere.
+        machine: The machine that takes them for messages; -1 if none does.
     """
 
-    def __init__(self, member: Member, item_class: ItemClass, host: int = -1) -> None:
+    def __init__(
+        self, member: Member, item_class: ItemClass, host: int = -1, machine: int = -1
+    ) -> None:
         self.member = member
         self.item_class = item_class
         self.host = host
+        self.machine = machine
         super().__init__(member.name)
 
 

@@ -18,10 +18,11 @@ from qospec.engine.security.association import Association
 from qospec.model.expression import Constant
 from qospec.plan.assembly import feeders
 from qospec.plan.offered import cell_rate
+from qospec.plan.tables import NO_FLOW
 from qospec.units import PACKET_RATE, PS_PER_S, RATE, TIME, text_of
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator
 
     from qospec.catalogue.form import Form
     from qospec.engine.scheduler.scheduler import Scheduler
@@ -135,7 +136,7 @@ def small_buckets(case: Case, survey: Survey) -> Iterator[Diagnostic]:
         if bucket is None or not (bucket.size_bytes or element.holds):
             continue
         largest: dict[int, int] = {}
-        for number in survey.reach.any[index]:
+        for number in _sent(survey, survey.reach.any[index]):
             of = survey.members[number].flow
             largest[of] = max(largest.get(of, 0), survey.forms.largest_bytes(index, number))
         for number, largest_bytes in sorted(largest.items()):
@@ -225,11 +226,16 @@ def _lines_before(index: int, survey: Survey, before: dict[int, list[int]]) -> d
     return found
 
 
+def _sent(survey: Survey, numbers: Iterable[int]) -> list[int]:
+    """Return those that are members of flows; messages of machines are none."""
+    return [number for number in sorted(numbers) if survey.members[number].flow != NO_FLOW]
+
+
 def missing_headers(case: Case, survey: Survey) -> Iterator[Diagnostic]:
     """Yield each element that takes a header off packets around which nothing has put it."""
     for index, numbers in sorted(survey.reach.any.items()):
         element, instance = survey.drafts[index].element, survey.drafts[index].instance
-        for number in sorted(numbers):
+        for number in _sent(survey, numbers):
             member = survey.members[number]
             for form in survey.forms.at(index, number):
                 taken = element.form_after(form).headers[len(form.headers) :]
@@ -262,7 +268,7 @@ def all_too_large(case: Case, survey: Survey) -> Iterator[Diagnostic]:
     for index, numbers in sorted(survey.reach.any.items()):
         element, instance = survey.drafts[index].element, survey.drafts[index].instance
         reported = set[int]()
-        for number in sorted(numbers):
+        for number in _sent(survey, numbers):
             flow = survey.members[number].flow
             forms = [form for form in survey.forms.at(index, number) if form.sizes]
             if flow in reported or any(element.form_after(form).sizes for form in forms):

@@ -8,7 +8,9 @@ from __future__ import annotations
 
 from typing import Literal
 
-Part = Literal["user", "oam", "rm", "misinserted", "fragments", "copies", "answers", "exchanges"]
+Part = Literal[
+    "user", "oam", "rm", "misinserted", "fragments", "copies", "answers", "exchanges", "messages"
+]
 
 OF_CELLS: tuple[Part, ...] = ("oam", "misinserted")
 """The parts of a flow of cells that a specification can name, besides the flow itself."""

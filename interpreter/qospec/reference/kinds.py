@@ -66,6 +66,12 @@ LABELS = {
     "ratios by mark": DomainLabel("a map from marks to ratios", "{ green: 5%, yellow: 10% }"),
     "arrivals": DomainLabel("an arrival process", "constant { rate = 30_000 cell/s }"),
     "nodes": DomainLabel("a device of the topology, an element, or a list of these", "router"),
+    "messages": DomainLabel("a list of names, or a map from names to values", "[setup, release]"),
+    "timers": DomainLabel("a map from names to times", "{ answer: 4 s }"),
+    "variables": DomainLabel("a map from names to numbers", "{ free: 100 }"),
+    "output": DomainLabel("a name", "backup"),
+    "sent messages": DomainLabel("a list of messages", "[callee.setup]"),
+    "assignments": DomainLabel("a map from names to numbers", "{ free: free - 1 }"),
     "dropping": DomainLabel("a drop policy", "red { low = 64 pkt, high = 192 pkt, p = 10% }"),
 }
 """By domain; one that is missing here is shown by its own name."""

@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING
 
 from qospec.catalogue.kinds import LOSING, RECORDS
 from qospec.check.device.invariants import OF_PORTS
-from qospec.check.device.machine import MACHINE, TRANSITION
+from qospec.check.device.machine_fields import MACHINE, STATE, TRANSITION
 from qospec.check.device.observables import UTILISATION, Occupancy, loss_causes, observed
-from qospec.check.device.predicates import ADDRESSES, ATTRIBUTES, MAX_VALUES, WORDS, carrier
+from qospec.check.device.predicates import ADDRESSES, ATTRIBUTES, MAX_VALUES, TRUTHS, WORDS, carrier
 from qospec.check.evaluate.measurements import DISCARDED
 from qospec.check.test.point import POINT
 from qospec.check.test.restarts import AT
@@ -35,7 +35,7 @@ def kinds_with_fields(catalogue: Catalogue) -> Iterator[tuple[str, Kind]]:
 
 def _statements(catalogue: Catalogue) -> tuple[Kind, ...]:
     """Return the statements whose bodies have fields."""
-    return (RUN, search_kind(catalogue), GOAL, POINT, AT, MACHINE, TRANSITION)
+    return (RUN, search_kind(catalogue), GOAL, POINT, AT, MACHINE, STATE, TRANSITION)
 
 
 def body_document(word: str, catalogue: Catalogue) -> Document:
@@ -97,7 +97,10 @@ def _comparison(attribute: str) -> str:
         return f"a whole number from 0 to {MAX_VALUES[attribute]:_}"
     if attribute in ADDRESSES:
         return "an address or a network"
-    others = {"oam": "true or false", "input": "the port of the device where it entered"}
+    others = {
+        **dict.fromkeys(TRUTHS, "true or false"),
+        "input": "the port of the device where it entered",
+    }
     return others.get(attribute, "a whole number")
 
 

@@ -149,7 +149,7 @@ def _results(
 def _case_run(
     plan: CasePlan, bounds: Bounds, command: str = "", *, keep_going: bool = False
 ) -> CaseRun:
-    if plan.case.phases and plan.refusal is None and not plan.case.skip:
+    if plan.case.phases and not plan.case.skip:
         return PhasedRun(Setting(plan, bounds, keep_going=keep_going), command)
     if plan.case.examine is not None:
         return PropertyRun(plan, command)

@@ -41,8 +41,6 @@ def run(
     repeats: list[Repeat] = []
     if case.case.skip:
         return Result(())
-    if case.refusal is not None:
-        return Result((), (case.refusal.message,))
     for number in range(case.case.run.repeat):
         try:
             readings = _observe(case, catalogue, number, on_progress, promises)

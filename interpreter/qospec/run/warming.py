@@ -32,7 +32,7 @@ def distinct_cases(plans: Iterable[CasePlan]) -> list[CasePlan]:
     """Return the first of all cases that differ only in numbers."""
     found: dict[object, CasePlan] = {}
     for plan in plans:
-        if plan.networks and plan.refusal is None:
+        if plan.networks:
             for each in _trials(plan) if plan.case.phases else (plan,):
                 found.setdefault(_signature(each), each)
     return list(found.values())

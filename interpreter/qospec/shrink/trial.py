@@ -111,7 +111,7 @@ class Bench:
         if problems.errors or sum(len(each.cases) for each in suite.tests) != 1:
             return None
         plans = plan(suite, self._seed, self.bounds, problems)
-        if problems.errors or not plans or plans[0].refusal is not None or plans[0].case.skip:
+        if problems.errors or not plans or plans[0].case.skip:
             return None
         warnings = {each.code for each in (*problems.all, *evidence.warnings(plans))}
         self.tried += 1

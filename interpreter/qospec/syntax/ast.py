@@ -347,9 +347,10 @@ class State(Documented):
 
 
 class Transition(Documented):
-    """`on event -> state { fields }` within a state; the event is its name."""
+    """`on event where condition -> state { fields }` within a state; the event is its name."""
 
-    name: Name
+    name: Path
+    where: Expression | None
     target: Name
     body: Body | None
 

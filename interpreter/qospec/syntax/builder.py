@@ -49,7 +49,7 @@ _FIELDS: dict[str, tuple[type[ast.Node], str]] = {
     "skip": (ast.Skip, "condition reason"),
     "machine": (ast.Machine, "name body"),
     "state": (ast.State, "name body"),
-    "transition": (ast.Transition, "name target body"),
+    "transition": (ast.Transition, "name where target body"),
     "record": (ast.Record, "base body"),
     "range": (ast.Range, "first last step"),
     "choose": (ast.Conditional, "value condition otherwise"),

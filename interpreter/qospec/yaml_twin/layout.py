@@ -190,6 +190,7 @@ _VALUES = {
     ast.Criterion: ("condition",),
     ast.Report: ("value",),
     ast.Skip: ("condition",),
+    ast.Transition: ("where",),
 }
 """The fields of a statement that are a text of their own in YAML and may have several lines."""
 

@@ -143,7 +143,10 @@ BLOCK = (
     Shape("run", ast.Run, Grouping.ALONE, block=True),
     Shape("machine", ast.Machine, block=True),
     Shape("state", ast.State, block=True),
-    Shape("on", ast.Transition, parts=(_TARGET, _WITH), short=_TARGET),
+    Shape(
+        "on", ast.Transition, name=Role.PATH,
+        parts=(_WHERE, _TARGET, _WITH), short=_TARGET,
+    ),
     Shape("require", ast.Criterion, Grouping.LABELLED, short=_CONDITION),
     Shape("expect", ast.Criterion, Grouping.LABELLED, short=_CONDITION),
     Shape("invariant", ast.Criterion, Grouping.LABELLED, short=_CONDITION),

@@ -211,7 +211,7 @@ class EntryBuilder:
 def _may_be_keys(node: Any) -> bool:
     """Return whether a statement can be keys: no name twice, none that misleads, no `{ }` lost."""
     names = [each.name.text for each in getattr(node, "parameters", ())]
-    mistaken = isinstance(node, ast.Transition) and node.name.text == "is"
+    mistaken = isinstance(node, ast.Transition) and node.name.span.text == "is"
     if isinstance(node, ast.Test) and node.body is not None and not node.body.statements:
         mistaken = node.base is not None or node.topology is not None or bool(names)
     return not mistaken and len({*names}) == len(names)

@@ -1,6 +1,5 @@
 """`qos plan`, and what `qos check` tells of it: bounds that hold, ways, loads, properties."""
 
-import json
 from pathlib import Path
 
 import pytest
@@ -142,37 +141,6 @@ def test_a_plan_tells_of_properties_what_would_examine_them(tmp_path) -> None:
     assert "the property `law` draws from a range or cells: examine it with" in result.stdout
     assert "t: 1 trial" in result.stdout
     assert "two:n=1: a property, evaluated without a trial" in result.stdout
-
-
-def test_a_plan_is_shown_and_what_a_run_would_refuse_ends_it(tmp_path) -> None:
-    machine = """
-device box {
-  port west, east: cell
-  west.rx -> east.tx
-  east.rx -> west.tx
-  machine call { messages = [ring], state idle { on ring -> idle } }
-}
-topology bench {
-  a, b = host
-  x = box
-  link a -- x.west via media.stm1
-  link b -- x.east via media.stm1
-}
-test m on bench {
-  flow f = steady from a to b
-  run { measure = 1 ms }
-  expect f.lost == 0 cell
-}
-"""
-    result = asked(tmp_path, machine, "plan")
-    assert result.exit_code == 2
-    assert "m: 1 trial" in result.stdout
-    assert "`qos run` would refuse this:" in result.stderr
-    refused = "the machine `call` of `x` cannot be executed yet"
-    assert refused in result.stderr
-    document = asked(tmp_path, machine, "plan", "", "--json")
-    assert document.exit_code == 2
-    assert refused in json.loads(document.stdout)["refused"][0]
 
 
 def test_a_test_beside_a_property_is_selected_by_name(tmp_path) -> None:

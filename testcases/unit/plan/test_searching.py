@@ -1,4 +1,4 @@
-"""What a search may cost, and that what cannot be executed yet is refused by name."""
+"""What a search may cost."""
 
 import json
 import re
@@ -6,9 +6,7 @@ import re
 import pytest
 from click.testing import CliRunner
 
-from qospec.catalogue.kinds import discover
 from qospec.cli import qos
-from qospec.run import trial
 from qospec.search.method import trials_of_a_load
 
 TOPOLOGY = """
@@ -39,12 +37,11 @@ property sums {
 }
 """
 
-MACHINE = """
+PLAIN = """
 device box {
   port west, east: cell
   west.rx -> east.tx
   east.rx -> west.tx
-  machine call { messages = [ring], state idle { on ring -> idle } }
 }
 topology bench {
   a, b = host
@@ -121,37 +118,13 @@ def test_a_plan_prints_the_bound_and_each_default(command) -> None:
     assert re.search(r"goal ndr: .*trial 1 s \(default\), total 11 s, .*width 0.5 %", result.output)
     document = json.loads(command("plan", TOPOLOGY + SEARCH, "--json").stdout)
     assert [goal["name"] for goal in document["cases"][0]["phases"][0]["goals"]] == ["ndr", "pdr"]
-    assert document["refused"] == []
-
-
-@pytest.mark.parametrize(
-    ("text", "what"),
-    [
-        (MACHINE, "the machine `call` of `x`"),
-    ],
-)
-def test_what_cannot_be_executed_is_checked_and_refused_when_it_is_to_run(
-    command, text, what
-) -> None:
-    assert command("check", text).exit_code == 0
-    assert command("plan", text).exit_code == 2
-    result = command("run", text)
-    assert result.exit_code == 2
-    assert f"{what} cannot be executed yet" in result.output
 
 
 def test_a_test_runs_beside_a_property_that_only_fuzzing_examines(command) -> None:
-    test = MACHINE.replace("machine call { messages = [ring], state idle { on ring -> idle } }", "")
-    result = command("run", test + PROPERTY)
+    result = command("run", PLAIN + PROPERTY)
     assert result.exit_code == 0
     assert "note: the property `sums` draws from a range or cells" in result.output
-    assert "note" not in command("run", test + PROPERTY, selection="::small").output
-
-
-def test_whoever_runs_it_all_the_same_gets_an_error(planned) -> None:
-    (case,) = planned(MACHINE)
-    result = trial.run(case, discover(), lambda _: None)
-    assert (result.repeats, len(result.errors)) == ((), 1)
+    assert "note" not in command("run", PLAIN + PROPERTY, selection="::small").output
 
 
 BURST = """

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from qospec.check.device import classifier, invariants, item_kinds, machine, nesting, wiring
-from qospec.check.device.machine import MachineValue
+from qospec.check.device.machine_values import MachineValue
 from qospec.check.device.nesting import InnerValue
 from qospec.check.device.nodes import Design, DevicePlan
 from qospec.check.device.ports import LoopArray, Part, PartValue, Ports, PortValue, Template
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 HERE = "a device"
 RESERVED = ("frame",)
-ALLOWED = (ast.Bind, ast.Let, ast.Port, ast.Wire, ast.Loop)
+ALLOWED = (ast.Bind, ast.Let, ast.Port, ast.Wire, ast.Loop, ast.Machine)
 
 
 def template(device: ast.Device, scope: Scope, evaluator: Evaluator) -> Template:
@@ -79,6 +79,8 @@ class _Builder:
             if isinstance(statement, ast.Bind):
                 self._guard(self._bind, statement, scope, subscripts)
                 declare_poisoned(statement, scope)
+            elif isinstance(statement, ast.Machine):
+                self._guard(self._machine, statement, scope, subscripts)
         for statement in statements:
             if isinstance(statement, ast.Loop):
                 self._guard(self._loop, statement, scope, subscripts)
@@ -108,8 +110,6 @@ class _Builder:
             self._port(statement, scope, subscripts)
         elif isinstance(statement, ast.Wire):
             self.wires.append((statement, scope))
-        elif isinstance(statement, ast.Machine):
-            self._machine(statement, scope, subscripts)
         elif isinstance(statement, ast.Criterion) and statement.kind == "invariant":
             self.invariants.append((statement, scope, "".join(subscripts)))
         elif not isinstance(statement, ALLOWED):
@@ -148,9 +148,19 @@ class _Builder:
         if subscripts:
             raise error("E0112", "a machine must be declared outside of loops", node.name.span)
         made = machine.machine(node, scope, self._evaluator)
-        self._name(scope, node.name, "a machine", MachineValue())
-        if made is not None:
-            self.template.machines.append(made)
+        if made is None:
+            self._name(scope, node.name, "a machine", POISON)
+            return
+        kind = self._context.catalogue.of("machine")["machine"]
+        element = kind.build(made.program)
+        program, path, span = made.program, node.name.text, node.name.span
+        part = Part(
+            path, kind, element, (), span, program.inputs, program.outputs, loose=not made.known
+        )
+        self.template.parts.append(part)
+        number, carries = len(self.template.parts) - 1, self.template.carries
+        value = MachineValue(number, part, carries=carries)
+        self._name(scope, node.name, "a machine", value)
 
     def _bind(self, node: ast.Statement, scope: Scope, subscripts: tuple[str, ...]) -> None:
         assert isinstance(node, ast.Bind)  # noqa: S101

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 from qospec.check.device.predicates import (
     ADDRESSES,
     MAX_VALUES,
+    TRUTHS,
     WORDS,
     attributes,
     carrier,
@@ -163,12 +164,15 @@ def _choices(predicates: Sequence[Expression], ports: Sequence[str]) -> dict[str
             "category": SERVICE_CATEGORIES,
             "clp": (Fraction(0), Fraction(1)),
             "oam": (False, True),
+            **({"message": (False, True)} if "message" in asked else {}),
             "virtual_path": [Fraction(each) for each in near],
         }
     found: dict[str, Sequence[Any]] = {}
     for name in sorted(name for name in asked if carrier(name) == "packet"):
         if name in WORDS:
             found[name] = WORDS[name][2]
+        elif name in TRUTHS:
+            found[name] = (False, True)
         elif name == "input":
             found[name] = ports
         else:
@@ -194,7 +198,8 @@ def _class_of(item: Item, predicates: Sequence[Expression]) -> int | None:
 
 def _described(item: Item) -> str:
     if "category" in item:
-        kind = f"{'OAM' if item['oam'] else 'user'} cells of {item['category']}"
+        what = "OAM" if item["oam"] else "message" if item.get("message") else "user"
+        kind = f"{what} cells of {item['category']}"
         return f"{kind} with CLP {item['clp']} and VPI {item['virtual_path']}"
     marks = [
         f"`{spelling_of(name)}` {value}" for name, value in item.items() if name not in ADDRESSES

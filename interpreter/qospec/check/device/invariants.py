@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from qospec.check.device.machine_values import MachineValue
 from qospec.check.device.observables import described, not_observed
 from qospec.check.device.ports import SIDES, Invariant, LoopArray, PartValue, PortValue
 from qospec.check.evaluate.clauses import refuse_clauses
@@ -65,9 +66,15 @@ def _unobservable(node: ast.Node, scope: Scope, evaluator: Evaluator) -> Iterato
 def _not_offered(node: ast.Path, value: Value) -> Iterator[CheckError]:
     while isinstance(value, LoopArray):
         value = next(iter(value.iterations.values()))
-    whose = described(value.part.kind) if isinstance(value, PartValue) else ("a port", OF_PORTS)
-    what, offered = whose
     names = [each for each in node.trail if isinstance(each, ast.Name)]
+    if isinstance(value, MachineValue) and names and names[0].text in value.offered:
+        return  # its fields say the rest
+    whose = ("a port", OF_PORTS)
+    if isinstance(value, MachineValue):
+        whose = value.what, value.offered
+    elif isinstance(value, PartValue):
+        whose = described(value.part.kind)
+    what, offered = whose
     text = node.span.text
     if not names:
         yield error(

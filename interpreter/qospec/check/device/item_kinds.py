@@ -118,7 +118,11 @@ def _report(
 
 
 def _in_the_limit(part: Part, carries: str) -> str:
-    """Return the help for an element that would take these items if its limit counted them."""
+    """Return the help for what would take these items if its limit or its messages were such."""
+    if part.kind.duty == "machine":
+        return (
+            "give its messages a size in " + ("bytes: `size = 100 B`", "cells")[carries == "cell"]
+        )
     limit: Buffer | None = part.element.buffer
     if carries in part.kind.carries and limit is not None and limit.unit == opposite(carries):
         return f"its limit counts {limit.unit}s: write `{limit.amount:_} {UNITS[carries]}`"

@@ -6,112 +6,100 @@ Unreachable states are reported, and timers that no state starts or handles.
 from __future__ import annotations
 
 from fractions import Fraction
-from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
-from qospec.catalogue.kinds import LONGEST_PS, REQUIRED, Domain, Kind, Parameter
+from qospec.catalogue.kinds import REQUIRED, Parameter
+from qospec.catalogue.machine import (
+    BEGIN,
+    DISCARD,
+    IN,
+    ITEM,
+    MOST_AT_ONCE,
+    OBSERVED,
+    OUT,
+    Message,
+    Program,
+    State,
+    Variable,
+)
+from qospec.check.device import machine_transitions
+from qospec.check.device.machine_code import variables_of, whole
+from qospec.check.device.machine_fields import LENGTH, MACHINE, READ_HERE, STATE
 from qospec.check.evaluate.context import CheckError, error
 from qospec.check.evaluate.dimensions import named
 from qospec.check.evaluate.loops import misplaced
-from qospec.check.evaluate.values import Amount, Map, Poison, Value
+from qospec.check.evaluate.values import Amount, Map, Poison
 from qospec.check.records.fields import convert
 from qospec.check.records.record import fields_of
-from qospec.diagnostics import did_you_mean
-from qospec.model.suite import Machine, State, Transition
+from qospec.check.records.spelling import unknown_field
 from qospec.syntax import ast
 from qospec.units import TIME
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 
     from qospec.check.evaluate.evaluator import Evaluator
     from qospec.check.evaluate.scope import Scope
-    from qospec.model.suite import State
     from qospec.source import Span
+    from qospec.units import Dimension
 
 HERE = "a machine"
-NAMES = Domain("names")
-LENGTH = Domain("time", 1, LONGEST_PS)
-"""Of a timer."""
-
-MACHINE = Kind(
-    name="machine",
-    role="element",
-    duty="element",
-    summary="What a device does by messages and timers.",
-    source="spec/4-devices.md",
-    parameters={
-        "messages": Parameter("messages", NAMES, ()),
-        "timers": Parameter("timers", Domain("times"), ()),
-    },
-    build=dict,
-)
-TRANSITION = Kind(
-    name="transition",
-    role="element",
-    duty="element",
-    summary="What happens on a transition.",
-    source="spec/4-devices.md",
-    parameters={
-        "after": Parameter("after", Domain("time", 0, LONGEST_PS), 0),
-        "send": Parameter("send", NAMES, ()),
-        "start": Parameter("start", NAMES, ()),
-        "stop": Parameter("stop", NAMES, ()),
-    },
-    build=dict,
-)
-TIMERS = "timers"
 
 
-class MachineValue(Value):
-    """A machine, as a name of its device."""
+class Made(NamedTuple):
+    """A machine, and whether all of it is known."""
 
-    what: ClassVar[str] = "a machine"
-
-
-class _Names(NamedTuple):
-    """The names of a machine, each with the place of its declaration."""
-
-    messages: Mapping[str, Span]
-    timers: Mapping[str, Span]
-    states: Mapping[str, Span]
+    program: Program
+    known: bool
 
 
-def machine(node: ast.Machine, scope: Scope, evaluator: Evaluator) -> Machine | None:
+def machine(node: ast.Machine, scope: Scope, evaluator: Evaluator) -> Made | None:
     """Return a machine; None after a mistake in it, which is reported."""
     before = evaluator.context.mistakes
-    own = _body(node.body.statements, ast.State, HERE, evaluator)
-    binds, states = own
-    timers = [each for each in binds if each.names[0].text == TIMERS]
-    others = [each for each in binds if each.names[0].text != TIMERS]
+    binds, states = body_of(node.body.statements, ast.State, HERE, evaluator)
+    own = {name.text: bind.value for bind in binds for name in bind.names}
+    others = [each for each in binds if each.names[0].text not in READ_HERE]
     fields = fields_of(MACHINE, others, node.body, scope, evaluator)
-    messages = dict.fromkeys(fields.get("messages", ()), node.name.span)
-    lengths = _timers(timers, scope, evaluator)
+    messages = _messages(own.get("messages"), evaluator)
+    lengths = _timers(own.get("timers"), scope, evaluator)
+    values = _variables("values", own.get("values"), scope, evaluator)
+    counters = _variables("counters", own.get("counters"), scope, evaluator)
     if not states:
-        evaluator.context.report(
-            error(
-                "E0424",
-                f"the machine `{node.name.text}` has no states",
-                node.name.span,
-                help="add `state idle { on message -> idle }`; it begins in the first",
-            )
-        )
-    known = _Names(
-        messages,
-        dict.fromkeys(lengths, node.name.span),
+        message = f"the machine `{node.name.text}` has no states"
+        help_text = "add `state idle { on message -> idle }`; it begins in the first"
+        evaluator.context.report(error("E0424", message, node.name.span, help=help_text))
+    declared = {
+        each.name.text: (each.name, what, each.dimension)
+        for what, group in (("a value", values), ("a counter", counters))
+        for each in group
+    }
+    known = machine_transitions.Known(
+        tuple(fields.get("ports", ())),
+        {each.name: each for each, _ in messages},
+        lengths,
         _distinct([each.name for each in states], "state", evaluator),
+        variables_of(declared, scope, evaluator),
+        scope,
     )
-    for name in sorted(messages.keys() & lengths.keys()):
-        message = f"`{name}` is both a message and a timer"
-        evaluator.context.report(
-            error("E0424", message, node.name.span, help="give one of them another name")
-        )
-    made = tuple(_state(each, known, scope, evaluator) for each in states)
+    _verify_names(node, known, messages, (values, counters), evaluator)
+    made = tuple(_state(each, known, evaluator) for each in states)
+    program = Program(
+        node.name.text,
+        known.ports,
+        tuple(each for each, _ in messages),
+        tuple(lengths.items()),
+        made,
+        tuple(each.made for each in values),
+        tuple(each.made for each in counters),
+        fields.get("instances"),
+        int(fields.get("spread", 0)),
+        fields.get("size"),
+    )
     if evaluator.context.mistakes == before and not _is_incomplete(scope):
-        _report_unreachable(node, states, made, evaluator)
-        _report_unused_timers(node, timers, made, evaluator)
-    if evaluator.context.mistakes > before:
-        return None
-    return Machine(node.name.text, tuple(messages), tuple(lengths.items()), made, node.span)
+        _verify(node, states, own, program, evaluator)
+    unknown = "instances" in own and program.instances is None
+    unknown |= ("size" in own and program.size is None) or None in lengths.values()
+    return None if evaluator.context.mistakes > before else Made(program, not unknown)
 
 
 def _is_incomplete(scope: Scope | None) -> bool:
@@ -119,7 +107,7 @@ def _is_incomplete(scope: Scope | None) -> bool:
     return scope is not None and (bool(scope.unparsed) or _is_incomplete(scope.parent))
 
 
-def _body(
+def body_of(
     statements: Iterable[ast.Statement], part: type[Any], here: str, evaluator: Evaluator
 ) -> tuple[list[ast.Bind], list[Any]]:
     """Return the fields and the parts of a body; report anything else."""
@@ -134,30 +122,69 @@ def _body(
     return binds, parts
 
 
-def _timers(binds: Sequence[ast.Bind], scope: Scope, evaluator: Evaluator) -> dict[str, int | None]:
+# ---- what it declares
+
+
+class _Variable(NamedTuple):
+    name: ast.Name
+    dimension: Dimension
+    made: Variable
+
+
+def _messages(node: ast.Expression | None, evaluator: Evaluator) -> list[tuple[Message, ast.Name]]:
+    """Return the messages, each with the name where it is declared."""
+    if node is None:
+        return []
+    found: list[tuple[Message, ast.Name]] = []
+    try:
+        if isinstance(node, ast.MapLiteral):
+            for pair in node.pairs:
+                name = machine_transitions.bare(pair.key, "a message")
+                carried = machine_transitions.names_in(pair.value, "a list of values")
+                found.append((Message(name.text, tuple(each.text for each in carried)), name))
+        else:
+            listed = machine_transitions.names_in(node, "a list or a map of messages")
+            found += [(Message(name.text), name) for name in listed]
+    except CheckError as mistake:
+        evaluator.context.report(mistake)
+    _distinct([name for _, name in found], "message", evaluator)
+    return found
+
+
+def _timers(
+    node: ast.Expression | None, scope: Scope, evaluator: Evaluator
+) -> dict[str, int | None]:
     """Return the timers with their lengths in ps; None for a length that is not known yet."""
     found: dict[str, int | None] = {}
-    for bind in binds:
-        value = evaluator.plain(bind.value, scope)
-        if isinstance(value, Poison):
-            continue
-        if not isinstance(value, Map):
-            evaluator.context.report(
-                error(
-                    "E0204",
-                    f"`timers` is a map from names to times, not {value.what}",
-                    bind.value.span,
-                    help="write `timers = { answer: 4 s }`",
-                )
-            )
-            continue
-        for name, length in value.entries.items():
-            found[str(name)] = None
-            try:
-                found[str(name)] = _length(str(name), length, bind.value.span)
-            except CheckError as mistake:
-                evaluator.context.report(mistake)
+    for name, length, span in _entries("timers", "{ answer: 4 s }", node, scope, evaluator):
+        found[name] = None
+        try:
+            found[name] = _length(name, length, span)
+        except CheckError as mistake:
+            evaluator.context.report(mistake)
     return found
+
+
+def _entries(
+    field: str, example: str, node: ast.Expression | None, scope: Scope, evaluator: Evaluator
+) -> Iterator[tuple[str, object, Span]]:
+    """Yield the names of a field with their values; report one that is no map."""
+    value = None if node is None else evaluator.plain(node, scope)
+    if node is None or value is None or isinstance(value, Poison):
+        return
+    if not isinstance(value, Map):
+        evaluator.context.report(
+            error(
+                "E0204",
+                f"`{field}` is a map from names to values, not {value.what}",
+                node.span,
+                help=f"write `{field} = {example}`",
+            )
+        )
+        return
+    for name, each in value.entries.items():
+        pair = value.pair(str(name), node.span)
+        yield str(name), each, pair.span if pair else node.span
 
 
 def _length(name: str, value: object, span: Span) -> int | None:
@@ -170,6 +197,28 @@ def _length(name: str, value: object, span: Span) -> int | None:
         raise error("E0205", f"the timer `{name}` must be more than 0", span)
     length_ps: int | None = convert(value, Parameter(name, LENGTH, REQUIRED), MACHINE, span)
     return length_ps
+
+
+def _variables(
+    field: str, node: ast.Expression | None, scope: Scope, evaluator: Evaluator
+) -> list[_Variable]:
+    """Return the values or counters; a mistake is reported."""
+    found = []
+    for name, value, span in _entries(field, "{ tries: 0 }", node, scope, evaluator):
+        if isinstance(value, Poison):
+            continue
+        try:
+            if not isinstance(value, Amount):
+                raise error(
+                    "E0204", f"`{name}` is a number, not {getattr(value, 'what', '')}", span
+                )
+            initial = whole(value.value or Fraction(0), value.dimension, span)
+        except CheckError as mistake:
+            evaluator.context.report(mistake)
+            continue
+        at = ast.Name(text=name, span=span)
+        found.append(_Variable(at, value.dimension, Variable(name, initial, value.dimension)))
+    return found
 
 
 def _distinct(names: Sequence[ast.Name], what: str, evaluator: Evaluator) -> dict[str, Span]:
@@ -189,68 +238,117 @@ def _distinct(names: Sequence[ast.Name], what: str, evaluator: Evaluator) -> dic
     return found
 
 
-def _state(node: ast.State, known: _Names, scope: Scope, evaluator: Evaluator) -> State:
-    binds, ways = _body(node.body.statements, ast.Transition, "a state", evaluator)
+def _verify_names(
+    node: ast.Machine,
+    known: machine_transitions.Known,
+    messages: Sequence[tuple[Message, ast.Name]],
+    variables: tuple[Sequence[_Variable], Sequence[_Variable]],
+    evaluator: Evaluator,
+) -> None:
+    """Report names that stand for two things, and values that a message carries but none has."""
+    groups = (
+        ("a message", known.messages),
+        ("a timer", known.timers),
+        ("a state", known.states),
+        ("a value", {each.name.text for each in variables[0]}),
+        ("a counter", {each.name.text for each in variables[1]}),
+        ("an event of each machine", (BEGIN, ITEM)),
+        ("what is counted of each machine", OBSERVED),
+    )
+    first: dict[str, str] = {}
+    for what, names in groups:
+        for name in names:
+            if name in first:
+                message = f"`{name}` is both {first[name]} and {what}"
+                evaluator.context.report(
+                    error("E0424", message, node.name.span, help="give one of them another name")
+                )
+            first.setdefault(name, what)
+    for port in known.ports:
+        if port in (IN, OUT, DISCARD):
+            message = f"a port for messages cannot be called `{port}`"
+            evaluator.context.report(error("E0424", message, node.name.span))
+    _verify_carried(messages, {each.name.text for each in variables[0]}, evaluator)
+
+
+def _verify_carried(
+    messages: Sequence[tuple[Message, ast.Name]], values: Collection[str], evaluator: Evaluator
+) -> None:
+    """Report what messages carry that is no value."""
+    for message, name in messages:
+        for value in message.values:
+            if value not in values:
+                evaluator.context.report(
+                    error(
+                        "E0424",
+                        f"`{message.name}` carries `{value}`, which is no value of the machine",
+                        name.span,
+                        help=f"declare it: `values = {{ {value}: 0 }}`",
+                    )
+                )
+
+
+def _state(node: ast.State, known: machine_transitions.Known, evaluator: Evaluator) -> State:
+    binds, ways = body_of(node.body.statements, ast.Transition, "a state", evaluator)
+    forward = OUT
     for bind in binds:
-        evaluator.context.report(
-            error(
-                "E0104",
-                f"a state has no field `{bind.names[0].text}`",
-                bind.names[0].span,
-                help="a state has only transitions, `on event -> state`",
+        name = bind.names[0]
+        if name.text not in STATE.parameters:
+            evaluator.context.report(unknown_field(STATE, name))
+            continue
+        try:
+            forward = machine_transitions.bare(bind.value, "an output").text
+            if forward in known.ports or forward == IN:
+                message = f"`{forward}` is a port for messages: what passes needs another output"
+                raise error("E0424", message, bind.value.span)
+        except CheckError as mistake:
+            evaluator.context.report(mistake)
+    first = node.name.text == next(iter(known.states))
+    made = tuple(machine_transitions.transition(each, known, evaluator) for each in ways)
+    if evaluator.context.mistakes == 0 or not _is_incomplete(known.scope):
+        machine_transitions.verify_order(ways, made, evaluator, first=first)
+    return State(node.name.text, made, forward)
+
+
+# ---- what must hold of all of it
+
+
+def _verify(
+    node: ast.Machine,
+    states: Sequence[ast.State],
+    own: Mapping[str, ast.Expression],
+    program: Program,
+    evaluator: Evaluator,
+) -> None:
+    _report_unreachable(node, states, program, evaluator)
+    _report_unused_timers(node, own.get("timers"), program, evaluator)
+    if program.messages and not program.ports:
+        message = f"no port carries the messages of `{program.name}`"
+        help_text = "write `ports = [line]` in the machine, and wire it in the device"
+        evaluator.context.report(error("E0424", message, node.name.span, help=help_text))
+    used = {*program.inputs, *program.outputs}
+    for port in program.ports:
+        if port not in used:
+            message = f"no message comes or goes by the port `{port}` of `{program.name}`"
+            evaluator.context.report(
+                error("E0424", message, own["ports"].span, help="use it, or leave it out")
             )
-        )
-    _distinct([each.name for each in ways], "event", evaluator)
-    return State(node.name.text, tuple(_transition(each, known, scope, evaluator) for each in ways))
-
-
-def _transition(
-    node: ast.Transition, known: _Names, scope: Scope, evaluator: Evaluator
-) -> Transition:
-    heard = {**known.messages, **known.timers}
-    _known(node.name.text, node.name.span, heard, "message or timer", evaluator)
-    _known(node.target.text, node.target.span, known.states, "state", evaluator)
-    given: dict[str, Any] = {}
-    if node.body is not None:
-        binds, _ = _body(node.body.statements, ast.Bind, "a transition", evaluator)
-        given = fields_of(TRANSITION, binds, node.body, scope, evaluator)
-        for field, offered, what in (
-            ("send", known.messages, "message"),
-            ("start", known.timers, "timer"),
-            ("stop", known.timers, "timer"),
-        ):
-            for name in given.get(field, ()):
-                _known(name, node.body.span, offered, what, evaluator)
-    return Transition(
-        node.name.text,
-        node.target.text,
-        int(Fraction(given.get("after", 0))),
-        tuple(given.get("send", ())),
-        tuple(given.get("start", ())),
-        tuple(given.get("stop", ())),
-    )
-
-
-def _known(name: str, span: Span, offered: Iterable[str], what: str, evaluator: Evaluator) -> None:
-    if name in offered:
-        return
-    near = did_you_mean(name, [*offered])
-    evaluator.context.report(
-        error(
-            "E0101",
-            f"this machine has no {what} `{name}`",
-            span,
-            note=f"it has: {' '.join(offered)}" if offered else f"it has no {what} at all",
-            near=near,
-            help=f"declare it as a {what.split(maxsplit=1)[0]}",
-        )
-    )
+    each = 1 if program.size is None or program.size.unit != "cell" else program.size.amount
+    most = max((len(way.send) for way in program.transitions), default=0)
+    if most * each > MOST_AT_ONCE:
+        message = f"a transition of `{program.name}` sends {most * each} cells at once"
+        note = f"{MOST_AT_ONCE} are the most"
+        evaluator.context.report(error("E0424", message, node.name.span, note=note))
+    if program.size is not None and program.size.unit == "packet":
+        message = "the size of a message is in cells or bytes"
+        evaluator.context.report(error("E0424", message, own["size"].span))
 
 
 def _report_unreachable(
-    node: ast.Machine, nodes: Sequence[ast.State], made: Sequence[State], evaluator: Evaluator
+    node: ast.Machine, nodes: Sequence[ast.State], program: Program, evaluator: Evaluator
 ) -> None:
     """Report states that are unreachable from the first."""
+    made = program.states
     ways = {each.name: [way.target for way in each.transitions] for each in made}
     reached, waiting = set[str](), [made[0].name]
     while waiting:
@@ -272,24 +370,23 @@ def _report_unreachable(
 
 
 def _report_unused_timers(
-    node: ast.Machine, binds: Sequence[ast.Bind], made: Sequence[State], evaluator: Evaluator
+    node: ast.Machine, timers: ast.Expression | None, program: Program, evaluator: Evaluator
 ) -> None:
     """Report timers that no state handles or starts."""
-    ways = [way for state in made for way in state.transitions]
+    ways = program.transitions
     started = {name for way in ways for name in way.start}
     heard = {way.event for way in ways}
-    for bind in binds:
-        for pair in bind.value.pairs if isinstance(bind.value, ast.MapLiteral) else ():
-            name = pair.key.span.text
-            if name in started and name in heard:
-                continue
-            lacking = "starts" if name not in started else "handles"
-            written = f"start = [{name}]" if name not in started else f"on {name} -> …"
-            evaluator.context.report(
-                error(
-                    "E0424",
-                    f"no state of `{node.name.text}` {lacking} the timer `{name}`",
-                    pair.span,
-                    help=f"write `{written}` in a state, or leave the timer out",
-                )
+    for pair in timers.pairs if isinstance(timers, ast.MapLiteral) else ():
+        name = pair.key.span.text
+        if name in started and name in heard:
+            continue
+        lacking = "starts" if name not in started else "handles"
+        written = f"start = [{name}]" if name not in started else f"on {name} -> …"
+        evaluator.context.report(
+            error(
+                "E0424",
+                f"no state of `{node.name.text}` {lacking} the timer `{name}`",
+                pair.span,
+                help=f"write `{written}` in a state, or leave the timer out",
             )
+        )

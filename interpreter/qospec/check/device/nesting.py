@@ -89,7 +89,7 @@ def _embed(template: Template, design: Template, path: str, span: Span, context:
     if len(template.parts) + len(design.parts) > context.limits.elements:
         many = f"more than {context.limits.elements:_} elements"
         raise error("E0602", many, span, help="nest fewer devices in it")
-    brought = 1 + len(design.parts) + len(design.machines) + len(design.invariants)
+    brought = 1 + len(design.parts) + len(design.invariants)
     context.count_inner(brought, span)
     inner = Inner(path, design, len(template.parts), span)
     template.inners.append(inner)
@@ -98,7 +98,6 @@ def _embed(template: Template, design: Template, path: str, span: Span, context:
             raise not_built("a class that tests the port of an inner device", span)
     own = {part.path for part in design.parts}
     template.parts += [replace(part, path=f"{path}.{part.path}") for part in design.parts]
-    template.machines += design.machines
 
     def whole(leaf: Leaf) -> Expression:
         if not isinstance(leaf, Counted):

@@ -6,6 +6,7 @@ from abc import abstractmethod
 from dataclasses import field
 from typing import TYPE_CHECKING, ClassVar
 
+from qospec.check.device.machine_values import MachineValue
 from qospec.check.device.ports import SIDES, PartValue
 from qospec.check.evaluate import loops
 from qospec.check.evaluate.context import error
@@ -187,7 +188,8 @@ def _part(node: Node, path: str) -> PartValue | None:
     for index, part in enumerate(template.parts):
         if part.path == path:
             carries = template.kinds.get(index, template.carries)
-            return PartValue(index, part, device=node.path, carries=carries)
+            made = MachineValue if part.kind.duty == "machine" else PartValue
+            return made(index, part, device=node.path, carries=carries)
     return None
 
 

@@ -32,7 +32,6 @@ if TYPE_CHECKING:
     from qospec.catalogue.kinds import Carried, Kind
     from qospec.check.evaluate.evaluator import Evaluator
     from qospec.model.expression import Expression
-    from qospec.model.suite import Machine
     from qospec.source import Span
     from qospec.syntax import ast
     from qospec.units import Dimension
@@ -136,7 +135,6 @@ class Template:
     places: dict[Origin, Span] = field(default_factory=dict)
     merged: set[End] = field(default_factory=set)
     invariants: list[Invariant] = field(default_factory=list)
-    machines: list[Machine] = field(default_factory=list)
     kinds: dict[int, str] = field(default_factory=dict)
     inners: list[Inner] = field(default_factory=list)
     complete: bool = True

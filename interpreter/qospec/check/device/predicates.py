@@ -29,6 +29,7 @@ ATTRIBUTES = {
     ("vc", "path"): "virtual_path",
     ("cell", "clp"): "clp",
     ("cell", "oam"): "oam",
+    ("cell", "message"): "message",
     ("pkt", "dscp"): "dscp",
     ("pkt", "precedence"): "precedence",
     ("pkt", "priority"): "priority",
@@ -42,6 +43,7 @@ ATTRIBUTES = {
     ("pkt", "source_address"): "source_address",
     ("pkt", "destination_address"): "destination_address",
     ("pkt", "input"): "input",
+    ("pkt", "message"): "packet_message",
 }
 """What a class can test: of cells, and of packets."""
 RESERVED = ("frame",)
@@ -61,6 +63,8 @@ MAX_VALUES = {
     "destination_port": HIGHEST_PORT,
 }
 """Attributes that are numbers from 0 to this."""
+TRUTHS = ("oam", "message", "packet_message")
+"""Attributes that are true or false."""
 ADDRESSES = ("source_address", "destination_address")
 """Attributes that are addresses; conditions hold the numbers of `check.records.addresses`."""
 UNORDERED = (*WORDS, *ADDRESSES, "input")
@@ -88,7 +92,7 @@ def predicate(node: ast.Expression, scope: Scope, evaluator: Evaluator) -> Expre
             help="put the range into parentheses: `pkt.dscp in (8 .. 15)`",
         )
     attribute = _attribute(node)
-    if attribute.name != "oam":
+    if attribute.name not in TRUTHS:
         raise error(
             "E0416",
             f"`{node.span.text}` is not true or false",
@@ -225,10 +229,11 @@ def _of(attribute: Attribute, value: Value, node: ast.Expression) -> Constant:
         return Constant(value=Fraction(0), dimension=NUMBER)
     if attribute.name in WORDS:
         return _word(attribute, value, node)
-    if attribute.name == "oam":
+    if attribute.name in TRUTHS:
         if isinstance(value, Boolean) and value.value is not None:
             return Constant(value.value, None, text)
-        raise error("E0204", f"`cell.oam` is true or false, not {value.what}", node.span)
+        spelt = spelling_of(attribute.name)
+        raise error("E0204", f"`{spelt}` is true or false, not {value.what}", node.span)
     if not isinstance(value, Amount) or value.dimension != NUMBER:
         what = named(value.dimension) if isinstance(value, Amount) else value.what
         raise error("E0204", f"expected a whole number, found {what}", node.span)

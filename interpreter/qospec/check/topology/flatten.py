@@ -83,16 +83,8 @@ class _Flattening:
             if node.template is not None
             for statement in self._invariants(node, node.template)
         )
-        machines = tuple(
-            (node.path, machine)
-            for node in nodes
-            if node.template is not None
-            for machine in node.template.machines
-        )
         elements, wires = tuple(self._elements), tuple(self._wires)
-        return Network(
-            self._layout.name, elements, wires, hosts, held, machines, self._entries, self._sides
-        )
+        return Network(self._layout.name, elements, wires, hosts, held, self._entries, self._sides)
 
     def _invariants(self, node: Node, template: Template) -> Iterator[Statement]:
         """Return the invariants of a device in the topology, with full paths in what they count."""

@@ -188,7 +188,8 @@ class Component:
         self._totals, self._planes = Totals(connections), len(connections.planes)
         self._wiring = self._wired(members, found, connections.count)
         self._places = _no_events(found)
-        self._working = _nothing_done(len(self._wiring.to) * self._planes)
+        columns = COLUMNS + max((each.columns for each in self._transitions), default=0)
+        self._working = _nothing_done(len(self._wiring.to) * self._planes, columns)
         self._gone = np.zeros(len(self.outlets) * self._planes * len(UNITS), np.int64)
         self._entries = np.array([self._totals.no_entries() for _ in members])
         self._elements = self._tables(found)
@@ -258,6 +259,12 @@ class Component:
         """Return how many items are under way or held."""
         items = self._working.items
         return len(items) - 1 - int(items[0, SPARE])
+
+    def reports(self) -> Iterator[tuple[int, Any]]:
+        """Yield the number of each element that reports, and what is observed of it."""
+        for number, transition in enumerate(self._transitions):
+            if transition.report is not None:
+                yield number, transition.report(self._states[number])
 
     @property
     def ledger(self) -> Whole:
@@ -436,8 +443,8 @@ def _no_events(found: Sequence[Place]) -> Places:
     return Places(due, row, first, last, node, port, fed)
 
 
-def _nothing_done(sums: int) -> events.Working:
-    pool = np.zeros((1, COLUMNS), np.int64)
+def _nothing_done(sums: int, columns: int) -> events.Working:
+    pool = np.zeros((1, columns), np.int64)
     return events.Working(
         _with_more_rows(pool, POOL_ROWS),
         np.zeros((MOST_ANSWERS + 1, 4), np.int64),
@@ -450,7 +457,7 @@ def _nothing_done(sums: int) -> events.Working:
 def _with_more_rows(pool: Whole, rows: int = 0) -> Whole:
     """Return a pool with the same items, and twice the rows or as many as given."""
     before, count = len(pool), rows or 2 * len(pool)
-    larger = np.zeros((count, COLUMNS), np.int64)
+    larger = np.zeros((count, pool.shape[1]), np.int64)
     larger[:before] = pool
     larger[before:, NEXT] = range(before + 1, count + 1)
     larger[-1, NEXT] = pool[0, FREE]

@@ -101,16 +101,29 @@ def zero_delay_cycle(nodes: Sequence[Node], wires: Sequence[Wire]) -> tuple[str,
 
 def cycle_in_batches(nodes: Sequence[Node], wires: Sequence[Wire]) -> tuple[str, ...] | None:
     """Return the paths of a cycle, in order, if one begins with an element without `transition`."""
-    onward: list[list[int]] = [[] for _ in nodes]
-    for wire in wires:
-        if wire.to >= 0:
-            onward[wire.node].append(wire.to)
+    onward = onward_of(nodes, wires)
     for number, node in enumerate(nodes):
         if node.element.transition is None:
             cycle = _shortest_cycle(number, onward)
             if cycle:
                 return tuple(nodes[i].path for i in cycle)
     return None
+
+
+def onward_of(nodes: Sequence[Node], wires: Sequence[Wire]) -> list[list[int]]:
+    """Return, per node, the nodes that it feeds, and of those that signal all in a ring.
+
+    What is between two that signal is thereby on a cycle with them.
+    """
+    onward: list[list[int]] = [[] for _ in nodes]
+    for wire in wires:
+        if wire.to >= 0:
+            onward[wire.node].append(wire.to)
+    signalling = [number for number, node in enumerate(nodes) if node.element.signals]
+    for number, following in zip(signalling, signalling[1:] + signalling[:1], strict=True):
+        if number != following:
+            onward[number].append(following)
+    return onward
 
 
 def components(onward: Sequence[Iterable[int]]) -> list[list[int]]:

@@ -23,6 +23,7 @@ from qospec.engine.graph.components import (
     ZeroDelayError,
     components,
     is_cyclic,
+    onward_of,
     zero_delay_cycle,
 )
 from qospec.engine.graph.cycle import Cycle
@@ -292,7 +293,9 @@ def _budget(experiment: Experiment) -> Budget:
         for each in experiment.sources
         if isinstance(each.arrivals, ClosedLoop)
     )
-    return Budget(endpoints, most * 3 // 2)  # the sources are those of requests, and of answers
+    of_machines = sum(node.element.most_made for node in experiment.nodes)
+    # The sources are those of requests, and of answers.
+    return Budget(endpoints, most * 3 // 2 + of_machines)
 
 
 def _changes(experiment: Experiment, component: Sequence[int]) -> list[Change]:
@@ -306,11 +309,7 @@ def _changes(experiment: Experiment, component: Sequence[int]) -> list[Change]:
 
 def _onward(experiment: Experiment) -> list[list[int]]:
     """Return, per node, the nodes that it feeds."""
-    onward: list[list[int]] = [[] for _ in experiment.nodes]
-    for wire in experiment.wires:
-        if wire.to >= 0:
-            onward[wire.node].append(wire.to)
-    return onward
+    return onward_of(experiment.nodes, experiment.wires)
 
 
 def on_cycles(experiment: Experiment) -> frozenset[int]:

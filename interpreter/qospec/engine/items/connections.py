@@ -71,12 +71,14 @@ class Connections:
         planes: The planes in use, that of user items first.
         exchanges: How many of them, the last, are not of items that travel but of whole exchanges:
             made and sent when a request is first made, received with the first answer to it.
+        messages: How many of them, those ahead of these, are of messages between machines.
     """
 
     contracts: tuple[Contract, ...]
     flow: tuple[int, ...]
     planes: tuple[Plane, ...] = ("user",)
     exchanges: int = 0
+    messages: int = 0
 
     @property
     def count(self) -> int:
@@ -104,6 +106,11 @@ class Connections:
     def are_exchanges(self, indices: Indices) -> Truths:
         """Return (n,) which of n indices are of whole exchanges."""
         return (indices >= self.count - self.exchanges) & (indices < self.count)
+
+    def are_messages(self, indices: Indices) -> Truths:
+        """Return (n,) which of n indices are of messages between machines."""
+        stop = self.count - self.exchanges
+        return (indices >= stop - self.messages) & (indices < stop)
 
     def are_of(self, planes: Iterable[Plane], indices: Indices) -> Truths:
         """Return (n,) which of n indices are of some planes, which need not be in use."""

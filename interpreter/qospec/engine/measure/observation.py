@@ -29,6 +29,7 @@ from qospec.protocol.atm import CELL_BYTES
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    from qospec.catalogue.machine import Counts
     from qospec.engine.arrays import Indices, Times, Truths, Whole
     from qospec.engine.element import Loss
     from qospec.engine.experiment import Experiment, MeasurementSpec, Tap
@@ -68,6 +69,7 @@ class Observation(NamedTuple):
         outages: The times without arrivals that statements use; None if none were recorded.
         calls: The calls that statements use; None if none were recorded.
         errored: (n,) Those of `sent` that arrived with other bytes; None if no bytes were made.
+        machines: By path, what was observed of each machine.
         drawn: Whether anything was drawn at random; if not, the trial is the same at any seed.
     """
 
@@ -94,6 +96,7 @@ class Observation(NamedTuple):
     outages: OutageRecorder | None = None
     calls: Calls | None = None
     errored: Whole | None = None
+    machines: dict[str, Counts] = {}  # noqa: RUF012
     drawn: bool = True
 
     @property
@@ -168,6 +171,7 @@ class Recorder:
         totals: The totals of its batches.
         occupancies: The recorder of what waits in queues.
         passages: The recorder of what passes places inside.
+        reported: By path of an element, what it has to report at the end.
     """
 
     def __init__(self, experiment: Experiment, observer: Observer | None = None) -> None:
@@ -198,6 +202,7 @@ class Recorder:
         self.passages = Passages(experiment)
         self._outages = OutageRecorder(experiment)
         self._calls = Calls(experiment)
+        self.reported: dict[str, Counts] = {}
         for source in experiment.sources:
             mean = source.sizes.mean_of(lambda size: size)
             self._size_bytes[source.first : source.first + source.connections] = int(mean)
@@ -232,14 +237,15 @@ class Recorder:
     def made(self, batch: Batch) -> None:
         """Count items, at least one, that an element made.
 
-        Inserted cells are sent, and exchanges that begin; what else endpoints make is planned, and
-        a line sends it.
+        Inserted cells are sent, exchanges that begin, and messages of machines; what else endpoints
+        make is planned, and a line sends it.
         """
         connection = batch.connection
         users = connection < self._connections.count
         exchanges = self._connections.are_exchanges(connection)
         self._count(connection[users], batch.at_ps[users], self._planned)
-        begun = batch.select(exchanges | ~users)
+        messages = self._connections.are_messages(connection)
+        begun = batch.select(exchanges | messages | ~users)
         if self._observer is not None:
             self._observer.began(batch.select(~users))
         self._count(begun.connection, begun.sent_ps, self._sent)
@@ -364,6 +370,7 @@ class Recorder:
             passages=self.passages,
             outages=self._outages if self._outages.needed else None,
             calls=self._calls if self._calls.needed else None,
+            machines=self.reported,
             drawn=drawn,
         )
 

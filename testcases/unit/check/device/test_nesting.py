@@ -168,7 +168,7 @@ def doubled(body: str) -> str:
 
 
 ONE_ELEMENT = "x = delay { time = 1 us }\n p.rx -> x -> p.tx"
-ONE_MACHINE = "p.rx -> p.tx\n machine m { messages = [go]\n state s { on go -> s } }"
+ONE_MACHINE = "p.rx -> p.tx\n machine m { state s { on begin -> s } }"
 
 
 @pytest.mark.parametrize(

@@ -1,0 +1,172 @@
+"""Conditions and counters of a machine: from expressions to programs for whole numbers."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from typing import TYPE_CHECKING, NamedTuple
+
+from qospec.catalogue.machine import DEEPEST, OPERATIONS
+from qospec.check.evaluate import arithmetic
+from qospec.check.evaluate.context import CheckError, error
+from qospec.check.evaluate.criteria import condition
+from qospec.check.evaluate.dimensions import NUMBER, named
+from qospec.check.evaluate.scope import Scope, known_binding
+from qospec.check.evaluate.values import Amount, Deferred, Poison
+from qospec.model.expression import Attribute, Constant, Operation
+from qospec.units import COUNT, PS_PER_S, TIME, number_text
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from qospec.catalogue.machine import Code
+    from qospec.check.evaluate.evaluator import Evaluator
+    from qospec.model.expression import Expression
+    from qospec.source import Span
+    from qospec.syntax import ast
+    from qospec.units import Dimension
+
+LARGEST = 2**62
+"""Numbers are below this."""
+_PUSHING = {name: OPERATIONS.index(name) for name in ("constant", "variable")}
+
+
+class Variables(NamedTuple):
+    """The names that conditions may use, besides those of the device.
+
+    Attributes:
+        scope: With all of these names.
+        numbers: Of each, its place among all values and counters.
+        dimensions: Of each, what it measures.
+    """
+
+    scope: Scope
+    numbers: Mapping[str, int]
+    dimensions: Mapping[str, Dimension]
+
+
+def variables_of(
+    declared: Mapping[str, tuple[ast.Name, str, Dimension]], scope: Scope, evaluator: Evaluator
+) -> Variables:
+    """Return the values and counters of a machine, given what each is; a mistake is reported."""
+    inside = Scope(scope)
+    for name, what, dimension in declared.values():
+        value = Deferred(Attribute(name.text), dimension, exact=True)
+        try:
+            inside.declare(known_binding(name, what, value), evaluator.context)
+        except CheckError as mistake:
+            evaluator.context.report(mistake)
+    numbers = {name: number for number, name in enumerate(declared)}
+    return Variables(inside, numbers, {name: each[2] for name, each in declared.items()})
+
+
+def condition_code(node: ast.Expression, known: Variables, evaluator: Evaluator) -> Code:
+    """Return the program of a condition; () after a mistake, which is reported."""
+    try:
+        expression = condition(node, known.scope, evaluator)
+        return () if expression is None else code_of(expression, known, node.span)
+    except CheckError as mistake:
+        evaluator.context.report(mistake)
+        return ()
+
+
+def value_code(
+    name: ast.Name, node: ast.Expression, known: Variables, evaluator: Evaluator
+) -> Code:
+    """Return the program of the new value of a variable; () after a mistake, which is reported."""
+    value, dimension = evaluator.value(node, known.scope), known.dimensions[name.text]
+    if isinstance(value, Poison):
+        return ()
+    try:
+        if not isinstance(value, Amount | Deferred):
+            raise error("E0204", f"`{name.text}` is a number, not {value.what}", node.span)
+        if value.dimension != dimension and not arithmetic.is_literal_zero(value):
+            raise error(
+                "E0202",
+                f"`{name.text}` is {named(dimension)}, not {named(value.dimension)}",
+                node.span,
+                label=f"this is {named(value.dimension)}",
+            )
+        expression = arithmetic.constant(value, node.span, dimension)
+        return code_of(expression, known, node.span)
+    except CheckError as mistake:
+        evaluator.context.report(mistake)
+        return ()
+
+
+def whole(value: Fraction, dimension: Dimension | None, span: Span) -> int:
+    """Return an amount as the engine counts it: times in ps, all others in base units."""
+    amount = value * _scale(dimension or COUNT)
+    if amount.denominator != 1:
+        raise error(
+            "E0206",
+            f"a machine counts in whole numbers, found {number_text(value, exact=True)}",
+            span,
+            help="write a whole number of cells, bits, picoseconds or the like",
+        )
+    if abs(amount) >= LARGEST:
+        raise error("E0205", "this number is too large for a machine", span)
+    return int(amount)
+
+
+def _scale(dimension: Dimension) -> int:
+    return PS_PER_S if dimension == TIME else 1
+
+
+def code_of(expression: Expression, known: Variables, span: Span) -> Code:
+    """Return the program of an expression; raises CheckError."""
+    code = _code(expression, known, span)
+    depth = deepest = 0
+    for operation, _ in code:
+        name = OPERATIONS[operation]
+        depth += 1 if name in _PUSHING else 0 if name in ("negate", "not", "abs") else -1
+        deepest = max(deepest, depth)
+    if deepest > DEEPEST:
+        raise error("E0605", "this is too long for a machine", span, help="split it")
+    return code
+
+
+def _code(expression: Expression, known: Variables, span: Span) -> Code:
+    if isinstance(expression, Constant):
+        value = expression.value
+        if isinstance(value, bool):
+            return ((_PUSHING["constant"], int(value)),)
+        if isinstance(value, Fraction):
+            return ((_PUSHING["constant"], whole(value, expression.dimension, span)),)
+    if isinstance(expression, Attribute):
+        return ((_PUSHING["variable"], known.numbers[expression.name]),)
+    if isinstance(expression, Operation):
+        if expression.operator == "in":
+            item, listed = expression.operands
+            assert isinstance(listed, Operation)  # noqa: S101 -- as `criteria` makes it
+            alike = tuple(Operation("==", (item, each)) for each in listed.operands)
+            return _code(Operation("or", alike), known, span)
+        if expression.operator in OPERATIONS:
+            return _operation(expression, known, span)
+    raise error(
+        "E0424",
+        f"a machine cannot work out `{' '.join(span.text.split())}`",
+        span,
+        note="it can: + - * min max abs, comparisons, `in`, and, or, not",
+    )
+
+
+def _operation(expression: Operation, known: Variables, span: Span) -> Code:
+    operands = expression.operands
+    if expression.operator == "*":
+        scales = [_scale(_dimension(each, known)) for each in operands]
+        if scales[0] * scales[1] != _scale(expression.dimension or COUNT):
+            raise error("E0424", "a machine cannot multiply by a time here", span)
+    code = [pair for each in operands for pair in _code(each, known, span)]
+    again = max(1, len(operands) - 1)
+    if not operands:  # in an empty list
+        return ((_PUSHING["constant"], 0),)
+    if len(operands) == 1 and expression.operator in ("and", "or", "min", "max"):
+        return tuple(code)
+    return (*code, *[(OPERATIONS.index(expression.operator), 0)] * again)
+
+
+def _dimension(expression: Expression, known: Variables) -> Dimension:
+    if isinstance(expression, Attribute):
+        return known.dimensions[expression.name]
+    dimension = getattr(expression, "dimension", None)
+    return NUMBER if dimension is None else dimension

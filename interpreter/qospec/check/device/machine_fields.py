@@ -1,0 +1,117 @@
+"""The fields of machines, their states and their transitions."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from qospec.catalogue.kinds import LONGEST_PS, Domain, Kind, Parameter
+from qospec.catalogue.machine import OUT
+
+MOST_INSTANCES = 1_000_000
+NAMES = Domain("names")
+LENGTH = Domain("time", 1, LONGEST_PS)
+"""Of a timer."""
+
+
+class MachineFields:
+    """The fields of a machine.
+
+    ```qos
+    machine call {
+      ports = [line]
+      messages = { setup: [rate], release: [] }
+      values = { rate: 0 cell/s }
+      counters = { free: 353_000 cell/s }
+      instances = 100
+      state idle { on setup where rate <= free -> active { set = { free: free - rate } } }
+      state active { on release -> idle { set = { free: free + rate } } }
+    }
+    ```
+
+    Observed: of a state `call.active.count`, `.most`, `.entered`, `.time.mean` and `.time.max`;
+    each counter; and what is `ignored`, `refused`, `unheard` and `incomplete`.
+    """
+
+    ports: object
+    """Inputs and outputs for messages, which wires lead to and from."""
+    messages: object
+    """What it receives and sends: a list, or a map from each to the values that it carries."""
+    timers: object
+    """How long each timer runs."""
+    values: object
+    """What each instance remembers, with what it is at first."""
+    counters: object
+    """What all instances share, with what it is at first."""
+    instances: int
+    """How many there may be at once, each with a reference of its own; without, there is one."""
+    spread: int
+    """Instances that begin by themselves do so one after the other, evenly over this time."""
+    size: object
+    """The size of a message: cells, or bytes of the IP packet; required for packets."""
+
+
+class StateFields:
+    """The fields of a state."""
+
+    forward: str
+    """The output for what passes through in this state; `discard` loses it, as `blocked`."""
+
+
+class TransitionFields:
+    """The fields of a transition."""
+
+    after: int
+    """How long the machine works on it, before it does the rest."""
+    send: object
+    """The messages that it sends, each by a port: `[callee.setup]`."""
+    start: object
+    """The timers that it starts, anew if they run."""
+    stop: object
+    """The timers that it stops."""
+    set: object
+    """New values and counters: `{ free: free - rate }`."""
+
+
+def _kind(name: str, summary: str, build: type[Any], *fields: Parameter) -> Kind:
+    return Kind(
+        name=name,
+        role="element",
+        duty="element",
+        summary=summary,
+        source="spec/4-devices.md",
+        parameters={each.name: each for each in fields},
+        build=build,
+    )
+
+
+MACHINE = _kind(
+    "machine",
+    "What a device does by messages and timers.",
+    MachineFields,
+    Parameter("ports", NAMES, ()),
+    Parameter("messages", Domain("messages"), None),
+    Parameter("timers", Domain("timers"), None),
+    Parameter("values", Domain("variables"), None),
+    Parameter("counters", Domain("variables"), None),
+    Parameter("instances", Domain("integer", 1, MOST_INSTANCES), None),
+    Parameter("spread", Domain("time", 0, LONGEST_PS), 0),
+    Parameter("size", Domain("buffer", 1, 2**16, layers=("ip",)), None),
+)
+STATE = _kind(
+    "state",
+    "A state of a machine.",
+    StateFields,
+    Parameter("forward", Domain("output"), OUT),
+)
+TRANSITION = _kind(
+    "transition",
+    "What happens on a transition.",
+    TransitionFields,
+    Parameter("after", Domain("time", 0, LONGEST_PS), 0),
+    Parameter("send", Domain("sent messages"), None),
+    Parameter("start", NAMES, ()),
+    Parameter("stop", NAMES, ()),
+    Parameter("set", Domain("assignments"), None),
+)
+READ_HERE = ("messages", "timers", "values", "counters", "forward", "send", "set")
+"""Fields that are read as they are written: their names are those of the machine."""

@@ -1,0 +1,225 @@
+"""Transitions of machines: events, conditions, what is sent, started, stopped and counted."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from qospec.catalogue.machine import BEGIN, ITEM, Transition
+from qospec.check.device.machine_code import condition_code, value_code
+from qospec.check.device.machine_fields import READ_HERE, TRANSITION
+from qospec.check.evaluate.context import CheckError, error
+from qospec.check.evaluate.loops import misplaced
+from qospec.check.records.record import fields_of
+from qospec.diagnostics import did_you_mean
+from qospec.syntax import ast
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
+
+    from qospec.catalogue.machine import Code, Message
+    from qospec.check.device.machine_code import Variables
+    from qospec.check.evaluate.evaluator import Evaluator
+    from qospec.check.evaluate.scope import Scope
+    from qospec.source import Span
+
+
+class Known(NamedTuple):
+    """The names of a machine, with what is known of each."""
+
+    ports: tuple[str, ...]
+    messages: Mapping[str, Message]
+    timers: Mapping[str, int | None]
+    states: Mapping[str, Span]
+    variables: Variables
+    scope: Scope
+
+
+def bare(node: ast.Node, what: str) -> ast.Name:
+    """Return a word that is written by itself; raises CheckError."""
+    if isinstance(node, ast.Path) and not node.trail:
+        return node.name
+    raise error("E0204", f"expected the name of {what}", node.span)
+
+
+def names_in(node: ast.Node, what: str) -> list[ast.Name]:
+    """Return the words of a list; raises CheckError."""
+    if not isinstance(node, ast.ListLiteral):
+        raise error("E0204", f"expected {what}, as in `[setup, release]`", node.span)
+    return [bare(each, "one of a list") for each in node.items]
+
+
+def transition(node: ast.Transition, known: Known, evaluator: Evaluator) -> Transition:
+    """Return a transition; mistakes are reported."""
+    port, event = _event(node.name, known, evaluator)
+    _verify_known(node.target.text, node.target.span, known.states, "state", evaluator)
+    where: Code = ()
+    if node.where is not None:
+        where = condition_code(node.where, known.variables, evaluator)
+    own: dict[str, ast.Expression] = {}
+    given: dict[str, Any] = {}
+    if node.body is not None:
+        binds = []
+        for statement in node.body.statements:
+            if isinstance(statement, ast.Bind):
+                binds.append(statement)
+            else:
+                evaluator.context.report(misplaced(statement, "a transition"))
+        own = {name.text: bind.value for bind in binds for name in bind.names}
+        others = [each for each in binds if each.names[0].text not in READ_HERE]
+        given = fields_of(TRANSITION, others, node.body, known.scope, evaluator)
+        for field in ("start", "stop"):
+            for name in given.get(field, ()):
+                _verify_known(name, own[field].span, known.timers, "timer", evaluator)
+    said = f" where {_text(node.where)}" if node.where is not None else ""
+    return Transition(
+        event,
+        port,
+        node.target.text,
+        where,
+        int(Fraction(given.get("after", 0))),
+        tuple(_sent(own.get("send"), known, evaluator)),
+        tuple(given.get("start", ())),
+        tuple(given.get("stop", ())),
+        tuple(_assigned(own.get("set"), known, evaluator)),
+        f"on {_text(node.name)}{said} -> {node.target.text}",
+    )
+
+
+def _text(node: ast.Node) -> str:
+    return " ".join(node.span.text.split())
+
+
+def _event(node: ast.Path, known: Known, evaluator: Evaluator) -> tuple[str, str]:
+    """Return the port of an event, or "", and its name."""
+    port, name = _ported(node, known, evaluator)
+    heard = {*known.messages, *known.timers, BEGIN, ITEM}
+    if port:
+        _verify_known(name.text, name.span, known.messages, "message", evaluator)
+    else:
+        _verify_known(name.text, name.span, heard, "message or timer", evaluator)
+    return port, name.text
+
+
+def _ported(node: ast.Path, known: Known, evaluator: Evaluator) -> tuple[str, ast.Name]:
+    """Return the port, or "", and the name in `port.name` or `name`."""
+    names = [each for each in node.trail if isinstance(each, ast.Name)]
+    if not node.trail:
+        return "", node.name
+    if len(node.trail) > 1 or not names:
+        evaluator.context.report(
+            error(
+                "E0204", f"expected a message, or a port and a message: `{_text(node)}`", node.span
+            )
+        )
+        return "", names[-1] if names else node.name
+    _verify_known(node.name.text, node.name.span, known.ports, "port", evaluator)
+    return node.name.text, names[0]
+
+
+def _sent(
+    node: ast.Expression | None, known: Known, evaluator: Evaluator
+) -> Iterator[tuple[str, str]]:
+    """Yield the port and name of each message that is sent; mistakes are reported."""
+    if node is None:
+        return
+    if not isinstance(node, ast.ListLiteral):
+        help_text = "write `send = [callee.setup]`"
+        message = "`send` is a list of messages"
+        evaluator.context.report(error("E0204", message, node.span, help=help_text))
+        return
+    for each in node.items:
+        if not isinstance(each, ast.Path):
+            evaluator.context.report(error("E0204", "expected a message", each.span))
+            continue
+        port, name = _ported(each, known, evaluator)
+        _verify_known(name.text, name.span, known.messages, "message", evaluator)
+        if not port and len(known.ports) == 1:
+            port = known.ports[0]
+        elif not port and known.ports:
+            evaluator.context.report(
+                error(
+                    "E0424",
+                    f"by which port does `{name.text}` go?",
+                    each.span,
+                    note=f"its ports are {' '.join(known.ports)}",
+                    help=f"write `send = [{known.ports[0]}.{name.text}]`",
+                )
+            )
+        yield port, name.text
+
+
+def _assigned(
+    node: ast.Expression | None, known: Known, evaluator: Evaluator
+) -> Iterator[tuple[int, Code]]:
+    """Yield the number of each variable that is set, and the program of its value."""
+    if node is None:
+        return
+    if not isinstance(node, ast.MapLiteral):
+        message = "`set` is a map from values and counters to what they become"
+        help_text = "write `set = { tries: tries + 1 }`"
+        evaluator.context.report(error("E0204", message, node.span, help=help_text))
+        return
+    seen = set[str]()
+    for pair in node.pairs:
+        try:
+            name = bare(pair.key, "a value or a counter")
+        except CheckError as mistake:
+            evaluator.context.report(mistake)
+            continue
+        numbers = known.variables.numbers
+        _verify_known(name.text, name.span, numbers, "value or counter", evaluator)
+        if name.text in seen:
+            evaluator.context.report(error("E0102", f"duplicate key `{name.text}`", name.span))
+        elif name.text in numbers:
+            seen.add(name.text)
+            yield (
+                numbers[name.text],
+                value_code(name, pair.value, known.variables, evaluator),
+            )
+
+
+def _verify_known(
+    name: str, span: Span, offered: Iterable[str], what: str, evaluator: Evaluator
+) -> None:
+    if name in offered:
+        return
+    near = did_you_mean(name, [*offered])
+    evaluator.context.report(
+        error(
+            "E0101",
+            f"this machine has no {what} `{name}`",
+            span,
+            note=f"it has: {' '.join(offered)}" if offered else f"it has no {what} at all",
+            near=near,
+            help=f"declare it as a {what.split(maxsplit=1)[0]}",
+        )
+    )
+
+
+def verify_order(
+    nodes: Sequence[ast.Transition],
+    made: Sequence[Transition],
+    evaluator: Evaluator,
+    *,
+    first: bool,
+) -> None:
+    """Report transitions that can never be taken, as one ahead of them always is."""
+    always: dict[tuple[str, str], Span] = {}
+    for node, way in zip(nodes, made, strict=True):
+        before = always.get((way.event, way.port)) or always.get((way.event, ""))
+        if before is not None:
+            evaluator.context.report(
+                error(
+                    "E0102",
+                    f"`{_text(node.name)}` is already declared",
+                    node.name.span,
+                    secondary=(before, "the same event, always taken"),
+                    help="keep one of them, or write a condition at the first: `where …`",
+                )
+            )
+        if node.where is None:
+            always.setdefault((way.event, way.port), node.name.span)
+        if way.event == BEGIN and not first:
+            message = "`begin` happens only in the first state"
+            evaluator.context.report(error("E0424", message, node.name.span))

@@ -1,0 +1,132 @@
+"""What is observed of a machine: its states, its counters, and what it did not do."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, ClassVar
+
+from qospec.catalogue.machine import BLOCKED, OBSERVED, Program
+from qospec.check.device.observables import not_observed
+from qospec.check.device.ports import PartValue
+from qospec.check.evaluate.context import error
+from qospec.check.evaluate.values import Deferred, Value
+from qospec.dataclass import dataclass
+from qospec.diagnostics import did_you_mean
+from qospec.model.expression import Counted
+from qospec.units import COUNT, TIME
+
+if TYPE_CHECKING:
+    from qospec.check.evaluate.context import CheckError
+    from qospec.check.evaluate.evaluator import Evaluator
+    from qospec.source import Span
+    from qospec.syntax import ast
+    from qospec.units import Dimension
+
+OF_STATES = ("count", "most", "entered", "time.mean", "time.max")
+"""What is observed of a state, as authors write it."""
+STATISTICS = ("mean", "max")
+"""Statistics of the time in a state."""
+
+
+@dataclass(frozen=True)
+class MachineValue(PartValue):
+    """A machine; as an element it has inputs and outputs."""
+
+    what: ClassVar[str] = "a machine"
+
+    @property
+    def program(self) -> Program:
+        """Return what it does."""
+        program: Program = self.part.element.program
+        return program
+
+    @property
+    def offered(self) -> tuple[str, ...]:
+        """Return the names of what is observed of it."""
+        program = self.program
+        names = *(each.name for each in program.states), *(each.name for each in program.counters)
+        return (*names, *OBSERVED, *(("lost", BLOCKED) if program.passes else ()))
+
+    def field(self, name: ast.Name, evaluator: Evaluator) -> Value:
+        """Return a state, a counter, what is counted of it or, for wires, an input or output."""
+        program = self.program
+        if self.name:
+            return super().field(name, evaluator)
+        if name.text in {each.name for each in program.states}:
+            return StateValue(self.path, name.text)
+        counters = {each.name: each.dimension for each in program.counters}
+        if name.text in counters:
+            return _counted(self.path, f"counter.{name.text}", name.text, counters[name.text])
+        if name.text in OBSERVED:
+            return _counted(self.path, name.text, name.text, COUNT)
+        lost = program.passes and name.text in ("lost", BLOCKED)
+        if not lost and (self.device or name.text not in self.part.ends):
+            raise not_observed((self.what, self.offered), self.path, name.text, name.span)
+        return super().field(name, evaluator)
+
+
+def _counted(path: str, observed: str, said: str, dimension: Dimension) -> Deferred:
+    text = f"{path}.{said}"
+    counted = Counted("", path, None, dimension, text, f"machine.{observed}")
+    return Deferred(counted, dimension, exact=dimension != TIME)
+
+
+@dataclass(frozen=True)
+class StateValue(Value):
+    """A state of a machine."""
+
+    what: ClassVar[str] = "a state"
+    path: str
+    state: str
+
+    def field(self, name: ast.Name, evaluator: Evaluator) -> Value:  # noqa: ARG002
+        """Return how many instances are in it, or how long they stay."""
+        if name.text == "time":
+            return StayValue(self.path, self.state)
+        if name.text not in OF_STATES:
+            whole = f"{self.path}.{self.state}"
+            raise not_observed(("a state", OF_STATES), whole, name.text, name.span)
+        return _counted(
+            self.path, f"state.{self.state}.{name.text}", f"{self.state}.{name.text}", COUNT
+        )
+
+    def unfinished(self, span: Span) -> CheckError:
+        """Return the mistake of a state without what is observed of it."""
+        return error(
+            "E0502",
+            f"`{span.text}` is a state: say what of it",
+            span,
+            note=f"observed of a state: {' '.join(OF_STATES)}",
+            help=f"write `{span.text}.count`",
+        )
+
+
+@dataclass(frozen=True)
+class StayValue(Value):
+    """The time in a state."""
+
+    what: ClassVar[str] = "the time in a state"
+    path: str
+    state: str
+
+    def field(self, name: ast.Name, evaluator: Evaluator) -> Value:  # noqa: ARG002
+        """Return its mean, or the longest."""
+        if name.text not in STATISTICS:
+            raise error(
+                "E0503",
+                f"`time` has no statistic `{name.text}`",
+                name.span,
+                note=f"statistics of the time in a state: {' '.join(STATISTICS)}",
+                near=did_you_mean(name.text, STATISTICS),
+            )
+        which = f"{self.state}.time.{name.text}"
+        return _counted(self.path, f"state.{which}", which, TIME)
+
+    def unfinished(self, span: Span) -> CheckError:
+        """Return the mistake of a missing statistic."""
+        return error(
+            "E0502",
+            f"`{span.text}` has several statistics: say which one",
+            span,
+            note=f"statistics of the time in a state: {' '.join(STATISTICS)}",
+            help=f"write `{span.text}.max`",
+        )

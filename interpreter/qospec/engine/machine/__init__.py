@@ -1,0 +1,1 @@
+"""Machines of devices at work: tables that one compiled interpreter reads."""

@@ -1,0 +1,377 @@
+"""The interpreter of machines: what an event does, by the tables of `state`.
+
+A machine works on one event at a time. What comes while it works waits its turn; timers that run
+out then expire when it is free, each in its order of time, unless they are stopped meanwhile.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from qospec.catalogue.machine import OPERATIONS
+from qospec.engine.endpoint.deadlines import DUE, earliest, meet_deadline, set_deadline
+from qospec.engine.event.transition import make, send
+from qospec.engine.items.batch import FOREVER_PS
+from qospec.engine.kernel import kernel, rows
+from qospec.engine.machine.state import (
+    AFTER,
+    ASSIGN,
+    ASSIGNS,
+    AT_CHOICES,
+    AT_FOUND,
+    AT_FREE,
+    AT_INITIAL,
+    AT_INSTANCES,
+    AT_LENGTHS,
+    AT_LISTS,
+    AT_NEW,
+    AT_SENDS,
+    AT_STACK,
+    AT_STATES,
+    AT_TAKEN,
+    AT_TIMERS,
+    AT_VARIABLES,
+    AT_WAYS,
+    BUSY_UNTIL,
+    BY_ITEM,
+    CARRIED,
+    CARRIES,
+    CARRY,
+    CONTENT,
+    COUNT,
+    ENTERED,
+    EVENTS,
+    FREE,
+    HALT,
+    HALTS,
+    INSTANCE,
+    INSTANCES,
+    KIND,
+    LARGE,
+    LAST,
+    LONGEST,
+    MARKS,
+    MOST,
+    NAME,
+    NUMBERED,
+    OBSERVED,
+    OF_PARTS,
+    OUTPUT,
+    PART,
+    PARTS,
+    PEER,
+    PENDING,
+    PENDING_ROW,
+    PERMANENT,
+    PORT,
+    PORTS,
+    REFERENCE,
+    REFERRED,
+    REFUSED,
+    SEND,
+    SENDS,
+    SENT,
+    SERIAL,
+    SINCE,
+    SIZE_BYTES,
+    START,
+    STARTS,
+    STATE,
+    STAYS,
+    SUM,
+    TARGET,
+    TIMERS,
+    UNHEARD,
+    VALUES,
+    WAY,
+    WENT,
+    WHERE,
+    WHERE_LENGTH,
+)  # fmt: skip
+
+if TYPE_CHECKING:
+    from qospec.engine.arrays import Whole
+
+(CONSTANT, VARIABLE, PLUS, MINUS, TIMES, NEGATE, EQUAL, UNEQUAL, LESS, AT_MOST) = range(10)
+(MORE, AT_LEAST, AND, OR, NOT, LEAST, GREATEST, ABSOLUTE) = range(10, 18)
+"""Their places in `catalogue.machine.OPERATIONS`."""
+assert len(OPERATIONS) == 1 + ABSOLUTE  # noqa: S101 -- or these are not up to date
+NOTHING_HAPPENS, NO_ROOM = -1, -2
+"""In place of an instance: no transition is taken; or one would be, and there is no room for it."""
+
+
+# ---- conditions and values
+
+
+@kernel
+def _value(state: Whole, place: int, length: int) -> int:
+    """Return what a program gives: pairs of an operation and an argument among the lists."""
+    lists, stack, top = state[AT_LISTS] + place, state[AT_STACK], -1
+    for k in range(length):
+        operation, argument = state[lists + 2 * k], state[lists + 2 * k + 1]
+        if operation == CONSTANT:
+            top += 1
+            state[stack + top] = argument
+        elif operation == VARIABLE:
+            top += 1
+            state[stack + top] = state[state[AT_VARIABLES] + argument]
+        elif operation == NEGATE:
+            state[stack + top] = -state[stack + top]
+        elif operation == NOT:
+            state[stack + top] = state[stack + top] == 0
+        elif operation == ABSOLUTE:
+            state[stack + top] = abs(state[stack + top])
+        else:
+            top -= 1
+            a, b = state[stack + top], state[stack + top + 1]
+            state[stack + top] = _combined(operation, a, b)
+    return state[stack]  # type: ignore[no-any-return]
+
+
+@kernel
+def _combined(operation: int, a: int, b: int) -> int:  # noqa: C901, PLR0911, PLR0912 -- one of each
+    if operation == PLUS:
+        return a + b
+    if operation == MINUS:
+        return a - b
+    if operation == TIMES:
+        return a * b
+    if operation == EQUAL:
+        return int(a == b)
+    if operation == UNEQUAL:
+        return int(a != b)
+    if operation == LESS:
+        return int(a < b)
+    if operation == AT_MOST:
+        return int(a <= b)
+    if operation == MORE:
+        return int(a > b)
+    if operation == AT_LEAST:
+        return int(a >= b)
+    if operation == AND:
+        return int(a != 0 and b != 0)
+    if operation == OR:
+        return int(a != 0 or b != 0)
+    return min(a, b) if operation == LEAST else max(a, b)
+
+
+# ---- instances
+
+
+@kernel
+def width(state: Whole) -> int:
+    """Return how many columns an instance has."""
+    return INSTANCE + state[VALUES] + state[PORTS]  # type: ignore[no-any-return]
+
+
+@kernel
+def load(state: Whole, row: int) -> None:
+    """Make the values of an instance, or of a new one, those that conditions see."""
+    place = state[AT_INITIAL]
+    if row >= 0:
+        place = state[AT_INSTANCES] + row * width(state) + INSTANCE
+    for k in range(state[VALUES]):
+        state[state[AT_VARIABLES] + k] = state[place + k]
+
+
+@kernel
+def current(state: Whole, row: int) -> int:
+    """Return the state of an instance; of one that does not exist, the first."""
+    return 0 if row < 0 else state[state[AT_INSTANCES] + row * width(state) + STATE]
+
+
+@kernel
+def chosen(state: Whole, row: int, event: int) -> int:
+    """Return the transition that an event causes, given the values that `load` made visible."""
+    choice = state[AT_CHOICES] + 2 * (current(state, row) * state[EVENTS] + event)
+    first = state[AT_LISTS] + state[choice]
+    for n in range(state[choice + 1]):
+        way = state[first + n]
+        at = state[AT_WAYS] + way * WAY
+        length = state[at + WHERE_LENGTH]
+        if length == 0 or _value(state, state[at + WHERE], length) != 0:
+            return way  # type: ignore[no-any-return]
+    return NOTHING_HAPPENS
+
+
+@kernel
+def admitted(state: Whole, reference: int, now_ps: int) -> int:
+    """Return the row of a new instance, in the first state; NO_ROOM if there is none."""
+    if state[FREE] == 0:
+        state[REFUSED] += 1
+        return NO_ROOM
+    state[FREE] -= 1
+    row = state[state[AT_FREE] + state[FREE]]
+    instance = state[AT_INSTANCES] + row * width(state)
+    state[instance + STATE], state[instance + REFERENCE] = 0, reference
+    state[instance + SINCE] = now_ps
+    for k in range(state[VALUES]):
+        state[instance + INSTANCE + k] = state[state[AT_INITIAL] + k]
+    for port in range(state[PORTS]):
+        state[instance + INSTANCE + state[VALUES] + port] = -1
+    state[state[AT_FOUND] + reference] = 1 + row
+    _enter(state, 0)
+    return row  # type: ignore[no-any-return]
+
+
+@kernel
+def _dismiss_idle(state: Whole, row: int) -> None:
+    """Free an instance that is in the first state, if none of its timers runs."""
+    instance = state[AT_INSTANCES] + row * width(state)
+    if state[PERMANENT] or state[instance + STATE] != 0:
+        return
+    for timer in range(state[TIMERS]):
+        deadlines = rows(state, _timer_at(state, timer), 1 + state[INSTANCES], 3)
+        if deadlines[1 + row, DUE] >= 0:
+            return
+    state[state[AT_STATES] + COUNT] -= 1
+    state[instance + STATE] = -1
+    state[state[AT_FOUND] + state[instance + REFERENCE]] = 0
+    state[state[AT_FREE] + state[FREE]] = row
+    state[FREE] += 1
+
+
+@kernel
+def _enter(state: Whole, number: int) -> None:
+    """Count an instance that enters a state."""
+    observed = state[AT_STATES] + number * OBSERVED
+    state[observed + COUNT] += 1
+    state[observed + ENTERED] += 1
+    state[observed + MOST] = max(state[observed + MOST], state[observed + COUNT])
+
+
+@kernel
+def _leave(state: Whole, number: int, stay_ps: int) -> None:
+    """Count an instance that leaves a state after so long."""
+    observed = state[AT_STATES] + number * OBSERVED
+    state[observed + COUNT] -= 1
+    state[observed + STAYS] += 1
+    state[observed + SUM] += stay_ps
+    if state[observed + SUM] >= LARGE:
+        state[observed + SUM] -= LARGE
+        state[observed + CARRY] += 1
+    state[observed + LONGEST] = max(state[observed + LONGEST], stay_ps)
+
+
+# ---- timers
+
+
+@kernel
+def _timer_at(state: Whole, timer: int) -> int:
+    """Return where the deadlines of a timer begin: a row for each instance behind the list's."""
+    return state[AT_TIMERS] + timer * (1 + state[INSTANCES]) * 3  # type: ignore[no-any-return]
+
+
+@kernel
+def halt(state: Whole, timer: int, row: int) -> None:
+    """Stop a timer of an instance, if it runs."""
+    deadlines = rows(state, _timer_at(state, timer), 1 + state[INSTANCES], 3)
+    if deadlines[1 + row, DUE] >= 0:
+        meet_deadline(deadlines, 1 + row)
+        deadlines[1 + row, DUE] = -1
+
+
+@kernel
+def first_timer(state: Whole) -> int:
+    """Return the timer that expires first; -1 if none runs."""
+    found, due_ps = -1, FOREVER_PS
+    for timer in range(state[TIMERS]):
+        deadlines = rows(state, _timer_at(state, timer), 1 + state[INSTANCES], 3)
+        at_ps = deadlines[earliest(deadlines), DUE]
+        if at_ps < due_ps:
+            found, due_ps = timer, at_ps
+    return found
+
+
+@kernel
+def due_ps(state: Whole, timer: int) -> int:
+    """Return when a timer expires next."""
+    deadlines = rows(state, _timer_at(state, timer), 1 + state[INSTANCES], 3)
+    return deadlines[earliest(deadlines), DUE]  # type: ignore[no-any-return]
+
+
+@kernel
+def expired(state: Whole, timer: int) -> int:
+    """Stop a timer of the instance for which it expires next, and return its row."""
+    deadlines = rows(state, _timer_at(state, timer), 1 + state[INSTANCES], 3)
+    row = earliest(deadlines) - 1
+    halt(state, timer, row)
+    return row
+
+
+# ---- transitions
+
+
+@kernel
+def take(state: Whole, items: Whole, row: int, way: int, now_ps: int, out: Whole) -> None:
+    """Take a transition: change the state and the variables, and do the rest now or later."""
+    at = state[AT_WAYS] + way * WAY
+    state[state[AT_TAKEN] + way] += 1
+    if state[at + BY_ITEM] == 0:
+        state[WENT] += 1
+    _assign(state, row, at)
+    instance = state[AT_INSTANCES] + row * width(state)
+    before, after = state[instance + STATE], state[at + TARGET]
+    state[LAST] = before
+    if before != after:
+        _leave(state, before, now_ps - state[instance + SINCE])
+        _enter(state, after)
+        state[instance + STATE], state[instance + SINCE] = after, now_ps
+    if state[at + AFTER] > 0:
+        state[PENDING], state[PENDING_ROW] = way, row
+        state[BUSY_UNTIL] = now_ps + state[at + AFTER]
+    else:
+        finish(state, items, row, way, now_ps, out)
+
+
+@kernel
+def _assign(state: Whole, row: int, at: int) -> None:
+    """Set variables as a transition says, all from what they were before."""
+    first = state[AT_LISTS] + state[at + ASSIGN]
+    for k in range(state[at + ASSIGNS]):
+        place = first + 3 * k
+        state[state[AT_NEW] + k] = _value(state, state[place + 1], state[place + 2])
+    for k in range(state[at + ASSIGNS]):
+        state[state[AT_VARIABLES] + state[first + 3 * k]] = state[state[AT_NEW] + k]
+    instance = state[AT_INSTANCES] + row * width(state) + INSTANCE
+    for k in range(state[VALUES]):
+        state[instance + k] = state[state[AT_VARIABLES] + k]
+
+
+@kernel
+def finish(state: Whole, items: Whole, row: int, way: int, now_ps: int, out: Whole) -> None:
+    """Do what a transition does once it has been worked on: timers, then messages."""
+    at = state[AT_WAYS] + way * WAY
+    for k in range(state[at + HALTS]):
+        halt(state, state[state[AT_LISTS] + state[at + HALT] + k], row)
+    for k in range(state[at + STARTS]):
+        timer = state[state[AT_LISTS] + state[at + START] + k]
+        halt(state, timer, row)
+        deadlines = rows(state, _timer_at(state, timer), 1 + state[INSTANCES], 3)
+        set_deadline(deadlines, 1 + row, now_ps + state[state[AT_LENGTHS] + timer])
+    for k in range(state[at + SENDS]):
+        _say(state, items, row, state[AT_SENDS] + (state[at + SEND] + k) * SENT, now_ps, out)
+    state[PENDING] = -1
+    _dismiss_idle(state, row)
+
+
+@kernel
+def _say(state: Whole, items: Whole, row: int, at: int, now_ps: int, out: Whole) -> None:
+    """Send a message, in all its parts, to who last spoke to the instance there, or the nearest."""
+    instance = state[AT_INSTANCES] + row * width(state)
+    connection = state[instance + INSTANCE + state[VALUES] + state[at + PORT]]
+    if connection < 0:
+        connection = state[at + PEER]
+    if connection < 0:
+        state[UNHEARD] += 1
+        return
+    state[SERIAL] += 1
+    for part in range(state[PARTS]):
+        item = make(items, out, connection, state[SIZE_BYTES], state[MARKS], now_ps)
+        items[item, KIND], items[item, REFERRED] = state[at + NAME], state[instance + REFERENCE]
+        items[item, NUMBERED], items[item, PART] = state[SERIAL], part
+        items[item, OF_PARTS] = state[PARTS]
+        for k in range(state[at + CARRIES]):
+            value = state[state[AT_LISTS] + state[at + CARRIED] + k]
+            items[item, CONTENT + k] = state[instance + INSTANCE + value]
+        send(out, state[at + OUTPUT], item, now_ps)

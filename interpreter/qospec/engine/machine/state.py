@@ -1,0 +1,325 @@
+"""The state of a machine: one array of integers, with its program as tables, for `interpreter`.
+
+The first fields are numbers; those that begin with AT say where a table begins. Rows of tables have
+the columns below. The queue of what waits is the last part, so that it can grow.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from qospec.catalogue.machine import BEGIN, DEEPEST, ITEM, Counts, StateCount
+from qospec.engine.arrays import np
+from qospec.engine.endpoint import deadlines
+from qospec.engine.event.transition import COLUMNS as OF_ITEMS
+from qospec.engine.kernel import rows, uncompiled
+from qospec.engine.machine.placement import Placement
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from qospec.catalogue.machine import Code, Program, Transition
+    from qospec.engine.arrays import Whole
+
+(STOP, INSTANCES, PLAIN, PERMANENT, SPREAD, BEGUN, BUSY_UNTIL, PENDING, PENDING_ROW) = range(9)
+"""When the trial ends; how many instances there may be; whether there is one for everything;
+whether all exist from the beginning; over what time they begin, and how many have; until when it
+works on something, on which transition (-1: none) of which instance."""
+(WENT, FIRST, MESSAGES, FLOWS, DATA, PARTS, SIZE_BYTES, MARKS, SERIAL) = range(9, 18)
+"""How many transitions no passing item caused; the first connection of messages and their number;
+the number of those of flows; the input for what passes, -1: none; in how many parts a message is
+sent, how large these are, and with which marks; how many messages it has sent."""
+(IGNORED, REFUSED, UNHEARD, INCOMPLETE, FREE, HEAD, WAITING, ROOM, LAST, LIMIT) = range(18, 28)
+"""Four counts; how many instances are free; the first row of the queue, how many rows are in use,
+and how many there are; the state in which the last transition was taken; how many may be."""
+(STATES, EVENTS, TIMERS, VALUES, COUNTERS, PORTS, NAMES, REFERENCES) = range(28, 36)
+"""How many there are."""
+(
+    AT_WAYS, AT_CHOICES, AT_LISTS, AT_SENDS, AT_INPUTS, AT_NAMES, AT_FORWARD, AT_INITIAL,
+    AT_VARIABLES, AT_STACK, AT_NEW, AT_INSTANCES, AT_TIMERS, AT_LENGTHS, AT_FREE, AT_FOUND,
+    AT_STATES, AT_TAKEN, AT_REPLIES, AT_READ, AT_PARTIAL, AT_QUEUE,
+) = range(36, 58)  # fmt: skip
+FIELDS = 58
+
+(
+    TARGET, AFTER, WHERE, WHERE_LENGTH, SEND, SENDS, START, STARTS, HALT, HALTS, ASSIGN, ASSIGNS,
+    BY_ITEM,
+) = range(13)  # fmt: skip
+"""A transition: the state that follows, how long it takes; where its condition begins, and how many
+pairs it has; likewise rows of messages, timers to start, timers to stop, and assignments, three
+numbers each; whether an item that passes causes it."""
+WAY = 13
+OUTPUT, PORT, NAME, PEER, CARRIED, CARRIES = range(6)
+"""A message that is sent: the output and port, its number, the connection to the nearest machine
+that waits for it, -1: none; where the numbers of the values that it carries begin, and how many."""
+SENT = 6
+STATE, REFERENCE, SINCE = range(3)
+"""An instance: its state (-1: free), its reference, and since when it is in that state. Then come
+its values and, by port, the connection by which it sends, -1: the nearest."""
+INSTANCE = 3
+COUNT, MOST, ENTERED, STAYS, SUM, CARRY, LONGEST = range(7)
+"""What is observed of a state; the sum of stays is `SUM + CARRY * LARGE` ps."""
+OBSERVED = 7
+LARGE = 2**62
+SERIAL_OF, SEEN = range(2)
+"""Of a connection, the message of which parts have come, and how many."""
+PARTIAL = 2
+EVENT, OF, ARRIVED, INPUT = range(4)
+"""What waits: an item that brings a message (EVENT is its row, INPUT where it came), or -1 for an
+item that passed, of the reference OF; and when it came."""
+QUEUED = 4
+FIRST_ROOM = 64
+MOST_TRANSITIONS = 10_000_000
+"""In a trial, without those that items cause that pass through."""
+
+KIND, REFERRED, NUMBERED, PART, OF_PARTS, CONTENT = range(OF_ITEMS, OF_ITEMS + 6)
+"""Columns of items that are messages, behind those of all items: the message, the reference of the
+instance that sent it, its number, which part of it this is, and of how many; then its values."""
+OWN_COLUMNS = 5
+
+
+def rows_of(state: Whole, at: int, count: int, width: int) -> Whole:
+    """Return a table of a state, for Python."""
+    table: Whole = uncompiled(rows)(state, int(state[at]), count, width)
+    return table
+
+
+def begun(program: Program, placement: Placement, flows: int, stop_ps: int) -> Whole:
+    """Return the state of a machine at the beginning of a trial.
+
+    Args:
+        program: What it does.
+        placement: Where.
+        flows: How many connections flows have, on all planes.
+        stop_ps: The end of the trial.
+    """
+    state = _Writer(program, placement).state()
+    state[[STOP, FLOWS, LIMIT]] = stop_ps, flows, MOST_TRANSITIONS
+    count = int(state[INSTANCES])
+    lists = rows_of(state, AT_TIMERS, (1 + count) * len(program.timers), 3)
+    for each in lists.reshape(len(program.timers), 1 + count, 3):
+        deadlines.no_deadlines(each)
+        each[1:, deadlines.DUE] = -1
+    instances = rows_of(
+        state, AT_INSTANCES, count, INSTANCE + len(program.values) + len(program.ports)
+    )
+    instances[:, STATE] = -1
+    instances[:, INSTANCE + len(program.values) :] = -1
+    if state[PERMANENT]:
+        instances[:, STATE] = 0
+        instances[:, REFERENCE] = placement.reference + np.arange(count)
+        instances[:, INSTANCE : INSTANCE + len(program.values)] = [
+            v.initial for v in program.values
+        ]
+        found = int(state[AT_FOUND]) + placement.reference
+        state[found : found + count] = 1 + np.arange(count)
+        observed = rows_of(state, AT_STATES, len(program.states), OBSERVED)
+        observed[0, [COUNT, MOST]] = count
+    else:
+        state[FREE] = count
+        free = int(state[AT_FREE])
+        state[free : free + count] = np.arange(count)[::-1]
+    return state
+
+
+class _Writer:
+    """Writes the tables of a program."""
+
+    def __init__(self, program: Program, placement: Placement) -> None:
+        self._program = program
+        self._placement = placement
+        self._lists: list[int] = []
+        self._sends: list[int] = []
+        self._timers = [name for name, _ in program.timers]
+        self._states = [each.name for each in program.states]
+        self._values = [each.name for each in program.values]
+
+    def state(self) -> Whole:
+        """Return all of them behind the fields, without what changes."""
+        program, placement = self._program, self._placement
+        count = program.instances or 1
+        ways = [number for way in program.transitions for number in self._way(way)]
+        values, counters = len(program.values), len(program.counters)
+        initial = [each.initial for each in program.values]
+        replies = [
+            placement.replies.get(placement.first + n, -1) for n in range(placement.connections)
+        ]
+        tables = {
+            AT_WAYS: ways,
+            AT_CHOICES: self._choices(),
+            AT_READ: self._read(),
+            AT_LISTS: self._lists,
+            AT_SENDS: self._sends,
+            AT_INPUTS: [
+                program.ports.index(p) if p in program.ports else -1 for p in program.inputs
+            ],
+            AT_NAMES: [self._number(name) for name in placement.names],
+            AT_FORWARD: self._forwards(),
+            AT_INITIAL: initial,
+            AT_VARIABLES: [*initial, *(each.initial for each in program.counters)],
+            AT_STACK: [0] * (DEEPEST + 1),
+            AT_NEW: [0] * (values + counters),
+            AT_INSTANCES: [0] * (count * (INSTANCE + values + len(program.ports))),
+            AT_TIMERS: [0] * ((1 + count) * len(program.timers) * 3),
+            AT_LENGTHS: [int(length or 1) for _, length in program.timers],
+            AT_FREE: [0] * count,
+            AT_FOUND: [0] * placement.references,
+            AT_STATES: [0] * (len(program.states) * OBSERVED),
+            AT_TAKEN: [0] * len(program.transitions),
+            AT_REPLIES: replies,
+            AT_PARTIAL: [0] * (placement.connections * PARTIAL),
+            AT_QUEUE: [0] * (FIRST_ROOM * QUEUED),
+        }
+        fields = [0] * FIELDS
+        for number, value in self._fields(count).items():
+            fields[number] = value
+        place = FIELDS
+        for at, table in tables.items():
+            fields[at] = place
+            place += len(table)
+        return np.array([*fields, *(n for table in tables.values() for n in table)], np.int64)
+
+    def _fields(self, count: int) -> dict[int, int]:
+        program, placement = self._program, self._placement
+        size = program.size
+        return {
+            INSTANCES: count,
+            PLAIN: program.instances is None,
+            PERMANENT: program.instances is None or program.begins,
+            SPREAD: program.spread_ps,
+            BEGUN: 0 if program.begins else count,
+            PENDING: -1,
+            FIRST: placement.first,
+            MESSAGES: placement.connections,
+            DATA: len(program.inputs) - 1 if program.passes else -1,
+            PARTS: size.amount if size is not None and size.unit == "cell" else 1,
+            SIZE_BYTES: placement.size_bytes,
+            MARKS: placement.marks,
+            ROOM: FIRST_ROOM,
+            STATES: len(program.states),
+            EVENTS: self._events,
+            TIMERS: len(program.timers),
+            VALUES: len(program.values),
+            COUNTERS: len(program.counters),
+            PORTS: len(program.ports),
+            NAMES: len(placement.names),
+            REFERENCES: placement.references,
+        }
+
+    def _number(self, message: str) -> int:
+        """Return the number of a message within this machine, -1 if it does not know it."""
+        names = [each.name for each in self._program.messages]
+        return names.index(message) if message in names else -1
+
+    # ---- events: each message at each port, each timer, begin, item
+
+    @property
+    def _events(self) -> int:
+        program = self._program
+        return len(program.messages) * len(program.ports) + len(program.timers) + 2
+
+    def _is(self, way: Transition, event: int) -> bool:
+        """Return whether a transition waits for an event, by its number."""
+        program = self._program
+        of_messages = len(program.messages) * len(program.ports)
+        if event < of_messages:
+            message, port = divmod(event, len(program.ports))
+            named = way.event == program.messages[message].name
+            return named and way.port in ("", program.ports[port])
+        names = [*self._timers, BEGIN, ITEM]
+        return not way.port and way.event == names[event - of_messages]
+
+    def _choices(self) -> list[int]:
+        """Return, by state and event, where its transitions begin in the lists, and how many."""
+        found: list[int] = []
+        first = 0
+        for state in self._program.states:
+            for event in range(self._events):
+                fitting = [
+                    first + n for n, way in enumerate(state.transitions) if self._is(way, event)
+                ]
+                found += self._listed(fitting)
+            first += len(state.transitions)
+        return found
+
+    def _read(self) -> list[int]:
+        """Return, by message, where the numbers of the values that it carries are listed."""
+        carried = [[self._values.index(v) for v in each.values] for each in self._program.messages]
+        return [number for each in carried for number in self._listed(each)]
+
+    def _forwards(self) -> list[int]:
+        outputs = self._program.outputs
+        return [
+            outputs.index(each.forward) if each.forward in outputs else -1
+            for each in self._program.states
+        ]
+
+    # ---- transitions
+
+    def _listed(self, numbers: Sequence[int]) -> list[int]:
+        """Put numbers into the lists; return where they begin, and how many there are."""
+        self._lists += numbers
+        return [len(self._lists) - len(numbers), len(numbers)]
+
+    def _coded(self, code: Code) -> list[int]:
+        place, _ = self._listed([number for pair in code for number in pair])
+        return [place, len(code)]
+
+    def _way(self, way: Transition) -> Iterator[int]:
+        """Yield the columns of a transition, and put what these name where they say."""
+        first = len(self._sends) // SENT
+        for port, name in way.send:
+            message = self._program.message(name)
+            carried = [self._values.index(each) for each in (message.values if message else ())]
+            self._sends += [
+                self._program.outputs.index(port),
+                self._program.ports.index(port),
+                self._placement.names.index(name),
+                self._placement.peers.get((port, name), -1),
+                *self._listed(carried),
+            ]
+        assigned = [
+            number for variable, code in way.assign for number in (variable, *self._coded(code))
+        ]
+        start, _ = self._listed(assigned)
+        yield from (self._states.index(way.target), way.after_ps, *self._coded(way.where))
+        yield from (first, len(way.send))
+        yield from self._listed([self._timers.index(name) for name in way.start])
+        yield from self._listed([self._timers.index(name) for name in way.stop])
+        yield from (start, len(way.assign), way.event == ITEM)
+
+
+def with_more_room(state: Whole) -> Whole:
+    """Return a state with twice the rows for what waits."""
+    room, at = int(state[ROOM]), int(state[AT_QUEUE])
+    queue = rows_of(state, AT_QUEUE, room, QUEUED)
+    larger = np.zeros(at + 2 * room * QUEUED, np.int64)
+    larger[:at] = state[:at]
+    rows_of(larger, AT_QUEUE, 2 * room, QUEUED)[:room] = np.roll(queue, -int(state[HEAD]), axis=0)
+    larger[HEAD], larger[ROOM] = 0, 2 * room
+    return larger
+
+
+def counts_of(program: Program, state: Whole) -> Counts:
+    """Return what was observed of a machine, at the end of a trial."""
+    observed = rows_of(state, AT_STATES, len(program.states), OBSERVED).tolist()
+    states = {
+        each.name: StateCount(
+            row[COUNT],
+            row[MOST],
+            row[ENTERED],
+            row[STAYS],
+            row[SUM] + row[CARRY] * LARGE,
+            row[LONGEST],
+        )
+        for each, row in zip(program.states, observed, strict=True)
+    }
+    variables = int(state[AT_VARIABLES]) + len(program.values)
+    counters = state[variables : variables + len(program.counters)].tolist()
+    taken = int(state[AT_TAKEN])
+    return Counts(
+        states,
+        {each.name: n for each, n in zip(program.counters, counters, strict=True)},
+        tuple(state[taken : taken + len(program.transitions)].tolist()),
+        *state[[IGNORED, REFUSED, UNHEARD, INCOMPLETE]].tolist(),
+    )

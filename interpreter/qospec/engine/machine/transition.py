@@ -1,0 +1,378 @@
+"""How a machine answers events: messages, items that pass, timers, and its own beginning."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from qospec.catalogue.machine import BLOCKED
+from qospec.engine.event.transition import (
+    CONNECTION,
+    DONE,
+    Transition,
+    consume,
+    lose,
+    send,
+    wake_at,
+)
+from qospec.engine.items.batch import FOREVER_PS
+from qospec.engine.kernel import kernel
+from qospec.engine.machine.interpreter import (
+    NO_ROOM,
+    NOTHING_HAPPENS,
+    admitted,
+    chosen,
+    current,
+    due_ps,
+    expired,
+    finish,
+    first_timer,
+    load,
+    take,
+    width,
+)
+from qospec.engine.machine.state import (
+    ARRIVED,
+    AT_CHOICES,
+    AT_FORWARD,
+    AT_FOUND,
+    AT_INPUTS,
+    AT_INSTANCES,
+    AT_LISTS,
+    AT_NAMES,
+    AT_PARTIAL,
+    AT_QUEUE,
+    AT_READ,
+    AT_REPLIES,
+    AT_VARIABLES,
+    BEGUN,
+    BUSY_UNTIL,
+    CONTENT,
+    DATA,
+    EVENT,
+    EVENTS,
+    FIRST,
+    FLOWS,
+    HEAD,
+    IGNORED,
+    INCOMPLETE,
+    INPUT,
+    INSTANCE,
+    INSTANCES,
+    KIND,
+    LAST,
+    LIMIT,
+    MESSAGES,
+    NUMBERED,
+    OF,
+    OF_PARTS,
+    OWN_COLUMNS,
+    PART,
+    PARTIAL,
+    PENDING,
+    PENDING_ROW,
+    PLAIN,
+    PORTS,
+    QUEUED,
+    REFERENCE,
+    REFERRED,
+    ROOM,
+    SEEN,
+    SERIAL_OF,
+    SPREAD,
+    STOP,
+    TIMERS,
+    VALUES,
+    WAITING,
+    WENT,
+    begun,
+    counts_of,
+    with_more_room,
+)  # fmt: skip
+
+if TYPE_CHECKING:
+    from qospec.catalogue.machine import Program
+    from qospec.engine.arrays import Whole
+    from qospec.engine.element import Setting
+    from qospec.engine.machine.placement import Placement
+
+LACKS_ROOM, LIVELY = 1, 2
+"""Reasons to replenish: what waits takes more room; and an error, too many transitions."""
+PASSED = -1
+"""In place of an item that waits: one that passed."""
+AT_ONCE = 30
+"""How many of those that wait are dismissed at one moment."""
+
+
+class LivelockError(ValueError):
+    """A machine takes transition after transition.
+
+    Attributes:
+        path: The machine.
+        state: The state in which it took the last one.
+    """
+
+    def __init__(self, path: str, state: str, most: int) -> None:
+        super().__init__(
+            f"`{path}` takes more than {most:_} transitions, the last one in state `{state}`: it"
+            " hardly lets time pass"
+        )
+        self.path = path
+        self.state = state
+
+
+def transition_of(program: Program, placement: Placement, setting: Setting) -> Transition:
+    """Return how a machine answers events, from the beginning of a trial."""
+    state = begun(program, placement, setting.connections.count, setting.stop_ps)
+
+    def replenish(state: Whole, reason: int) -> Whole:
+        if reason == LIVELY:
+            last = program.states[int(state[LAST])].name
+            raise LivelockError(placement.path, last, int(state[LIMIT]))
+        return with_more_room(state)
+
+    return Transition(
+        state,
+        _arrive,
+        _wake,
+        (("", BLOCKED),),
+        first_alarm_ps=0 if program.begins else None,
+        replenish=replenish,
+        columns=OWN_COLUMNS + placement.values,
+        report=lambda state: counts_of(program, state),
+    )
+
+
+@kernel
+def _arrive(state: Whole, items: Whole, item: int, port: int, now_ps: int, out: Whole) -> int:
+    """Hear a message, or pass an item on; see `engine.event.transition`."""
+    if state[WAITING] == state[ROOM]:
+        return LACKS_ROOM
+    if state[WENT] >= state[LIMIT]:
+        return LIVELY
+    if port == state[DATA]:
+        _pass(state, items, item, now_ps, out)
+        return DONE
+    connection = items[item, CONNECTION]
+    ours = connection >= state[FIRST] and connection < state[FIRST] + state[MESSAGES]
+    if now_ps >= state[STOP] or not ours or not _is_complete(state, items, item):
+        consume(out, item)
+        return DONE
+    if state[PENDING] >= 0 or state[WAITING] > 0:
+        _queue(state, item, 0, port, now_ps)
+        return DONE
+    _hear(state, items, item, port, now_ps, out)
+    consume(out, item)
+    _set_alarm(state, now_ps, out)
+    return DONE
+
+
+@kernel
+def _wake(state: Whole, items: Whole, now_ps: int, out: Whole) -> int:
+    """Finish what was worked on, or begin with the next: what waits, a timer, or an instance."""
+    if state[WENT] >= state[LIMIT]:
+        return LIVELY
+    if now_ps >= state[STOP]:
+        _dismiss_waiting(state, now_ps, out)
+        return DONE
+    if state[PENDING] >= 0:
+        if now_ps >= state[BUSY_UNTIL]:
+            finish(state, items, state[PENDING_ROW], state[PENDING], now_ps, out)
+    else:
+        _next(state, items, now_ps, out)
+    _set_alarm(state, now_ps, out)
+    return DONE
+
+
+@kernel
+def _next(state: Whole, items: Whole, now_ps: int, out: Whole) -> None:
+    """Let the next event happen, if its time has come: of simultaneous ones, what waits first."""
+    timer = first_timer(state)
+    waits_ps = FOREVER_PS
+    if state[WAITING] > 0:
+        waits_ps = state[state[AT_QUEUE] + state[HEAD] * QUEUED + ARRIVED]
+    timer_ps = due_ps(state, timer) if timer >= 0 else FOREVER_PS
+    begins_ps = _begins_ps(state)
+    if min(waits_ps, timer_ps, begins_ps) > now_ps:
+        return
+    of_messages = state[EVENTS] - state[TIMERS] - 2
+    if waits_ps <= timer_ps and waits_ps <= begins_ps:
+        _go_on(state, items, now_ps, out)
+    elif timer_ps <= begins_ps:
+        _happen(state, items, expired(state, timer), of_messages + timer, now_ps, out)
+    else:
+        state[BEGUN] += 1
+        _happen(state, items, state[BEGUN] - 1, state[EVENTS] - 2, now_ps, out)
+
+
+@kernel
+def _go_on(state: Whole, items: Whole, now_ps: int, out: Whole) -> None:
+    """Take the first of what waits."""
+    at = state[AT_QUEUE] + state[HEAD] * QUEUED
+    item = state[at + EVENT]
+    state[HEAD] = (state[HEAD] + 1) % state[ROOM]
+    state[WAITING] -= 1
+    if item == PASSED:
+        _notice(state, items, state[at + OF], now_ps, out)
+    else:
+        _hear(state, items, item, state[at + INPUT], now_ps, out)
+        consume(out, item)
+
+
+@kernel
+def _queue(state: Whole, item: int, reference: int, port: int, now_ps: int) -> None:
+    """Let something wait; there is room."""
+    row = (state[HEAD] + state[WAITING]) % state[ROOM]
+    at = state[AT_QUEUE] + row * QUEUED
+    state[at + EVENT], state[at + OF], state[at + ARRIVED] = item, reference, now_ps
+    state[at + INPUT] = port
+    state[WAITING] += 1
+
+
+@kernel
+def _dismiss_waiting(state: Whole, now_ps: int, out: Whole) -> None:
+    """End what waits when the trial is over."""
+    for _ in range(min(state[WAITING], AT_ONCE)):
+        item = state[state[AT_QUEUE] + state[HEAD] * QUEUED + EVENT]
+        state[HEAD] = (state[HEAD] + 1) % state[ROOM]
+        state[WAITING] -= 1
+        if item != PASSED:
+            consume(out, item)
+    if state[WAITING] > 0:
+        wake_at(out, now_ps)
+
+
+@kernel
+def _set_alarm(state: Whole, now_ps: int, out: Whole) -> None:
+    """Set the alarm for the next thing to do."""
+    if state[PENDING] >= 0:
+        wake_at(out, state[BUSY_UNTIL])
+        return
+    timer = first_timer(state)
+    next_ps = _begins_ps(state)
+    if timer >= 0:
+        next_ps = min(next_ps, due_ps(state, timer))
+    if state[WAITING] > 0:
+        next_ps = now_ps
+    if next_ps < FOREVER_PS:
+        wake_at(out, max(next_ps, now_ps))
+
+
+@kernel
+def _begins_ps(state: Whole) -> int:
+    """Return when the next instance begins by itself."""
+    number, many = state[BEGUN], state[INSTANCES]
+    if number >= many:
+        return FOREVER_PS
+    every_ps, rest_ps = state[SPREAD] // many, state[SPREAD] % many
+    # Not the product of number and spread, which may exceed int64.
+    return number * every_ps + number * rest_ps // many  # type: ignore[no-any-return]
+
+
+# ---- events
+
+
+@kernel
+def _happen(state: Whole, items: Whole, row: int, event: int, now_ps: int, out: Whole) -> None:
+    """Let an event happen to an instance that exists."""
+    load(state, row)
+    way = chosen(state, row, event)
+    if way != NOTHING_HAPPENS:
+        take(state, items, row, way, now_ps, out)
+
+
+@kernel
+def _row_of(state: Whole, reference: int) -> int:
+    """Return the instance of a reference, -1 if there is none."""
+    return 0 if state[PLAIN] else state[state[AT_FOUND] + reference] - 1
+
+
+@kernel
+def _hear(state: Whole, items: Whole, item: int, port: int, now_ps: int, out: Whole) -> None:
+    """Let a message happen to the instance of its reference, which may begin with it."""
+    message, reference = state[state[AT_NAMES] + items[item, KIND]], items[item, REFERRED]
+    if message < 0:
+        state[IGNORED] += 1
+        return
+    row, at_port = _row_of(state, reference), state[state[AT_INPUTS] + port]
+    load(state, row)
+    _read(state, items, item, message)
+    way = chosen(state, row, message * state[PORTS] + at_port)
+    if way == NOTHING_HAPPENS:
+        state[IGNORED] += 1
+        return
+    if row < 0:
+        row = admitted(state, reference, now_ps)
+    if row == NO_ROOM:
+        return
+    instance = state[AT_INSTANCES] + row * width(state)
+    if state[PLAIN]:
+        state[instance + REFERENCE] = reference
+    reply = state[state[AT_REPLIES] + items[item, CONNECTION] - state[FIRST]]
+    state[instance + INSTANCE + state[VALUES] + at_port] = reply
+    take(state, items, row, way, now_ps, out)
+
+
+@kernel
+def _read(state: Whole, items: Whole, item: int, message: int) -> None:
+    """Make the values that a message carries those of the instance, for now."""
+    at = state[AT_LISTS] + state[state[AT_READ] + 2 * message]
+    for k in range(state[state[AT_READ] + 2 * message + 1]):
+        state[state[AT_VARIABLES] + state[at + k]] = items[item, CONTENT + k]
+
+
+@kernel
+def _is_complete(state: Whole, items: Whole, item: int) -> bool:
+    """Count a part of a message; return whether it is the last, and none is missing."""
+    at = state[AT_PARTIAL] + (items[item, CONNECTION] - state[FIRST]) * PARTIAL
+    if state[at + SERIAL_OF] != items[item, NUMBERED]:
+        if state[at + SEEN] > 0:
+            state[INCOMPLETE] += 1
+        state[at + SERIAL_OF], state[at + SEEN] = items[item, NUMBERED], 0
+    state[at + SEEN] += 1
+    if items[item, PART] < items[item, OF_PARTS] - 1:
+        return False
+    complete = state[at + SEEN] == items[item, OF_PARTS]
+    if not complete:
+        state[INCOMPLETE] += 1
+    state[at + SEEN] = 0
+    return complete  # type: ignore[no-any-return]
+
+
+# ---- what passes through
+
+
+@kernel
+def _pass(state: Whole, items: Whole, item: int, now_ps: int, out: Whole) -> None:
+    """Send an item on as the state of its instance says, which may notice it."""
+    connection = items[item, CONNECTION] % state[FLOWS]
+    of_flow = connection < state[FIRST]
+    row = 0 if state[PLAIN] else -1
+    if of_flow:
+        row = _row_of(state, connection)
+    output = state[state[AT_FORWARD] + current(state, row)]
+    if output >= 0:
+        send(out, output, item, now_ps)
+    else:
+        lose(out, 0, item)
+    choice = state[AT_CHOICES] + 2 * (current(state, row) * state[EVENTS] + state[EVENTS] - 1)
+    if not of_flow or now_ps >= state[STOP] or state[choice + 1] == 0:
+        return
+    if state[PENDING] >= 0 or state[WAITING] > 0:
+        _queue(state, PASSED, connection, 0, now_ps)
+        return
+    _notice(state, items, connection, now_ps, out)
+    _set_alarm(state, now_ps, out)
+
+
+@kernel
+def _notice(state: Whole, items: Whole, reference: int, now_ps: int, out: Whole) -> None:
+    """Let the passing of an item happen to the instance of its connection."""
+    row = _row_of(state, reference)
+    load(state, row)
+    way = chosen(state, row, state[EVENTS] - 1)
+    if way == NOTHING_HAPPENS:
+        return
+    if row < 0:
+        row = admitted(state, reference, now_ps)
+    if row != NO_ROOM:
+        take(state, items, row, way, now_ps, out)
