@@ -2,6 +2,7 @@
 
 import importlib
 import re
+import sys
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from fractions import Fraction
@@ -218,6 +219,20 @@ def test_the_documented_drop_policy_lets_half_wait(examples: Catalogue) -> None:
     queue = discover().of("element")["fifo"].build(Buffer(7, "packet"), half)
     assert queue.discards_for == ("overflow", "threshold")
     assert half.rules(queue.buffer)[0].room == 3
+
+
+@pytest.mark.usefixtures("examples")
+def test_the_documented_property_holds() -> None:
+    package = "extensions_of_the_docs"
+    found = [
+        value
+        for name, module in list(sys.modules.items())
+        if name.startswith(package)
+        for value in vars(module).values()
+        if getattr(value, "hypothesis", None) is not None
+    ]
+    (holds,) = found
+    holds()
 
 
 @pytest.mark.parametrize(

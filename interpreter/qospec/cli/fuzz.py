@@ -166,6 +166,7 @@ def _report(
                     "examples": each.examples,
                     "refused": dict(each.refused),
                     "never_holds": list(each.hopeless),
+                    "not_judged": dict(each.unjudged),
                     "coverage": each.coverage,
                     "never_reached": list(each.unreached),
                     "findings": [found.document(files[found]) for found in each.findings],
@@ -208,6 +209,9 @@ def _show(report: TargetReport, files: dict[Any, Path]) -> None:
         output.say(f"  repeat    qos run {files[found]}", "")
     for statement in report.hopeless:
         output.say(f"  note: no example of {what} keeps `{statement}`: perhaps nothing can")
+    for statement, count in report.unjudged.items():
+        some = f"{count:_} of {report.examined:_} examples: perhaps it divides by 0"
+        output.say(f"  note: `{statement}` could not be judged in {some}")
     for condition, met in report.met_rarely:
         output.say(f"  note: only {met:_} of {report.examples:_} examples meet {condition}")
     if report.examined:

@@ -27,7 +27,7 @@ from qospec.run.job import Job, JobResult, LostJob
 from qospec.run.schedule import Schedule, run_here
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Mapping
 
     from qospec.fuzz.finding import Finding
     from qospec.fuzz.target import Target
@@ -75,6 +75,7 @@ class TargetReport(NamedTuple):
     findings: tuple[Finding, ...]
     errors: tuple[str, ...] = ()
     hopeless: tuple[str, ...] = ()
+    unjudged: Mapping[str, int] = {}
 
     @property
     def examined(self) -> int:
@@ -216,6 +217,7 @@ class _TargetRun:
             tuple(finding for each in blocks for finding in each.findings),
             tuple(dict.fromkeys(self._errors)),
             tuple(dict.fromkeys(each for block in blocks for each in block.hopeless)),
+            dict(sum((each.unjudged for each in blocks), Counter[str]())),
         )
         return JobResult({"report": report}, 0.0, 0.0)
 

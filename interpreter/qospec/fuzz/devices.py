@@ -104,6 +104,7 @@ class DeviceTarget:
             texts.__getitem__,
             "",
             reached(template, case, result),
+            frozenset(_unjudged(case.case, result)),
             dict(_aims(rooms, result)),
         )
 
@@ -154,6 +155,14 @@ def violations(case: Case, result: Result) -> Iterator[Violation]:
                 label = label.partition(": ")[2] if broken else promised(label)
                 name = re.sub(r"\W+", "_", label).strip("_")
                 yield Violation(label, reason(statement, judgement), name)
+
+
+def _unjudged(case: Case, result: Result) -> Iterator[str]:
+    """Yield the invariants that have no verdict: something that they divide by is 0."""
+    for repeat in result.repeats:
+        for statement, judgement in zip(case.statements, repeat.judgements, strict=True):
+            if statement.kind == "invariant" and judgement.verdict == "inconclusive":
+                yield statement.label.partition(": ")[2]
 
 
 def _error(message: str) -> Violation:

@@ -57,6 +57,7 @@ class Explored(NamedTuple):
         findings: The smallest example of each promise that was broken.
         ended: Whether it was stopped before all examples were run.
         hopeless: Promises that each of many examples breaks, drawn anew after the finding.
+        unjudged: As of `Outcome`, in how many examples.
     """
 
     examples: int
@@ -65,6 +66,7 @@ class Explored(NamedTuple):
     findings: tuple[Finding, ...]
     ended: bool = False
     hopeless: tuple[str, ...] = ()
+    unjudged: Counter[str] = Counter()  # noqa: RUF012 -- never changed
 
 
 class _TimeUp(KeyboardInterrupt):
@@ -105,6 +107,7 @@ def explore(
         tuple(hunt.findings),
         hunt.interrupted,
         hunt.hopeless(),
+        hunt.unjudged,
     )
 
 
@@ -121,6 +124,7 @@ class _Hunt:
         self.examples = 0
         self.refused = Counter[str]()
         self.reached = Counter[str]()
+        self.unjudged = Counter[str]()
         self.findings: list[Finding] = []
         self.failed: list[bytes] = []
         self.interrupted = False
@@ -225,6 +229,7 @@ class _Hunt:
             self.refused[outcome.refused] += 1
             reject()
         self.reached.update(outcome.reached)
+        self.unjudged.update(outcome.unjudged)
         for name, value in (outcome.aims or {}).items():
             target(value, label=name)
         self._judged += 1

@@ -41,6 +41,7 @@ class Outcome:
         refused: The condition on what is drawn that it does not meet; "" if it meets all. Then
             it was not run.
         reached: What happened in it, of what `Target.reachable` lists.
+        unjudged: Promises that could not be judged, as where nothing was measured to divide by.
         simplified: Returns the values of a smaller example that breaks the same, if one is found
             by changes that Hypothesis does not try; None if there is no such search.
         aims: What is to become large, by name, such as a queue's occupancy as a share of its room.
@@ -50,6 +51,7 @@ class Outcome:
     text: Callable[[Violation], str] = lambda _: ""
     refused: str = ""
     reached: frozenset[str] = frozenset()
+    unjudged: frozenset[str] = frozenset()
     aims: Mapping[str, float] | None = None
     simplified: Callable[[Violation], tuple[Violation, str]] | None = None
 

@@ -97,6 +97,13 @@ def test_what_may_happen_is_known_of_a_device(tmp_path):
     assert "item behind: classes.rest" not in never
 
 
+def test_an_invariant_that_divides_by_zero_is_not_taken_for_kept(tmp_path):
+    ratio = TOO_MANY.replace("there.occupancy.max <= buffer", "there.lost / west.rx.count < 2")
+    explored = explore(target(ratio % "", tmp_path), Block(0, 20, "0"))
+    assert explored.findings == ()
+    assert 0 < explored.unjudged["limited"] < 20, "where nothing is sent there, it is unknown"
+
+
 @pytest.mark.slow
 def test_equal_seeds_find_the_same(tmp_path):
     subject = target(TOO_MANY % "+ 1 cell", tmp_path)
