@@ -1,0 +1,87 @@
+"""What is counted: in words where nothing was lost, and what a comparison counts."""
+
+from fractions import Fraction
+
+import pytest
+
+from qospec.engine.measure.tally import Delays
+from qospec.judge.distribution import Distribution
+from qospec.judge.losses import Losses, compared_count, none_lost_note
+from qospec.judge.statistics import assumed_skewness, clopper_pearson, half_width
+from qospec.model.expression import Constant, Measured, Operation
+from qospec.units import CELLS
+
+LOST, DELAY = (
+    Measured("", "f", None, part="user", metric=name, statistic="", dimension=CELLS, text="")
+    for name in ("lost", "transfer_delay")
+)
+ONE = Constant(Fraction(1), CELLS)
+
+
+@pytest.mark.parametrize(
+    ("sent", "words", "ratio"),
+    [
+        (1, "1", "95 %"),
+        (2, "2", "78 %"),  # 1 - 0.2236
+        (30, "30", "9.6 %"),  # 0.0951 is rounded up
+        (301, "301", "1 %"),  # 0.0099 to two digits
+        (302, "302", "9.9 × 10⁻³"),
+        (3_010, "3010", "1.0 × 10⁻³"),  # 0.000995
+        (1_200_000, "1_200_000", "2.5 × 10⁻⁶"),
+        (29_957_322, "29_957_322", "1.0 × 10⁻⁷"),
+    ],
+)
+def test_where_none_was_lost_a_ratio_remains_possible(sent, words, ratio):
+    """The one at which none is lost with 5 %: 1 - 0.05 ** (1 / n)."""
+    assert none_lost_note(sent) == (
+        f"0 of {words} lost: if losses are independent, with 95 % confidence the ratio is below"
+        f" {ratio}"
+    )
+
+
+def test_a_count_is_compared_with_constants():
+    assert compared_count(Operation("<", (LOST, ONE))) == LOST
+    assert compared_count(Operation(">", (ONE, LOST))) == LOST
+    assert compared_count(Operation("within", (LOST, ONE, ONE))) == LOST
+    assert compared_count(Operation("within", (LOST, DELAY, ONE))) is None
+    assert compared_count(Operation("within", (LOST, ONE, DELAY))) is None
+    assert compared_count(Operation("within", (ONE, ONE, LOST))) is None
+    assert compared_count(Operation("<", (DELAY, ONE))) is None
+
+
+CONFIDENCE, HALF_THE_DOUBT = Fraction(95, 100), Fraction(975, 1_000)
+
+
+def counted(sent, lost, **more):
+    """Return losses of repeats whose items have no delays, so that they count as independent."""
+    delays = Distribution([Delays()] * len(sent), sent, lost)
+    return Losses(sum(lost), sum(sent), len(sent), delays=delays, **more)
+
+
+def test_a_number_is_as_uncertain_as_the_ratio_and_what_is_sent():
+    """Each bound has half of the doubt where repeats send unequally many."""
+    sent, lost = (900, 1_100, 900, 1_100, 1_100), (9, 11, 10, 10, 11)
+    by_repeat = tuple(map(Fraction, sent))
+    low, high = counted(sent, lost, sent_by_repeat=()).interval(HALF_THE_DOUBT, 5)
+    wide = half_width(by_repeat, assumed_skewness(by_repeat, Fraction(0)), HALF_THE_DOUBT, 5)
+    assert 0 < wide < 1_020
+    found = counted(sent, lost, sent_by_repeat=by_repeat)
+    assert found.value == Fraction(51, 5)
+    assert found.interval(CONFIDENCE, 5) == (low * (1_020 - wide), high * (1_020 + wide))
+
+
+def test_where_all_repeats_send_alike_a_number_is_the_ratio_times_that():
+    sent, lost = (1_000,) * 5, (9, 11, 10, 12, 9)
+    low, high = counted(sent, lost, sent_by_repeat=()).interval(CONFIDENCE, 5)
+    found = counted(sent, lost, sent_by_repeat=(Fraction(1_000),) * 5)
+    assert found.interval(CONFIDENCE, 5) == (low * 1_000, high * 1_000)
+
+
+def test_what_may_not_be_above_a_bound_counts_only_for_the_upper_end():
+    """Of 51 are 11 uncertain; of twice as many repeats there are twice as many."""
+    sent, lost = (1_000,) * 5, (9, 11, 10, 12, 9)
+    found = counted(sent, lost, sent_by_repeat=(), uncertain=11)
+    for times in (1, 2):
+        low, _ = clopper_pearson(40 * times, 5_000 * times, 1 - CONFIDENCE)
+        _, high = clopper_pearson(51 * times, 5_000 * times, 1 - CONFIDENCE)
+        assert found.interval(CONFIDENCE, 5 * times) == (low, high)
