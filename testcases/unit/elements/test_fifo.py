@@ -111,7 +111,7 @@ def test_a_long_queue_of_different_sizes_finds_its_places(lab, alike):
 @pytest.mark.parametrize("by_events", [False, True])
 def test_a_queue_that_comes_round_to_its_first_places_finds_more(lab, by_events):
     """Some have left when a burst fills the places from there on, and needs twice as many again."""
-    at_ps = [*(n // 2 * 10**8 for n in range(600)), *[10**11] * 300]
+    at_ps = [*(n // 4 * 10**8 for n in range(600)), *[10**11] * 300]
     at_ps += [10**11 + 20 * SLOT_PS] * 30
     sizes = [53, 64] * 465
     clock, limit = Clock(STM1, slotted=False), Buffer(290, "cell")
@@ -143,14 +143,15 @@ def test_a_source_s_own_queue_stamps_the_first_bit_behind_the_preamble(
     """At a byte per 100 ps: 8 bytes of preamble, and 38 of a packet's frame are not its own."""
     ethernet = Encapsulation(8, 18, 64, 12)
     clock = Clock(Fraction(8 * 10**10), slotted=False, stamps=True, encapsulation=ethernet)
-    sizes = [462, last_bytes, 462, last_bytes]
-    packets = lab.cells([0, 10, 20, 20], sent_ps=[0, 10, 20, 21], size_bytes=sizes)
+    sizes = [462, last_bytes, 462, last_bytes, 462]
+    at_ps = [0, 10, 20, 20, 90_000]
+    packets = lab.cells(at_ps, sent_ps=[0, 10, 20, 21, 22], size_bytes=sizes)
     got = lab.carry(
         Fifo(Buffer(2, "packet")), lab.setting(clock=clock), packets, cuts=cuts, by_events=by_events
     )
     second_ps = 50_000 + (last_bytes + 38) * 100
-    assert got.departures[0].sent_ps.tolist() == [800, 50_800, second_ps + 800]
-    ends_ps = [50_000, second_ps, second_ps + 50_000]
+    assert got.departures[0].sent_ps.tolist() == [800, 50_800, second_ps + 800, second_ps + 50_800]
+    ends_ps = [50_000, second_ps, second_ps + 50_000, second_ps + 100_000]
     assert got.departures[0].at_ps.tolist() == [end_ps - 1_200 for end_ps in ends_ps]
     assert got.lost == [("overflow", "", 0, 21)]
 
@@ -201,14 +202,15 @@ def test_what_a_source_s_own_queue_loses_keeps_when_it_was_ready(lab):
 @pytest.mark.parametrize("by_events", [False, True])
 @pytest.mark.parametrize("sizes", [[53] * 6, [53, 53, 53, 53, 53, 54]])
 def test_a_fraction_of_a_ps_is_kept_beside_a_loss(lab, by_events, sizes):
-    """A cell takes 14/3 ps; that at 9 comes as the line is free but for a third, that at 40 later.
+    """A cell takes 176 2/3 ps; that at 353 comes as the line is free but for a third of a ps.
 
     The third cell finds no room, so from there on all are admitted one by one.
     """
-    clock = Clock(424 * 10**12 / Fraction(14, 3), slotted=False)
-    cells = lab.cells([0, 0, 0, 9, 40, 44], size_bytes=sizes)
+    clock = Clock(Fraction(24 * 10**11), slotted=False)
+    cells = lab.cells([0, 0, 0, 353, 1_000, 1_004], size_bytes=sizes)
     got = lab.carry(Fifo(Buffer(1, "cell")), lab.setting(clock=clock), cells, by_events=by_events)
-    assert got.departures[0].at_ps.tolist() == [4, 9, 14, 44, 49]
+    last_ps = 1_353 if sizes[-1] == 53 else 1_356
+    assert got.departures[0].at_ps.tolist() == [176, 353, 530, 1_176, last_ps]
     assert got.lost == [("overflow", "", 0, 2)]
 
 

@@ -111,24 +111,24 @@ def test_a_busy_period_begins_at_a_whole_ps(lab):
     assert left.at_ps.tolist() == [4, 9, 16]
 
 
-THIRDS = 424 * 10**12 / Fraction(14, 3)
-"""Bit/s at which a cell takes 14/3 ps."""
+THIRDS = Fraction(24 * 10**11)
+"""Bit/s at which a byte takes 10/3 ps, and a cell 176 2/3."""
 
 
 def test_thirds_are_carried_from_batch_to_batch(lab):
-    """After an idle time in the first batch, at 100; the last fraction is two thirds."""
-    line, batch = Line(rate=THIRDS, slotted=False), lab.cells([0, 100, 104, 104, 104])
+    """After an idle time in the first batch, at 1,000; the last fraction is two thirds."""
+    line, batch = Line(rate=THIRDS, slotted=False), lab.cells([0, 1_000, 1_004, 1_004, 1_004])
     where = lab.setting(clock=line.clock(stamps=True))
-    (left,) = lab.carry(line, where, batch, cuts=[101]).departures
-    assert left.at_ps.tolist() == [4, 104, 109, 114, 118]
-    assert left.sent_ps.tolist() == [0, 100, 104, 109, 114]
+    (left,) = lab.carry(line, where, batch, cuts=[1_001]).departures
+    assert left.at_ps.tolist() == [176, 1_176, 1_353, 1_530, 1_706]
+    assert left.sent_ps.tolist() == [0, 1_000, 1_176, 1_353, 1_530]
 
 
 def test_slots_of_thirds_carry_whole_ps(lab):
     line = Line(rate=THIRDS)
     where = lab.setting(clock=line.clock(stamps=True))
-    (left,) = lab.carry(line, where, lab.cells([0, 13, 13, 13])).departures
-    assert left.sent_ps.tolist() == [0, 14, 18, 23]
+    (left,) = lab.carry(line, where, lab.cells([0, 500, 500, 500])).departures
+    assert left.sent_ps.tolist() == [0, 530, 706, 883]
 
 
 @pytest.mark.parametrize("slotted", [False, True])

@@ -214,7 +214,7 @@ def test_a_queue_that_comes_round_to_its_first_places_finds_more(lab, by_events)
     processor = Processor(
         5 * US, Buffer(40_000, "byte"), ports=2, shared=False, per_byte=1_000, **pauses
     )
-    at_ps = [*(n // 3 * 30 * US for n in range(120)), *[1_500 * US] * 150]
+    at_ps = [*(n // 4 * 40 * US for n in range(120)), *[1_500 * US] * 150]
     at_ps += [1_800 * US + n * US for n in range(50)]
     sizes = [64, 777, 1_500, 776, 65]
     coming = [(t, n % 2, sizes[n % 5]) for n, t in enumerate(at_ps)]

@@ -117,6 +117,15 @@ def test_a_packet_that_leaves_in_this_very_ps_takes_no_room(lab, limit):
         assert [cause for cause, *_ in got.lost] == ([] if waits else ["overflow"])
 
 
+def test_each_waits_until_it_leaves_itself(lab):
+    """At 1.5 ms the second has left and the third has not: so one finds room, and one does not."""
+    ms, shape = 10**9, Shape(Fraction(12 * 10**6), 1_500, Buffer(2, "packet"))
+    packets = lab.cells([0, 0, 0, 3 * ms // 2, 3 * ms // 2], size_bytes=1_500)
+    got = lab.carry(shape, lab.setting(), packets)
+    assert got.departures[0].at_ps.tolist() == [0, ms, 2 * ms, 3 * ms]
+    assert got.lost == [("overflow", "", 0, 4)]
+
+
 @pytest.mark.parametrize("cut", [10**9 - 1, 10**9, 10**9 + 1])
 def test_where_time_is_cut_does_not_decide_whether_there_is_room(lab, cut):
     shape, at_ps = Shape(Fraction(12 * 10**6), 1_500, Buffer(1, "packet")), [0, 0, 10**9]
