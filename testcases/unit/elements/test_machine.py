@@ -3,10 +3,12 @@
 from fractions import Fraction
 
 import pytest
+from click.testing import CliRunner
 
 from qospec.catalogue.kinds import discover
 from qospec.catalogue.machine import unreached
 from qospec.check import check
+from qospec.cli import qos
 from qospec.diagnostics import Problems
 from qospec.engine.graph.emulation import run
 from qospec.engine.machine import state
@@ -252,3 +254,15 @@ def test_what_was_never_reached_is_told(tmp_path):
     found = unreached(program, run(experiment).machines["b.m"].taken)
     assert found.states == ("odd",)
     assert found.transitions == ("ready: on ask where 1 == 2 -> odd", "odd: on answer -> ready")
+
+
+def test_a_trial_with_messages_is_not_captured(tmp_path):
+    file = tmp_path / "it.qos"
+    within = "line.rx -> m.line"
+    file.write_text(TEXT.format(caller=ASKS, callee=ANSWERS, within=within), encoding="utf-8")
+    run_it = CliRunner().invoke(qos, ["run", str(file), "--record", str(tmp_path / "records")])
+    assert run_it.exit_code == 0
+    (record,) = (tmp_path / "records").iterdir()
+    result = CliRunner().invoke(qos, ["pcap", str(record), "it", "a.line -> b.line"])
+    assert result.exit_code == 2
+    assert "machines exchange messages in this trial" in result.output
