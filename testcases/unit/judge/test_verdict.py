@@ -1,5 +1,6 @@
 """Verdicts: a lattice, three-valued conditions, and what is shown of them."""
 
+from dataclasses import replace
 from fractions import Fraction
 from itertools import permutations
 
@@ -211,3 +212,14 @@ def test_of_intervals_the_end_nearest_to_failing_decides() -> None:
 
 def test_what_has_no_data_does_not_decide_before_what_has() -> None:
     assert deciding([compared(None, "<"), compared(5, "<")]) == 1
+
+
+def test_what_is_read_from_a_histogram_in_part_is_approximate() -> None:
+    mean, tail = (replace(measured("transfer_delay"), statistic=name) for name in ("mean", "p99"))
+    for operands, approximate in (
+        ((tail, mean), True),
+        ((mean, tail), True),
+        ((mean, mean), False),
+    ):
+        shown = judged(Operation("-", operands), "report", transfer_delay=3)
+        assert shown.measured.approximate == approximate
