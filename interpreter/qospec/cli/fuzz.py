@@ -169,6 +169,10 @@ def _report(
                     "not_judged": dict(each.unjudged),
                     "coverage": each.coverage,
                     "never_reached": list(each.unreached),
+                    "closest": [
+                        {"what": what, "share": aim.share, "of": aim.of}
+                        for what, aim in each.closest
+                    ],
                     "findings": [found.document(files[found]) for found in each.findings],
                     "errors": list(each.errors),
                 }
@@ -212,6 +216,7 @@ def _show(report: TargetReport, files: dict[Any, Path]) -> None:
     for statement, count in report.unjudged.items():
         some = f"{count:_} of {report.examined:_} examples: perhaps it divides by 0"
         output.say(f"  note: `{statement}` could not be judged in {some}")
+    output.say(*_came_close(report))
     for condition, met in report.met_rarely:
         output.say(f"  note: only {met:_} of {report.examples:_} examples meet {condition}")
     if report.examined:
@@ -220,3 +225,14 @@ def _show(report: TargetReport, files: dict[Any, Path]) -> None:
             output.say(f"  never in any example: {what} {some}")
     for error in report.errors:
         output.say(f"  error: {error}")
+
+
+def _came_close(report: TargetReport) -> list[str]:
+    """Return a line on how close it came; of a queue with a proved bound, that to its bound."""
+    names = {what for what, _ in report.closest}
+    shown = [
+        f"{what} {aim.words}"
+        for what, aim in report.closest
+        if what.replace("fill", "backlog", 1) not in names - {what}
+    ]
+    return [f"  closest to what is possible: {'; '.join(shown)}"] if shown else []

@@ -19,6 +19,7 @@ from hypothesis.database import DirectoryBasedExampleDatabase
 from qospec.catalogue.kinds import discover
 from qospec.check import Checked
 from qospec.dataclass import dataclass
+from qospec.fuzz.aims import closest
 from qospec.fuzz.explore import Block, Explored, explore
 from qospec.fuzz.targets import targets_of
 from qospec.run import workers
@@ -29,6 +30,7 @@ from qospec.run.schedule import Schedule, run_here
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
+    from qospec.fuzz.aims import Aim
     from qospec.fuzz.finding import Finding
     from qospec.fuzz.target import Target
 
@@ -76,6 +78,7 @@ class TargetReport(NamedTuple):
     errors: tuple[str, ...] = ()
     hopeless: tuple[str, ...] = ()
     unjudged: Mapping[str, int] = {}
+    closest: tuple[tuple[str, Aim], ...] = ()
 
     @property
     def examined(self) -> int:
@@ -218,6 +221,7 @@ class _TargetRun:
             tuple(dict.fromkeys(self._errors)),
             tuple(dict.fromkeys(each for block in blocks for each in block.hopeless)),
             dict(sum((each.unjudged for each in blocks), Counter[str]())),
+            tuple(sorted(closest(each for block in blocks for each in block.closest).items())),
         )
         return JobResult({"report": report}, 0.0, 0.0)
 

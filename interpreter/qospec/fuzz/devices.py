@@ -12,6 +12,7 @@ from qospec.check.device.observables import has_occupancy
 from qospec.dataclass import dataclass
 from qospec.diagnostics import Problems
 from qospec.engine.experiment import Tap
+from qospec.fuzz.aims import aims_of, closest
 from qospec.fuzz.coverage import TESTED, carrying, reached
 from qospec.fuzz.promises import promised
 from qospec.fuzz.scenario import scenarios, written
@@ -23,7 +24,7 @@ from qospec.run import trial
 from qospec.units import text_of
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping
+    from collections.abc import Iterable, Iterator
 
     from qospec.check import Checked
     from qospec.fuzz.device import Device
@@ -105,7 +106,7 @@ class DeviceTarget:
             "",
             reached(template, case, result),
             frozenset(_unjudged(case.case, result)),
-            dict(_aims(rooms, result)),
+            closest(aim for each in result.repeats for aim in aims_of(each.readings, rooms)),
         )
 
     def _kept(self, violation: Violation, whole: Scenario) -> Iterator[tuple[Violation, str]]:
@@ -210,10 +211,3 @@ def _watching(case: CasePlan, queues: Iterable[str]) -> CasePlan:
     measurement = planned.experiment.measurement._replace(queues=tuple(sorted(queues)), taps=taps)
     experiment = planned.experiment._replace(measurement=measurement)
     return replace(case, networks={"": replace(planned, experiment=experiment)})
-
-
-def _aims(rooms: Mapping[str, float], result: Result) -> Iterator[tuple[str, float]]:
-    """Yield what share of a queue's room is used at most: the longer queues are, the better."""
-    for repeat in result.repeats:
-        for path, most in repeat.readings.occupancies.items():
-            yield path, min(1.0, most / rooms[path])

@@ -14,6 +14,7 @@ from hypothesis.database import InMemoryExampleDatabase, choices_to_bytes
 from hypothesis.errors import Flaky, NoSuchExample, Unsatisfiable
 from hypothesis.internal.conjecture import providers
 
+from qospec.fuzz.aims import closest
 from qospec.fuzz.finding import Finding
 
 if TYPE_CHECKING:
@@ -21,6 +22,7 @@ if TYPE_CHECKING:
 
     from hypothesis.database import ExampleDatabase
 
+    from qospec.fuzz.aims import Aim
     from qospec.fuzz.target import Target, Violation
 
 
@@ -58,6 +60,7 @@ class Explored(NamedTuple):
         ended: Whether it was stopped before all examples were run.
         hopeless: Promises that each of many examples breaks, drawn anew after the finding.
         unjudged: As of `Outcome`, in how many examples.
+        closest: As of `Outcome.aims`, the most in any example.
     """
 
     examples: int
@@ -67,6 +70,7 @@ class Explored(NamedTuple):
     ended: bool = False
     hopeless: tuple[str, ...] = ()
     unjudged: Counter[str] = Counter()  # noqa: RUF012 -- never changed
+    closest: tuple[tuple[str, Aim], ...] = ()
 
 
 class _TimeUp(KeyboardInterrupt):
@@ -108,6 +112,7 @@ def explore(
         hunt.interrupted,
         hunt.hopeless(),
         hunt.unjudged,
+        tuple(hunt.closest.items()),
     )
 
 
@@ -125,6 +130,7 @@ class _Hunt:
         self.refused = Counter[str]()
         self.reached = Counter[str]()
         self.unjudged = Counter[str]()
+        self.closest: dict[str, Aim] = {}
         self.findings: list[Finding] = []
         self.failed: list[bytes] = []
         self.interrupted = False
@@ -230,8 +236,9 @@ class _Hunt:
             reject()
         self.reached.update(outcome.reached)
         self.unjudged.update(outcome.unjudged)
-        for name, value in (outcome.aims or {}).items():
-            target(value, label=name)
+        for name, aim in (outcome.aims or {}).items():
+            target(aim.share, label=name)
+        self.closest = closest([*self.closest.items(), *(outcome.aims or {}).items()])
         self._judged += 1
         self._broken.update({each.statement for each in outcome.violations})
         known = {each.statement for each in self.findings}

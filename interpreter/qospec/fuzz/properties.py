@@ -6,7 +6,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable
 from fractions import Fraction
 from functools import lru_cache
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from hypothesis import strategies as st
 
@@ -24,8 +24,9 @@ from qospec.syntax import ast
 from qospec.units import PS_PER_S, TIME, text_of
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
 
+    from qospec.fuzz.aims import Aim
     from qospec.fuzz.target import Draw
     from qospec.model.drawn import Asserted, Drawn, DrawnValue, Examined, Functions
     from qospec.model.suite import Property
@@ -45,6 +46,20 @@ LEAST_CELLS = (0, 3, 3, 10, 50)
 ChooseValue = Callable[["Drawn"], "DrawnValue"]
 
 
+class Judged(NamedTuple):
+    """What an example showed.
+
+    Attributes:
+        refused: The condition that its values do not meet; "" if they meet all.
+        violations: What they break.
+        aims: As of `Outcome`.
+    """
+
+    refused: str
+    violations: list[Violation]
+    aims: Mapping[str, Aim] | None = None
+
+
 class ValuesTarget(ABC):
     """What is examined by values of `forall`, as `fuzz.target.Target`."""
 
@@ -56,8 +71,8 @@ class ValuesTarget(ABC):
         self.span = span
 
     @abstractmethod
-    def judged(self, chosen: ChooseValue) -> tuple[str, list[Violation]]:
-        """Return the condition that values do not meet, or else what they break."""
+    def judged(self, chosen: ChooseValue) -> Judged:
+        """Return what values showed."""
 
     @abstractmethod
     def text(self, violation: Violation, drawn: Sequence[tuple[Drawn, DrawnValue]]) -> str:
@@ -72,12 +87,13 @@ class ValuesTarget(ABC):
             drawn.append((what, value))
             return value
 
-        refused, violations = self.judged(chosen)
+        refused, violations, aims = self.judged(chosen)
         if refused:
             return Outcome(refused=refused)
         return Outcome(
             tuple(violations),
             lambda violation: self.text(violation, drawn),
+            aims=aims,
             simplified=lambda violation: self._simplified(violation, drawn),
         )
 
@@ -111,8 +127,8 @@ class ValuesTarget(ABC):
                 fits &= what.low <= value <= what.high
             return value
 
-        _, violations = self.judged(chosen)
-        same = (each for each in violations if each.statement == violation.statement)
+        judged = self.judged(chosen)
+        same = (each for each in judged.violations if each.statement == violation.statement)
         return next(same, None) if fits else None
 
 
@@ -132,13 +148,13 @@ class PropertyTarget(ValuesTarget):
         self._subject = subject
         self._functions = functions
 
-    def judged(self, chosen: ChooseValue) -> tuple[str, list[Violation]]:
+    def judged(self, chosen: ChooseValue) -> Judged:
         """Return the condition that values do not meet, or else what they break."""
         examined = self._subject.examine(chosen, self._functions)
         if isinstance(examined, Diagnostic):
-            return "", [Violation(MISTAKE, examined.message, "mistake")]
+            return Judged("", [Violation(MISTAKE, examined.message, "mistake")])
         refused = "" if examined.refused is None else refusal("where", examined.refused)
-        return refused, list(_violations(examined))
+        return Judged(refused, list(_violations(examined)))
 
     def text(self, violation: Violation, drawn: Sequence[tuple[Drawn, DrawnValue]]) -> str:
         """Return a property that draws nothing but these values."""

@@ -10,6 +10,7 @@ from qospec.dataclass import dataclass
 if TYPE_CHECKING:
     from hypothesis.strategies import SearchStrategy
 
+    from qospec.fuzz.aims import Aim
     from qospec.source import Span
 
 Draw = Callable[["SearchStrategy[Any]"], Any]
@@ -44,7 +45,7 @@ class Outcome:
         unjudged: Promises that could not be judged, as where nothing was measured to divide by.
         simplified: Returns the values of a smaller example that breaks the same, if one is found
             by changes that Hypothesis does not try; None if there is no such search.
-        aims: What is to become large, by name, such as a queue's occupancy as a share of its room.
+        aims: What is to become large, by name; see `fuzz.aims`.
     """
 
     violations: tuple[Violation, ...] = ()
@@ -52,7 +53,7 @@ class Outcome:
     refused: str = ""
     reached: frozenset[str] = frozenset()
     unjudged: frozenset[str] = frozenset()
-    aims: Mapping[str, float] | None = None
+    aims: Mapping[str, Aim] | None = None
     simplified: Callable[[Violation], tuple[Violation, str]] | None = None
 
 

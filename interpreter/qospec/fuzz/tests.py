@@ -6,8 +6,9 @@ from typing import TYPE_CHECKING, Any
 
 from qospec.check.test.properties import written_value
 from qospec.diagnostics import Diagnostic, Problems
+from qospec.fuzz.aims import aims_in, closest
 from qospec.fuzz.excerpt import Edit, excerpt
-from qospec.fuzz.properties import MISTAKE, ValuesTarget, refusal
+from qospec.fuzz.properties import MISTAKE, Judged, ValuesTarget, refusal
 from qospec.fuzz.target import Violation
 from qospec.model.suite import Suite
 from qospec.plan.plan import Bounds, plan
@@ -43,17 +44,17 @@ class TestTarget(ValuesTarget):
         """Return the name of an example: its random draws depend on it."""
         return f"{self.name}_found"
 
-    def judged(self, chosen: ChooseValue) -> tuple[str, list[Violation]]:
+    def judged(self, chosen: ChooseValue) -> Judged:
         """Return the condition that values do not meet, or else what they break."""
         test = self._subject.examine(self._example, chosen)
         if isinstance(test, Span):
-            return refusal("where", test), []
+            return Judged(refusal("where", test), [])
         if isinstance(test, Diagnostic):
-            return "", [Violation(MISTAKE, test.message, "mistake")]
+            return Judged("", [Violation(MISTAKE, test.message, "mistake")])
         problems = Problems()
         plans = plan(Suite((test,), (), ()), SEED, Bounds(), problems)
         if problems.errors:
-            return "", [Violation(MISTAKE, problems.errors[0].message, "mistake")]
+            return Judged("", [Violation(MISTAKE, problems.errors[0].message, "mistake")])
         return _unmet(test, [run_alone(each, Bounds(), lambda: None) for each in plans])
 
     def text(self, violation: Violation, drawn: Sequence[tuple[Drawn, DrawnValue]]) -> str:
@@ -73,21 +74,30 @@ class TestTarget(ValuesTarget):
         return excerpt(self.span.source, self.name, comment, edits)
 
 
-def _unmet(test: Test, documents: Sequence[dict[str, Any]]) -> tuple[str, list[Violation]]:
+def _unmet(test: Test, documents: Sequence[dict[str, Any]]) -> Judged:
     """Return the `require` by which a case is not valid, or else what cases break."""
     found: dict[str, Violation] = {}
     for case, document in zip(test.cases, documents, strict=True):
         for error in document["errors"]:
-            found.setdefault("error", Violation("runs without an error", error, "error"))
+            broken = _error(error)
+            found.setdefault(broken.slug, broken)
         judged = zip(case.statements, document["statements"], strict=False)
         for number, (statement, each) in enumerate(judged, 1):
             if statement.kind == "require" and each["verdict"] != "pass":
-                return refusal("require", statement.span), []
+                return Judged(refusal("require", statement.span), [])
             if each["verdict"] in FAILED:
                 label = each["label"]
                 slug = label if label.isidentifier() else f"statement_{number}"
                 found.setdefault(label, Violation(label, _reason(each), slug))
-    return "", list(found.values())
+    aims = closest(aim for each in documents for aim in aims_in(each))
+    return Judged("", list(found.values()), aims)
+
+
+def _error(message: str) -> Violation:
+    """Return what an error breaks: that nothing exceeds a proved bound, or that a test runs."""
+    if message.startswith("BoundError:"):
+        return Violation("bound", message, "bound")
+    return Violation("runs without an error", message, "error")
 
 
 def _reason(statement: dict[str, Any]) -> str:

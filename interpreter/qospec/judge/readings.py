@@ -83,6 +83,7 @@ class Bounded(NamedTuple):
         measured: The most that was measured; None if nothing was.
         dimension: Of both.
         why: Why there is no bound.
+        least: The least delay that was measured, in seconds; None of a backlog.
     """
 
     what: str
@@ -90,6 +91,7 @@ class Bounded(NamedTuple):
     measured: Fraction | None
     dimension: Dimension
     why: str = ""
+    least: Fraction | None = None
 
 
 class ConservationError(Exception):
@@ -253,12 +255,13 @@ class Readings:
         for network, (planned, observation) in self._seen.items():
             prefix = f"{network}." if network else ""
             for each in planned.populations.values():
-                longest_ps = self._tallies[prefix + each.name].delays.max_ps
+                delays = self._tallies[prefix + each.name].delays
+                longest_ps, least = delays.max_ps, _seconds(delays.min_ps)
                 if longest_ps is None and each.part != "user":
                     continue
                 most_ps, why, _ = planned.proofs.delay(each.first, each.stop)
                 what = f"delay of {prefix}{each.name}"
-                yield Bounded(what, _seconds(most_ps), _seconds(longest_ps), TIME, why)
+                yield Bounded(what, _seconds(most_ps), _seconds(longest_ps), TIME, why, least)
             for path, seen in observation.occupancies.items():
                 waiting = planned.proofs.waiting.get(path)
                 most = None if waiting is None else Fraction(waiting)

@@ -1,0 +1,85 @@
+"""What a search drives towards: delays and backlogs up to their proved bounds, full queues."""
+
+from __future__ import annotations
+
+import re
+from fractions import Fraction
+from typing import TYPE_CHECKING, NamedTuple
+
+from qospec.units import text_of
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Mapping
+
+    from qospec.document import Document
+    from qospec.judge.readings import Readings
+
+
+class Aim(NamedTuple):
+    """How close an example came to what is possible.
+
+    Attributes:
+        share: Of what is possible; above 1 only if a proof is wrong.
+        of: What that is, in words.
+        possible: How much that is, to prefer examples in which much is.
+    """
+
+    share: float
+    of: str
+    possible: float = 0.0
+
+    @property
+    def words(self) -> str:
+        """Return it as `93 % of its proved bound of 1.2 ms`; below 100 % if anything is missing."""
+        return f"{int(100 * self.share)} % of {self.of}"
+
+
+def aims_of(readings: Readings, rooms: Mapping[str, float]) -> Iterator[tuple[str, Aim]]:
+    """Yield by name how close a trial of a device came: delays, the backlog and room of queues.
+
+    Queues have the names that they have in the device, and those of equal ports the same.
+
+    Args:
+        readings: Of the trial.
+        rooms: By path of a queue, about how many items it may hold.
+    """
+    for each in readings.bounds():
+        # Where nothing can wait, all delays are the bound, and that says nothing.
+        if each.most and each.measured is not None and each.most != each.least:
+            bound = text_of(each.most, each.dimension)
+            aim = Aim(float(each.measured / each.most), _proved(bound), float(each.most))
+            yield _inner(_named(each.what)), aim
+    for path, most in readings.occupancies.items():
+        if path in rooms:
+            yield _inner(f"fill of {path}"), Aim(min(1.0, most / rooms[path]), "its limit")
+
+
+def aims_in(document: Document) -> Iterator[tuple[str, Aim]]:
+    """Yield the same of a case's document, in which bounds are."""
+    for each in document.get("bounds", ()):
+        if each["share"] is not None:
+            share = float(Fraction(each["share"]["value"]))
+            yield _named(each["what"]), Aim(share, _proved(each["most"]["text"]))
+
+
+def closest(found: Iterable[tuple[str, Aim]]) -> dict[str, Aim]:
+    """Return the closest of each name."""
+    best: dict[str, Aim] = {}
+    for name, aim in found:
+        if name not in best or aim[::2] > best[name][::2]:
+            best[name] = aim
+    return best
+
+
+def _named(what: str) -> str:
+    queue = what.partition("items in ")[2]
+    return f"backlog of {queue}" if queue else "delay"
+
+
+def _inner(name: str) -> str:
+    """Return `backlog of out.queue` for that of `dut.out[1].queue`."""
+    return re.sub(r" of [^.]+\.", " of ", re.sub(r"\[[0-9]+\]", "", name))
+
+
+def _proved(bound: str) -> str:
+    return f"its proved bound of {bound}"
