@@ -180,7 +180,7 @@ def scenarios(draw: st.DrawFn, device: Device) -> Scenario | None:
         fault=draw(_faults(whole)) if draw(_seldom(6)) else None,
         restarts=any(each.down_ps for each in elements) and draw(_seldom(4)),
         payload=any(_encrypts(each) for each in elements) and draw(_seldom(4)),
-        all_promises=draw(_seldom(8)),
+        all_promises=draw(_seldom(24)),
     )
 
 

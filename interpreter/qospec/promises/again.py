@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from qospec.engine.measure.observation import Observation
     from qospec.promises.promise import Trial
 
-FEW = 7
+FEW = 60
 """About so many items are in a window of a trial whose time is cut finely."""
 COUNTS = ("planned", "sent", "carried", "consumed", "delays")
 """Of an observation: arrays by connection."""
