@@ -159,25 +159,7 @@ def _report(
             "schema": 1,
             "seed": request.seed,
             "interrupted": search.interrupted,
-            "targets": [
-                {
-                    "name": each.name,
-                    "kind": each.noun,
-                    "examples": each.examples,
-                    "refused": dict(each.refused),
-                    "never_holds": list(each.hopeless),
-                    "not_judged": dict(each.unjudged),
-                    "coverage": each.coverage,
-                    "never_reached": list(each.unreached),
-                    "closest": [
-                        {"what": what, "share": aim.share, "of": aim.of}
-                        for what, aim in each.closest
-                    ],
-                    "findings": [found.document(files[found]) for found in each.findings],
-                    "errors": list(each.errors),
-                }
-                for each in reports
-            ],
+            "targets": [_document(each, files) for each in reports],
         }
         output.say_json(document)
     else:
@@ -193,6 +175,25 @@ def _report(
     if files:
         sys.exit(exits.FAILED)
     sys.exit(exits.PASSED if all(each.examined for each in reports) else exits.INCONCLUSIVE)
+
+
+def _document(report: TargetReport, files: dict[Any, Path]) -> dict[str, Any]:
+    """Return what was found out about a target, for programs."""
+    return {
+        "name": report.name,
+        "kind": report.noun,
+        "examples": report.examples,
+        "refused": dict(report.refused),
+        "never_holds": list(report.hopeless),
+        "not_judged": dict(report.unjudged),
+        "coverage": report.coverage,
+        "never_reached": list(report.unreached),
+        "closest": [
+            {"what": what, "share": aim.share, "of": aim.of} for what, aim in report.closest
+        ],
+        "findings": [found.document(files[found]) for found in report.findings],
+        "errors": list(report.errors),
+    }
 
 
 def _show(report: TargetReport, files: dict[Any, Path]) -> None:
