@@ -113,7 +113,7 @@ class Cells:
 
     def seal(self) -> NDArray[np.uint8]:
         """Return the cells encrypted, each connection's at its next positions."""
-        sealed = self.cipher.seal(self.connection, self.positions, self.payloads)
+        sealed = self.cipher.xored(self.connection, self.positions, self.payloads)
         self.positions += self.steps
         return sealed
 
@@ -132,7 +132,7 @@ class Cells:
 
     def check(self) -> None:
         """Check a few connections against one stream each."""
-        sealed = CellCipher(self.keys).seal(self.connection, self.positions, self.payloads)
+        sealed = CellCipher(self.keys).xored(self.connection, self.positions, self.payloads)
         for connection in range(0, CONNECTIONS, 500):
             mine = self.connection == connection
             stream = Cipher(AES(self.keys[connection].revealed()), modes.CTR(bytes(16))).encryptor()

@@ -30,11 +30,11 @@ def keys_of(esp, name="test"):
     return Key.drawn(length, [name, "encryption"]), integrity
 
 
-def association(esp, name="test", **more):
+def association(esp, name="test"):
     """Return an association of a format, with drawn keys."""
     encryption, integrity = keys_of(esp, name)
     outer = ends(esp.family) if esp.mode == "tunnel" else b""
-    return Association(esp, SPI, encryption, integrity, outer, **more)
+    return Association(esp, SPI, encryption, integrity, outer)
 
 
 def packets_of(family, size, count=3, seed=1, **fields):
@@ -65,7 +65,7 @@ PAIRS = [
 """Every transform at least once."""
 
 
-def formats(*modes, extended=(False,)):
+def formats(*modes):
     """Return ESP in these modes, over both families, with all transforms, in UDP and not."""
     found = []
     for encryption, integrity in PAIRS:
@@ -73,5 +73,5 @@ def formats(*modes, extended=(False,)):
             for family in ("ipv4", "ipv6"):
                 for in_udp in (False, True):
                     pair = ENCRYPTIONS[encryption], integrity and INTEGRITIES[integrity]
-                    found += [Esp(*pair, mode, family, in_udp, each) for each in extended]
+                    found.append(Esp(*pair, mode, family, in_udp))
     return found

@@ -85,9 +85,7 @@ def cells(
     types = np.array([PAYLOAD_TYPES[name] for name in addresses.names], np.int64)[plane]
     header = addresses.paths[of] << 20 | addresses.channels[of] << 4 | types << 1
     header |= items.batch.marks & CLP
-    made[:, ERF_BYTES : ERF_BYTES + HEADER_BYTES] = big_endian(
-        header | (items.batch.marks & CLP), 4
-    )
+    made[:, ERF_BYTES : ERF_BYTES + HEADER_BYTES] = big_endian(header, 4)
     body = made[:, ERF_BYTES + HEADER_BYTES :]
     for number, name in enumerate(addresses.names):
         mine = np.flatnonzero(plane == number)

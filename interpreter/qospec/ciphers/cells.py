@@ -20,7 +20,6 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from qospec.ciphers.encryption import BLOCK_BYTES
-from qospec.ciphers.numbering import NonceError
 from qospec.ciphers.octets import big_endian, each_row
 from qospec.protocol.atm import CELL_PAYLOAD_BYTES
 
@@ -76,14 +75,6 @@ class _Layout:
         offsets[self.used] = np.cumsum(self.count) - self.count - self.first
         return self.positions + offsets[self.streams]
 
-    def different(self) -> int:
-        """Return how many different positions there are."""
-        if not self.is_dense:
-            return int(np.unique(np.stack([self.streams, self.positions]), axis=1).shape[1])
-        taken = np.zeros(int(self.count.sum()), np.bool_)
-        taken[self.places] = True
-        return int(np.count_nonzero(taken))
-
     def halves(self) -> Iterator[tuple[_Layout, slice]]:
         """Yield the cells in two parts, and which they are."""
         half = len(self.streams) // 2
@@ -108,38 +99,15 @@ class CellCipher:
             return Cipher(AES(key.revealed()), modes.CTR(bytes(BLOCK_BYTES))).encryptor()
 
         self._keystreams = [keystream(key) for key in keys]
-        self._next = np.zeros(len(keys), np.int64)
 
-    def seal(self, streams: Numbers, positions: Numbers, payloads: Octets) -> Octets:
-        """Return (n, 48) payloads encrypted, each with its stream at its position.
+    def xored(self, streams: Numbers, positions: Numbers, payloads: Octets) -> Octets:
+        """Return (n, 48) payloads encrypted, or decrypted: each with its part of a keystream added.
 
-        Raises:
-            NonceError: A position of a stream was used before, or occurs twice.
+        What is decrypted is garbled where a position is not the sender's.
         """
         if not len(streams):
             return payloads
-        layout = _Layout(streams, positions, len(self._next))
-        self._claim(layout)
-        return self._xored(layout, payloads)
-
-    def open(self, streams: Numbers, positions: Numbers, payloads: Octets) -> Octets:
-        """Return (n, 48) payloads decrypted: garbled where a position is not the sender's."""
-        if not len(streams):
-            return payloads
-        return self._xored(_Layout(streams, positions, len(self._next)), payloads)
-
-    def _claim(self, layout: _Layout) -> None:
-        """Claim positions, which only rise from claim to claim."""
-        behind = np.flatnonzero(layout.first < self._next[layout.used])
-        if len(behind):
-            stream = int(layout.used[behind[0]])
-            raise NonceError(
-                f"{NAME}: position {layout.first[behind[0]]} of stream {stream} would repeat a"
-                f" nonce; the next one is {self._next[stream]}"
-            )
-        if layout.different() < len(layout.streams):
-            raise NonceError(f"{NAME}: a position of a stream would be used twice")
-        self._next[layout.used] = layout.first + layout.count
+        return self._xored(_Layout(streams, positions, len(self._keystreams)), payloads)
 
     def _xored(self, layout: _Layout, payloads: Octets) -> Octets:
         """Return payloads, each xored with its part of the keystream."""

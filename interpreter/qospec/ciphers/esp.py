@@ -1,13 +1,13 @@
 """ESP packets: those of one direction of a security association are sealed, and opened again.
 
 Source: RFC 4303, 2 and 3; RFC 4301, 5.1.2 (the outer header); RFC 3948 (in UDP). Addresses of the
-outer header are those of the association; its DSCP, congestion notification and, if so set, DF flag
-are those of the packet; its identification is the sequence number.
+outer header are those of the association; its DSCP, congestion notification and DF flag are those
+of the packet; its identification is the sequence number.
 """
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Literal, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
@@ -18,7 +18,6 @@ from qospec.ciphers.numbering import Numbering
 from qospec.ciphers.octets import big_endian, numbers_in
 from qospec.protocol.esp import HEADER_BYTES, TRAILER_BYTES
 from qospec.protocol.ip import IPV4_HEADER_BYTES, LARGEST_PACKET_BYTES
-from qospec.protocol.replay import HALF
 
 if TYPE_CHECKING:
     from qospec.ciphers.key import Key
@@ -32,8 +31,8 @@ LEAST_SPI, HIGHEST_SPI = 256, 2**32 - 1
 FAULTS = ("", "malformed", "tampered", "padding")
 """What is wrong with a packet, in the order in which it is found; nothing is the first."""
 GENUINE, MALFORMED, TAMPERED, PADDING = range(4)
-
-DontFragment = Literal["copy", "set", "clear"]
+HIGHEST_NUMBER = 2**32 - 1
+"""The last sequence number of an association. Source: RFC 4303, 2.2."""
 
 
 class Rows(NamedTuple):
@@ -77,7 +76,6 @@ class Association:
         encryption_key: Key,
         integrity_key: Key | None = None,
         ends: bytes = b"",
-        dont_fragment: DontFragment = "copy",
     ) -> None:
         """Set it up; `ends` are the addresses of a tunnel's source and destination.
 
@@ -97,16 +95,13 @@ class Association:
                 f" not {len(ends)}"
             )
         self.esp = esp
-        # The extended ones end earlier here than with 64 bits, as they are kept in int64.
-        highest = 2**63 - 1 if esp.extended else 2**HALF - 1
-        self.numbering = Numbering(esp.encryption.name, highest)
+        self.numbering = Numbering(esp.encryption.name, HIGHEST_NUMBER)
         self._spi = spi.to_bytes(4, "big")
         self._cipher = row_cipher(esp.encryption, encryption_key)
         self._integrity = (
             RowHmac(esp.integrity, integrity_key) if esp.integrity and integrity_key else None
         )
         self._ends = ends
-        self._dont_fragment = dont_fragment
 
     def seal(self, *batches: Rows) -> list[Octets]:
         """Return each batch sealed, (n, esp.size_of(size)).
@@ -160,7 +155,7 @@ class Association:
         into[:, HEADER_BYTES:behind] = vectors
         self._cipher.encrypt(plain, vectors, self._known(numbers), into[:, behind:end])
         if self._integrity:
-            into[:, end:] = self._values(self._integrity, into[:, :end], numbers)
+            into[:, end:] = self._integrity.values(into[:, :end])
 
     def _with_trailer(self, payload: Octets, next_header: Octets | int) -> Octets:
         """Return payloads with padding that counts from 1, its length, and the next header."""
@@ -174,18 +169,11 @@ class Association:
         return plain
 
     def _known(self, numbers: Numbers) -> Octets:
-        """Return what a cipher authenticates besides (RFC 4106, 5): SPI and the whole number."""
-        width = 8 if self.esp.extended else 4
-        known = np.empty((len(numbers), 4 + width), np.uint8)
+        """Return what a cipher authenticates besides (RFC 4106, 5): SPI and number."""
+        known = np.empty((len(numbers), HEADER_BYTES), np.uint8)
         known[:, :4] = np.frombuffer(self._spi, np.uint8)
-        known[:, 4:] = big_endian(numbers, width)
+        known[:, 4:] = big_endian(numbers, 4)
         return known
-
-    def _values(self, integrity: RowHmac, covered: Octets, numbers: Numbers) -> Octets:
-        """Return the integrity check values; the unsent half of a number counts (2.2.1)."""
-        if self.esp.extended:
-            covered = np.concatenate([covered, big_endian(numbers, 8)[:, :4]], axis=1)
-        return integrity.values(covered)
 
     def _seal(self, batch: Rows, into: Octets) -> None:
         """Write packets of one size sealed."""
@@ -201,8 +189,21 @@ class Association:
         self.protect(payload, inside, numbers, into[:, start:])
         into[:, : esp.ip_bytes] = self._ip(packets, into.shape[1], numbers)
         if esp.in_udp:
-            udp_bytes = into.shape[1] - esp.ip_bytes
-            into[:, esp.ip_bytes : start] = headers.udp(udp_bytes, NAT_TRAVERSAL_PORT)
+            self._put_in_udp(into)
+
+    def _put_in_udp(self, into: Octets) -> None:
+        """Write the headers of UDP: over IPv4 without a checksum, which over IPv6 has to be there.
+
+        Source: RFC 3948, 2.1; RFC 8200, 8.1.
+        """
+        start = self.esp.ip_bytes
+        datagrams = into[:, start:]
+        header = headers.udp(datagrams.shape[1], NAT_TRAVERSAL_PORT)
+        datagrams[:, : len(header)] = header
+        if self.esp.family == "ipv6":
+            ends = into[:, headers.IPV6_ADDRESSES : start]
+            found = big_endian(headers.transport_checksum(ends, headers.UDP, datagrams), 2)
+            datagrams[:, headers.UDP_CHECKSUM : len(header)] = found
 
     def _check_own(self, packets: Octets) -> None:
         """Check that all packets have the header of transport mode: of its family, no options."""
@@ -224,19 +225,16 @@ class Association:
             sizes = np.full(len(packets), size_bytes)
             return headers.rewritten(packets[:, : esp.ip_bytes], sizes, protocol)
         carried = headers.own_carried(packets, numbers)
-        if self._dont_fragment != "copy":
-            flag = np.full(len(packets), self._dont_fragment == "set")
-            carried = carried._replace(dont_fragment=flag)
         make = headers.ipv4 if esp.family == "ipv4" else headers.ipv6
         return make(size_bytes, protocol, self._ends, carried)
 
     def numbers_of(self, packets: Octets) -> Numbers:
-        """Return (n,) the sequence numbers in packets, of extended ones the half that is sent."""
+        """Return (n,) the sequence numbers in packets."""
         start = self.esp.clear_bytes - self.esp.encryption.iv_bytes - 4
         return numbers_in(packets[:, start : start + 4])
 
-    def open(self, packets: Octets, numbers: Numbers | None = None) -> Opened:
-        """Return what is in sealed packets of one size; extended numbers have to be given.
+    def open(self, packets: Octets) -> Opened:
+        """Return what is in sealed packets of one size.
 
         Whether a number was seen before is not this function's question.
         """
@@ -246,10 +244,8 @@ class Association:
         width = size_bytes - esp.clear_bytes - esp.icv_bytes
         if not count or width <= 0 or width % esp.encryption.block_bytes:
             return Opened(*nothing, np.full(count, MALFORMED, np.uint8))
-        if numbers is None:
-            numbers = self.numbers_of(packets)
         protected = packets[:, esp.clear_bytes - HEADER_BYTES - esp.encryption.iv_bytes :]
-        plain, genuine = self._unprotected(protected, numbers)
+        plain, genuine = self._unprotected(protected, self.numbers_of(packets))
         faults, length = _trailer_faults(plain)
         faults[~genuine] = TAMPERED
         faults[~self._is_ours(packets)] = MALFORMED
@@ -267,7 +263,7 @@ class Association:
         if not self._integrity:
             return self._cipher.decrypt(protected[:, start:], vectors, self._known(numbers))
         covered, icv = np.split(protected, [-self.esp.icv_bytes], axis=1)
-        genuine = (self._values(self._integrity, covered, numbers) == icv).all(axis=1)
+        genuine = (self._integrity.values(covered) == icv).all(axis=1)
         plain, _ = self._cipher.decrypt(covered[:, start:], vectors, self._known(numbers))
         return plain, genuine
 
@@ -293,7 +289,8 @@ class Association:
             ours &= (packets[:, addresses:ip_bytes] == ends).all(axis=1)
         if esp.in_udp:
             udp_bytes = packets.shape[1] - ip_bytes
-            expected = headers.udp(udp_bytes, NAT_TRAVERSAL_PORT)
+            # The checksum is not looked at: what authenticates sees more (RFC 3948, 2.1).
+            expected = headers.udp(udp_bytes, NAT_TRAVERSAL_PORT)[: headers.UDP_CHECKSUM]
             ours &= (packets[:, ip_bytes : ip_bytes + len(expected)] == expected).all(axis=1)
         spi = esp.clear_bytes - esp.encryption.iv_bytes - HEADER_BYTES
         ours &= (packets[:, spi : spi + 4] == np.frombuffer(self._spi, np.uint8)).all(axis=1)

@@ -34,6 +34,8 @@ OFFSET_MASK = 0x1FFF
 TOTAL_LENGTH, FLAGS, PROTOCOL, CHECKSUM = 2, 6, 9, 10
 """Where fields of an IPv4 header begin."""
 ADDRESSES = 12
+UDP_CHECKSUM = 6
+"""Where it begins in a header of UDP."""
 IPV6_PAYLOAD_LENGTH, IPV6_NEXT_HEADER, IPV6_ADDRESSES = 4, 6, 8
 """Where fields of an IPv6 header begin."""
 DEFAULT_TIME_TO_LIVE = 64
@@ -95,8 +97,23 @@ def ipv6(packet_bytes: int, protocol: int, ends: bytes, carried: Carried) -> Oct
 
 
 def udp(datagram_bytes: int, port: int) -> NDArray[np.uint8]:
-    """Return (8,) a header from a port to the same one, without a checksum (RFC 3948, 2.1)."""
+    """Return (8,) a header from a port to the same one, without a checksum."""
     return np.frombuffer(struct.pack(">4H", port, port, datagram_bytes, 0), np.uint8)
+
+
+def transport_checksum(ends: Octets, protocol: int, segments: Octets) -> Numbers:
+    """Return (n,) the checksum of what IP carries, in which its own field is 0.
+
+    Args:
+        ends: (n, size) Or (1, size) the addresses of source and destination.
+        protocol: Its number; a checksum of UDP is never 0, which says that there is none.
+        segments: (n, size) From the header of the transport on.
+    """
+    count, width = segments.shape
+    start = np.broadcast_to(ends, (count, ends.shape[1]))
+    said = repeated(struct.pack(">HH", protocol, width), count)
+    found = checksum(np.concatenate([start, said, segments, repeated(bytes(width % 2), count)], 1))
+    return np.where(found == 0, _WORD, found) if protocol == UDP else found
 
 
 def protocol_of(family: Family) -> int:

@@ -46,6 +46,8 @@ GATEWAYS = {
     "ipv6": (ipaddress.ip_address("2001:2::ff01"), ipaddress.ip_address("2001:2::ff02")),
 }
 """Addresses of the ends of a tunnel."""
+TCP_CHECKSUM = 16
+"""Where it begins in a header of TCP."""
 GRE_BYTES = 4
 MOST_HOSTS = 2**16
 """Addresses in a range."""
@@ -95,8 +97,7 @@ def ip_packets(items: Items, flow: Flow, size_bytes: int, fill: Fill) -> Bytes:
     carried = payloads(items, size_bytes - ip_bytes - TRANSPORT_HEADER_BYTES[protocol], fill)
     ends, number = _ends(items, flow), PROTOCOLS[protocol]
     if protocol != "none":
-        pseudo = [ends, _pair(items, number), _pair(items, size_bytes - ip_bytes)]
-        carried = _with_transport(items, flow, carried, np.concatenate(pseudo, axis=1))
+        carried = _with_transport(items, flow, carried, ends)
     return _with_ip(items, carried, family, number, ends)
 
 
@@ -116,12 +117,12 @@ def _with_ip(items: Items, carried: Bytes, family: str, protocol: int, ends: Byt
     return np.concatenate([header, carried], axis=1)
 
 
-def _with_transport(items: Items, flow: Flow, carried: Bytes, pseudo: Bytes) -> Bytes:
+def _with_transport(items: Items, flow: Flow, carried: Bytes, ends: Bytes) -> Bytes:
     ports = b"".join(
         int(flow.fields[f"{end}_port"]).to_bytes(2, "big") for end in ("source", "destination")
     )
     start = repeated(ports, items.total)
-    check = 6 if flow.fields["protocol"] == "udp" else 16
+    check = headers.UDP_CHECKSUM if flow.fields["protocol"] == "udp" else TCP_CHECKSUM
     if flow.fields["protocol"] == "udp":
         head = [
             start,
@@ -133,10 +134,7 @@ def _with_transport(items: Items, flow: Flow, carried: Bytes, pseudo: Bytes) -> 
         acknowledgement = repeated(bytes.fromhex("00000000 5010 ffff 0000 0000"), items.total)
         head = [start, sequence, acknowledgement]
     whole = np.concatenate([*head, carried], axis=1)
-    odd = repeated(bytes(whole.shape[1] % 2), items.total)
-    found = headers.checksum(np.concatenate([pseudo, whole, odd], axis=1))
-    if flow.fields["protocol"] == "udp":
-        found[found == 0] = 0xFFFF
+    found = headers.transport_checksum(ends, PROTOCOLS[str(flow.fields["protocol"])], whole)
     whole[:, check : check + 2] = big_endian(found, 2)
     return whole
 

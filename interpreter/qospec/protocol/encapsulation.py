@@ -20,14 +20,6 @@ TAG_BYTES = 4
 """Of a VLAN tag. Source: IEEE 802.1Q, 9."""
 LABEL_BYTES = 4
 """Of an entry of the label stack. Source: RFC 3032, 2.1."""
-SECTAG_BYTES, SCI_BYTES, MACSEC_ICV_BYTES = 8, 8, 16
-"""Of MACsec: a tag without identifier, the identifier of its channel, and the check value behind
-the frame. Source: IEEE 802.1AE, 9.3, 9.9 and 9.11."""
-
-
-def macsec_bytes(*, explicit: bool) -> int:
-    """Return what MACsec adds to a frame, with the identifier of the channel or without."""
-    return SECTAG_BYTES + (SCI_BYTES if explicit else 0) + MACSEC_ICV_BYTES
 
 
 class Framing(NamedTuple):

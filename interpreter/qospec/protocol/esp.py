@@ -117,7 +117,6 @@ class Esp:
         mode: Whether the whole packet is protected, in a tunnel, or what its own header carries.
         family: Of the outer header; in transport mode, of the packet's own.
         in_udp: Whether it travels in UDP, through devices that translate addresses (NAT-T).
-        extended: Whether sequence numbers have 64 bits, of which 32 are sent. Sizes are the same.
     """
 
     encryption: Encryption
@@ -125,7 +124,6 @@ class Esp:
     mode: Mode = "tunnel"
     family: Family = "ipv4"
     in_udp: bool = False
-    extended: bool = False
 
     def __post_init__(self) -> None:
         name = self.encryption.name
@@ -169,21 +167,3 @@ class Esp:
     def size_of(self, packet_bytes: int) -> int:
         """Return the size of the packet that comes of one of this size, IP header included."""
         return self.clear_bytes + self.encrypted_of(packet_bytes) + self.icv_bytes
-
-    def overhead(self, packet_bytes: int) -> int:
-        """Return by how much a packet of this size grows."""
-        return self.size_of(packet_bytes) - packet_bytes
-
-    def largest_within(self, limit_bytes: int) -> int:
-        """Return the size of the largest packet that this makes no larger than a limit.
-
-        Raises:
-            ValueError: It is below the size of an IP header.
-        """
-        block_bytes = self.encryption.block_bytes
-        room_bytes = (limit_bytes - self.clear_bytes - self.icv_bytes) // block_bytes * block_bytes
-        own_bytes = self.ip_bytes if self.mode == "transport" else 0
-        found = room_bytes - TRAILER_BYTES + own_bytes
-        if found < IPV4_HEADER_BYTES:
-            raise ValueError(f"{limit_bytes} B hold no packet in ESP with {self.encryption.name}")
-        return found

@@ -1,16 +1,11 @@
-"""IPv4 fragmentation in numbers, alone and together with ESP.
+"""IPv4 fragmentation in numbers.
 
-Source: RFC 791, 3.2 (fragmentation); RFC 4303, 3.3.4 (before and after encryption).
+Source: RFC 791, 3.2.
 """
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from qospec.protocol.ip import IPV4_HEADER_BYTES
-
-if TYPE_CHECKING:
-    from qospec.protocol.esp import Esp
 
 UNIT_BYTES = 8
 """Offsets count in it, so all fragments but the last carry a multiple. Source: RFC 791, 3.1."""
@@ -39,19 +34,3 @@ def fragment_bytes(packet_bytes: int, mtu_bytes: int) -> tuple[int, ...]:
     count, rest_bytes = divmod(packet_bytes - IPV4_HEADER_BYTES, full_bytes)
     sizes = (full_bytes + IPV4_HEADER_BYTES,) * count
     return (*sizes, rest_bytes + IPV4_HEADER_BYTES) if rest_bytes else sizes
-
-
-def encrypted_then_fragmented(esp: Esp, packet_bytes: int, mtu_bytes: int) -> tuple[int, ...]:
-    """Return the sizes on the path of a packet that is encrypted whole."""
-    return fragment_bytes(esp.size_of(packet_bytes), mtu_bytes)
-
-
-def fragmented_then_encrypted(esp: Esp, packet_bytes: int, mtu_bytes: int) -> tuple[int, ...]:
-    """Return the sizes of a packet of which each fragment is encrypted, so that all fit.
-
-    Raises:
-        ValueError: In transport mode, which protects only whole packets.
-    """
-    if esp.mode == "transport":
-        raise ValueError("transport mode protects whole packets: fragment them after encryption")
-    return tuple(map(esp.size_of, fragment_bytes(packet_bytes, esp.largest_within(mtu_bytes))))

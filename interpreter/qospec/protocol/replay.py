@@ -1,10 +1,10 @@
-"""The anti-replay window of a receiver, and sequence numbers of which only half is sent.
+"""The anti-replay window of a receiver.
 
 A window is a row of whole numbers: the highest number accepted, then a slot for each number that
 the window spans, with the last number of that slot. So a look and an entry cost the same for any
 size, and nothing is shifted. All are plain loops over integers: elements compile them as kernels.
 
-Source: RFC 4303, 3.4.3 (window), A2 (extended sequence numbers).
+Source: RFC 4303, 3.4.3.
 """
 
 from __future__ import annotations
@@ -29,9 +29,6 @@ HIGHEST, FIRST_SLOT = 0, 1
 """Places of a window; the number 0 is never sent, so slots begin with it."""
 FRESH, REPLAYED, STALE = range(3)
 """What a number is: not seen yet, seen before, or too old to tell."""
-HALF = 32
-"""The bits of a sequence number that are sent."""
-_HALF_MASK = (1 << HALF) - 1
 
 
 def examine(window: Row, number: int) -> int:
@@ -46,13 +43,3 @@ def enter(window: Row, number: int) -> None:
     """Enter a number that is fresh, once its packet has proved to be genuine."""
     window[FIRST_SLOT + number % (len(window) - FIRST_SLOT)] = number
     window[HIGHEST] = max(window[HIGHEST], number)
-
-
-def whole_number(window: Row, low: int) -> int:
-    """Return the extended number of which the lower half was received.
-
-    It is the one that lies in the window, or in the 2^32 - size numbers above.
-    """
-    highest = window[HIGHEST]
-    lowest = highest - (len(window) - FIRST_SLOT) + 1
-    return lowest + ((low - lowest) & _HALF_MASK)

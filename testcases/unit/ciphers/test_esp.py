@@ -16,11 +16,11 @@ from qospec.protocol.esp import ENCRYPTIONS, INTEGRITIES, Esp
 
 GCM = Esp(ENCRYPTIONS["aes_128_gcm"])
 CBC = Esp(ENCRYPTIONS["aes_128_cbc"], INTEGRITIES["hmac_sha1_96"])
-ALL = formats("tunnel", "transport", extended=(False, True))
+ALL = formats("tunnel", "transport")
 
 
-def sealed_of(esp, packets, numbers, **more):
-    (sealed,) = association(esp, **more).seal(Rows(np.array(numbers), packets))
+def sealed_of(esp, packets, numbers, name="test"):
+    (sealed,) = association(esp, name).seal(Rows(np.array(numbers), packets))
     return sealed
 
 
@@ -30,7 +30,7 @@ def test_esp_opens_what_it_sealed_and_has_the_declared_size(esp, size, first):
     numbers = np.arange(first, first + 3)
     sealed = sealed_of(esp, packets, numbers)
     assert sealed.shape == (3, esp.size_of(size))
-    opened = association(esp).open(sealed, numbers)
+    opened = association(esp).open(sealed)
     assert opened.faults.tolist() == [0, 0, 0]
     assert opened.size_bytes.tolist() == [size] * 3
     assert np.array_equal(opened.packets[:, :size], packets)
@@ -38,13 +38,19 @@ def test_esp_opens_what_it_sealed_and_has_the_declared_size(esp, size, first):
 
 @given(st.sampled_from(formats("tunnel")), st.integers(40, 120), st.data())
 def test_any_bit_of_an_esp_packet_that_is_flipped_is_refused(esp, size, data):
-    """Of an outer header over IPv6 nothing is checked but what the association says of it."""
+    """Of an outer header over IPv6 nothing is checked but what the association says of it.
+
+    The checksum of UDP is not checked: RFC 3948, 2.1.
+    """
     sealed = sealed_of(esp, packets_of(esp.family, size), [1, 2, 3])
     first = 0 if esp.family == "ipv4" else 8 * esp.ip_bytes
     bit = data.draw(st.integers(first, 8 * sealed.shape[1] - 1))
     sealed[1, bit // 8] ^= 128 >> bit % 8
     faults = association(esp).open(sealed).faults
     assert faults.tolist()[::2] == [0, 0]
+    if esp.in_udp and bit // 8 - esp.ip_bytes in (6, 7):
+        assert FAULTS[faults[1]] == ""
+        return
     assert FAULTS[faults[1]] in ("malformed", "tampered")
     if bit >= 8 * (esp.clear_bytes - esp.encryption.iv_bytes - 4):
         assert FAULTS[faults[1]] == "tampered", "all behind the SPI is authenticated"
@@ -90,12 +96,6 @@ def test_the_outer_header_of_esp_takes_over_the_class_of_the_other_family():
     outer = sealed_of(GCM, inside, [1, 2, 3])
     assert outer[:, 1].tolist() == [0xB9] * 3
     assert outer[:, 6].tolist() == [0x40] * 3, "a packet of IPv6 is not cut on its way"
-
-
-@pytest.mark.parametrize(("policy", "first"), [("copy", 0x40), ("set", 0x40), ("clear", 0)])
-def test_esp_may_set_the_df_flag_or_clear_it(policy, first):
-    packets = packets_of("ipv4", 100, flags=DONT_FRAGMENT)
-    assert sealed_of(GCM, packets, [1, 2, 3], dont_fragment=policy)[:, 6].tolist() == [first] * 3
 
 
 def test_ipv4_in_esp_over_ipv6_and_the_other_way_round():
@@ -155,24 +155,13 @@ def test_nothing_is_sealed_of_no_esp_packets():
     assert one_way.open(none).packets.shape[0] == 0
 
 
-def test_the_numbers_of_esp_end_with_32_bits_unless_they_are_extended():
+def test_the_numbers_of_esp_end_with_32_bits():
     last = 2**32 - 1
     one_way = association(GCM)
     with pytest.raises(ExhaustedError, match=f"{last} is the last number of a key.*change the key"):
         one_way.seal(Rows(np.array([1, last, last + 1]), packets_of("ipv4", 64)))
     assert one_way.numbering.last == 0
     one_way.seal(Rows(np.array([last - 2, last - 1, last]), packets_of("ipv4", 64)))
-    extended = Esp(GCM.encryption, extended=True)
-    assert sealed_of(extended, packets_of("ipv4", 64), [1, last, last + 1]).shape[0] == 3
-
-
-@pytest.mark.parametrize("esp", [Esp(GCM.encryption, extended=True), CBC], ids=["gcm", "cbc"])
-def test_the_half_of_an_esp_number_that_is_not_sent_is_authenticated(esp):
-    extended = Esp(esp.encryption, esp.integrity, extended=True)
-    numbers = np.array([2**32 + 1, 2**32 + 2, 2**32 + 3])
-    sealed = sealed_of(extended, packets_of("ipv4", 64), numbers)
-    assert set(association(extended).open(sealed, numbers).faults) == {0}
-    assert set(association(extended).open(sealed).faults) == {FAULTS.index("tampered")}
 
 
 @pytest.mark.parametrize("first", [0x46, 0x60])
@@ -199,12 +188,12 @@ def test_an_index_of_esp_that_is_reserved_is_refused(spi):
 
 def test_a_packet_too_large_for_esp_is_refused_and_claims_no_number():
     one_way = association(GCM)
-    largest = GCM.largest_within(65_535)
+    largest = 65_478  # 52 B around it, and padding and trailer to a multiple of 4
     with pytest.raises(ValueError, match="would have 65536 B in ESP, and 65535 B is the most"):
         one_way.seal(Rows(np.array([1]), packets_of("ipv4", largest + 1, 1)))
     assert one_way.numbering.last == 0
     (sealed,) = one_way.seal(Rows(np.array([1]), packets_of("ipv4", largest, 1)))
-    assert sealed.shape[1] <= 65_535
+    assert sealed.shape[1] == 65_532
 
 
 def test_a_key_of_integrity_belongs_to_a_transform_of_esp():

@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from qospec.engine.kernel import kernel
-from qospec.protocol.replay import FRESH, REPLAYED, SIZE, STALE, enter, examine, whole_number
+from qospec.protocol.replay import FRESH, REPLAYED, SIZE, STALE, enter, examine
 
 numbers = st.lists(st.one_of(st.integers(0, 200), st.integers(150, 400)), min_size=1, max_size=120)
 
@@ -60,19 +60,3 @@ def test_an_esp_window_runs_as_a_kernel():
         if found[-1] == FRESH:
             compiled_enter(window, number)
     assert found == verdicts(arrivals, SIZE)
-
-
-@given(st.integers(1, 2**40), st.integers(-SIZE + 1, 2**32 - SIZE))
-def test_the_whole_number_of_esp_follows_from_half_of_it(highest, ahead):
-    """Source: RFC 4303, A2.1: what lies from the window's lower edge on, 2^32 numbers far."""
-    number = highest + ahead
-    window = [0] * (SIZE + 1)
-    enter(window, highest)
-    assert whole_number(window, number % 2**32) == number
-
-
-@pytest.mark.parametrize("low", [2**32 - 1, 2**32 - 58])
-def test_an_esp_number_that_would_be_below_0_is_stale(low):
-    window = [0] * (SIZE + 1)
-    enter(window, 5)
-    assert examine(window, whole_number(window, low)) == STALE

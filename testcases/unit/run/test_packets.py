@@ -5,7 +5,6 @@ from fractions import Fraction
 import pytest
 
 from qospec.catalogue.kinds import discover
-from qospec.protocol.encapsulation import macsec_bytes
 from qospec.run.trial import run
 
 TOPOLOGY = """
@@ -151,6 +150,6 @@ test t on secured {
         (population, metric): value
         for population, metric, value, _ in result.repeats[0].readings.all()
     }
-    frames = Fraction(10**7, 8 * (8 + 64 + macsec_bytes(explicit=True) + 12))
+    frames = Fraction(10**7, 8 * (8 + 64 + 32 + 12))
     assert round(frames, 3) == Fraction("10775.862")
     assert abs(measured["f", "sent"] - frames) < 1
