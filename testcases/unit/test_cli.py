@@ -203,7 +203,7 @@ def test_a_test_that_only_reports_is_measured_and_nothing_is_wrong(tmp_path: Pat
     assert "measured  passes" in result.stdout
     assert "\n1 measured; seed 0\n" in result.stdout
     (record,) = (tmp_path / "records").iterdir()
-    assert 'skipped="1"' in (record / "report.xml").read_text(encoding="utf-8")
+    assert 'skipped="0"' in (record / "report.xml").read_text(encoding="utf-8")
     said = "Nothing was judged: 1 case was only measured."
     assert said in (record / "report.md").read_text(encoding="utf-8")
     assert said in (record / "report.html").read_text(encoding="utf-8")

@@ -53,6 +53,19 @@ def test_a_verdict_is_what_build_servers_know(junit, name, kind, type_, message)
     assert (result.type, result.message) == (type_, message)
 
 
+def test_a_case_that_only_reports_has_passed_and_prints_what_it_measured(document):
+    case = next(each for each in document["cases"] if each["name"] == "repeated")
+    case["verdict"] = "measured"
+    case["statements"] = [
+        {**case["statements"][0], "kind": "report", "verdict": "", "label": "sent", "bound": None}
+    ]
+    junit = JUnitXml.fromstring(render(document, {}, "junit").encode())
+    assert (junit.tests, junit.failures, junit.errors, junit.skipped) == (10, 2, 1, 1)
+    measured = cases(junit)["repeated"]
+    assert measured.result == []
+    assert measured.system_out.split("\n") == ["measured, not judged", "sent = 9000 cell", ""]
+
+
 def test_a_failure_has_place_reason_and_command(junit):
     (result,) = cases(junit)["cdvt:tolerance=4us,switch=switches.forerunner_le155"].result
     assert "at        testcases/suites/eantc/traffic_management.qos:3:3" in result.text
