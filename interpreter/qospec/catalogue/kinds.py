@@ -167,6 +167,14 @@ RatiosByMark = Annotated[tuple[tuple[str, Fraction], ...], Domain("ratios by mar
 """A ratio for each."""
 
 
+class UnfitError(ValueError):
+    """A field does not fit others, or what is around it; `help` says what to write instead."""
+
+    def __init__(self, message: str, help_text: str) -> None:
+        super().__init__(message)
+        self.help = help_text
+
+
 @dataclass(frozen=True)
 class Parameter:
     """One field of a kind. `default` is `REQUIRED` when the author must give it."""

@@ -128,10 +128,10 @@ class Esp:
     def __post_init__(self) -> None:
         name = self.encryption.name
         if self.encryption.icv_bytes and self.integrity:
-            raise ValueError(f"{name} authenticates by itself: leave out {self.integrity.name}")
+            raise ValueError(f"{name} authenticates by itself, without {self.integrity.name}")
         if self.encryption.chaining in ("null", "ctr") and not self.integrity:
             # Source: RFC 4303, 3.2 (never neither); RFC 3686, 2 (a stream is changed bit by bit).
-            raise ValueError(f"{name} needs an integrity, such as hmac_sha2_256_128")
+            raise ValueError(f"{name} needs an integrity")
 
     def __str__(self) -> str:
         integrity = f" and {self.integrity.name}" if self.integrity else ""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from fractions import Fraction
 from typing import TYPE_CHECKING, Annotated
 
-from qospec.catalogue.kinds import Boolean, Domain, Duration, SizeMix, Time, traffic
+from qospec.catalogue.kinds import Boolean, Domain, Duration, SizeMix, Time, UnfitError, traffic
 from qospec.dataclass import dataclass
 from qospec.engine.items.connections import Contract
 from qospec.engine.source.contract import Count, Phases, check_exact
@@ -16,7 +16,6 @@ from qospec.engine.source.headers import (
     Port,
     PriorityCode,
     TrafficClass,
-    UnfitError,
     WithHeaders,
     sizes_on,
 )

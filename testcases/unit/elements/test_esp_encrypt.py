@@ -8,6 +8,7 @@ from qospec.elements.encapsulate import Encapsulate
 from qospec.elements.esp_decrypt import EspDecrypt
 from qospec.elements.esp_encrypt import EspEncrypt
 from qospec.engine.security.seal import index_in, number_in
+from qospec.secret import Secret
 
 CBC = ("aes_128_cbc", "hmac_md5_96")
 VOICE = Form("packet", ((70, 1), (160, 1), (200, 1), (280, 1)), 4)
@@ -54,8 +55,16 @@ def test_esp_packets_of_an_expired_association_are_lost(lab):
     ],
 )
 def test_esp_transforms_that_do_not_fit_each_other_are_refused(parameters, said):
-    with pytest.raises(ValueError, match=said):
+    with pytest.raises(ValueError, match=f"^encryption: {said}") as raised:
         EspEncrypt(*parameters)
+    fitting = "none" if len(parameters) > 1 else "hmac_sha2_256_128"
+    assert raised.value.help == f"write `integrity = {fitting}`"
+
+
+def test_a_key_of_another_length_is_refused_with_the_number_of_its_digits():
+    with pytest.raises(ValueError, match=r"^key: aes_128_gcm takes 20.*has 5") as raised:
+        EspEncrypt("aes_128_gcm", key=Secret(bytes(5)))
+    assert raised.value.help == "write 40 hexadecimal digits; without `key` a key is drawn"
 
 
 def test_esp_takes_no_form_that_it_cannot_have_made():

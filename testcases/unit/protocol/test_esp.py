@@ -53,7 +53,7 @@ def test_a_path_of_1500_bytes_takes_1410_bytes_of_udp_in_aes():
 @pytest.mark.parametrize(
     ("encryption", "integrity", "message"),
     [
-        (GCM, SHA1, "aes_256_gcm authenticates by itself: leave out hmac_sha1_96"),
+        (GCM, SHA1, "aes_256_gcm authenticates by itself, without hmac_sha1_96"),
         (NULL, None, "null needs an integrity"),
         (ENCRYPTIONS["aes_128_ctr"], None, "aes_128_ctr needs an integrity"),
     ],

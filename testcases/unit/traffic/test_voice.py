@@ -5,9 +5,8 @@ from fractions import Fraction
 
 import pytest
 
-from qospec.catalogue.kinds import Duration
+from qospec.catalogue.kinds import Duration, UnfitError
 from qospec.engine.random import Draws
-from qospec.engine.source.headers import UnfitError
 from qospec.engine.source.sizes import Sizes
 from qospec.protocol.encapsulation import Encapsulation
 from qospec.protocol.marks import MARKS

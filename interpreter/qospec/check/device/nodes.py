@@ -77,6 +77,13 @@ class Node:
         """Return the name of its device; "" for a host."""
         return "" if self.template is None else self.template.name
 
+    def example_link(self, port: tuple[str, int], path: str) -> str:
+        """Return how a port may be linked: by a medium of what it carries."""
+        ports = self.template.ports if self.template else {}
+        carries = ports[port[0]].carries if port[0] in ports else ""
+        medium = "fast_ethernet" if carries == "packet" else "stm1"
+        return f"link {path} -- … via media.{medium}"
+
 
 @dataclass(frozen=True)
 class NodeArray(Value):
@@ -173,7 +180,7 @@ def _side(
             "E0422",
             f"`{path}` is not linked, so nothing passes there",
             side.span,
-            help=f"link it, as in `link {path} -- a via media.stm1`, or measure elsewhere",
+            help=f"link it, as in `{node.example_link(port, path)}`, or measure elsewhere",
         )
     carries = str(medium.arguments(evaluator)[0].get("carries", "cell"))
     name = f"{path}.{side.text}"
@@ -270,7 +277,8 @@ class NodePort(Value):
                 "E0422",
                 f"`{self.path}` is not linked, so it has no rate",
                 name.span,
-                help=f"link it, as in `link {self.path} -- a via media.stm1`, or write the rate",
+                help=f"link it, as in `{self.node.example_link(self.port, self.path)}`,"
+                " or write the rate",
             )
         return rate
 

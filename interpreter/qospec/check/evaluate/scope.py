@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from qospec.check.evaluate.context import CheckError, error
 from qospec.check.evaluate.values import POISON
 from qospec.diagnostics import did_you_mean
+from qospec.syntax import ast
 from qospec.units import unit
 
 if TYPE_CHECKING:
@@ -16,7 +17,6 @@ if TYPE_CHECKING:
     from qospec.check.evaluate.context import Context
     from qospec.check.evaluate.values import Value
     from qospec.source import Span
-    from qospec.syntax import ast
 
 RESULTS = ("a goal", "a point")
 """What kinds of names have results of phases."""
@@ -49,6 +49,8 @@ class Binding:
         name: The name.
         span: Where it was declared.
         what: What it is, for messages: "a parameter", "a device".
+        argument: Of a parameter, what gives its value, and the names that this may use; None if it
+            has its default.
         varies: The variables of phases that its value depends on, each with what a criterion
             writes in its place.
     """
@@ -57,6 +59,7 @@ class Binding:
         self.name = name
         self.span = span
         self.what = what
+        self.argument: tuple[ast.Expression, Scope] | None = None
         self.varies: dict[str, str] = {}
         self._make = make
         self._value: Value | None = None
@@ -117,6 +120,16 @@ class Binding:
             message = f"`{self.name}` depends on itself: " + " -> ".join([*chain, self.name])
             help_text = "give one of them a value that does not need the others"
         return error("E0103", message, self.span, help=help_text)
+
+
+def given_at(node: ast.Expression, scope: Scope) -> Span:
+    """Return where a value was written: of a parameter's name, what was given for it, and so on."""
+    while isinstance(node, ast.Path) and not node.trail:
+        binding = scope.find(node.name.text)
+        if binding is None or binding.argument is None:
+            break
+        node, scope = binding.argument
+    return node.span
 
 
 def known_binding(name: ast.Name, what: str, value: Value) -> Binding:

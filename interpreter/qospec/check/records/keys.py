@@ -6,10 +6,11 @@ No message shows a key, nor what a file holds.
 from __future__ import annotations
 
 import errno
+import string
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from qospec.check.evaluate.context import CheckError, error
+from qospec.check.evaluate.context import error
 from qospec.check.evaluate.values import Text, Value
 from qospec.secret import WITHHELD, Secret
 
@@ -62,20 +63,16 @@ def _of_digits(text: str, what: str, span: Span) -> Secret:
     if text and not text.strip(WITHHELD):
         return Secret(None)
     digits = text.removeprefix("0x")
-    if any(each.isspace() for each in digits):  # `fromhex` skips them
-        raise _not_digits("".join(text.split()), what, span)
-    try:
+    if not set(digits) <= set(string.hexdigits):  # `fromhex` skips white space
+        note = "there are other characters among them"
+    elif len(digits) % 2:
+        note = "their number is odd"
+    else:
         return Secret(bytes.fromhex(digits))
-    except ValueError:
-        raise _not_digits(text, what, span) from None
-
-
-def _not_digits(text: str, what: str, span: Span) -> CheckError:
-    odd = len(text.removeprefix("0x")) % 2
-    return error(
+    raise error(
         "E0214",
         f"{what} is not a key in hexadecimal digits",
         span,
-        note="their number is odd" if odd else "",
+        note=note,
         help="write two digits for each byte, and nothing between them",
     )

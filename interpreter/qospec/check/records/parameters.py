@@ -90,6 +90,8 @@ class Signature:
             if name in given:
                 value = self._argument(each, given[name].value, caller)
                 self._declare(scope, each, value)
+                if name in scope.names:
+                    scope.names[name].argument = given[name].value, caller
             elif each.default is not None:
                 self._declare_default(scope, each, each.default)
             else:

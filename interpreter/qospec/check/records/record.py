@@ -7,11 +7,12 @@ becomes the object that it describes.
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
 from qospec.catalogue.kinds import NESTED, REQUIRED
 from qospec.check.evaluate.context import CheckError, error, together
-from qospec.check.evaluate.scope import FIELD, Binding, Scope
+from qospec.check.evaluate.scope import FIELD, Binding, Scope, given_at
 from qospec.check.evaluate.values import List, Map, Poison, Value
 from qospec.check.records import fields, layers
 from qospec.check.records.spelling import (
@@ -23,6 +24,7 @@ from qospec.check.records.spelling import (
     spellings,
     unknown_field,
 )
+from qospec.diagnostics import Label
 from qospec.syntax import ast
 
 if TYPE_CHECKING:
@@ -114,7 +116,8 @@ class Record(Value):
                     if parameter.name not in self.excused:
                         evaluator.context.report(missing(self.kind, parameter, self.span))
                 continue
-            value, place = self.value_of(parameter, evaluator), each.value.span
+            value = self.value_of(parameter, evaluator)
+            place = given_at(each.value, each.scope)
             try:
                 converted = (
                     built(value, parameter, place, evaluator)
@@ -124,7 +127,7 @@ class Record(Value):
                     )
                 )
             except CheckError as mistake:
-                evaluator.context.report(mistake)
+                evaluator.context.report(used_at(each.value.span, mistake))
                 converted = None
             if converted is None:
                 complete = False
@@ -187,28 +190,28 @@ class Record(Value):
         matters, with its label.
         """
         help_text = getattr(cause, "help", "")
-        said = [str(each) for each in cause.args or (cause,)]
-        return together(
-            [
-                error("E0301", each, self._place(each), secondary=secondary, help=help_text)
-                for each in said
-            ]
-        )
+        found = []
+        for said in [str(each) for each in cause.args or (cause,)]:
+            place, used = self._place(said)
+            mistake = error("E0301", said, place, secondary=secondary, help=help_text)
+            found.append(used_at(used, mistake))
+        return together(found)
 
-    def _place(self, said: str) -> Span:
-        """Return the place of the field that is named first, or of its entry: `low` or `low[64]`.
+    def _place(self, said: str) -> tuple[Span, Span]:
+        """Return where the field that is named first was given, and where the record has it.
 
-        It may be a field of a nested record.
+        It may be a field of a nested record, or an entry: `low` or `low[64]`.
         """
         name, _, key = said.partition(":")[0].partition("[")
         parameter = parameter_of(self.kind, name)
         field = self.given.get(parameter.name) if parameter else None
         if parameter is None or field is None:
-            return place_of(name, self.given) or self.span
+            place = place_of(name, self.given) or self.span
+            return place, place
         value = self.value_of(parameter, self._evaluator) if key else None
         whole = field.value.span
         pair = value.pair(key[:-1], whole) if isinstance(value, Map) else None
-        return pair.key.span if pair else whole
+        return (pair.key.span if pair else given_at(field.value, field.scope)), whole
 
     def binding(self, name: str) -> Binding | None:
         """Return the field of that name or abbreviation, if it was given or has a default."""
@@ -364,6 +367,15 @@ def built(value: Value, parameter: Parameter, span: Span, evaluator: Evaluator) 
         return kind.build(**arguments) if complete else None
     except ValueError as cause:
         raise record.mistake(cause) from cause
+
+
+def used_at(span: Span, mistake: CheckError) -> CheckError:
+    """Return a mistake in what was given for a parameter, with the place that uses it."""
+    diagnostic = mistake.diagnostic
+    if diagnostic.span == span or span in diagnostic.span or diagnostic.secondary:
+        return mistake
+    used = Label(span, "used here")
+    return CheckError(replace(diagnostic, secondary=(used,)), mistake.also)
 
 
 def place_of(name: str, given: Mapping[str, Field]) -> Span | None:

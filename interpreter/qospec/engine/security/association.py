@@ -5,7 +5,7 @@ from __future__ import annotations
 from functools import cached_property
 from typing import Annotated, cast
 
-from qospec.catalogue.kinds import Boolean, Domain
+from qospec.catalogue.kinds import Boolean, Domain, UnfitError
 from qospec.dataclass import dataclass
 from qospec.engine.security.end import SecretKey, SecurityEnd, check_length
 from qospec.engine.security.seal import LARGEST_INDEX, LEAST_INDEX
@@ -46,7 +46,13 @@ class Association(SecurityEnd):
     """That of the integrity, likewise."""
 
     def __post_init__(self) -> None:
-        encryption, integrity = self.esp.encryption, self.esp.integrity
+        try:
+            encryption, integrity = self.esp.encryption, self.esp.integrity
+        except ValueError as cause:
+            authenticates = ENCRYPTIONS[self.encryption].icv_bytes
+            fitting = "none" if authenticates else "hmac_sha2_256_128"
+            help_text = f"write `integrity = {fitting}`"
+            raise UnfitError(f"encryption: {cause}", help_text) from cause
         length = encryption.key_bytes + encryption.salt_bytes
         check_length("key", self.key, encryption.name, length, encryption.salt_bytes)
         if integrity is not None:

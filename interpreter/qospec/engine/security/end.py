@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Annotated, ClassVar
 
-from qospec.catalogue.kinds import Domain
+from qospec.catalogue.kinds import Domain, UnfitError
 from qospec.engine.element import Element
 from qospec.secret import Secret
 
@@ -14,11 +14,14 @@ SecretKey = Annotated[Secret | None, Domain("key")]
 def check_length(
     field: str, key: Secret | None, transform: str, length: int, salt_bytes: int = 0
 ) -> None:
-    """Raise ValueError if a key has another length than its transform takes."""
+    """Raise UnfitError if a key has another length than its transform takes."""
     if key is None or key.is_withheld or key.length == length:
         return
     salt = f", of which the last {salt_bytes} are the salt" if salt_bytes else ""
-    raise ValueError(f"{field}: {transform} takes {length} bytes{salt}; this has {key.length}")
+    raise UnfitError(
+        f"{field}: {transform} takes {length} bytes{salt}; this has {key.length}",
+        f"write {2 * length} hexadecimal digits; without `{field}` a key is drawn",
+    )
 
 
 class SecurityEnd(Element):

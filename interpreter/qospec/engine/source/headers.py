@@ -6,7 +6,7 @@ from collections import Counter
 from fractions import Fraction
 from typing import TYPE_CHECKING, Annotated, Literal, NamedTuple
 
-from qospec.catalogue.kinds import Domain
+from qospec.catalogue.kinds import Domain, UnfitError
 from qospec.engine.source.sizes import Sizes
 from qospec.protocol.ip import (
     FAMILY_EXTRA_BYTES,
@@ -41,14 +41,6 @@ TrafficClass = Annotated[int | None, Domain("integer", 0, MARKS["traffic_class"]
 
 UNSPECIFIED = {"ipv4": "0.0.0.0", "ipv6": "::"}  # noqa: S104 -- no socket is bound
 """The address of packets without one. Source: RFC 1122, 3.2.1.3; RFC 4291, 2.5.2."""
-
-
-class UnfitError(ValueError):
-    """A size does not fit the first link; `help` names the nearest sizes that do."""
-
-    def __init__(self, message: str, help_text: str) -> None:
-        super().__init__(message)
-        self.help = help_text
 
 
 class Headers(NamedTuple):

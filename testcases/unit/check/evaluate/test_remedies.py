@@ -85,7 +85,12 @@ def test_a_quantity_as_a_criterion_is_named_and_compared(checked, text, what, wa
         (
             f"{DEVICE}topology t {{\n  x = d\n  let r = x.w.rate\n}}",
             "E0422",
-            "link it, as in `link x.w -- a via media.stm1`, or write the rate",
+            "link it, as in `link x.w -- … via media.stm1`, or write the rate",
+        ),
+        (
+            f"{DEVICE.replace('cell', 'packet')}topology t {{\n  x = d\n  let r = x.w.rate\n}}",
+            "E0422",
+            "link it, as in `link x.w -- … via media.fast_ethernet`, or write the rate",
         ),
     ],
 )

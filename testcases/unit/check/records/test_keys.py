@@ -63,3 +63,18 @@ def test_what_a_file_holds_is_not_shown(tmp_path: Path) -> None:
     with pytest.raises(CheckError) as raised:
         key(Text("file:k.txt", home=str(tmp_path / "a.qos")), "key", HERE)
     assert raised.value.diagnostic.message == "the file of `key` is not a key in hexadecimal digits"
+
+
+@pytest.mark.parametrize(
+    ("text", "note"),
+    [
+        ("beef1", "their number is odd"),
+        ("00:11:22:33", "there are other characters among them"),
+        ("be ef", "there are other characters among them"),
+        ("0xbeefs", "there are other characters among them"),
+    ],
+)
+def test_what_is_wrong_with_the_digits_is_said(text: str, note: str) -> None:
+    with pytest.raises(CheckError) as raised:
+        key(Text(text), "key", HERE)
+    assert raised.value.diagnostic.notes == (note,)

@@ -149,3 +149,47 @@ def test_a_former_name_is_that_of_one_field_and_of_none_now():
     for kind in renamed:
         assert set(kind.renamed.values()) <= kind.parameters.keys()
         assert not any(kind.parameter(former) for former in kind.renamed)
+
+
+GATEWAYS = """
+device gateway(secret: Text, cipher: Name = aes_128_gcm) {
+  port inner, outer: packet
+  seal = esp_encrypt { encryption = cipher, key = secret }
+  open = esp_decrypt { encryption = cipher, key = secret }
+  inner.rx -> seal -> outer.tx
+  outer.rx -> open -> inner.tx
+}
+device pair(both: Text) {
+  port left, right: packet
+  near, far = gateway(secret = both)
+  left.rx -> near.inner.rx
+  near.outer.tx -> far.outer.rx
+  far.inner.tx -> right.tx
+  right.rx -> discard
+  near.inner.tx -> discard
+}
+"""
+
+
+@pytest.mark.parametrize(
+    ("made", "code", "place"),
+    [
+        ('gateway(secret = "0011")', "E0301", '"0011"'),
+        ('gateway(secret = "file:none.key")', "E0214", '"file:none.key"'),
+        ('gateway(secret = "*", cipher = aes_129_gcm)', "E0214", "aes_129_gcm"),
+        ('gateway(secret = "*", cipher = null)', "E0301", "null"),
+        ('pair(both = "0011")', "E0301", '"0011"'),
+    ],
+)
+def test_a_wrong_argument_is_reported_once_where_it_is_given(checked, made, code, place):
+    text = f"{GATEWAYS}topology t {{\n  one = {made}\n}}\n"
+    found = [each for each in checked(text)[1] if each.severity == "error"]
+    assert [(each.code, each.span.text) for each in found] == [(code, place)]
+    assert [each.text for each in found[0].secondary] == ["used here"]
+
+
+def test_each_of_several_devices_has_a_mistake_of_its_own(checked):
+    made = 'one = gateway(secret = "0011")\n  two = gateway(secret = "0022")'
+    text = f"{GATEWAYS}topology t {{\n  {made}\n}}\n"
+    found = [each.span.text for each in checked(text)[1] if each.severity == "error"]
+    assert found == ['"0011"', '"0022"']

@@ -222,6 +222,17 @@ def test_a_test_with_phases_is_advised_of_goals_and_points(checked, phase, state
     assert all(advice in each for each in advised)
 
 
+def test_a_test_of_packets_is_advised_to_count_packets(checked):
+    _, problems = checked(
+        "topology net { a, b = host\n"
+        "link a -- b via line { rate = 10 Mbit/s @line, carries = packet } }\n"
+        "test t on net {\nflow web = packets { rate = 1 pkt/s, size = 64 B @ip } from a to b\n"
+        "run { measure = 2 s }\n}\n"
+    )
+    (advised,) = (problem.help for problem in problems if problem.code == "W0602")
+    assert "`expect web.lost == 0 pkt`" in advised
+
+
 def test_a_loop_makes_a_flow_per_turn_and_all_are_listed(small):
     suite = small(
         "for i in [1, 3] { flow more = load(rate = i * 1 cell/s) from a to b }",
