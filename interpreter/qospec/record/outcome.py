@@ -64,7 +64,7 @@ def case_document(plan: CasePlan, result: Result, command: str) -> Document:
     return {
         **_ran(plan, command, statements, readings, result.errors),
         "bounds": bound_documents(readings),
-        "why": _why(plan, readings),
+        "why": _why(plan, readings, erroneous=bool(result.errors)),
         "errors": list(result.errors),
     }
 
@@ -201,12 +201,15 @@ def metrics_document(readings: Readings) -> Document:
     return metrics
 
 
-def _why(plan: CasePlan, repeats: Sequence[Readings]) -> list[str]:
-    """Return in sentences which elements discarded items; if none did, which could have."""
+def _why(plan: CasePlan, repeats: Sequence[Readings], *, erroneous: bool) -> list[str]:
+    """Return in sentences which elements discarded items; if none did, which could have.
+
+    After an error they could not show it.
+    """
     lines = list(_why_unjudged(plan.case))
     lines += [words for readings in repeats for words in readings.silent_flows()]
     lines += map(loss_sentence, _losses(repeats))
-    if lines or plan.case.examine is not None:
+    if lines or erroneous or plan.case.examine is not None:
         return list(dict.fromkeys(lines))
     return [_nothing_discarded(plan)]
 

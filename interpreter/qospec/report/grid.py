@@ -31,8 +31,8 @@ Record = Mapping[str, Any]
 
 GAP = 2
 """The room between columns."""
-LEAST_HEAD = 7
-"""A head is not broken into lines below this width."""
+LEAST_HEAD, MOST_LINES = 7, 5
+"""A head is not broken into lines below this width, nor into more lines if wider ones are fewer."""
 _PIECES = re.compile(r"(?<=[._ ])|(?=\[)")
 LEAST_ROWS = 10
 """A table with fewer rows is not turned."""
@@ -65,12 +65,9 @@ class Column(NamedTuple):
         if not self.narrow:
             return [self.head]
         least = max(len(self.unit), *map(len, aligned(self)), LEAST_HEAD)
-        lines = [""]
-        for piece in _PIECES.split(self.head):
-            if lines[-1] and len(lines[-1] + piece) > least:
-                lines.append("")
-            lines[-1] += piece
-        return lines
+        widths = range(least, max(least, len(self.head)) + 1)
+        broken = (_broken(self.head, width) for width in widths)
+        return next(lines for lines in broken if len(lines) <= MOST_LINES)
 
     @property
     def width(self) -> int:
@@ -84,6 +81,16 @@ class Grid(NamedTuple):
     title: str
     columns: Sequence[Column]
     rows: int
+
+
+def _broken(head: str, width: int) -> list[str]:
+    """Return a head in lines of this width, as far as it can be broken."""
+    lines = [""]
+    for piece in _PIECES.split(head):
+        if lines[-1] and len(lines[-1] + piece) > width:
+            lines.append("")
+        lines[-1] += piece
+    return lines
 
 
 def grids(cases: Sequence[Record], room: int, rows: int) -> list[Grid]:

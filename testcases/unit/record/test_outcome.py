@@ -1,5 +1,7 @@
 """What a case's document says."""
 
+from dataclasses import replace
+
 import pytest
 
 from qospec.catalogue.kinds import discover
@@ -214,6 +216,13 @@ def test_nothing_lost_before_a_scheduler_names_its_queues(planned) -> None:
     found = case_document(case, trial.run(case, discover(), lambda _: None), "")
     why = "no packet was discarded: dut.voice (0 overflow), dut.rest (0 overflow or early)"
     assert found["why"] == [why]
+
+
+def test_after_an_error_nothing_is_said_of_what_could_have_been_lost(planned) -> None:
+    (case,) = planned(PACKETS.replace("RATE", "100 pkt/s"))
+    result = trial.run(case, discover(), lambda _: None)
+    found = case_document(case, replace(result, errors=("it broke",)), "")
+    assert (found["verdict"], found["why"]) == ("error", [])
 
 
 @pytest.mark.parametrize(

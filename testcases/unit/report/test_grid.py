@@ -111,6 +111,19 @@ def test_a_wide_table_has_narrow_heads_and_then_parts_each_with_its_keys():
     assert max(widths) <= 30 + 2
 
 
+def test_a_long_head_is_not_broken_into_many_lines():
+    label = "up.bytes.ip.at(left.outer.tx) / up.items.at(left.outer.tx)"
+    first, *_ = grids([case({}, [report(label, 1)])], 40, 40)
+    (column,) = first.columns
+    assert column.heads == [
+        "up.bytes.ip.",
+        "at(left.outer.",
+        "tx) / up.",
+        "items.at(left.",
+        "outer.tx)",
+    ]
+
+
 @pytest.mark.parametrize(
     ("labels", "heads"),
     [
