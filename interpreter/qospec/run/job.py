@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import pickle
 import time
-from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
+from functools import cached_property, lru_cache
+from typing import TYPE_CHECKING, Any, Generic, NamedTuple, Protocol, TypeVar
 
 from qospec.engine import kernel
 
@@ -18,6 +20,31 @@ class Work(Protocol):
 
     def __call__(self, on_progress: Callable[[float], None], /) -> Any:
         """Do it; `on_progress` is called with the share that is done."""
+
+
+Value = TypeVar("Value")
+
+SHARED_AT_ONCE = 16
+"""How many shared values a worker keeps."""
+
+
+class Shared(Generic[Value]):
+    """A value of many jobs: packed once to be sent to workers, and unpacked once in each."""
+
+    def __init__(self, value: Value) -> None:
+        self.value = value
+
+    @cached_property
+    def _packed(self) -> bytes:
+        return pickle.dumps(self.value, pickle.HIGHEST_PROTOCOL)
+
+    def __reduce__(self) -> tuple[Callable[[bytes], Shared[Any]], tuple[bytes]]:
+        return _unpacked, (self._packed,)
+
+
+@lru_cache(SHARED_AT_ONCE)
+def _unpacked(packed: bytes) -> Shared[Any]:
+    return Shared(pickle.loads(packed))  # noqa: S301 -- packed by the process that began this one
 
 
 class Job(NamedTuple):

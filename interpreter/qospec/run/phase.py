@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from qospec.judge.phases import PhaseResult, TrialResult
     from qospec.model.suite import GoalResult, Phase, Search
     from qospec.plan.plan import Bounds
-    from qospec.run.job import Work
+    from qospec.run.job import Shared, Work
 
 
 class TimedResult(NamedTuple):
@@ -97,7 +97,7 @@ class Setting(NamedTuple):
             return None
         return _overload(search, high, low)
 
-    def work(self, planned: CasePlan, *names: str, keeps: bool) -> Work:
+    def work(self, planned: Shared[CasePlan], *names: str, keeps: bool) -> Work:
         """Return what runs a trial; its draws depend on the `names` and on the repeat."""
         return partial(_run_timed, planned, (f"repeat {self.repeat}", *names), keeps=keeps)
 
@@ -196,8 +196,12 @@ class PhaseRun(ABC):
 
 
 def _run_timed(
-    planned: CasePlan, names: tuple[str, ...], on_progress: Callable[[float], None], *, keeps: bool
+    planned: Shared[CasePlan],
+    names: tuple[str, ...],
+    on_progress: Callable[[float], None],
+    *,
+    keeps: bool,
 ) -> TimedResult:
     stopwatch = Stopwatch()
-    result = trial.run_one(planned, names, on_progress, keeps=keeps)
+    result = trial.run_one(planned.value, names, on_progress, keeps=keeps)
     return TimedResult(result, *stopwatch.read())

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from qospec.judge.phases import PointResult
 from qospec.plan.plan import CasePlan
+from qospec.run.job import Shared
 from qospec.run.phase import PhaseRun
 
 if TYPE_CHECKING:
@@ -25,7 +26,7 @@ class PointRun(PhaseRun):
         super().__init__(setting)
         self._point = point
         planned = setting.trial(point, None, found)
-        self._planned = planned if isinstance(planned, CasePlan) else None
+        self._planned = Shared(planned) if isinstance(planned, CasePlan) else None
         self._refusal = None if isinstance(planned, CasePlan) else planned
         self._trials: list[TrialResult] = []
         self._follow()
@@ -33,7 +34,7 @@ class PointRun(PhaseRun):
     @property
     def result(self) -> PointResult:
         """Return what it has come to so far."""
-        case = None if self._planned is None else self._planned.case
+        case = None if self._planned is None else self._planned.value.case
         return PointResult(
             self._point,
             () if case is None else tuple(flow.name for flow in case.flows),

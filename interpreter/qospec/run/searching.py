@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections import deque
+from functools import cache
 from typing import TYPE_CHECKING
 
 from qospec.judge.phases import SearchResult, SearchTrial, TrialResult
 from qospec.plan.offered import item_rate
 from qospec.plan.plan import CasePlan
+from qospec.run.job import Shared
 from qospec.run.phase import PhaseRun, Refusal
 from qospec.search.ahead import likely
 from qospec.search.method import begin, next_trial, outcome
@@ -35,6 +37,7 @@ class SearchRun(PhaseRun):
         self._search = search
         self._found = found
         self._progress = begin(search)
+        self._planned = cache(self._plan)
         self._lengths_ps: dict[Request, int] = {}
         self._rates: dict[Fraction | None, Fraction] = {}
         self._trials: list[SearchTrial] = []
@@ -79,8 +82,8 @@ class SearchRun(PhaseRun):
 
     def work(self, part: Request) -> Work | None:
         """Return what runs a trial; None if there can be none."""
-        planned = self._setting.trial(self._search, part.load, self._found, part.length_ps)
-        if not isinstance(planned, CasePlan):
+        planned = self._planned(part.load, part.length_ps)
+        if isinstance(planned, Refusal):
             where = text_of(part.load, self._search.dimension)
             refused = planned
             if planned.at_load:
@@ -89,10 +92,16 @@ class SearchRun(PhaseRun):
             self._refused[part] = refused
             self._known[part] = TrialResult(error=refused.message)
             return None
-        self._lengths_ps[part] = planned.case.run.measure_ps
-        self._rates[part.load] = item_rate(planned.case)
+        case = planned.value.case
+        self._lengths_ps[part] = case.run.measure_ps
+        self._rates[part.load] = item_rate(case)
         names = ("search", self._search.goals[0].name, str(part.load), str(part.number))
         return self._setting.work(planned, *names, keeps=False)
+
+    def _plan(self, load: Fraction, length_ps: int | None) -> Shared[CasePlan] | Refusal:
+        """Return the plan of all trials of a load."""
+        planned = self._setting.trial(self._search, load, self._found, length_ps)
+        return Shared(planned) if isinstance(planned, CasePlan) else planned
 
     def _may_need(self, part: Hashable) -> bool:
         return part == self._wanted or any(part == each for each in self._ahead())

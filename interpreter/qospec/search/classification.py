@@ -35,6 +35,10 @@ class Sums(NamedTuple):
     short_good_ps: int
     short_bad_ps: int
 
+    def plus(self, other: Sums) -> Sums:
+        """Return the sums of the trials of both."""
+        return Sums(*(a + b for a, b in zip(self, other, strict=True)))
+
 
 def is_good(goal: Goal, trial: Trial) -> bool:
     """Return whether a trial lost no larger share than the goal allows."""

@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from fractions import Fraction
 
     from qospec.model.suite import Goal, Search
+    from qospec.search.classification import Sums
     from qospec.search.scale import Scale
     from qospec.search.trial import Trial
 
@@ -26,6 +27,7 @@ class Tried:
 
     load: Fraction
     trials: tuple[Trial, ...]
+    sums: tuple[Sums, ...]
     classes: tuple[Classification, ...]
     looks_good: tuple[bool, ...]
 
@@ -71,7 +73,8 @@ class Progress:
         if trial.number in numbers:
             raise ValueError(f"trial {trial.number} at {trial.load} was run before")
         split = bisect_left(numbers, trial.number)
-        made = _tried(self.search.goals, trial.load, (*before[:split], trial, *before[split:]))
+        trials = (*before[:split], trial, *before[split:])
+        made = _tried(self.search.goals, trials, trial, here)
         rest = self.tried[place + (here is not None) :]
         return replace(self, tried=(*self.tried[:place], made, *rest), trials=self.trials + 1)
 
@@ -112,12 +115,18 @@ class Progress:
         return Bounds(lower, None)
 
 
-def _tried(goals: Sequence[Goal], load: Fraction, trials: tuple[Trial, ...]) -> Tried:
-    sums = [sums_of(goal, trials) for goal in goals]
+def _tried(
+    goals: Sequence[Goal], trials: tuple[Trial, ...], new: Trial, before: Tried | None
+) -> Tried:
+    """Return a load with its trials, of which one is new. Sums are not added up again."""
+    sums = [sums_of(goal, (new,)) for goal in goals]
+    if before is not None:
+        sums = [a.plus(b) for a, b in zip(before.sums, sums, strict=True)]
     pairs = list(zip(goals, sums, strict=True))
     return Tried(
-        load,
+        new.load,
         trials,
+        tuple(sums),
         tuple(classify(goal, each) for goal, each in pairs),
         tuple(looks_good(goal, each) for goal, each in pairs),
     )

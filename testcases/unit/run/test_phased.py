@@ -132,6 +132,18 @@ def test_what_runs_ahead_and_in_which_order_it_ends_changes_nothing(
     assert (given_up > 0) == gives_up
 
 
+def test_all_trials_of_a_load_have_one_plan_which_a_worker_reads_once(planned) -> None:
+    """Planning and sending a short trial would take longer than the trial."""
+    schedule, jobs = Schedule([phased(planned)]), []
+    while (job := schedule.next_job()) is not None:
+        jobs.append(job)
+        schedule.take(job, job.work(lambda _: None))
+    loads = [job.part.of_phase.load for job in jobs]
+    sent = [job.work.args[0] for job in jobs]
+    received = [pickle.loads(pickle.dumps(job.work)).args[0] for job in jobs]  # noqa: S301
+    assert len(loads) > len(set(loads)) == len(set(map(id, sent))) == len(set(map(id, received)))
+
+
 def test_what_is_given_up_is_handed_out_again_if_it_may_be_needed(planned, monkeypatch) -> None:
     schedule = Schedule([phased(planned)])
     needed, ahead = schedule.next_job(), schedule.next_job(ahead=True)

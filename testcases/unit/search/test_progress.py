@@ -7,6 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from searches import HALF, carried_out, draws, forwards, goal, loses, ndr, pdr, search
 
+from qospec.search.classification import classify, sums_of
 from qospec.search.method import begin, next_trial
 from qospec.search.trial import Trial
 
@@ -33,6 +34,18 @@ def test_the_order_in_which_trials_end_does_not_matter(seed, random):
         progress = progress.after(trial)
     assert progress == ended.progress
     assert next_trial(progress) == ended.found
+
+
+@given(st.lists(st.tuples(st.integers(1, 9), st.integers(0, 2), st.booleans()), min_size=1))
+def test_what_is_kept_of_a_load_is_what_its_trials_add_up_to(drawn):
+    progress, trials = begin(search(ndr(), pdr())), []
+    for number, (length_s, lost, random) in enumerate(drawn, 1):
+        trials.append(Trial(Fraction(5_000), number, length_s * 10**11, 100, lost, random))
+        progress = progress.after(trials[-1])
+    (here,) = progress.tried
+    for number, aim in enumerate(progress.search.goals):
+        assert here.sums[number] == sums_of(aim, trials)
+        assert here.classes[number] is classify(aim, sums_of(aim, trials))
 
 
 def test_a_trial_counts_once():

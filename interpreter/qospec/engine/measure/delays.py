@@ -11,6 +11,7 @@ upper bits of the delay written as a double: its exponent and nine bits of its f
 from __future__ import annotations
 
 import mmap
+from functools import cache
 from typing import TYPE_CHECKING, NamedTuple
 
 from qospec.engine.arrays import np
@@ -55,6 +56,7 @@ def new_rows(histogram_row: Whole) -> Whole:
     return rows
 
 
+@cache  # of all buckets, at most: trials that are alike fill the same ones
 def bucket_start_ps(bucket: int) -> int:
     """Return the shortest delay, in whole ps, that falls in `bucket` or in one above it."""
     if bucket <= 0:
