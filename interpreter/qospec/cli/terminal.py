@@ -21,7 +21,14 @@ from qospec.report.searches import efforts, point_notes, search_notes
 from qospec.report.similar import extent, least_and_most, same_way, similar
 from qospec.report.views import counts, plural, worst
 from qospec.report.views import place as path_and_line
-from qospec.report.words import between, confidence, ends, proved_bounds
+from qospec.report.words import (
+    between,
+    confidence,
+    ends,
+    listed_index,
+    name_and_index,
+    proved_bounds,
+)
 from qospec.visible import visible
 
 if TYPE_CHECKING:
@@ -232,6 +239,8 @@ class Console:
                 say(f"  why       {group[0]['why'][0]}")
             else:
                 self._explain(group)
+        if groups:
+            say("")
         if any(len(group) > 1 for group in groups):
             say("of similar cases only the first is shown in full; `-v` prints each", "")
         found = ", ".join(
@@ -276,23 +285,33 @@ class Console:
         verdict = click.style(case["verdict"].upper(), fg=COLOURS[case["verdict"]], bold=True)
         say_text(f"\n{verdict}  {click.style(visible(_title(group), LONGEST), bold=True)}")
         say(*_cases(group))
-        for statement in unmet(case):
-            self._print_asked(statement, case)
-            _explain_statement(statement, least_and_most(statement, group))
+        test = ""
+        for its in _by_criterion(unmet(case)):
+            test = self._print_asked(its[0], case, test)
+            for found, where in _by_finding(its, group).items():
+                say(*([f"    at        {where}"] if where else ()))
+                say_text("\n".join(found))
         for error in case["errors"]:
             say(f"  error     {error}")
         for line in reasons(case):
             say(f"  why       {line}")
-        say(f"  rerun     {self._here.rerun_command(case)}", "")
+        say(f"  rerun     {self._here.rerun_command(case)}")
 
-    def _print_asked(self, statement: Mapping[str, Any], case: Mapping[str, Any]) -> None:
-        """Print a criterion and its place; one of another file with its label, after its test."""
+    def _print_asked(
+        self, statement: Mapping[str, Any], case: Mapping[str, Any], before: str
+    ) -> str:
+        """Print a criterion and its place; one of another file with its name, after its test.
+
+        Return where the test is, which is not said `before` each of its criteria again.
+        """
         asks = f"{statement['text']}{confidence(statement)}"
         if test := self._here.test_of(case["name"], statement["place"]):
-            say(f"  {test}: test {case['test']}")
-            label = statement["label"]
-            asks = asks if label.startswith(statement["text"]) else f"{label}: {asks}"
+            if test != before:
+                say(f"  {test}: test {case['test']}")
+            name, _ = name_and_index(statement)
+            asks = asks if name == statement["text"] else f"{name}: {asks}"
         say(f"  {self._here.place(statement['place'])}: {statement['kind']} {asks}")
+        return test or before
 
 
 def _table_lines(grid: Grid, marks: Mapping[str, str]) -> Iterator[str]:
@@ -358,24 +377,53 @@ def _side(statement: Mapping[str, Any], name: str) -> str:
     return statement[name]["text"] if statement[name] else ""
 
 
-def _explain_statement(statement: Mapping[str, Any], others: str) -> None:
-    """Print what was measured and what was needed; `others` is what all similar cases measured."""
+def _by_criterion(statements: Iterable[Mapping[str, Any]]) -> list[list[Mapping[str, Any]]]:
+    """Return statements by where they are written: a loop makes several of one."""
+    found: dict[tuple[str, ...], list[Mapping[str, Any]]] = {}
+    for each in statements:
+        name, _ = name_and_index(each)
+        key = (each["place"], each["kind"], each["text"], name, each["apart"])
+        found.setdefault(key, []).append(each)
+    return list(found.values())
+
+
+def _by_finding(
+    its: Iterable[Mapping[str, Any]], group: Sequence[Mapping[str, Any]]
+) -> dict[tuple[str, ...], str]:
+    """Return lines on what was found of one criterion, and where a loop asks it; "" if none does.
+
+    `group` are the cases that are alike.
+    """
+    found: dict[tuple[str, ...], list[str]] = {}
+    for each in its:
+        _, index = name_and_index(each)
+        lines = tuple(_finding(each, least_and_most(each, group)))
+        found.setdefault(lines, []).append(listed_index(index))
+    return {
+        lines: ("; " if any("," in each for each in where) else ", ").join(filter(None, where))
+        for lines, where in found.items()
+    }
+
+
+def _finding(statement: Mapping[str, Any], others: str) -> Iterator[str]:
+    """Yield lines on what was measured and needed; `others` is what all similar cases measured."""
     if statement["apart"]:
         verdict = click.style(statement["apart"], fg=COLOURS[statement["apart"]])
-        say_text(f"    verdict   {verdict}")
+        yield f"    verdict   {verdict}"
     measured = _side(statement, "measured")
     if not measured and statement["verdict"] == "inconclusive":
-        say("    measured  no data")
+        yield "    measured  no data"
     if measured:
         found = visible(measured, LONGEST)
         more = f"; in all {others}" if others else ""
-        say_text(f"    measured  {click.style(found, fg=COLOURS[statement['verdict']])}{more}")
+        yield f"    measured  {click.style(found, fg=COLOURS[statement['verdict']])}{more}"
     if statement["interval"] and any(statement["interval"][end] for end in ("lower", "upper")):
         repeats = statement["interval"]["repeats"]
-        say(f"    interval  {ends(statement['interval'])}, over {repeats} repeats")
+        interval = f"{ends(statement['interval'])}, over {repeats} repeats"
+        yield f"    interval  {visible(interval, LONGEST)}"
     if statement["bound"] is not None:
         tolerance = statement["tolerance"]
         width = f"within {tolerance['text']} of " if tolerance else f"{statement['comparison']} "
-        say(f"    needed    {width}{_side(statement, 'bound')}")
+        yield f"    needed    {visible(width + _side(statement, 'bound'), LONGEST)}"
     if statement["note"]:
-        say(f"    note      {statement['note']}")
+        yield f"    note      {visible(statement['note'], LONGEST)}"

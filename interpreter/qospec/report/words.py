@@ -141,6 +141,14 @@ def index_of(label: str) -> tuple[str, str]:
     return (name, index[:-1]) if bracket and name and label.endswith("]") else (label, "")
 
 
+def name_and_index(statement: Record) -> tuple[str, str]:
+    """Return the name of a statement, its text if it has none, and what a loop added to it."""
+    label, text = statement["label"], statement["text"]
+    if label.startswith(text):
+        return text, label.removeprefix(text)[1:-1]
+    return index_of(label)
+
+
 def listed_index(index: str) -> str:
     """Return what several loops added to a label as a list: `f, 2` of `latency[f][2]`."""
     return index.replace("][", ", ")

@@ -116,6 +116,53 @@ def test_why_and_rerun_belong_to_the_case_not_to_its_last_criterion(
     assert [line for line in lines if "why" in line] == ["  why       2 cells of f"]
 
 
+def test_of_a_criterion_of_a_loop_what_is_equal_is_shown_once(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    def asked(index, measured, label="loss", text="f.loss_ratio <= loss", place="std/p.qos:5:3"):
+        more = {"comparison": "<=", "tolerance": None, "bound": {"text": "0 %"}, "place": place}
+        (statement,) = case(
+            **more, label=f"{label}{index}", text=text, verdict="fail", note="",
+            measured={"text": measured},
+        )["statements"]  # fmt: skip
+        return statement
+
+    failed = case() | {"verdict": "fail", "errors": [], "losses": [], "why": []}
+    failed |= {"metrics": {}, "again": "qos run a"}
+    failed["statements"] = [
+        asked("[low.u]", "3 %"),
+        asked("[low.u]", "7 %", "delay", "f.delay <= delay", "std/p.qos:6:3"),
+        asked("[high.u]", "5 %"),
+        asked("[point.u]", "3 %"),
+        asked("[2]", "1 %", "f.lost == 0", "f.lost == 0", "a.qos:3:1"),
+    ]
+    here = LocalNames(tests={"t": "a.qos:1:1"})
+    document = {"summary": {"fail": 2}, "seed": "0", "cases": [failed, failed]}
+    Console(1, quiet=False, progress=None, here=here, verbose=True).summary(document)
+    block = [
+        "FAIL  t",
+        "  a.qos:1:1: test t",
+        "  std/p.qos:5:3: expect loss: f.loss_ratio <= loss",
+        "    at        low.u, point.u",
+        "    measured  3 %",
+        "    needed    <= 0 %",
+        "    at        high.u",
+        "    measured  5 %",
+        "    needed    <= 0 %",
+        "  std/p.qos:6:3: expect delay: f.delay <= delay",
+        "    at        low.u",
+        "    measured  7 %",
+        "    needed    <= 0 %",
+        "  a.qos:3:1: expect f.lost == 0",
+        "    at        2",
+        "    measured  1 %",
+        "    needed    <= 0 %",
+        "  rerun     qos run a",
+        "",
+    ]
+    assert capsys.readouterr().out.splitlines() == ["", *block, *block, "2 fail; seed 0"]
+
+
 def swept(load, lost, verdict, **more):
     """Return a case of a sweep that reports how many were lost, and expects none."""
     measured = {"value": str(lost), "unit": "pkt", "text": f"{lost} pkt"}

@@ -190,13 +190,15 @@ def _logarithmic(low: Fraction, high: Fraction, unit: str) -> Axis:
     last += Fraction(10) ** last < high
     every = math.ceil((last - first) / TICKS)
     decades = [Fraction(10) ** n for n in range(first, last + 1)]
-    ticks = [_labelled(value, unit) for value in decades[::every]]
+    at = decades[::every]
+    alike = {_scale(value, unit) for value in at} == {(Fraction(1), unit)}
+    ticks = [(value, number(value)) if alike else _labelled(value, unit) for value in at]
     return Axis(
         decades[0],
         decades[-1],
         logarithmic=True,
         ticks=tuple(ticks),
-        unit="",
+        unit=unit if alike else "",
         note="logarithmic axis",
     )
 

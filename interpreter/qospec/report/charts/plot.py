@@ -9,6 +9,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Mapping, Sequence
 from fractions import Fraction
+from itertools import pairwise
 from typing import Any
 
 from qospec.judge.verdict import VERDICTS
@@ -20,8 +21,11 @@ Record = Mapping[str, Any]
 
 WIDTH, HEIGHT = 320, 196
 LEFT, RIGHT, TOP, BOTTOM = 46, 314, 20, 156
+"""The edges of the area of marks; the left one is further right if labels need the room."""
 CHARACTER = 6.2
 """The width of a character of a label, at most."""
+GAP = 8
+"""The room between a label and the axis."""
 MOST = 20
 """The most characters of a label below the axis."""
 MOST_SLANTED = 16
@@ -44,13 +48,14 @@ def panel(column: Record, cases: Sequence[Record]) -> dict[str, Any] | None:
     if not worth_drawing(statements):
         return None
     axis = axis_over([v for p in points for v in p.values], unit_of(statements))
-    step = Fraction(RIGHT - LEFT, len(points))
-    middles = [LEFT + step * index + step / 2 for index in range(len(points))]
+    left = _left(axis)
+    step = Fraction(RIGHT - left, len(points))
+    middles = [left + step * index + step / 2 for index in range(len(points))]
     below = _below(cases, middles, step)
     return {
         "width": WIDTH,
         "height": HEIGHT + below["slope"],
-        "left": LEFT,
+        "left": left,
         "right": RIGHT,
         "top": TOP,
         "bottom": BOTTOM,
@@ -71,6 +76,12 @@ def panel(column: Record, cases: Sequence[Record]) -> dict[str, Any] | None:
     }
 
 
+def _left(axis: Axis) -> int:
+    """Return the left edge, with room for the labels of an axis and for its unit."""
+    longest = max(len(axis.unit), *(len(label) for _, label in axis.ticks))
+    return max(LEFT, math.ceil(longest * CHARACTER) + GAP)
+
+
 def _dot(statement: Record, case: Record, point: Sample, x: float, axis: Axis) -> dict[str, Any]:
     return {
         "x": x,
@@ -85,12 +96,12 @@ def _criterion(points: Sequence[Sample], step: Fraction, axis: Axis) -> dict[str
     """Return limits as lines and the areas beyond them; equal neighbours share one."""
     limits: list[dict[str, float]] = []
     outside: list[dict[str, float]] = []
-    start = 0
+    start, edge_left = 0, RIGHT - step * len(points)
     for index, point in enumerate(points):
         following = points[index + 1] if index + 1 < len(points) else None
         if following and (following.low, following.high) == (point.low, point.high):
             continue
-        left, right = _round(LEFT + step * start), _round(LEFT + step * (index + 1))
+        left, right = _round(edge_left + step * start), _round(edge_left + step * (index + 1))
         start = index + 1
         for value, edge in ((point.low, BOTTOM), (point.high, TOP)):
             if value is not None:
@@ -116,14 +127,14 @@ def _thinned(marks: list[dict[str, Any]]) -> list[dict[str, Any]]:
 
 def _below(cases: Sequence[Record], middles: Sequence[Fraction], step: Fraction) -> dict[str, Any]:
     """Return the labels below the axis: the parameter that varies, grouped by the others."""
-    names = varying(cases)
+    names = sorted(varying(cases), key=lambda name: _changes(cases, name))
     if not names:
         return {"labels": [], "slope": 0, "groups": [], "axis": "case"}
     texts = [cut(point(case, names[-1:]), MOST * CHARACTER) for case in cases]
     longest = max(map(len, texts))
     every = math.ceil((longest + 2) * CHARACTER / step)
     slope = 0
-    if every > 1 and len(cases) <= MOST_SLANTED and len(names) == 1:
+    if every > 1 and len(cases) <= MOST_SLANTED:
         every, slope = 1, round(longest * CHARACTER * SLANT)
     room = step * every if not slope else MOST * CHARACTER
     labels = [
@@ -144,6 +155,12 @@ def _below(cases: Sequence[Record], middles: Sequence[Fraction], step: Fraction)
         "groups": _thinned(fitting),
         "axis": " · ".join(names),
     }
+
+
+def _changes(cases: Sequence[Record], name: str) -> int:
+    """Return how often a parameter changes from a case to the next."""
+    values = [case["parameters"].get(name) for case in cases]
+    return sum(a != b for a, b in pairwise(values))
 
 
 def cut(text: str, width: Fraction | float) -> str:

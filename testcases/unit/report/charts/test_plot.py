@@ -2,6 +2,7 @@ from fractions import Fraction
 
 import pytest
 
+from qospec.report.charts import plot
 from qospec.report.charts.axis import axis_over, axis_through
 from qospec.report.charts.plot import BOTTOM, LEFT, RIGHT, TOP, panel, point, spans, varying
 from qospec.report.charts.sample import exact
@@ -48,6 +49,17 @@ def test_values_decades_apart_have_a_logarithmic_axis():
     assert axis.note == "logarithmic axis"
     assert axis.share(Fraction(1, 10**6)) == 0
     assert round(axis.share(Fraction(1, 10**3)), 9) == 0.6
+
+
+def test_the_unit_of_very_many_frames_is_said_once_and_labels_have_room():
+    axis = axis_over([Fraction(90), Fraction(3 * 10**5)], "frame")
+    assert labels(axis)[0] == "10"
+    assert labels(axis)[-1] == "1\u202f000\u202f000"
+    assert axis.unit == "frame"
+    assert plot._left(axis) >= 9 * 6 + 6
+    wide = axis_over([Fraction(40_000)], "frame/s")
+    assert (wide.unit, plot._left(wide)) == ("kframe/s", 58)
+    assert plot._left(axis_over([Fraction(7)], "cell")) == LEFT
 
 
 @pytest.mark.parametrize("power", [-12, -3, 0, 4])
