@@ -25,6 +25,7 @@ from qospec.check.evaluate.values import (
     Amount,
     Boolean,
     Deferred,
+    DeferredBoolean,
     Poison,
     Symbol,
     Text,
@@ -288,6 +289,9 @@ def _words_compared(node: ast.Compare, left: Value, right: Value) -> bool | None
             node.right.span,
             label=f"this is {right.what}",
             secondary=(node.left.span, f"this is {left.what}"),
+            help=f"it is a condition: write `{node.left.span.text}` alone"
+            if isinstance(left, DeferredBoolean)
+            else "",
         )
     if node.operator not in ("==", "!="):
         raise error("E0203", f"`{node.operator}` cannot order {left.what}", node.span)

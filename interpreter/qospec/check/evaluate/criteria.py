@@ -7,8 +7,15 @@ from typing import TYPE_CHECKING
 from qospec.check.evaluate import arithmetic
 from qospec.check.evaluate.context import all_of, error
 from qospec.check.evaluate.dimensions import named
-from qospec.check.evaluate.goals import DeferredBoolean
-from qospec.check.evaluate.values import Amount, Boolean, Deferred, List, Poison, Value
+from qospec.check.evaluate.values import (
+    Amount,
+    Boolean,
+    Deferred,
+    DeferredBoolean,
+    List,
+    Poison,
+    Value,
+)
 from qospec.model.expression import Constant, Expression, Operation
 from qospec.syntax import ast
 from qospec.units import TIME

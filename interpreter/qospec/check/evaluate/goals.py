@@ -12,7 +12,16 @@ from qospec.check.evaluate.measurements import (
     MetricValue,
     PlaceValue,
 )
-from qospec.check.evaluate.values import POISON, Amount, Boolean, Deferred, List, Poison, Value
+from qospec.check.evaluate.values import (
+    POISON,
+    Amount,
+    Boolean,
+    Deferred,
+    DeferredBoolean,
+    List,
+    Poison,
+    Value,
+)
 from qospec.dataclass import dataclass
 from qospec.diagnostics import did_you_mean
 from qospec.model.expression import Counted, Found, Measured, with_leaves
@@ -30,14 +39,6 @@ if TYPE_CHECKING:
 
 OFFERED = "offered"
 """The rate at which the flows send at a load. Source: RFC 2285, 3.5.2, offered load."""
-
-
-@dataclass(frozen=True)
-class DeferredBoolean(Value):
-    """A boolean that is known only after the run."""
-
-    what: ClassVar[str] = "a result of a search"
-    expression: Found
 
 
 @dataclass(frozen=True)

@@ -422,6 +422,7 @@ class ControlValue(Value):
                 "E0101",
                 f"no flow is named `{name.text}`",
                 name.span,
+                note=f"its flows: {' '.join(self.flows)}" if self.flows else "",
                 near=near,
             )
         return known

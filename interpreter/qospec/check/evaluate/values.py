@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
     from qospec.check.evaluate.evaluator import Evaluator
     from qospec.check.evaluate.scope import Scope
-    from qospec.model.expression import Expression
+    from qospec.model.expression import Expression, Found
     from qospec.source import Span
     from qospec.syntax import ast
     from qospec.units import Dimension
@@ -294,6 +294,14 @@ class Deferred(Value):
     def parts(self) -> int:
         """Return how many constants and measured values are in it."""
         return leaves(self.expression)
+
+
+@dataclass(frozen=True)
+class DeferredBoolean(Value):
+    """A boolean that is known only after the run."""
+
+    what: ClassVar[str] = "a result of a search"
+    expression: Found
 
 
 def position(key: Value, length: int, what: str, span: Span, *, known: bool = True) -> int | None:

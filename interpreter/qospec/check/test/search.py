@@ -217,6 +217,8 @@ def _verify_range(node: ast.Range, ends: Ends, evaluator: Evaluator) -> None:
     low, high = ends.low.value or Fraction(0), ends.high.value or Fraction(0)
     if not 0 < low < high:
         help_text = f"begin above 0, such as at a hundredth of `{node.last.span.text}`"
+        if ends.high.dimension.is_ratio and high > 1:
+            help_text = "begin above 0, such as at 1"
         if 0 < low == high:
             help_text = "write a `point` to measure at one load, or a range"
         elif 0 < high < low:
@@ -424,7 +426,8 @@ class SearchReader:
         if place is None:  # a step
             return width.value or Fraction(0), True
         high, amount = self._ends.high, width.value or Fraction(0)
-        if width.dimension.is_ratio and not (high.dimension.is_ratio and amount >= 1):
+        is_load = amount >= 1 if high.dimension.is_ratio else amount > 1
+        if width.dimension.is_ratio and not is_load:
             share = replace(_ATTRIBUTES["width"], domain=SHARE)
             return Fraction(convert(width, share, self._kind, place)), False
         if width.dimension != high.dimension:
