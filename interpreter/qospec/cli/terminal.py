@@ -239,7 +239,7 @@ class Console:
                 say(f"  why       {group[0]['why'][0]}")
             else:
                 self._explain(group)
-        if groups:
+        if groups and groups[-1][0]["verdict"] != "skip":
             say("")
         if any(len(group) > 1 for group in groups):
             say("of similar cases only the first is shown in full; `-v` prints each", "")
