@@ -142,6 +142,12 @@ class Program:
         """Return whether a state waits for a message at a port."""
         return any(way.event == message and way.port in ("", port) for way in self.transitions)
 
+    def sends(self, port: str) -> tuple[str, ...]:
+        """Return the messages that it sends by a port."""
+        return tuple(
+            dict.fromkeys(m for way in self.transitions for by, m in way.send if by == port)
+        )
+
     @property
     def inputs(self) -> tuple[str, ...]:
         """Return the ports at which it hears anything, then the input for what passes through."""

@@ -2,7 +2,7 @@
 
 A message goes by wires and lines, as other items do, to the nearest machine that waits for it at
 the input where it comes; once another machine has spoken to an instance at a port, its messages by
-that port go there.
+that port go there. Both must declare a message alike, and somebody should wait for it.
 """
 
 from __future__ import annotations
@@ -11,6 +11,7 @@ from dataclasses import replace
 from fractions import Fraction
 from typing import TYPE_CHECKING, NamedTuple
 
+from qospec.diagnostics import Diagnostic, Label
 from qospec.engine.items.connections import Contract
 from qospec.engine.machine.placement import Placement
 from qospec.plan.assembly import assemble
@@ -24,9 +25,15 @@ if TYPE_CHECKING:
 
     from qospec.catalogue.machine import Program
     from qospec.model.expression import Value
-    from qospec.model.suite import Network
+    from qospec.model.suite import Instance, Network
     from qospec.plan.assembly import Drafts
+    from qospec.plan.forms import Survey
     from qospec.plan.lowering import Lowered
+    from qospec.source import Span
+    from qospec.units import Dimension
+
+    Carried = tuple[tuple[str, Dimension], ...]
+    """The values that a message carries, in order, with their dimensions."""
 
 NETWORK_CONTROL = 48
 """The code point of messages in packets, CS6. Source: RFC 4594, 3.2."""
@@ -60,11 +67,24 @@ def message_members(network: Network) -> Iterator[Member]:
     drafts = assemble(network)
     for port, reached in _reached(network, drafts, programs):
         program = programs[port.element]
-        sent = {name for way in program.transitions for by, name in way.send if by == port.name}
+        sent = program.sends(port.name)
         for target, entry in reached:
             other = programs[target]
             if any(other.hears(other.inputs[entry], name) for name in sent):
                 yield _member(network, program, port, (target, entry))
+
+
+def _unheard(network: Network) -> Iterator[tuple[int, str, tuple[str, ...]]]:
+    """Yield each port of a machine by which it sends what no machine there waits for, with that."""
+    programs = programs_of(network)
+    if not programs:
+        return
+    for port, reached in _reached(network, assemble(network), programs):
+        heard = [(programs[target], programs[target].inputs[entry]) for target, entry in reached]
+        sent = programs[port.element].sends(port.name)
+        names = tuple(n for n in sent if not any(other.hears(at, n) for other, at in heard))
+        if names:
+            yield port.element, port.name, names
 
 
 def programs_of(network: Network) -> dict[int, Program]:
@@ -200,3 +220,88 @@ def _replies(number: int, program: Program, sent: Sequence[Member]) -> dict[int,
         if back:
             found[member.first] = back[0]
     return found
+
+
+# ---- whether they agree, and whether all are heard
+
+
+def disagreements(network: Network, survey: Survey) -> Iterator[Diagnostic]:
+    """Yield each message that two machines declare with other values, or in other units.
+
+    Values travel in the order in which they are declared, without their names.
+    """
+    programs = programs_of(network)
+    reported = set[tuple[int, int, str]]()
+    for member in survey.members:
+        channel = member.channel
+        if channel is None:
+            continue
+        sender, receiver = programs[channel.origin], programs[channel.target]
+        by, to = sender.outputs[channel.output], receiver.inputs[channel.input]
+        for name in sender.sends(by):
+            if not receiver.hears(to, name):
+                continue
+            one, other = _carried(sender, name), _carried(receiver, name)
+            first, last = sorted((channel.origin, channel.target))
+            if one != other and (first, last, name) not in reported:
+                reported.add((first, last, name))
+                yield from _disagreement(
+                    name,
+                    (network.elements[channel.origin], one),
+                    (network.elements[channel.target], other),
+                )
+
+
+def _carried(program: Program, name: str) -> Carried:
+    message = program.message(name)
+    dimensions = {each.name: each.dimension for each in program.values}
+    return tuple((each, dimensions[each]) for each in message.values) if message else ()
+
+
+def _disagreement(
+    name: str, one: tuple[Instance, Carried], other: tuple[Instance, Carried]
+) -> Iterator[Diagnostic]:
+    """Yield the error, at that of both machines that is not of the library, if one is."""
+    (sender, sent), (receiver, expected) = one, other
+    if sender.span is None or receiver.span is None:
+        return
+    here, there = (sender, sent), (receiver, expected)
+    if _is_of_library(sender.span) and not _is_of_library(receiver.span):
+        here, there = there, here
+    spans = here[0].span, there[0].span
+    assert spans[0] is not None  # noqa: S101 -- as above
+    assert spans[1] is not None  # noqa: S101
+    yield Diagnostic(
+        "E0315",
+        f"`{here[0].path}` and `{there[0].path}` exchange `{name}`, and declare it with different"
+        " values",
+        spans[0],
+        label=f"`{name}` carries {_words(here[1])}",
+        secondary=(Label(spans[1], f"`{name}` carries {_words(there[1])}"),),
+        help=f"declare `{name}` in both machines with the same values, in the same order and units",
+    )
+
+
+def _is_of_library(span: Span) -> bool:
+    return span.source.recorded_name.startswith("std/")
+
+
+def _words(carried: Carried) -> str:
+    named = (f"`{name}` ({dimension.name})" for name, dimension in carried)
+    return ", ".join(named) or "nothing"
+
+
+def never_heard(network: Network) -> Iterator[Diagnostic]:
+    """Yield a warning for each message that no machine on any of its ways waits for."""
+    for number, port, names in _unheard(network):
+        instance = network.elements[number]
+        if instance.span is not None:
+            listed = " and ".join(f"`{name}`" for name in names)
+            note = "they are not sent: no machine that they can reach from there waits for them"
+            yield Diagnostic(
+                "W0626",
+                f"nobody hears {listed} that `{instance.path}` sends by `{port}`",
+                instance.span,
+                notes=(note, f"counted in `{instance.path}.unheard`"),
+                help="let the machine at the other end wait for them, or do not send them",
+            )

@@ -10,7 +10,7 @@ from fractions import Fraction
 from typing import TYPE_CHECKING
 
 from qospec.diagnostics import Problems
-from qospec.plan import feasibility, round_trips, tolerances, warnings
+from qospec.plan import channels, feasibility, round_trips, tolerances, warnings
 from qospec.plan.assembly import assemble
 from qospec.plan.forms import FormError, Forms, Survey, form_sent
 from qospec.plan.offered import asked_bps, cell_rate, members_of
@@ -146,6 +146,7 @@ def _fits(case: Case, name: str, survey: Survey, problems: Problems) -> bool:
         *feasibility.unknown_latency(case, name, survey),
         *feasibility.left_in_fragments(case, survey),
         *feasibility.repeated_keys(case, survey),
+        *channels.disagreements(case.networks[name], survey),
     ]
     if not unfit and not case.run.overload:
         unfit = [*feasibility.overloads(case, case.networks[name], survey, asked_bps)]
@@ -159,6 +160,7 @@ def _fits(case: Case, name: str, survey: Survey, problems: Problems) -> bool:
         *warnings.foreign_associations(case, survey),
         *warnings.idle_faults(case, survey),
         *warnings.all_too_large(case, survey),
+        *channels.never_heard(case.networks[name]),
         *tolerances.too_small(case, survey),
         *round_trips.short_timeouts(case, survey),
     ]

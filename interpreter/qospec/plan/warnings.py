@@ -168,10 +168,12 @@ class Classes:
 
     def _add(self, case: Case, instance: Instance, used: frozenset[int]) -> None:
         span = instance.span
-        if span is None or span.source != case.flows[0].span.source:
-            return  # a library serves many tests, and no test need use all of it
+        if span is None:
+            return
+        # A library serves many tests, and no test need use all of it; nor one without any flow.
+        own = any(flow.span.source == span.source for flow in case.flows[:1])
         for number, condition in enumerate(instance.predicates):
-            if not isinstance(condition, Constant):  # `otherwise` is for the unexpected
+            if own and not isinstance(condition, Constant):  # `otherwise` is for the unexpected
                 self._written[span, number] = instance.element.outputs[number]
             if number in used:
                 self._used.add((span, number))
