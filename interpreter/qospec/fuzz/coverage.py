@@ -8,11 +8,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
+from qospec.catalogue.machine import unreached
 from qospec.check.device.observables import has_occupancy
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
 
+    from qospec.catalogue.machine import Program
     from qospec.check.device.ports import Part, Template
     from qospec.judge.result import Result
     from qospec.plan.plan import CasePlan
@@ -145,8 +147,53 @@ def carrying(path: str, output: str, outputs: tuple[str, ...]) -> str:
     return path if len(outputs) == 1 else f"{path}.{output}"
 
 
+# ---- machines
+
+
+def _programs(template: Template) -> Iterator[tuple[str, Program]]:
+    for part in template.parts:
+        if part.kind.duty == "machine" and part.element is not None:
+            yield part.path, part.element.program
+
+
+def _may_be_in(template: Template) -> Iterator[str]:
+    for path, program in _programs(template):
+        yield from (f"{path}.{state.name}" for state in program.states)
+
+
+def _may_take(template: Template) -> Iterator[str]:
+    for path, program in _programs(template):
+        for state in program.states:
+            yield from (f"{path}.{state.name}: {way.text}" for way in state.transitions)
+
+
+def _taken(template: Template, result: Result) -> Iterator[tuple[str, Program, tuple[int, ...]]]:
+    """Yield how often each machine of each device under test took its transitions."""
+    programs = dict(_programs(template))
+    for repeat in result.repeats:
+        for path, counts in repeat.readings.machines.items():
+            for name in _within([path]):
+                if name in programs:
+                    yield name, programs[name], counts.taken
+
+
+def _entered(template: Template, _: CasePlan, result: Result) -> Iterator[str]:
+    for path, program, taken in _taken(template, result):
+        never = unreached(program, taken).states
+        yield from (f"{path}.{each.name}" for each in program.states if each.name not in never)
+
+
+def _took(template: Template, _: CasePlan, result: Result) -> Iterator[str]:
+    for path, program, taken in _taken(template, result):
+        never = {f"{path}.{way}" for way in unreached(program, taken).transitions}
+        ways = (f"{path}.{s.name}: {way.text}" for s in program.states for way in s.transitions)
+        yield from (way for way in ways if way not in never)
+
+
 ASPECTS = (
     Aspect("loss", _may_lose, _lost),
     Aspect("full queue", _may_fill, _filled),
     Aspect("item behind", _may_carry, _carried),
+    Aspect("state", _may_be_in, _entered),
+    Aspect("transition", _may_take, _took),
 )

@@ -292,6 +292,15 @@ class Readings:
             yield f"{flow} sent no {self._carries(flow)} within the window"
 
     @property
+    def machines(self) -> dict[str, Counts]:
+        """Return what was observed of each machine, by its path."""
+        return {
+            path: counts
+            for _, observation in self._seen.values()
+            for path, counts in observation.machines.items()
+        }
+
+    @property
     def occupancies(self) -> dict[str, int]:
         """Return the most that waited in each queue of the test's topology that was watched."""
         seen = self._seen[""][1].occupancies if "" in self._seen else {}

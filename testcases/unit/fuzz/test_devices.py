@@ -97,6 +97,40 @@ def test_what_may_happen_is_known_of_a_device(tmp_path):
     assert "item behind: classes.rest" not in never
 
 
+WATCHES = """qos 1
+device guard(patience: Time = 1 us) {
+  port west, east: cell
+  there = fifo { limit = 50 cell }
+  west.rx -> watch.in
+  watch.out -> there -> east.tx
+  east.rx -> west.tx
+  machine watch {
+    timers = { rest: patience, long: 1_000 s }
+    state idle { on item -> seen { start = [rest] } }
+    state seen {
+      on rest -> done { start = [long] }
+    }
+    state done { on long -> idle }
+  }
+}
+"""
+
+
+def test_what_a_machine_never_does_is_known(tmp_path):
+    subject = target(WATCHES, tmp_path)
+    of_machine = {each for each in subject.reachable if each.startswith(("state", "transition"))}
+    assert of_machine == {
+        "state: watch.idle",
+        "state: watch.seen",
+        "state: watch.done",
+        "transition: watch.idle: on item -> seen",
+        "transition: watch.seen: on rest -> done",
+        "transition: watch.done: on long -> idle",
+    }
+    never = of_machine - set(explore(subject, Block(0, 5, "0")).reached)
+    assert never == {"transition: watch.done: on long -> idle"}  # no trial is that long
+
+
 def test_an_invariant_that_divides_by_zero_is_not_taken_for_kept(tmp_path):
     ratio = TOO_MANY.replace("there.occupancy.max <= buffer", "there.lost / west.rx.count < 2")
     explored = explore(target(ratio % "", tmp_path), Block(0, 20, "0"))
