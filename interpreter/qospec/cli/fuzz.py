@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 
 EXAMPLES = 1_000
 """Of each target, where neither a number nor a time is asked for."""
+NOTHING_RUN = "nothing that was drawn could be run"
 REDRAW_S = 0.1
 MOST_NAMES = 6
 """Of what never happened, so many are printed; the JSON document has all."""
@@ -199,10 +200,13 @@ def _document(report: TargetReport, files: dict[Any, Path]) -> dict[str, Any]:
 def _show(report: TargetReport, files: dict[Any, Path]) -> None:
     """Print what was found out about a target."""
     from qospec.fuzz.coverage import grouped
+    from qospec.fuzz.devices import SPEAKER
 
     what = f"{report.noun} {report.name}"
     if not report.examined:
-        output.say(f"{what}: not examined: nothing that was drawn could be run")
+        unspoken = set(report.refused) == {SPEAKER}
+        why = "no device of the file speaks with it" if unspoken else NOTHING_RUN
+        output.say(f"{what}: not examined: {why}")
     elif not report.findings:
         output.say(f"{what}: holds for {report.examined:_} examples")
     for found in report.findings:
@@ -218,7 +222,7 @@ def _show(report: TargetReport, files: dict[Any, Path]) -> None:
         some = f"{count:_} of {report.examined:_} examples: perhaps it divides by 0"
         output.say(f"  note: `{statement}` could not be judged in {some}")
     output.say(*_came_close(report))
-    for condition, met in report.met_rarely:
+    for condition, met in report.met_rarely if set(report.refused) != {SPEAKER} else ():
         output.say(f"  note: only {met:_} of {report.examples:_} examples meet {condition}")
     if report.examined:
         for what, names in grouped(report.unreached).items():

@@ -7,7 +7,7 @@ used in, in the device itself or in one within it.
 from __future__ import annotations
 
 import re
-from dataclasses import field
+from dataclasses import field, replace
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
@@ -41,7 +41,7 @@ if TYPE_CHECKING:
 
 OURS = "found_by_fuzz.qos"
 """The name of a text that is checked and is no file."""
-TAKEN = re.compile("media|around|dut|peer|[a-h]|f[0-9]+|faulty[0-9]*|between[0-9]*")
+TAKEN = re.compile("media|around|dut|peer|[a-h]|f[0-9]+|faulty[0-9]*|between[0-9]*|speaker[0-9]+")
 """The names that such a text gives to other things."""
 Arguments = tuple[tuple[str, str], ...]
 """Names of parameters, each with a value as it is written; those left out have their defaults."""
@@ -79,6 +79,7 @@ class Device:
     _scope: Scope
     _checked: Checked
     _made: dict[Arguments, Template | None] = field(default_factory=dict)
+    _others: list[Device] = field(default_factory=list)
 
     @property
     def written(self) -> str:
@@ -103,6 +104,45 @@ class Device:
         simplest = ((name, some[0]) for name, some in self.choices.items())
         template = self.template(tuple((name, value) for name, value in simplest if value))
         return frozenset() if template is None else reachable(template)
+
+    @cached_property
+    def _words(self) -> tuple[frozenset[str], frozenset[str]]:
+        """Return the messages that it sends, and those that it waits for."""
+        template = self.template(())
+        programs = [
+            part.element.program
+            for part in (template.parts if template else ())
+            if part.kind.duty == "machine" and part.element is not None
+        ]
+        sent = {name for each in programs for way in each.transitions for _, name in way.send}
+        heard = {
+            message.name
+            for each in programs
+            for message in each.messages
+            if any(each.hears(port, message.name) for port in each.ports)
+        }
+        return frozenset(sent), frozenset(heard)
+
+    @property
+    def ports(self) -> tuple[Port, ...]:
+        """Return its ports with the defaults of its parameters; none if these do not fit."""
+        template = self.template(())
+        return () if template is None else ports_of(template)
+
+    @property
+    def exchanges(self) -> bool:
+        """Return whether it sends or hears messages."""
+        return any(self._words)
+
+    @cached_property
+    def speakers(self) -> tuple[Device, ...]:
+        """Return the devices of its file with one port and defaults that speak with it."""
+        sent, heard = self._words
+        return tuple(
+            each
+            for each in self._others
+            if len(each.ports) == 1 and (sent & each._words[1] or heard & each._words[0])  # noqa: SLF001
+        )
 
     def template(self, arguments: Arguments) -> Template | None:
         """Return the device with these values; None if they do not fit it or each other."""
@@ -139,12 +179,14 @@ def ports_of(template: Template) -> tuple[Port, ...]:
 def devices_of(checked: Checked) -> Iterator[Device]:
     """Yield the devices of the files that were named."""
     for unit in checked.units:
+        others: list[Device] = []
         scope = checked.scopes[unit.path]
         for node in unit.tree.declarations if unit.named and unit.tree else ():
             if isinstance(node, ast.Device):
                 value = scope.names[node.name.text].value(checked.evaluator.context)
                 if isinstance(value, DeviceValue):
-                    yield _device(unit, value, scope, checked)
+                    others.append(replace(_device(unit, value, scope, checked), _others=others))
+        yield from others
 
 
 def _device(unit: Unit, value: DeviceValue, scope: Scope, checked: Checked) -> Device:

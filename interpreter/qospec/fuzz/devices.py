@@ -40,6 +40,8 @@ SEED = "0"
 """Of the trials, as of `qos run`; the scenarios are drawn by another."""
 MOST_ITEMS = 2_000
 """Of a trial: an example with more is not worth its time."""
+SPEAKER = "a device of the file that speaks with it"
+"""What an example needs if the device has messages to exchange, and no two ports for flows."""
 OVERLOAD = "E0305"
 """The error that `overload = true` removes."""
 ERRORS = {
@@ -84,6 +86,8 @@ class DeviceTarget:
     def run(self, draw: Draw) -> Outcome:
         """Draw a scenario, run and judge it."""
         whole = draw(scenarios(self.device))
+        if whole is None and self.device.exchanges and not self.device.speakers:
+            return Outcome(refused=SPEAKER)
         if whole is None:
             return Outcome(refused="values of parameters that fit each other")
         case = self._planned(written(whole))
@@ -195,7 +199,9 @@ def _rooms(case: CasePlan) -> dict[str, float]:
     return {
         each.path: buffer.amount / (MEAN_BYTES if buffer.unit == "byte" else 1)
         for each in case.case.networks[""].elements
-        if has_occupancy(each.kind) and (buffer := each.element.buffer) is not None
+        if each.path.partition(".")[0] in TESTED
+        and has_occupancy(each.kind)
+        and (buffer := each.element.buffer) is not None
     }
 
 

@@ -25,6 +25,8 @@ from qospec.source import Source
 from qospec.units import CELL_RATE, COUNT, PACKET_RATE, PS_PER_S, TIME, number_text, text_of
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from qospec.fuzz.device import Arguments, Device, Port
     from qospec.fuzz.target import Violation
 
@@ -47,6 +49,8 @@ GAPS_US = (1_000, 0, 1, 3, 10, 100, 20_000)
 """Between items at listed instants, in us."""
 BURSTS = (2, 3, 5, 10, 30, 100)
 TOLERANCES = ("0 s", "1 us", "10 us", "100 us", "1 ms", "10 ms")
+TALKS_PS = (PS_PER_S, PS_PER_S // 10, 5 * PS_PER_S)
+"""How long machines exchange messages."""
 SIZES = (64, 46, 1_500, 200, 576, 1_000)
 CODE_POINTS = (0, 46, 10, 0, 46, 34)
 """Of packets: best effort and expedited forwarding more often than others."""
@@ -72,6 +76,22 @@ class Sending(NamedTuple):
     last_ps: int = 0
 
 
+class Speaker(NamedTuple):
+    """A device of one port that exchanges messages with the device that is tested.
+
+    Attributes:
+        at: The port of the tested device to which it is linked.
+        device: What it is.
+        port: Its own port.
+        medium: Of the link.
+    """
+
+    at: str
+    device: Device
+    port: str
+    medium: str
+
+
 class Scenario(NamedTuple):
     """All of it.
 
@@ -89,6 +109,8 @@ class Scenario(NamedTuple):
         restarts: Whether the device is restarted in the middle of the measurement.
         payload: Whether bytes are encrypted, decrypted and compared.
         all_promises: Whether it is held to those promises, too, for which it is run several times.
+        speakers: The devices that exchange messages with it; with these there are no flows.
+        talk_ps: How long they do.
     """
 
     device: Device
@@ -103,6 +125,8 @@ class Scenario(NamedTuple):
     restarts: bool = False
     payload: bool = False
     all_promises: bool = False
+    speakers: tuple[Speaker, ...] = ()
+    talk_ps: int = 0
 
     @property
     def links(self) -> tuple[str, ...]:
@@ -132,6 +156,8 @@ class Scenario(NamedTuple):
     def measured_ps(self) -> int:
         """Return how long the flows take to send these items: a time with two digits."""
         per_second = sum((each.per_second for each in self.flows), Fraction(0))
+        if self.speakers:
+            return self.talk_ps
         seconds = Fraction(self.items) / per_second if per_second else Fraction(0)
         last_ps = max((each.last_ps + 1 for each in self.flows if each.last_ps), default=0)
         return math.ceil(rounded(max(seconds, Fraction(last_ps, PS_PER_S)), TIME) * PS_PER_S)
@@ -158,6 +184,14 @@ def scenarios(draw: st.DrawFn, device: Device) -> Scenario | None:
     ports = ports_of(template)[:MOST_HOSTS] if template else ()
     if not ports:
         return None
+    speaking = tuple(_speakers(device, ports))
+    if speaking and (len(ports) == 1 or draw(st.booleans())):
+        chosen = [draw(st.sampled_from(some)) for some in speaking]
+        silent = tuple(p for p in ports if p.name not in {each.at for each in chosen})
+        media = tuple(next(iter(MEDIA[framed(device, port)])) for port in silent)
+        talk_ps = draw(st.sampled_from(TALKS_PS))
+        whole = Scenario(device, arguments, silent, media, "", (), 1)
+        return whole._replace(speakers=tuple(chosen), talk_ps=talk_ps)
     # Devices with two ports of different names, such as encryptors, often come in pairs.
     pairs = len({port.name.partition("[")[0] for port in ports}) > 1
     alone = [""] * (len(ports) if pairs else 2 * len(ports)) if len(ports) > 1 else []
@@ -182,6 +216,20 @@ def scenarios(draw: st.DrawFn, device: Device) -> Scenario | None:
         payload=any(_encrypts(each) for each in elements) and draw(_seldom(4)),
         all_promises=draw(_seldom(24)),
     )
+
+
+def _speakers(device: Device, ports: tuple[Port, ...]) -> Iterator[list[Speaker]]:
+    """Yield for each port the devices that speak with this one, if any do."""
+    for port in ports:
+        medium = next(iter(MEDIA[framed(device, port)]))
+        some = [
+            Speaker(port.name, each, theirs.name, medium)
+            for each in device.speakers
+            for theirs in each.ports
+            if theirs.carries == port.carries
+        ]
+        if some:
+            yield some
 
 
 def _seldom(often: int) -> st.SearchStrategy[bool]:
@@ -356,8 +404,12 @@ def _topology(whole: Scenario) -> list[str]:
     ]
     if whole.facing:
         links += [(f"dut.{whole.facing}", f"peer.{whole.facing}", media[whole.facing])]
-    lines = [f"  {', '.join(names)} = host"]
+    lines = [f"  {', '.join(names)} = host"] if names else []
     lines += [f"  dut, peer = {made}" if whole.facing else f"  dut = {made}"]
+    for number, each in enumerate(whole.speakers):
+        lines += [f"  speaker{number} = {each.device.written}()"]
+        link = f"dut.{each.at} -- speaker{number}.{each.port}"
+        lines += [f"  link {link} via media.{each.medium}"]
     fault = whole.fault
     place = -1 if fault is None else fault.host % len(links)
     lines += [] if fault is None else ["  between = faulty"]

@@ -7,7 +7,7 @@ import pytest
 from qospec.catalogue.kinds import discover
 from qospec.check import Checked, check
 from qospec.diagnostics import Problems
-from qospec.fuzz.devices import violations
+from qospec.fuzz.devices import SPEAKER, violations
 from qospec.fuzz.explore import Block, explore
 from qospec.fuzz.targets import targets_of
 from qospec.plan.plan import Bounds, plan
@@ -129,6 +129,54 @@ def test_what_a_machine_never_does_is_known(tmp_path):
     }
     never = of_machine - set(explore(subject, Block(0, 5, "0")).reached)
     assert never == {"transition: watch.done: on long -> idle"}  # no trial is that long
+
+
+TALK = """qos 1
+device asker {
+  port line: cell
+  queue = fifo { limit = 16 cell }
+  line.rx -> ask.line
+  ask.line -> queue -> line.tx
+  machine ask {
+    ports = [line]
+    messages = [request, answer]
+    state idle { on begin -> waiting { send = [request] } }
+    state waiting { on answer -> done }
+    state done {}
+  }
+  invariant unanswered: ask.done.entered == 0
+}
+"""
+ANSWERER = """
+device replier {
+  port line: cell
+  queue = fifo { limit = 16 cell }
+  line.rx -> reply.line
+  reply.line -> queue -> line.tx
+  machine reply {
+    ports = [line]
+    messages = [request, answer]
+    state idle { on request -> idle { send = [answer] } }
+  }
+}
+"""
+
+
+def test_a_device_speaks_with_another_of_its_file(tmp_path):
+    (tmp_path / "talk.qos").write_text(TALK + ANSWERER, encoding="utf-8")
+    checked = Checked([tmp_path / "talk.qos"], discover())
+    asker, replier = targets_of(checked)
+    explored = explore(asker, Block(0, 3, "0"))
+    (finding,) = explored.findings
+    assert finding.statement == "unanswered"
+    assert "speaker0 = talk.replier()" in finding.text
+    assert broken(finding.text, tmp_path) == ["unanswered"]
+    assert explore(replier, Block(0, 3, "0")).reached["transition: reply.idle: on request -> idle"]
+
+
+def test_a_device_with_which_none_speaks_is_not_examined(tmp_path):
+    explored = explore(target(TALK, tmp_path), Block(0, 3, "0"))
+    assert set(explored.refused) == {SPEAKER}
 
 
 def test_an_invariant_that_divides_by_zero_is_not_taken_for_kept(tmp_path):
