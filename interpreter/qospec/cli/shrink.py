@@ -250,14 +250,17 @@ def _show(
     seconds: float,
     asked: dict[str, Any],
 ) -> None:
-    why = f": {found.failure.reason}" if found.failure.reason else ""
-    output.say(f"{plan.case.name}: `{found.failure.shown}` does not hold{why}", "")
+    output.say(f"{plan.case.name}: {found.failure.sentence}", "")
     output.say(*(f"    {line}".rstrip() for line in found.text.splitlines()), "")
     before, after = _size(plan.span.source.text if plan.span else "", plan), found.size
     output.say(f"  from {before}", f"  to   {after}")
     for each in found.mends:
         output.say(f"  passes with {each}")
-    if not found.mends:
+    if not found.searched:
+        output.say(
+            "  note: there was no time to change each value of the devices and see what mends it"
+        )
+    elif not found.mends:
         output.say("  note: no single value of a device was found with which it passes")
     small = "the smallest" if found.complete else f"the smallest so far: {stopped}"
     output.say(f"  {small}; {found.tried:_} tests run, {seconds:.1f} s, saved in {path}")

@@ -56,6 +56,7 @@ class Shrunk:
         size: Its lines, its flows and how long it runs, in words.
         failure: What fails in it.
         mends: Changes of devices with which it passes, in words.
+        searched: Whether all were tried.
         tried: How many drafts were run.
         complete: Whether it ended by itself, since nothing smaller fails alike.
     """
@@ -64,6 +65,7 @@ class Shrunk:
     size: str
     failure: Failure
     mends: tuple[str, ...]
+    searched: bool
     tried: int
     complete: bool
 
@@ -106,11 +108,12 @@ class CaseShrinker:
         if shrinker is None:
             return None
         failure = shrinker.wanted._replace(label=self._subject.failure.label)
-        why = f": {failure.reason}" if failure.reason else ""
-        text = laid_out(shrinker.draft, f"`{failure.shown}` does not hold{why}")
+        text = laid_out(shrinker.draft, failure.sentence)
         mends = tuple(each.shown for each in shrinker.cures)
         size = size_of(text, shrinker.plan)
-        return Shrunk(text, size, failure, mends, self._bench.tried, self._complete)
+        return Shrunk(
+            text, size, failure, mends, shrinker.searched, self._bench.tried, self._complete
+        )
 
     @property
     def doing(self) -> str:

@@ -17,6 +17,7 @@ from qospec.syntax import ast
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
+    from pathlib import Path
 
     from qospec.check.modules.loader import Unit
     from qospec.shrink.places import Mend
@@ -80,15 +81,19 @@ class Modules:
 
     def brought_in(self, draft: Draft) -> Draft:
         """Return a draft that imports devices and the library only."""
+        known: dict[tuple[Path, str], str] = {}
         while (found := next(self._to_bring(draft), None)) is not None:
             alias, node = found
-            text, name, imports = self._copy(draft, alias, node)
+            key = (self._imports[alias].path, node.name.text)
+            text, imports = "", ""
+            if key not in known:
+                text, known[key], imports = self._copy(draft, alias, node)
             edits = [
-                Edit(path.name.span.to(path.trail[0].span), name)
+                Edit(path.name.span.to(path.trail[0].span), known[key])
                 for path in paths_in(draft.tree)
                 if path.name.text == alias and _first(path) == node.name.text
             ]
-            changed = draft.changed(edits) + text + "\n"
+            changed = draft.changed(edits) + (f"{text}\n" if text else "")
             start = changed.index("\n") + 1
             again = Draft.read(changed[:start] + imports + changed[start:])
             assert again is not None  # noqa: S101 -- both parts did parse

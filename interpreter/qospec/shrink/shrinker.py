@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
@@ -41,6 +42,9 @@ STRUCTURE: tuple[Pass, ...] = (
 """What makes runs short first: then all else is faster."""
 NUMBERS: tuple[Pass, ...] = (passes.rounder, passes.folded)
 """When nothing else gets smaller: before, a number may be needed where it is by what goes later."""
+GUESSES: tuple[Pass, ...] = (passes.lengths, passes.bypasses, passes.rounder)
+"""Only with a change of a device that tells what still counts: in a shorter run, or without the
+device, what is expected might fail with any."""
 
 
 class Shrinker:
@@ -50,6 +54,7 @@ class Shrinker:
         draft: The smallest so far.
         wanted: What fails in it.
         cures: What it passes with.
+        searched: Whether every change was tried that it might pass with.
         plan: Of the draft.
     """
 
@@ -65,6 +70,7 @@ class Shrinker:
         self.draft = draft
         self.wanted = wanted
         self.cures: list[Cure] = []
+        self.searched = False
         self._name = name
         self._bench = bench
         self._values = Values(bench.checked)
@@ -73,6 +79,7 @@ class Shrinker:
         self._known: set[str] = {draft.text}
         self._mends: list[Mend] = []
         self._benches: dict[Mend, Bench] = {}
+        self._avoided: tuple[Pass, ...] = ()
 
     # ---- what counts
 
@@ -110,7 +117,7 @@ class Shrinker:
     # ---- what would mend it
 
     def find_mends(self, modules: Modules, bench_with: Callable[[Path, str], Bench]) -> None:
-        """Find the changes of single values of devices that mend the case.
+        """Find the changes of single values of devices that mend the case, in half of the time.
 
         Args:
             modules: The files that the draft imports.
@@ -119,7 +126,12 @@ class Shrinker:
         before = self._bench.run(self.draft.text)
         assert before is not None  # noqa: S101 -- it fails
 
+        until_s = self._bench.clock.half_s()
+
         def try_it(mend: Mend) -> mends.Seen | None:
+            if time.monotonic() >= until_s:
+                self.searched = False
+                return None
             path = mend.place.path
             if path is not None:
                 unit = next(each for each in modules.units() if each.path == path)
@@ -134,9 +146,12 @@ class Shrinker:
                 it_passes(tried.document, self.wanted), side(tried.document, self.wanted)
             )
 
+        self.searched = True
         sure = side(before.document, self.wanted)
         self.cures = mends.find(self.draft, modules, try_it, sure)
         self._mends = [mend for cure in self.cures for mend in cure.ends]
+        if not self.cures and any(mends.devices_of(self.draft, modules)):
+            self._avoided = GUESSES
 
     # ---- smaller and smaller
 
@@ -158,7 +173,8 @@ class Shrinker:
         """Make passes one after another; return whether there was a change."""
         changed = False
         for each in some:
-            changed |= self._settle(each(self._context()))
+            if each not in self._avoided:
+                changed |= self._settle(each(self._context()))
         return changed
 
     def _context(self) -> Context:

@@ -84,7 +84,9 @@ def fixed(draft: Draft, name: str, values: Mapping[str, str], *, swept: bool) ->
     for each in statements_of(test):
         if isinstance(each, ast.Sweep | ast.ForAll) and not _is_cells(each):
             names = each.names if isinstance(each, ast.Sweep) else (each.name,)
-            texts = _texts(draft, each, [values.get(name.text, "") for name in names])
+            if not all(name.text in values for name in names):
+                continue  # of one value, which no name of a case shows
+            texts = _texts(draft, each, [values[name.text] for name in names])
             if swept or isinstance(test, ast.Property):
                 row = texts[0] if len(texts) == 1 else f"({', '.join(texts)})"
                 edits.append(draft.replaced(each.values, f"[{row}]"))
@@ -170,7 +172,8 @@ def alone(draft: Draft, name: str, wanted: Failure) -> Iterator[Draft]:
     criteria = [
         each for each in statements if isinstance(each, ast.Criterion) and each.kind == "expect"
     ]
-    for kept in _alike(draft, criteria, wanted) if wanted.kind == "expect" else [None]:
+    # A test can do without criteria if something else fails, a property cannot.
+    for kept in _alike(draft, criteria, wanted) if wanted.kind == "expect" else [None, *criteria]:
         gone = [draft.removed(each) for each in criteria if each is not kept]
         claims = [_claim(draft, kept)] if kept is not None and kept.claim is not None else []
         found = Draft.read(draft.changed([*others, *dropped, *gone, *claims]))

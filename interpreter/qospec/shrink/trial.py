@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 import time
 from contextlib import suppress
@@ -12,7 +13,7 @@ from qospec.catalogue.kinds import discover
 from qospec.check import Checked
 from qospec.diagnostics import Problems
 from qospec.judge import evidence
-from qospec.judge.verdict import NOT_APPLICABLE
+from qospec.judge.verdict import NOT_APPLICABLE, WHEN_FALSE
 from qospec.plan.plan import Bounds, plan
 from qospec.run.runner import run_alone
 
@@ -47,7 +48,15 @@ class Failure(NamedTuple):
     @property
     def shown(self) -> str:
         """Return what people call it."""
-        return self.label or self.text
+        return self.text if self.kind == "error" else self.label or self.text
+
+    @property
+    def sentence(self) -> str:
+        """Return that it fails, and what was found instead."""
+        if self.kind == "error":
+            return self.text
+        why = f": {self.reason}" if self.reason else ""
+        return f"`{self.shown}` does not hold{why}"
 
 
 class Tried(NamedTuple):
@@ -68,6 +77,13 @@ class Clock:
     def __init__(self, until_s: float | None, on_wait: Callable[[], None]) -> None:
         self.until_s = until_s
         self._on_wait = on_wait
+
+    def half_s(self) -> float:
+        """Return when half of the time that is left is over; without a limit, never."""
+        if self.until_s is None:
+            return math.inf
+        now_s = time.monotonic()
+        return now_s + (self.until_s - now_s) / 2
 
     def check(self) -> None:
         """Raise Stopped if the time is up, KeyboardInterrupt if the user has enough."""
@@ -125,7 +141,7 @@ def failures(document: Document) -> list[Failure]:
     judged = [
         Failure(each["kind"], base_label(each), each["text"], reason(each))
         for each in document["statements"]
-        if each["verdict"] == "fail" and each["kind"] in ("expect", "invariant")
+        if each["kind"] in ("expect", "invariant") and each["verdict"] == WHEN_FALSE[each["kind"]]
     ]
     return sorted(judged, key=lambda each: each.kind != "expect") + found
 

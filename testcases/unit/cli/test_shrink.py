@@ -74,6 +74,21 @@ def test_another_criterion_and_another_file_can_be_named(shrink) -> None:
     assert "expect late: f.delay.mean > 1 s" in document["text"]
 
 
+def test_ctrl_c_keeps_the_smallest_so_far(shrink, monkeypatch) -> None:
+    tries = iter(range(40))
+
+    def check(_interruption) -> None:
+        if next(tries, None) is None:
+            raise KeyboardInterrupt
+
+    with monkeypatch.context() as patched:
+        patched.setattr("qospec.run.interruption.Interruption.check", check)
+        result = shrink(CASE)
+    assert result.exit_code == 130
+    assert "the smallest so far: interrupted; " in result.stdout
+    assert shrink("shrunk_loses.qos", command="run").exit_code == 1
+
+
 def test_a_case_of_a_property_keeps_what_its_condition_needs(shrink) -> None:
     result = shrink("a.qos::small:n=50,m=2")
     assert result.exit_code == 1

@@ -110,3 +110,68 @@ def test_what_there_is_when_the_time_is_up_fails_too(tmp_path: Path) -> None:
     write(tmp_path, bench=BENCH, boxes=BOX, tests=TEST)
     found = shrunk(tmp_path / "tests.qos", "all_loads:load=95%", time.monotonic() + 1.5)
     assert found is None or not found.complete
+
+
+FILLS = """
+topology bed {
+  a, b, c = host
+  dut = boxes.box
+  link a -- dut.west via media.fast_ethernet
+  link dut.east -- b via media.fast_ethernet
+}
+test fills on bed {
+  flow f = packets { rate = 95 Mbit/s @line, size = 512 B @ip } from a to b
+  flow g = packets { rate = 1 Mbit/s @line, size = 100 B @ip } from b to a
+  run { measure = 20 ms, repeat = 2 }
+  expect some: f.loss < 99%
+}
+"""
+LATE = """
+property late {
+  forall c in [cells(at = [1_000_000 s])]
+  forall n in [1, 2]
+  expect count(c) == 1 cell
+  expect n < 3
+}
+"""
+
+
+def test_a_broken_invariant_is_the_reason_without_any_criterion(tmp_path: Path) -> None:
+    box = BOX.replace("\n}", "\n  invariant never_full: cpu.lost == 0 pkt\n}")
+    write(tmp_path, boxes=box, fills=f"import std.media, boxes\n{FILLS}")
+    found = shrunk(tmp_path / "fills.qos", "fills")
+    assert found is not None
+    assert (found.failure.kind, found.failure.label) == ("invariant", "never_full")
+    assert found.mends
+    assert "# `never_full` does not hold: " in found.text
+    for gone in ("flow g", "expect", "repeat", "c = host"):
+        assert gone not in found.text
+
+
+def test_an_error_is_told_as_it_is(tmp_path: Path) -> None:
+    write(tmp_path, late=LATE)
+    found = shrunk(tmp_path / "late.qos", "late:n=2")
+    assert found is not None
+    assert "# `cells`: cells come within 10_000 s\n" in found.text
+    assert "forall n" not in found.text
+
+
+def test_what_two_others_use_is_brought_in_once(tmp_path: Path) -> None:
+    values = "let size = 100 B\nlet one = 2 * size\nlet two = 3 * size\n"
+    text = "import values\nproperty small { forall n in [9], expect n * values.one < values.two }\n"
+    write(tmp_path, values=values, small=text)
+    found = shrunk(tmp_path / "small.qos", "small")
+    assert found is not None
+    assert found.text.count("= 100 B") <= 1
+
+
+def test_without_what_mends_it_the_device_and_the_run_stay(tmp_path: Path) -> None:
+    box = BOX.replace("60 us", "1 us")
+    text = FILLS.replace("some: f.loss < 99%", "some: f.lost.reboot > 0 pkt")
+    write(tmp_path, boxes=box, fills=f"import std.media, boxes\n{text}")
+    found = shrunk(tmp_path / "fills.qos", "fills")
+    assert found is not None
+    assert not found.mends
+    assert "flow g" not in found.text
+    for kept in ("dut = boxes.box", "measure = 20 ms"):
+        assert kept in found.text
