@@ -15,7 +15,7 @@ from qospec.diagnostics import Edit
 from qospec.shrink.draft import Draft, paths_in
 from qospec.shrink.modules import declared, draft_of
 from qospec.shrink.places import Mend, Place, places_in
-from qospec.shrink.rounding import written
+from qospec.shrink.rounding import simpler, value_of, with_value, written
 from qospec.syntax import ast
 
 if TYPE_CHECKING:
@@ -28,7 +28,7 @@ FACTORS = (Fraction(2), Fraction(1, 2), Fraction(10), Fraction(1, 10))
 STEPS = 12
 """Of the search between two factors, one with too little and one with too much."""
 EDGE_STEPS = 5
-"""Of the search for the first and the last value with which a case passes."""
+"""Of the search for the first and the last value with which a case passes, if these are apart."""
 MOST = 2
 """Fields whose changes are kept, all values of each: a smaller test is run with each change."""
 MOST_TRIED = 250
@@ -36,22 +36,29 @@ MOST_TRIED = 250
 
 
 class Cure(NamedTuple):
-    """The values between two with which what fails passes, the nearer to the old one first."""
+    """The values between two with which what fails passes, the nearer to the old one first.
+
+    What the value should have been is most likely a round one: the roundest that was found, too.
+    """
 
     near: Mend
     far: Mend
     change: float
+    roundest: Mend | None = None
 
     @property
-    def ends(self) -> tuple[Mend, ...]:
-        """Return both, or one if they are the same."""
-        return (self.near,) if self.near == self.far else (self.near, self.far)
+    def mends(self) -> tuple[Mend, ...]:
+        """Return all that differ."""
+        some = (self.near, self.far, self.roundest)
+        return tuple(dict.fromkeys(each for each in some if each is not None))
 
     @property
     def shown(self) -> str:
         """Return it in words."""
-        range_ = " to ".join(each.new for each in self.ends)
-        return f"{self.near.place.shown} = {range_} instead of {self.near.old}"
+        ends = dict.fromkeys((self.near.new, self.far.new))
+        such = self.roundest
+        as_ = f", such as {such.new}," if such is not None and such.new not in ends else ""
+        return f"{self.near.place.shown} = {' to '.join(ends)}{as_} instead of {self.near.old}"
 
 
 class Seen(NamedTuple):
@@ -195,7 +202,9 @@ class _Search:
             edge = found
             if beyond:
                 fails = (min if outwards else max)(beyond, key=_size)
-                for _ in range(EDGE_STEPS):
+                for step in range(STEPS):
+                    if step >= EDGE_STEPS and edge != found:
+                        break
                     middle = _between(*sorted((edge, fails)))
                     if self._tried(self._mend(middle)).passes:
                         edge = middle
@@ -206,7 +215,20 @@ class _Search:
                 edge = max((found, *same), key=_size) if outwards else found
             ends.append(edge)
         near, far = ends
-        return Cure(self._mend(near), self._mend(far), _size(near))
+        mends = self._mend(near), self._mend(far)
+        return Cure(*mends, _size(near), self._roundest(near, far))
+
+    def _roundest(self, near: Fraction, far: Fraction) -> Mend | None:
+        """Return the value with the fewest digits between two, if it passes."""
+        assert isinstance(self._node, ast.Number | ast.Quantity)  # noqa: S101 -- it has factors
+        old = value_of(self._node)
+        low, high = sorted((old * near, old * far))
+        whole = isinstance(self._node, ast.Number) and old.denominator == 1
+        for each in simpler(old * near, low, high, 0 if whole else None):
+            mend = Mend(self._place, self._old, with_value(self._node, each))
+            if self._tried(mend).passes:
+                return mend
+        return None
 
 
 def _opposite(node: ast.Node) -> str:

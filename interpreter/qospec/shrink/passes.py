@@ -40,14 +40,22 @@ class Context:
         values: What expressions are worth.
         devices: Whether the devices that it declares may be changed.
         guards: Whether what says when the test counts may be removed: `require` and `when`.
+        careful: Whether what nodes are made with and how long is measured stays.
     """
 
     def __init__(
-        self, draft: Draft, values: Values, *, devices: bool, guards: bool = False
+        self,
+        draft: Draft,
+        values: Values,
+        *,
+        devices: bool,
+        guards: bool = False,
+        careful: bool = False,
     ) -> None:
         self.draft = draft
         self.values = values
         self.devices = devices
+        self.careful = careful
         self.guards = guards
 
     def is_kept(self, node: ast.Node, above: Sequence[ast.Node]) -> bool:
@@ -55,10 +63,20 @@ class Context:
         inside = (*above, node)
         if any(isinstance(each, ast.Device) for each in inside) and not self.devices:
             return True
+        if self.careful and any(isinstance(each, ast.Run) for each in above):
+            return True
+        if self.careful and isinstance(node, ast.Argument) and _is_made(above):
+            return True
         return any(
             isinstance(each, ast.Criterion) and (each.kind != "require" or not self.guards)
             for each in inside
         )
+
+
+def _is_made(above: Sequence[ast.Node]) -> bool:
+    """Return whether nodes of a topology are made here, or a whole topology for a test."""
+    kinds = {type(each) for each in above}
+    return {ast.Topology, ast.Bind} <= kinds or (ast.Test in kinds and ast.Body not in kinds)
 
 
 # ---- fewer
@@ -132,12 +150,7 @@ def names(context: Context) -> Iterator[Sequence[Change]]:
         if any(isinstance(each, ast.Device) for each in (*above, node)):
             continue
         if isinstance(node, ast.Let):
-            scope = above[-1] if above else draft.tree
-            if not context.devices and _is_of_both(node.name.text, scope):
-                continue
-            change = _in_place(draft, node.name.text, node.value, scope)
-            if change is not None:
-                yield [(*change, draft.removed(node))]
+            yield from _let(context, node, above)
         elif isinstance(node, ast.Reference):
             yield from _reference(draft, node)
         elif isinstance(node, ast.Traffic) and not node.parameters:
@@ -145,6 +158,18 @@ def names(context: Context) -> Iterator[Sequence[Change]]:
         elif isinstance(node, ast.Topology | ast.Traffic):
             for place, parameter in enumerate(node.parameters):
                 yield from _parameter(draft, node, place, parameter)
+
+
+def _let(context: Context, node: ast.Let, above: Sequence[ast.Node]) -> Iterator[Sequence[Change]]:
+    draft = context.draft
+    scope = above[-1] if above else draft.tree
+    if not context.devices and _is_of_both(node.name.text, scope):
+        return
+    if len(above) > 1 and isinstance(above[-2], ast.Test):
+        scope = above[-2]  # what it is on may use it, too
+    change = _in_place(draft, node.name.text, node.value, scope)
+    if change is not None:
+        yield [(*change, draft.removed(node))]
 
 
 def _is_of_both(name: str, scope: ast.Node) -> bool:
@@ -324,10 +349,15 @@ def parts(context: Context) -> Iterator[Sequence[Change]]:
             inner = [node.otherwise, node.value]
         elif isinstance(node, ast.Record):
             inner = [node.base]
-        elif isinstance(node, ast.Call) and not node.arguments:
-            inner = [node.path]
         if inner:
             yield [(draft.replaced(node, draft.atom(each)),) for each in inner]
+
+
+def bare(context: Context) -> Iterator[Sequence[Change]]:
+    """Yield calls without arguments, without their parentheses."""
+    for node, above in context.draft.nodes:
+        if isinstance(node, ast.Call) and not node.arguments and not context.is_kept(node, above):
+            yield [(context.draft.replaced(node, context.draft.raw(node.path)),)]
 
 
 # ---- rounder and fewer

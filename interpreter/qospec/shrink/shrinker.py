@@ -36,13 +36,14 @@ STRUCTURE: tuple[Pass, ...] = (
     passes.folded,
     passes.merged_flows,
     passes.parts,
+    passes.bare,
     passes.bypasses,
     passes.singles,
 )
 """What makes runs short first: then all else is faster."""
 NUMBERS: tuple[Pass, ...] = (passes.rounder, passes.folded)
 """When nothing else gets smaller: before, a number may be needed where it is by what goes later."""
-GUESSES: tuple[Pass, ...] = (passes.lengths, passes.bypasses, passes.rounder)
+GUESSES: tuple[Pass, ...] = (passes.lengths, passes.parts, passes.bypasses, passes.rounder)
 """Only with a change of a device that tells what still counts: in a shorter run, or without the
 device, what is expected might fail with any."""
 
@@ -149,7 +150,7 @@ class Shrinker:
         self.searched = True
         sure = side(before.document, self.wanted)
         self.cures = mends.find(self.draft, modules, try_it, sure)
-        self._mends = [mend for cure in self.cures for mend in cure.ends]
+        self._mends = [mend for cure in self.cures for mend in cure.mends]
         if not self.cures and any(mends.devices_of(self.draft, modules)):
             self._avoided = GUESSES
 
@@ -178,7 +179,8 @@ class Shrinker:
         return changed
 
     def _context(self) -> Context:
-        return passes.Context(self.draft, self._values, devices=bool(self.cures))
+        careful = bool(self._avoided)
+        return passes.Context(self.draft, self._values, devices=bool(self.cures), careful=careful)
 
     def _settle(self, places: Iterator[Sequence[Change]]) -> bool:
         """Make the changes of a pass that can be made; return whether there was one."""

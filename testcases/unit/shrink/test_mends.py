@@ -60,7 +60,7 @@ def test_a_value_mends_from_its_first_to_its_last() -> None:
         lambda mend, value: mend.old == "8 pkt" and value is not None and 14 <= value < 60
     )
     (cure,) = cures
-    near, far = (Fraction(each.new.split()[0]) for each in cure.ends)
+    near, far = (Fraction(each.new.split()[0]) for each in (cure.near, cure.far))
     assert 14 <= near < 16
     assert 50 < far < 60
 
@@ -72,6 +72,17 @@ def test_a_narrow_range_is_found_between_two_sides_of_the_bound() -> None:
     (cure,) = found(passes, Fraction(25))
     assert abs(Fraction(cure.near.new.split()[0]) - 25) < Fraction(1, 4)
     assert cure.shown.startswith("`each` of `box` = ")
+
+
+def test_the_roundest_value_of_a_narrow_range_mends_too() -> None:
+    def passes(mend: Mend, value: Fraction | None) -> bool:
+        return mend.old == "6 us" and value is not None and abs(value - 7) < Fraction(1, 50)
+
+    (cure,) = found(passes, Fraction(7))
+    assert cure.roundest is not None
+    assert cure.roundest.new == "7 us"
+    assert cure.roundest in cure.mends
+    assert cure.shown.endswith(", such as 7 us, instead of 6 us")
 
 
 def test_all_values_of_a_field_are_kept_that_mend() -> None:

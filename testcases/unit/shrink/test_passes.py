@@ -20,10 +20,10 @@ def draft_of(text: str) -> Draft:
     return draft
 
 
-def proposed(made, text: str) -> list[list[str]]:
+def proposed(made, text: str, *, careful: bool = False) -> list[list[str]]:
     """Return what a pass proposes at each place, as whole texts on one line."""
     draft = draft_of(text)
-    context = passes.Context(draft, VALUES, devices=True)
+    context = passes.Context(draft, VALUES, devices=True, careful=careful)
     return [
         [" ".join(draft.changed(each).split()).removeprefix("qos 1 ") for each in place]
         for place in made(context)
@@ -39,6 +39,32 @@ def test_what_is_expected_stays_as_it_is() -> None:
     text = "test t { expect f.lost == 1 + 0 cell as shape }"
     for made in (passes.removals, passes.parts, passes.lengths, passes.rounder):
         assert proposed(made, text) == []
+
+
+@pytest.mark.parametrize(
+    ("text", "shorter"),
+    [
+        (
+            "test t { run { warmup = 1 s, measure = 1 s } }",
+            "test t { run { measure = 1 s } }",
+        ),
+        ("topology t { x = box(fast = true) }", "topology t { x = box() }"),
+        ("test t on bed(fast = true) { run { } }", "test t on bed() { run { } }"),
+    ],
+)
+def test_with_care_a_run_and_what_devices_are_made_with_stay(text: str, shorter: str) -> None:
+    assert [shorter] in proposed(passes.removals, text)
+    assert [shorter] not in proposed(passes.removals, text, careful=True)
+
+
+def test_what_a_test_is_on_may_use_its_values() -> None:
+    text = "test t on bed(fast = yes) { let yes = true, run { measure = 1 s } }"
+    assert ["test t on bed(fast = true) { run { measure = 1 s } }"] in proposed(passes.names, text)
+
+
+def test_a_call_without_arguments_needs_no_parentheses() -> None:
+    text = "test t { flow f = some() from a to b }"
+    assert ["test t { flow f = some from a to b }"] in proposed(passes.bare, text)
 
 
 def test_one_of_several_nodes_goes_with_its_links() -> None:
