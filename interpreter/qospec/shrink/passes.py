@@ -27,6 +27,8 @@ Places = "Iterator[Sequence[Change]]"
 _NAMED = (ast.Flow, ast.Let, ast.Control, ast.Search, ast.Point, ast.Goal, ast.ForAll)
 _KEPT = (ast.Run, ast.Port)
 """Statements that are not removed as they are."""
+_WHOLE = (ast.Run, ast.Let, ast.Flow, ast.Traffic, ast.Link)
+"""What stays as it is, or goes, with care."""
 SHARES = tuple(map(Fraction, ("1e-4", "1e-3", "1e-2", "0.1", "0.25", "0.5", "0.8")))
 """Of a length of time or a number of things, that are tried."""
 COUNTED = ("count", "n", "repeat", "size", "mbs", "limit")
@@ -40,7 +42,7 @@ class Context:
         values: What expressions are worth.
         devices: Whether the devices that it declares may be changed.
         guards: Whether what says when the test counts may be removed: `require` and `when`.
-        careful: Whether what nodes are made with and how long is measured stays.
+        careful: Whether only what is whole may go: flows and nodes, but none of their fields.
     """
 
     def __init__(
@@ -63,7 +65,7 @@ class Context:
         inside = (*above, node)
         if any(isinstance(each, ast.Device) for each in inside) and not self.devices:
             return True
-        if self.careful and any(isinstance(each, ast.Run) for each in above):
+        if self.careful and any(isinstance(each, _WHOLE) for each in above):
             return True
         if self.careful and isinstance(node, ast.Argument) and _is_made(above):
             return True

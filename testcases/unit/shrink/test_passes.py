@@ -49,10 +49,12 @@ def test_what_is_expected_stays_as_it_is() -> None:
             "test t { run { measure = 1 s } }",
         ),
         ("topology t { x = box(fast = true) }", "topology t { x = box() }"),
+        ("let bound = min(1, 2)", "let bound = min(1)"),
+        ("traffic voice = packets { dscp = 46 }", "traffic voice = packets { }"),
         ("test t on bed(fast = true) { run { } }", "test t on bed() { run { } }"),
     ],
 )
-def test_with_care_a_run_and_what_devices_are_made_with_stay(text: str, shorter: str) -> None:
+def test_with_care_runs_values_and_what_devices_are_made_with_stay(text: str, shorter: str) -> None:
     assert [shorter] in proposed(passes.removals, text)
     assert [shorter] not in proposed(passes.removals, text, careful=True)
 
