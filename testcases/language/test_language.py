@@ -129,7 +129,7 @@ def blocks() -> Iterator[tuple[str, int, str]]:
 
 
 def doubted(path: Path) -> list[Mistake]:
-    """Return what is reported, but for too few items: these files show the language in short runs."""
+    """Return what is reported but for too few items, since these files are run briefly."""
     return [each for each in reported(path) if each.code != "W0611"]
 
 
