@@ -115,9 +115,9 @@ def test_a_use_without_a_flow_names_what_was_written(planned, problems, name):
 @pytest.mark.parametrize(
     ("base", "more", "argument", "message"),
     [
-        (THROUGHPUT, "duration = -1 s", "", "`duration` must be more than 0, found -1 s"),
+        (THROUGHPUT, "duration = -1 s", "-1 s", "`duration` must be more than 0, found -1 s"),
         (THROUGHPUT, "resolution = 70%", "", "`resolution` must be at most 50%, found 70%"),
-        (NDR_PDR, "partial = 120%", "", "`partial` must be at most 99%, found 120%"),
+        (NDR_PDR, "partial = 120%", "120%", "`partial` must be at most 99%, found 120%"),
         (ACTIVATION, "eir = -1 Mbit/s @frame", "", "`activation` requires `eir >= 0`"),
         (
             ACTIVATION.replace("loss = 0", "loss = 200%"),

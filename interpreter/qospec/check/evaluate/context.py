@@ -27,6 +27,11 @@ _Item = TypeVar("_Item")
 _Made = TypeVar("_Made")
 
 
+def renamed(message: str, name: str) -> str:
+    """Return what is said of a field as said of the parameter that gives its value, if one does."""
+    return re.sub(r"^`\w+`", f"`{name}`", message) if name else message
+
+
 class Case(NamedTuple):
     """A case, or a test: its name, its test, and its sweeps' variables with their places.
 
@@ -63,9 +68,9 @@ class Case(NamedTuple):
         remedy = diagnostic.help
         if name and remedy.startswith("write `"):  # in the base
             remedy = f"choose another `{name}`"
-        message, field = diagnostic.message, self.parameter_at(diagnostic.span)
-        if field and diagnostic.code in OF_A_FIELD:
-            message = re.sub(r"^`\w+`", f"`{field}`", message)
+        message = diagnostic.message
+        if diagnostic.code in OF_A_FIELD:
+            message = renamed(message, self.parameter_at(diagnostic.span))
         here = f"here, in `{self.bases[first].name.text}`"
         labels = (Label(diagnostic.span, diagnostic.label or here), *diagnostic.secondary)
         label = f"in the case `{self.name}`" if self.variables else ""

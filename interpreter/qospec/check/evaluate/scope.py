@@ -122,14 +122,19 @@ class Binding:
         return error("E0103", message, self.span, help=help_text)
 
 
-def given_at(node: ast.Expression, scope: Scope) -> Span:
-    """Return where a value was written: of a parameter's name, what was given for it, and so on."""
+def given_at(node: ast.Expression, scope: Scope) -> tuple[Span, str]:
+    """Return where a value was written: of a parameter's name, what was given for it, and so on.
+
+    With it, the parameter for which it was given there, "" if for none.
+    """
+    name = ""
     while isinstance(node, ast.Path) and not node.trail:
         binding = scope.find(node.name.text)
         if binding is None or binding.argument is None:
             break
+        name = node.name.text
         node, scope = binding.argument
-    return node.span
+    return node.span, name
 
 
 def known_binding(name: ast.Name, what: str, value: Value) -> Binding:

@@ -11,7 +11,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
 from qospec.catalogue.kinds import NESTED, REQUIRED
-from qospec.check.evaluate.context import CheckError, error, together
+from qospec.check.evaluate.context import OF_A_FIELD, CheckError, error, renamed, together
 from qospec.check.evaluate.scope import FIELD, Binding, Scope, given_at
 from qospec.check.evaluate.values import List, Map, Poison, Value
 from qospec.check.records import fields, layers
@@ -117,7 +117,7 @@ class Record(Value):
                         evaluator.context.report(missing(self.kind, parameter, self.span))
                 continue
             value = self.value_of(parameter, evaluator)
-            place = given_at(each.value, each.scope)
+            place, given_for = given_at(each.value, each.scope)
             try:
                 converted = (
                     built(value, parameter, place, evaluator)
@@ -127,7 +127,7 @@ class Record(Value):
                     )
                 )
             except CheckError as mistake:
-                evaluator.context.report(used_at(each.value.span, mistake))
+                evaluator.context.report(used_at(each.value.span, mistake, given_for))
                 converted = None
             if converted is None:
                 complete = False
@@ -211,7 +211,7 @@ class Record(Value):
         value = self.value_of(parameter, self._evaluator) if key else None
         whole = field.value.span
         pair = value.pair(key[:-1], whole) if isinstance(value, Map) else None
-        return (pair.key.span if pair else given_at(field.value, field.scope)), whole
+        return (pair.key.span if pair else given_at(field.value, field.scope)[0]), whole
 
     def binding(self, name: str) -> Binding | None:
         """Return the field of that name or abbreviation, if it was given or has a default."""
@@ -369,13 +369,23 @@ def built(value: Value, parameter: Parameter, span: Span, evaluator: Evaluator) 
         raise record.mistake(cause) from cause
 
 
-def used_at(span: Span, mistake: CheckError) -> CheckError:
-    """Return a mistake in what was given for a parameter, with the place that uses it."""
+def used_at(span: Span, mistake: CheckError, name: str = "") -> CheckError:
+    """Return a mistake in what was given for a parameter, with the place that uses it.
+
+    If the name of the parameter is given, the mistake is one of it, not of the field.
+    """
     diagnostic = mistake.diagnostic
     if diagnostic.span == span or span in diagnostic.span or diagnostic.secondary:
         return mistake
-    used = Label(span, "used here")
-    return CheckError(replace(diagnostic, secondary=(used,)), mistake.also)
+    message = renamed(diagnostic.message, name) if diagnostic.code in OF_A_FIELD else ""
+    return CheckError(
+        replace(
+            diagnostic,
+            message=message or diagnostic.message,
+            secondary=(Label(span, "used here"),),
+        ),
+        mistake.also,
+    )
 
 
 def place_of(name: str, given: Mapping[str, Field]) -> Span | None:
