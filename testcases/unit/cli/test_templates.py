@@ -39,16 +39,18 @@ def test_a_failed_criterion_of_a_template_has_its_test_label_point_and_flow(told
     lines = told("10 kB")
     at = lines.index("FAIL  y")
     assert lines[at + 1] == "  y.qos:7:1: test y"
-    label = "expect policed_to_limit[policed.user]: f.bit_rate.frame - frame <= limit"
+    label = "expect policed_to_limit: f.bit_rate.frame - frame <= limit"
     assert "/y1564.qos:" in lines[at + 2]
     assert lines[at + 2].endswith(f": {label}")
+    assert lines[at + 3].split() == ["at", "policed.user"]
 
 
 def test_so_has_one_that_could_not_be_decided(told):
     lines = told("1 MB")
     at = lines.index("INCONCLUSIVE  y")
     assert lines[at + 1] == "  y.qos:7:1: test y"
-    assert ": require long_enough[policed.user]: f.sent / " in lines[at + 2]
+    assert ": require long_enough: f.sent / " in lines[at + 2]
+    assert lines[at + 3].split() == ["at", "policed.user"]
 
 
 def test_criteria_that_are_alike_are_warned_of_once_at_the_argument(told):

@@ -23,6 +23,9 @@ if TYPE_CHECKING:
 OF_A_FIELD = ("E0202", "E0204", "E0205", "E0206")
 """Codes of mistakes in the value of a field, whose name the message begins with."""
 
+USED_HERE = "used here"
+"""The label of what uses something that was given elsewhere."""
+
 _Item = TypeVar("_Item")
 _Made = TypeVar("_Made")
 
@@ -138,9 +141,9 @@ class Case(NamedTuple):
             return hidden
         words = set(re.findall(r"\w+", span.text)) if span in self.test else None
         for name, place in self.variables:
-            if (words is None or name in words) and not diagnostic.secondary:
+            if (words is None or name in words) and not _elsewhere(diagnostic):
                 swept = Label(place, f"in the case `{self.name}`")
-                return replace(diagnostic, secondary=(swept,))
+                return replace(diagnostic, secondary=(*diagnostic.secondary, swept))
         for name, place in self.phase:
             if name in _words(span) and span in self.test and not diagnostic.secondary:
                 value = Label(place, f"`{name}` has this value")
@@ -164,6 +167,11 @@ class Case(NamedTuple):
                         fix=(),
                     )
         return None
+
+
+def _elsewhere(diagnostic: Diagnostic) -> bool:
+    """Return whether another place than where something is used is to blame, too."""
+    return any(each.text != USED_HERE for each in diagnostic.secondary)
 
 
 def flat(text: str) -> str:

@@ -11,7 +11,14 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
 from qospec.catalogue.kinds import NESTED, REQUIRED
-from qospec.check.evaluate.context import OF_A_FIELD, CheckError, error, renamed, together
+from qospec.check.evaluate.context import (
+    OF_A_FIELD,
+    USED_HERE,
+    CheckError,
+    error,
+    renamed,
+    together,
+)
 from qospec.check.evaluate.scope import FIELD, Binding, Scope, given_at
 from qospec.check.evaluate.values import List, Map, Poison, Value
 from qospec.check.records import fields, layers
@@ -382,7 +389,7 @@ def used_at(span: Span, mistake: CheckError, name: str = "") -> CheckError:
         replace(
             diagnostic,
             message=message or diagnostic.message,
-            secondary=(Label(span, "used here"),),
+            secondary=(Label(span, USED_HERE),),
         ),
         mistake.also,
     )
