@@ -9,6 +9,7 @@ from fractions import Fraction
 from typing import TYPE_CHECKING, NamedTuple
 
 from qospec.protocol.fragments import MOST_FRAGMENTS, fragment_bytes
+from qospec.protocol.ip import IPV4_HEADER_BYTES
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -39,6 +40,7 @@ class Form(NamedTuple):
             not encrypted.
         changed: Whether a fault has changed what some carry.
         copied: Whether a fault has put copies of some among them.
+        family: The version of IP of the packets as they were sent; "" if it is not known.
     """
 
     carries: Carried
@@ -52,6 +54,7 @@ class Form(NamedTuple):
     keys: Keys = ()
     changed: bool = False
     copied: bool = False
+    family: str = ""
 
     @property
     def smallest_bytes(self) -> int:
@@ -100,6 +103,21 @@ class Form(NamedTuple):
             raise ValueError(
                 "a fault ahead of it changes what some carry, and what is encrypted is not told"
                 " from what was sent: put the fault behind it"
+            )
+
+    def check_family(self, family: str) -> None:
+        """Raise ValueError if the outermost header is known not to be of this version of IP."""
+        around_bytes = sum(self.headers)
+        if 0 < around_bytes < IPV4_HEADER_BYTES:
+            raise ValueError(
+                f"transport mode protects what an IP header carries, and the {around_bytes} B ahead"
+                " of these packets are none: write `mode = tunnel`"
+            )
+        found = "ipv4" if around_bytes > 0 else self.family
+        if found not in (family, ""):
+            raise ValueError(
+                f"transport mode over {family} takes packets of that family, and these are of"
+                f" {found}: write `family = {found}` at both ends, or `mode = tunnel`"
             )
 
     def opened(self, esp: Esp, spi: int = 0, *, rekeyed: bool = False, keys: Keys = ()) -> Form:

@@ -61,9 +61,10 @@ class EspEncrypt(Association):
     exchange of keys, if none has begun. Of bytes, those that the cipher is applied to count.
 
     Not modelled: the time that encryption takes, which a `processor` has; the messages of an
-    exchange of keys; a tunnel within another, which is an error; a packet that is too large for a
-    line, which is an error unless `fragment` cuts it; more than 4095 successors, and indices above
-    32767: without any left, packets are lost as `expired`.
+    exchange of keys; a tunnel within another, which is an error, as is a packet of another family
+    in transport mode; a packet that is too large for a line, which is an error unless `fragment`
+    cuts it; more than 4095 successors, and indices above 32767: without any left, packets are lost
+    as `expired`.
     """
 
     rekey: UsedFor = None
@@ -93,6 +94,8 @@ class EspEncrypt(Association):
         return self.rekey is not None
 
     def form_after(self, form: Form) -> Form:
+        if self.mode == "transport":
+            form.check_family(self.family)
         if form.sizes and self.esp.size_of(form.largest_bytes) > LARGEST_PACKET_BYTES:
             raise ValueError(
                 f"{form.largest_bytes} B encrypted exceed the {LARGEST_PACKET_BYTES} B of an IP"

@@ -21,11 +21,13 @@ from qospec.fuzz.impairment import Impairment, impairments
 from qospec.fuzz.promises import PROMISES, Passage, criteria
 from qospec.fuzz.strategies import rounded
 from qospec.promises.builtin import ALL
+from qospec.protocol.esp import FAMILIES
+from qospec.protocol.ip import FAMILY_EXTRA_BYTES, IPV4_HEADER_BYTES, TRANSPORT_HEADER_BYTES
 from qospec.source import Source
 from qospec.units import CELL_RATE, COUNT, PACKET_RATE, PS_PER_S, TIME, number_text, text_of
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
 
     from qospec.fuzz.device import Arguments, Device, Port
     from qospec.fuzz.target import Violation
@@ -206,10 +208,11 @@ def scenarios(draw: st.DrawFn, device: Device) -> Scenario | None:
     if crowd is not None and draw(st.booleans()):
         whole = whole._replace(media=_with_bottleneck(whole, crowd))
     count = draw(st.integers(1, MOST_FLOWS))
-    flows = tuple(draw(sendings(whole, hosts, crowd)) for _ in range(count))
+    elements = [part.element for part in template.parts] if template else []
+    families = _families(elements)
+    flows = tuple(draw(sendings(whole, hosts, crowd, families)) for _ in range(count))
     many = items if crowd is None else items | st.just(MOST_ITEMS)
     whole = whole._replace(flows=flows, items=draw(many))
-    elements = [part.element for part in template.parts] if template else []
     return whole._replace(
         fault=draw(_faults(whole)) if draw(_seldom(6)) else None,
         restarts=any(each.down_ps for each in elements) and draw(_seldom(4)),
@@ -238,10 +241,14 @@ def _seldom(often: int) -> st.SearchStrategy[bool]:
 
 
 def _encrypts(element: object) -> bool:
-    """Return whether an element encrypts what is drawn: all packets are of IPv4."""
-    if isinstance(element, Association) and element.mode == "transport":
-        return element.encrypts and element.family == "ipv4"
     return isinstance(element, SecurityEnd) and element.encrypts
+
+
+def _families(elements: Sequence[object]) -> list[str]:
+    """Return the versions of IP of which packets are drawn: in transport mode, only its own."""
+    encrypting = [each for each in elements if isinstance(each, Association) and each.encrypts]
+    kept = {each.family for each in encrypting if each.mode == "transport"}
+    return sorted(kept or FAMILIES) if encrypting else ["ipv4"]
 
 
 def _faults(whole: Scenario) -> st.SearchStrategy[Impairment]:
@@ -266,7 +273,9 @@ def framed(device: Device, port: Port) -> str:
 
 
 @st.composite
-def sendings(draw: st.DrawFn, whole: Scenario, hosts: int, crowd: int | None) -> Sending:
+def sendings(
+    draw: st.DrawFn, whole: Scenario, hosts: int, crowd: int | None, families: list[str]
+) -> Sending:
     """Draw a flow between two hosts; in a crowd, to that one, and without pause."""
     every = range(hosts)
     target = draw(st.sampled_from(every[::-1])) if crowd is None else crowd
@@ -277,7 +286,8 @@ def sendings(draw: st.DrawFn, whole: Scenario, hosts: int, crowd: int | None) ->
     load = st.sampled_from(SHARES), _SOURCES
     if crowd is not None:
         load = st.sampled_from(SHARES[:3]), st.just("")
-    of_form = _cells(most, *load) if framing == "cell" else _packets(most, framing, *load)
+    is_cells = framing == "cell"
+    of_form = _cells(most, *load) if is_cells else _packets(most, framing, families, *load)
     kind, fields, per_second, last_ps = draw(of_form)
     return Sending(origin, target, kind, fields, per_second, last_ps)
 
@@ -318,15 +328,19 @@ def _packets(
     draw: st.DrawFn,
     most: int,
     framing: str,
+    families: list[str],
     shares: st.SearchStrategy[Fraction],
     sources: st.SearchStrategy[str],
 ) -> tuple[str, Arguments, Fraction, int]:
     """Draw packets, packets/s, and when the last is sent."""
-    size = draw(st.sampled_from(SIZES))
+    family = draw(st.sampled_from(families)) if len(families) > 1 else families[0]
+    least = IPV4_HEADER_BYTES + FAMILY_EXTRA_BYTES[family] + TRANSPORT_HEADER_BYTES["udp"]
+    size = max(draw(st.sampled_from(SIZES)), least)
     share = draw(shares)
     connections = draw(st.sampled_from([1, 2, 3, 10]))
     rate = rounded(most * share * 10**6 / (8 * (size + 38) * connections), COUNT)
     fields = [("size", f"{number_text(size)} B @ip")]
+    fields += [("family", family)] if family != "ipv4" else []
     mark, codes = ("dscp", CODE_POINTS) if framing == "packet" else (framing, range(8))
     code = draw(st.sampled_from(codes))
     fields += [(mark, str(code))] if code else []

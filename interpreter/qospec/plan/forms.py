@@ -38,7 +38,8 @@ def form_sent(member: Member) -> Form:
         return Form(member.channel.carries, ((member.channel.size_bytes, 1),))
     if member.stream is None:
         return form_of("cell", CELLS)
-    return form_of("packet", member.stream.sizes)
+    family = str(member.stream.header_fields["family"])
+    return form_of("packet", member.stream.sizes)._replace(family=family)
 
 
 @functools.cache

@@ -61,7 +61,8 @@ def verify(suite: Suite, problems: Problems) -> list[Examined]:
             if routes is not None:
                 passages.add(case, name, members, routes)
             streams = tuple(
-                s and (s.sizes, s.encapsulation, s.loop) for s in (m.stream for m in members)
+                s and (s.sizes, s.header_fields["family"], s.encapsulation, s.loop)
+                for s in (m.stream for m in members)
             )
             rates = () if case.run.overload else tuple(map(cell_rate, case.flows))
             contracts = tuple(member.contract for member in members)

@@ -199,3 +199,22 @@ def test_each_broken_device_says_how_to_mend_it():
     subjects = list(targets_of(checked))
     assert len(subjects) == 11
     assert all(each.device.choices["fault"] == ["", "false"] for each in subjects)
+
+
+SEALS = """qos 1
+device gateway(family: Name = ipv6) {
+  port inner, outer: packet
+  seal = esp_encrypt { encryption = aes_128_gcm, mode = transport, family = family }
+  open = esp_decrypt { encryption = aes_128_gcm, mode = transport, family = family }
+  out, back = fifo { limit = 64 pkt }
+  inner.rx -> seal -> out -> outer.tx
+  outer.rx -> open -> back -> inner.tx
+}
+"""
+
+
+def test_packets_are_of_the_family_that_a_device_takes(tmp_path):
+    explored = explore(target(SEALS, tmp_path), Block(0, 12, "0"))
+    assert explored.findings == ()
+    assert "what E0311 asks for" not in explored.refused
+    assert explored.reached["item behind: open"]
