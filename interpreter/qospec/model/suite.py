@@ -242,6 +242,7 @@ class Goal:
         defaults: Its attributes that were not given.
         width_span: Where `width` is written; None if it was not given.
         trial_span: Where `trial` is written.
+        loss_span: Where `loss` is written.
     """
 
     name: str
@@ -256,6 +257,7 @@ class Goal:
     trial_items: Fraction | None = None
     width_span: Span | None = field(default=None, compare=False)
     trial_span: Span | None = field(default=None, compare=False)
+    loss_span: Span | None = field(default=None, compare=False)
 
 
 @dataclass(frozen=True)

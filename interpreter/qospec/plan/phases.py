@@ -23,6 +23,8 @@ if TYPE_CHECKING:
 
 SHOWN = 10_000
 """Four digits are shown."""
+COARSE = Fraction(1, 10)
+"""Of widths as shares: bounds that far apart do not even give the first digit of a load."""
 
 
 class Ends(NamedTuple):
@@ -146,6 +148,8 @@ def _unfit(case: Case, phase: Phase, ends: Ends) -> Iterator[Diagnostic]:
         yield from _always_too_short(case, phase, ends)
         for goal in phase.goals:
             yield from _too_fine(goal, phase, ends, case)
+            yield from _too_coarse(goal, phase)
+        yield from _alike(phase, case)
         yield from _always_above(case, phase, ends)
     else:
         if _items(ends.high) < 1:
@@ -290,6 +294,41 @@ def _too_fine(goal: Goal, search: Search, ends: Ends, case: Case) -> Iterator[Di
         notes=(f"`width` is {shown}: {number_text(items)} {called}s in {text_of(length, TIME)}",),
         help=_finer(case, goal, _time(length / items)),
     )
+
+
+def _too_coarse(goal: Goal, search: Search) -> Iterator[Diagnostic]:
+    """Yield a warning if bounds may stay so far apart that they say little, as if `%` was missed."""
+    if goal.absolute or goal.width <= COARSE:
+        return
+    yield Diagnostic(
+        "W0627",
+        f"the bounds of `{goal.name}` may stay {text_of(goal.width, RATIO)} of the load apart",
+        goal.width_span or search.span,
+        notes=("without `%`, 1 is the whole load",),
+        help=f"was `{number_text(goal.width)}%` meant? If not, choose at most "
+        f"`{number_text(100 * COARSE)}%`",
+    )
+
+
+def _alike(search: Search, case: Case) -> Iterator[Diagnostic]:
+    """Yield a warning for each goal that asks the same of a load as one before it."""
+    first: dict[tuple[object, ...], Goal] = {}
+    for goal in search.goals:
+        known = first.setdefault(
+            (goal.loss, goal.trial_ps, goal.total_ps, goal.exceed, goal.varies), goal
+        )
+        if known is not goal:
+            loss = _parameter(case, goal.loss_span)
+            yield Diagnostic(
+                "W0628",
+                f"`{goal.name}` asks the same of a load as `{known.name}`",
+                goal.loss_span or search.span,
+                secondary=() if known.loss_span is None else (Label(known.loss_span, "as here"),),
+                notes=("both find the same load",),
+                help=f"choose another `{loss}`"
+                if loss
+                else "give them different ratios of loss, or leave one of them out",
+            )
 
 
 def _above(

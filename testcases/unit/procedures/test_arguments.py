@@ -90,6 +90,38 @@ def test_a_width_that_is_too_fine_for_the_trials_names_both_parameters(refused):
 
 
 @pytest.mark.parametrize(
+    ("base", "more", "code", "help_text"),
+    [
+        (THROUGHPUT, "resolution = 0.5", "W0627", "was `0.5%` meant? If not, choose at most `10%`"),
+        (NDR_PDR, "partial = 0%", "W0628", "choose another `partial`"),
+    ],
+)
+def test_a_search_that_would_say_little_names_the_argument(refused, base, more, code, help_text):
+    (found,) = refused(base, more=f", {more}")
+    assert (found.code, found.span.text, found.help) == (code, more, help_text)
+
+
+@pytest.mark.parametrize(
+    ("base", "label", "shown"),
+    [
+        (THROUGHPUT.replace("throughput", "benchmark"), "throughput", "frame_rate"),
+        (
+            THROUGHPUT.replace("throughput", "benchmark"),
+            "latency",
+            "at_throughput.user.latency.mean",
+        ),
+        (NDR_PDR, "delay_at_50", "pdr_50.user.delay.mean"),
+        (ACTIVATION, "transfer_delay", "cir_25.user.delay.max"),
+    ],
+)
+def test_a_label_of_a_report_is_no_name_and_what_it_shows_is_told(refused, base, label, shown):
+    """The table has columns of these names, so that is what users write first."""
+    (found,) = refused(base, line=10, flows=f"expect {label} > 0")
+    assert (found.code, found.span.text) == ("E0101", label)
+    assert found.help == f"write what it shows: `{shown}`"
+
+
+@pytest.mark.parametrize(
     ("more", "argument"),
     [
         (", duration = 30 s", "duration = 30 s"),

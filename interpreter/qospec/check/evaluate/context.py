@@ -126,8 +126,8 @@ class Case(NamedTuple):
             for each in base.parameters:
                 value = given[each.name.text].value if each.name.text in given else each.default
                 if value is not None:
-                    values[each.name.text] = _in_place_of_names(flat(value.span.text), values)
-            text = _in_place_of_names(text, values)
+                    values[each.name.text] = in_place_of_names(flat(value.span.text), values)
+            text = in_place_of_names(text, values)
         return text
 
     def annotated(self, diagnostic: Diagnostic) -> Diagnostic:
@@ -179,7 +179,7 @@ def flat(text: str) -> str:
     return " ".join(text.split())
 
 
-def _in_place_of_names(text: str, values: Mapping[str, str]) -> str:
+def in_place_of_names(text: str, values: Mapping[str, str]) -> str:
     """Return a text with other texts in place of names: in parentheses where they are sums."""
 
     def other(name: re.Match[str]) -> str:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 from qospec.check.evaluate import arithmetic, literals, mixes
 from qospec.check.evaluate.context import CheckError, error, too_deep
 from qospec.check.evaluate.functions import FUNCTIONS
+from qospec.check.evaluate.reported import label_as_name
 from qospec.check.evaluate.scope import NODE, RESULTS, unknown
 from qospec.check.evaluate.values import (
     POISON,
@@ -331,6 +332,9 @@ class Evaluator:
         help_text = "" if within else built_ins.help_for(name.text, scope.outermost().names)
         if help_text:
             raise error("E0101", f"nothing here is named `{name.text}`", name.span, help=help_text)
+        labelled = label_as_name(name, scope, self.context.case) if self.context.judging else None
+        if labelled is not None:
+            raise labelled
         results = [each.name for each in scope.bindings() if within and each.what in RESULTS]
         raise unknown(name.text, name.span, everything, imported=imported, results=results)
 

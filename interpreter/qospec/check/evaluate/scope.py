@@ -24,6 +24,8 @@ FIELD = "a field"
 """What messages call names of fields."""
 NODE = "a node"
 """What messages call names of nodes."""
+FLOWS = ("a flow", "a flow of a loop")
+"""What messages call names of flows."""
 MAX_DEPTH = 60
 """How long a chain of names that depend on each other may be."""
 
@@ -148,12 +150,14 @@ class Scope:
     An `incomplete` one lacks names because of a reported mistake. `unparsed` are names that may
     have been declared in what could not be parsed, `missing_imports` those that imports without a
     file may have been for. `heir` is the scope of a test that is built on this one: whatever is
-    declared here is declared there too.
+    declared here is declared there too. `statements` are those of the test whose scope it is, with
+    those of what that is built on.
     """
 
     def __init__(self, parent: Scope | None = None, unparsed: frozenset[str] = frozenset()) -> None:
         self.parent = parent
         self.heir: Scope | None = None
+        self.statements: Sequence[ast.Statement] = ()
         self.unparsed = unparsed
         self.missing_imports: frozenset[str] = frozenset()
         self.names: dict[str, Binding] = {}
@@ -183,6 +187,11 @@ class Scope:
     def outermost(self) -> Scope:
         """Return the names of the file."""
         return self.parent.outermost() if self.parent else self
+
+    def statements_around(self) -> Sequence[ast.Statement]:
+        """Return the statements of the test, here or around."""
+        around = self.parent.statements_around() if self.parent else ()
+        return self.statements or around
 
     def known(self) -> Iterator[str]:
         """Yield all names that can be used here."""

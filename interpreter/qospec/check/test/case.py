@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from qospec.check.device import invariants
 from qospec.check.evaluate.context import CheckError, error
 from qospec.check.evaluate.measurements import ControlValue, FlowValue
-from qospec.check.evaluate.scope import Binding, known_binding
+from qospec.check.evaluate.scope import FLOWS, Binding, known_binding
 from qospec.check.evaluate.unknown_flow import unknown_flow
 from qospec.check.evaluate.values import POISON, List, Value
 from qospec.check.test import flows as flow_rules
@@ -26,9 +26,6 @@ if TYPE_CHECKING:
     from qospec.check.test.parts import CaseScope
     from qospec.check.topology.flatten import Networks
     from qospec.model.suite import Phase, Run
-
-FLOWS = ("a flow", "a flow of a loop")
-"""What messages call names of flows."""
 
 
 class CaseId(NamedTuple):

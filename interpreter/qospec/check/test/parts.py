@@ -204,6 +204,8 @@ class CaseScope:
             for part, scope in zip(parts, self.scopes, strict=True)
             for statement in part.node.statements
         ]
+        for place, scope in enumerate(self.scopes, 1):
+            scope.statements = [each for part in parts[:place] for each in part.node.statements]
         self._parts = parts
         self._evaluator = evaluator
         self._context = evaluator.context

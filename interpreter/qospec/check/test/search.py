@@ -413,7 +413,7 @@ class SearchReader:
         left = tuple(name for name in _ATTRIBUTES if name not in given)
         times = (int(found["trial"]), int(found["total"]))
         ratios = (Fraction(own["loss"]), *times, Fraction(found["exceed"]), width)
-        spans = (place, places.get("trial"))
+        spans = (place, places.get("trial"), places.get("loss"))
         return Goal(node.name.text, *ratios, left, absolute, varies, counted, *spans)
 
     def _width(self, width: Fraction | Amount, place: Span | None) -> tuple[Fraction, bool]:

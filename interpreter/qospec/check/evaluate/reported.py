@@ -1,0 +1,79 @@
+"""What reports call by a label, and what a criterion that means the same names instead."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, NamedTuple
+
+from qospec.check.evaluate.context import CheckError, error, flat, in_place_of_names
+from qospec.check.evaluate.scope import FLOWS
+from qospec.syntax import ast
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from qospec.check.evaluate.context import Case
+    from qospec.check.evaluate.scope import Scope
+
+_LIST = re.compile(r"(^|\.)(test_)?flows$")
+"""A list of flows, of a test or of a point."""
+
+
+class Labelled(NamedTuple):
+    """A report with a label, and the loops around it, the outermost first."""
+
+    report: ast.Report
+    loops: tuple[ast.Loop, ...]
+
+
+def label_as_name(name: ast.Name, scope: Scope, case: Case | None) -> CheckError | None:
+    """Return the mistake of naming what only a report calls so; None if no report does.
+
+    The remedy names what the first of them shows; of a loop, that of the first iteration.
+    """
+    every = _labelled(scope.statements_around(), ())
+    shown = next((each for each in every if _label_of(each) == name.text), None)
+    if shown is None:
+        return None
+    single, of_a_loop = FLOWS
+    flows = [each.name for each in scope.bindings() if each.what == single]
+    flows += [f"{each.name}[0]" for each in scope.bindings() if each.what == of_a_loop]
+    first: dict[str, str] = {}
+    for loop in shown.loops:
+        first[loop.name.text] = in_place_of_names(_first_of(loop.values, flows), first)
+    written = shown.report.value.span
+    text = flat(written.text) if case is None else case.words_at_use(written)
+    return error(
+        "E0101",
+        f"nothing here is named `{name.text}`",
+        name.span,
+        secondary=(shown.report.span, "only a label of the report"),
+        help=f"write what it shows: `{in_place_of_names(text, first)}`",
+    )
+
+
+def _label_of(labelled: Labelled) -> str:
+    label = labelled.report.label
+    return "" if label is None else label.text
+
+
+def _labelled(
+    statements: Sequence[ast.Statement], loops: tuple[ast.Loop, ...]
+) -> Iterator[Labelled]:
+    for each in statements:
+        if isinstance(each, ast.Report):
+            yield Labelled(each, loops)
+        elif isinstance(each, ast.Loop):
+            yield from _labelled(each.body.statements, (*loops, each))
+
+
+def _first_of(values: ast.Expression, flows: Sequence[str]) -> str:
+    """Return how the first of the values of a loop is written outside it."""
+    if isinstance(values, ast.ListLiteral) and values.items:
+        return flat(values.items[0].span.text)
+    if isinstance(values, ast.Range):
+        return flat(values.first.span.text)
+    text = flat(values.span.text)
+    if _LIST.search(text):
+        return _LIST.sub(rf"\g<1>{flows[0] if flows else 'FLOW'}", text)
+    return f"{text}[0]"
