@@ -123,7 +123,7 @@ def _sweeps_of_bases(lineage: Sequence[ast.Test]) -> Iterator[CheckError]:
                 f"`{_last(test.base_path)}` needs a flow that uses `{name}`",
                 test.base_path.span,
                 secondary=(sweep.span, f"swept in `{base.name.text}`"),
-                note="without one, what is sent is the same in all cases of the sweep",
+                note=f"each case is named after its `{name}`, so what it sends must depend on it",
                 help=f"write it in a flow, such as `… {{ {name} = {name} }}`",
             )
 

@@ -101,6 +101,17 @@ def test_a_search_that_would_say_little_names_the_argument(refused, base, more, 
     assert (found.code, found.span.text, found.help) == (code, more, help_text)
 
 
+def test_each_size_that_does_not_fit_is_the_item_of_the_argument_at_fault(refused):
+    sizes = "[32 B @frame, 64 B @frame, 9_000 B @frame]"
+    found = refused(THROUGHPUT.replace("[64 B @frame]", sizes))
+    assert [(each.code, each.span.text) for each in found] == [
+        ("E0301", "32 B @frame"),
+        ("E0301", "9_000 B @frame"),
+    ]
+    fits = ("64 B @frame", "1_518 B @frame")
+    assert [each.help for each in found] == [f"the nearest size that fits is `{f}`" for f in fits]
+
+
 @pytest.mark.parametrize(
     ("base", "label", "shown"),
     [

@@ -52,7 +52,7 @@ class Binding:
         span: Where it was declared.
         what: What it is, for messages: "a parameter", "a device".
         argument: Of a parameter, what gives its value, and the names that this may use; None if it
-            has its default.
+            has its default. So it is with the variable of a sweep over a list that is an argument.
         varies: The variables of phases that its value depends on, each with what a criterion
             writes in its place.
     """
@@ -130,13 +130,29 @@ def given_at(node: ast.Expression, scope: Scope) -> tuple[Span, str]:
     With it, the parameter for which it was given there, "" if for none.
     """
     name = ""
-    while isinstance(node, ast.Path) and not node.trail:
-        binding = scope.find(node.name.text)
-        if binding is None or binding.argument is None:
-            break
-        name = node.name.text
-        node, scope = binding.argument
+    while (given := _given(node, scope)) is not None:
+        name = node.name.text if isinstance(node, ast.Path) else ""
+        node, scope = given
     return node.span, name
+
+
+def items_given(node: ast.Expression, scope: Scope) -> tuple[Sequence[ast.Expression], Scope]:
+    """Return the items of the list that was given for a parameter, if one was written out.
+
+    With them, the names that they may use.
+    """
+    is_given = False
+    while (given := _given(node, scope)) is not None:
+        node, scope, is_given = *given, True
+    return (node.items if is_given and isinstance(node, ast.ListLiteral) else ()), scope
+
+
+def _given(node: ast.Expression, scope: Scope) -> tuple[ast.Expression, Scope] | None:
+    """Return what was given for a parameter, and the names that this may use; else None."""
+    if not isinstance(node, ast.Path) or node.trail:
+        return None
+    binding = scope.find(node.name.text)
+    return None if binding is None else binding.argument
 
 
 def known_binding(name: ast.Name, what: str, value: Value) -> Binding:

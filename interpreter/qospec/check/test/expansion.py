@@ -268,7 +268,7 @@ class _Expansion:
         self._context = evaluator.context
 
     def cases(self, room: int) -> tuple[Case, ...]:
-        """Return the cases, at most `room`; none after the first with a mistake."""
+        """Return the cases, at most `room`; none after a mistake."""
         with self._context.evaluated_for(self._case(self._node.name.text, ())):
             try:
                 return self._cases(room)
@@ -280,23 +280,28 @@ class _Expansion:
 
     def _cases(self, room: int) -> tuple[Case, ...]:
         built: dict[str, Case] = {}
+        names, sound = set[str](), True
         for points in self._points(room):
             name = case_name(self._node.name.text, points)
-            if name in built:
+            if name in names:
                 raise error(
                     "E0508",
                     f"two cases are called `{name}`",
                     self._sweep().span,
                     help="sweep over different values",
                 )
+            names.add(name)
             before = self._context.mistakes
             self._context.case = self._case(name, points)
             maker = CaseMaker(self._parts, points, self._networks, self._evaluator)
             case = maker.build(name)
-            if case is None or self._context.mistakes > before:
+            if case is not None and self._context.mistakes == before:
+                built[name] = case
+            elif not any(each.binding.argument for each in points):
                 return ()
-            built[name] = case
-        return tuple(built.values())
+            else:  # each value of an argument may be wrong for itself
+                sound = False
+        return tuple(built.values()) if sound else ()
 
     def _case(self, name: str, points: Combination) -> context.Case:
         variables = tuple((each.binding.name, each.binding.span) for each in points)
@@ -317,6 +322,7 @@ class _Expansion:
             if self._context.mistakes > before:
                 return
             yield points
+            before = self._context.mistakes  # those of its case included
         if not count and self._context.mistakes == before:
             raise error(
                 "E0506",

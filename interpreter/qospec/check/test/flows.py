@@ -126,6 +126,8 @@ def _hosts(
     if not isinstance(value, NodeArray | NodeValue) or any(
         each.template is not None for each in nodes
     ):
+        if scope.may_hold(node.name.text):  # a host of a topology that is not known has the name
+            return None, None
         what = "a device" if isinstance(value, NodeValue) else value.what
         mistake = error(
             "E0306",

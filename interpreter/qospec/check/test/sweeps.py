@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, NamedTuple
 
 from qospec.check.evaluate.context import error
-from qospec.check.evaluate.scope import Binding, known_binding
+from qospec.check.evaluate.scope import Binding, items_given, known_binding
 from qospec.check.evaluate.values import Amount, Boolean, List, Poison, Symbol, Text, Value
 from qospec.secret import WITHHELD, redacted
 from qospec.syntax import ast
@@ -67,10 +67,14 @@ def _product(
 def _rows(sweep: ast.Sweep, scope: Scope, evaluator: Evaluator) -> list[Combination]:
     if len(sweep.names) == 1:
         name = sweep.names[0]
-        return [
-            (_point(name, value, text, named=True),)
+        points = [
+            _point(name, value, text, named=True)
             for value, text in _values(sweep.values, scope, evaluator)
         ]
+        items, around = items_given(sweep.values, scope)
+        for point, item in zip(points, items, strict=False):
+            point.binding.argument = item, around
+        return [(point,) for point in points]
     return _zipped(sweep, scope, evaluator)
 
 

@@ -129,16 +129,17 @@ def sizes_on(link: Encapsulation, mix: SizeMix, transport_bytes: int, field: str
     Raises:
         UnfitError: A size does not fit the link; `field` is where it was written.
     """
-    least = IPV4_HEADER_BYTES + transport_bytes
+    least, most = IPV4_HEADER_BYTES + transport_bytes, link.largest_bytes
     found: list[tuple[int, int]] = []
     unfit: dict[int, int] = {}
     for size, weight in mix.parts:
         packet = link.packet_bytes(size, mix.layer, transport_bytes)
-        if not least <= packet <= link.largest_bytes:
+        if not least <= packet <= most:
             unfit[size] = packet
         found.append((packet, weight))
     if unfit:
-        raise _unfit(field, mix.layer, unfit, (least, link.largest_bytes))
+        ends = {end: link.counted(end, mix.layer, transport_bytes) for end in (least, most)}
+        raise _unfit(field, mix.layer, unfit, ends)
     if not mix.in_order:
         weights: Counter[int] = Counter()
         for packet, weight in found:
@@ -148,17 +149,18 @@ def sizes_on(link: Encapsulation, mix: SizeMix, transport_bytes: int, field: str
     return Sizes(packets, weights_of, in_order=mix.in_order)
 
 
-def _unfit(field: str, layer: str, packets: Mapping[int, int], ends: tuple[int, int]) -> UnfitError:
+def _unfit(
+    field: str, layer: str, packets: Mapping[int, int], ends: Mapping[int, int]
+) -> UnfitError:
     """Return the error for sizes that do not fit; it names the nearest ones that do.
 
-    It describes the first size. `packets` has the resulting bytes @ip by size as written.
+    It describes the first size. `packets` has the resulting bytes @ip by size as written; `ends`
+    the least and the most bytes @ip, each with its length in the layer, as a whole frame.
     """
     least, most = ends
     size, packet = next(iter(packets.items()))
     inside = f"leaves {max(packet, 0)} B @ip" if layer != "ip" else "does not fit"
-    nearest = sorted(
-        {size + (least if packet < least else most) - packet for size, packet in packets.items()}
-    )
+    nearest = sorted({ends[least if packet < least else most] for packet in packets.values()})
     fit = " and ".join(f"`{each:_} B @{layer}`" for each in nearest)
     are = "sizes that fit are" if len(nearest) > 1 else "size that fits is"
     return UnfitError(

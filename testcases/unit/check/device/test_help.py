@@ -431,7 +431,7 @@ def test_sizes_that_fit_at_neither_end_suggest_both_limits(checked, sizes, way_o
     [
         ("1_501 B @ip", "1_500 B @ip"),
         ("27 B @ip", "28 B @ip"),
-        ("10 B @frame", "46 B @frame"),
+        ("10 B @frame", "64 B @frame"),
         ("2_000 B @line", "1_538 B @line"),
         ("2_000 B @payload", "1_472 B @payload"),
         ("mix { 64 B: 1, 9_000 B: 2 } @frame", "1_518 B @frame"),
