@@ -297,7 +297,7 @@ def _too_fine(goal: Goal, search: Search, ends: Ends, case: Case) -> Iterator[Di
 
 
 def _too_coarse(goal: Goal, search: Search) -> Iterator[Diagnostic]:
-    """Yield a warning if bounds may stay so far apart that they say little, as if `%` was missed."""
+    """Yield a warning if bounds may stay far apart, as they do if a `%` was missed."""
     if goal.absolute or goal.width <= COARSE:
         return
     yield Diagnostic(
