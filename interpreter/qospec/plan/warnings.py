@@ -361,7 +361,7 @@ def late_keys(case: Case, survey: Survey) -> Iterator[Diagnostic]:
         if found is not None:
             yield Diagnostic(
                 "W0618",
-                f"the association of `{instance.path}` expires before its keys are exchanged",
+                f"the association of `{instance.path}` expires before it is replaced",
                 instance.span or flows[0][0].span,
                 label=found.label,
                 secondary=tuple(Label(flow.span, "sent here") for flow, _ in flows[:1]),
@@ -383,7 +383,13 @@ def _end(
 ) -> _End | None:
     """Return how one of so many associations ends too early; None if none does."""
     gap = rekeying.gap(packet_rate, byte_rate, end_s)
-    if gap is not None:
+    if gap is not None and gap.replaced_s is None:
+        return _End(
+            f"expires after {text_of(gap.expires_s, TIME)}, and is not replaced",
+            "what is to be sent after that is lost as `expired`",
+            "say when it is replaced, by `rekey`, or give it a longer `lifetime`",
+        )
+    if gap is not None and gap.replaced_s is not None:
         which = "" if gap.is_first else "each but the first "
         expires, replaced = text_of(gap.expires_s, TIME), text_of(gap.replaced_s, TIME)
         return _End(

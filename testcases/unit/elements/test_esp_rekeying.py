@@ -14,10 +14,10 @@ from qospec.engine.items.batch import FOREVER_PS
 MS_PS, PACKETS = 10**9, 200
 SIZE_BYTES = 100
 END_S = Fraction(PACKETS - 1, 1_000)
-REKEY = [Lifetime(7, "packet"), Lifetime(1_000, "byte"), Lifetime(8_300_000_000, "time")]
+REKEY = [None, Lifetime(7, "packet"), Lifetime(1_000, "byte"), Lifetime(8_300_000_000, "time")]
 NEGOTIATION_MS = [Fraction(0), Fraction(2, 5), Fraction(2), Fraction(31, 10)]
 LIFETIMES = [
-    *(Lifetime(count, "packet") for count in (7, 8, 9, 10, 11, 12)),
+    *(Lifetime(count, "packet") for count in (7, 8, 9, 10, 11, 12, 198, 200)),
     *(Lifetime(count, "byte") for count in (1_000, 1_104, 1_249, 1_300)),
     *(Lifetime(int(each * MS_PS), "time") for each in (6.0, 6.5, 7, 8.4, 9, 10, 11.2, 13.5)),
 ]
@@ -51,6 +51,8 @@ def test_a_gap_is_told_where_packets_expire_and_nowhere_else(lab, packets):
         found.append((gap is not None, expired > 0))
         if gap is None:
             assert not expired, element
+        elif gap.replaced_s is None:
+            assert expired, element
         elif not expired:  # on average there is no packet in so short a gap
             assert (gap.replaced_s - gap.expires_s) * 1_000 < 1, (element, gap)
     assert {(True, True), (False, False)} <= {*found}

@@ -33,13 +33,13 @@ LONGEST = {"packet": LARGEST_NUMBER, "byte": MOST_BYTES, "time": FOREVER_PS // 4
 
 
 class Gap(NamedTuple):
-    """When an association expires and when it is replaced, in s since it has been used.
+    """When an association expires and when it is replaced, in s since it has been used; None: never.
 
     `is_first` says that it is so of the first; else it is so of all others.
     """
 
     expires_s: Fraction
-    replaced_s: Fraction
+    replaced_s: Fraction | None
     is_first: bool
 
 
@@ -100,9 +100,12 @@ class Rekeying:
             end_s: That time.
         """
         since_s = Fraction(0)
+        if self.lifetime is None or not packet_rate:
+            return None
+        if self.after is None:
+            expires_s = self._expires_s(packet_rate, byte_rate, since_s)
+            return Gap(expires_s, None, is_first=True) if expires_s < end_s else None
         for is_first in (True, False):
-            if self.after is None or self.lifetime is None or not packet_rate:
-                break
             use = self._use(packet_rate, byte_rate, is_first=is_first)
             if use.is_late and since_s + use.expires_s < end_s:
                 return Gap(use.expires_s, use.replaced_s, is_first)
@@ -137,18 +140,12 @@ class Rekeying:
         if self.after.unit != "time" and not is_first:  # the exchange began at a packet
             sent = max(1, -(-negotiation_s * packet_rate // 1))
             until_packet_s = sent / packet_rate - negotiation_s
-        begins_s = expires_s = Fraction(LONGEST["time"], PS_PER_S)
         if self.after.unit == "time":
             begins_s = Fraction(self.after.amount, PS_PER_S)
         else:
             used = -(-self.after.amount // packets[self.after.unit])
             begins_s = until_packet_s + Fraction(used - 1) / packet_rate
-        if self.lifetime is not None and self.lifetime.unit == "time":
-            expires_s = Fraction(self.lifetime.amount, PS_PER_S)
-        elif self.lifetime is not None:
-            expires_s = until_packet_s + self.lifetime.amount // packets[self.lifetime.unit] / (
-                packet_rate
-            )
+        expires_s = self._expires_s(packet_rate, byte_rate, until_packet_s)
         is_late = begins_s + negotiation_s > expires_s
         if self.after.unit != "time" and begins_s >= expires_s:  # the next packet is lost
             is_late = True
@@ -156,6 +153,17 @@ class Rekeying:
                 packet_rate
             )
         return _Use(expires_s, begins_s + negotiation_s, is_late)
+
+    def _expires_s(
+        self, packet_rate: Fraction, byte_rate: Fraction, until_packet_s: Fraction
+    ) -> Fraction:
+        """Return when an association whose first packet comes at some time expires, in s."""
+        if self.lifetime is None:
+            return Fraction(LONGEST["time"], PS_PER_S)
+        if self.lifetime.unit == "time":
+            return Fraction(self.lifetime.amount, PS_PER_S)
+        of_packet = Fraction(1) if self.lifetime.unit == "packet" else byte_rate / packet_rate
+        return until_packet_s + self.lifetime.amount // of_packet / packet_rate
 
 
 def _written(lifetime: Lifetime) -> str:
