@@ -3,7 +3,7 @@
 A server guarantees its items a rate if item n ends by the latest of a(k) + T + c(k) + ... + c(n),
 over all k up to n, where a(k) is when item k arrives and c(i) what item i costs: P. Goyal, S. Lam
 and H. Vin, Determining end-to-end delay bounds in heterogeneous networks (1995); Le Boudec and
-Thiran, section 2.1. It says as much as a service curve with a packetiser, and more exactly.
+Thiran, 2.1.3. It says as much as a service curve with a packetiser, and more exactly.
 
 Items of a chain keep their order. Put each guarantee into the next: item n leaves the last server
 by a(j) + the sum of all T + the costs on a staircase, of items j to k at the first server, k to l
@@ -16,13 +16,14 @@ the lesser of their largest L, less that of b. So a chain guarantees
     T = sum of T + sum of L - the largest L,    c(i) = the largest cost of item i
 
 Where costs are lengths over rates, that is Le Boudec and Thiran's concatenation of such nodes, with
-the best node as the last; without the L it is the convolution of service curves, their Theorem
-1.4.6. An item that is lost on its way is counted nevertheless: the bound is no shorter with it.
+the best node as the last; without the L it is the convolution of service curves, their section
+1.4.3. An item that is lost on its way is counted nevertheless: the bound is no shorter with it.
 """
 
 from __future__ import annotations
 
 from fractions import Fraction
+from operator import attrgetter
 from typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
@@ -37,12 +38,12 @@ class Stage(NamedTuple):
     """What a server guarantees the items of a chain.
 
     Attributes:
-        latency_ps: T.
+        alone_ps: T + L, the longest time of an item that comes alone.
         largest_ps: L, the most that an item costs; 0 if T alone bounds the delay.
         byte_ps: The most that an item costs for each byte that it has where the chain begins.
     """
 
-    latency_ps: Fraction
+    alone_ps: Fraction
     largest_ps: Fraction = Fraction(0)
     byte_ps: Fraction = Fraction(0)
 
@@ -51,7 +52,7 @@ def left_over(service: ServiceCurve, others: Curve) -> Iterator[tuple[Fraction, 
     """Yield, as pairs of T and 1/R, what a server in order of arrival leaves beside other items.
 
     If b + r t is the most work of others within a time t, rate R and latency T leave rate R - r
-    and latency T + b/R: Le Boudec and Thiran, Proposition 6.2.1, with the best theta. For items:
+    and latency T + b/R: Le Boudec and Thiran, chapter 6, FIFO nodes. For items:
     let the guarantee of all together be reached by item k, let W be the work of ours from then on,
     and x = a(n) - a(k). Others took b + r x at most, so n ends by T + b/R + a(k) + W/R + (r/R) x:
     this is a mean of T + b/R + a(k) + W/(R - r) and T + b/R + a(n), with the weights 1 - r/R and
@@ -74,7 +75,7 @@ def delay_ps(arriving: Arrival, stages: Sequence[Sequence[Stage]]) -> Fraction |
     best: Fraction | None = None
     for slowest_ps in sorted({each.largest_ps for some in stages for each in some}):
         chosen = [
-            min(fast, key=lambda each: sum(each[:2]))
+            min(fast, key=attrgetter("alone_ps"))
             for some in stages
             if (fast := [each for each in some if each.largest_ps <= slowest_ps])
         ]
@@ -94,5 +95,5 @@ def _delay_ps(arriving: Arrival, chain: Sequence[Stage]) -> Fraction | None:
         behind_ps = arriving.taking(largest_ps, max(each.byte_ps for each in chain)).excess()
     if behind_ps is None:
         return None
-    once_ps = sum((sum(each[:2], Fraction(0)) for each in chain), Fraction(0)) - largest_ps
+    once_ps = sum((each.alone_ps for each in chain), Fraction(0)) - largest_ps
     return once_ps + max(behind_ps, Fraction(0))

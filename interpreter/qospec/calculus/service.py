@@ -15,7 +15,7 @@ ONE, NO_TIME = Fraction(1), Fraction(0)
 
 
 class RateLatency(NamedTuple):
-    """A rate, after a latency in ps: Le Boudec and Thiran, Definition 1.3.3."""
+    """A rate, after a latency in ps: Le Boudec and Thiran, 1.3.2."""
 
     rate: Fraction = ONE
     latency_ps: Fraction = NO_TIME
@@ -36,8 +36,9 @@ def later(service: ServiceCurve, time_ps: Fraction | int) -> ServiceCurve:
 def delay_ps(arrivals: Curve, service: ServiceCurve) -> Fraction | None:
     """Return the longest delay of arrivals that are served in order; None: no bound.
 
-    It is the horizontal deviation: Le Boudec and Thiran, Theorem 1.4.2. How long a work w takes,
-    the least of T + w/R, is concave in w, so this is how far one concave curve is ever above time.
+    It is the horizontal deviation: Le Boudec and Thiran, 1.4.1, the delay bound. How long a work w
+    takes, the least of T + w/R, is concave in w, so this is how far one concave curve is ever above
+    time.
     """
     return Curve.of(
         (latency_ps + burst / rate, more / rate)
@@ -49,7 +50,7 @@ def delay_ps(arrivals: Curve, service: ServiceCurve) -> Fraction | None:
 def backlog(arrivals: Curve, service: ServiceCurve) -> Fraction | None:
     """Return a bound of the backlog; None: no bound.
 
-    The vertical deviation from each rate alone: Le Boudec and Thiran, Theorem 1.4.1.
+    The vertical deviation from each rate alone: Le Boudec and Thiran, 1.4.1, the backlog bound.
     """
     each = (arrivals.widened(latency_ps).excess(rate) for rate, latency_ps in service)
     return min((most for most in each if most is not None), default=None)
@@ -58,7 +59,7 @@ def backlog(arrivals: Curve, service: ServiceCurve) -> Fraction | None:
 def residual(others: Curve, blocking_ps: Fraction) -> ServiceCurve:
     """Return what others leave that go first, and one item that is not interrupted.
 
-    Le Boudec and Thiran, Proposition 1.3.4 and Corollary 6.2.1. Each line of `others` leaves the
+    Le Boudec and Thiran, 1.3.2, non-preemptive priority nodes. Each line of `others` leaves the
     rate 1 - r from (b + blocking) / (1 - r) on.
     """
     return tuple(

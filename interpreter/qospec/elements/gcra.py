@@ -154,7 +154,7 @@ class Gcra(Element):
 def _passing(interval_ps: Fraction, tolerance_ps: int) -> Curve:
     """Return the curve of what conforms, with times compared in whole ps.
 
-    Le Boudec and Thiran, Proposition 1.2.3.
+    Le Boudec and Thiran, 1.2.2: Leaky bucket and GCRA.
     """
     rounding_ps = int(interval_ps.denominator > 1)
     return bursts(interval_ps).widened(tolerance_ps + rounding_ps)

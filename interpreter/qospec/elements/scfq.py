@@ -86,7 +86,7 @@ class Scfq(Weighted):
         costs_of(self.weights)
 
     def share(self, number: int, inputs: Sequence[Competitor | None]) -> Share:
-        """Return its share by weight; Golestani 1994, Theorem 1, bounds what others have beside it.
+        """Return its share by weight; Golestani 1994 bounds what others have beside it.
 
         While this input is served x bytes, virtual time grows by (x + l) / w at most, and another
         input sends its weight times that, and a packet.

@@ -112,7 +112,7 @@ class Shape(Element):
     ) -> Guarantees:
         """Return how long it holds packets, and the bucket that what leaves keeps within.
 
-        A shaper serves its own bucket: Le Boudec and Thiran, Theorems 1.5.1 and 1.7.3. What is
+        A shaper serves its own bucket: Le Boudec and Thiran, 1.5 and 1.7.4. What is
         owed at the end of a ps, by rounding down when a packet leaves, is less than a ps's worth.
         """
         (offered,) = arriving

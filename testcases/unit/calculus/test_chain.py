@@ -18,7 +18,7 @@ ABOVE_0 = st.fractions(Fraction(1, 3), 9, max_denominator=3)
 
 
 def stage(rate: int, latency: int) -> Stage:
-    return Stage(Fraction(latency), Fraction(1, rate), Fraction(1, rate))
+    return Stage(latency + Fraction(1, rate), Fraction(1, rate), Fraction(1, rate))
 
 
 def test_a_burst_is_paid_once() -> None:
@@ -46,7 +46,7 @@ def test_the_best_of_several_guarantees_is_taken() -> None:
 
 
 def test_what_is_left_beside_others_in_one_queue() -> None:
-    """Le Boudec and Thiran, 6.2: rate R - r, latency T + b/R, of R 4, T 5, b 12 and r 1."""
+    """Le Boudec and Thiran, chapter 6: rate R - r, latency T + b/R, of R 4, T 5, b 12 and r 1."""
     others = Curve.of([(12, 1)])
     assert [*left_over((RateLatency(Fraction(4), Fraction(5)),), others)] == [(8, Fraction(1, 3))]
     assert [*left_over((RateLatency(Fraction(4), Fraction(5)),), NOTHING)] == [(5, Fraction(1, 4))]
@@ -71,9 +71,10 @@ def test_servers_that_are_as_late_as_they_may_be(items, servers) -> None:
             max(ends[k] + latency + sum(costs[k : n + 1]) for k in range(n + 1))
             for n in range(len(items))
         ]
+    dearest = [fixed + each * max(sizes) for _, fixed, each in servers]
     chain = [
-        [Stage(latency, fixed + each * max(sizes), fixed / min(sizes) + each)]
-        for latency, fixed, each in servers
+        [Stage(latency + most, most, fixed / min(sizes) + each)]
+        for (latency, fixed, each), most in zip(servers, dearest, strict=True)
     ]
     arriving = of_items(once(first), set(sizes))
     longest = delay_ps(arriving, chain)
@@ -85,7 +86,7 @@ def test_servers_that_are_as_late_as_they_may_be(items, servers) -> None:
 @given(st.integers(1, 9), SERVERS)
 def test_equal_items_at_once_take_exactly_that_long(count: int, servers) -> None:
     costs = [cost for _, cost, _ in servers]
-    chain = [[Stage(latency, cost, cost)] for latency, cost, _ in servers]
+    chain = [[Stage(latency + cost, cost, cost)] for latency, cost, _ in servers]
     latency = sum(each for each, _, _ in servers)
     longest = delay_ps(of_items(once([0] * count), ONE), chain)
     assert longest == latency + sum(costs) + (count - 1) * max(costs)

@@ -21,7 +21,7 @@ def served(service, time) -> Fraction:
 
 
 def test_a_leaky_bucket_at_a_rate_and_a_latency() -> None:
-    """Le Boudec and Thiran, 1.4.1, Figure 1.8: delay T + b/R, backlog b + r T, output b + r T."""
+    """Le Boudec and Thiran, 1.4.1: delay T + b/R, backlog b + r T, output b + r T."""
     arriving, service = Curve.of([(12, 2)]), (RateLatency(Fraction(4), Fraction(5)),)
     assert delay_ps(arriving, service) == 5 + Fraction(12, 4)
     assert backlog(arriving, service) == 12 + 2 * 5
@@ -38,7 +38,7 @@ def test_a_t_spec_has_the_bound_of_the_guaranteed_service(rate, delay) -> None:
 
 
 def test_what_strict_priority_leaves() -> None:
-    """Le Boudec and Thiran, 6.2.1: rate C - r, latency (b + L) / (C - r), here of C = 1."""
+    """Le Boudec and Thiran, chapter 6: rate C - r, latency (b + L) / (C - r), here of C = 1."""
     (left,) = residual(Curve.of([(6, Fraction(1, 4))]), Fraction(3))
     assert left == RateLatency(Fraction(3, 4), Fraction(9) / Fraction(3, 4))
     assert residual(NOTHING, Fraction(3)) == (RateLatency(Fraction(1), Fraction(3)),)

@@ -49,7 +49,7 @@ def test_it_serves_by_the_book(schedulers, data, weights):
 
 @given(sizes=st.lists(st.integers(53, 1_500), min_size=30, max_size=30), weights=weights)
 def test_what_is_sent_in_any_time_is_near_the_weights(lab, sizes, weights):
-    """Theorem 1: |sent_i / w_i - sent_j / w_j| <= L_i / w_i + L_j / w_j while both wait."""
+    """Golestani 1994: |sent_i / w_i - sent_j / w_j| <= L_i / w_i + L_j / w_j while both wait."""
     where = lab.setting(clock=Clock(Fraction(10**9), slotted=False))
     batches = [lab.cells([0] * 30, connection=k, size_bytes=sizes) for k in range(len(weights))]
     (left,) = lab.carry(scfq(weights), where, *batches).departures

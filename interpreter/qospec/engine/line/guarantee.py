@@ -131,7 +131,7 @@ def _bounded(
 def sent(clock: Clock, arriving: Arrival) -> Arrival | None:
     """Return a bound of all that a line sends: its items are no closer than it sends them.
 
-    Nor are there more than it has been given: Le Boudec and Thiran, Theorems 1.4.3 and 1.7.1. Both
+    Nor are there more than it has been given: Le Boudec and Thiran, 1.4.1 and 1.7.2. Both
     count items when their last bit arrives, so the first of an interval is there whole.
     """
     if not arriving.sizes:
@@ -146,13 +146,8 @@ def sent(clock: Clock, arriving: Arrival) -> Arrival | None:
     items = arriving.items.through(1 / each.longest_ps, waits_ps).widened(slack_ps)
     size_bytes = arriving.size_bytes.through(1 / each.dearest_ps, waits_ps).widened(slack_ps)
     return spaced.least(
-        Arrival(_and(items, 1), _and(size_bytes, arriving.sizes[-1]), arriving.sizes)
+        Arrival(items.higher(1), size_bytes.higher(arriving.sizes[-1]), arriving.sizes)
     )
-
-
-def _and(curve: Curve, burst: int) -> Curve:
-    """Return a curve with so much more at once."""
-    return Curve.of((line.burst + burst, line.rate) for line in curve.lines)
 
 
 def guaranteed(clock: Clock | None, arriving: Arrival, limit: Buffer | None = None) -> Guarantees:

@@ -294,8 +294,8 @@ def fair(number: int, inputs: Sequence[Competitor | None], weights: Numbers) -> 
     """Return the share by weight of an input served in the order of a fluid server; or none.
 
     A packet is finished no later than by the fluid server and the time of one more packet: Parekh
-    and Gallager 1993, Theorem 1; of WF2Q+, Bennett and Zhang 1997, Theorem 4. Another is added for
-    the rounding of virtual time. Where sizes differ, the fluid server's bytes take no constant time
+    and Gallager 1993; of WF2Q+, Bennett and Zhang 1997. Another is added for the rounding of
+    virtual time. Where sizes differ, the fluid server's bytes take no constant time
     of the line, and nothing is known.
     """
     times = {each for one in inputs if one for each in (one.shortest_ps, one.longest_ps)}

@@ -110,7 +110,7 @@ class Chains:
 
     def _may_wait(self, place: Place) -> bool:
         guarantee = self._followed.guarantee(place)
-        sizes = self._part(place, lambda _: True).sizes
+        sizes = self._sizes(place, lambda _: True)
         if guarantee is None or guarantee.server is None or not sizes:
             return False
         service, costs, after_ps, _ = guarantee.server
@@ -183,12 +183,24 @@ class Chains:
         others = self._part(place, lambda key: key not in keys)
         for each in self._followed.inputs(place.node) if shared else ():
             others = others if each == place else others.plus(self._part(each, lambda _: True))
-        mine = costs(self._part(place, keys.__contains__).sizes)
+        mine = costs(self._sizes(place, keys.__contains__))
         byte_ps = mine.longest_ps / smallest_bytes if smallest_bytes else mine.dearest_ps
         for latency_ps, slower in left_over(service, others.work(costs)):
-            yield Stage(latency_ps + after_ps, slower * mine.longest_ps, slower * byte_ps)
+            largest_ps = slower * mine.longest_ps
+            yield Stage(latency_ps + after_ps + largest_ps, largest_ps, slower * byte_ps)
 
     def _part(self, place: Place, chosen: Callable[[Key], bool]) -> Arrival:
         """Return a bound of some of what arrives at an input."""
         parts = (group.part(chosen) for group in self._followed.groups(place))
         return functools.reduce(Arrival.plus, parts, SILENCE)
+
+    def _sizes(self, place: Place, chosen: Callable[[Key], bool]) -> tuple[int, ...]:
+        """Return the sizes that some of what arrives at an input may have."""
+        found = {
+            size
+            for group in self._followed.groups(place)
+            for key, arrival in group.parts.items()
+            if chosen(key)
+            for size in arrival.sizes
+        }
+        return tuple(sorted(found))
