@@ -32,11 +32,16 @@ class Secret:
     withheld has no bytes: a record has stars in place of it.
     """
 
-    __slots__ = ("_secret",)
+    __slots__ = ("_secret", "file")
 
-    def __init__(self, secret: bytes | None) -> None:
-        """Keep a secret; None: it is withheld."""
+    def __init__(self, secret: bytes | None, file: str = "") -> None:
+        """Keep a secret; None: it is withheld. `file` is the name of that which holds it."""
         self._secret = None if secret is None else bytes(secret)
+        self.file = file
+
+    def in_file(self, file: str) -> Secret:
+        """Return the same secret of a file."""
+        return Secret(self._secret, file)
 
     @property
     def is_withheld(self) -> bool:
@@ -64,7 +69,7 @@ class Secret:
         return hash((Secret, self._secret))
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return type(self), (self._secret,)
+        return type(self), (self._secret, self.file)
 
 
 def redacted(text: str) -> str:

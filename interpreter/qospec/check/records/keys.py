@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 from qospec.check.evaluate.context import error
 from qospec.check.evaluate.values import Text, Value
-from qospec.secret import WITHHELD, Secret
+from qospec.secret import WITHHELD, Secret, redacted
 
 if TYPE_CHECKING:
     from qospec.source import Span
@@ -34,22 +34,25 @@ def key(value: Value, name: str, span: Span) -> Secret:
             help=f"write a text of hexadecimal digits, or name its file: {example}",
         )
     if value.text.startswith(IN_FILE):
-        return _in_file(Path(value.home).parent / value.text.removeprefix(IN_FILE), name, span)
+        return _in_file(value.text.removeprefix(IN_FILE), value.home, name, span)
     return _of_digits(value.text, f"`{name}`", span)
 
 
-def _in_file(path: Path, name: str, span: Span) -> Secret:
+def _in_file(file: str, home: str, name: str, span: Span) -> Secret:
+    """Return the key in a file that is named in another one, `home`."""
+    shown = redacted(f'"{file}"')[1:-1]  # a key may stand where its file is meant
+    what = f"the file `{shown}` of `{name}`"
     try:
-        text = _content(path)
+        text = _content(Path(home).parent / file)
     except (OSError, ValueError) as cause:
         why = getattr(cause, "strerror", None) or "it is not a name of a file"
         raise error(
             "E0214",
-            f"the file of `{name}` cannot be read: {why}",
+            f"{what} cannot be read: {why}",
             span,
             help="name it relative to the file in which its name is written",
         ) from None
-    return _of_digits("".join(text.split()), f"the file of `{name}`", span)
+    return _of_digits("".join(text.split()), what, span).in_file(shown)
 
 
 def _content(path: Path) -> str:

@@ -18,8 +18,9 @@ def check_length(
     if key is None or key.is_withheld or key.length == length:
         return
     salt = f", of which the last {salt_bytes} are the salt" if salt_bytes else ""
+    what = f"that in `{key.file}`" if key.file else "this"
     raise UnfitError(
-        f"{field}: {transform} takes {length} bytes{salt}; this has {key.length}",
+        f"{field}: {transform} takes {length} bytes{salt}; {what} has {key.length}",
         f"write {2 * length} hexadecimal digits; without `{field}` a key is drawn",
     )
 

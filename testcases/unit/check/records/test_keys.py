@@ -1,5 +1,6 @@
 """Keys in a specification: digits or a file, and never in a message."""
 
+import copy
 import os
 from pathlib import Path
 
@@ -36,8 +37,10 @@ def test_a_file_is_sought_beside_the_one_that_names_it(tmp_path: Path) -> None:
         (Text("beef 1234"), "`key` is not a key in hexadecimal digits"),
         (Text(" 0xbeef\n"), "`key` is not a key in hexadecimal digits"),
         (Text("be:ef:s3cr3t"), "`key` is not a key in hexadecimal digits"),
-        (Text("file:beef.txt", home="nowhere/a.qos"), "the file of `key` cannot be read: No such"),
-        (Text("file:\0beef", home="nowhere/a.qos"), "the file of `key` cannot be read"),
+        (
+            Text("file:deadbeefdeadbeef", home="nowhere/a.qos"),
+            "the file `****************` of `key` cannot be read: No such",
+        ),
         (Amount(None, NUMBER), "`key` is a key, not a number"),
     ],
 )
@@ -49,12 +52,26 @@ def test_a_mistake_does_not_show_what_was_written(value: Value, said: str) -> No
     assert "beef" not in repr((diagnostic.message, diagnostic.notes, diagnostic.help))
 
 
+@pytest.mark.parametrize("name", ["none.key", "below/none.key", "\0"])
+def test_a_file_that_cannot_be_read_is_named(name: str) -> None:
+    with pytest.raises(CheckError) as raised:
+        key(Text(f"file:{name}", home="nowhere/a.qos"), "key", HERE)
+    assert raised.value.diagnostic.message.startswith(f"the file `{name}` of `key` cannot be read:")
+
+
+def test_a_key_tells_its_file(tmp_path: Path) -> None:
+    (tmp_path / "k.txt").write_text("0011", encoding="ascii")
+    found = key(Text("file:k.txt", home=str(tmp_path / "a.qos")), "key", HERE)
+    assert (found, found.file) == (Secret(b"\0\x11"), "k.txt")
+    assert copy.copy(found).file == "k.txt", "as a worker process is given it"
+
+
 @pytest.mark.parametrize("name", ["", ".", "pipe"])
 def test_what_is_no_file_is_not_waited_for(tmp_path: Path, name: str) -> None:
     os.mkfifo(tmp_path / "pipe")
     with pytest.raises(CheckError) as raised:
         key(Text(f"file:{name}", home=str(tmp_path / "a.qos")), "key", HERE)
-    why = "the file of `key` cannot be read: it is not a file"
+    why = f"the file `{name}` of `key` cannot be read: it is not a file"
     assert raised.value.diagnostic.message == why
 
 
@@ -62,7 +79,8 @@ def test_what_a_file_holds_is_not_shown(tmp_path: Path) -> None:
     (tmp_path / "k.txt").write_bytes(b"s3cr3t \xff")
     with pytest.raises(CheckError) as raised:
         key(Text("file:k.txt", home=str(tmp_path / "a.qos")), "key", HERE)
-    assert raised.value.diagnostic.message == "the file of `key` is not a key in hexadecimal digits"
+    said = "the file `k.txt` of `key` is not a key in hexadecimal digits"
+    assert raised.value.diagnostic.message == said
 
 
 @pytest.mark.parametrize(
