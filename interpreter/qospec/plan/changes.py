@@ -6,10 +6,13 @@ A flow has a source that changes, and an element that restarts knows when.
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from fractions import Fraction
+from itertools import pairwise
+from typing import TYPE_CHECKING, NamedTuple
 
 from qospec.engine.source.changing import Changing
 from qospec.plan.offered import cell_rate
+from qospec.units import PS_PER_S, TIME, text_of
 
 if TYPE_CHECKING:
     from qospec.model.suite import Case, Flow, Run
@@ -29,6 +32,52 @@ def _changing(flow: Flow, warmup_ps: int) -> Flow:
     busiest = max((flow, *(each.flow for each in flow.changes)), key=cell_rate)
     arrivals = Changing(((0, flow.arrivals), *later))
     return replace(busiest, arrivals=arrivals, changes=(), places=flow.places)
+
+
+class Stage(NamedTuple):
+    """A part of a trial in which nothing changes, or all of it.
+
+    Attributes:
+        says: Which part, in words; "" for a trial in which no flow changes.
+        length_s: How long it is.
+        rates: The items/s of one member of each flow.
+    """
+
+    says: str
+    length_s: Fraction
+    rates: tuple[Fraction, ...]
+
+
+def stages(case: Case) -> list[Stage]:
+    """Return the parts of a trial from change to change; if there are several, the whole, too."""
+    run, flows = case.run, with_changes(case).flows
+    changed_ps = sorted(
+        {
+            begin_ps
+            for flow in flows
+            if isinstance(flow.arrivals, Changing)
+            for begin_ps, _ in flow.arrivals.processes[1:]
+        }
+    )
+    found = []
+    for begin_ps, end_ps in pairwise([0, *changed_ps, run.warmup_ps + run.measure_ps]):
+        rates = tuple(_rate_at(flow, begin_ps) for flow in flows)
+        since = text_of(Fraction(begin_ps - run.warmup_ps, PS_PER_S), TIME) if begin_ps else ""
+        says = f" from {since} on" if since else " at first" if changed_ps else ""
+        found.append(Stage(says, Fraction(end_ps - begin_ps, PS_PER_S), rates))
+    if changed_ps:
+        whole_s = sum((each.length_s for each in found), Fraction(0))
+        shares = [[each.length_s / whole_s * rate for rate in each.rates] for each in found]
+        means = tuple(sum(each, Fraction(0)) for each in zip(*shares, strict=True))
+        found.append(Stage(" on average", whole_s, means))
+    return found
+
+
+def _rate_at(flow: Flow, at_ps: int) -> Fraction:
+    """Return the items/s of one member of a flow at a time since the trial began."""
+    changing = isinstance(flow.arrivals, Changing)
+    arrivals = flow.arrivals.process_at(at_ps) if changing else flow.arrivals
+    return Fraction(arrivals.mean_rate(flow.connections))
 
 
 def with_restarts(lowered: Lowered, run: Run) -> Lowered:

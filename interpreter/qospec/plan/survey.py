@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 from qospec.diagnostics import Problems
 from qospec.plan import channels, feasibility, round_trips, tolerances, warnings
 from qospec.plan.assembly import assemble
+from qospec.plan.changes import stages
 from qospec.plan.forms import FormError, Forms, Survey, form_sent
 from qospec.plan.offered import asked_bps, cell_rate, members_of
 from qospec.plan.passages import Passages
@@ -66,7 +67,8 @@ def verify(suite: Suite, problems: Problems) -> list[Examined]:
             )
             rates = () if case.run.overload else tuple(map(cell_rate, case.flows))
             contracts = tuple(member.contract for member in members)
-            load = (key, streams, rates, contracts, feasibility.latencies_asked(case, name))
+            latencies = feasibility.latencies_asked(case, name)
+            load = (key, streams, rates, contracts, latencies, _uses(case, routes))
             if routes is None or load in fitting:
                 continue
             survey = _survey(case, network, members, routes, problems)
@@ -138,6 +140,12 @@ def _route_of(member: Member) -> Hashable:
         maximum_burst_size=1,
     )
     return replace(member, contract=contract, stream=None)
+
+
+def _uses(case: Case, routes: Routes | None) -> Hashable:
+    """Return what the use of associations that end may depend on, if there are such."""
+    drafts = () if routes is None else routes.drafts.values()
+    return any(each.element.rekeying for each in drafts) and tuple(stages(case))
 
 
 def _fits(case: Case, name: str, survey: Survey, problems: Problems) -> bool:

@@ -17,9 +17,9 @@ from qospec.engine.fault import Fault
 from qospec.engine.security.association import Association
 from qospec.model.expression import Constant
 from qospec.plan.assembly import feeders
-from qospec.plan.offered import cell_rate
+from qospec.plan.changes import stages
 from qospec.plan.tables import NO_FLOW
-from qospec.units import PACKET_RATE, PS_PER_S, RATE, TIME, text_of
+from qospec.units import PACKET_RATE, RATE, TIME, text_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -348,26 +348,35 @@ def late_keys(case: Case, survey: Survey) -> Iterator[Diagnostic]:
         flows = [(case.flows[survey.members[number].flow], number) for number in sorted(members)]
         if rekeying is None or any(f.stream is None or f.stream.answers for f, _ in flows):
             continue
-        packet_rate = byte_rate = Fraction(0)
-        for flow, number in flows:
-            rate = cell_rate(flow)
-            packet_rate += rate
-            byte_rate += rate * max(
+        means = {
+            number: max(
                 form.mean_of(rekeying.encrypted_bytes)
                 for form in survey.forms.straight(index, number)
             )
-        end_s = Fraction(case.run.warmup_ps + case.run.measure_ps, PS_PER_S)
-        found = _end(rekeying, len(instance.element.indices), packet_rate, byte_rate, end_s)
-        if found is not None:
-            yield Diagnostic(
-                "W0618",
-                f"the association of `{instance.path}` expires before it is replaced",
-                instance.span or flows[0][0].span,
-                label=found.label,
-                secondary=tuple(Label(flow.span, "sent here") for flow, _ in flows[:1]),
-                notes=(f"at the {text_of(packet_rate, PACKET_RATE)} that are offered", found.note),
-                help=found.help,
-            )
+            for _, number in flows
+        }
+        for stage in stages(case):
+            rates = {number: stage.rates[survey.members[number].flow] for number in means}
+            packet_rate = sum(rates.values(), Fraction(0))
+            byte_rate = sum((rates[number] * means[number] for number in means), Fraction(0))
+            count = len(instance.element.indices)
+            found = _end(rekeying, count, packet_rate, byte_rate, stage.length_s)
+            if found is not None:
+                offered = f"at the {text_of(packet_rate, PACKET_RATE)} that are offered"
+                yield _expires(instance, flows[0][0], f"{offered}{stage.says}", found)
+                break
+
+
+def _expires(instance: Instance, flow: Flow, offered: str, found: _End) -> Diagnostic:
+    return Diagnostic(
+        "W0618",
+        f"the association of `{instance.path}` expires before it is replaced",
+        instance.span or flow.span,
+        label=found.label,
+        secondary=(Label(flow.span, "sent here"),),
+        notes=(offered, found.note),
+        help=found.help,
+    )
 
 
 class _End(NamedTuple):

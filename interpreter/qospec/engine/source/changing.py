@@ -70,6 +70,10 @@ class Changing(Arrivals):
         """Return the highest mean rate of its processes: the load that a line must carry."""
         return max(process.mean_rate(connections) for _, process in self.processes)
 
+    def process_at(self, at_ps: int) -> Arrivals:
+        """Return the process that emits at a time."""
+        return next(each for begin_ps, each in reversed(self.processes) if begin_ps <= at_ps)
+
     def highest_rate(self, connections: int) -> Fraction:
         """Return items/s of all connections that windows of time are made for."""
         return max(process.highest_rate(connections) for _, process in self.processes)
