@@ -33,7 +33,7 @@ LONGEST = {"packet": LARGEST_NUMBER, "byte": MOST_BYTES, "time": FOREVER_PS // 4
 
 
 class Gap(NamedTuple):
-    """When an association expires and when it is replaced, in s since it has been used; None: never.
+    """When an association expires and when it is replaced, in s since it is used; None: never.
 
     `is_first` says that it is so of the first; else it is so of all others.
     """
