@@ -15,8 +15,16 @@ from scapy.utils import RawPcapNgReader
 from qospec import cli
 from qospec.cli import exits
 
-SPEC = """qos 1
-import std.media
+BOTH_WAYS = """ {
+  flow there = packets { rate = 1_000 pkt/s, size = mix [100 B, 900 B] @ip } from a to b
+  flow back = packets { rate = 1_000 pkt/s, size = 300 B @ip } from b to a
+  run { measure = 10 ms }
+  expect there.lost + back.lost == 0 pkt
+}
+"""
+SPEC = (
+    """qos 1
+import std.media, std.devices.crypto_gateways
 
 device gateway(own: Int, other: Int) {
   port inner, outer: packet
@@ -34,13 +42,16 @@ topology vpn {
   link left.outer -- right.outer via media.ethernet { mtu = 1_600 B }
   link right.inner -- b via media.fast_ethernet
 }
-test sealed on vpn {
-  flow there = packets { rate = 1_000 pkt/s, size = mix [100 B, 900 B] @ip } from a to b
-  flow back = packets { rate = 1_000 pkt/s, size = 300 B @ip } from b to a
-  run { measure = 10 ms }
-  expect there.lost + back.lost == 0 pkt
+topology library {
+  a, b = host
+  left, right = crypto_gateways.in_software
+  link a -- left.inner via media.fast_ethernet
+  link left.outer -- right.outer via media.ethernet { mtu = 1_600 B }
+  link right.inner -- b via media.fast_ethernet
 }
-"""
+test sealed on vpn"""
+    + BOTH_WAYS
+)
 
 
 def qos(*arguments: object) -> Result:
@@ -50,7 +61,8 @@ def qos(*arguments: object) -> Result:
 @pytest.fixture(scope="module")
 def record(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("pcap")
-    (folder / "a.qos").write_text(SPEC, encoding="utf-8")
+    text = f"{SPEC}test by_the_library on library{BOTH_WAYS}"
+    (folder / "a.qos").write_text(text, encoding="utf-8")
     done = qos("run", folder / "a.qos", "--record", folder / "records", "--no-progress")
     assert done.exit_code == exits.PASSED, done.output
     (found,) = (folder / "records").iterdir()
@@ -67,13 +79,18 @@ def fields(path: Path) -> list[str]:
     return line.removeprefix('"').removesuffix('"').split('","')
 
 
-def test_the_keys_open_what_was_sent_on_another_link(record: Path, tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    ("case", "indices"), [("sealed", [4_660, 300]), ("by_the_library", [256, 256])]
+)
+def test_the_keys_open_what_was_sent_on_another_link(
+    record: Path, tmp_path: Path, case: str, indices: list[int]
+) -> None:
     keys, spis = tmp_path / "esp_sa", []
     for outer, inner in (("left.outer.tx", "a.tx"), ("left.outer.rx", "b.tx")):
         sealed, plain = tmp_path / "sealed.pcapng", tmp_path / "plain.pcapng"
         options = ("-o", sealed, "--keys", keys, "--force")
-        assert qos("pcap", record, "sealed", outer, *options).exit_code == 0
-        assert qos("pcap", record, "sealed", inner, "-o", plain, "--force").exit_code == 0
+        assert qos("pcap", record, case, outer, *options).exit_code == 0
+        assert qos("pcap", record, case, inner, "-o", plain, "--force").exit_code == 0
         _, _, _, spi, _, encryption_key, _, integrity_key = fields(keys)
         spis.append(int(spi, 16))
         peer = SecurityAssociation(
@@ -88,7 +105,7 @@ def test_the_keys_open_what_was_sent_on_another_link(record: Path, tmp_path: Pat
         opened = [bytes(peer.decrypt(each)) for each in packets(sealed)]
         assert opened == [bytes(each) for each in packets(plain)]
         assert len(opened) == 10
-    assert spis == [4_660, 300]
+    assert spis == indices
 
 
 def test_keys_are_shown_to_their_owner_only(record: Path, tmp_path: Path) -> None:
