@@ -505,13 +505,17 @@ class Topology(Documented):
 
 
 class Test(Documented):
-    """`test name(parameters) = base(arguments) on topology(arguments) { … }`."""
+    """`test name(parameters) = base(arguments) on topology(arguments) { … }`.
+
+    Of one whose header cannot be parsed, `is_incomplete`, only the name and the body are known.
+    """
 
     name: Name
     parameters: tuple[Parameter, ...]
     base: Path | Call | None
     topology: Path | Call | None
     body: Body | None
+    is_incomplete: bool = False
 
     @property
     def statements(self) -> tuple[Statement, ...]:

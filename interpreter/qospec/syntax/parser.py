@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from qospec.diagnostics import MOST, Diagnostic, Edit
 from qospec.source import Span
+from qospec.syntax import ast
 from qospec.syntax.automaton import Automaton
 from qospec.syntax.builder import TreeBuilder
 from qospec.syntax.grammar import END, keywords
@@ -17,7 +18,6 @@ from qospec.syntax.tokens import tokenize
 if TYPE_CHECKING:
     from qospec.diagnostics import Problems
     from qospec.source import Source
-    from qospec.syntax import ast
     from qospec.syntax.tokens import Tokens
 
 EDITION = "1"
@@ -65,7 +65,15 @@ def _recover(automaton: Automaton, tokens: Tokens, problems: Problems, at: int) 
             at = automaton.run(at)
     if automaton.file is None or recovery.broken:
         return None
-    return replace(automaton.file, unparsed=frozenset(recovery.unparsed))
+    declarations = tuple(
+        replace(each, is_incomplete=True)
+        if isinstance(each, ast.Test) and each.span.start in recovery.replaced_headers
+        else each
+        for each in automaton.file.declarations
+    )
+    return replace(
+        automaton.file, declarations=declarations, unparsed=frozenset(recovery.unparsed)
+    )
 
 
 def _read_edition(automaton: Automaton, tokens: Tokens, problems: Problems) -> int:

@@ -71,8 +71,11 @@ def expanded(unit: Unit, home: Scope, networks: Networks, evaluator: Evaluator) 
 
 
 def runnable(node: ast.Test, home: Scope, evaluator: Evaluator) -> Parts | None:
-    """Return the parts of a test; None for a template, and after a mistake."""
-    parts = None if node.parameters else parts_of(node, home, evaluator)
+    """Return the parts of a test; None for a template, what may be one, and after a mistake."""
+    may_be_template = node.is_incomplete and not any(
+        isinstance(each, ast.Flow) for each in node.with_all_below()
+    )
+    parts = None if node.parameters or may_be_template else parts_of(node, home, evaluator)
     return None if parts is None or is_template(parts) else verified(parts, evaluator)
 
 

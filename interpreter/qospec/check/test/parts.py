@@ -101,7 +101,7 @@ def _base(written: ast.Path | ast.Call, parts: Sequence[Part], of: Evaluator) ->
             path.span,
             help="name a test to build on; the topology is written after `on`",
         )
-    if value in of.context.circular:  # which was reported
+    if value in of.context.circular or value.node.is_incomplete:  # which was reported
         return None
     known = [part.node for part in parts]
     if value.node in known:
@@ -206,6 +206,7 @@ class CaseScope:
         ]
         for place, scope in enumerate(self.scopes, 1):
             scope.statements = [each for part in parts[:place] for each in part.node.statements]
+            scope.incomplete = parts[place - 1].node.is_incomplete
         self._parts = parts
         self._evaluator = evaluator
         self._context = evaluator.context

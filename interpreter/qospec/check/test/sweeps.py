@@ -96,8 +96,8 @@ def _values(node: ast.Expression, scope: Scope, evaluator: Evaluator) -> list[tu
         values = [(_item(item, scope, evaluator), item.span.text) for item in node.items]
     else:
         series = evaluator.plain(node, scope)
-        if isinstance(series, Poison):
-            return []
+        if isinstance(series, Poison):  # all else in the case may be right or wrong
+            return [(series, "")]
         if not isinstance(series, List):
             raise error(
                 "E0506",

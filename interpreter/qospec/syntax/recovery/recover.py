@@ -123,11 +123,13 @@ class Recovery:
     Attributes:
         unparsed: The names in skipped text: they may have been declared there.
         broken: Whether braces do not match, so that the tree cannot be trusted.
+        replaced_headers: Where declarations begin whose header was replaced.
     """
 
     def __init__(self, automaton: Automaton, tokens: Tokens, problems: Problems) -> None:
         self.unparsed: set[str] = set()
         self.broken = False
+        self.replaced_headers: set[int] = set()
         self._automaton = automaton
         self._tokens = tokens
         self._problems = problems
@@ -204,6 +206,7 @@ class Recovery:
             if place not in kept:
                 self._give_up(place, place + 1)
         replace_header(self._tokens, header)
+        self.replaced_headers.add(self._tokens.starts[start])
         self.unparsed.update(each[1] for each in header.plain if not isinstance(each, int))
         self.__dict__.pop("_brackets", None)
         return True
