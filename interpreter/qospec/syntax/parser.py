@@ -71,9 +71,7 @@ def _recover(automaton: Automaton, tokens: Tokens, problems: Problems, at: int) 
         else each
         for each in automaton.file.declarations
     )
-    return replace(
-        automaton.file, declarations=declarations, unparsed=frozenset(recovery.unparsed)
-    )
+    return replace(automaton.file, declarations=declarations, unparsed=frozenset(recovery.unparsed))
 
 
 def _read_edition(automaton: Automaton, tokens: Tokens, problems: Problems) -> int:
