@@ -4,9 +4,8 @@ Each file of `accept` has its equal in YAML in `twins`. A missing one is made by
 `qos convert testcases/language/accept/NAME.qos --to yaml -o testcases/language/twins/NAME.yaml`.
 
 An expectation is on the line of its error: `# error: [E0101] "a part of the message"`. Where no
-comment can follow, as after an unterminated text, it precedes the line: `# error below: …`. What is
-reported only with a plan is expected by `# error by plan: …`. An unexpected error fails, and so
-does a missing one.
+comment can follow, as after an unterminated text, it precedes the line: `# error below: …`. An
+unexpected error fails, and so does a missing one.
 
 A folder of `reject` is one text of several files, checked from its `main.qos`; any of them may have
 expectations. Files that cannot be kept in this repository are generated: `MADE`.
@@ -36,10 +35,7 @@ HERE = Path(__file__).parent
 SPEC = HERE.parents[1] / "spec"
 CATALOGUE = discover()
 
-EXPECTED = re.compile(
-    r'# (?:error|warning)(?: by plan)?( below)?: \[([EW]\d{4})\] "(.*?)"(?=\s*(?:#|$))'
-)
-BY_PLAN = re.compile(r"# (?:error|warning) by plan[ :]")
+EXPECTED = re.compile(r'# (?:error|warning)( below)?: \[([EW]\d{4})\] "(.*?)"(?=\s*(?:#|$))')
 CODE = re.compile(r"^### ([EW]\d{4}):", re.MULTILINE)
 BLOCK = re.compile(r"^```(qos|yaml)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 
@@ -51,22 +47,17 @@ class Mistake(NamedTuple):
     message: str
 
 
-def diagnosed(path: Path, *, by_plan: bool = False) -> list[Diagnostic]:
-    """Return what `qos check` reports, and what else a plan does."""
+def diagnosed(path: Path) -> list[Diagnostic]:
+    """Return what `qos check` reports."""
     problems = Problems()
     suite = check([path], CATALOGUE, problems)
     if not problems.errors:
         for each in evidence.warnings(verify(suite, problems)):
             problems.add(each)
-    if by_plan:
-        assert not problems.errors, "this is reported by a check"
-        plans = plan(suite, "0", Bounds(), problems)
-        for each in evidence.warnings(plans):
-            problems.add(each)
     return list(problems.all)
 
 
-def reported(path: Path, *, by_plan: bool = False) -> list[Mistake]:
+def reported(path: Path) -> list[Mistake]:
     return [
         Mistake(
             Path(found.span.source.name).name,
@@ -74,7 +65,7 @@ def reported(path: Path, *, by_plan: bool = False) -> list[Mistake]:
             found.code,
             found.message,
         )
-        for found in diagnosed(path, by_plan=by_plan)
+        for found in diagnosed(path)
     ]
 
 
@@ -96,8 +87,7 @@ def assert_reported(path: Path) -> None:
     """Each expected mistake is reported where it is expected, and nothing else is."""
     held = texts(path)
     missing = [each for name, text in held.items() for each in expected(text, name)]
-    by_plan = any(BY_PLAN.search(text) for text in held.values())
-    unexpected = reported(path / "main.qos" if path.is_dir() else path, by_plan=by_plan)
+    unexpected = reported(path / "main.qos" if path.is_dir() else path)
     for mistake in list(missing):
         for found in unexpected:
             if found[:3] == mistake[:3] and mistake.message in found.message:

@@ -21,10 +21,11 @@ if TYPE_CHECKING:
 @click.command()
 @options.paths
 @options.as_json
+@options.max_cells
 @click.option(
     "--fix", is_flag=True, help="Apply the fixes that are certain to be right, then check again."
 )
-def check(paths: tuple[str, ...], *, as_json: bool, fix: bool) -> None:
+def check(paths: tuple[str, ...], *, as_json: bool, max_cells: int, fix: bool) -> None:
     """Check names, units, types, wiring, paths and loads. Nothing is run."""
     from qospec.diagnostics import Problems
 
@@ -32,11 +33,7 @@ def check(paths: tuple[str, ...], *, as_json: bool, fix: bool) -> None:
     repaired = _repaired(paths) if fix else None
     suite = loading.checked(paths, problems)
     if not problems.errors:
-        from qospec.judge import evidence
-        from qospec.plan.survey import verify
-
-        for warning in evidence.warnings(verify(suite, problems)):
-            problems.add(warning)
+        _verify(suite, problems, max_cells)
     document = loading.diagnostics_document(problems)
     if repaired is not None:
         done = {"fixed": repaired.fixed, "files": repaired.files, "failed": repaired.failed}
@@ -57,6 +54,20 @@ def check(paths: tuple[str, ...], *, as_json: bool, fix: bool) -> None:
     loading.report(problems, as_json=False, hint="" if fix else _hint(problems, paths))
     found = "no errors" if problems.all else "no problems found"
     output.say(f"{', '.join(_counts(suite))}: {found}")
+
+
+def _verify(suite: Suite, problems: Problems, max_cells: int) -> None:
+    """Report what `qos run` will not carry out of a suite without mistakes."""
+    from qospec.judge import evidence
+    from qospec.plan.survey import in_batches, verify
+
+    for warning in evidence.warnings(verify(suite, problems, max_cells)):
+        problems.add(warning)
+    batchwise = in_batches(suite)
+    if batchwise.tests and not problems.errors:
+        from qospec.plan.plan import Bounds, plan
+
+        plan(batchwise, "", Bounds(max_cells), problems)
 
 
 def _counts(suite: Suite) -> Iterator[str]:

@@ -11,6 +11,7 @@ from qospec.plan.channels import message_members
 from qospec.plan.tables import Member
 from qospec.protocol.atm import CELL_BYTES
 from qospec.protocol.marks import marked
+from qospec.units import PS_PER_S
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -33,6 +34,25 @@ def cell_rate(flow: Flow) -> Fraction:
 def item_rate(case: Case) -> Fraction:
     """Return the items/s that all flows of a case are to send together."""
     return sum((len(each.origins) * cell_rate(each) for each in case.flows), Fraction(0))
+
+
+MOST_ITEMS = 10**9
+"""How many items a trial may send, unless the user allows more."""
+
+
+def items_sent(case: Case) -> tuple[int, bool]:
+    """Return how many items a trial sends at most, and true; on average, and false, if random."""
+    length_ps = case.run.warmup_ps + case.run.measure_ps
+    sent = [_count_sent(flow, length_ps) for flow in case.flows]
+    return round(sum(count for count, _ in sent)), all(is_most for _, is_most in sent)
+
+
+def _count_sent(flow: Flow, length_ps: int) -> tuple[Fraction, bool]:
+    most = flow.arrivals.most_items(flow.connections, length_ps)
+    each = cell_rate(flow) * length_ps / PS_PER_S if most is None else Fraction(most)
+    if flow.stream is not None and flow.stream.answers is not None:
+        each *= 2  # an answer to each
+    return len(flow.origins) * each, most is not None
 
 
 def asked_bps(flow: Flow, form: Form, clock: Clock) -> Fraction:

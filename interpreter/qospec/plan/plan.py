@@ -9,7 +9,6 @@ beyond the limit. A population is what is measured as one, such as the flow `ab`
 from __future__ import annotations
 
 from dataclasses import field, replace
-from fractions import Fraction
 from functools import cached_property
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -27,14 +26,13 @@ from qospec.plan.changes import with_changes, with_restarts
 from qospec.plan.channels import with_machines
 from qospec.plan.endpoints import with_endpoints
 from qospec.plan.lowering import Lowered, lower
-from qospec.plan.offered import cell_rate
+from qospec.plan.offered import MOST_ITEMS, items_sent
 from qospec.plan.phases import at_use, between_ends, checked_ends
 from qospec.plan.proofs.proofs import Proofs, proved
 from qospec.plan.survey import survey_network
 from qospec.protocol.atm import PLANES
 from qospec.protocol.parts import OF_EXCHANGES
 from qospec.search.method import begin, trials_of_a_load
-from qospec.units import PS_PER_S
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -52,7 +50,7 @@ if TYPE_CHECKING:
 class Bounds:
     """What a plan may cost. `most_items` is per trial; the command's `--max-cells` raises it."""
 
-    most_items: int = 10**9
+    most_items: int = MOST_ITEMS
 
 
 @dataclass(frozen=True)
@@ -204,10 +202,8 @@ def _phased(
 def _planned(
     test: str, case: Case, span: Span, seed: tuple[str, ...], bounds: Bounds, problems: Problems
 ) -> CasePlan | None:
-    length_ps = case.run.warmup_ps + case.run.measure_ps
     whole, case = case, with_changes(case)
-    sent = [_sent(flow, length_ps) for flow in case.flows]
-    cells = round(sum(count for count, _ in sent))
+    cells, bounded = items_sent(case)
     if cells > bounds.most_items:
         problems.add(feasibility.too_many_cells(span, case, cells, bounds.most_items))
         return None
@@ -217,17 +213,7 @@ def _planned(
         if planned is None:
             return None
         networks[name] = planned
-    bounded = all(bound for _, bound in sent)
     return CasePlan(test, whole, networks, cells, bounded)
-
-
-def _sent(flow: Flow, length_ps: int) -> tuple[Fraction, bool]:
-    """Return how many cells a flow sends at most, and true; on average, and false, if random."""
-    most = flow.arrivals.most_items(flow.connections, length_ps)
-    each = cell_rate(flow) * length_ps / PS_PER_S if most is None else Fraction(most)
-    if flow.stream is not None and flow.stream.answers is not None:
-        each *= 2  # an answer to each
-    return len(flow.origins) * each, most is not None
 
 
 def _network(

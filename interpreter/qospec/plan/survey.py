@@ -12,9 +12,9 @@ from typing import TYPE_CHECKING
 from qospec.diagnostics import Problems
 from qospec.plan import channels, feasibility, round_trips, tolerances, warnings
 from qospec.plan.assembly import assemble
-from qospec.plan.changes import stages
+from qospec.plan.changes import stages, with_changes
 from qospec.plan.forms import FormError, Forms, Survey, form_sent
-from qospec.plan.offered import asked_bps, cell_rate, members_of
+from qospec.plan.offered import MOST_ITEMS, asked_bps, cell_rate, items_sent, members_of
 from qospec.plan.passages import Passages
 from qospec.plan.paths import route_members
 from qospec.plan.phases import Examined, ExaminedPhase, at_use, between_ends, checked_ends
@@ -24,7 +24,9 @@ from qospec.plan.warnings import Classes
 if TYPE_CHECKING:
     from collections.abc import Hashable, Iterator
 
+    from qospec.diagnostics import Diagnostic
     from qospec.model.suite import Case, Network, Suite
+    from qospec.source import Span
 
 
 def survey_network(case: Case, name: str, problems: Problems) -> Survey | None:
@@ -39,8 +41,10 @@ def survey_network(case: Case, name: str, problems: Problems) -> Survey | None:
     return survey if survey is not None and _fits(case, name, survey, problems) else None
 
 
-def verify(suite: Suite, problems: Problems) -> list[Examined]:
+def verify(suite: Suite, problems: Problems, most_items: int = MOST_ITEMS) -> list[Examined]:
     """Report what cannot be planned in a checked suite: missing paths, overloaded lines.
+
+    Nor trials that would send more than `most_items`.
 
     Returns the cases that are run.
 
@@ -50,7 +54,7 @@ def verify(suite: Suite, problems: Problems) -> list[Examined]:
     fitting: set[Hashable] = set()
     classes, passages = Classes(), Passages()
     examined: list[Examined] = []
-    for case in _plain_cases(suite, problems, examined):
+    for case in _plain_cases(suite, problems, examined, most_items):
         for name, network in case.networks.items():
             members = tuple(members_of(case.flows, network))
             key = (id(network), tuple(map(_route_of, members)))
@@ -79,7 +83,27 @@ def verify(suite: Suite, problems: Problems) -> list[Examined]:
     return examined
 
 
-def _plain_cases(suite: Suite, problems: Problems, examined: list[Examined]) -> Iterator[Case]:
+def in_batches(suite: Suite) -> Suite:
+    """Return the tests that have elements without a `transition`, which no loop may have.
+
+    Whether one does is known once it is planned. Elements of the package may be in any loop.
+    """
+    tests = [
+        test
+        for test in suite.tests
+        if any(
+            each.element.transition is None
+            for case in test.cases
+            for network in case.networks.values()
+            for each in network.elements
+        )
+    ]
+    return replace(suite, tests=tuple(tests))
+
+
+def _plain_cases(
+    suite: Suite, problems: Problems, examined: list[Examined], most_items: int
+) -> Iterator[Case]:
     """Yield the cases that are run; of one with phases, the trials at both ends of each phase.
 
     Those that are run are added to `examined`.
@@ -87,17 +111,29 @@ def _plain_cases(suite: Suite, problems: Problems, examined: list[Examined]) -> 
     for test in suite.tests:
         for case in (each for each in test.cases if not each.skip):
             if not case.phases:
+                for each in _too_large(case, test.span, most_items):
+                    problems.add(each)
                 yield case
             unfit, phases = Problems(), []
             for phase in case.phases:
-                ends = checked_ends(case, phase, unfit) or ()
-                yield from ends
+                ends = checked_ends(case, phase, unfit)
+                yield from ends or ()
                 if ends:
+                    for each in _too_large(ends.high, phase.span, most_items):
+                        unfit.add(each)
                     yield from between_ends(case, phase, unfit)
-                phases.append(ExaminedPhase(phase, tuple(f for end in ends for f in end.flows)))
+                phases.append(
+                    ExaminedPhase(phase, tuple(f for end in ends or () for f in end.flows))
+                )
             for each in at_use(unfit.all, case):
                 problems.add(each)
             examined.append(Examined(case, test.span, tuple(phases)))
+
+
+def _too_large(trial: Case, span: Span, most_items: int) -> Iterator[Diagnostic]:
+    items, _ = items_sent(with_changes(trial))
+    if items > most_items:
+        yield feasibility.too_many_cells(span, trial, items, most_items)
 
 
 def _routes(

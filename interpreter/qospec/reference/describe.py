@@ -7,12 +7,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from qospec.check.declarations import TopologyValue
+from qospec.check.declarations import TestValue, TopologyValue
 from qospec.check.device.nodes import NodeArray, NodeValue
 from qospec.check.records.record import Record
 from qospec.check.test.expansion import expanded
 from qospec.check.test.flows import record_of
-from qospec.check.test.parts import CaseScope, Part, parts_of, sweeps_of
+from qospec.check.test.parts import CaseScope, Part, parts_of, requirements, sweeps_of
 from qospec.check.test.phases import Phases, Trial
 from qospec.check.test.run_settings import PHASED, RUN, has_phases
 from qospec.check.test.sweeps import combinations
@@ -81,7 +81,7 @@ FEW = 3
 def test_document(declared: Declared, declarations: Declarations) -> Document:
     """Return what a test is built on, its cases, networks, flows and fields; errors are reported.
 
-    A template has no cases.
+    A template has no cases, but says what it requires of its arguments.
     """
     node = declared.node
     assert isinstance(node, ast.Test)  # noqa: S101 -- the caller's choice
@@ -97,6 +97,7 @@ def test_document(declared: Declared, declarations: Declarations) -> Document:
         "bases": [{"name": each.name, "place": place_of(each.node)} for each in bases],
         "follows": list(follows),
         "deviations": [{"what": what, "why": why} for what, why in deviations],
+        "requires": [] if cases else _required(declared, declarations),
     }
     if not cases:
         return document
@@ -108,6 +109,15 @@ def test_document(declared: Declared, declarations: Declarations) -> Document:
         "flows": [_flow(each) for each in cases[0].flows],
         "origins": list(_origins(names, declared, declarations)),
     }
+
+
+def _required(declared: Declared, declarations: Declarations) -> list[str]:
+    """Return what a template requires of its arguments."""
+    value, evaluator = declarations.value(declared), declarations.evaluator
+    if not isinstance(value, TestValue):
+        return []
+    parts = parts_of(value.node, value.signature.placeholders(defaults=False), evaluator)
+    return [] if parts is None else requirements(parts)
 
 
 def _stated(parts: Sequence[Declared]) -> tuple[list[str], list[tuple[str, str]]]:

@@ -179,6 +179,9 @@ def _full(document: Document, width: int) -> Iterator[str]:
         if document.get(title):
             yield from ("", f"  {title}")
             yield from _entries(document[title], width)
+    if document.get("requires"):
+        yield from ("", "  requires of its arguments")
+        yield from columns([("-", each) for each in document["requires"]], width, "    ")
     if document.get("deviations"):
         yield from ("", "  deviations")
         rows = [("-", f"{each['what']}: {each['why']}") for each in document["deviations"]]

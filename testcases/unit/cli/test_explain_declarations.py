@@ -286,6 +286,7 @@ TEMPLATE = """qos 1
 test steps(rate: CellRate, shares: [Ratio] = [10%, 20%]) {
   follows = "RFC 2544, 26.3"
   deviations = ["trials of 1 s: nothing is random"]
+  require rate > 0
   sweep share in shares
   run { measure = 1 s }
 }
@@ -294,6 +295,8 @@ topology pair {
   a, b = host
   link a -- b via line { rate = 1 Mbit/s @cell }
 }
+
+test doubled(half: CellRate) = steps(rate = 2 * half)
 
 test mine = steps(rate = 10 cell/s) on pair {
   flow user = ubr { pcr = share * 10 cell/s } from a to b
@@ -307,6 +310,8 @@ def test_a_template_shows_its_parameters_and_what_it_follows(folder: Path) -> No
     assert "follows RFC 2544, 26.3" in shown
     assert "shares [Ratio], default [10%, 20%]" in shown
     assert "- trials of 1 s: nothing is random" in shown
+    assert "requires of its arguments - rate > 0" in shown
+    assert "- (2 * half) > 0" in " ".join(explain("lib.qos::doubled").stdout.split())
 
 
 def test_a_test_shows_what_it_is_built_on(folder: Path) -> None:
@@ -314,4 +319,4 @@ def test_a_test_shows_what_it_is_built_on(folder: Path) -> None:
     shown = " ".join(explain("lib.qos::mine").stdout.split())
     assert "built on steps (lib.qos:4) follows RFC 2544, 26.3" in shown
     assert "mine:share=10% mine:share=20%" in shown
-    assert "run.measure 1 s lib.qos:8" in shown
+    assert "run.measure 1 s lib.qos:9" in shown

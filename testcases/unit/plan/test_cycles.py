@@ -1,7 +1,11 @@
 """Planning: loops that cannot run."""
 
-import pytest
+from pathlib import Path
 
+import pytest
+from click.testing import CliRunner
+
+from qospec import cli
 from qospec.diagnostics import Problems
 from qospec.engine.switching import Fabric
 
@@ -51,6 +55,17 @@ def test_an_element_that_works_in_batches_only_is_refused_in_a_loop(
     assert (
         error.help == "write the `transition` of the element, or take `left.core` out of the loop"
     )
+
+
+def test_a_check_says_so_too(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path = tmp_path / "a.qos"
+    path.write_text(f"qos 1\nimport std.media\n{BOTH_WAYS}", encoding="utf-8")
+    invoked = CliRunner().invoke(cli.qos, ["check", str(path)])
+    assert (invoked.exit_code, invoked.stderr) == (0, "")
+    monkeypatch.setattr(Fabric, "transition", None)
+    invoked = CliRunner().invoke(cli.qos, ["check", str(path)])
+    assert invoked.exit_code == 2
+    assert "E0590" in invoked.stderr
 
 
 def test_outside_of_loops_it_may_work_in_batches_only(

@@ -132,11 +132,25 @@ def _second_topology(base: ast.Test, test: ast.Test) -> CheckError:
     )
 
 
+def requirements(parts: Parts) -> list[str]:
+    """Return what a template requires of its arguments, in its own names."""
+    case = _case_of(parts)
+    return [
+        case.words_at_use(each.condition.span)
+        for part in parts
+        for each in part.node.statements
+        if _is_requirement(each, part)
+    ]
+
+
+def _case_of(parts: Parts) -> Case:
+    tests = tuple(part.node for part in parts)
+    return Case(tests[-1].name.text, tests[-1].span, (), tests[:-1], tests[1:])
+
+
 def verified(parts: Parts, evaluator: Evaluator) -> Parts | None:
     """Return a test without what is required of arguments; None if they do not meet it."""
-    tests = tuple(part.node for part in parts)
-    case = Case(tests[-1].name.text, tests[-1].span, (), tests[:-1], tests[1:])
-    before = evaluator.context.mistakes
+    case, before = _case_of(parts), evaluator.context.mistakes
     for part in parts:
         for each in part.node.statements:
             if _is_requirement(each, part):
