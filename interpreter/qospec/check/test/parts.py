@@ -220,7 +220,6 @@ class CaseScope:
         ]
         for place, scope in enumerate(self.scopes, 1):
             scope.statements = [each for part in parts[:place] for each in part.node.statements]
-            scope.incomplete = parts[place - 1].node.is_incomplete
         self._parts = parts
         self._evaluator = evaluator
         self._context = evaluator.context
