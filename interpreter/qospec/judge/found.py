@@ -189,10 +189,13 @@ def _where(leaf: Found, read: Reader, dimension: Dimension) -> str:
 
 
 def between(lower: Fraction | None, upper: Fraction | None, dimension: Dimension) -> str:
-    """Return `from 1 Mbit/s to 2 Mbit/s`, `at least` or `below` one of them, "" without bounds."""
+    """Return `from 1 Mbit/s to 2 Mbit/s`, `at least` or `below` one of them, "" without bounds.
+
+    Bounds that read alike are `about` that.
+    """
     low, high = ("" if end is None else text_of(end, dimension) for end in (lower, upper))
     if low and high:
-        return f"from {low} to {high}"
+        return f"about {low}" if low == high else f"from {low} to {high}"
     return f"at least {low}" if low else f"below {high}" if high else ""
 
 

@@ -4,7 +4,7 @@ from fractions import Fraction
 
 import pytest
 
-from qospec.judge.found import decided, limits, notes, value_of
+from qospec.judge.found import between, decided, limits, notes, value_of
 from qospec.judge.verdict import judge
 from qospec.model.bounds import Bounds
 from qospec.model.expression import Constant, Found, Measured, Operation
@@ -303,3 +303,18 @@ def test_a_goal_that_was_not_searched_has_no_value() -> None:
 def test_an_ndr_that_is_not_as_close_as_asked_is_not_regular() -> None:
     assert decided(REGULAR, reader(ended=False)) is False
     assert decided(Operation(">=", (NDR, number(100))), reader(ended=False)) is True
+
+
+@pytest.mark.parametrize(
+    ("lower", "upper", "words"),
+    [
+        (100, 110, "from 100 cell/s to 110 cell/s"),
+        (100, None, "at least 100 cell/s"),
+        (None, 110, "below 110 cell/s"),
+        (None, None, ""),
+        ("148809.5238", "148809.6123", "about 148_810 cell/s"),
+    ],
+)
+def test_an_interval_in_words(lower, upper, words):
+    ends = (None if each is None else Fraction(str(each)) for each in (lower, upper))
+    assert between(*ends, CELL_RATE) == words
