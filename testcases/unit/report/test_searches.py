@@ -341,7 +341,7 @@ def test_a_value_that_depends_on_a_load_is_shown_with_its_limits(phased, ends, c
     limits = {line[3]: line[7] for line in lines if line[4] == "limit"}
     texts = ["" if end is None else str(end) for end in ends]
     assert limits == {"frame_rate.lower": texts[0], "frame_rate.upper": texts[1]}
-    report["note"] = "`ndr.offered` is about 148_810 pkt/s"
+    case["statements"][0]["note"] = "`ndr.offered` is about 148_810 pkt/s"
     page = render(phased, {}, "html")
     assert "about 148\u202f810 pkt/s" in page
     shown = cell.replace(" .. ", " – ").replace(">= ", "≥ ").replace("<= ", "≤ ")
