@@ -1,6 +1,5 @@
 """The ledger balances, or says what does not: by node, plane and unit, in both drivers alike."""
 
-import gc
 from fractions import Fraction
 from typing import Any
 
@@ -126,5 +125,4 @@ def test_columns_that_are_handed_on_are_summed_once(vcs: Any, batch_of: Any) -> 
     assert totals.of(batch) is totals.of(batch.moved(batch.at_ps + 5))
     for size_bytes in range(100):  # the next column may be where the last one was
         batch = batch.with_sizes(np.full(2, size_bytes, np.int32))
-        gc.collect()
         assert totals.of(batch).tolist() == [[2, 2 * size_bytes]]
