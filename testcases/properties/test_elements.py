@@ -255,7 +255,9 @@ def keeps_facts(example: Any) -> None:
         assert left.marks in element.marks_after(came.marks, contract)
         assert (came.marks ^ left.marks) & ~may_change == 0, "it states other `marks_written`"
         assert element.concerns(contract) or came[1:] == left[1:]
-        assert left.size_bytes in sizes_after(element, came.size_bytes)
+        cuts = not element.cuts or plane == "user"  # of others, the planner lets none be too large
+        sizes = sizes_after(element, came.size_bytes) if cuts else {came.size_bytes}
+        assert left.size_bytes in sizes
         if example.setting.outputs is None:
             assert left.port == element.output_of(came.port, plane=plane)
         shifts_ps.add(left.at_ps - came.at_ps)
@@ -315,23 +317,24 @@ def keeps_bounds(example: Any) -> None:
             outcome(example, example.cuts, driver)
 
 
-PROMISES = {
-    "agreement": keeps_agreement,
-    "chunks": keeps_chunks,
-    "purity": keeps_purity,
-    "causality": keeps_causality,
-    "conservation": keeps_conservation,
-    "account": keeps_account,
-    "facts": keeps_facts,
-}
+PROMISES = (
+    keeps_chunks,
+    keeps_purity,
+    keeps_causality,
+    keeps_conservation,
+    keeps_account,
+    keeps_agreement,
+    keeps_facts,  # may reject an example, so it is the last
+)
 
 
 @every_kind
-@pytest.mark.parametrize("promise", PROMISES.values(), ids=PROMISES)
 @slowly
 @given(data=st.data())
-def test_an_element_keeps_its_promises(drawing, kind, promise, data):
-    promise(data.draw(drawing.examples(kind)))
+def test_an_element_keeps_its_promises(drawing, kind, data):
+    example = data.draw(drawing.examples(kind))
+    for promise in PROMISES:
+        promise(example)
 
 
 CROWD = 300
