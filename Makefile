@@ -38,7 +38,7 @@ test-browser: setup ## Test reports in Chromium, on screen and printed; needs th
 	    { echo "test-browser needs the extra: $(BIN)/pip install --editable '.[browser]'" >&2; exit 1; }
 	$(BIN)/python -m pytest testcases/browser
 
-test-nightly: test-seeds ## Run the suites at ten seeds, reference models and properties on up to 2,000 random examples, the drivers on 20,000 networks
+test-nightly: test-seeds coverage ## Run the suites at ten seeds, reference models and properties on up to 2,000 random examples, the drivers on 20,000 networks; measure the coverage
 	$(BIN)/python -m pytest testcases/unit/elements testcases/unit/dropping testcases/unit/engine testcases/unit/metrics \
 	    testcases/unit/traffic testcases/properties --hypothesis-profile nightly --numprocesses 2 --dist worksteal
 	$(BIN)/python testcases/drivers.py 20000
