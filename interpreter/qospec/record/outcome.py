@@ -77,15 +77,16 @@ def phases_document(plan: CasePlan, result: PhasesResult, command: str) -> Docum
         found = statement_document(each, judged, planned, errors=bool(result.errors))
         statements.append({**found, **series_document(each, judged, plan.case)})
     document = _ran(plan, command, statements, result.readings(), result.errors)
-    unmet = {
-        leaf.goal
+    wrong = [
+        each.expression
         for each, judged in zip(plan.case.statements, statements, strict=True)
         if judged["verdict"] in PROBLEMS
-        for leaf in found_in(each.expression)
-    }
+    ]
+    unmet = {leaf.goal for each in wrong for leaf in found_in(each)}
+    points = {leaf.network for each in wrong for leaf in measurements(each)}
     unfinished: list[Verdict] = [] if result.complete else ["inconclusive"]
     verdict = worst([document["verdict"], *unfinished])
-    why = [*_why_unjudged(plan.case), *why_of_phases(result, unmet)]
+    why = [*_why_unjudged(plan.case), *why_of_phases(result, unmet, points)]
     if verdict in PROBLEMS and not (why or document["losses"] or result.errors):
         why = [_nothing_discarded(plan)]
     return {

@@ -201,15 +201,19 @@ def _losses_above(goal: Goal, found: GoalResult, result: SearchResult) -> Iterat
             yield from each.result.losses
 
 
-def why_of_phases(result: PhasesResult, unmet: Collection[str] = ()) -> list[str]:
+def why_of_phases(
+    result: PhasesResult, unmet: Collection[str] = (), points: Collection[str] = ()
+) -> list[str]:
     """Return in sentences what kept goals from higher loads, and what was not finished.
 
     Of goals that were pursued to their end, only the `unmet` ones are named, if there are any:
-    those in criteria that do not hold. What is not so in each repeat says in which it is.
+    those in criteria that do not hold. Else, if these measure at `points`, only goals of earlier
+    phases are, on which the points may depend. What is not so in each repeat says in which it is.
     """
     found: dict[str, list[int]] = {}
     for number, phases in enumerate(result.repeats, 1):
-        lines = (line for each in phases for line in _why_of_phase(each, unmet))
+        named = unmet or _goals_before(phases, points)
+        lines = (line for each in phases for line in _why_of_phase(each, named, unmet))
         for line in dict.fromkeys(lines):
             found.setdefault(line, []).append(number)
     return [
@@ -218,20 +222,32 @@ def why_of_phases(result: PhasesResult, unmet: Collection[str] = ()) -> list[str
     ]
 
 
+def _goals_before(phases: Sequence[PhaseResult], points: Collection[str]) -> Collection[str]:
+    """Return the goals of the phases ahead of the last of the points; without points, all."""
+    places = [place for place, each in enumerate(phases) if each.phase.name in points]
+    ahead = phases[: max(places)] if places else phases
+    searches = (each.phase for each in ahead if isinstance(each, SearchResult))
+    return {goal.name for search in searches for goal in search.goals}
+
+
 def _in_repeats(numbers: Sequence[int]) -> str:
     """Return `in repeat 2`, `in repeats 1, 2 and 5`."""
     *others, last = map(str, numbers)
     return f"in repeats {', '.join(others)} and {last}" if others else f"in repeat {last}"
 
 
-def _why_of_phase(result: PhaseResult, unmet: Collection[str]) -> Iterator[str]:
+def _why_of_phase(
+    result: PhaseResult, named: Collection[str], unmet: Collection[str]
+) -> Iterator[str]:
     if isinstance(result, SearchResult):
-        yield from _why_of_search(result, unmet)
+        yield from _why_of_search(result, named, unmet)
     elif result.note:
         yield f"the point `{result.phase.name}` was not run: {result.note}"
 
 
-def _why_of_search(result: SearchResult, unmet: Collection[str]) -> Iterator[str]:
+def _why_of_search(
+    result: SearchResult, named: Collection[str], unmet: Collection[str]
+) -> Iterator[str]:
     search = result.phase
     if result.note:
         what = "ended early" if result.trials else "was not searched"
@@ -243,7 +259,7 @@ def _why_of_search(result: SearchResult, unmet: Collection[str]) -> Iterator[str
             why = _why_ended(found, result)
             interval = between(found.lower, found.upper, search.dimension) or "in the range"
             yield f"`{goal.name}` is known only to be {interval}: {why}"
-        if found.upper is not None and (not unmet or goal.name in unmet):
+        if found.upper is not None and goal.name in named:
             at = text_of(found.upper, search.dimension)
             causes = "; ".join(_causes(goal, found, result)) or "nothing was lost"
             yield f"`{goal.name}` at its upper bound of {at}: {causes}"

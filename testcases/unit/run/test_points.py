@@ -263,6 +263,20 @@ def test_reasons_name_the_goals_of_criteria_that_do_not_hold(
     assert [each.split("`")[1] for each in whys] == [named]
 
 
+def test_reasons_of_what_is_measured_at_a_point_name_no_later_goals(planned, problems) -> None:
+    later = "search n in 1 .. 4 { goal burst { loss = 0 }\n rate = 300_000 cell/s, trial = n * 1 ms"
+    changes = {
+        "flow f =": f"{later}\n method = binary }}\n  flow f =",
+        "report mean": "expect quick: half.f.delay.max < 1 us\n  report mean",
+    }
+    source = "constant { rate = rate }, phases = even"
+    case = document(phased(planned, problems, **changes, SOURCE=source))
+    assert case["phases"][4]["goals"][0]["upper"] is not None
+    assert statements(case)["quick"]["verdict"] == "fail"
+    whys = [each for each in case["why"] if "upper bound" in each]
+    assert [each.split("`")[1] for each in whys] == ["ndr"]
+
+
 def test_a_case_that_only_searches_is_measured(planned, problems) -> None:
     none = {"require offered: f.sent > 0\n": "\n"}
     kept = [each for each in TEXT.splitlines() if each.startswith(("  expect", "  report"))]
