@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
     from qospec.catalogue.machine import Program
     from qospec.model.expression import Value
-    from qospec.model.suite import Instance, Network
+    from qospec.model.suite import Network
     from qospec.plan.assembly import Drafts
     from qospec.plan.forms import Survey
     from qospec.plan.lowering import Lowered
@@ -225,6 +225,14 @@ def _replies(number: int, program: Program, sent: Sequence[Member]) -> dict[int,
 # ---- whether they agree, and whether all are heard
 
 
+class _Declared(NamedTuple):
+    """A message of a machine, where it is declared, and what it carries."""
+
+    path: str
+    span: Span
+    carried: Carried
+
+
 def disagreements(network: Network, survey: Survey) -> Iterator[Diagnostic]:
     """Yield each message that two machines declare with other values, or in other units.
 
@@ -245,10 +253,12 @@ def disagreements(network: Network, survey: Survey) -> Iterator[Diagnostic]:
             first, last = sorted((channel.origin, channel.target))
             if one != other and (first, last, name) not in reported:
                 reported.add((first, last, name))
-                yield from _disagreement(
+                yield _disagreement(
                     name,
-                    (network.elements[channel.origin], one),
-                    (network.elements[channel.target], other),
+                    _Declared(network.elements[channel.origin].path, sender.declared[name], one),
+                    _Declared(
+                        network.elements[channel.target].path, receiver.declared[name], other
+                    ),
                 )
 
 
@@ -258,26 +268,16 @@ def _carried(program: Program, name: str) -> Carried:
     return tuple((each, dimensions[each]) for each in message.values) if message else ()
 
 
-def _disagreement(
-    name: str, one: tuple[Instance, Carried], other: tuple[Instance, Carried]
-) -> Iterator[Diagnostic]:
-    """Yield the error, at that of both machines that is not of the library, if one is."""
-    (sender, sent), (receiver, expected) = one, other
-    if sender.span is None or receiver.span is None:
-        return
-    here, there = (sender, sent), (receiver, expected)
-    if _is_of_library(sender.span) and not _is_of_library(receiver.span):
+def _disagreement(name: str, here: _Declared, there: _Declared) -> Diagnostic:
+    """Return the error, at that of both machines that is not of the library, if one is."""
+    if _is_of_library(here.span) and not _is_of_library(there.span):
         here, there = there, here
-    spans = here[0].span, there[0].span
-    assert spans[0] is not None  # noqa: S101 -- as above
-    assert spans[1] is not None  # noqa: S101
-    yield Diagnostic(
+    return Diagnostic(
         "E0315",
-        f"`{here[0].path}` and `{there[0].path}` exchange `{name}`, and declare it with different"
-        " values",
-        spans[0],
-        label=f"`{name}` carries {_words(here[1])}",
-        secondary=(Label(spans[1], f"`{name}` carries {_words(there[1])}"),),
+        f"`{here.path}` and `{there.path}` exchange `{name}`, and declare it with different values",
+        here.span,
+        label=f"`{name}` carries {_words(here.carried)}",
+        secondary=(Label(there.span, f"`{name}` carries {_words(there.carried)}"),),
         help=f"declare `{name}` in both machines with the same values, in the same order and units",
     )
 
@@ -293,15 +293,17 @@ def _words(carried: Carried) -> str:
 
 def never_heard(network: Network) -> Iterator[Diagnostic]:
     """Yield a warning for each message that no machine on any of its ways waits for."""
+    programs = programs_of(network)
     for number, port, names in _unheard(network):
-        instance = network.elements[number]
-        if instance.span is not None:
-            listed = " and ".join(f"`{name}`" for name in names)
-            note = "they are not sent: no machine that they can reach from there waits for them"
-            yield Diagnostic(
-                "W0626",
-                f"nobody hears {listed} that `{instance.path}` sends by `{port}`",
-                instance.span,
-                notes=(note, f"counted in `{instance.path}.unheard`"),
-                help="let the machine at the other end wait for them, or do not send them",
-            )
+        path, sent = network.elements[number].path, programs[number].sent
+        first, *others = (sent[port, name] for name in names)
+        listed = " and ".join(f"`{name}`" for name in names)
+        note = "they are not sent: no machine that they can reach from there waits for them"
+        yield Diagnostic(
+            "W0626",
+            f"nobody hears {listed} that `{path}` sends by `{port}`",
+            first,
+            secondary=tuple(Label(span) for span in others),
+            notes=(note, f"counted in `{path}.unheard`"),
+            help="let the machine at the other end wait for them, or do not send them",
+        )

@@ -80,6 +80,7 @@ def machine(node: ast.Machine, scope: Scope, evaluator: Evaluator) -> Made | Non
         _distinct([each.name for each in states], "state", evaluator),
         variables_of(declared, scope, evaluator),
         scope,
+        {},
     )
     _verify_names(node, known, messages, (values, counters), evaluator)
     made = tuple(_state(each, known, evaluator) for each in states)
@@ -94,6 +95,8 @@ def machine(node: ast.Machine, scope: Scope, evaluator: Evaluator) -> Made | Non
         fields.get("instances"),
         int(fields.get("spread", 0)),
         fields.get("size"),
+        {each.name: name.span for each, name in messages},
+        known.sent,
     )
     if evaluator.context.mistakes == before and not _is_incomplete(scope):
         _verify(node, states, own, program, evaluator)

@@ -25,7 +25,10 @@ if TYPE_CHECKING:
 
 
 class Known(NamedTuple):
-    """The names of a machine, with what is known of each."""
+    """The names of a machine, with what is known of each.
+
+    `sent` is filled by transitions: by port and message, where it is first sent.
+    """
 
     ports: tuple[str, ...]
     messages: Mapping[str, Message]
@@ -33,6 +36,7 @@ class Known(NamedTuple):
     states: Mapping[str, Span]
     variables: Variables
     scope: Scope
+    sent: dict[tuple[str, str], Span]
 
 
 def bare(node: ast.Node, what: str) -> ast.Name:
@@ -146,6 +150,7 @@ def _sent(
                     help=f"write `send = [{known.ports[0]}.{name.text}]`",
                 )
             )
+        known.sent.setdefault((port, name.text), each.span)
         yield port, name.text
 
 
