@@ -169,6 +169,20 @@ def test_an_instance_too_many_is_refused(told):
     assert answers.states["busy"].most == 3
 
 
+def test_an_instance_in_the_first_state_ends_with_its_last_timer(told):
+    many = ASKS.replace("messages", "instances = 5, spread = 50 ms, messages")
+    lingers = """ports = [line], messages = [ask, answer], instances = 1, timers = { linger: 8 ms }
+    counters = { n: 0 }
+    state free {
+      on ask where n < 9 -> free { send = [answer], start = [linger], set = { n: n + 1 } }
+      on ask -> full
+    }
+    state full { on linger -> free }"""
+    _, answers = told(many, lingers)
+    assert (answers.refused, answers.states["free"].entered) == (0, 5)
+    assert answers.states["free"].instances == 0
+
+
 def test_values_travel_in_messages_and_counters_add_up(told):
     asks = """ports = [line], messages = { setup: [rate], ok: [], no: [rate] }
     instances = 4, values = { rate: 30 cell/s }, counters = { told: 0 cell/s }

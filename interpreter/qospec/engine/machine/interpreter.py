@@ -215,7 +215,7 @@ def admitted(state: Whole, reference: int, now_ps: int) -> int:
 
 
 @kernel
-def _dismiss_idle(state: Whole, row: int) -> None:
+def dismiss_idle(state: Whole, row: int) -> None:
     """Free an instance that is in the first state, if none of its timers runs."""
     instance = state[AT_INSTANCES] + row * width(state)
     if state[PERMANENT] or state[instance + STATE] != 0:
@@ -352,7 +352,7 @@ def finish(state: Whole, items: Whole, row: int, way: int, now_ps: int, out: Who
     for k in range(state[at + SENDS]):
         _say(state, items, row, state[AT_SENDS] + (state[at + SEND] + k) * SENT, now_ps, out)
     state[PENDING] = -1
-    _dismiss_idle(state, row)
+    dismiss_idle(state, row)
 
 
 @kernel

@@ -22,6 +22,7 @@ from qospec.engine.machine.interpreter import (
     admitted,
     chosen,
     current,
+    dismiss_idle,
     due_ps,
     expired,
     finish,
@@ -278,6 +279,8 @@ def _happen(state: Whole, items: Whole, row: int, event: int, now_ps: int, out: 
     way = chosen(state, row, event)
     if way != NOTHING_HAPPENS:
         take(state, items, row, way, now_ps, out)
+    else:  # its last timer may have expired
+        dismiss_idle(state, row)
 
 
 @kernel

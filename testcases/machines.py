@@ -1,0 +1,299 @@
+"""Two machines that exchange messages, and what they do by the rules of the specification.
+
+`Machine` describes one, as text for a file and as data. `observed` follows the rules of "Machines"
+in `spec/4-devices.md`, event by event; it shares nothing with the engine. Conditions and values are
+expressions that qospec and Python write alike.
+"""
+
+import heapq
+import itertools
+from dataclasses import field
+from typing import Any, NamedTuple
+
+from qospec.dataclass import dataclass
+
+PORTS = ("x", "y")
+CELL_PS, PROPAGATION_PS = 2 * 10**6, {"x": 500 * 10**6, "y": 617 * 10**6}
+"""Of the two links between them, from a port to that of the same name."""
+
+
+class Way(NamedTuple):
+    """A transition; times in us. `event` may begin with a port."""
+
+    event: str
+    target: str
+    where: str = ""
+    after: int = 0
+    send: tuple[str, ...] = ()
+    start: tuple[str, ...] = ()
+    stop: tuple[str, ...] = ()
+    set: tuple[tuple[str, str], ...] = ()
+
+    @property
+    def text(self) -> str:
+        fields = [f"after = {self.after} us"] if self.after else []
+        named = {"send": self.send, "start": self.start, "stop": self.stop}
+        fields += [f"{name} = [{', '.join(each)}]" for name, each in named.items() if each]
+        if self.set:
+            fields.append("set = {" + ", ".join(f"{n}: {new}" for n, new in self.set) + "}")
+        where = f" where {self.where}" if self.where else ""
+        return f"on {self.event}{where} -> {self.target} {{ {', '.join(fields)} }}"
+
+
+class Machine(NamedTuple):
+    """A machine; `messages` with the values that they carry, lengths of `timers` in us."""
+
+    messages: dict[str, tuple[str, ...]]
+    timers: dict[str, int]
+    values: dict[str, int]
+    counters: dict[str, int]
+    states: dict[str, tuple[Way, ...]]
+    instances: int | None = None
+    spread: int = 0
+
+    @property
+    def text(self) -> str:
+        messages = ", ".join(f"{n}: [{', '.join(of)}]" for n, of in self.messages.items())
+        timers = ", ".join(f"{n}: {length} us" for n, length in self.timers.items())
+        lines = [
+            f"ports = [{', '.join(PORTS)}]",
+            f"messages = {{ {messages} }}",
+            f"timers = {{ {timers} }}",
+            "values = {" + ", ".join(f"{n}: {first}" for n, first in self.values.items()) + "}",
+            "counters = {" + ", ".join(f"{n}: {first}" for n, first in self.counters.items()) + "}",
+        ]
+        lines += [] if self.instances is None else [f"instances = {self.instances}"]
+        lines += [f"spread = {self.spread} us"] if self.spread else []
+        for name, ways in self.states.items():
+            lines += [f"state {name} {{", *(way.text for way in ways), "}"]
+        return "\n".join(lines)
+
+    @property
+    def ways(self) -> list[Way]:
+        return [way for ways in self.states.values() for way in ways]
+
+    @property
+    def begins(self) -> bool:
+        return any(way.event == "begin" for way in self.ways)
+
+    def hears(self, port: str, message: str) -> bool:
+        return any(way.event in (message, f"{port}.{message}") for way in self.ways)
+
+
+@dataclass(eq=False)
+class _Instance:
+    reference: Any
+    state: str
+    since_ps: int
+    values: dict[str, int]
+    spoken: set[str] = field(default_factory=set)
+    timers: dict[str, tuple[int, int]] = field(default_factory=dict)
+    """When each expires, and how many the machine had started before it."""
+
+
+class _Message(NamedTuple):
+    name: str
+    port: str
+    reference: Any
+    content: tuple[int, ...]
+
+
+class _Running:
+    """A machine while it runs."""
+
+    def __init__(self, machine: Machine, other: Machine, name: str) -> None:
+        self.machine, self.other, self.name = machine, other, name
+        self.first = next(iter(machine.states))
+        self.counters = dict(machine.counters)
+        self.taken = dict.fromkeys(range(len(machine.ways)), 0)
+        self.ignored = self.refused = self.unheard = 0
+        self.stays: dict[str, list[int]] = {state: [] for state in machine.states}
+        self.entered = dict.fromkeys(machine.states, 0)
+        self.inside = dict.fromkeys(machine.states, 0)
+        self.most = dict.fromkeys(machine.states, 0)
+        self.waiting: list[tuple[int, _Message]] = []
+        self.busy: tuple[int, _Instance, Way] | None = None
+        self.started = itertools.count()
+        self.free_ps = dict.fromkeys(PORTS, 0)
+        count = machine.instances or 1
+        self.permanent = machine.instances is None or machine.begins
+        self.instances = (
+            [self._new((name, n)) for n in range(count)] if self.permanent else list[_Instance]()
+        )
+        self.inside[self.first] = self.most[self.first] = len(self.instances)
+        every = machine.spread * 10**6
+        self.begins = [n * every // count for n in range(count)] if machine.begins else []
+
+    def _new(self, reference: Any, now_ps: int = 0) -> _Instance:
+        return _Instance(reference, self.first, now_ps, dict(self.machine.values))
+
+    # ---- what happens next
+
+    def next_ps(self) -> int | None:
+        """Return when it does anything next by itself."""
+        if self.busy is not None:
+            return self.busy[0]
+        times = [at for at, _ in self.waiting[:1]] + self.begins[:1]
+        times += [due for each in self.instances for due, _ in each.timers.values()]
+        return min(times, default=None)
+
+    def go_on(self, now_ps: int) -> list[tuple[int, _Message]]:
+        """Do one thing, and return the messages that are sent, with when they arrive."""
+        if self.busy is not None:
+            _, instance, way = self.busy
+            self.busy = None
+            return self._finish(instance, way, now_ps)
+        timers = [
+            (due_ps, list(self.machine.timers).index(timer), number, each)
+            for each in self.instances
+            for timer, (due_ps, number) in each.timers.items()
+        ]
+        due_ps, number, _, instance = min(timers, default=(2**63, 0, 0, None))
+        begins_ps = self.begins[0] if self.begins else 2**63
+        if self.waiting and self.waiting[0][0] <= min(due_ps, begins_ps):
+            return self._hear(self.waiting.pop(0)[1], now_ps)
+        if due_ps <= begins_ps:
+            timer = list(self.machine.timers)[number]
+            del instance.timers[timer]
+            return self._happen(instance, timer, now_ps)
+        self.begins.pop(0)
+        return self._happen(self.instances[-len(self.begins) - 1], "begin", now_ps)
+
+    def arrive(self, message: _Message, now_ps: int) -> list[tuple[int, _Message]]:
+        """Take a message, now or when it is free."""
+        if self.busy is None and not self.waiting:
+            return self._hear(message, now_ps)
+        self.waiting.append((now_ps, message))
+        return []
+
+    # ---- events
+
+    def _chosen(self, state: str, values: dict[str, int], *events: str) -> Way | None:
+        names = {**values, **self.counters, "min": min, "max": max, "abs": abs}
+        for way in self.machine.states[state]:
+            if way.event in events and (not way.where or eval(way.where, {}, names)):  # noqa: S307
+                return way
+        return None
+
+    def _happen(self, instance: _Instance, event: str, now_ps: int) -> list[tuple[int, _Message]]:
+        way = self._chosen(instance.state, instance.values, event)
+        if way is not None:
+            return self._take(instance, way, dict(instance.values), now_ps)
+        self._end(instance)
+        return []
+
+    def _hear(self, message: _Message, now_ps: int) -> list[tuple[int, _Message]]:
+        if message.name not in self.machine.messages:
+            self.ignored += 1
+            return []
+        instance = next((i for i in self.instances if i.reference == message.reference), None)
+        if self.machine.instances is None:
+            (instance,) = self.instances
+        values = dict(self.machine.values if instance is None else instance.values)
+        values |= zip(self.machine.messages[message.name], message.content, strict=True)
+        state = self.first if instance is None else instance.state
+        way = self._chosen(state, values, message.name, f"{message.port}.{message.name}")
+        if way is None:
+            self.ignored += 1
+            return []
+        if instance is None:
+            if len(self.instances) == self.machine.instances:
+                self.refused += 1
+                return []
+            instance = self._new(message.reference, now_ps)
+            self.instances.append(instance)
+            self._enter(instance)
+        if self.machine.instances is None:
+            instance.reference = message.reference
+        instance.spoken.add(message.port)
+        return self._take(instance, way, values, now_ps)
+
+    def _enter(self, instance: _Instance) -> None:
+        self.inside[instance.state] += 1
+        self.entered[instance.state] += 1
+        self.most[instance.state] = max(self.most[instance.state], self.inside[instance.state])
+
+    def _take(
+        self, instance: _Instance, way: Way, values: dict[str, int], now_ps: int
+    ) -> list[tuple[int, _Message]]:
+        self.taken[next(n for n, each in enumerate(self.machine.ways) if each is way)] += 1
+        names = {**values, **self.counters, "min": min, "max": max, "abs": abs}
+        new = {name: eval(text, {}, names) for name, text in way.set}  # noqa: S307
+        instance.values = values | {n: v for n, v in new.items() if n in values}
+        self.counters |= {n: v for n, v in new.items() if n in self.counters}
+        if way.target != instance.state:
+            self.stays[instance.state].append(now_ps - instance.since_ps)
+            self.inside[instance.state] -= 1
+            instance.state, instance.since_ps = way.target, now_ps
+            self._enter(instance)
+        if way.after:
+            self.busy = now_ps + way.after * 10**6, instance, way
+            return []
+        return self._finish(instance, way, now_ps)
+
+    def _finish(self, instance: _Instance, way: Way, now_ps: int) -> list[tuple[int, _Message]]:
+        for timer in way.stop:
+            instance.timers.pop(timer, None)
+        for timer in way.start:
+            due_ps = now_ps + self.machine.timers[timer] * 10**6
+            instance.timers[timer] = due_ps, next(self.started)
+        sent = []
+        for each in way.send:
+            port, name = each.split(".")
+            if port not in instance.spoken and not self.other.hears(port, name):
+                self.unheard += 1
+                continue
+            self.free_ps[port] = max(self.free_ps[port], now_ps) + CELL_PS
+            content = tuple(instance.values[value] for value in self.machine.messages[name])
+            message = _Message(name, port, instance.reference, content)
+            sent.append((self.free_ps[port] + PROPAGATION_PS[port], message))
+        self._end(instance)
+        return sent
+
+    def _end(self, instance: _Instance) -> None:
+        if not self.permanent and instance.state == self.first and not instance.timers:
+            self.inside[self.first] -= 1
+            self.instances = [each for each in self.instances if each is not instance]
+
+    def counts(self) -> dict[str, Any]:
+        """Return what is observed of it, in the words of `catalogue.machine.Counts`."""
+        return {
+            "states": {
+                name: (
+                    self.inside[name],
+                    self.most[name],
+                    self.entered[name],
+                    len(stays),
+                    sum(stays),
+                    max(stays, default=0),
+                )
+                for name, stays in self.stays.items()
+            },
+            "counters": self.counters,
+            "taken": tuple(self.taken.values()),
+            "ignored": self.ignored,
+            "refused": self.refused,
+            "unheard": self.unheard,
+            "incomplete": 0,
+        }
+
+
+def observed(one: Machine, other: Machine, stop_ps: int) -> list[dict[str, Any]]:
+    """Return what is observed of both until the end."""
+    both = [_Running(one, other, "a"), _Running(other, one, "b")]
+    flying: list[tuple[int, int, int, _Message]] = []
+    numbers, clock_ps = itertools.count(), 0
+    while True:
+        ready = [(at, n) for n, each in enumerate(both) if (at := each.next_ps()) is not None]
+        next_ps, which = min(ready, default=(stop_ps, 0))
+        arrives = bool(flying) and flying[0][0] <= max(next_ps, clock_ps)
+        clock_ps = max(clock_ps, flying[0][0] if arrives else next_ps)
+        if clock_ps >= stop_ps:
+            return [each.counts() for each in both]
+        if arrives:
+            _, _, which, message = heapq.heappop(flying)
+            sent = both[which].arrive(message, clock_ps)
+        else:
+            sent = both[which].go_on(clock_ps)
+        for at_ps, each in sent:
+            heapq.heappush(flying, (at_ps, next(numbers), 1 - which, each))
