@@ -6,16 +6,14 @@ operation of `OPERATIONS` and an argument. Times are in ps, all other quantities
 
 from __future__ import annotations
 
-from dataclasses import field
 from typing import TYPE_CHECKING, NamedTuple
 
 from qospec.dataclass import dataclass
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Iterator
 
     from qospec.catalogue.kinds import Buffer
-    from qospec.source import Span
     from qospec.units import Dimension
 
     Code = tuple[tuple[int, int], ...]
@@ -107,8 +105,6 @@ class Program:
         instances: How many there may be at once, each with a reference; None for one without.
         spread_ps: The time over which those that begin by themselves do so, one after the other.
         size: Of a message, in cells or bytes; None for one cell.
-        declared: Where each message is declared.
-        sent: By port and message, where it is first sent.
     """
 
     name: str
@@ -121,8 +117,6 @@ class Program:
     instances: int | None = None
     spread_ps: int = 0
     size: Buffer | None = None
-    declared: Mapping[str, Span] = field(default_factory=dict, compare=False)
-    sent: Mapping[tuple[str, str], Span] = field(default_factory=dict, compare=False)
 
     @property
     def transitions(self) -> tuple[Transition, ...]:

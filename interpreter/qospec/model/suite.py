@@ -37,6 +37,8 @@ class Instance:
         predicates: For a classifier: the condition of each output, in order; the first that holds
             decides.
         span: Where it was written.
+        places: Of a machine, where each message is declared, by its name, and where it is first
+            sent, by `port.name`.
     """
 
     path: str
@@ -44,6 +46,7 @@ class Instance:
     element: Any
     predicates: tuple[Expression, ...] = ()
     span: Span | None = field(default=None, compare=False)
+    places: Mapping[str, Span] = field(default_factory=dict, compare=False)
 
 
 @dataclass(frozen=True)

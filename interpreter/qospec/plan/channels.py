@@ -253,12 +253,11 @@ def disagreements(network: Network, survey: Survey) -> Iterator[Diagnostic]:
             first, last = sorted((channel.origin, channel.target))
             if one != other and (first, last, name) not in reported:
                 reported.add((first, last, name))
+                here, there = network.elements[channel.origin], network.elements[channel.target]
                 yield _disagreement(
                     name,
-                    _Declared(network.elements[channel.origin].path, sender.declared[name], one),
-                    _Declared(
-                        network.elements[channel.target].path, receiver.declared[name], other
-                    ),
+                    _Declared(here.path, here.places[name], one),
+                    _Declared(there.path, there.places[name], other),
                 )
 
 
@@ -293,10 +292,9 @@ def _words(carried: Carried) -> str:
 
 def never_heard(network: Network) -> Iterator[Diagnostic]:
     """Yield a warning for each message that no machine on any of its ways waits for."""
-    programs = programs_of(network)
     for number, port, names in _unheard(network):
-        path, sent = network.elements[number].path, programs[number].sent
-        first, *others = (sent[port, name] for name in names)
+        path, places = network.elements[number].path, network.elements[number].places
+        first, *others = (places[f"{port}.{name}"] for name in names)
         listed = " and ".join(f"`{name}`" for name in names)
         note = "they are not sent: no machine that they can reach from there waits for them"
         yield Diagnostic(

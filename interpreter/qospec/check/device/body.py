@@ -154,9 +154,8 @@ class _Builder:
         kind = self._context.catalogue.of("machine")["machine"]
         element = kind.build(made.program)
         program, path, span = made.program, node.name.text, node.name.span
-        part = Part(
-            path, kind, element, (), span, program.inputs, program.outputs, loose=not made.known
-        )
+        ends = program.inputs, program.outputs
+        part = Part(path, kind, element, (), span, *ends, loose=not made.known, places=made.places)
         self.template.parts.append(part)
         number, carries = len(self.template.parts) - 1, self.template.carries
         value = MachineValue(number, part, carries=carries)

@@ -47,10 +47,11 @@ HERE = "a machine"
 
 
 class Made(NamedTuple):
-    """A machine, and whether all of it is known."""
+    """A machine, whether all of it is known, and the places of `model.suite.Instance`."""
 
     program: Program
     known: bool
+    places: Mapping[str, Span]
 
 
 def machine(node: ast.Machine, scope: Scope, evaluator: Evaluator) -> Made | None:
@@ -95,14 +96,14 @@ def machine(node: ast.Machine, scope: Scope, evaluator: Evaluator) -> Made | Non
         fields.get("instances"),
         int(fields.get("spread", 0)),
         fields.get("size"),
-        {each.name: name.span for each, name in messages},
-        known.sent,
     )
     if evaluator.context.mistakes == before and not _is_incomplete(scope):
         _verify(node, states, own, program, evaluator)
     unknown = "instances" in own and program.instances is None
     unknown |= ("size" in own and program.size is None) or None in lengths.values()
-    return None if evaluator.context.mistakes > before else Made(program, not unknown)
+    if evaluator.context.mistakes > before:
+        return None
+    return Made(program, not unknown, {n.text: n.span for _, n in messages} | known.sent)
 
 
 def _is_incomplete(scope: Scope | None) -> bool:

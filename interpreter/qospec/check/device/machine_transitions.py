@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 class Known(NamedTuple):
     """The names of a machine, with what is known of each.
 
-    `sent` is filled by transitions: by port and message, where it is first sent.
+    `sent` is filled by transitions: where a message is first sent, by `port.name`.
     """
 
     ports: tuple[str, ...]
@@ -36,7 +36,7 @@ class Known(NamedTuple):
     states: Mapping[str, Span]
     variables: Variables
     scope: Scope
-    sent: dict[tuple[str, str], Span]
+    sent: dict[str, Span]
 
 
 def bare(node: ast.Node, what: str) -> ast.Name:
@@ -150,7 +150,7 @@ def _sent(
                     help=f"write `send = [{known.ports[0]}.{name.text}]`",
                 )
             )
-        known.sent.setdefault((port, name.text), each.span)
+        known.sent.setdefault(f"{port}.{name.text}", each.span)
         yield port, name.text
 
 

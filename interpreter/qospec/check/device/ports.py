@@ -44,7 +44,8 @@ SIDES = ("rx", "tx")
 class Part:
     """An element of a device. `element` is None when it could not be built or is not known yet.
 
-    `named` says where an output was given its name, if the text did so.
+    `named` says where an output was given its name, if the text did so; `places` is as of
+    `model.suite.Instance`.
     """
 
     path: str
@@ -56,6 +57,7 @@ class Part:
     outputs: tuple[str, ...] = ()
     loose: bool = False
     named: Mapping[str, Span] = field(default_factory=dict)
+    places: Mapping[str, Span] = field(default_factory=dict)
 
     @cached_property
     def ends(self) -> frozenset[str]:

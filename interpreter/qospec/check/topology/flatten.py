@@ -112,8 +112,9 @@ class _Flattening:
             if index not in self._unserved[key]:
                 numbers[index] = len(self._elements)
                 path = f"{node.path}.{part.path}"
+                places = part.span, part.places
                 self._elements.append(
-                    Instance(path, part.kind, part.element, part.predicates, part.span)
+                    Instance(path, part.kind, part.element, part.predicates, *places)
                 )
         self._numbers[id(node)] = numbers
 
