@@ -50,6 +50,8 @@ ERRORS = {
     "NonceError": "nonce",
     "EndlessError": "end",
     "BudgetError": "end",
+    "LivelockError": "end",
+    "CrowdedError": "end",
 }
 """By error of a trial, the promise of all devices that it shows to be broken."""
 MEAN_BYTES = 500

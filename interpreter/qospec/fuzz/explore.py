@@ -143,6 +143,7 @@ class _Hunt:
         self._choices = b""
         self._judged = 0
         self._broken = Counter[str]()
+        self._aim = ""
         self._simplified: Callable[[Violation], tuple[Violation, str]] | None = None
 
     def next(self) -> bool:
@@ -152,14 +153,30 @@ class _Hunt:
         try:
             with _draws_that_depend_on_the_seed_only():
                 if self._known:
-                    self._look(database=self._as_database(), phases=(Phase.reuse, Phase.shrink))
+                    known = self._as_database()
+                    self._look(self._block.examples, (Phase.reuse, Phase.shrink), database=known)
                 if not self._wanted:
-                    self._look(phases=(Phase.generate, Phase.target, Phase.shrink), seeded=True)
+                    self._draw_and_aim()
         except KeyboardInterrupt as stop:
             self.interrupted = True
             if not isinstance(stop, _TimeUp) and not self._wanted:
                 raise
         return self._keep_best() and not self.interrupted
+
+    def _draw_and_aim(self) -> None:
+        """Draw half of the examples at random, and drive others to something not reached by these.
+
+        To one thing only, another in each block: to climb for each takes more examples than a block
+        has, and for all of them together leads nowhere where one comes at the cost of another.
+        """
+        most = self._block.examples
+        self._aim = ""
+        self._look(most - most // 2, (Phase.generate, Phase.shrink), draws="random")
+        if not self._wanted and most // 2:
+            far = sorted(name for name, aim in self.closest.items() if aim.share < 1)
+            self._aim = far[self._block.number % len(far)] if far else ""
+            aiming = (Phase.target,) if far else ()
+            self._look(most // 2, (Phase.generate, *aiming, Phase.shrink), draws="aimed")
 
     def hopeless(self) -> tuple[str, ...]:
         """Return the promises that no example kept in the last search, if it had many."""
@@ -169,14 +186,18 @@ class _Hunt:
 
     def _look(
         self,
+        most: int,
+        phases: tuple[Phase, ...],
         *,
         database: ExampleDatabase | None = None,
-        phases: tuple[Phase, ...],
-        seeded: bool = False,
+        draws: str = "",
     ) -> None:
-        """Run examples, and shrink the first that fails."""
+        """Run examples, at most so many, and shrink the first that fails.
+
+        What is drawn depends on the name of these `draws`, unless it is "".
+        """
         how = settings(
-            max_examples=self._block.examples,
+            max_examples=most,
             database=database,
             deadline=None,
             derandomize=False,
@@ -184,13 +205,13 @@ class _Hunt:
             phases=phases,
             verbosity=Verbosity.quiet,
         )
-        named = repr((self._block.seed, self._subject.name, self._block.number))
+        named = repr((self._block.seed, self._subject.name, self._block.number, draws))
         with suppress(NoSuchExample, Unsatisfiable, Flaky):
             find(
                 st.data(),
                 self._fails,
                 settings=how,
-                random=Random(named) if seeded else None,  # noqa: S311 -- no secret
+                random=Random(named) if draws else None,  # noqa: S311 -- no secret
                 database_key=_KEY,
             )
 
@@ -236,9 +257,10 @@ class _Hunt:
             reject()
         self.reached.update(outcome.reached)
         self.unjudged.update(outcome.unjudged)
-        for name, aim in (outcome.aims or {}).items():
-            target(aim.share, label=name)
-        self.closest = closest([*self.closest.items(), *(outcome.aims or {}).items()])
+        aims = outcome.aims or {}
+        if self._aim in aims:
+            target(aims[self._aim].share)
+        self.closest = closest([*self.closest.items(), *aims.items()])
         self._judged += 1
         self._broken.update({each.statement for each in outcome.violations})
         known = {each.statement for each in self.findings}

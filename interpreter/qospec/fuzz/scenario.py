@@ -54,6 +54,8 @@ TOLERANCES = ("0 s", "1 us", "10 us", "100 us", "1 ms", "10 ms")
 TALKS_PS = (PS_PER_S, PS_PER_S // 10, 5 * PS_PER_S)
 """How long machines exchange messages."""
 SIZES = (64, 46, 1_500, 200, 576, 1_000)
+LARGE_SIZES = (64, 1_400, 1_000, 1_400)
+"""The largest leaves room for what encryption adds to a packet."""
 CODE_POINTS = (0, 46, 10, 0, 46, 34)
 """Of packets: best effort and expedited forwarding more often than others."""
 
@@ -167,20 +169,27 @@ class Scenario(NamedTuple):
 
 # ---- drawing
 
-items = st.integers(1, MOST_ITEMS) | st.sampled_from([MOST_ITEMS // 3, MOST_ITEMS])
-"""How many are sent: often many, since a queue must fill before it is full."""
+items = st.sampled_from([*range(1, MOST_ITEMS), *[MOST_ITEMS] * MOST_ITEMS])
+"""How many are sent: often many, since a queue must fill before it is full. One choice in ascending
+order shrinks to the smallest number that is enough."""
 
 
+_SHARES, _LARGE_SHARES = st.sampled_from(SHARES), st.sampled_from(SHARES[:5])
 _SOURCES = st.sampled_from(["", "replay", "burst", "constant", "poisson"])
+_FEW_OR_MORE = st.sampled_from([1, 2, MOST_FLOWS, 2, MOST_FLOWS])
+_SIZES, _LARGE_SIZES = st.sampled_from(SIZES), st.sampled_from(LARGE_SIZES)
+_DENSE_SOURCES = st.sampled_from(["", "", "burst", "poisson"])
 
 
 @st.composite
 def scenarios(draw: st.DrawFn, device: Device) -> Scenario | None:
     """Draw a device with what surrounds it; None if its parameters do not fit each other."""
+    # A fault may need several parameters with their defaults: half of all devices have all of them.
+    varied = draw(st.booleans())
     arguments = tuple(
         (name, value)
         for name, choices in device.choices.items()
-        if (value := draw(st.just(choices[0]) | st.sampled_from(choices)))
+        if (value := draw(st.sampled_from(choices)) if varied else choices[0])
     )
     template = device.template(arguments)
     ports = ports_of(template)[:MOST_HOSTS] if template else ()
@@ -203,16 +212,15 @@ def scenarios(draw: st.DrawFn, device: Device) -> Scenario | None:
     hosts = len(whole.links)
     if hosts < 2:  # noqa: PLR2004 -- a flow has two ends
         return None
-    # Half of all scenarios are crowded: all flows meet at one port, and send without pause.
+    # Half of all scenarios are crowded: all flows meet at one port, and send much.
     crowd = draw(st.none() | st.integers(0, hosts - 1))
     if crowd is not None and draw(st.booleans()):
         whole = whole._replace(media=_with_bottleneck(whole, crowd))
-    count = draw(st.integers(1, MOST_FLOWS))
+    count = draw(st.integers(1, MOST_FLOWS) if crowd is None else _FEW_OR_MORE)
     elements = [part.element for part in template.parts] if template else []
     families = _families(elements)
     flows = tuple(draw(sendings(whole, hosts, crowd, families)) for _ in range(count))
-    many = items if crowd is None else items | st.just(MOST_ITEMS)
-    whole = whole._replace(flows=flows, items=draw(many))
+    whole = whole._replace(flows=flows, items=draw(items))
     return whole._replace(
         fault=draw(_faults(whole)) if draw(_seldom(6)) else None,
         restarts=any(each.down_ps for each in elements) and draw(_seldom(4)),
@@ -276,18 +284,19 @@ def framed(device: Device, port: Port) -> str:
 def sendings(
     draw: st.DrawFn, whole: Scenario, hosts: int, crowd: int | None, families: list[str]
 ) -> Sending:
-    """Draw a flow between two hosts; in a crowd, to that one, and without pause."""
+    """Draw a flow between two hosts; in a crowd, much, and to that one."""
     every = range(hosts)
     target = draw(st.sampled_from(every[::-1])) if crowd is None else crowd
     origin = draw(st.sampled_from([each for each in every if each != target]))
     place = whole.place(origin)
     framing = framed(whole.device, whole.ends[place])
     most = MEDIA[framing][whole.media[place]]
-    load = st.sampled_from(SHARES), _SOURCES
-    if crowd is not None:
-        load = st.sampled_from(SHARES[:3]), st.just("")
-    is_cells = framing == "cell"
-    of_form = _cells(most, *load) if is_cells else _packets(most, framing, families, *load)
+    load = (_SHARES, _SOURCES) if crowd is None else (_LARGE_SHARES, _DENSE_SOURCES)
+    if framing == "cell":
+        of_form = _cells(most, *load)
+    else:
+        sizes = _SIZES if crowd is None else _LARGE_SIZES
+        of_form = _packets(most, framing, families, sizes, *load)
     kind, fields, per_second, last_ps = draw(of_form)
     return Sending(origin, target, kind, fields, per_second, last_ps)
 
@@ -329,13 +338,14 @@ def _packets(
     most: int,
     framing: str,
     families: list[str],
+    sizes: st.SearchStrategy[int],
     shares: st.SearchStrategy[Fraction],
     sources: st.SearchStrategy[str],
 ) -> tuple[str, Arguments, Fraction, int]:
     """Draw packets, packets/s, and when the last is sent."""
     family = draw(st.sampled_from(families)) if len(families) > 1 else families[0]
     least = IPV4_HEADER_BYTES + FAMILY_EXTRA_BYTES[family] + TRANSPORT_HEADER_BYTES["udp"]
-    size = max(draw(st.sampled_from(SIZES)), least)
+    size = max(draw(sizes), least)
     share = draw(shares)
     connections = draw(st.sampled_from([1, 2, 3, 10]))
     rate = rounded(most * share * 10**6 / (8 * (size + 38) * connections), COUNT)

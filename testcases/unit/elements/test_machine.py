@@ -10,6 +10,7 @@ from qospec.catalogue.machine import unreached
 from qospec.check import check
 from qospec.cli import qos
 from qospec.diagnostics import Problems
+from qospec.engine.event import component
 from qospec.engine.graph.emulation import run
 from qospec.engine.machine import state
 from qospec.engine.machine.transition import LivelockError
@@ -232,6 +233,14 @@ def test_a_machine_that_hardly_lets_time_pass_is_named_with_its_state(told, monk
     state restless { on tick -> restless { start = [tick] } }"""
     with pytest.raises(LivelockError, match=r"`a\.m` takes more than 1_000 .* state `restless`"):
         told(restless)
+
+
+def test_a_machine_may_take_many_transitions_while_nothing_is_under_way(told, monkeypatch):
+    monkeypatch.setattr(component, "MOST_EVENTS", 8)
+    busy = """timers = { tick: 1 ms }, ports = [line], messages = [ask]
+    state calm { on begin -> busy { start = [tick], send = [ask] }, on ask -> calm }
+    state busy { on tick -> busy { start = [tick] } }"""
+    assert told(busy)[0].taken == (1, 0, 999)
 
 
 def test_chunks_make_no_difference(told):

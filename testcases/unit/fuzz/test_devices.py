@@ -3,12 +3,16 @@
 from pathlib import Path
 
 import pytest
+from hypothesis import Phase, find, settings
+from hypothesis import strategies as st
 
 from qospec.catalogue.kinds import discover
 from qospec.check import Checked, check
 from qospec.diagnostics import Problems
+from qospec.engine.machine import state
 from qospec.fuzz.devices import SPEAKER, violations
 from qospec.fuzz.explore import Block, explore
+from qospec.fuzz.target import Violation
 from qospec.fuzz.targets import targets_of
 from qospec.plan.plan import Bounds, plan
 from qospec.resources import STDLIB
@@ -131,6 +135,22 @@ def test_what_a_machine_never_does_is_known(tmp_path):
     assert never == {"transition: watch.done: on long -> idle"}  # no trial is that long
 
 
+def test_a_device_that_hangs_is_stopped_and_found(tmp_path, monkeypatch):
+    monkeypatch.setattr(state, "MOST_TRANSITIONS", 1_000)
+    ends = "state seen {\n      on rest -> done { start = [long] }"
+    never_ends = "state seen {\n      on rest -> seen { start = [rest] }, on long -> done"
+    text = WATCHES.replace("start = [rest] }", "start = [rest, long] }").replace("1 us", "1 ns")
+    subject, found = target(text.replace(ends, never_ends), tmp_path), list[Violation]()
+
+    def fails(data: st.DataObject) -> bool:
+        found.extend(subject.run(data.draw).violations)
+        return bool(found)
+
+    find(st.data(), fails, settings=settings(derandomize=True, phases=[Phase.generate]))
+    assert found[0].statement == "end"
+    assert "takes more than 1_000 transitions, the last one in state `seen`" in found[0].reason
+
+
 TALK = """qos 1
 device asker {
   port line: cell
@@ -197,7 +217,7 @@ def test_each_broken_device_says_how_to_mend_it():
     checked = Checked([STDLIB / "devices" / "broken"], discover())
     assert not checked.problems.all
     subjects = list(targets_of(checked))
-    assert len(subjects) == 11
+    assert len(subjects) == 13
     assert all(each.device.choices["fault"] == ["", "false"] for each in subjects)
 
 

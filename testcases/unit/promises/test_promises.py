@@ -37,9 +37,25 @@ device router {
   west.rx -> smooth -> queue -> east.tx
   east.rx -> west.tx
 }
+device watched {
+  port west, east: cell
+  queue = fifo { limit = 1 cell }
+  west.rx -> watch.in
+  watch.out -> queue -> east.tx
+  east.rx -> west.tx
+  machine watch {
+    state idle { on item -> idle }
+  }
+}
 topology atm {
   a, b = host
   dut = switch
+  link a -- dut.west via media.stm1
+  link dut.east -- b via media.e3
+}
+topology passing {
+  a, b = host
+  dut = watched
   link a -- dut.west via media.stm1
   link dut.east -- b via media.e3
 }
@@ -57,6 +73,11 @@ test switched on atm {
   } from a to b
   flow g = ubr { pcr = 200_000 cell/s, cdvt = 1 ms } from a to b
   run { measure = 1 ms, overload = true }
+  report f.lost
+}
+test passed_on on passing {
+  flow f = ubr { pcr = 200_000 cell/s } from a to b
+  run { measure = 100 us, overload = true }
   report f.lost
 }
 test routed on ip {

@@ -332,7 +332,7 @@ class Component:
             elif code == events.BUDGET:
                 due_ps = int(self._places.due[1, DUE_PS])
                 idle = idle + MOST_EVENTS if until_ps == FOREVER_PS or due_ps == now_ps else 0
-                if idle > ROUNDS * self.inside:
+                if self.inside and idle > ROUNDS * self.inside:
                     raise StuckError(self.inside, int(report[events.NODE]))
                 now_ps, report[events.EVENTS] = due_ps, 0
             elif code > events.REPLENISH:

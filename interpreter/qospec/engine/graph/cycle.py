@@ -29,7 +29,7 @@ from qospec.engine.event.component import (
 )
 from qospec.engine.graph.components import CrowdedError, EndlessError, components
 from qospec.engine.graph.node import Link
-from qospec.engine.graph.promises import BrokenPromiseError, Conduct
+from qospec.engine.graph.promises import BrokenPromiseError, Conduct, copied
 from qospec.engine.items.batch import FOREVER_PS, Batch, joined
 
 if TYPE_CHECKING:
@@ -174,7 +174,7 @@ class Cycle:
         """Note what a node did with items, for the check at the end."""
         conduct = self._conduct[outlet.element]
         if outlet.what in (LEAVES, SEEN):
-            conduct.departures[outlet.number].append(batch)
+            conduct.departures[outlet.number].append(copied(batch))
         if outlet.what == SEEN:
             receiver = self._receiver[outlet.element, outlet.number]
             self._conduct[receiver].arrivals.append(batch)

@@ -75,10 +75,10 @@ class Conduct:
         """Return the process of an element that works in batches, which notes what it does."""
 
         def noted(arrivals: tuple[Batch, ...], until_ps: int) -> Step:
-            self.arrivals += map(_copied, arrivals)  # the element may write over their times
+            self.arrivals += map(copied, arrivals)  # the element may write over their times
             step = process(arrivals, until_ps)
             for departures, left in zip(self.departures, step.departures, strict=True):
-                departures.append(_copied(left))  # so may that behind it
+                departures.append(copied(left))  # so may that behind it
             self.losses += step.losses
             self.made += step.made
             self.consumed += step.consumed
@@ -167,7 +167,8 @@ class _History:
             raise BrokenPromiseError(f"{self._path} {breach}")
 
 
-def _copied(batch: Batch) -> Batch:
+def copied(batch: Batch) -> Batch:
+    """Return a batch whose times stay when an element writes over those of the other."""
     return batch._replace(at_ps=batch.at_ps.copy(), sent_ps=batch.sent_ps.copy())
 
 
