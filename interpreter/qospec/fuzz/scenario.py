@@ -174,11 +174,25 @@ items = st.sampled_from([*range(1, MOST_ITEMS), *[MOST_ITEMS] * MOST_ITEMS])
 order shrinks to the smallest number that is enough."""
 
 
-_SHARES, _LARGE_SHARES = st.sampled_from(SHARES), st.sampled_from(SHARES[:5])
-_SOURCES = st.sampled_from(["", "replay", "burst", "constant", "poisson"])
+class Load(NamedTuple):
+    """What a flow may be drawn from: shares of its line, sources, and sizes of packets."""
+
+    shares: st.SearchStrategy[Fraction]
+    sources: st.SearchStrategy[str]
+    sizes: st.SearchStrategy[int]
+
+
+_ANY = Load(
+    st.sampled_from(SHARES),
+    st.sampled_from(["", "replay", "burst", "constant", "poisson"]),
+    st.sampled_from(SIZES),
+)
+_DENSE = Load(
+    st.sampled_from(SHARES[:5]),
+    st.sampled_from(["", "", "burst", "poisson"]),
+    st.sampled_from(LARGE_SIZES),
+)
 _FEW_OR_MORE = st.sampled_from([1, 2, MOST_FLOWS, 2, MOST_FLOWS])
-_SIZES, _LARGE_SIZES = st.sampled_from(SIZES), st.sampled_from(LARGE_SIZES)
-_DENSE_SOURCES = st.sampled_from(["", "", "burst", "poisson"])
 
 
 @st.composite
@@ -291,12 +305,9 @@ def sendings(
     place = whole.place(origin)
     framing = framed(whole.device, whole.ends[place])
     most = MEDIA[framing][whole.media[place]]
-    load = (_SHARES, _SOURCES) if crowd is None else (_LARGE_SHARES, _DENSE_SOURCES)
-    if framing == "cell":
-        of_form = _cells(most, *load)
-    else:
-        sizes = _SIZES if crowd is None else _LARGE_SIZES
-        of_form = _packets(most, framing, families, sizes, *load)
+    load = _ANY if crowd is None else _DENSE
+    is_cells = framing == "cell"
+    of_form = _cells(most, load) if is_cells else _packets(most, framing, families, load)
     kind, fields, per_second, last_ps = draw(of_form)
     return Sending(origin, target, kind, fields, per_second, last_ps)
 
@@ -305,12 +316,11 @@ def sendings(
 def _cells(
     draw: st.DrawFn,
     most: int,
-    shares: st.SearchStrategy[Fraction],
-    sources: st.SearchStrategy[str],
+    load: Load,
 ) -> tuple[str, Arguments, Fraction, int]:
     """Draw a contract, what is sent under it, cells/s, and when the last is sent."""
     kind = draw(st.sampled_from(["cbr", "ubr", "vbr_rt", "vbr_nrt"]))
-    share = draw(shares)
+    share = draw(load.shares)
     connections = draw(st.sampled_from([1, 2, 3, 10]))
     alone = share == 1 and connections == 1
     rate = Fraction(most) if alone else rounded(most * share / connections, COUNT)
@@ -324,7 +334,7 @@ def _cells(
         mean = rate
     tolerance = draw(st.sampled_from(TOLERANCES))
     fields += [("cdvt", tolerance)] if tolerance != TOLERANCES[0] or kind != "ubr" else []
-    source, per_second, last_ps = draw(_source(rate, "cell/s", "cell", sources))
+    source, per_second, last_ps = draw(_source(rate, "cell/s", "cell", load.sources))
     fields += [("connections", str(connections))] if connections > 1 else []
     fields += [("clp", "1")] if draw(st.booleans()) else []
     fields += [("phases", "even")] if draw(st.booleans()) else []
@@ -338,15 +348,13 @@ def _packets(
     most: int,
     framing: str,
     families: list[str],
-    sizes: st.SearchStrategy[int],
-    shares: st.SearchStrategy[Fraction],
-    sources: st.SearchStrategy[str],
+    load: Load,
 ) -> tuple[str, Arguments, Fraction, int]:
     """Draw packets, packets/s, and when the last is sent."""
     family = draw(st.sampled_from(families)) if len(families) > 1 else families[0]
     least = IPV4_HEADER_BYTES + FAMILY_EXTRA_BYTES[family] + TRANSPORT_HEADER_BYTES["udp"]
-    size = max(draw(sizes), least)
-    share = draw(shares)
+    size = max(draw(load.sizes), least)
+    share = draw(load.shares)
     connections = draw(st.sampled_from([1, 2, 3, 10]))
     rate = rounded(most * share * 10**6 / (8 * (size + 38) * connections), COUNT)
     fields = [("size", f"{number_text(size)} B @ip")]
@@ -354,7 +362,7 @@ def _packets(
     mark, codes = ("dscp", CODE_POINTS) if framing == "packet" else (framing, range(8))
     code = draw(st.sampled_from(codes))
     fields += [(mark, str(code))] if code else []
-    source, per_second, last_ps = draw(_source(rate, "pkt/s", "pkt", sources))
+    source, per_second, last_ps = draw(_source(rate, "pkt/s", "pkt", load.sources))
     fields += [] if source else [("rate", text_of(rate, PACKET_RATE))]
     fields += [("connections", str(connections))] if connections > 1 else []
     fields += [("phases", "even")] if draw(st.booleans()) else []
