@@ -239,7 +239,9 @@ def _report(
         output.say_json(_document(found, path, plan, asked))
     else:
         _show(found, path, plan, stopped, seconds, asked)
-    sys.exit(exits.INTERRUPTED if stopped == "interrupted" else exits.FAILED)
+    # As a run of the file does: a broken invariant and an error are no failed criteria.
+    code = exits.FAILED if found.failure.kind == "expect" else exits.ERROR
+    sys.exit(exits.INTERRUPTED if stopped == "interrupted" else code)
 
 
 def _show(

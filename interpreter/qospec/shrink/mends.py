@@ -110,8 +110,8 @@ def mended(draft: Draft, mend: Mend) -> str | None:
 
 def find(
     draft: Draft, modules: Modules, try_it: Callable[[Mend], Seen | None], side: int | None
-) -> list[Cure]:
-    """Return the changes of single values that mend a case, the slightest first.
+) -> Iterator[list[Cure]]:
+    """Yield the changes of single values that mend a case, the slightest first, with each more.
 
     Args:
         draft: The case.
@@ -133,8 +133,8 @@ def find(
             cure = _Search(place, value, source.raw(value), tried).cure(side)
             if cure is not None:
                 found.setdefault((place.declaration, place.trail), []).append(cure)
-    slightest = sorted(found.values(), key=lambda each: min(cure.change for cure in each))
-    return [cure for each in slightest[:MOST] for cure in each]
+                slightest = sorted(found.values(), key=lambda each: min(c.change for c in each))
+                yield [cure for each in slightest[:MOST] for cure in each]
 
 
 class _Search:

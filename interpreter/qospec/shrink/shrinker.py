@@ -131,7 +131,6 @@ class Shrinker:
 
         def try_it(mend: Mend) -> mends.Seen | None:
             if time.monotonic() >= until_s:
-                self.searched = False
                 return None
             path = mend.place.path
             if path is not None:
@@ -147,9 +146,10 @@ class Shrinker:
                 it_passes(tried.document, self.wanted), side(tried.document, self.wanted)
             )
 
-        self.searched = True
         sure = side(before.document, self.wanted)
-        self.cures = mends.find(self.draft, modules, try_it, sure)
+        for found in mends.find(self.draft, modules, try_it, sure):
+            self.cures = found  # those so far are kept if this is interrupted
+        self.searched = time.monotonic() < until_s
         self._mends = [mend for cure in self.cures for mend in cure.mends]
         if not self.cures and any(mends.devices_of(self.draft, modules)):
             self._avoided = GUESSES

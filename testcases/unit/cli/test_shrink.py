@@ -34,6 +34,32 @@ property small {
   expect few: n < 20
 }
 property any { forall n: Int in 1 .. 100, expect n < 20 }
+property late {
+  forall c in [cells(at = [1_000_000 s])]
+  expect count(c) == 1 cell
+}
+"""
+FULL = """qos 1
+import std.media
+device box {
+  port w, e: packet
+  q = processor { per_packet = 60 us, limit = 1 pkt }
+  w.rx -> q.entry[0]
+  q.exit[0] -> e.tx
+  e.rx -> w.tx
+  invariant keeps: q.lost == 0 pkt
+}
+topology bed {
+  a, b = host
+  x = box
+  link a -- x.w via media.fast_ethernet
+  link x.e -- b via media.fast_ethernet
+}
+test overflows on bed {
+  flow f = packets { rate = 95 Mbit/s @line, size = 512 B @ip } from a to b
+  run { measure = 1 ms }
+  expect f.loss < 99%
+}
 """
 CASE = "a.qos::loses:rate=20_000cell_per_s"
 
@@ -87,6 +113,14 @@ def test_ctrl_c_keeps_the_smallest_so_far(shrink, monkeypatch) -> None:
     assert result.exit_code == 130
     assert "the smallest so far: interrupted; " in result.stdout
     assert shrink("shrunk_loses.qos", command="run").exit_code == 1
+
+
+@pytest.mark.parametrize("case", ["full.qos::overflows", "a.qos::late"])
+def test_it_exits_as_a_run_of_the_smallest_does(shrink, tmp_path, case) -> None:
+    """A broken invariant and an error of the tester are no failed criteria."""
+    (tmp_path / "full.qos").write_text(FULL, encoding="utf-8")
+    result = shrink(case, "-o", "b.qos")
+    assert result.exit_code == shrink("b.qos", command="run").exit_code == 4, result.output
 
 
 def test_a_case_of_a_property_keeps_what_its_condition_needs(shrink) -> None:

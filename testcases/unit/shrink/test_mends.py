@@ -2,6 +2,8 @@
 
 from fractions import Fraction
 
+import pytest
+
 from qospec.shrink.draft import Draft
 from qospec.shrink.mends import Cure, Mend, Seen, find
 from qospec.shrink.places import places_in
@@ -35,7 +37,11 @@ def found(passes, bound: Fraction | None = None) -> list[Cure]:
         side = None if bound is None or value is None else (value > bound) - (value < bound)
         return Seen(passes(mend, value), side)
 
-    return find(draft, Nothing(), tried, None if bound is None else -1)  # type: ignore[arg-type]
+    side = None if bound is None else -1
+    cures: list[Cure] = []
+    for cures in find(draft, Nothing(), tried, side):  # type: ignore[arg-type]  # noqa: B007
+        pass
+    return cures
 
 
 def test_values_are_found_but_not_how_many_ports_there_are_or_what_is_meant() -> None:
@@ -45,6 +51,22 @@ def test_values_are_found_but_not_how_many_ports_there_are_or_what_is_meant() ->
     assert isinstance(device, ast.Device)
     trails = {".".join(place.trail) for place, _ in places_in(device, None)}
     assert trails == {"room", "ports", "each", "cpu.slow", "out.order"}
+
+
+def test_what_was_found_before_the_search_was_interrupted_is_known() -> None:
+    draft = Draft.read(f"qos 1{DEVICE}")
+    assert draft is not None
+
+    def tried(mend: Mend) -> Seen:
+        if mend.new == "[high, low]":
+            raise KeyboardInterrupt
+        return Seen(mend.new == "true", None)
+
+    known: list[Cure] = []
+    with pytest.raises(KeyboardInterrupt):
+        for known in find(draft, Nothing(), tried, None):  # type: ignore[arg-type]  # noqa: B007
+            pass
+    assert [each.near.new for each in known] == ["true"]
 
 
 def test_orders_and_truths_are_turned_round() -> None:
