@@ -5,7 +5,7 @@ from pathlib import Path
 TESTCASES = Path(__file__).parents[1]
 WRONG = TESTCASES / "wrong_devices"
 MODULES = sorted(WRONG.rglob("*.qos"))
-TABLE = (WRONG / "test_wrong_devices.py").read_text(encoding="utf-8")
+TABLE = (TESTCASES / "wrong.py").read_text(encoding="utf-8")
 
 
 def test_each_folder_of_suites_has_a_wrong_device() -> None:
