@@ -131,7 +131,11 @@ class _TargetRun:
     """A target as a `run.schedule.CaseRun`: its jobs are blocks."""
 
     def __init__(
-        self, request: CampaignRequest, target: Target, share_s: Callable[[], float | None]
+        self,
+        request: CampaignRequest,
+        target: Target,
+        share_s: Callable[[], float | None],
+        end_s: float | None,
     ) -> None:
         self.name = target.name
         self.result: JobResult | None = None
@@ -139,6 +143,7 @@ class _TargetRun:
         self._request = request
         self._target = target
         self._share_s = share_s
+        self._end_s = end_s
         self._until_s: float | None = None
         self._handed = 0
         self._done: dict[int, Explored] = {}
@@ -155,7 +160,7 @@ class _TargetRun:
             self._end_if_done()
             return None
         examples = BLOCK if most is None else min(BLOCK, most - first)
-        block = Block(self._handed, examples, self._request.seed, self._until_s)
+        block = Block(self._handed, examples, self._request.seed, self._until_s, self._end_s)
         # Only one block tries old examples: they need not be tried twice.
         kept = self._request.database if self._handed == 0 else None
         work = partial(
@@ -235,8 +240,9 @@ class Campaign:
         known = _targets(request.paths)
         self._request = request
         self._began_s = time.monotonic()
+        end_s = None if request.time_s is None else self._began_s + request.time_s
         self._runs = [
-            _TargetRun(request, known[key], partial(self._share_s, place))
+            _TargetRun(request, known[key], partial(self._share_s, place), end_s)
             for place, key in enumerate(request.targets)
         ]
         self.interrupted = False

@@ -41,12 +41,14 @@ class Block(NamedTuple):
         examples: How many are drawn, at most.
         seed: Of the search.
         until_s: When to stop, on the clock of `time.monotonic`; None: when all are done.
+        end_s: When to stop making what was found smaller; None: with all else.
     """
 
     number: int
     examples: int
     seed: str
     until_s: float | None = None
+    end_s: float | None = None
 
 
 class Explored(NamedTuple):
@@ -247,6 +249,8 @@ class _Hunt:
     def _fails(self, data: st.DataObject) -> bool:
         """Run an example; return whether it breaks the promise that is looked at, or a new one."""
         until_s = self._block.until_s
+        if self._wanted and self._block.end_s is not None:
+            until_s = self._block.end_s
         if until_s is not None and time.monotonic() >= until_s:
             raise _TimeUp
         self._on_example()

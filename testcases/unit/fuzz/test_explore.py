@@ -2,6 +2,7 @@
 
 import time
 from collections import Counter
+from itertools import count
 
 from hypothesis import strategies as st
 from hypothesis.database import InMemoryExampleDatabase
@@ -72,6 +73,16 @@ def test_an_example_that_failed_before_is_tried_first() -> None:
 def test_a_block_ends_when_its_time_is_up() -> None:
     explored = explore(Lists(), BLOCK._replace(until_s=time.monotonic()))
     assert (explored.examples, explored.findings, explored.ended) == (0, (), True)
+
+
+def test_what_fails_is_shrunk_beyond_the_share_of_time_that_a_target_has(monkeypatch) -> None:
+    found = min(each.examples for each in explore(Lists(), BLOCK).findings)
+    ticks = count()
+    monkeypatch.setattr(time, "monotonic", lambda: next(ticks))
+    (finding,) = explore(Lists(), BLOCK._replace(until_s=found // 2, end_s=10_000)).findings
+    assert finding.shrunk
+    (cut,) = explore(Lists(), BLOCK._replace(until_s=next(ticks) + found // 2)).findings
+    assert not cut.shrunk
 
 
 def test_an_interruption_while_shrinking_keeps_the_smallest_so_far() -> None:
