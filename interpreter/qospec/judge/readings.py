@@ -49,7 +49,6 @@ DIMENSIONS: dict[str, tuple[Dimension, int | Fraction]] = {
 """The dimension of a metric by name, with the number of engine units in one of the language."""
 
 OF_MACHINES = "machine."
-UNKNOWN_QUEUE = "nothing is proved of it"
 QUANTILES = PATTERNS["p*"].shown
 """The quantiles that a report shows of every distribution."""
 
@@ -265,7 +264,7 @@ class Readings:
             for path, seen in observation.occupancies.items():
                 waiting = planned.proofs.waiting.get(path)
                 most = None if waiting is None else Fraction(waiting)
-                why = "" if waiting is not None else planned.proofs.why or UNKNOWN_QUEUE
+                why = planned.proofs.why_unbounded(path)
                 yield Bounded(f"items in {prefix}{path}", most, Fraction(seen.most), COUNT, why)
 
     def exchanged(self) -> list[FlowCount]:

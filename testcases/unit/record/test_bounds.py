@@ -43,6 +43,22 @@ def test_each_bound_stands_beside_what_was_measured(planned) -> None:
     ]
 
 
+def test_a_queue_without_a_bound_says_why(planned) -> None:
+    text = TEXT.replace("cell\n  q = fifo { limit = 9 cell }", "packet\n  q = processor { PER }")
+    text = text.replace("w.rx -> q -> e.tx", "w.rx -> q.entry[0]\n  q.exit[0] -> e.tx")
+    text = text.replace("via lane", "via media.fast_ethernet").replace("0 cell", "0 pkt")
+    text = text.replace("PER", "per_packet = 1 us, limit = 9 pkt, random_interruption = 1 ms")
+    flow = "flow f = packets { rate = 1_000 pkt/s, size = 100 B @ip } from a to b\n  run"
+    text = text[: text.index("flow f")] + flow + text.partition("run")[2]
+    (case,) = planned(text)
+    repeats = trial.run(case, discover(), lambda _: None).repeats
+    documents = bound_documents([each.readings for each in repeats])
+    assert proved_bounds({"bounds": documents}) == [
+        "delay of f: x.q: its interruptions are random",
+        "items in x.q: its interruptions are random",
+    ]
+
+
 def test_an_older_record_has_no_bounds() -> None:
     assert proved_bounds({}) == []
     why = {"what": "delay of f", "most": None, "measured": None, "share": None, "why": "x: random"}

@@ -88,11 +88,19 @@ class Proofs:
         delays: By the first and the last connection index of what was followed.
         waiting: By the path of a queue, how many items may wait.
         why: Why nothing is proved, if so.
+        unbounded: By the path of a queue without a bound, why it has none.
     """
 
     delays: Mapping[tuple[int, int], Proof]
     waiting: Mapping[str, int]
     why: str = ""
+    unbounded: Mapping[str, str] = field(default_factory=dict)
+
+    def why_unbounded(self, path: str) -> str:
+        """Return why no backlog is proved of a queue; "" if one is."""
+        if path in self.waiting:
+            return ""
+        return self.why or self.unbounded.get(path) or NOTHING_KNOWN.format(path)
 
     def delay(self, first: int, stop: int) -> Proof:
         """Return the bound of the delay of some connections, by their indices."""
@@ -144,7 +152,10 @@ class _Analysis:
                 for number in component:
                     self._pass(number)
         delays = {self._indices(key): self._delay(key) for key in self._routes.begins}
-        return Proofs(delays, dict(self._waiting()))
+        queues = [*self._queues()]
+        waiting = {path: each.waiting for path, each in queues if each.waiting is not None}
+        unbounded = {path: each.why for path, each in queues if each.waiting is None}
+        return Proofs(delays, waiting, unbounded=unbounded)
 
     # ---- where items pass
 
@@ -341,14 +352,12 @@ class _Analysis:
         first, last = (self._nodes[chain.places[end].node].path for end in (0, -1))
         return Proof(chain.most_ps, path=((f"{first} to {last}", chain.most_ps),))
 
-    def _waiting(self) -> Iterator[tuple[str, int]]:
-        """Yield the path of each queue with a bound, and how many items may wait there."""
+    def _queues(self) -> Iterator[tuple[str, Guarantee]]:
+        """Yield the path of each queue, and what is guaranteed of what passes it."""
         for number, found in self._found.items():
             node = self._nodes[number]
             paths = [queue.element for queue in node.queues] or [node.path]
-            for path, guarantee in zip(paths, found.inputs if found else (), strict=False):
-                if guarantee.waiting is not None:
-                    yield path, guarantee.waiting
+            yield from zip(paths, found.inputs if found else (), strict=False)
 
 
 def _sent(number: int, source: Source) -> Group:
