@@ -83,8 +83,9 @@ class _Changed:
 def mutants(text: str, wanted: Callable[[ast.FunctionDef], bool]) -> Iterator[Mutant]:
     """Yield every mutant of a module's text.
 
-    Only functions that are `wanted` are changed, and in them no annotations, decorators, defaults
-    and messages of errors: these say nothing about what a function gives.
+    Only functions that are `wanted` are changed, and in them no annotations, decorators, defaults,
+    assertions and messages of errors: these say nothing about what a function gives. That what is
+    zipped has the same length is such an assertion.
     """
     tree = ast.parse(text)
     lines = text.encode().splitlines()
@@ -136,8 +137,9 @@ def _inside(node: ast.AST, statement: ast.stmt) -> Iterator[tuple[ast.expr | ast
         statement = node
     if isinstance(node, ast.expr | ast.AugAssign):
         yield node, statement
+    zips = isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "zip"
     for name, value in ast.iter_fields(node):
-        if name == "annotation":
+        if name == "annotation" or (zips and name == "keywords"):
             continue
         for child in value if isinstance(value, list) else [value]:
             if isinstance(child, ast.AST):

@@ -21,6 +21,7 @@ from mutants import is_any, is_kernel, mutants
         ("return max(a, b)", ["return min(a, b)"]),
         ("return a if b else c", ["return c if b else a"]),
         ("return True", ["return False"]),
+        ("return zip(a, -b, strict=True)", ["return zip(a, +b, strict=True)"]),
         ("return 'µ' * a", ["return 'µ' // a"]),
         ('raise ValueError(f"{a + 1}")', []),
         ('"""Say what it does, in 3 words."""', []),

@@ -236,10 +236,11 @@ def _compared(comparison: Operation, read: Reader) -> bool | None:
 
 def _is_below(side: Expression, read: Reader) -> bool:
     """Return whether a side is a load that is below its upper limit, and does not reach it."""
-    if not (isinstance(side, Found) and side.part in INTERVALS):
-        return False
-    lower, upper = _ends(side, read)
-    return upper is not None and not _is_exact(side, lower, upper)
+    return (
+        isinstance(side, Found)
+        and side.part in INTERVALS
+        and not _is_exact(side, *_ends(side, read))
+    )
 
 
 def _equal(one: Bounds, other: Bounds) -> bool | None:

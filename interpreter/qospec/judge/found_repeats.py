@@ -108,10 +108,13 @@ def median_interval(
 
 
 def _nth(values: Sequence[Fraction | None], place: int) -> Fraction | None:
-    """Return the value at a place from 0, the least first; None, a missing one, is below all."""
+    """Return the value at a place from 0, the least first; None, a missing one, is below all.
+
+    The place is -1, which is none, or in the lower half.
+    """
     known = sorted(value for value in values if value is not None)
     place -= len(values) - len(known)
-    return known[place] if 0 <= place < len(known) else None
+    return known[place] if place >= 0 else None
 
 
 def _is_most(count: int, repeats: int, confidence: Fraction) -> bool:

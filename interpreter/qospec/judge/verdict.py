@@ -136,12 +136,13 @@ _NO_GAP = (-1, Fraction(0))
 def _gap(judged: Judgement) -> tuple[int, Fraction] | None:
     """Return by how much a judged comparison may not hold, after 1 if that has no end, else 0.
 
-    None if its sides are no numbers, or if it is none that holds better or worse.
+    None if its sides or its tolerance are no numbers, or if it is none that holds better or worse.
     """
     if judged.measured is None or judged.bound is None:
         return None
     value, bound = _ends(judged.measured), _ends(judged.bound)
-    if Bounds() in (value, bound) or judged.comparison not in _SIDES:
+    width = _width(judged.tolerance, judged.bound)
+    if Bounds() in (value, bound) or width is None or judged.comparison not in _SIDES:
         return None
     ends = {"above": (value.most, bound.least), "below": (bound.most, value.least)}
     gaps = []
@@ -150,7 +151,7 @@ def _gap(judged: Judgement) -> tuple[int, Fraction] | None:
         if high is None or low is None:
             return 1, Fraction(0)
         gaps.append(high - low)
-    return 0, max(gaps) - _width(judged)
+    return 0, max(gaps) - width
 
 
 _SIDES = {
@@ -171,14 +172,14 @@ def _ends(side: Side) -> Bounds:
     return Bounds(value, value) if isinstance(value, Fraction) else Bounds()
 
 
-def _width(judged: Judgement) -> Fraction:
-    """Return the tolerance of a `within`; a share is one of the bound."""
-    width, bound = judged.tolerance, judged.bound
-    if width is None or bound is None or not isinstance(width.value, Fraction):
+def _width(tolerance: Side | None, bound: Side) -> Fraction | None:
+    """Return the tolerance of a `within`, and 0 of others; a share is one of the bound."""
+    if tolerance is None:
         return Fraction(0)
-    if width.dimension != bound.dimension and isinstance(bound.value, Fraction):
-        return width.value * abs(bound.value)
-    return width.value
+    whole = Fraction(1) if tolerance.dimension == bound.dimension else bound.value
+    if not isinstance(tolerance.value, Fraction) or not isinstance(whole, Fraction):
+        return None
+    return tolerance.value * abs(whole)
 
 
 def judge(statement: Statement, read: Reader) -> Judgement:

@@ -15,6 +15,7 @@ from qospec.units import CALLS, CELL_RATE, RATIO
 SPAN = Span(Source("a.qos", "expect\n"), 0, 6)
 NDR, PDR = (Found(name, "load", CELL_RATE, f"{name}.rate") for name in ("ndr", "pdr"))
 LOWER, UPPER = (Found("ndr", part, CELL_RATE, f"ndr.{part}") for part in ("lower", "upper"))
+OFFERED = Found("ndr", "offered", CELL_RATE, "ndr.offered")
 REGULAR = Found("ndr", "regular", None, "ndr.regular", load_dimension=CELL_RATE)
 DELAY = Measured("p", "f", None, "user", "delay", "mean", RATIO, "p.f.delay.mean")
 
@@ -24,7 +25,8 @@ def number(value):
 
 
 def reader(ndr=(100, 110), pdr=(120, 130), delay=None, **more):
-    results = {"ndr": GoalResult(*map(fraction, ndr), **more)}
+    offered = tuple(end and 2 * Fraction(end) for end in ndr)
+    results = {"ndr": GoalResult(*map(fraction, ndr), offered=offered, **more)}
     results["pdr"] = GoalResult(*map(fraction, pdr))
 
     def read(leaf):
@@ -122,6 +124,7 @@ def test_bounds_of_ndr_are_numbers_and_regular_is_a_truth() -> None:
     assert decided(REGULAR, read) is True
     assert decided(REGULAR, reader((100, None))) is False
     assert decided(Operation("<", (UPPER, number(110))), reader((100, None))) is None
+    assert list(notes(LOWER, read)) == []
 
 
 def test_an_undecided_ndr_in_a_condition_of_several() -> None:
@@ -186,6 +189,8 @@ def test_a_verdict_on_ndr_names_its_interval(bound, verdict) -> None:
         ((None, 10), Operation("-", (number(150), NDR), CELL_RATE), (140, 150), False),
         ((100, None), Operation("-", (NDR, PDR), CELL_RATE), (-30, None), True),
         ((None, 10), Operation("min", (NDR, number(7)), CELL_RATE), (None, 7), False),
+        ((100, 110), Operation("-", (NDR, LOWER), CELL_RATE), (0, 10), False),
+        ((100, 110), OFFERED, (200, 220), False),
     ],
 )
 def test_a_value_of_loads_has_limits(ndr, expression, ends, exclusive) -> None:
@@ -284,6 +289,11 @@ def test_a_rate_between_two_steps_was_not_tried() -> None:
         (
             (None, 10),
             {"inversion": (Fraction(10), Fraction(20))},
+            "loss inversion: 10 cell/s was bad, but 20 cell/s was good",
+        ),
+        (
+            (None, 10),
+            {"ended": False, "inversion": (Fraction(10), Fraction(20))},
             "loss inversion: 10 cell/s was bad, but 20 cell/s was good",
         ),
         ((None, None), {}, "no bound was found"),

@@ -7,6 +7,8 @@ import pytest
 
 from qospec.judge.confidence import OPEN, UNBOUNDED, judge_repeats
 from qospec.judge.found import value_of
+from qospec.judge.found_repeats import FoundConstraint
+from qospec.judge.repeats import ConfidenceLevels
 from qospec.model.expression import Constant, Found, Operation
 from qospec.model.suite import GoalResult, Statement
 from qospec.source import Source, Span
@@ -125,6 +127,27 @@ def test_more_repeats_are_asked_for_where_they_would_decide():
     assert (result.verdict, result.note) == ("inconclusive", "about 4 more repeats would decide")
 
 
+@pytest.mark.parametrize(
+    ("held", "failed", "repeats", "more"), [(4, 0, 4, 1), (5, 1, 6, 5), (1, 5, 6, 3)]
+)
+def test_more_repeats_are_for_the_confidence_that_is_needed_to_pass_or_to_fail(
+    held, failed, repeats, more
+):
+    levels = ConfidenceLevels(passing=Fraction(95, 100), failing=Fraction(90, 100))
+    constraint = FoundConstraint(held, failed, repeats, unknown=0, identical=False)
+    assert (constraint.holds(levels), constraint.more_repeats(levels)) == (None, more)
+
+
+@pytest.mark.parametrize(
+    ("held", "failed", "unknown", "is_open"),
+    [(0, 0, 1, True), (3, 1, 2, True), (4, 0, 2, False), (0, 4, 1, False), (1, 2, 0, False)],
+)
+def test_a_missing_bound_leaves_open_what_no_majority_of_repeats_decides(
+    held, failed, unknown, is_open
+):
+    assert FoundConstraint(held, failed, 6, unknown, identical=False).is_open is is_open
+
+
 def test_what_is_shown_is_the_median_and_its_interval_from_worse_to_better_ends():
     result = judged(">=", NDR, limit(80), [Repeat((100 + each, 110 + each)) for each in range(5)])
     assert (result.measured.value, result.interval.lower.value) == (102, 100)
@@ -132,7 +155,7 @@ def test_what_is_shown_is_the_median_and_its_interval_from_worse_to_better_ends(
 
 
 def test_a_repeat_without_a_lower_bound_counts_against_what_the_others_hold():
-    repeats = [Repeat((None, 10)), *[Repeat((100, 110))] * 8]
+    repeats = [Repeat((None, 10)), *[Repeat((100 + each, 110)) for each in range(8)]]
     result = judged(">=", NDR, limit(80), repeats)
     assert (result.verdict, result.interval.lower.value) == ("pass", 100)
     assert judged(">=", NDR, limit(80), repeats[:5]).verdict == "inconclusive"

@@ -177,8 +177,7 @@ def test_a_broken_invariant_is_an_error() -> None:
 def compared(value, comparison, limits=None, tolerance=None) -> Judgement:
     number = None if value is None else Fraction(value)
     side = Side(number, CELLS, limits=limits)
-    width = None if tolerance is None else Side(Fraction(tolerance), CELLS)
-    return Judgement("pass", side, comparison, Side(Fraction(10), CELLS), width)
+    return Judgement("pass", side, comparison, Side(Fraction(10), CELLS), tolerance)
 
 
 @pytest.mark.parametrize(
@@ -198,8 +197,31 @@ def test_of_repeats_the_one_nearest_to_failing_decides(comparison, values, numbe
     assert deciding([compared(each, comparison) for each in values]) == number
 
 
-def test_of_tolerances_the_value_farthest_from_the_target_decides() -> None:
-    assert deciding([compared(each, "within", tolerance=4) for each in (11, 7, 12)]) == 1
+@pytest.mark.parametrize(
+    ("values", "tolerances", "dimension", "number"),
+    [
+        ((11, 7, 12), (4, 4, 4), CELLS, 1),
+        ((11, 12), (4, 8), CELLS, 0),
+        ((11, 12), ("0.4", "0.8"), RATIO, 0),  # of 10
+        ((12, 11), (None, 4), CELLS, 1),  # how near the first is cannot be told
+    ],
+)
+def test_of_tolerances_what_is_nearest_to_exceeding_its_own_decides(
+    values, tolerances, dimension, number
+) -> None:
+    widths = [Side(each and Fraction(each), dimension) for each in tolerances]
+    judgements = [
+        compared(value, "within", tolerance=width)
+        for value, width in zip(values, widths, strict=True)
+    ]
+    assert deciding(judgements) == number
+
+
+def test_a_share_of_an_unknown_target_does_not_tell_how_near_it_is() -> None:
+    share = Side(Fraction(1, 10), RATIO)
+    unknown = Side(None, CELLS, limits=Limits(None, Fraction(10)))
+    without = replace(compared(12, "within", tolerance=share), bound=unknown)
+    assert deciding([without, compared(10, "within", tolerance=share)]) == 1
 
 
 def test_of_intervals_the_end_nearest_to_failing_decides() -> None:
