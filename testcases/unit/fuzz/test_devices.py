@@ -219,6 +219,7 @@ def test_each_broken_device_says_how_to_mend_it():
     subjects = list(targets_of(checked))
     assert len(subjects) == 13
     assert all(each.device.choices["fault"] == ["", "false"] for each in subjects)
+    assert all(each.device.template((("fault", "false"),)) is not None for each in subjects)
 
 
 SEALS = """qos 1
