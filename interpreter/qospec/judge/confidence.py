@@ -109,15 +109,15 @@ def judge_repeats(
         constraints: Sequence[Constraint] = quantiles.constraints(
             expression, estimates, len(repeats)
         )
-        shown = _shown_estimates(expression, estimates, statement, len(repeats))
+        shown = _shown_estimates(expression, estimates, confidence, len(repeats))
     elif found:
         constraints = [found_constraint(expression, repeats)]
-        shown = _shown_found(expression, rows, repeats, statement)
+        shown = _shown_found(expression, rows, repeats, confidence)
     else:
         leaves = dict.fromkeys(observed(expression))
         skewness = max((_assumed_skewness(each, repeats) for each in leaves), default=Fraction(0))
         constraints = _mean_constraints(expression, repeats, counted, skewness)
-        shown = _shown(expression, rows, statement, counted, skewness)
+        shown = _shown(expression, rows, confidence, counted, skewness)
     verdict, notes = _decide(constraints, statement, confidence)
     few = _too_few_items(expression, estimates, confidence, constraints)
     notes = [few if few and each == TOO_CLOSE else each for each in notes]
@@ -261,7 +261,7 @@ def _assumed_skewness(leaf: Observed, repeats: Sequence[RepeatReadings]) -> Frac
 
 
 def _shown_estimates(
-    expression: Operation, estimates: Estimates, statement: Statement, repeats: int
+    expression: Operation, estimates: Estimates, confidence: Fraction, repeats: int
 ) -> Judgement:
     """Return what to show: the estimate of one side, or of the difference, and its interval."""
     first, last, comparison = _measured_first(expression)
@@ -269,7 +269,7 @@ def _shown_estimates(
     if measurements(last):
         first = Operation("-", (first, last), dimension_of(first))
         bound = replace(bound, value=Fraction(0))
-    dimension, confidence = dimension_of(first), statement.confidence or Fraction(0)
+    dimension = dimension_of(first)
     found = interval_of(first, estimates, confidence, repeats)
     lower, upper = (Side(end, dimension) for end in found)
     tolerance = None
@@ -336,19 +336,20 @@ def mean_over_repeats(found: Sequence[Side], confidence: Fraction) -> Judgement 
     missing = sum(side.value is None for side in found)
     if not values or len(values) + missing < len(found):
         return None
+    shown = replace(found[0], approximate=any(side.approximate for side in found))
     if len(set(values)) == 1:
         note = f"no data in {missing} of {len(found)} repeats"
-        return Judgement(None, replace(found[0], value=values[0]), note=note) if missing else None
+        return Judgement(None, replace(shown, value=values[0]), note=note) if missing else None
     constraint = MeanConstraint.of(values, strict=False)
     ends = constraint.interval((1 + confidence) / 2, len(values))
     low, middle, high = (
-        replace(found[0], value=value) for value in (ends.least, constraint.mean, ends.most)
+        replace(shown, value=value) for value in (ends.least, constraint.mean, ends.most)
     )
-    shown = Interval(low, high, confidence, len(values))
+    interval = Interval(low, high, confidence, len(values))
     note = f"mean of {len(values)} repeats"
     if missing:
         note += f"; no data in {missing} of {len(found)}"
-    return Judgement(None, middle, interval=shown, note=note)
+    return Judgement(None, middle, interval=interval, note=note)
 
 
 def incomplete_note(run: int, repeats: int) -> str:
@@ -409,7 +410,7 @@ def _more_repeats_note(additional: int) -> str:
 def _shown(
     expression: Operation,
     rows: Sequence[Values],
-    statement: Statement,
+    confidence: Fraction,
     counted: Losses | None,
     skewness: Fraction,
 ) -> Judgement:
@@ -419,7 +420,7 @@ def _shown(
     if first is not expression.operands[0]:
         lefts, rights = rights, lefts
     dimension = dimension_of(first)
-    approximate = any(from_histogram(m.statistic) for m in measurements(statement.expression))
+    approximate = any(from_histogram(m.statistic) for m in measurements(expression))
     bound = rights[0]
     if is_measured(last):
         lefts = [left - right for left, right in zip(lefts, rights, strict=True)]
@@ -427,7 +428,6 @@ def _shown(
         first = _shown_value(expression)
     if counted is not None:  # against what is known
         lefts = [counted.value] * len(rows)
-    confidence = statement.confidence or Fraction(0)
     constraint = MeanConstraint.of(
         lefts, strict=False, losses=counted, skewness=skewness, possible=bounds(first)
     )
@@ -450,12 +450,12 @@ def _shown_found(
     expression: Operation,
     rows: Sequence[Values],
     repeats: Sequence[RepeatReadings],
-    statement: Statement,
+    confidence: Fraction,
 ) -> Judgement:
     """Return what to show of loads that were found: their median, with limits and an interval."""
     if not rows:
         return Judgement(None, None)
-    first, confidence = _shown_value(expression), statement.confidence or Fraction(0)
+    first = _shown_value(expression)
     values = sorted(_values(first, repeats))
     missing = len(repeats) - len(values)  # below all others
     places = [(len(repeats) - 1) // 2 - missing, len(repeats) // 2 - missing]
@@ -463,7 +463,7 @@ def _shown_found(
     ends = median_interval(first, repeats, confidence)
     lower, upper = (Side(end, dimension_of(first)) for end in ends)
     shown = replace(
-        _shown(expression, rows, statement, None, Fraction(0)),
+        _shown(expression, rows, confidence, None, Fraction(0)),
         measured=Side(middle, dimension_of(first)),
         interval=Interval(lower, upper, confidence, len(repeats)),
     )

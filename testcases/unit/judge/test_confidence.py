@@ -14,13 +14,15 @@ from qospec.judge.confidence import (
     UNBOUNDED,
     judge_repeats,
     mean_over_repeats,
+    with_limits,
 )
 from qospec.judge.statistics import RESOLUTION, assumed_skewness
 from qospec.judge.verdict import Judgement, Side
-from qospec.model.expression import Constant, Expression, Measured, Operation
+from qospec.model.bounds import Limits
+from qospec.model.expression import Constant, Counted, Expression, Measured, Operation
 from qospec.model.suite import Statement
 from qospec.source import Source, Span
-from qospec.units import CELLS, RATIO
+from qospec.units import CELLS, PS_PER_S, RATIO, TIME
 
 SPAN = Span(Source("a.qos", "expect f.lost < 1\n"), 0, 6)
 LOST, SENT, SEEN = (
@@ -124,8 +126,11 @@ def test_a_bound_at_the_very_end_of_the_interval_decides_by_whether_it_may_be_re
 def test_within_is_judged_at_both_sides(width, target, verdict) -> None:
     shown = judged("within", SEEN, constant(width), constant(target), received=SPREAD)
     assert (shown.verdict, shown.comparison) == (verdict, "within")
+    sides = Side(Fraction(target), CELLS), Side(Fraction(width), CELLS)
+    assert (shown.bound, shown.tolerance) == sides
     share = constant(Fraction(width) / Fraction(target), RATIO)
-    assert judged("within share", SEEN, share, constant(target), received=SPREAD).verdict == verdict
+    shown = judged("within share", SEEN, share, constant(target), received=SPREAD)
+    assert (shown.verdict, shown.tolerance) == (verdict, Side(share.value, RATIO))
 
 
 def test_a_failed_require_is_inconclusive() -> None:
@@ -202,6 +207,7 @@ def test_equal_repeats_say_nothing_where_other_values_may_be_anything(operands) 
         ("expect", 11, "pass", NOTHING_DRAWN),
         ("expect", 10, "fail", NOTHING_DRAWN),
         ("require", 10, "inconclusive", f"{DOES_NOT_HOLD}; {NOTHING_DRAWN}"),
+        ("require", 11, "pass", NOTHING_DRAWN),
     ],
 )
 def test_where_nothing_is_drawn_the_value_is_what_was_measured(kind, bound, verdict, note) -> None:
@@ -233,6 +239,8 @@ def test_the_distance_from_a_mean_is_no_mean_of_distances() -> None:
     seen = {"repeats": 40, "received": (9, 11) * 20}
     assert judged(">", off, constant("0.9"), **seen).verdict == "fail"
     assert judged("<", off, constant("0.9"), **seen).verdict == "pass"
+    more = Operation("+", (off, constant(1)), CELLS)
+    assert judged(">", more, constant("1.9"), **seen).verdict == "fail"
 
 
 def test_what_is_no_number_of_all_repeats_together_is_no_data() -> None:
@@ -344,6 +352,9 @@ def test_the_interval_of_equal_losses_is_that_of_the_binomial_distribution() -> 
     assert of_losses(">", 1, "0.01").verdict == "pass"
     assert of_losses("<", 1, "0.01").verdict == "fail"
     assert of_losses("<", 20, "0.9").verdict == "fail"
+    ratios = {"cell_loss_ratio": (Fraction(1, 20),) * 5, "lost": (1,) * 5, "sent": (20,) * 5}
+    within = constant("0.051", RATIO), constant("0.07", RATIO)  # 1.9 % is as near as that
+    assert judged("within", RATE, *within, **ratios).verdict == "pass"
 
 
 @pytest.mark.parametrize(
@@ -400,11 +411,65 @@ def test_two_measured_sides_are_judged_by_their_difference() -> None:
     assert shown.note == f"{UNBOUNDED}; {BY_DIFFERENCE}"
     differing = judged("<", SEEN, SENT, received=(1, 20, 3, 40, 5), sent=(2, 22, 4, 41, 6))
     assert (differing.verdict, differing.note) == ("pass", BY_DIFFERENCE)
+    difference = Operation("-", (SEEN, SENT), CELLS)
+    written = judged(
+        "<", difference, constant(0), received=(1, 20, 3, 40, 5), sent=(2, 22, 4, 41, 6)
+    )
+    assert (written.verdict, written.interval) == ("pass", differing.interval)
     share = judged(
         "within share", SEEN, constant("0.1", RATIO), SENT,
         received=(100, 104, 98, 102, 100), sent=(100, 102, 100, 102, 103),
     )  # fmt: skip
     assert (share.verdict, share.tolerance.value) == ("pass", Fraction("10.14"))
+    width = judged("within", SEEN, constant(3), SENT, received=SPREAD, sent=SPREAD[::-1])
+    assert width.tolerance == Side(Fraction(3), CELLS)
+
+
+def test_a_sum_is_as_skewed_as_what_is_skewed_most_in_it() -> None:
+    both = Operation("+", (SEEN, SENT), CELLS)
+    shown = judged("<", both, constant(200), received=SPREAD, sent=(100,) * 5)
+    assert float(shown.interval.upper.value) == pytest.approx(110 + 2.6005, rel=1e-5)
+
+
+MEAN = Measured("", "f", None, "user", "transfer_delay", "mean", TIME, "")
+COUNTED = Counted("", "q", ("overflow",), CELLS, "")
+
+
+class Shortest(Seen):
+    """A repeat with a value of a metric or a counter in ps, and a shortest delay."""
+
+    def __init__(self, value_ps: int, min_ps: int | None) -> None:
+        super().__init__({"transfer_delay": Fraction(value_ps, PS_PER_S)}, drawn=True)
+        self._min_ps = min_ps
+
+    def read(self, leaf: Measured | Counted) -> Fraction | None:
+        return super().read(MEAN if isinstance(leaf, Counted) else leaf)
+
+    def delays(self, _leaf: Measured) -> Delays:
+        return Delays(min_ps=self._min_ps)
+
+
+@pytest.mark.parametrize(
+    ("leaf", "shortest_ps", "skewness"),
+    [
+        (MEAN, (1, 8, 8, 8, 8), 13 * 2.5**0.5 / 9),
+        (MEAN, (8,) * 5, 4),  # as much as any are
+        (MEAN, (9,) * 5, 13 * 2.5**0.5 / 10),  # of other delays, if the mean may be less
+        (MEAN, (None,) * 5, 13 * 2.5**0.5 / 10),
+        (replace(MEAN, statistic="max"), (8,) * 5, 13 * 2.5**0.5 / 10),
+        (COUNTED, (8,) * 5, 13 * 2.5**0.5 / 10),
+    ],
+)
+def test_mean_delays_are_as_skewed_as_they_are_far_above_the_shortest(
+    leaf, shortest_ps, skewness
+) -> None:
+    condition = Operation("<", (leaf, constant(1, leaf.dimension)))
+    statement = Statement("expect", "", "", condition, SPAN, Fraction("0.95"))
+    repeats = [Shortest(*each) for each in zip(SPREAD, shortest_ps, strict=True)]
+    found = judge_repeats(statement, repeats, 5).interval.upper.value
+    t = 2.131847
+    reach = (t + skewness * (1 + 2 * t**2) / (6 * 5**0.5)) * (2.5 / 5) ** 0.5
+    assert float(found) == pytest.approx((10 + reach) / PS_PER_S, rel=1e-5)
 
 
 def test_how_many_more_repeats_would_decide() -> None:
@@ -413,6 +478,10 @@ def test_how_many_more_repeats_would_decide() -> None:
     assert shown.note == "about 37 more repeats would decide"
     wide = judged("within", SEEN, constant("0.5"), constant(10), received=SPREAD)
     assert wide.note == "about 37 more repeats would decide"
+    off = judged("within", SEEN, constant("0.5"), constant("9.7"), received=SPREAD)
+    assert off.note == "about 200 more repeats would decide"  # the side that is nearer
+    one = judged("within", SEEN, constant("2.5"), constant("9.8"), received=SPREAD)
+    assert one.note == "about 1 more repeat would decide"  # the other side holds
     hopeless = judged("<", SEEN, constant(10), received=SPREAD)
     assert hopeless.note.startswith("even 10_000 repeats would hardly decide")
 
@@ -424,6 +493,35 @@ def test_no_data_in_a_repeat_decides_nothing() -> None:
         None,
         "no data in repeat 3",
     )
+
+
+def test_repeats_differ_if_one_side_of_within_differs() -> None:
+    """What is 10 more than its width in each of them is not as far below its target."""
+    wide = judged(
+        "within", SEEN, SENT, constant(10), received=(21, 22, 23, 24, 25), sent=(1, 2, 3, 4, 5)
+    )
+    assert (wide.verdict, IDENTICAL_REPEATS in wide.note) == ("inconclusive", False)
+
+
+def side(least, most, *, exclusive=False):
+    ends = (None if end is None else Fraction(end) for end in (least, most))
+    return Side(None, CELLS, limits=Limits(*ends, exclusive))
+
+
+@pytest.mark.parametrize(
+    ("sides", "limits"),
+    [
+        ([Side(Fraction(5), CELLS), side(3, 4)], (3, 5, False)),
+        ([Side(Fraction(5), CELLS)], None),
+        ([side(None, 10, exclusive=True)] * 2, (None, 10, True)),
+        ([side(None, 10, exclusive=True), side(2, 10)], (None, 10, False)),
+        ([side(None, 10, exclusive=True), side(2, 7)], (None, 10, True)),
+        ([side(None, 10, exclusive=True), side(2, 10), side(2, 7)], (None, 10, False)),
+        ([side(None, 0, exclusive=True), side(-3, -2)], (None, 0, True)),
+    ],
+)
+def test_limits_over_repeats_are_reached_if_they_are_in_one_of_them(sides, limits) -> None:
+    assert with_limits(Judgement(None, sides[0]), sides).measured.limits == limits
 
 
 def test_too_few_repeats_decide_nothing() -> None:
@@ -461,6 +559,9 @@ def test_what_is_reported_of_repeats_without_data_is_the_mean_of_the_others(
     found = [Side(v if v is None else Fraction(v), CELLS) for v in values]
     shown = mean_over_repeats(found, Fraction("0.95"))
     assert (shown.measured.value, shown.note) == (mean, note)
+    read = [replace(found[0], approximate=True), *found[1:]]
+    assert not shown.measured.approximate
+    assert mean_over_repeats(read[::-1], Fraction("0.95")).measured.approximate
     assert (shown.interval is None) == (len(set(values)) == 2)
 
 

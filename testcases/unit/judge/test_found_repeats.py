@@ -161,6 +161,23 @@ def test_a_repeat_without_a_lower_bound_counts_against_what_the_others_hold():
     assert judged(">=", NDR, limit(80), repeats[:5]).verdict == "inconclusive"
 
 
+def test_what_is_shown_without_some_bounds_is_the_median_of_all_repeats():
+    """A load without a lower bound is below all others."""
+    six = [*[Repeat((None, 10))] * 2, *[Repeat((100 + each, 110)) for each in range(4)]]
+    assert judged(">=", NDR, limit(80), six).measured.value == Fraction(201, 2)
+    assert judged(">=", NDR, limit(80), [*six[:2], *six[:3]]).measured.value is None
+    shown = judged(">=", NDR, limit(80), [*[Repeat((None, 10))] * 3, *six[2:5]])
+    assert (shown.measured.value, shown.bound.value) == (None, 80)
+    one = judged(">=", NDR, limit(80), [*six[:2] * 2, six[2]])
+    assert (one.verdict, one.measured.value, one.bound.value) == ("inconclusive", None, 80)
+
+
+def test_one_more_repeat_is_named_in_the_singular():
+    assert judged(">=", NDR, limit(80), held(4, 4)).note.startswith(
+        "about 1 more repeat would decide"
+    )
+
+
 def test_a_bound_is_judged_like_the_load():
     lower = Found("ndr", "lower", CELL_RATE, "ndr.lower")
     assert judged(">=", lower, limit(80), [Repeat((100, 110))] * 5).verdict == "pass"

@@ -7,7 +7,7 @@ from typing import NamedTuple
 import pytest
 
 from qospec.engine.measure.tally import Delays
-from qospec.judge.confidence import NOTHING_DRAWN, judge_repeats
+from qospec.judge.confidence import NOTHING_DRAWN, UNBOUNDED, judge_repeats
 from qospec.judge.means import MeanConstraint
 from qospec.judge.quantiles import (
     SMALL_SAMPLE_CORRECTION,
@@ -17,6 +17,7 @@ from qospec.judge.quantiles import (
     constraints,
     minimum_sample_size,
 )
+from qospec.judge.repeats import MeanReadings
 from qospec.judge.statistics import binomial_critical_value, clopper_pearson
 from qospec.model.expression import Constant, Measured, Operation
 from qospec.model.suite import Statement
@@ -195,6 +196,29 @@ def test_within_is_judged_at_both_sides(width, verdict) -> None:
     repeats = agreeing(5, range(1, 101))
     assert judged("within", P90, ps(width), ps(91), repeats=repeats).verdict == verdict
     assert judged("within", P90, ps(2), ps(50), repeats=repeats).verdict == "fail"
+
+
+def test_the_tolerance_is_shown_as_written_and_beside_a_measured_target_as_its_width() -> None:
+    repeats, tenth = agreeing(5, range(1, 101)), Constant(Fraction(1, 10), RATIO)
+    shown = judged("within", P90, ps(4), P80, repeats=repeats)
+    assert (shown.tolerance.value, shown.tolerance.dimension) == (Fraction(4, PS_PER_S), TIME)
+    shown = judged("within share", P90, tenth, ps(91), repeats=repeats)
+    assert (shown.tolerance.value, shown.tolerance.dimension) == (Fraction(1, 10), RATIO)
+    shown = judged("within share", P90, tenth, P80, repeats=repeats)
+    assert (shown.tolerance.value, shown.tolerance.dimension) == (
+        Fraction(161, 20 * PS_PER_S),
+        TIME,
+    )
+    assert shown.measured.approximate
+
+
+def test_a_quantile_of_several_trials_of_a_repeat_is_a_mean_of_values() -> None:
+    repeats = [MeanReadings([Seen(each)]) for each in agreeing(5, range(1, 101))]
+    asked = Operation("<", (Operation("-", (P90, MEAN), TIME), ps(45)))
+    statement = Statement("expect", "", "", asked, SPAN, DEFAULT_CONFIDENCE)
+    shown = judge_repeats(statement, repeats, 5)
+    assert (shown.verdict, shown.note) == ("inconclusive", UNBOUNDED)
+    assert shown.measured.approximate
 
 
 def test_too_few_items_have_no_upper_bound_and_say_how_many_are_needed() -> None:
