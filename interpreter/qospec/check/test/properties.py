@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
@@ -21,6 +21,7 @@ from qospec.check.test import tautologies
 from qospec.check.test.parts import is_continuous
 from qospec.check.test.sweeps import shell_safe, text_of_value
 from qospec.diagnostics import Diagnostic, did_you_mean
+from qospec.model.bounds import Bounds, declared
 from qospec.model.drawn import Asserted, Drawn, Examined
 from qospec.model.expression import Constant, Counted, Evaluated, Found, Operation
 from qospec.model.suite import Case, Network, Property, Run, Statement
@@ -33,7 +34,7 @@ if TYPE_CHECKING:
     from qospec.check.evaluate.evaluator import Evaluator
     from qospec.check.evaluate.scope import Scope
     from qospec.model.drawn import Draw, DrawnValue, Functions
-    from qospec.model.expression import Expression
+    from qospec.model.expression import Expression, Leaf
     from qospec.syntax import ast
 
 HERE = "a property"
@@ -46,11 +47,12 @@ def checked(node: ast.Property, home: Scope, evaluator: Evaluator) -> Property |
     context = evaluator.context
     before = context.mistakes
     scope = _declared(node, home, evaluator)
+    drawn = _bounds(node, scope, evaluator) if context.mistakes == before else {}
     for statement in node.body.statements:
         if isinstance(statement, ast.ForAll) and statement.where is not None:
             _depends_on_draws(statement.where, scope, evaluator)
         elif isinstance(statement, ast.Criterion) and statement.kind == "expect":
-            _expected(statement, scope, evaluator)
+            _expected(statement, drawn, scope, evaluator)
         elif not isinstance(statement, ast.ForAll | ast.Let):
             context.report(misplaced(statement, HERE))
     for binding in scope.names.values():
@@ -418,13 +420,33 @@ def _opened(node: ast.Expression, scope: Scope, evaluator: Evaluator) -> Express
     return Found("", "", None, node.span.text)
 
 
-def _expected(node: ast.Criterion, scope: Scope, evaluator: Evaluator) -> None:
+def _bounds(node: ast.Property, scope: Scope, evaluator: Evaluator) -> dict[str, Bounds]:
+    """Return by name between what values are drawn, where neither end depends on others."""
+    found: dict[str, Bounds] = {}
+    for each in node.body.statements:
+        if isinstance(each, ast.ForAll) and is_continuous(each.values):
+            ends = (evaluator.plain(end, scope) for end in (each.values.first, each.values.last))
+            low, high = (end.value if isinstance(end, Amount) else None for end in ends)
+            found[each.name.text] = Bounds(low, high)
+    return found
+
+
+def _expected(
+    node: ast.Criterion, drawn: Mapping[str, Bounds], scope: Scope, evaluator: Evaluator
+) -> None:
+    """Report an `expect` that cannot fail, `drawn` being the bounds of what is drawn."""
     try:
         refuse_clauses(node, "a property", "holds for all values")
     except CheckError as mistake:
         evaluator.context.report(mistake)
     if _depends_on_draws(node.condition, scope, evaluator):
-        why = tautologies.reason(_opened(node.condition, scope, evaluator))
+        opened = _opened(node.condition, scope, evaluator)
+
+        def bounds_of(leaf: Leaf) -> Bounds:
+            name = leaf.text if isinstance(leaf, Found) else ""
+            return drawn.get(name) or declared(leaf)
+
+        why = tautologies.reason(opened, bounds_of)
         if why and why != tautologies.SAME:
             example = "conforms(passed, pcr = rate, cdvt = tau)"
             evaluator.context.report(tautologies.never_fails("expect", why, node.span, example))

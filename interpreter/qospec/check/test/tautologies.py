@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 from qospec.check.evaluate.context import CheckError, error
 from qospec.check.test.applicability import by_place, is_unmet
-from qospec.model.bounds import bounds
+from qospec.model.bounds import bounds, declared
 from qospec.model.expression import (
     Attribute,
     Counted,
@@ -26,8 +26,9 @@ from qospec.model.expression import (
 from qospec.model.suite import JUDGED
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Callable, Iterator, Sequence
 
+    from qospec.model.bounds import Bounds
     from qospec.model.expression import Expression, Leaf
     from qospec.model.suite import Case, Statement
     from qospec.source import Span
@@ -74,37 +75,38 @@ def never_fails(kind: str, why: str, span: Span, example: str) -> CheckError:
     return error("W0601", f"`{kind}` never fails here: {why}", span, help=help_text)
 
 
-def reason(expression: Expression) -> str:
-    """Return why a condition never fails; "" if it may."""
+def reason(expression: Expression, of: Callable[[Leaf], Bounds] = declared) -> str:
+    """Return why a condition never fails; "" if it may. `of` gives the bounds of unknown values."""
     if is_constant(expression):
         return UNMEASURED if without_readings(expression) is True else ""
-    return _always(expression)
+    return _always(expression, of)
 
 
-def _always(expression: Expression, *, expected: bool = True) -> str:
+def _always(expression: Expression, of: Callable[[Leaf], Bounds], *, expected: bool = True) -> str:
     """Return why a condition always has the value `expected`; "" if it may not."""
     if not isinstance(expression, Operation) or is_constant(expression):
         known = is_constant(expression) and without_readings(expression) is expected
         return WITHOUT if known else ""
     operator, operands = expression.operator, expression.operands
     if operator == "not":
-        return _always(operands[0], expected=not expected)
+        return _always(operands[0], of, expected=not expected)
     if operator in ("and", "or"):
-        reasons = [_always(each, expected=expected) for each in operands]
+        reasons = [_always(each, of, expected=expected) for each in operands]
         enough = any if (operator == "or") == expected else all
         return next(filter(None, reasons)) if enough(reasons) else ""
     if _of_the_same(expression):
         return SAME if (operator not in NEVER_OF_THE_SAME) is expected else ""
     if operator not in OPPOSITE:
         return ""
-    return _ordered(operator if expected else OPPOSITE[operator], *operands)
+    return _ordered(operator if expected else OPPOSITE[operator], operands, of)
 
 
-def _ordered(operator: str, left: Expression, right: Expression) -> str:
+def _ordered(operator: str, sides: Sequence[Expression], of: Callable[[Leaf], Bounds]) -> str:
     """Return why a comparison holds for all values of its sides; "" if it may not."""
     if operator in MIRRORED:
-        operator, left, right = MIRRORED[operator], right, left
-    below, above = bounds(left).most, bounds(right).least
+        operator, sides = MIRRORED[operator], sides[::-1]
+    left, right = sides
+    below, above = bounds(left, of).most, bounds(right, of).least
     if below is None or above is None or below > above:
         return ""
     if below == above and operator == "<":
