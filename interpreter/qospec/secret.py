@@ -4,11 +4,19 @@ from __future__ import annotations
 
 import hmac
 import re
+import string
 from typing import Any
 
 WITHHELD = "*"
 """Stands for each character of a key where a text is shown or recorded."""
-_DIGITS = r"(?:0[xX])?[0-9A-Fa-f](?:[ \t]*[0-9A-Fa-f]){15,}"
+_SHORTEST = 16
+"""Of so many digits on, a text looks like a key."""
+_TYPED = 16
+"""One of so many characters may be mistyped."""
+BETWEEN = re.compile(r"[\s:-]")
+"""What may stand between digits."""
+_ADDRESS = re.compile(r"[0-9A-Fa-f]{1,4}(?::[0-9A-Fa-f]{0,4}){2,7}")
+"""Of IPv6, which has at most eight groups; a key has a group for each byte."""
 _KEYS = re.compile(
     # what follows the name of such a field, unless it is the name of a file: a text of the
     # language in one of YAML, a text, or bare digits, as of a text without an end
@@ -16,12 +24,14 @@ _KEYS = re.compile(
     r"""'"(?!file:)(?P<nested>[^"'\n]*)"'|"'(?!file:)(?P<inner>[^"'\n]*)'\""""
     r"""|"(?!'?file:)(?P<double>[^"\n]*)"|'(?!"|file:)(?P<single>[^'\n]*)'"""
     r"""|["']?(?P<bare>(?:0[xX])?[0-9A-Fa-f]{16,}\b))"""
-    # so many hexadecimal digits in quotes, wherever they are; the text may lack its end
-    rf"""|(?<=["'])(?P<digits>{_DIGITS})(?=["']|[ \t]*$)""",
+    # in quotes, wherever they are, what may be hexadecimal digits; the text may lack its end
+    r"""|(?<=["'])(?P<digits>[0-9A-Za-z][0-9A-Za-z \t:-]+[0-9A-Za-z])(?=["']|[ \t]*$)""",
     re.MULTILINE,
 )
 _COMMENT = re.compile(r"#[^\n]*")
-_KEY_IN_COMMENT = re.compile(r"\b(?:0[xX])?[0-9A-Fa-f]{32,}\b")
+_KEY_IN_COMMENT = re.compile(
+    r"\b(?:(?:0[xX])?[0-9A-Fa-f]{32,}|[0-9A-Fa-f]{2}(?:[:-][0-9A-Fa-f]{2}){15,})\b"
+)
 """As long as the shortest key of AES; numbers of so many digits are not written."""
 
 
@@ -79,8 +89,18 @@ def redacted(text: str) -> str:
 
 def _with_stars(found: re.Match[str]) -> str:
     group = found.lastgroup or ""
+    if group == "digits" and not _looks_like_key(found[0]):
+        return found[0]
     start, end = (found.start(group) - found.start(), found.end(group) - found.start())
     return found[0][:start] + WITHHELD * (end - start) + found[0][end:]
+
+
+def _looks_like_key(text: str) -> bool:
+    """Return whether a text has the digits of a key, of which a few may be mistyped."""
+    digits = BETWEEN.sub("", text.removeprefix("0x").removeprefix("0X"))
+    wrong = sum(each not in string.hexdigits for each in digits)
+    is_long = len(digits) >= _SHORTEST
+    return is_long and wrong * _TYPED <= len(digits) and not _ADDRESS.fullmatch(text)
 
 
 def _without_keys(comment: re.Match[str]) -> str:

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import re
 from bisect import bisect_right
 from functools import cached_property
 
 from qospec.dataclass import dataclass
-from qospec.secret import redacted
+from qospec.secret import WITHHELD, redacted
 from qospec.visible import visible
 
 
@@ -34,6 +35,11 @@ class Source:
     def shown(self) -> str:
         """Return the text without the keys in it, as messages and records have it."""
         return redacted(self.text)
+
+    def hide(self, start: int, end: int) -> None:
+        """Show stars in place of a text in quotes from now on, as it is meant as a key."""
+        stars = re.sub(r"[^\"'\r\n]", WITHHELD, self.shown[start:end])
+        vars(self)["shown"] = self.shown[:start] + stars + self.shown[end:]
 
     @cached_property
     def line_starts(self) -> tuple[int, ...]:
@@ -84,6 +90,10 @@ class Span:
     def __contains__(self, other: Span) -> bool:
         """Return whether another begins in it."""
         return other.source is self.source and self.start <= other.start < self.end
+
+    def hide(self) -> None:
+        """Show stars in place of its text, in whatever is shown of its source from now on."""
+        self.source.hide(self.start, self.end)
 
     def to(self, other: Span) -> Span:
         """Return the span from here to the end of `other`."""

@@ -7,6 +7,7 @@ from qospec.protocol.esp import ENCRYPTIONS, INTEGRITIES
 from qospec.secret import Secret, redacted
 
 DIGITS = "00112233445566778899aabbccddeeff"
+BYTES = "00:11:22:33:44:55:66:77:88:99:aa:bb:cc:dd:ee:ff"
 ADDRESS = "2001:0db8:0000:0000:0000:0000:0000:0001"
 
 
@@ -40,6 +41,12 @@ ADDRESS = "2001:0db8:0000:0000:0000:0000:0000:0001"
         ("key: '\"file:a\"'", "key: '\"file:a\"'"),
         ("key: \"'file:a'\"", "key: \"'file:a'\""),
         (f'x {{ key = "{DIGITS} }}', f'x {{ key = "{32 * "*"} }}'),
+        (f'let k = "{BYTES}"', f'let k = "{47 * "*"}"'),
+        (f'x = d("{BYTES.replace(":", "-")}", "b")', f'x = d("{47 * "*"}", "b")'),
+        (f'x = d("{DIGITS[:-1]}g", near = "a")', f'x = d("{32 * "*"}", near = "a")'),
+        (f"# was {BYTES}", f"# was {47 * '*'}"),
+        ('label = "a face, faded a decade"', 'label = "a face, faded a decade"'),
+        ('label = "faced a bad bed here"', 'label = "faced a bad bed here"'),
         (f'source_address = "{ADDRESS}"', f'source_address = "{ADDRESS}"'),
         ("# at 1_000_000_000_000_000 cell/s", "# at 1_000_000_000_000_000 cell/s"),
         ('device d(key: Text = "0011")', 'device d(key: Text = "0011")'),

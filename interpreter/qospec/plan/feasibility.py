@@ -258,7 +258,9 @@ def repeated_keys(case: Case, survey: Survey) -> Iterator[Diagnostic]:
             continue
         if element.key is None or element.key.is_withheld or not element.key.length:
             continue
-        other = first.setdefault((element.encryption, element.key), instance)
+        # Counter mode and GCM, which counts, too, encrypt the same blocks to the same ones.
+        cipher = element.esp.encryption.algorithm
+        other = first.setdefault((cipher, element.key), instance)
         if other is not instance:
             flow = case.flows[survey.members[min(members)].flow]
             yield Diagnostic(

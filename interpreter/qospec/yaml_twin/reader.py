@@ -45,6 +45,11 @@ class TranscribedSpan(Span):
         """Return the transcribed text."""
         return self.text_span.text
 
+    def hide(self) -> None:
+        """Show stars in place of its text, in the file and in the transcription."""
+        super().hide()
+        self.text_span.hide()
+
     def to(self, other: Span) -> Span:
         """Return the span from here to the end of `other`."""
         text_span = (

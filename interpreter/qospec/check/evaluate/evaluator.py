@@ -46,7 +46,7 @@ class Evaluator:
         self._methods: dict[type, Callable[[Any, Scope], Value]] = {
             ast.Number: lambda node, _: literals.number(node, context.limits),
             ast.Quantity: lambda node, _: literals.quantity(node, context.limits),
-            ast.Text: lambda node, _: Text(node.text, home=node.span.source.name),
+            ast.Text: lambda node, _: Text(node.text, written=node.span),
             ast.Boolean: lambda node, _: Boolean(node.value),
             ast.Layered: self._layered,
             ast.Unary: self._unary,

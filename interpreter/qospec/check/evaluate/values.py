@@ -127,8 +127,12 @@ class Text(Value):
     what: ClassVar[str] = "a text"
     text: str
     published: Span | None = field(default=None, compare=False)
-    home: str = field(default="", compare=False)
-    """The name of the file that it is written in."""
+    written: Span | None = field(default=None, compare=False)
+
+    @property
+    def home(self) -> str:
+        """Return the name of the file that it is written in."""
+        return self.written.source.name if self.written is not None else ""
 
 
 @dataclass(frozen=True)

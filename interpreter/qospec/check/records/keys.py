@@ -1,6 +1,6 @@
 """Keys: texts of hexadecimal digits, or the names of files that hold them.
 
-No message shows a key, nor what a file holds.
+No message shows a text that is meant as a key, nor what a file holds.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 from qospec.check.evaluate.context import error
 from qospec.check.evaluate.values import Text, Value
-from qospec.secret import WITHHELD, Secret, redacted
+from qospec.secret import BETWEEN, WITHHELD, Secret, redacted
 
 if TYPE_CHECKING:
     from qospec.source import Span
@@ -35,6 +35,8 @@ def key(value: Value, name: str, span: Span) -> Secret:
         )
     if value.text.startswith(IN_FILE):
         return _in_file(value.text.removeprefix(IN_FILE), value.home, name, span)
+    if value.written is not None:
+        value.written.hide()
     return _of_digits(value.text, f"`{name}`", span)
 
 
@@ -52,7 +54,7 @@ def _in_file(file: str, home: str, name: str, span: Span) -> Secret:
             span,
             help="name it relative to the file in which its name is written",
         ) from None
-    return _of_digits("".join(text.split()), what, span).in_file(shown)
+    return _of_digits(text, what, span).in_file(shown)
 
 
 def _content(path: Path) -> str:
@@ -65,8 +67,8 @@ def _content(path: Path) -> str:
 def _of_digits(text: str, what: str, span: Span) -> Secret:
     if text and not text.strip(WITHHELD):
         return Secret(None)
-    digits = text.removeprefix("0x")
-    if not set(digits) <= set(string.hexdigits):  # `fromhex` skips white space
+    digits = BETWEEN.sub("", text).removeprefix("0x").removeprefix("0X")
+    if not set(digits) <= set(string.hexdigits):
         note = "there are other characters among them"
     elif len(digits) % 2:
         note = "their number is odd"
@@ -77,5 +79,5 @@ def _of_digits(text: str, what: str, span: Span) -> Secret:
         f"{what} is not a key in hexadecimal digits",
         span,
         note=note,
-        help="write two digits for each byte, and nothing between them",
+        help="write two digits for each byte, with spaces, `:` or `-` between them or nothing",
     )
