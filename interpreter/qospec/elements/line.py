@@ -246,12 +246,12 @@ def _send_in_slots(at_ps: Times, line: Whole, left_ps: Times, began_ps: Times) -
     free, part = line[FREE], line[PART]
     slot, slot_part, denominator = line[SLOT], line[SLOT_PART], line[DENOMINATOR]
     pace = (slot, slot_part, denominator, line[LEAP])
-    propagation, lead, stamps = line[PROPAGATION], line[LEAD], len(began_ps) > 0
+    propagation, stamps = line[PROPAGATION], len(began_ps) > 0
     for i in range(len(at_ps)):
         if at_ps[i] > free:
             free, part = next_slot(pace, free, part, at_ps[i])
         if stamps:
-            began_ps[i] = free + lead
+            began_ps[i] = free  # cells have no preamble
         free += slot
         part += slot_part
         if part >= denominator:

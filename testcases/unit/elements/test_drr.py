@@ -107,6 +107,19 @@ def test_a_quantum_that_is_too_small_saves_up(lab):
 
 
 @pytest.mark.parametrize(
+    ("sizes", "order"),
+    [
+        ([100, 100, 100], [0, 1, 2]),  # each has its quantum when the one before it is idle
+        ([101, 100, 100], [1, 2, 0]),  # a deficit begins at 0
+    ],
+)
+def test_a_packet_is_sent_in_the_turn_whose_quanta_cover_it(lab, sizes, order):
+    batches = [lab.cells([0], connection=k, size_bytes=size) for k, size in enumerate(sizes)]
+    (left,) = lab.carry(drr([100] * 3), lab.setting(clock=GIGABIT), *batches).departures
+    assert left.connection.tolist() == order
+
+
+@pytest.mark.parametrize(
     "fields",
     [
         {"weights": ()},

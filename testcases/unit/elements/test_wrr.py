@@ -56,6 +56,13 @@ def test_packets_are_shared_by_weight_and_bytes_are_not(lab):
     assert left.connection[:40].tolist() == [0, 0, 0, 1] * 10
 
 
+def test_the_rest_of_a_turn_is_lost_when_nothing_waits(lab):
+    where = lab.setting(clock=Clock(Fraction(10**9), slotted=False))
+    one, other = lab.cells([0, 10**9, 10**9]), lab.cells([10**9], connection=1)
+    (left,) = lab.carry(Wrr((("a", 2), ("b", 2))), where, one, other).departures
+    assert left.connection.tolist() == [0, 1, 0, 0]
+
+
 @pytest.mark.parametrize("weights", [(), (("a", 0),), (("a", -1),), (("a", 1), ("a", 2))])
 def test_weights_are_above_zero_and_inputs_have_names_of_their_own(weights):
     with pytest.raises(ValueError, match=r"^weights: "):
