@@ -113,10 +113,11 @@ def test_schedulers_keep_the_line_as_busy_as_the_standard_says(lab, scheduler, g
     assert all(begun == free or begun in at_ps for begun, free in waited)
 
 
-def test_a_gap_of_fast_ethernet_is_960_ns(lab):
+@pytest.mark.parametrize("by_events", [False, True])
+def test_a_gap_of_fast_ethernet_is_960_ns(lab, by_events):
     line = ethernet(Fraction(10**8))
-    where = lab.setting(clock=line.clock(stamps=True))
-    (left,) = lab.carry(line, where, lab.cells([0, 0], size_bytes=46)).departures
+    where, frames = lab.setting(clock=line.clock(stamps=True)), lab.cells([0, 0], size_bytes=46)
+    (left,) = lab.carry(line, where, frames, by_events=by_events).departures
     (first, second), (end, _) = left.sent_ps.tolist(), left.at_ps.tolist()
     preamble_ps = 8 * 80_000
     assert second - preamble_ps - end == 960_000

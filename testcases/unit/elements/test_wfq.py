@@ -7,8 +7,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from qospec.elements.wfq import Wfq
+from qospec.elements.wfq import FLUID, Wfq
 from qospec.engine.line.clock import Clock
+from qospec.engine.scheduler.tree import FIRST, VIRTUAL
+from qospec.engine.scheduler.virtual_time import WORK
 
 NAMES = "abc"
 FINE = 2**16
@@ -47,6 +49,27 @@ def wfq(weights):
 def test_it_serves_by_the_book(schedulers, fluid, data, weights):
     case = data.draw(schedulers.case(len(weights)))
     schedulers.agree(wfq(weights), Packets(lambda: fluid(weights)), case)
+
+
+@given(
+    weights=weights,
+    arrivals=st.lists(
+        st.tuples(st.integers(0, 2), st.sampled_from([1, 60, 61, 1_500]), st.integers(0, 70)),
+        min_size=3,
+        max_size=12,
+    ),
+)
+def test_virtual_time_is_that_of_the_fluid_server(lab, fluid, weights, arrivals):
+    """It keeps what is less than a part of virtual time, until an input becomes busy."""
+    element, book, done_bytes = wfq(weights), fluid(weights), 0
+    tree = element.start(lab.setting(clock=Clock(Fraction(10**9), slotted=False))).tree
+    for number, size_bytes, work_bytes in arrivals:
+        k, done_bytes = number % len(weights), done_bytes + work_bytes
+        tree[0, WORK], row = done_bytes, int(tree[0, FIRST]) + k
+        book.come(k, "", size_bytes, Fraction(done_bytes))
+        element.policy.kernels["on_arrival"](tree, 0, row, size_bytes, 0)
+        assert tree[0, VIRTUAL] == book.virtual // book.unit
+        assert tree[row, FLUID] == book.last[k] / book.unit
 
 
 @given(data=st.data(), weights=weights)

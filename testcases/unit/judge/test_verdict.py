@@ -202,6 +202,7 @@ def test_of_repeats_the_one_nearest_to_failing_decides(comparison, values, numbe
     [
         ((11, 7, 12), (4, 4, 4), CELLS, 1),
         ((11, 12), (4, 8), CELLS, 0),
+        ((11, 13), (4, "5.5"), CELLS, 1),
         ((11, 12), ("0.4", "0.8"), RATIO, 0),  # of 10
         ((12, 11), (None, 4), CELLS, 1),  # how near the first is cannot be told
     ],
