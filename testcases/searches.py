@@ -20,15 +20,15 @@ def goal(  # noqa: PLR0913 -- as many as a goal has
     loss: Fraction | float | str = 0,
     *,
     name: str = "ndr",
-    trial_s: int = 1,
-    total_s: int = 1,
+    trial_s: int | Fraction = 1,
+    total_s: int | Fraction = 1,
     exceed: Fraction = NONE,
     width: Fraction | str = "1/200",
     absolute: bool = False,
     varies: bool = False,
 ) -> Goal:
     """Return a goal; without more, one trial decides a load, as in RFC 2544."""
-    times = (trial_s * PS_PER_S, total_s * PS_PER_S)
+    times = (int(trial_s * PS_PER_S), int(total_s * PS_PER_S))
     return Goal(name, Fraction(loss), *times, exceed, Fraction(width), (), absolute, varies)
 
 
@@ -110,4 +110,4 @@ def draws(share: Callable[[Fraction, Random], float], seed: int) -> Device:
 
 def classes(ended: Ended, number: int = 0) -> Sequence[tuple[Fraction, str]]:
     """Return each load in ascending order with what its trials say for a goal."""
-    return [(each.load, each.classes[number].value) for each in ended.progress.tried]
+    return [(each.load, each.classification.value) for each in ended.progress.tried[number]]

@@ -143,6 +143,7 @@ def notes(expression: Expression, read: Reader) -> Iterator[str]:
 NONE_BAD = "no load was bad"
 NONE_BAD_AT_ALL = f"{NONE_BAD}, up to the highest of the range"
 NONE_GOOD_AT_ALL = "no load was good, down to the lowest of the range"
+ENDED_EARLY = "the search ended before its bounds were close enough"
 LOWEST_BAD = "the lowest load of the range was bad"
 """Of a loss inversion without a lower bound: higher loads were good."""
 
@@ -157,15 +158,13 @@ def _irregular(leaf: Found, read: Reader) -> str:
     lower, upper = _ends(leaf, read)
     if lower is None and upper is None:
         return "no bound was found"
+    complete = read(replace(leaf, part="complete")) is True
     if upper is None:
-        return NONE_BAD_AT_ALL
-    complete = lower is None or read(replace(leaf, part="complete")) is True
+        return NONE_BAD_AT_ALL if complete else ENDED_EARLY
     good = _good_above(leaf, read)
-    if complete and good is not None and leaf.load_dimension is not None:
+    if (complete or lower is None) and good is not None and leaf.load_dimension is not None:
         return inverted(upper, good, leaf.load_dimension)
-    if lower is None:
-        return NONE_GOOD_AT_ALL
-    return "the search ended before its bounds were close enough"
+    return NONE_GOOD_AT_ALL if complete else ENDED_EARLY
 
 
 def _good_above(leaf: Found, read: Reader) -> Fraction | None:
@@ -183,9 +182,18 @@ def _where(leaf: Found, read: Reader, dimension: Dimension) -> str:
     interval = between(lower, upper, dimension)
     if not interval:
         return f"{name} is unknown"
-    none_good = NONE_GOOD_AT_ALL if _good_above(leaf, read) is None else LOWEST_BAD
-    why = NONE_BAD_AT_ALL if upper is None else none_good if lower is None else ""
-    return f"{why}: {name} is {interval}" if why else f"{name} is {interval}"
+    if lower is not None and upper is not None:
+        return f"{name} is {interval}"
+    return f"{_why_beyond(leaf, read)}: {name} is {interval}"
+
+
+def _why_beyond(leaf: Found, read: Reader) -> str:
+    """Return why one bound is missing, where the other exists."""
+    if read(replace(leaf, part="complete")) is not True:
+        return ENDED_EARLY
+    if _ends(leaf, read)[1] is None:
+        return NONE_BAD_AT_ALL
+    return NONE_GOOD_AT_ALL if _good_above(leaf, read) is None else LOWEST_BAD
 
 
 def between(lower: Fraction | None, upper: Fraction | None, dimension: Dimension) -> str:

@@ -26,7 +26,7 @@ class Binary(Narrowing):
 
     def next_load(self, progress: Progress, goal: int) -> Fraction | None:
         bounds = progress.apparent_bounds(goal)
-        return undecided(bounds, goal) or super().next_load(progress, goal)
+        return undecided(bounds) or super().next_load(progress, goal)
 
     def between(self, progress: Progress, goal: int, lower: Fraction, upper: Fraction) -> Fraction:
         return progress.scales[goal].middle(lower, upper)

@@ -31,7 +31,8 @@ class Mlrsearch(Narrowing):
     passed on the way has one trial; those that are left as bounds are repeated until they are
     decided. No guess is followed if the search could then take more loads than bisection and 4.
 
-    Not modelled: trials that are shorter at first (the initial trial duration).
+    Not modelled: trials that are shorter at first (the initial trial duration), and trials that
+    count for a goal whose own are shorter or longer.
     """
 
     trial_ps: ClassVar[int] = PS_PER_S
@@ -43,7 +44,7 @@ class Mlrsearch(Narrowing):
 
     def between(self, progress: Progress, goal: int, lower: Fraction, upper: Fraction) -> Fraction:
         scale = progress.scales[goal]
-        untried = progress.at(lower) is None
+        untried = progress.at(goal, lower) is None
         guess = _guess(progress, goal, lower, upper)
         if guess <= lower and untried:
             return lower
@@ -60,13 +61,13 @@ def _guess(progress: Progress, goal: int, lower: Fraction, upper: Fraction) -> F
     Where that load was wrong, a step is as long as the way from there, so steps double.
     """
     scale, aim = progress.scales[goal], progress.search.goals[goal]
-    bad = [each for each in progress.tried if not each.looks_good[goal]]
+    bad = [each for each in progress.tried[goal] if not each.looks_good]
     nearest = next(place for place, each in enumerate(bad) if each.load == upper)
     start = scale.around(_sustained(aim, *bad[nearest : nearest + 2]))
     highest = max(_sustained(aim, each) for each in bad)
     if upper <= highest:
         return min(start, scale.below(upper, scale.halvings(upper, highest)))
-    if lower < scale.around(start) or progress.at(lower) is None:
+    if lower < scale.around(start) or progress.at(goal, lower) is None:
         return start
     step = scale.halvings(start, max(start, lower))
     return scale.above(lower, step) if step < FAR else scale.middle(lower, upper)
@@ -92,6 +93,10 @@ def _forwarded(tried: Tried) -> Fraction:
 
 def _loads_left(progress: Progress, goal: int) -> int:
     """Return how many more loads the goal may try, with what those before it left."""
-    order = progress.order
-    allowed = sum(progress.most_loads[each] for each in order[: order.index(goal) + 1])
-    return allowed - len(progress.tried)
+    goals, order = progress.search.goals, progress.order
+    sharing = [
+        each
+        for each in order[: order.index(goal) + 1]
+        if goals[each].length_ps == goals[goal].length_ps
+    ]
+    return sum(progress.most_loads[each] for each in sharing) - len(progress.tried[goal])

@@ -39,10 +39,10 @@ class Step(Method):
     def next_load(self, progress: Progress, goal: int) -> Fraction | None:
         good = 0
         for load in _downwards(progress.search):
-            here = progress.at(load)
-            if here is None or here.classes[goal] is Classification.UNDECIDED:
+            here = progress.at(goal, load)
+            if here is None or here.classification is Classification.UNDECIDED:
                 return load
-            good = good + 1 if here.classes[goal] is Classification.LOWER else 0
+            good = good + 1 if here.classification is Classification.LOWER else 0
             if good == self.confirm:
                 break
         return None

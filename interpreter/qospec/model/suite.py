@@ -262,6 +262,11 @@ class Goal:
     trial_span: Span | None = field(default=None, compare=False)
     loss_span: Span | None = field(default=None, compare=False)
 
+    @property
+    def length_ps(self) -> int | None:
+        """Return how long each of its trials lasts; None if that depends on the load."""
+        return None if self.varies else self.trial_ps
+
 
 @dataclass(frozen=True)
 class Search:

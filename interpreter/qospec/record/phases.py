@@ -17,7 +17,7 @@ from qospec.judge.losses import none_lost_note
 from qospec.judge.phases import PointResult, SearchResult
 from qospec.protocol.parts import items_of
 from qospec.record.quantity import quantity
-from qospec.search.classification import is_good, is_short
+from qospec.search.classification import counts, is_good
 from qospec.search.method import trials_of_a_load
 from qospec.units import PS_PER_S, RATIO, TIME, text_of
 
@@ -99,7 +99,7 @@ def _goal(goal: Goal, result: SearchResult) -> Document:
         "regular": found.regular,
         "complete": found.complete,
         "throughput": quantity(found.throughput, dimension),
-        "evidence": _evidence(found, result),
+        "evidence": _evidence(goal, result),
         "notes": list(_notes(goal, result)),
         "why": list(_causes(goal, found, result)),
     }
@@ -107,8 +107,8 @@ def _goal(goal: Goal, result: SearchResult) -> Document:
 
 def _trial(each: SearchTrial, search: Search) -> Document:
     trial = each.trial
-    full = [goal for goal in search.goals if not is_short(goal, trial)]
-    stands_for = 1 if trial.drawn else max(map(trials_of_a_load, full), default=1)
+    of = [goal for goal in search.goals if counts(goal, trial)]
+    stands_for = 1 if trial.drawn else max(map(trials_of_a_load, of))
     return {
         "load": quantity(trial.load, search.dimension),
         "number": trial.number,
@@ -117,7 +117,7 @@ def _trial(each: SearchTrial, search: Search) -> Document:
         "sent": trial.sent,
         "lost": trial.lost,
         "loss": quantity(Fraction(trial.lost, trial.sent), RATIO),
-        "verdicts": {goal.name: "good" if is_good(goal, trial) else "bad" for goal in full},
+        "verdicts": {goal.name: "good" if is_good(goal, trial) else "bad" for goal in of},
     }
 
 
@@ -149,8 +149,8 @@ def _hidden_losses(goal: Goal, result: SearchResult) -> Iterator[str]:
     sent: Counter[tuple[str, str]] = Counter()
     lost: Counter[tuple[str, str]] = Counter()
     lower = result.goals[goal.name].lower
-    for each in result.trials:
-        if each.trial.load == lower and is_good(goal, each.trial):
+    for each in _at(lower, goal, result):
+        if is_good(goal, each.trial):
             for flow in each.result.flows:
                 sent[flow.population, flow.carries] += flow.sent
                 lost[flow.population, flow.carries] += flow.lost
@@ -162,9 +162,10 @@ def _hidden_losses(goal: Goal, result: SearchResult) -> Iterator[str]:
             yield f"`{flow_name}` lost {share} of its {item}s at the load found"
 
 
-def _evidence(found: GoalResult, result: SearchResult) -> str:
+def _evidence(goal: Goal, result: SearchResult) -> str:
     """Return what the trials at the lower bound prove if they lost nothing, but may have."""
-    trials = [each.trial for each in result.trials if each.trial.load == found.lower]
+    lower = result.goals[goal.name].lower
+    trials = [each.trial for each in _at(lower, goal, result)]
     if not any(each.drawn for each in trials) or any(each.lost for each in trials):
         return ""
     return none_lost_note(sum(each.sent for each in trials))
@@ -196,9 +197,16 @@ def _places(goal: Goal, found: GoalResult, result: SearchResult) -> list[str]:
 
 def _losses_above(goal: Goal, found: GoalResult, result: SearchResult) -> Iterator[Loss]:
     """Yield what was lost in the bad trials at the upper bound; nothing if there is none."""
-    for each in result.trials:
-        if each.trial.load == found.upper and not is_good(goal, each.trial):
+    for each in _at(found.upper, goal, result):
+        if not is_good(goal, each.trial):
             yield from each.result.losses
+
+
+def _at(load: Fraction | None, goal: Goal, result: SearchResult) -> Iterator[SearchTrial]:
+    """Yield the trials at a load that count for a goal."""
+    for each in result.trials:
+        if each.trial.load == load and counts(goal, each.trial):
+            yield each
 
 
 def why_of_phases(

@@ -9,8 +9,9 @@ from qospec.search.classification import is_good
 from qospec.search.trial import Trial
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
 
+    from qospec.model.suite import Goal
     from qospec.search.progress import Progress
     from qospec.search.trial import Request
 
@@ -23,31 +24,32 @@ def likely(progress: Progress, request: Request) -> list[Trial]:
 
     They differ in the goals for which the trial is good.
     """
-    drawn = any(trial.drawn for each in progress.tried for trial in each.trials)
+    drawn = any(trial.drawn for its in progress.tried for each in its for trial in each.trials)
+    goals = progress.search.goals
+    of = [number for number, goal in enumerate(goals) if goal.length_ps == request.length_ps]
     found: dict[tuple[bool, ...], Trial] = {}
-    for loss in _losses(progress, request.load):
+    for loss in (_expected(progress, of[0], request.load), *_losses([goals[each] for each in of])):
         lost = min(SENT, int(loss * SENT))
         trial = Trial(request.load, request.number, request.length_ps or 1, SENT, lost, drawn)
-        good = tuple(is_good(goal, trial) for goal in progress.search.goals)
+        good = tuple(is_good(goals[each], trial) for each in of)
         found.setdefault(good, trial)
     return list(found.values())
 
 
-def _losses(progress: Progress, load: Fraction) -> Iterator[Fraction]:
-    """Yield loss ratios: what is expected, the most that each goal allows, and more than that."""
-    yield _expected(progress, load)
-    allowed = sorted({Fraction(0), *(goal.loss for goal in progress.search.goals)})
+def _losses(goals: Sequence[Goal]) -> Iterator[Fraction]:
+    """Yield loss ratios: the most that each goal allows, and more than that."""
+    allowed = sorted({Fraction(0), *(goal.loss for goal in goals)})
     yield from allowed
     yield allowed[-1] + Fraction(2, SENT)
 
 
-def _expected(progress: Progress, load: Fraction) -> Fraction:
+def _expected(progress: Progress, goal: int, load: Fraction) -> Fraction:
     """Return the loss of the last trial there, or that if no more is forwarded than of more."""
-    here = progress.at(load)
+    here = progress.at(goal, load)
     if here is not None:
         last = here.trials[-1]
         return Fraction(last.lost, last.sent)
-    above = next((each for each in progress.tried if each.load > load), None)
+    above = next((each for each in progress.tried[goal] if each.load > load), None)
     if above is None:
         return Fraction(0)
     lost, sent = above.loss

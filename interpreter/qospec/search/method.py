@@ -75,18 +75,18 @@ class Narrowing(Method):
         if upper is None:
             if lower is None or lower.load < scale.high:
                 return scale.high
-            return undecided(bounds, goal)
+            return undecided(bounds)
         if lower is None and upper.load == scale.low:
-            return undecided(bounds, goal)
+            return undecided(bounds)
         lowest = scale.low if lower is None else lower.load
         if not scale.near(lowest, upper.load):
             return self.between(progress, goal, lowest, upper.load)
-        return scale.low if lower is None else undecided(bounds, goal)
+        return scale.low if lower is None else undecided(bounds)
 
 
-def undecided(bounds: Bounds, goal: int) -> Fraction | None:
+def undecided(bounds: Bounds) -> Fraction | None:
     """Return that of two bounds that is undecided; of both, the one with fewer trials."""
-    found = [each for each in bounds if each and each.classes[goal] is Classification.UNDECIDED]
+    found = [each for each in bounds if each and each.classification is Classification.UNDECIDED]
     return min(found, key=lambda each: len(each.trials)).load if found else None
 
 
@@ -96,23 +96,23 @@ def begin(search: Search) -> Progress:
     scales = tuple(scale_of(search, goal) for goal in goals)
     most_loads = tuple(search.chooser.most_loads(search, each) for each in scales)
     order = sorted(range(len(goals)), key=lambda number: (goals[number].loss, goals[number].exceed))
-    return Progress(search, scales, most_loads, tuple(order))
+    return Progress(search, scales, most_loads, tuple(order), ((),) * len(goals))
 
 
 def next_trial(progress: Progress) -> Request | Outcome:
     """Return the trial that a search needs next or, if it needs none, what it has found.
 
     The goals are pursued one after the other, beginning with the strictest, and each profits from
-    the trials of those before. A search that has spent its budget ends as it is.
+    the trials of those before that are as long as its own. A search that has spent its budget ends
+    as it is.
     """
     if progress.trials < most_trials(progress):
         for number in progress.order:
             load = progress.search.chooser.next_load(progress, number)
             if load is not None:
-                here = progress.at(load)
-                goal = progress.search.goals[number]
+                here = progress.at(number, load)
                 done = here.trials[-1].number if here is not None else 0
-                return Request(load, done + 1, None if goal.varies else goal.trial_ps)
+                return Request(load, done + 1, progress.search.goals[number].length_ps)
     return outcome(progress)
 
 
@@ -148,7 +148,7 @@ def _result(progress: Progress, number: int) -> GoalResult:
 def _inversion(progress: Progress, goal: int) -> tuple[Fraction, Fraction] | None:
     """Return the lowest load that is bad and the highest one above it that is good, if any."""
     upper = progress.bounds(goal).upper
-    good = [each for each in progress.tried if each.classes[goal] is Classification.LOWER]
+    good = [each for each in progress.tried[goal] if each.classification is Classification.LOWER]
     if upper is None or not good or good[-1].load < upper.load:
         return None
     return upper.load, good[-1].load

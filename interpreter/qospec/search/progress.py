@@ -7,7 +7,7 @@ from dataclasses import field, replace
 from typing import TYPE_CHECKING, NamedTuple
 
 from qospec.dataclass import dataclass
-from qospec.search.classification import Classification, classify, looks_good, sums_of
+from qospec.search.classification import Classification, classify, counts, looks_good, sums_of
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -23,13 +23,13 @@ LOWER, UPPER = Classification.LOWER, Classification.UPPER
 
 @dataclass(frozen=True)
 class Tried:
-    """A load with its trials, in the order of their numbers, and by goal what they say of it."""
+    """A load, its trials that count for a goal, by number, and what they say of it for the goal."""
 
     load: Fraction
     trials: tuple[Trial, ...]
-    sums: tuple[Sums, ...]
-    classes: tuple[Classification, ...]
-    looks_good: tuple[bool, ...]
+    sums: Sums
+    classification: Classification
+    looks_good: bool
 
     @property
     def loss(self) -> tuple[int, int]:
@@ -53,7 +53,7 @@ class Progress:
         scales: Of each goal, the loads that may be tried.
         most_loads: Of each goal, the largest number of loads that are tried for it.
         order: The numbers of the goals, beginning with the strictest, whose load is the lowest.
-        tried: The loads with trials, in ascending order.
+        tried: Of each goal, the loads with trials that count for it, in ascending order.
         trials: The number of trials.
     """
 
@@ -61,29 +61,20 @@ class Progress:
     scales: tuple[Scale, ...] = field(compare=False, repr=False)
     most_loads: tuple[int, ...]
     order: tuple[int, ...]
-    tried: tuple[Tried, ...] = ()
+    tried: tuple[tuple[Tried, ...], ...]
     trials: int = 0
 
     def after(self, trial: Trial) -> Progress:
         """Return the progress with one more trial. The same one twice is a ValueError."""
-        place = bisect_left(self.tried, trial.load, key=lambda each: each.load)
-        here = self.at(trial.load, place)
-        before = here.trials if here is not None else ()
-        numbers = [each.number for each in before]
-        if trial.number in numbers:
-            raise ValueError(f"trial {trial.number} at {trial.load} was run before")
-        split = bisect_left(numbers, trial.number)
-        trials = (*before[:split], trial, *before[split:])
-        made = _tried(self.search.goals, trials, trial, here)
-        rest = self.tried[place + (here is not None) :]
-        return replace(self, tried=(*self.tried[:place], made, *rest), trials=self.trials + 1)
+        goals = zip(self.search.goals, self.tried, strict=True)
+        tried = tuple(
+            _with(its, goal, trial) if counts(goal, trial) else its for goal, its in goals
+        )
+        return replace(self, tried=tried, trials=self.trials + 1)
 
-    def at(self, load: Fraction, place: int | None = None) -> Tried | None:
-        """Return a load with its trials; None if it was not tried."""
-        if place is None:
-            place = bisect_left(self.tried, load, key=lambda each: each.load)
-        here = self.tried[place] if place < len(self.tried) else None
-        return here if here is not None and here.load == load else None
+    def at(self, goal: int, load: Fraction) -> Tried | None:
+        """Return a load with its trials for a goal, by its number; None if it has none."""
+        return _find(self.tried[goal], load)[1]
 
     def bounds(self, goal: int) -> Bounds:
         """Return the relevant bounds of a goal, by its number.
@@ -92,10 +83,10 @@ class Progress:
         below it that is a lower bound. Source: RFC 9971, relevant bounds.
         """
         lower = None
-        for each in self.tried:
-            if each.classes[goal] is UPPER:
+        for each in self.tried[goal]:
+            if each.classification is UPPER:
                 return Bounds(lower, each)
-            if each.classes[goal] is LOWER:
+            if each.classification is LOWER:
                 lower = each
         return Bounds(lower, None)
 
@@ -107,26 +98,31 @@ class Progress:
         """
         decided = self.bounds(goal)
         lower = decided.lower
-        first = 0 if lower is None else self.tried.index(lower) + 1
-        for each in self.tried[first:]:
-            if each is decided.upper or not each.looks_good[goal]:
+        tried = self.tried[goal]
+        first = 0 if lower is None else tried.index(lower) + 1
+        for each in tried[first:]:
+            if each is decided.upper or not each.looks_good:
                 return Bounds(lower, each)
             lower = each
         return Bounds(lower, None)
 
 
-def _tried(
-    goals: Sequence[Goal], trials: tuple[Trial, ...], new: Trial, before: Tried | None
-) -> Tried:
-    """Return a load with its trials, of which one is new. Sums are not added up again."""
-    sums = [sums_of(goal, (new,)) for goal in goals]
-    if before is not None:
-        sums = [a.plus(b) for a, b in zip(before.sums, sums, strict=True)]
-    pairs = list(zip(goals, sums, strict=True))
-    return Tried(
-        new.load,
-        trials,
-        tuple(sums),
-        tuple(classify(goal, each) for goal, each in pairs),
-        tuple(looks_good(goal, each) for goal, each in pairs),
-    )
+def _find(tried: Sequence[Tried], load: Fraction) -> tuple[int, Tried | None]:
+    """Return where a load is or would be, and what is there; None if it was not tried."""
+    place = bisect_left(tried, load, key=lambda each: each.load)
+    here = tried[place] if place < len(tried) else None
+    return place, here if here is not None and here.load == load else None
+
+
+def _with(tried: tuple[Tried, ...], goal: Goal, trial: Trial) -> tuple[Tried, ...]:
+    """Return loads with one more trial. Sums are not added up again."""
+    place, here = _find(tried, trial.load)
+    before, sums = ((), sums_of(goal, ())) if here is None else (here.trials, here.sums)
+    numbers = [each.number for each in before]
+    if trial.number in numbers:
+        raise ValueError(f"trial {trial.number} at {trial.load} was run before")
+    split = bisect_left(numbers, trial.number)
+    trials = (*before[:split], trial, *before[split:])
+    sums = sums.plus(sums_of(goal, (trial,)))
+    made = Tried(trial.load, trials, sums, classify(goal, sums), looks_good(goal, sums))
+    return (*tried[:place], made, *tried[place + (here is not None) :])

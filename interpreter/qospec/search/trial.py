@@ -15,7 +15,8 @@ class Request(NamedTuple):
 
     Attributes:
         load: In base units of the searched variable.
-        number: Which trial at this load, from 1. With the load it determines what is drawn.
+        number: Which trial of this length at this load, from 1. With the load it determines what is
+            drawn.
         length_ps: How long it measures; None if that depends on the load.
     """
 
@@ -30,7 +31,7 @@ class Trial:
 
     Attributes:
         load: In base units of the searched variable.
-        number: Which trial at this load, from 1.
+        number: Which trial of this length at this load, from 1.
         length_ps: How long it measured.
         sent: The number of items that were sent.
         lost: How many of these were lost; what was not sent is not lost.

@@ -231,6 +231,16 @@ def test_a_report_of_ndr_shows_the_load_found() -> None:
         ),
         (
             (None, 10),
+            {"ended": False},
+            "the search ended before its bounds were close enough: `ndr.rate` is below 10 cell/s",
+        ),
+        (
+            (9, None),
+            {"ended": False},
+            "the search ended before its bounds were close enough: `ndr.rate` is at least 9 cell/s",
+        ),
+        (
+            (None, 10),
             {"inversion": (Fraction(10), Fraction(20))},
             "the lowest load of the range was bad: `ndr.rate` is below 10 cell/s",
         ),
@@ -296,6 +306,8 @@ def test_a_rate_between_two_steps_was_not_tried() -> None:
             {"ended": False, "inversion": (Fraction(10), Fraction(20))},
             "loss inversion: 10 cell/s was bad, but 20 cell/s was good",
         ),
+        ((None, 10), {"ended": False}, "the search ended before its bounds were close enough"),
+        ((100, None), {"ended": False}, "the search ended before its bounds were close enough"),
         ((None, None), {}, "no bound was found"),
     ],
 )

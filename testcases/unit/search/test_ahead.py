@@ -10,6 +10,7 @@ from qospec.search.ahead import likely
 from qospec.search.classification import is_good
 from qospec.search.method import begin, next_trial
 from qospec.search.trial import Request
+from qospec.units import PS_PER_S
 
 
 def verdicts(progress, trial):
@@ -38,7 +39,7 @@ def test_ndr_is_confirmed_as_expected():
     progress, guessed, trials = begin(asked), 0, 0
     while isinstance(request := next_trial(progress), Request):
         real, expected = device(request), likely(progress, request)[0]
-        assert expected.drawn or not progress.tried
+        assert expected.drawn or not any(progress.tried)
         guessed += next_trial(progress.after(expected)) == next_trial(progress.after(real))
         progress, trials = progress.after(real), trials + 1
     assert (guessed, trials) == (22, 23)
@@ -46,7 +47,7 @@ def test_ndr_is_confirmed_as_expected():
 
 def test_a_load_below_an_overload_is_expected_to_forward_as_much():
     progress = begin(search(ndr()))
-    progress = progress.after(forwards(40_000)(Request(Fraction(100_000), 1, 1)))
-    first = likely(progress, Request(Fraction(50_000), 1, None))[0]
+    progress = progress.after(forwards(40_000)(Request(Fraction(100_000), 1, PS_PER_S)))
+    first = likely(progress, Request(Fraction(50_000), 1, PS_PER_S))[0]
     assert Fraction(first.lost, first.sent) == Fraction(1, 5)
-    assert likely(progress, Request(Fraction(30_000), 1, None))[0].lost == 0
+    assert likely(progress, Request(Fraction(30_000), 1, PS_PER_S))[0].lost == 0

@@ -7,10 +7,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 from searches import HALF, goal
 
+from qospec.model.suite import Goal
 from qospec.search.classification import (
     Classification,
     classify,
     conditional_throughput,
+    counts,
     looks_good,
     sums_of,
 )
@@ -37,14 +39,16 @@ POINTS = [
 """How many trials of how many seconds with which loss there are at each point of the example."""
 CLASSIFIED = [
     (UNDECIDED, UNDECIDED, UNDECIDED, UNDECIDED),
-    (UPPER, UNDECIDED, UNDECIDED, UNDECIDED),
-    (UPPER, UNDECIDED, UNDECIDED, UPPER),
-    (UPPER, UNDECIDED, LOWER, UPPER),
-    (UPPER, UNDECIDED, LOWER, UPPER),
-    (UPPER, LOWER, LOWER, UPPER),
+    (UNDECIDED, UNDECIDED, UNDECIDED, UNDECIDED),
+    (UNDECIDED, UNDECIDED, UNDECIDED, UNDECIDED),
+    (UNDECIDED, UNDECIDED, LOWER, UNDECIDED),
+    (UPPER, UNDECIDED, LOWER, LOWER),
+    (UPPER, LOWER, LOWER, LOWER),
 ]
-"""The text has lower bounds for the last goal at the last two points, with exceed ratios of 42.857
-and 27.273 %. Its rule, and its code, make upper bounds of what exceeds the goal's 20 %."""
+"""In the text, bad trials of 1 s count against goals with trials of 60 s: the second, third and
+fourth points are upper bounds for the first goal. Its rule and its code make the third to the sixth
+upper bounds for the last goal, but its text lower bounds of the fifth and the sixth. All others are
+as in the text."""
 
 
 def trial(number: int, loss: Fraction, seconds: int = 1, *, drawn: bool = True) -> Trial:
@@ -57,9 +61,15 @@ def trials(*groups: tuple[int, int, str]) -> list[Trial]:
     return [trial(n, Fraction(loss), seconds) for n, (seconds, loss) in enumerate(each, 1)]
 
 
+def its(asked: Goal, at: tuple[tuple[int, int, str], ...]) -> list[Trial]:
+    """Return the trials at a point that count for a goal."""
+    return [each for each in trials(*at) if counts(asked, each)]
+
+
 @pytest.mark.parametrize(("at", "expected"), list(zip(POINTS, CLASSIFIED, strict=True)))
 def test_mlrsearch_classifies_loads_as_in_the_example_of_rfc_9971(at, expected):
-    found = [classify(each, sums_of(each, trials(*at))) for each in GOALS.values()]
+    """But for trials that are shorter than a goal's: they say nothing for it."""
+    found = [classify(each, sums_of(each, its(each, at))) for each in GOALS.values()]
     assert tuple(found) == expected
 
 
@@ -67,7 +77,7 @@ def test_mlrsearch_classifies_loads_as_in_the_example_of_rfc_9971(at, expected):
     ("name", "throughput"), [("TST 009", 1_000_000), ("1 s", 1_000_000), ("20 %", 999_000)]
 )
 def test_conditional_throughput_is_as_in_the_example_of_mlrsearch(name, throughput):
-    assert conditional_throughput(GOALS[name], LOAD, trials(*POINTS[-1])) == throughput
+    assert conditional_throughput(GOALS[name], LOAD, its(GOALS[name], POINTS[-1])) == throughput
 
 
 def test_a_load_without_trials_is_undecided():

@@ -36,16 +36,18 @@ def test_the_order_in_which_trials_end_does_not_matter(seed, random):
     assert next_trial(progress) == ended.found
 
 
-@given(st.lists(st.tuples(st.integers(1, 9), st.integers(0, 2), st.booleans()), min_size=1))
+@given(st.lists(st.tuples(st.sampled_from((1, 2)), st.integers(0, 2), st.booleans()), min_size=1))
 def test_what_is_kept_of_a_load_is_what_its_trials_add_up_to(drawn):
-    progress, trials = begin(search(ndr(), pdr())), []
+    progress, trials = begin(search(ndr(), pdr(trial_s=2))), []
     for number, (length_s, lost, random) in enumerate(drawn, 1):
-        trials.append(Trial(Fraction(5_000), number, length_s * 10**11, 100, lost, random))
+        trials.append(Trial(Fraction(5_000), number, length_s * SECOND, 100, lost, random))
         progress = progress.after(trials[-1])
-    (here,) = progress.tried
-    for number, aim in enumerate(progress.search.goals):
-        assert here.sums[number] == sums_of(aim, trials)
-        assert here.classes[number] is classify(aim, sums_of(aim, trials))
+    for aim, tried in zip(progress.search.goals, progress.tried, strict=True):
+        its = [each for each in trials if each.length_ps == aim.trial_ps]
+        assert [list(each.trials) for each in tried] == ([its] if its else [])
+        for here in tried:
+            assert here.sums == sums_of(aim, its)
+            assert here.classification is classify(aim, sums_of(aim, its))
 
 
 def test_a_trial_counts_once():
@@ -58,8 +60,8 @@ def test_nothing_changes_what_was_given():
     """An assumption is tried on a progress, which stays as it is."""
     before = told(search(ndr()), (2_000, 0))
     after = before.after(Trial(Fraction(3_000), 1, SECOND, 5, 1))
-    assert [each.load for each in before.tried] == [2_000]
-    assert [each.load for each in after.tried] == [2_000, 3_000]
+    assert [each.load for each in before.tried[0]] == [2_000]
+    assert [each.load for each in after.tried[0]] == [2_000, 3_000]
     assert next_trial(before) == next_trial(before)
 
 
@@ -98,9 +100,26 @@ def test_loss_inversion_is_reported():
     assert carried_out(asked, forwards(40_000)).found["ndr"].inversion is None
 
 
-def test_goals_may_have_trials_of_different_lengths():
-    """Short trials of one goal prove nothing good for another, as RFC 9971 has it."""
-    asked = search(goal(trial_s=60, total_s=60, name="rfc2544"), pdr())
-    ended = carried_out(asked, forwards(40_000, drawn=True))
-    assert {trial.length_ps // SECOND for trial in ended.trials} == {1, 60}
-    assert ended.found["rfc2544"].lower <= 40_000 < ended.found["rfc2544"].upper
+SHORT = goal(trial_s=1, total_s=1, name="short")
+LONG = goal(trial_s=10, total_s=10, name="long")
+
+
+def queueing(request):
+    """Return a trial of a device that forwards 40,000/s, and holds 64,000 until they are."""
+    seconds = request.length_ps // SECOND
+    sent = int(request.load * seconds)
+    lost = max(0, sent - 40_000 * seconds - 64_000)
+    return Trial(request.load, request.number, request.length_ps, sent, lost, drawn=False)
+
+
+@pytest.mark.parametrize("method", ["mlrsearch", "binary", "step"])
+@pytest.mark.parametrize("goals", [(SHORT, LONG), (LONG, SHORT)])
+def test_goals_with_trials_of_different_lengths_find_what_each_would_find_alone(goals, method):
+    """A load that is good in 1 s, which a queue holds out, and bad in 10 s is no contradiction."""
+    asked = [search(*each, method=method, step=100) for each in (goals, (SHORT,), (LONG,))]
+    both, short, long = (carried_out(each, queueing) for each in asked)
+    assert both.found == short.found | long.found
+    for name, most in (("short", 104_000), ("long", 46_400)):
+        assert both.found[name].lower <= most < both.found[name].upper
+    assert all(found.regular for found in both.found.values())
+    assert len(both.trials) == len(short.trials) + len(long.trials)

@@ -160,11 +160,11 @@ def _chart(search: Record) -> dict[str, Any]:
 
 
 def _dots(search: Record) -> list[_Dot]:
-    """Return the trials; those of one load that lost the same share are one dot."""
+    """Return the trials; those of one load and length that lost the same share are one dot."""
     found: dict[tuple[str, str, str], list[Record]] = {}
     for trial in search["trials"]:
-        key = trial["load"]["value"], trial["loss"]["value"], _verdict(trial)
-        found.setdefault(key, []).append(trial)
+        at = (trial[each]["value"] for each in ("load", "loss", "length"))
+        found.setdefault((*at, _verdict(trial)), []).append(trial)
     return [
         _Dot(
             exact(its[0]["load"]) or Fraction(0),
@@ -172,7 +172,7 @@ def _dots(search: Record) -> list[_Dot]:
             verdict,
             _title(its),
         )
-        for (_, _, verdict), its in found.items()
+        for (*_, verdict), its in found.items()
     ]
 
 

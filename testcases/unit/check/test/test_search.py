@@ -39,7 +39,7 @@ class Probing(Method):
     def next_load(self, progress, goal):
         scale = progress.scales[goal]
         shares = [scale.high * self.share * each for each in range(1, self.probes + 1)]
-        return next((x for x in (scale.low, *shares) if progress.at(x) is None), None)
+        return next((x for x in (scale.low, *shares) if progress.at(goal, x) is None), None)
 '''
 
 
