@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from qospec.check.device import classifier, invariants, item_kinds, machine, nesting, wiring
 from qospec.check.device.machine_values import MachineValue
@@ -34,9 +34,9 @@ def template(device: ast.Device, scope: Scope, evaluator: Evaluator) -> Template
     before, evaluator.context.loop_iterations = evaluator.context.mistakes, 0
     builder = _Builder(device, evaluator)
     builder.declare(device.body.statements, scope, ())
-    for wire, where in builder.wires:
+    for wire, where, certain in sorted(builder.wires, key=lambda each: not each.certain):
         try:
-            known = wiring.connect(wire, where, builder.template, evaluator)
+            known = wiring.connect(wire, where, builder.template, evaluator, certain=certain)
             builder.complete = builder.complete and known
         except CheckError as mistake:
             evaluator.context.report(mistake)
@@ -58,14 +58,23 @@ def _is_incomplete(whole: Template, scope: Scope) -> bool:
     return not names.isdisjoint(scope.all_unread())
 
 
+class _Wire(NamedTuple):
+    """A wire of a body; in a loop over what is not known it may be none, which is not certain."""
+
+    node: ast.Wire
+    scope: Scope
+    certain: bool
+
+
 class _Builder:
     """Collects what the statements of a device declare; wires are added once all is declared."""
 
     def __init__(self, device: ast.Device, evaluator: Evaluator) -> None:
         self.template = Template(device.name.text)
-        self.wires: list[tuple[ast.Wire, Scope]] = []
+        self.wires: list[_Wire] = []
         self.invariants: list[tuple[ast.Criterion, Scope, str]] = []
         self.complete = True
+        self._certain = True
         self._evaluator = evaluator
         self._context = evaluator.context
 
@@ -109,7 +118,7 @@ class _Builder:
         elif isinstance(statement, ast.Port):
             self._port(statement, scope, subscripts)
         elif isinstance(statement, ast.Wire):
-            self.wires.append((statement, scope))
+            self.wires.append(_Wire(statement, scope, self._certain))
         elif isinstance(statement, ast.Criterion) and statement.kind == "invariant":
             self.invariants.append((statement, scope, "".join(subscripts)))
         elif not isinstance(statement, ALLOWED):
@@ -229,7 +238,9 @@ class _Builder:
         for iteration, value, known in iterations_of(node, scope, self._evaluator):
             inner = Scope(scope)
             self._name(inner, node.name, "the loop's value", value)
+            outer, self._certain = self._certain, self._certain and known
             self.declare(node.body.statements, inner, (*subscripts, f"[{iteration}]"))
+            self._certain = outer
             for name, binding in inner.names.items():
                 made = binding.value(self._context)
                 if isinstance(made, PartValue | InnerValue | LoopArray):

@@ -48,8 +48,13 @@ OUTPUT = Side("output", "input", "begins", "{} -> …")
 INPUT = Side("input", "output", "ends", "… -> {}")
 
 
-def connect(wire: ast.Wire, scope: Scope, template: Template, evaluator: Evaluator) -> bool:
-    """Add a wire, hop by hop, and return whether all ends are known; raises CheckError."""
+def connect(
+    wire: ast.Wire, scope: Scope, template: Template, evaluator: Evaluator, *, certain: bool = True
+) -> bool:
+    """Add a wire, hop by hop, and return whether all ends are known; raises CheckError.
+
+    One that is not certain may be none, and stands beside another from the same place.
+    """
     values = [_value(end, scope, evaluator) for end in wire.ends]
     if any(isinstance(value, Poison) for value in values):
         return False
@@ -57,7 +62,10 @@ def connect(wire: ast.Wire, scope: Scope, template: Template, evaluator: Evaluat
     for place in range(last):
         origin = _origin(values[place], wire.ends[place], middle=place > 0)
         end = _end(values[place + 1], wire.ends[place + 1], middle=place + 1 < last)
-        _add(template, origin, end, wire.ends[place], evaluator.context)
+        if certain or origin not in template.wires:
+            _add(template, origin, end, wire.ends[place], evaluator.context)
+        else:
+            template.merged.add(end)
     return True
 
 

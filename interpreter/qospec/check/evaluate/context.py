@@ -292,6 +292,25 @@ def error(  # noqa: PLR0913 -- the parts of a message, by name
     return CheckError(Diagnostic(code, message, span, label, labels, notes, help, fix))
 
 
+def used_at(span: Span, mistake: CheckError, name: str = "") -> CheckError:
+    """Return a mistake in what was given for a parameter, with the place that uses it.
+
+    If the name of the parameter is given, the mistake is one of it, not of the field.
+    """
+    diagnostic = mistake.diagnostic
+    if diagnostic.span == span or span in diagnostic.span or diagnostic.secondary:
+        return mistake
+    message = renamed(diagnostic.message, name) if diagnostic.code in OF_A_FIELD else ""
+    return CheckError(
+        replace(
+            diagnostic,
+            message=message or diagnostic.message,
+            secondary=(Label(span, USED_HERE),),
+        ),
+        mistake.also,
+    )
+
+
 def together(mistakes: Sequence[CheckError]) -> CheckError:
     """Return several mistakes as one to raise."""
     first, *others = mistakes

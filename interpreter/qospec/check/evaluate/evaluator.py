@@ -6,10 +6,10 @@ from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
 from qospec.check.evaluate import arithmetic, literals, mixes
-from qospec.check.evaluate.context import CheckError, error, too_deep
+from qospec.check.evaluate.context import CheckError, error, too_deep, used_at
 from qospec.check.evaluate.functions import FUNCTIONS
 from qospec.check.evaluate.reported import label_as_name
-from qospec.check.evaluate.scope import NODE, RESULTS, unknown
+from qospec.check.evaluate.scope import NODE, RESULTS, given_at, unknown
 from qospec.check.evaluate.values import (
     POISON,
     Amount,
@@ -265,8 +265,16 @@ class Evaluator:
             if isinstance(step, ast.Name):
                 value, named = value.field(step, self), named.to(step.span)
             else:
-                value = value.item(self.index(step.value, value, scope), step.value.span)
+                value = self._item(value, step.value, scope)
         return value
+
+    def _item(self, value: Value, index: ast.Expression, scope: Scope) -> Value:
+        """Return what is under an index; a mistake is where this was given, if by a parameter."""
+        key, (place, _) = self.index(index, value, scope), given_at(index, scope)
+        try:
+            return value.item(key, place)
+        except CheckError as mistake:
+            raise used_at(index.span, mistake) from None
 
     def refuse_pattern(self, value: Pattern, span: Span, scope: Scope) -> None:
         """Refuse a device in place of a node, if there are nodes that are made of it."""

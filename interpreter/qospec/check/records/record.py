@@ -7,18 +7,10 @@ becomes the object that it describes.
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
 from qospec.catalogue.kinds import NESTED, REQUIRED
-from qospec.check.evaluate.context import (
-    OF_A_FIELD,
-    USED_HERE,
-    CheckError,
-    error,
-    renamed,
-    together,
-)
+from qospec.check.evaluate.context import CheckError, error, together, used_at
 from qospec.check.evaluate.scope import FIELD, Binding, Scope, given_at
 from qospec.check.evaluate.values import List, Map, Poison, Value
 from qospec.check.records import fields, layers
@@ -31,7 +23,6 @@ from qospec.check.records.spelling import (
     spellings,
     unknown_field,
 )
-from qospec.diagnostics import Label
 from qospec.syntax import ast
 
 if TYPE_CHECKING:
@@ -374,25 +365,6 @@ def built(value: Value, parameter: Parameter, span: Span, evaluator: Evaluator) 
         return kind.build(**arguments) if complete else None
     except ValueError as cause:
         raise record.mistake(cause) from cause
-
-
-def used_at(span: Span, mistake: CheckError, name: str = "") -> CheckError:
-    """Return a mistake in what was given for a parameter, with the place that uses it.
-
-    If the name of the parameter is given, the mistake is one of it, not of the field.
-    """
-    diagnostic = mistake.diagnostic
-    if diagnostic.span == span or span in diagnostic.span or diagnostic.secondary:
-        return mistake
-    message = renamed(diagnostic.message, name) if diagnostic.code in OF_A_FIELD else ""
-    return CheckError(
-        replace(
-            diagnostic,
-            message=message or diagnostic.message,
-            secondary=(Label(span, USED_HERE),),
-        ),
-        mistake.also,
-    )
 
 
 def place_of(name: str, given: Mapping[str, Field]) -> Span | None:
