@@ -322,8 +322,15 @@ def test_a_quantile_with_too_few_items_even_in_very_many_repeats_is_not_near_its
     few = judged("<", p99_99, ps(10**6), repeats=[delays(1, 2)] * 5).note
     assert few.startswith("even 10_000 repeats would have too few independent delays; ")
     assert "and an upper bound needs 29_956" in few
-    missed = judged("<", p99_99, ps(5), repeats=[delays(*[1] * 9_998, 9, 9)] * 5).note
-    assert missed.startswith("even 10_000 repeats would hardly decide: they are too close")
+    seen = [delays(*[1] * 9_998, 9, 9)] * 5
+    for missed in (
+        judged("<", p99_99, ps(5), repeats=seen),
+        judged("within", p99_99, ps(1), ps(6), repeats=seen),
+    ):
+        assert missed.note.startswith("even 10_000 repeats would hardly decide: they are too close")
+    met = judged("<=", p99_99, ps(9), repeats=seen)
+    assert met.measured.value == met.bound.value
+    assert met.note.startswith("even 10_000 repeats would have too few independent delays; ")
 
 
 def test_one_item_is_one_and_what_are_no_delays_are_values() -> None:
