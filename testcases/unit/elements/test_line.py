@@ -101,10 +101,6 @@ def test_an_idle_line_begins_in_the_ps_in_which_a_cell_is_ready(lab):
     ).departures
     assert left.sent_ps.tolist() == [5, 1_005]
     assert left.at_ps.tolist() == [1_005, 2_005]
-    (alone,) = lab.carry(
-        line, lab.setting(clock=line.clock(stamps=True)), lab.cells([5])
-    ).departures
-    assert alone.sent_ps.tolist() == [5]
 
 
 def test_a_busy_period_begins_at_a_whole_ps(lab):
@@ -113,9 +109,9 @@ def test_a_busy_period_begins_at_a_whole_ps(lab):
     batch = lab.cells([0, 0, 12])
     (left,) = lab.carry(line, lab.setting(clock=line.clock(stamps=False)), batch).departures
     assert left.at_ps.tolist() == [4, 9, 16]
-    batch = lab.cells([0, 4])  # the line is busy until 2/3 of a ps later
+    batch = lab.cells([0, 4, 20], size_bytes=[53, 53, 159])  # it is busy 2/3 of a ps longer
     (left,) = lab.carry(line, lab.setting(clock=line.clock(stamps=False)), batch).departures
-    assert left.at_ps.tolist() == [4, 9]
+    assert left.at_ps.tolist() == [4, 9, 34]
 
 
 THIRDS = Fraction(24 * 10**11)
