@@ -8,6 +8,7 @@ from __future__ import annotations
 from fractions import Fraction
 from typing import TYPE_CHECKING, NamedTuple
 
+from qospec.catalogue.kinds import UnfitError
 from qospec.protocol.fragments import MOST_FRAGMENTS, fragment_bytes
 from qospec.protocol.ip import IPV4_HEADER_BYTES
 
@@ -20,6 +21,10 @@ if TYPE_CHECKING:
 
     Keys = tuple[Secret | None, ...]
     """What both ends of an association hold."""
+
+
+class EndsDifferError(UnfitError):
+    """The two ends of an association do not agree: each of them may be wrong."""
 
 
 class Form(NamedTuple):
@@ -134,27 +139,36 @@ class Form(NamedTuple):
         if spi != self.spi and not rekeyed:
             return form
         if spi != self.spi:
-            raise ValueError(
+            raise EndsDifferError(
                 f"the association of these packets has the `spi` {self.spi}, and with `overlap`"
-                f" all above {spi} are taken for its successors: give both ends the same `spi`"
+                f" all above {spi} are taken for its successors",
+                "give both ends the same `spi`",
             )
         if made != esp:
-            raise ValueError(f"these packets are encrypted by {made}, and not by {esp}")
+            same = " and ".join(f"`{name}`" for name in made.other_than(esp))
+            raise EndsDifferError(
+                f"these packets are encrypted by {made}, and not by {esp}",
+                f"give both ends the same {same}",
+            )
         if keys != self.keys:
-            raise ValueError(
-                "these packets are encrypted with another key: give both ends the same, or none,"
-                " so that one is drawn for both"
+            raise EndsDifferError(
+                "these packets are encrypted with another key",
+                "give both ends the same, or none, so that one is drawn for both",
             )
         if self.rekeyed and not rekeyed:
-            raise ValueError(
+            raise EndsDifferError(
                 "the association of these packets is replaced by `rekey` at its other end, and here"
-                " no `overlap` says for how long packets of the old one are decrypted"
+                " no `overlap` says for how long packets of the old one are decrypted",
+                "write an `overlap` here, or take the `rekey` away there",
             )
         if self.changed and not made.icv_bytes:  # what nothing authenticates passes
             form = form._replace(changed=True)
         sealed = form.resized(made.size_of).sizes
         if not {*self.sizes} <= {*sealed} or form.headers != self.headers:
-            raise ValueError("these packets have another size than they were encrypted to")
+            raise UnfitError(
+                "these packets have another size than they were encrypted to",
+                "put a `reassemble` ahead of it" if self.fragmented else "",
+            )
         if sealed == self.sizes:
             return form
         left = {size for size, _ in self.sizes}  # the others were lost

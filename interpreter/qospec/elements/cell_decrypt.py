@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from qospec.catalogue.form import EndsDifferError
 from qospec.catalogue.kinds import element
 from qospec.dataclass import dataclass
 from qospec.engine.arrays import np
@@ -66,9 +67,9 @@ class CellDecrypt(SecurityEnd):
         if not form.keys:
             return form
         if (form.keys == (None,)) != (self.key is None):
-            raise ValueError(
-                "only one end of their encryption has a `key`: give both one, or none, so that one"
-                " is drawn for both"
+            raise EndsDifferError(
+                "only one end of their encryption has a `key`",
+                "give both one, or none, so that one is drawn for both",
             )
         return form._replace(keys=())
 

@@ -11,10 +11,12 @@ from __future__ import annotations
 from fractions import Fraction
 from typing import TYPE_CHECKING
 
+from qospec.catalogue.form import EndsDifferError
 from qospec.check.device import predicates
 from qospec.check.test.first_hop import PLACES
 from qospec.diagnostics import Diagnostic, Label
 from qospec.engine.security.association import Association
+from qospec.engine.security.end import SecurityEnd
 from qospec.model.expression import measurements
 from qospec.plan.tables import NO_FLOW
 from qospec.protocol.marks import CLP
@@ -205,7 +207,7 @@ def _bounds(answered: list[str]) -> Iterator[str]:
 FRAMING = "E0309"
 
 
-def form_refused(case: Case, network: Network, error: FormError) -> Diagnostic:
+def form_refused(case: Case, network: Network, error: FormError, drafts: Drafts) -> Diagnostic:
     """Return the error for an element that cannot take the items of a flow as they arrive."""
     element = network.elements[error.element]
     if error.member.channel is not None:
@@ -222,9 +224,19 @@ def form_refused(case: Case, network: Network, error: FormError) -> Diagnostic:
         "E0311",
         f"`{element.path}` cannot take the {items} of `{flow.name}`: {error}",
         element.span or flow.span,
-        secondary=(Label(flow.span, "sent here"),),
-        help=f"lead `{flow.name}` past it, or change what it does or what `{flow.name}` sends",
+        secondary=(*_other_ends(error, drafts), Label(flow.span, "sent here")),
+        help=getattr(error.reason, "help", "")
+        or f"lead `{flow.name}` past it, or change what it does or what `{flow.name}` sends",
     )
+
+
+def _other_ends(error: FormError, drafts: Drafts) -> Iterator[Label]:
+    """Yield where packets are encrypted that the other end of the association refuses."""
+    if isinstance(error.reason, EndsDifferError):
+        for index in sorted(error.passed):
+            element, span = drafts[index].element, drafts[index].instance.span
+            if isinstance(element, SecurityEnd) and element.encrypts and span is not None:
+                yield Label(span, "encrypted here")
 
 
 def _sent(survey: Survey) -> Iterator[tuple[int, Member]]:

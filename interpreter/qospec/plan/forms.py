@@ -24,12 +24,18 @@ class FormError(Exception):
     Attributes:
         member: Whose items.
         element: The element.
+        reason: Why.
+        passed: The elements that items of the member pass.
     """
 
-    def __init__(self, member: Member, element: int, reason: str) -> None:
+    def __init__(
+        self, member: Member, element: int, reason: ValueError, passed: Collection[int] = ()
+    ) -> None:
         self.member = member
         self.element = element
-        super().__init__(reason)
+        self.reason = reason
+        self.passed = passed
+        super().__init__(str(reason))
 
 
 def form_sent(member: Member) -> Form:
@@ -148,7 +154,8 @@ def _followed(
         try:
             after = drafts[state.element].element.form_after(form)
         except ValueError as reason:
-            raise FormError(member, state.element, str(reason)) from reason
+            passed = {hop.before.element for hop in hops}
+            raise FormError(member, state.element, reason, passed) from reason
         for hop in onward.get(state, ()):
             yield hop, after
             if (hop.after, after) not in seen:

@@ -161,7 +161,7 @@ def _survey(
     try:
         return Survey(members, Forms(sent, routes, members), *routes)
     except FormError as error:
-        problems.add(feasibility.form_refused(case, network, error))
+        problems.add(feasibility.form_refused(case, network, error, routes.drafts))
         return None
 
 
@@ -202,7 +202,8 @@ def _fits(case: Case, name: str, survey: Survey, problems: Problems) -> bool:
         *warnings.unreachable_rates(survey),
         *warnings.missing_headers(case, survey),
         *warnings.late_keys(case, survey),
-        *warnings.foreign_associations(case, survey),
+        *warnings.refused_by_receivers(case, survey),
+        *warnings.left_encrypted(case, survey),
         *warnings.idle_faults(case, survey),
         *warnings.all_too_large(case, survey),
         *channels.never_heard(case.networks[name]),

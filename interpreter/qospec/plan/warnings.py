@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from qospec.diagnostics import Diagnostic, Label
 from qospec.engine.fault import Fault
-from qospec.engine.security.association import Association
+from qospec.engine.security.association import SUCCESSORS, Association
 from qospec.model.expression import Constant
 from qospec.plan.assembly import feeders
 from qospec.plan.changes import stages
@@ -313,30 +313,73 @@ def idle_faults(case: Case, survey: Survey) -> Iterator[Diagnostic]:
         )
 
 
-def foreign_associations(case: Case, survey: Survey) -> Iterator[Diagnostic]:
-    """Yield each flow that comes to what decrypts with the index of another association, once."""
+def refused_by_receivers(case: Case, survey: Survey) -> Iterator[Diagnostic]:
+    """Yield each flow that comes to what decrypts and is lost there as a whole, once.
+
+    It comes in the clear, or with the index of another association.
+    """
     for index, numbers in sorted(survey.reach.any.items()):
         element, instance = survey.drafts[index].element, survey.drafts[index].instance
         if not isinstance(element, Association) or element.encrypts:
             continue
-        reported = set[int]()
+        reported = {NO_FLOW}
         for number in sorted(numbers):
             flow = survey.members[number].flow
-            forms = [form for form in survey.forms.at(index, number) if form.inside]
-            foreign = [form.spi for form in forms if form.spi != element.spi]
-            if not foreign or len(foreign) < len(forms) or flow in reported:
+            found = {_refused(form, element.spi) for form in survey.forms.at(index, number)}
+            whys = sorted(each for each in found if each is not None)
+            if len(whys) < len(found) or flow in reported:
                 continue
             reported.add(flow)
             yield Diagnostic(
                 "W0624",
                 f"`{instance.path}` loses every packet of `{case.flows[flow].name}`",
                 instance.span or case.flows[flow].span,
-                label="(unknown_association)",
+                label=f"({', '.join(why.cause for why in whys)})",
                 secondary=(Label(case.flows[flow].span, "sent here"),),
-                notes=(
-                    f"they are encrypted with the `spi` {foreign[0]}, and here is {element.spi}",
-                ),
-                help="give both ends the same `spi`",
+                notes=tuple(why.note for why in whys),
+                help=whys[0].help,
+            )
+
+
+class _Why(NamedTuple):
+    """Why a receiver loses packets, in words."""
+
+    cause: str
+    note: str
+    help: str
+
+
+def _refused(form: Form, spi: int) -> _Why | None:
+    """Return why packets of a form are lost by the receiver of an association; None: they pass."""
+    if not form.inside:
+        return _Why(
+            "unprotected",
+            "nothing encrypts them on their way to it",
+            "encrypt them by an `esp_encrypt` ahead of it, or lead them past it",
+        )
+    if form.spi != spi:
+        return _Why(
+            "unknown_association",
+            f"they are encrypted with the `spi` {form.spi}, and here is {spi}",
+            "give both ends the same `spi`",
+        )
+    return None
+
+
+def left_encrypted(case: Case, survey: Survey) -> Iterator[Diagnostic]:
+    """Yield each flow that arrives encrypted as a whole where its bytes are compared, once."""
+    reported = {NO_FLOW}
+    for number, member in enumerate(survey.members if case.run.payload else ()):
+        encrypted = all(form.inside or form.keys for form in survey.forms.at_end(number))
+        if encrypted and member.flow not in reported:
+            reported.add(member.flow)
+            flow = case.flows[member.flow]
+            yield Diagnostic(
+                "W0629",
+                f"all that arrives of `{flow.name}` is still encrypted, and so `errored`",
+                flow.span,
+                notes=("nothing on its way decrypts it",),
+                help="put what decrypts it on its path, or ask for no `payload`",
             )
 
 
@@ -400,17 +443,19 @@ def _end(
         )
     if gap is not None and gap.replaced_s is not None:
         which = "" if gap.is_first else "each but the first "
+        begins = ", and the first of it begins the exchange of keys" if gap.loses_first else ""
         expires, replaced = text_of(gap.expires_s, TIME), text_of(gap.replaced_s, TIME)
         return _End(
             f"{which}expires after {expires}, and is replaced after {replaced}",
-            "what is to be sent in between is lost as `expired`",
+            f"what is to be sent in between is lost as `expired`{begins}",
             "exchange keys earlier, by `rekey`, or give it a longer `lifetime`",
         )
     used_up_s = rekeying.used_up_s(packet_rate, byte_rate, count)
     if used_up_s is not None and used_up_s < end_s:
+        smaller = ", or begin with a smaller `spi`" if count <= SUCCESSORS else ""
         return _End(
             f"the last of {count:_} is used up after {text_of(used_up_s, TIME)}",
             "what is to be sent after that is lost as `expired`",
-            "exchange keys less often, or begin with a smaller `spi`",
+            f"exchange keys less often{smaller}",
         )
     return None

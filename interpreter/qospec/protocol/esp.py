@@ -138,6 +138,10 @@ class Esp:
         in_udp = " in UDP" if self.in_udp else ""
         return f"{self.encryption.name}{integrity} ({self.mode}, {self.family}{in_udp})"
 
+    def other_than(self, other: Esp) -> list[str]:
+        """Return the names of the attributes in which it differs from another one."""
+        return [name for name in vars(self) if getattr(self, name) != getattr(other, name)]
+
     @property
     def icv_bytes(self) -> int:
         """Return the length of the integrity check value."""

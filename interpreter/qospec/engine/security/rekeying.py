@@ -11,6 +11,7 @@ from __future__ import annotations
 from fractions import Fraction
 from typing import TYPE_CHECKING, NamedTuple
 
+from qospec.catalogue.kinds import UnfitError
 from qospec.dataclass import dataclass
 from qospec.engine.items.batch import FOREVER_PS
 from qospec.engine.security.seal import LARGEST_NUMBER
@@ -35,12 +36,14 @@ LONGEST = {"packet": LARGEST_NUMBER, "byte": MOST_BYTES, "time": FOREVER_PS // 4
 class Gap(NamedTuple):
     """When an association expires and when it is replaced, in s since it is used; None: never.
 
-    `is_first` says that it is so of the first; else it is so of all others.
+    `is_first` says that it is so of the first; else it is so of all others. `loses_first` says that
+    the exchange of keys begins with a packet that is lost.
     """
 
     expires_s: Fraction
     replaced_s: Fraction | None
     is_first: bool
+    loses_first: bool = False
 
 
 class _Use(NamedTuple):
@@ -49,6 +52,7 @@ class _Use(NamedTuple):
     expires_s: Fraction
     replaced_s: Fraction
     is_late: bool
+    loses_first: bool
 
 
 @dataclass(frozen=True)
@@ -72,7 +76,9 @@ class Rekeying:
         for name, each in (("rekey", self.after), ("lifetime", self.lifetime)):
             if each is not None and each.amount > LONGEST[each.unit]:
                 most = _written(each._replace(amount=LONGEST[each.unit]))
-                raise ValueError(f"{name}: {_written(each)} is more than {most}")
+                raise UnfitError(
+                    f"{name}: {_written(each)} is more than {most}", f"write at most `{most}`"
+                )
         if self.after is None:
             if self.negotiation_ps:
                 raise ValueError("nothing is negotiated without `rekey`: say when that begins")
@@ -85,10 +91,10 @@ class Rekeying:
         if after.amount + taken > lifetime.amount:
             lasts = f" and takes {_time(taken)}" if taken else ""
             least = after._replace(amount=after.amount + taken)
-            raise ValueError(
+            raise UnfitError(
                 f"an exchange of keys that begins after {_written(after)}{lasts} cannot finish"
-                f" before the association expires after {_written(lifetime)}: rekey earlier, or"
-                f" give it a `lifetime` of at least {_written(least)}"
+                f" before the association expires after {_written(lifetime)}",
+                f"rekey earlier, or give it a `lifetime` of at least {_written(least)}",
             )
 
     def gap(self, packet_rate: Fraction, byte_rate: Fraction, end_s: Fraction) -> Gap | None:
@@ -108,7 +114,7 @@ class Rekeying:
         for is_first in (True, False):
             use = self._use(packet_rate, byte_rate, is_first=is_first)
             if use.is_late and since_s + use.expires_s < end_s:
-                return Gap(use.expires_s, use.replaced_s, is_first)
+                return Gap(use.expires_s, use.replaced_s, is_first, use.loses_first)
             since_s = use.replaced_s
         return None
 
@@ -147,12 +153,13 @@ class Rekeying:
             begins_s = until_packet_s + Fraction(used - 1) / packet_rate
         expires_s = self._expires_s(packet_rate, byte_rate, until_packet_s)
         is_late = begins_s + negotiation_s > expires_s
-        if self.after.unit != "time" and begins_s >= expires_s:  # the next packet is lost
+        loses_first = self.after.unit != "time" and begins_s >= expires_s
+        if loses_first:
             is_late = True
             begins_s = until_packet_s + -(-(expires_s - until_packet_s) * packet_rate // 1) / (
                 packet_rate
             )
-        return _Use(expires_s, begins_s + negotiation_s, is_late)
+        return _Use(expires_s, begins_s + negotiation_s, is_late, loses_first)
 
     def _expires_s(
         self, packet_rate: Fraction, byte_rate: Fraction, until_packet_s: Fraction
