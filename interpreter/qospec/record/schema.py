@@ -199,6 +199,7 @@ GOAL = {
     "total": QUANTITY,
     "exceed": QUANTITY,
     "width": QUANTITY,
+    "varies": Optional(bool),
     "defaults": Optional([str]),
     "lower": Nullable(QUANTITY),
     "upper": Nullable(QUANTITY),

@@ -50,17 +50,22 @@ class Goal(NamedTuple):
         name: Of the goal.
         label: What a report calls its load, `throughput`; if none does, `ndr.load`.
         variable: What is searched.
-        asked: The goal as the first case has it.
-        search: The search as the first case has it.
+        asked: The goal in every repeat of every case; what it asks may depend on the case.
+        searches: The search of each of these.
         found: For each case; None if its search was not carried out.
     """
 
     name: str
     label: str
     variable: str
-    asked: Record
-    search: Record
+    asked: Sequence[Record]
+    searches: Sequence[Record]
     found: Sequence[Found | None]
+
+    @property
+    def defaults(self) -> set[str]:
+        """Return what no case has given."""
+        return set[str].intersection(*(set(each.get("defaults", ())) for each in self.asked))
 
 
 def searches(case: Record) -> list[Record]:
@@ -94,12 +99,20 @@ def goals(cases: Sequence[Record]) -> list[Goal]:
     }
     joined = []
     for name, its in seen.items():
-        search, goal = next(each[0] for each in its if each)
+        both = [each for case in its for each in case]
+        search = both[0][0]
         results = [found([goal for _, goal in each]) if each else None for each in its]
         load = f"{name}.{search['variable']}"
         label = labels.get(load, load)
-        joined.append(Goal(name, label, search["variable"], goal, search, results))
+        asked, of = [goal for _, goal in both], [search for search, _ in both]
+        joined.append(Goal(name, label, search["variable"], asked, of, results))
     return joined
+
+
+def extremes(its: Sequence[Record], name: str) -> tuple[Record, Record]:
+    """Return the least and the greatest quantity of that name of goals or searches."""
+    quantities = [each[name] for each in its]
+    return min(quantities, key=_value), max(quantities, key=_value)
 
 
 def found(its: Sequence[Record]) -> Found:
@@ -335,6 +348,7 @@ def point_notes(case: Record) -> list[str]:
 
 FUNCTIONS: dict[str, Callable[..., Any]] = {
     "efforts": efforts,
+    "extremes": extremes,
     "goals": goals,
     "phased": phased,
     "points": points,
