@@ -7,14 +7,14 @@ plain values and can be sent to another process.
 from __future__ import annotations
 
 from dataclasses import field
+from fractions import Fraction
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Protocol
 
 from qospec.dataclass import dataclass
 from qospec.units import WHOLE
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping
-    from fractions import Fraction
+    from collections.abc import Callable, Iterable, Mapping, Sequence
 
     from qospec.catalogue.kinds import Kind
     from qospec.diagnostics import Diagnostic
@@ -115,6 +115,7 @@ class Flow:
         stream: Of packets: what is sent on the first link. None for cells.
         places: Where fields of its traffic are written, by name, of those in the flow itself.
         changes: What it sends later in a trial, in order of time.
+        tested: Whether it depends on a variable of its phase; the others are the background.
     """
 
     name: str
@@ -131,6 +132,18 @@ class Flow:
     stream: Any = None
     places: Mapping[str, Span] = field(default_factory=dict, compare=False)
     changes: tuple[FlowChange, ...] = ()
+    tested: bool = False
+
+    @property
+    def item_rate(self) -> Fraction:
+        """Return the items/s that all its members are to send together."""
+        return len(self.origins) * Fraction(self.arrivals.mean_rate(self.connections))
+
+
+def offered(flows: Sequence[Flow]) -> Fraction:
+    """Return the items/s that flows offer: those that are tested or, if none is, all of them."""
+    tested = [each for each in flows if each.tested] or flows
+    return sum((each.item_rate for each in tested), Fraction(0))
 
 
 class Restart(NamedTuple):

@@ -31,11 +31,6 @@ def cell_rate(flow: Flow) -> Fraction:
     return Fraction(flow.arrivals.mean_rate(flow.connections))
 
 
-def item_rate(case: Case) -> Fraction:
-    """Return the items/s that all flows of a case are to send together."""
-    return sum((len(each.origins) * cell_rate(each) for each in case.flows), Fraction(0))
-
-
 MOST_ITEMS = 10**9
 """How many items a trial may send, unless the user allows more."""
 

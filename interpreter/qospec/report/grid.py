@@ -21,7 +21,7 @@ from qospec.report.searches import (
     goals,
     intervals_of,
     loss_curves,
-    shows_bounds,
+    repeats_load,
 )
 from qospec.report.views import columns, worst
 from qospec.report.words import extremes, index_of, listed_index, without_shared
@@ -261,7 +261,7 @@ def _reported(cases: Sequence[Record], of: Sequence[Goal]) -> list[tuple[str, li
         (column["label"], there)
         for column in columns(cases, ("report",))
         for there in [[_applicable(each) for each in column["statements"]]]
-        if not all(each is None or shows_bounds(each, of) for each in there)
+        if not all(each is None or repeats_load(each, of) for each in there)
     ]
 
 

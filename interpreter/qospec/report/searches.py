@@ -244,13 +244,17 @@ def _loss_curve(
     return LossCurve(names, variable, ordered, losses)
 
 
-def shows_bounds(statement: Record, of: Sequence[Goal]) -> bool:
+def repeats_load(statement: Record, of: Sequence[Goal]) -> bool:
     """Return whether a report only repeats a goal: `report throughput: ndr.load`."""
-    if statement["kind"] != "report":
-        return False
+    loads = {f"{goal.name}.{goal.variable}" for goal in of}
+    return statement["kind"] == "report" and statement["text"] in loads
+
+
+def shows_bounds(statement: Record, of: Sequence[Goal]) -> bool:
+    """Return whether a report has only what the interval of a goal shows, under no other name."""
     bounds = {f"{goal.name}.{end}" for goal in of for end in ("lower", "upper")}
     unnamed = statement["label"] == statement["text"] and statement["text"] in bounds
-    return unnamed or statement["text"] in {f"{goal.name}.{goal.variable}" for goal in of}
+    return repeats_load(statement, of) or (statement["kind"] == "report" and unnamed)
 
 
 def search_notes(cases: Sequence[Record], *, explained: bool = False) -> list[str]:

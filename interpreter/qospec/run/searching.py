@@ -7,7 +7,7 @@ from functools import cache
 from typing import TYPE_CHECKING
 
 from qospec.judge.phases import SearchResult, SearchTrial, TrialResult
-from qospec.plan.offered import item_rate
+from qospec.model.suite import offered
 from qospec.plan.plan import CasePlan
 from qospec.run.job import Shared
 from qospec.run.phase import PhaseRun, Refusal
@@ -94,7 +94,7 @@ class SearchRun(PhaseRun):
             return None
         case = planned.value.case
         self._lengths_ps[part] = case.run.measure_ps
-        self._rates[part.load] = item_rate(case)
+        self._rates[part.load] = offered(case.flows)
         names = ("search", self._search.goals[0].name, str(part.load), str(part.number))
         return self._setting.work(planned, *names, keeps=False)
 

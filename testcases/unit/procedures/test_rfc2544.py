@@ -117,7 +117,8 @@ def test_a_slower_line_is_found_in_steps_too(carried_out):
 
 TAGGED = "media.fast_ethernet { vlan_tags = 1, min_frame = 68 B }"
 POINT = """point real { load = no_loss.load, measure = 500 ms }
-  report actual: real.user.sent / (500 ms)"""
+  report actual: real.user.sent / (500 ms)
+  flow background = packets { rate = 10 Mbit/s @line, size = 500 B @ip } from b to a"""
 
 
 @pytest.mark.parametrize(
@@ -132,6 +133,7 @@ POINT = """point real { load = no_loss.load, measure = 500 ms }
     ids=["a tag", "two connections", "twice the load", "padding", "another rate"],
 )  # fmt: skip
 def test_the_frame_rate_is_that_of_what_is_sent(carried_out, size, sent, line, link):
+    """At the load that is searched; what is sent beside it, whatever the load, does not count."""
     base = f"""rfc2544.throughput(
   line = {line} @line, sizes = [{size} @frame], duration = 200 ms
 )"""

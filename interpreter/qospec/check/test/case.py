@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, NamedTuple
 
 from qospec.check.device import invariants
@@ -161,7 +162,7 @@ class CaseBuilder:
             return
         self.listed[name], self.uses[name], self.nodes[name] = value, uses, node
         scope.declare(known_binding(node.name, FLOWS[0], value), self._context)
-        self.built += made
+        self.built += [replace(each, tested=bool(uses)) for each in made]
 
     def _verify_topology(self, node: ast.Statement, what: str) -> None:
         if self._names.topology is None:

@@ -15,7 +15,7 @@ from qospec.check.evaluate.values import Amount, Poison
 from qospec.check.records.fields import convert
 from qospec.check.records.record import Record
 from qospec.check.records.spelling import missing
-from qospec.model.suite import Goal, Search
+from qospec.model.suite import Goal, Search, offered
 from qospec.syntax import ast
 from qospec.units import PS_PER_S, TIME, WHOLE, text_of
 
@@ -499,15 +499,12 @@ class SearchReader:
 
 
 def sized(search: Search, flows: Sequence[Flow]) -> Search:
-    """Return a search whose trials are as long as flows take to send as many items as they ask.
+    """Return a search whose trials are as long as the items that goals ask for take to be offered.
 
     A trial of n items at regular distances ends where the next one would be sent. Raises CheckError
     if the flows have no rate.
     """
-    rates = [
-        len(flow.origins) * Fraction(flow.arrivals.mean_rate(flow.connections)) for flow in flows
-    ]
-    rate, goals = sum(rates, Fraction(0)), []
+    rate, goals = offered(flows), []
     for goal in search.goals:
         if goal.trial_items is None:
             goals.append(goal)
