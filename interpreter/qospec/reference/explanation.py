@@ -36,6 +36,8 @@ if TYPE_CHECKING:
     from qospec.reference.declarations import Declared
 
 
+_MOST = 8
+"""How many names are listed that have a word in them."""
 CODE = re.compile(r"[EWew]\d{4}")
 
 
@@ -79,7 +81,11 @@ def _unknown(what: str, catalogue: Catalogue) -> UnknownNameError:
     # Names with as many dots come first, since only so many are compared.
     known = sorted(_names(catalogue), key=lambda name: abs(name.count(".") - what.count(".")))
     near = did_you_mean(what, dict.fromkeys(known))
+    with_it = (each for each in known if what in each.rpartition(".")[2].split("_"))
+    declared = sorted({f"`{each}`" for each in with_it if each.startswith("std.")})[:_MOST]
     hint = f"did you mean `{near}`?" if near else "name a declaration as `FILE.qos::name`"
+    if declared and not near:
+        hint = f"there {'is' if len(declared) == 1 else 'are'} {', '.join(declared)}"
     return UnknownNameError(f"nothing is named `{what}`: {hint}")
 
 

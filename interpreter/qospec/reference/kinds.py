@@ -56,7 +56,8 @@ LABELS = {
     "duration": DomainLabel("a time, possibly random", "exponential(16 ms)"),
     "address": DomainLabel("an address", '"10.1.0.7"'),
     "key": DomainLabel(
-        "hexadecimal digits, or the name of their file", '"00112233445566778899aabbccddeeff"'
+        "hexadecimal digits, or `file:` and the name of a file with them",
+        '"00112233445566778899aabbccddeeff"',
     ),
     "times": DomainLabel("a list of times", "[6.72 us, 6.80 us]"),
     "delay per length": DomainLabel("a delay per length", "5 us/km"),

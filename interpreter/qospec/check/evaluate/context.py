@@ -298,7 +298,8 @@ def used_at(span: Span, mistake: CheckError, name: str = "") -> CheckError:
     If the name of the parameter is given, the mistake is one of it, not of the field.
     """
     diagnostic = mistake.diagnostic
-    if diagnostic.span == span or span in diagnostic.span or diagnostic.secondary:
+    is_there = diagnostic.span in span or span in diagnostic.span
+    if is_there or diagnostic.secondary:
         return mistake
     message = renamed(diagnostic.message, name) if diagnostic.code in OF_A_FIELD else ""
     return CheckError(

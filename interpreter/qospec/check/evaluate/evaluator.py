@@ -248,7 +248,13 @@ class Evaluator:
             named = self.word(pair.key, scope)
             key = literals.key(named, pair.key.span)
             if key in entries:
-                raise error("E0102", f"duplicate key `{key}`", pair.key.span)
+                raise error(
+                    "E0102",
+                    f"duplicate key `{pair.key.span.text}`",
+                    pair.key.span,
+                    secondary=(pairs[key].key.span, "first here"),
+                    help="leave one of the two entries out, or give it another key",
+                )
             entries[key], pairs[key] = self.value(pair.value, scope), pair
             if isinstance(named, Amount):
                 amounts[key] = named

@@ -37,7 +37,7 @@ def key(value: Value, name: str, span: Span) -> Secret:
         return _in_file(value.text.removeprefix(IN_FILE), value.home, name, span)
     if value.written is not None:
         value.written.hide()
-    return _of_digits(value.text, f"`{name}`", span)
+    return _of_digits(value.text, f"`{name}`", span, f'; of a file, write `{name} = "{IN_FILE}…"`')
 
 
 def _in_file(file: str, home: str, name: str, span: Span) -> Secret:
@@ -64,7 +64,7 @@ def _content(path: Path) -> str:
         return file.read(LONGEST_FILE_BYTES).decode("ascii", "replace")
 
 
-def _of_digits(text: str, what: str, span: Span) -> Secret:
+def _of_digits(text: str, what: str, span: Span, more: str = "") -> Secret:
     if text and not text.strip(WITHHELD):
         return Secret(None)
     digits = BETWEEN.sub("", text).removeprefix("0x").removeprefix("0X")
@@ -79,5 +79,5 @@ def _of_digits(text: str, what: str, span: Span) -> Secret:
         f"{what} is not a key in hexadecimal digits",
         span,
         note=note,
-        help="write two digits for each byte, with spaces, `:` or `-` between them or nothing",
+        help=f"write two digits for each byte, with or without spaces, `:` or `-`{more}",
     )

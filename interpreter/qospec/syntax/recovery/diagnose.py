@@ -32,6 +32,7 @@ _RULES: tuple[Callable[[ErrorSite], Diagnosis | None], ...] = (
     confused.reserved_word,
     confused.misplaced_statement,
     confused.unknown_word,
+    missing.missing_entry,
     missing.missing_step,
     confused.malformed_number,
     missing.missing_comma,

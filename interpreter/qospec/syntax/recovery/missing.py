@@ -179,6 +179,14 @@ def missing_operand(site: ErrorSite) -> Diagnosis | None:
     return Diagnosis(site.diagnostic("E0011", message, span=site.after(last)), repair)
 
 
+def missing_entry(site: ErrorSite) -> Diagnosis | None:
+    """A map ends where it begins."""
+    if (site.before, site.kind) != ("LBRACE", "RBRACE") or not site.accepted & VALUES:
+        return None
+    message = f"expected an entry after {site.quoted(site.at - 1)}"
+    return Diagnosis(site.diagnostic("E0011", message, "write `{ key: value }`"))
+
+
 def missing_step(site: ErrorSite) -> Diagnosis | None:
     """A third number follows a range without `step`."""
     if "STEP" not in site.accepted or site.kind not in NUMBERS | {"NAME"} or site.opens_line:
