@@ -335,6 +335,7 @@ class PointLoad(NamedTuple):
         dimension: Of the value.
         layer: Which bits a rate counts; "" for none said.
         span: Where it is written.
+        words: What it follows from, as written; of a mere number, the variable.
     """
 
     name: str
@@ -342,6 +343,7 @@ class PointLoad(NamedTuple):
     dimension: Dimension
     layer: str
     span: Span
+    words: str
 
 
 class Change(NamedTuple):

@@ -410,4 +410,4 @@ def _less(
         return f"give `{parameter}` at most {shown}"
     if isinstance(phase, Search):
         return f"search up to {shown}"
-    return f"let `{phase.load.name}` be at most {shown} in `{phase.name}`" if phase.load else ""
+    return f"let `{phase.load.words}` be at most {shown} in `{phase.name}`" if phase.load else ""

@@ -62,9 +62,14 @@ def test_so_it_is_if_another_template_passes_it_on_and_other_phases_follow_from_
 def test_one_rate_that_is_too_high_in_several_steps_is_one_mistake(refused):
     (found,) = refused(ACTIVATION, line=200)
     assert (found.code, found.span.text) == ("E0305", "cir = 200 Mbit/s @frame")
-    assert found.help == "let `load` be at most 96.24 Mbit/s @frame in `cir_50`"
+    assert found.help == "let `50% of cir` be at most 96.24 Mbit/s @frame in `cir_50`"
     others = "`cir_75`, `cir_100`, `excess`, `policed`, `performance`"
     assert found.notes[-1] == f"the same holds for {others}"
+
+
+def test_a_rate_that_is_too_high_together_with_another_names_both(refused):
+    (found,) = refused(ACTIVATION, line=70, more=", eir = 40 Mbit/s @frame")
+    assert found.help == "let `cir + eir` be at most 96.24 Mbit/s @frame in `excess`"
 
 
 @pytest.mark.parametrize("base", [THROUGHPUT, NDR_PDR])

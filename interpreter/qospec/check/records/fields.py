@@ -174,7 +174,13 @@ def _trial(value: Value, parameter: Parameter, kind: Kind, span: Span) -> Any:
     if isinstance(value, Amount) and value.dimension in (CELLS, PACKETS, FRAMES):
         return None if value.value is None else value
     timed = replace(parameter, domain=replace(parameter.domain, name="time"))
-    return _number(value, timed, kind, span)
+    try:
+        return _number(value, timed, kind, span)
+    except CheckError as mistake:
+        if not isinstance(value, Amount) or value.dimension != NUMBER:
+            raise
+        help_text = f"{mistake.diagnostic.help}; items have a unit too, such as `pkt`"
+        raise CheckError(replace(mistake.diagnostic, help=help_text)) from None
 
 
 TIMED = {"duration": _duration, "times": _times, "curve": _curve, "trial": _trial}

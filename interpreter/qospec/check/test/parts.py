@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, NamedTuple, TypeGuard, TypeVar
 
 from qospec.check.declarations import TestValue
 from qospec.check.evaluate.context import Case, CheckError, error, flat
-from qospec.check.evaluate.scope import Binding, Scope, clash, known_binding
+from qospec.check.evaluate.scope import Binding, Scope, clash, known_binding, unknown
 from qospec.check.evaluate.values import POISON, Poison
 from qospec.check.records.parameters import let_value
 from qospec.syntax import ast
@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from qospec.check.evaluate.evaluator import Evaluator
+    from qospec.check.evaluate.values import Value
     from qospec.check.test.sweeps import Combination
     from qospec.model.suite import Network
 
@@ -91,7 +92,7 @@ def is_template(parts: Sequence[Part]) -> bool:
 def _base(written: ast.Path | ast.Call, parts: Sequence[Part], of: Evaluator) -> Part | None:
     """Return what a test is built on; None after a reported mistake. Raises CheckError."""
     path = written.path if isinstance(written, ast.Call) else written
-    value = of.value(path, parts[0].home)
+    value = _named(path, parts[0].home, of)
     if isinstance(value, Poison):
         return None
     if not isinstance(value, TestValue):
@@ -117,6 +118,17 @@ def _base(written: ast.Path | ast.Call, parts: Sequence[Part], of: Evaluator) ->
     arguments = written.arguments if isinstance(written, ast.Call) else ()
     bound = value.signature.bind(arguments, parts[0].home, written)
     return None if bound is None else Part(_with_sweeps(value.node), bound[0])
+
+
+def _named(path: ast.Path, scope: Scope, of: Evaluator) -> Value:
+    """Return what a test says that it is built on. Raises CheckError; only tests are suggested."""
+    try:
+        return of.strict(path, scope)
+    except CheckError as mistake:
+        if path.trail or not mistake.diagnostic.label:  # else another name is suggested
+            raise
+        tests = [each.name for each in scope.bindings() if each.what == TestValue.what]
+        raise unknown(path.name.text, path.name.span, tests) from None
 
 
 def _second_topology(base: ast.Test, test: ast.Test) -> CheckError:

@@ -10,7 +10,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING, NamedTuple
 
-from qospec.check.evaluate.context import error
+from qospec.check.evaluate.context import error, flat
 from qospec.check.evaluate.goals import GoalOfTrial, GoalValue, PointOfTrial, PointValue
 from qospec.check.evaluate.scope import Binding, known_binding
 from qospec.check.evaluate.values import POISON, Amount, Value
@@ -273,7 +273,9 @@ class Phases:
         if not isinstance(value, Amount) or value.value is None:
             return None
         name, written = bound[0]
-        return PointLoad(name.text, value.value, value.dimension, value.layer, written.span)
+        literal = isinstance(written, ast.Number | ast.Quantity)
+        words = name.text if literal else flat(written.span.text)
+        return PointLoad(name.text, value.value, value.dimension, value.layer, written.span, words)
 
     def _uses_goals(self, node: ast.Point, names: CaseScope) -> bool:
         """Return whether a point or a flow names a goal, or a `let` that does."""

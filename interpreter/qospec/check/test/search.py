@@ -478,12 +478,16 @@ class SearchReader:
                     self._context.report(
                         error(
                             "E0514",
-                            f"`{name}` cannot depend on `{variable}` here",
+                            f"how long a trial of `{field.value.span.text}` lasts cannot depend on "
+                            f"`{variable}` here"
+                            if by_items
+                            else f"`{name}` cannot depend on `{variable}` here",
                             field.value.span,
                             note="the length of trials can, of a search by `binary` or `step`",
                             help=f"write a value without `{variable}`"
                             if name != "trial"
-                            else "write `trial` beside the goals, and `method = binary`",
+                            else f"{'write a time, or ' if by_items else 'write '}"
+                            "`trial` beside the goals, and `method = binary`",
                         )
                     )
         if varying and "total" in {**record.given, **mine.given}:

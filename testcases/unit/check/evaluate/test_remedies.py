@@ -26,6 +26,18 @@ def criterion(text: str) -> str:
     return f"{LAB}test t on lab {{\n  {flow}\n  run {{ measure = 1 s }}\n  expect {text}\n}}"
 
 
+def searched(fields: str, more: str = "") -> str:
+    return f"""{LAB}
+traffic load(rate: CellRate) = ubr {{ pcr = rate }}
+test knee on lab {{
+  search rate in 1 cell/s .. 100 cell/s {{ {fields} }}
+  flow f = load(rate = rate) from a to b
+  {more}
+  expect ndr.rate > 5 cell/s
+}}
+"""
+
+
 @pytest.mark.parametrize(
     ("text", "help_"),
     [
@@ -92,6 +104,23 @@ def test_a_quantity_as_a_criterion_is_named_and_compared(checked, text, what, wa
             "E0422",
             "link it, as in `link x.w -- … via media.fast_ethernet`, or write the rate",
         ),
+        ("test t = bose(n = 3)", "E0101", "declare it, or import the file that does"),
+        ("test rose(n: Ratio) { }\ntest t = bose(n = 3)", "E0101", "write `rose`"),
+        (
+            searched("goal ndr { loss = 0, trial = 3 }"),
+            "E0202",
+            "write `3 us`, `3 ms` or `3 s`; items have a unit too, such as `pkt`",
+        ),
+        (
+            searched("goal ndr { loss = 0, trial = 100 cell }"),
+            "E0514",
+            "write a time, or `trial` beside the goals, and `method = binary`",
+        ),
+        (
+            searched("goal ndr { loss = 0, trial = 1 s * rate / (9 cell/s) }"),
+            "E0514",
+            "write `trial` beside the goals, and `method = binary`",
+        ),
     ],
 )
 def test_a_mistake_has_a_way_out(checked, text, code, help_):
@@ -123,15 +152,6 @@ def test_a_mistake_has_a_way_out(checked, text, code, help_):
     ],
 )
 def test_a_search_says_which_fields_of_a_run_it_sets(checked, field, messages, notes, way_out):
-    text = f"""{LAB}
-traffic load(rate: CellRate) = ubr {{ pcr = rate }}
-test knee on lab {{
-  search rate in 1 cell/s .. 100 cell/s {{ goal ndr {{ loss = 0 }} }}
-  flow f = load(rate = rate) from a to b
-  run {{ {field} }}
-  expect ndr.rate > 5 cell/s
-}}
-"""
-    problems = checked(text)[1]
+    problems = checked(searched("goal ndr { loss = 0 }", f"run {{ {field} }}"))[1]
     assert [each.message for each in problems if each.code == "E0104"] == messages
     assert (problems[0].notes, problems[0].help) == (notes, way_out)
