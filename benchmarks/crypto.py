@@ -73,7 +73,7 @@ class Packets:
 
     def seal(self) -> list[NDArray[np.uint8]]:
         """Return the packets sealed, with the next sequence numbers."""
-        numbers = self.association.numbering.following(PACKETS)
+        numbers = self.association.numbering.last + np.arange(1, PACKETS + 1)
         batches = zip(self.places, self.packets, strict=True)
         return self.association.seal(*(Rows(numbers[places], rows) for places, rows in batches))
 

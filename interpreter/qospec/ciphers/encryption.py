@@ -54,7 +54,7 @@ def row_cipher(encryption: Encryption, key: Key) -> RowCipher:
     secret = key.revealed()[: encryption.key_bytes]
     salt = key.revealed()[encryption.key_bytes :]
     if encryption.chaining == "gcm":
-        return Gcm(secret, salt)
+        return _Gcm(secret, salt)
     if encryption.chaining == "ctr":
         return _Ctr(secret, salt)
     if encryption.chaining == "cbc":
@@ -154,7 +154,7 @@ class _Ctr:
         return sealed ^ self._stream(vectors, sealed.shape[1]), _all_genuine(sealed)
 
 
-class Gcm:
+class _Gcm:
     """Galois/counter mode, with a check value of 16 bytes."""
 
     def __init__(self, secret: bytes, salt: bytes) -> None:
@@ -164,7 +164,6 @@ class Gcm:
         self._salt = salt
 
     def vectors(self, numbers: Numbers) -> Octets:
-        """Return the numbers themselves."""
         return big_endian(numbers, 8)
 
     def _nonces(self, vectors: Octets) -> list[bytes]:
@@ -174,7 +173,6 @@ class Gcm:
         return each_row(nonces)
 
     def encrypt(self, plain: Octets, vectors: Octets, known: Octets, into: Octets) -> None:
-        """Write rows with their check value behind them."""
         nonces, beside = self._nonces(vectors), each_row(known)
         step = max(1, AT_ONCE_BYTES // into.shape[1])
         for start in range(0, len(plain), step):
@@ -183,7 +181,6 @@ class Gcm:
             into[part] = rows_of(list(map(self._cipher.encrypt, nonces[part], rows, beside[part])))
 
     def decrypt(self, sealed: Octets, vectors: Octets, known: Octets) -> tuple[Octets, Truths]:
-        """Return the plaintext, and whether the check value is right."""
         from cryptography.exceptions import InvalidTag
 
         nothing = bytes(sealed.shape[1] - BLOCK_BYTES)

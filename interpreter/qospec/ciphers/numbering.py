@@ -11,11 +11,11 @@ if TYPE_CHECKING:
 
 
 class NonceError(ValueError):
-    """A number, and so a nonce, would be used twice with one key. Nothing was encrypted."""
+    """A number, and so a nonce, would be used twice with one key; nothing is encrypted with it."""
 
 
 class ExhaustedError(ValueError):
-    """All numbers of a key are used. Nothing was encrypted."""
+    """All numbers of a key are used; nothing is encrypted with a higher one."""
 
 
 class Numbering:
@@ -26,10 +26,6 @@ class Numbering:
         self._name = name
         self._highest = highest
         self.last = 0
-
-    def following(self, count: int) -> Numbers:
-        """Return the next numbers, which are not claimed by that."""
-        return np.arange(self.last + 1, self.last + count + 1, dtype=np.int64)
 
     def claim(self, numbers: Numbers) -> None:
         """Claim numbers, in any order.
