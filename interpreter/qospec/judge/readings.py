@@ -65,12 +65,21 @@ class Loss:
 
 
 class FlowCount(NamedTuple):
-    """How many items of a flow were sent, or exchanges begun, and how many of these were lost."""
+    """How many items of a flow were sent, or exchanges begun, and how many of these were lost.
+
+    Beside them, how many `copies` of its items arrived; of an exchange there is none.
+    """
 
     population: str
     carries: str
     sent: int
     lost: int
+    copies: int = 0
+
+    def plus(self, other: FlowCount) -> FlowCount:
+        """Return the counts of both together, of the same flow."""
+        sums = (a + b for a, b in zip(self[2:], other[2:], strict=True))
+        return FlowCount(self.population, self.carries, *sums)
 
 
 class Bounded(NamedTuple):
@@ -277,12 +286,17 @@ class Readings:
             prefix = f"{network}." if network else ""
             whole = [each for each in planned.populations.values() if each.member is None]
             answered = {each.flow for each in whole if each.part == "exchanges"}
+            copies = {
+                each.flow: self._tallies[prefix + each.name].received
+                for each in whole
+                if each.part == "copies" and each.flow not in answered
+            }
             for each in whole:
                 if each.part == ("exchanges" if each.flow in answered else "user"):
                     name = prefix + each.name
-                    tally = self._tallies[name]
+                    tally, again = self._tallies[name], copies.get(each.flow, 0)
                     carries = self._carries(name)
-                    counts.append(FlowCount(name, carries, tally.sent, tally.lost_count))
+                    counts.append(FlowCount(name, carries, tally.sent, tally.lost_count, again))
         return counts
 
     def silent_flows(self) -> Iterator[str]:

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
     from qospec.document import Document
     from qospec.judge.phases import PhaseResult, PhasesResult, SearchTrial
-    from qospec.judge.readings import Loss
+    from qospec.judge.readings import FlowCount, Loss
     from qospec.model.suite import Goal, GoalResult, Search
 
 MAX_CAUSES = 3
@@ -140,6 +140,7 @@ def _notes(goal: Goal, result: SearchResult) -> Iterator[str]:
     if found.inversion is not None:
         yield inverted(*found.inversion, search.dimension)
     yield from _hidden_losses(goal, result)
+    yield from _copies(goal, result)
 
 
 def _hidden_losses(goal: Goal, result: SearchResult) -> Iterator[str]:
@@ -147,20 +148,33 @@ def _hidden_losses(goal: Goal, result: SearchResult) -> Iterator[str]:
 
     That is in the good trials at the lower bound: flows are pooled.
     """
-    sent: Counter[tuple[str, str]] = Counter()
-    lost: Counter[tuple[str, str]] = Counter()
-    lower = result.goals[goal.name].lower
-    for each in _at(lower, goal, result):
-        if is_good(goal, each.trial):
-            for flow in each.result.flows:
-                sent[flow.population, flow.carries] += flow.sent
-                lost[flow.population, flow.carries] += flow.lost
-    for (population, carries), count in lost.items():
-        total = sent[population, carries]
-        if total and Fraction(count, total) > goal.loss:
-            item, flow_name = items_of(population, carries)
-            share = text_of(Fraction(count, total), RATIO)
-            yield f"`{flow_name}` lost {share} of its {item}s at the load found"
+    for each in _flows_at_lower(goal, result):
+        if each.sent and Fraction(each.lost, each.sent) > goal.loss:
+            item, name = items_of(each.population, each.carries)
+            share = text_of(Fraction(each.lost, each.sent), RATIO)
+            yield f"`{name}` lost {share} of its {item}s at the load found"
+
+
+def _copies(goal: Goal, result: SearchResult) -> Iterator[str]:
+    """Yield a sentence for each flow of which copies arrived at the lower bound.
+
+    A tester that only counts what arrives would take them for items that were lost.
+    """
+    for each in _flows_at_lower(goal, result):
+        if each.copies:
+            item, name = items_of(each.population, each.carries)
+            sent = f"{each.sent:_} {item}s of `{name}`"
+            yield f"beside {sent}, {each.copies:_} copies arrived at the load found"
+
+
+def _flows_at_lower(goal: Goal, result: SearchResult) -> list[FlowCount]:
+    """Return for each flow what it sent in the good trials at the lower bound, and what became."""
+    found: dict[str, FlowCount] = {}
+    for each in _at(result.goals[goal.name].lower, goal, result):
+        for flow in each.result.flows if is_good(goal, each.trial) else ():
+            before = found.get(flow.population)
+            found[flow.population] = flow if before is None else before.plus(flow)
+    return list(found.values())
 
 
 def _evidence(goal: Goal, result: SearchResult) -> str:

@@ -49,7 +49,7 @@ def test_so_has_one_that_could_not_be_decided(told):
     lines = told("1 MB")
     at = lines.index("INCONCLUSIVE  y")
     assert lines[at + 1] == "  y.qos:7:1: test y"
-    assert ": require long_enough: f.sent / " in lines[at + 2]
+    assert ": require step_time_is_long_enough: f.sent / " in lines[at + 2]
     assert lines[at + 3].split() == ["at", "policed.user"]
 
 

@@ -76,7 +76,7 @@ def test_a_policing_step_that_offers_too_little_is_not_valid(activated):
         document = activated(device, base=base)
         assert document["verdict"] == "inconclusive"
         (invalid,) = (each for each in document["statements"] if each["kind"] == "require")
-        assert invalid["label"] == "long_enough[policed.user]"
+        assert invalid["label"] == "step_time_is_long_enough[policed.user]"
         assert invalid["verdict"] == "inconclusive"
 
 

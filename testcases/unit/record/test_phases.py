@@ -90,3 +90,35 @@ test t on bench {
     assert pdr["lower"]["value"] == "100000"
     (note,) = [each for each in pdr["notes"] if "large" in each or "small" in each]
     assert note == "`small` lost 70 % of its cells at the load found"
+
+
+def test_a_search_says_that_copies_arrived(planned, problems):
+    """Of each packet one; nothing is lost, so that nothing else would show it."""
+    text = """
+device copier {
+  port west, east: packet
+  twice = duplicate { probability = 100% }
+  west.rx -> twice -> east.tx
+  east.rx -> west.tx
+}
+topology bench {
+  a, b = host
+  dut = copier
+  link a -- dut.west via media.fast_ethernet
+  link dut.east -- b via media.ethernet { rate = 1 Gbit/s @line }
+}
+test t on bench {
+  search rate in 1_000 pkt/s .. 10_000 pkt/s {
+    goal ndr { loss = 0 }
+    method = binary, trial = 10 ms
+  }
+  flow user = packets { rate = rate, size = 64 B @frame, phases = even } from a to b
+}
+"""
+    plans = planned(text)
+    assert not problems.errors
+    (plan,) = plans
+    (ended,) = run_here(Schedule([PhasedRun(Setting(plan, Bounds()), "again")]), lambda: None)
+    (ndr,) = ended.result.document["phases"][0]["goals"]
+    note = "beside 100 packets of `user`, 100 copies arrived at the load found"
+    assert ndr["notes"] == ["no load was bad, up to the highest of the range", note]
