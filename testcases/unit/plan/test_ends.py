@@ -113,3 +113,31 @@ def test_a_late_exchange_of_keys_has_a_remedy(planned, problems, sealed, note, r
 def test_what_cannot_be_agreed_on_has_a_remedy(planned, problems, sealed, remedy):
     assert planned(texts(f"{GCM}, {sealed}", GCM)) == ()
     assert [(each.code, each.help) for each in problems.errors] == [("E0301", remedy)]
+
+
+CELLS = """
+device box {{
+  port west, east: cell
+  seal = cell_encrypt
+  there, back = fifo {{ limit = 16 cell }}
+  west.rx -> seal -> there -> east.tx
+  east.rx -> back -> west.tx
+}}
+topology road {{
+  a, b = host
+  near = box
+  link a -- near.west via media.stm1
+  link near.east -- b via media.stm1
+}}
+test t on road {{
+  flow f = cbr {{ pcr = 1_000 cell/s, cdvt = 1 us }} from a to b
+  run {{ measure = 100 ms, payload = {payload} }}
+  expect whole: f.lost == 0 cell
+}}
+"""
+
+
+@pytest.mark.parametrize(("payload", "codes"), [("true", ["W0629"]), ("false", [])])
+def test_cells_that_arrive_encrypted_are_errored(planned, problems, payload, codes):
+    assert planned(CELLS.format(payload=payload))
+    assert [each.code for each in problems.all] == codes
