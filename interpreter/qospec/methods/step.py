@@ -48,14 +48,19 @@ class Step(Method):
         return None
 
 
-def _steps(search: Search) -> range:
-    """Return the numbers of the steps from the lowest load, without the highest load."""
+def _step(search: Search) -> Fraction:
+    """Return the step of a search, which has one by `needs_step`; without it, a ValueError."""
     if search.step is None:
         raise ValueError("no step")
-    return range(-(-(search.high - search.low) // search.step))
+    return search.step
+
+
+def _steps(search: Search) -> range:
+    """Return the numbers of the steps from the lowest load, without the highest load."""
+    return range(-(-(search.high - search.low) // _step(search)))
 
 
 def _downwards(search: Search) -> Iterator[Fraction]:
     yield search.high
     for number in reversed(_steps(search)):
-        yield search.low + number * (search.step or 0)
+        yield search.low + number * _step(search)

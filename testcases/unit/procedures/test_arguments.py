@@ -72,6 +72,12 @@ def test_a_rate_that_is_too_high_together_with_another_names_both(refused):
     assert found.help == "let `cir + eir` be at most 96.24 Mbit/s @frame in `excess`"
 
 
+def test_what_a_flow_lacks_does_not_depend_on_the_load(refused):
+    lacking = "flow other = cbr { pcr = load / (424 bit) * 1 cell } from a to b"
+    (found,) = refused(THROUGHPUT, flows=lacking)
+    assert (found.code, found.secondary) == ("E0105", ())
+
+
 @pytest.mark.parametrize("base", [THROUGHPUT, NDR_PDR])
 def test_a_trial_that_sends_nothing_is_told_by_its_duration(refused, base):
     errors = [each for each in refused(base, more=", duration = 10 us") if each.code == "E0610"]

@@ -20,6 +20,8 @@ if TYPE_CHECKING:
     from qospec.source import Span
     from qospec.syntax import ast
 
+IS_MISSING = "E0105"
+"""The mistake of not writing something, which no value of a variable mends."""
 OF_A_FIELD = ("E0202", "E0204", "E0205", "E0206")
 """Codes of mistakes in the value of a field, whose name the message begins with."""
 
@@ -144,7 +146,7 @@ class Case(NamedTuple):
             if (words is None or name in words) and not _elsewhere(diagnostic):
                 swept = Label(place, f"in the case `{self.name}`")
                 return replace(diagnostic, secondary=(*diagnostic.secondary, swept))
-        for name, place in self.phase:
+        for name, place in self.phase if diagnostic.code != IS_MISSING else ():
             if name in _words(span) and span in self.test and not diagnostic.secondary:
                 value = Label(place, f"`{name}` has this value")
                 return replace(diagnostic, secondary=(value,))
