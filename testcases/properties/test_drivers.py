@@ -35,7 +35,7 @@ def test_the_cut_of_time_changes_nothing_by_events(drawing: Any, data: st.DataOb
     assert seen(experiment, data.draw(st.sampled_from([1, 7, 40])), by_events=True) == whole
 
 
-@settings(some, max_examples=some.max_examples // 10)
+@settings(some, max_examples=max(1, some.max_examples // 10))
 @given(data=st.data())
 def test_no_kernel_has_an_index_beyond_an_array(drawing: Any, data: st.DataObject) -> None:
     experiment = data.draw(drawn_networks(drawing.elements))

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 EXAMPLES = 1_000
 """Of each target, where neither a number nor a time is asked for."""
 NOTHING_RUN = "nothing that was drawn could be run"
+NOT_BEGUN = "the search ended before its first example"
 REDRAW_S = 0.1
 MOST_NAMES = 6
 """Of what never happened, so many are printed; the JSON document has all."""
@@ -206,6 +207,7 @@ def _show(report: TargetReport, files: dict[Any, Path]) -> None:
     if not report.examined:
         unspoken = set(report.refused) == {SPEAKER}
         why = "no device of the file speaks with it" if unspoken else NOTHING_RUN
+        why = why if report.examples else NOT_BEGUN
         output.say(f"{what}: not examined: {why}")
     elif not report.findings:
         output.say(f"{what}: holds for {report.examined:_} examples")

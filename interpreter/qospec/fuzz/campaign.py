@@ -92,9 +92,12 @@ class TargetReport(NamedTuple):
 
     @property
     def met_rarely(self) -> tuple[tuple[str, int], ...]:
-        """Return the conditions that nearly all examples failed, and how many met each."""
-        rare = self.examples > 0 and self.examined < RARELY * self.examples
-        return tuple((each, self.examples - count) for each, count in self.refused.items() if rare)
+        """Return the conditions to blame if hardly any example met all, and how many met each."""
+        if self.examined >= RARELY * self.examples:
+            return ()
+        blamed = self.refused.items()
+        least = RARELY * self.examples
+        return tuple((each, self.examples - count) for each, count in blamed if count >= least)
 
 
 def key_of(target: Target) -> tuple[str, str]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+import unittest
 from collections import Counter
 from contextlib import contextmanager, suppress
 from random import Random  # noqa: TID251 -- of what Hypothesis draws
@@ -208,7 +209,8 @@ class _Hunt:
             verbosity=Verbosity.quiet,
         )
         named = repr((self._block.seed, self._subject.name, self._block.number, draws))
-        with suppress(NoSuchExample, Unsatisfiable, Flaky):
+        # It skips a search of examples of a database if it can read none of them.
+        with suppress(NoSuchExample, Unsatisfiable, Flaky, unittest.SkipTest):
             find(
                 st.data(),
                 self._fails,

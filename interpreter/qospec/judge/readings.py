@@ -329,6 +329,11 @@ class Readings:
         passages = observation.passages
         return {} if passages is None else {tap.place: passages.count(tap.place) for tap in taps}
 
+    def discarded(self, network: str, path: str, cause: str) -> int:
+        """Return how many items an element discarded for a cause in the whole trial."""
+        _, observation = self._seen[network]
+        return observation.ledger.lost.get((path, cause), 0)
+
     def losses(self) -> Iterator[Loss]:
         """Yield the losses, the largest first within a population."""
         for population, tally in self._tallies.items():

@@ -7,6 +7,7 @@ all cases of a test, and what was discarded over all repeats of a case.
 
 from __future__ import annotations
 
+from collections import Counter
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
@@ -88,7 +89,7 @@ def phases_document(plan: CasePlan, result: PhasesResult, command: str) -> Docum
     verdict = worst([document["verdict"], *unfinished])
     why = [*_why_unjudged(plan.case), *why_of_phases(result, unmet, points)]
     if verdict in PROBLEMS and not (why or document["losses"] or result.errors):
-        why = [_nothing_discarded(plan)]
+        why = [_nothing_discarded(plan, ())]
     return {
         **document,
         "verdict": verdict,
@@ -212,19 +213,31 @@ def _why(plan: CasePlan, repeats: Sequence[Readings], *, erroneous: bool) -> lis
     lines += map(loss_sentence, _losses(repeats))
     if lines or erroneous or plan.case.examine is not None:
         return list(dict.fromkeys(lines))
-    return [_nothing_discarded(plan)]
+    return [_nothing_discarded(plan, repeats)]
 
 
-def _nothing_discarded(plan: CasePlan) -> str:
-    """Return a sentence with the elements that could have discarded items, but did not."""
+def _nothing_discarded(plan: CasePlan, repeats: Sequence[Readings]) -> str:
+    """Return a sentence with the elements that could have discarded items, but did not.
+
+    Invariants count whole trials, so if others than those sent during the measurement were
+    discarded, it says where.
+    """
     could: dict[str, tuple[str, ...]] = {}
-    for planned in plan.networks.values():
+    others: Counter[str] = Counter()
+    for network, planned in plan.networks.items():
         for discarders in planned.discarders.values():
             could.update(discarders)
+        for path, cause in dict.fromkeys((p, c) for p, causes in could.items() for c in causes):
+            others[f"{path} ({{}} {cause})"] += sum(
+                readings.discarded(network, path, cause) for readings in repeats
+            )
     named = ", ".join(f"{path} (0 {' or '.join(causes)})" for path, causes in could.items())
     flows = [flow for phase in plan.phases for flow in phase.flows] or plan.case.flows
     sent = sorted({"cell" if flow.stream is None else "packet" for flow in flows})
     nothing = f"no {' or '.join(sent or ['cell'])} was discarded"
+    if others.total():
+        some = ", ".join(where.format(f"{count:_}") for where, count in others.items() if count)
+        return f"{nothing} that was sent during the measurement; others were: {some}"
     return f"{nothing}: {named}" if named else nothing
 
 

@@ -74,6 +74,11 @@ def test_a_search_ends_when_its_time_is_up(fuzz) -> None:
     assert json.loads(result.stdout)["targets"][0]["examples"] > 0
 
 
+def test_a_target_that_was_not_begun_is_not_called_impossible(fuzz) -> None:
+    result = fuzz(HOLDS, "--time", "0.000001s", "--no-progress")
+    assert "not examined: the search ended before its first example" in result.stdout
+
+
 def test_a_condition_that_hardly_any_example_meets_is_told(fuzz) -> None:
     text = (
         "property p { forall n: Int in 1 .. 100_000 where abs(n - 50_005) < 5, expect n > 50_000 }"

@@ -1,9 +1,11 @@
 """Examples are drawn, and each promise that one breaks is found with the smallest."""
 
 import time
+import unittest
 from collections import Counter
 from itertools import count
 
+import pytest
 from hypothesis import strategies as st
 from hypothesis.database import InMemoryExampleDatabase
 
@@ -68,6 +70,18 @@ def test_an_example_that_failed_before_is_tried_first() -> None:
     assert {each.text for each in again.findings} == {each.text for each in first.findings}
     small = min(again.findings, key=lambda each: each.examples)
     assert small.examples < min(each.examples for each in first.findings)
+
+
+def test_examples_of_a_database_that_cannot_be_read_are_left_out() -> None:
+    database = InMemoryExampleDatabase()
+    explore(Lists(), BLOCK, database)
+    for key, values in list(database.data.items()):
+        database.data[key] = {b"!\x01" for _ in values}
+    try:
+        explored = explore(Lists(), BLOCK, database)
+    except unittest.SkipTest:  # else this test would be skipped, too
+        pytest.fail("a skip of Hypothesis comes through")
+    assert len(explored.findings) == 2
 
 
 def test_a_block_ends_when_its_time_is_up() -> None:

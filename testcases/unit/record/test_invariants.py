@@ -62,6 +62,16 @@ def test_the_whole_trial_is_counted_warmup_and_all(planned) -> None:
     assert planned_network.lines["x.east -> y.west"] == "x.there"
 
 
+def test_what_is_discarded_outside_the_measurement_is_a_reason_too(planned) -> None:
+    text = DEVICES.replace("warmup = 3 ms, measure = 7 ms", "warmup = 1 ms, measure = 6 us")
+    text = text.replace("every = 1 ms }", "every = 1 ms }, phases = even")
+    (case,) = planned(text.replace("control wide = bench(room = 100 cell)", ""))
+    found = case_document(case, trial.run(case, discover(), lambda _: None), "")
+    (why,) = found["why"]
+    assert why.startswith("no cell was discarded that was sent during the measurement; others")
+    assert why.endswith(" were: x.there (28 overflow)")
+
+
 def test_an_invariant_is_no_criterion(planned) -> None:
     text = DEVICES.replace("expect f.received > 0", "report f.received")
     (case,) = planned(text.replace("room = 4 cell", "room = 100 cell"))
