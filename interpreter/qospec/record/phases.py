@@ -93,7 +93,7 @@ def _goal(goal: Goal, result: SearchResult) -> Document:
         "total": _time(goal.total_ps),
         "exceed": quantity(goal.exceed, RATIO),
         "width": quantity(goal.width, dimension if goal.absolute else RATIO),
-        "varies": goal.varies,
+        **({"varies": True} if goal.varies else {}),
         "defaults": list(goal.defaults),
         "lower": quantity(found.lower, dimension),
         "upper": quantity(found.upper, dimension),

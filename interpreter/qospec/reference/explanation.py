@@ -81,7 +81,7 @@ def _unknown(what: str, catalogue: Catalogue) -> UnknownNameError:
     # Names with as many dots come first, since only so many are compared.
     known = sorted(_names(catalogue), key=lambda name: abs(name.count(".") - what.count(".")))
     near = did_you_mean(what, dict.fromkeys(known))
-    with_it = (each for each in known if what in each.rpartition(".")[2].split("_"))
+    with_it = (each for each in known if what.lower() in each.rpartition(".")[2].split("_"))
     declared = sorted({f"`{each}`" for each in with_it if each.startswith("std.")})[:_MOST]
     hint = f"did you mean `{near}`?" if near else "name a declaration as `FILE.qos::name`"
     if declared and not near:

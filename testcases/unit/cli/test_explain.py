@@ -106,6 +106,7 @@ def test_a_name_of_several_things_shows_all() -> None:
         ("e9999", "there is no code `E9999`"),
         ("hiccup", "a former name of a field of `processor`: renamed to `random_interruption`"),
         ("ways", "`merge`, `processor`, `router`, `vc_switch`: renamed to `ports`"),
+        ("NDR", "there is `std.procedures.mlrsearch.ndr_pdr`"),
         ("macsec", "there are `std.media.macsec_fast_ethernet`, `std.media.macsec_gigabit_eth"),
         ("xyzzy", "name a declaration as `FILE.qos::name`"),
         ("", "nothing is named ``"),
