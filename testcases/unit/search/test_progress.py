@@ -116,7 +116,7 @@ def queueing(request):
 @pytest.mark.parametrize("goals", [(SHORT, LONG), (LONG, SHORT)])
 def test_goals_with_trials_of_different_lengths_find_what_each_would_find_alone(goals, method):
     """A load that is good in 1 s, which a queue holds out, and bad in 10 s is no contradiction."""
-    asked = [search(*each, method=method, step=100) for each in (goals, (SHORT,), (LONG,))]
+    asked = [search(*each, method=method, step=1_000) for each in (goals, (SHORT,), (LONG,))]
     both, short, long = (carried_out(each, queueing) for each in asked)
     assert both.found == short.found | long.found
     for name, most in (("short", 104_000), ("long", 46_400)):
