@@ -257,7 +257,7 @@ def keeps_facts(example: Any) -> None:
         assert element.concerns(contract) or came[1:] == left[1:]
         cuts = not element.cuts or plane == "user"  # of others, the planner lets none be too large
         sizes = sizes_after(element, came.size_bytes) if cuts else {came.size_bytes}
-        assert left.size_bytes in sizes
+        assert left.size_bytes in sizes, f"not one of its `sizes_after`: {came} left as {left}"
         if example.setting.outputs is None:
             assert left.port == element.output_of(came.port, plane=plane)
         shifts_ps.add(left.at_ps - came.at_ps)

@@ -69,7 +69,7 @@ test t on lan {
 PROPERTY = """
 property law {
   forall rate: CellRate in 1 cell/s .. 2 cell/s
-  expect rate > 0 cell/s
+  expect rate > 1 cell/s
 }
 test t on wire {
   flow f = steady from a to b
