@@ -476,7 +476,7 @@ class Service(NamedTuple):
             admitted, from the back those lost.
         arrival_tags: (n + m, levels) What `on_arrival` returned for each item, by level.
         left: n + m items: those sent, in that order, at the time when their last bit is at the far
-            end; then those that wait; then those lost, queue by queue, without a time.
+            end; then those that wait; then those lost, queue by queue, at the time when they came.
         rows: (inputs,) The row of each queue.
         ends: (inputs,) The place behind those of each queue.
         table: The state of the queues' drop policies.
@@ -527,5 +527,7 @@ def write_remaining(
     for number in range(len(service.rows)):
         end, tail = service.ends[number], tree[service.rows[number], TAIL]
         for back in range(1, end - tail + 1):  # from the back, where the first lost is
-            carry(arrivals, held, signed(queue[end - back]), left, place)
+            i = signed(queue[end - back])  # an arrival: what waits is not lost any more
+            at_ps[place] = arrivals.at_ps[i]
+            copy_item(arrivals, i, left, place)
             place += 1

@@ -136,3 +136,17 @@ def test_two_beside_each_other_have_virtual_times_of_their_own(data, inputs):
 def test_as_many_are_combined_as_there_are_inputs():
     with pytest.raises(ValueError, match="input"):
         Combined(Strict(("ef", "rest")), (FAIR,))
+
+
+def test_what_is_lost_is_lost_when_it_comes():
+    element, limit = Strict(("first", "rest")), Buffer(1, "packet")
+    queues = tuple(Waiting(name, limit) for name in element.inputs)
+    connections = Connections((Contract("cbr", Fraction(1_000), 0),), (0,))
+    state = element.start(Setting(connections, Draws(("test",)), GIGABIT, queues))
+    inputs = packets(0, [(10, 64), (20, 64), (30, 64)]), packets(3, [(15, 64), (25, 64)])
+    step = element.process(state, inputs, FOREVER_PS)
+    lost = [loss.batch for loss in step.losses]
+    assert [(batch.sent_ps.tolist(), batch.at_ps.tolist()) for batch in lost] == [
+        ([2], [30]),
+        ([4], [25]),
+    ]
