@@ -275,6 +275,13 @@ WRONG = [
         {"ipsec_bytes", "ipsec_rate"},
     ),
     Wrong(
+        "lancom.tunnel_in_tunnel",
+        VPN_ROUTERS,
+        "throughput.qos",
+        ("packets_per_second:series=software_1700,size=512B",),
+        {"passes", "encrypted"},
+    ),
+    Wrong(
         "unh.no_watchdog",
         ROUTERS,
         "vendor_d.qos",
