@@ -11,6 +11,7 @@ and 4 (counters must only differ).
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Protocol
 
 import numpy as np
@@ -24,6 +25,8 @@ if TYPE_CHECKING:
     from qospec.ciphers.octets import Numbers, Octets, Truths
     from qospec.protocol.esp import Encryption
 
+Parts = Sequence["Octets"]
+"""(n, any) What each row has side by side, as a payload and its trailer."""
 BLOCK_BYTES = 16
 """Of AES."""
 AT_ONCE_BYTES = 2**16
@@ -36,7 +39,7 @@ class RowCipher(Protocol):
     def vectors(self, numbers: Numbers) -> Octets:
         """Return (n, iv_bytes) the initialisation vectors of packets with these numbers."""
 
-    def encrypt(self, plain: Octets, vectors: Octets, known: Octets, into: Octets) -> None:
+    def encrypt(self, plain: Parts, vectors: Octets, known: Octets, into: Octets) -> None:
         """Write plaintext encrypted to (n, size + icv_bytes); authenticate `known` with it."""
 
     def decrypt(self, sealed: Octets, vectors: Octets, known: Octets) -> tuple[Octets, Truths]:
@@ -98,8 +101,8 @@ class _Null:
     def vectors(self, numbers: Numbers) -> Octets:
         return np.empty((len(numbers), 0), np.uint8)
 
-    def encrypt(self, plain: Octets, vectors: Octets, known: Octets, into: Octets) -> None:  # noqa: ARG002
-        into[:] = plain
+    def encrypt(self, plain: Parts, vectors: Octets, known: Octets, into: Octets) -> None:  # noqa: ARG002
+        np.concatenate(plain, axis=1, out=into)
 
     def decrypt(self, sealed: Octets, vectors: Octets, known: Octets) -> tuple[Octets, Truths]:  # noqa: ARG002
         return sealed, _all_genuine(sealed)
@@ -118,11 +121,11 @@ class _Cbc:
         blocks[:, -8:] = big_endian(numbers, 8)
         return _through(self._forward, blocks)
 
-    def encrypt(self, plain: Octets, vectors: Octets, known: Octets, into: Octets) -> None:  # noqa: ARG002
-        before = vectors
-        for start in range(0, plain.shape[1], self._block_bytes):
+    def encrypt(self, plain: Parts, vectors: Octets, known: Octets, into: Octets) -> None:  # noqa: ARG002
+        rows, before = np.concatenate(plain, axis=1), vectors
+        for start in range(0, rows.shape[1], self._block_bytes):
             part = slice(start, start + self._block_bytes)
-            before = into[:, part] = _through(self._forward, plain[:, part] ^ before)
+            before = into[:, part] = _through(self._forward, rows[:, part] ^ before)
 
     def decrypt(self, sealed: Octets, vectors: Octets, known: Octets) -> tuple[Octets, Truths]:  # noqa: ARG002
         before = np.concatenate([vectors, sealed[:, : -self._block_bytes]], axis=1)
@@ -139,8 +142,9 @@ class _Ctr:
     def vectors(self, numbers: Numbers) -> Octets:
         return big_endian(numbers, 8)
 
-    def encrypt(self, plain: Octets, vectors: Octets, known: Octets, into: Octets) -> None:  # noqa: ARG002
-        np.bitwise_xor(plain, self._stream(vectors, plain.shape[1]), out=into)
+    def encrypt(self, plain: Parts, vectors: Octets, known: Octets, into: Octets) -> None:  # noqa: ARG002
+        rows = np.concatenate(plain, axis=1)
+        np.bitwise_xor(rows, self._stream(vectors, rows.shape[1]), out=into)
 
     def _stream(self, vectors: Octets, width: int) -> Octets:
         count = len(vectors)
@@ -167,18 +171,19 @@ class _Gcm:
         return big_endian(numbers, 8)
 
     def _nonces(self, vectors: Octets) -> list[bytes]:
-        nonces = np.empty((len(vectors), len(self._salt) + vectors.shape[1]), np.uint8)
-        nonces[:, : len(self._salt)] = np.frombuffer(self._salt, np.uint8)
-        nonces[:, len(self._salt) :] = vectors
-        return each_row(nonces)
+        words = np.empty((len(vectors), 3), np.uint32)
+        words[:, :1] = np.frombuffer(self._salt, np.uint32)
+        words[:, 1:] = vectors.view(np.uint32)
+        return each_row(words.view(np.uint8))
 
-    def encrypt(self, plain: Octets, vectors: Octets, known: Octets, into: Octets) -> None:
+    def encrypt(self, plain: Parts, vectors: Octets, known: Octets, into: Octets) -> None:
         nonces, beside = self._nonces(vectors), each_row(known)
         step = max(1, AT_ONCE_BYTES // into.shape[1])
-        for start in range(0, len(plain), step):
+        for start in range(0, len(into), step):
             part = slice(start, start + step)
-            rows = each_row(plain[part])
-            into[part] = rows_of(list(map(self._cipher.encrypt, nonces[part], rows, beside[part])))
+            rows = each_row(np.concatenate([each[part] for each in plain], axis=1))
+            sealed = map(self._cipher.encrypt, nonces[part], rows, beside[part])
+            into[part] = np.frombuffer(b"".join(sealed), np.uint8).reshape(into[part].shape)
 
     def decrypt(self, sealed: Octets, vectors: Octets, known: Octets) -> tuple[Octets, Truths]:
         from cryptography.exceptions import InvalidTag

@@ -163,7 +163,7 @@ def test_esp_in_aes_gcm(key, vector, known, plain, sealed):
     bits = (len(key) // 2 - 4) * 8
     cipher = row_cipher(ENCRYPTIONS[f"aes_{bits}_gcm"], Key(bytes.fromhex(key)))
     made = np.empty_like(row(sealed))
-    cipher.encrypt(row(plain), row(vector), row(known), made)
+    cipher.encrypt([row(plain)], row(vector), row(known), made)
     assert made.tobytes().hex() == sealed
 
 
@@ -225,7 +225,7 @@ def test_cipher_aes_in_counter_mode(key, vector, plain, sealed):
     bits = (len(key) // 2 - 4) * 8
     cipher = row_cipher(ENCRYPTIONS[f"aes_{bits}_ctr"], Key(bytes.fromhex(key)))
     made = np.empty_like(row(plain))
-    cipher.encrypt(row(plain), row(vector), made[:, :0], made)
+    cipher.encrypt([row(plain)], row(vector), made[:, :0], made)
     assert made.tobytes().hex() == sealed
     opened, _ = cipher.decrypt(made, row(vector), made[:, :0])
     assert opened.tobytes().hex() == plain
@@ -242,7 +242,7 @@ TRIPLE_DES = [
 def test_cipher_triple_des(key, plain, sealed):
     cipher = row_cipher(ENCRYPTIONS["triple_des_cbc"], Key(bytes.fromhex(key)))
     made, none = np.empty_like(row(plain)), row(plain)[:, :0]
-    cipher.encrypt(row(plain), row("00" * 8), none, made)
+    cipher.encrypt([row(plain)], row("00" * 8), none, made)
     assert made.tobytes().hex() == sealed
     assert cipher.decrypt(made, row("00" * 8), none)[0].tobytes().hex() == plain
 
