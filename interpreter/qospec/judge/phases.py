@@ -38,9 +38,9 @@ class TrialResult:
     """What came of one trial, wherever it ran.
 
     Attributes:
-        sent: The cells or packets of all flows that were sent; of exchanges, those that began.
-        lost: How many of these were lost.
-        flows: The same of each flow.
+        flows: How many cells or packets of each flow were sent and lost; of exchanges, how many
+            began and failed.
+        tested: Names of the flows whose losses a search goes by; the others are the background.
         drawn: Whether anything was drawn at random.
         judgements: Of its statements, by label.
         losses: Where items were lost.
@@ -48,14 +48,27 @@ class TrialResult:
         error: An error of the tester; "" if there was none.
     """
 
-    sent: int = 0
-    lost: int = 0
     flows: tuple[FlowCount, ...] = ()
+    tested: frozenset[str] = frozenset()
     drawn: bool = False
     judgements: Mapping[str, Judgement] = field(default_factory=dict)
     losses: tuple[Loss, ...] = ()
     seen: tuple[Planned, Observation] | None = None
     error: str = ""
+
+    @property
+    def sent(self) -> int:
+        """Return how many items the tested flows sent."""
+        return sum(each.sent for each in self.flows if self.tests(each.population))
+
+    @property
+    def lost(self) -> int:
+        """Return how many of these were lost."""
+        return sum(each.lost for each in self.flows if self.tests(each.population))
+
+    def tests(self, population: str) -> bool:
+        """Return whether a population is a tested flow, or a part of one."""
+        return population.partition(".")[0] in self.tested
 
 
 class SearchTrial(NamedTuple):

@@ -140,10 +140,14 @@ class Flow:
         return len(self.origins) * Fraction(self.arrivals.mean_rate(self.connections))
 
 
+def tested(flows: Sequence[Flow]) -> Sequence[Flow]:
+    """Return the flows that are tested or, if none is, all of them."""
+    return [each for each in flows if each.tested] or flows
+
+
 def offered(flows: Sequence[Flow]) -> Fraction:
-    """Return the items/s that flows offer: those that are tested or, if none is, all of them."""
-    tested = [each for each in flows if each.tested] or flows
-    return sum((each.item_rate for each in tested), Fraction(0))
+    """Return the items/s that the tested flows offer."""
+    return sum((each.item_rate for each in tested(flows)), Fraction(0))
 
 
 class Restart(NamedTuple):

@@ -7,7 +7,7 @@ from fractions import Fraction
 from typing import TYPE_CHECKING, NamedTuple
 
 from qospec.diagnostics import Diagnostic, Label
-from qospec.model.suite import Case, GoalResult, Point, Search
+from qospec.model.suite import Case, GoalResult, Point, Search, tested
 from qospec.plan.first_links import grows, offered_bps, overloads
 from qospec.plan.offered import cell_rate
 from qospec.units import PS_PER_S, RATIO, TIME, number_text, text_of
@@ -152,7 +152,7 @@ def _unfit(case: Case, phase: Phase, ends: Ends) -> Iterator[Diagnostic]:
         yield from _alike(phase, case)
         yield from _always_above(case, phase, ends)
     else:
-        if _items(ends.high) < 1:
+        if _items(phase, ends.high) < 1:
             length = _parameter(case, phase.measure_span)
             yield _too_short(phase, ends.high, f"`{phase.name}`", length)
         yield from _point_above(case, phase, ends.low)
@@ -164,12 +164,12 @@ def _always_too_short(case: Case, search: Search, ends: Ends) -> Iterator[Diagno
     Whether it does if they find less is known once those have found something.
     """
     assert case.at is not None  # noqa: S101 -- a case with phases has it
-    if _items(ends.low, rounded=True) >= 1:
+    if _items(search, ends.low, rounded=True) >= 1:
         return
     lowest = case.at(search, search.low, _found(case, "high"))
     if isinstance(lowest, Diagnostic):
         yield lowest
-    elif _items(lowest, rounded=True) < 1:
+    elif _items(search, lowest, rounded=True) < 1:
         where = f"`{search.name}` = {_load(search.low, search)}"
         yield _too_short(search, lowest, where, _parameter(case, search.goals[0].trial_span))
 
@@ -223,13 +223,14 @@ def _cut(value: Fraction) -> Fraction:
     return value // unit * unit
 
 
-def _items(case: Case, *, rounded: bool = False) -> Fraction:
-    """Return how many items a trial sends while it measures, on average.
+def _items(phase: Phase, trial: Case, *, rounded: bool = False) -> Fraction:
+    """Return how many items a trial sends while it measures, on average; of a search, those tested.
 
     If its length may have been `rounded` down, as that of a burst, as many as it may have meant.
     """
-    length_ps = case.run.measure_ps + rounded
-    return sum((_items_of(flow, length_ps) for flow in case.flows), Fraction(0))
+    length_ps = trial.run.measure_ps + rounded
+    flows = tested(trial.flows) if isinstance(phase, Search) else trial.flows
+    return sum((_items_of(flow, length_ps) for flow in flows), Fraction(0))
 
 
 def _items_of(flow: Flow, length_ps: int) -> Fraction:
@@ -247,7 +248,7 @@ def _called(case: Case) -> str:
 
 def _too_short(phase: Phase, case: Case, where: str, parameter: str) -> Diagnostic:
     """Return the error of a trial that sends nothing; a `parameter` says how long it lasts."""
-    items, length_ps, called = _items(case), case.run.measure_ps, _called(case)
+    items, length_ps, called = _items(phase, case), case.run.measure_ps, _called(case)
     length = text_of(Fraction(length_ps, PS_PER_S), TIME)
     longer = "send something in it"
     if items:
@@ -277,7 +278,7 @@ def _too_fine(goal: Goal, search: Search, ends: Ends, case: Case) -> Iterator[Di
     length_ps = ends.high.run.measure_ps
     if goal.varies:
         return
-    more = (_items(ends.high) - _items(ends.low)) * goal.trial_ps / length_ps
+    more = (_items(search, ends.high) - _items(search, ends.low)) * goal.trial_ps / length_ps
     width = goal.width if goal.absolute else goal.width * search.high
     items = more * width / (search.high - search.low)
     if not 0 < items < 1:

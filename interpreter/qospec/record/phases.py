@@ -57,7 +57,8 @@ def _phase(result: PhaseResult) -> Document:
 
 def _lost(result: PointResult) -> str:
     """Return how many items were lost at a point, of how many; "" if none were."""
-    lost, sent = (sum(getattr(each, of) for each in result.trials) for of in ("lost", "sent"))
+    flows = [flow for each in result.trials for flow in each.flows]
+    lost, sent = (sum(getattr(each, of) for each in flows) for of in ("lost", "sent"))
     if not lost:
         return ""
     kinds = {items_of(loss.population, loss.carries)[0] for t in result.trials for loss in t.losses}
@@ -144,9 +145,10 @@ def _notes(goal: Goal, result: SearchResult) -> Iterator[str]:
 
 
 def _hidden_losses(goal: Goal, result: SearchResult) -> Iterator[str]:
-    """Yield a sentence for each flow that lost more than its goal allows to all together.
+    """Yield a sentence for each flow that lost a larger share than the goal allows.
 
-    That is in the good trials at the lower bound: flows are pooled.
+    That is in the good trials at the lower bound: the tested flows are pooled, and what others
+    lose does not count.
     """
     for each in _flows_at_lower(goal, result):
         if each.sent and Fraction(each.lost, each.sent) > goal.loss:
@@ -214,7 +216,7 @@ def _losses_above(goal: Goal, found: GoalResult, result: SearchResult) -> Iterat
     """Yield what was lost in the bad trials at the upper bound; nothing if there is none."""
     for each in _at(found.upper, goal, result):
         if not is_good(goal, each.trial):
-            yield from each.result.losses
+            yield from (loss for loss in each.result.losses if each.result.tests(loss.population))
 
 
 def _at(load: Fraction | None, goal: Goal, result: SearchResult) -> Iterator[SearchTrial]:

@@ -10,6 +10,7 @@ from qospec.judge.phases import TrialResult
 from qospec.judge.readings import Readings
 from qospec.judge.result import Repeat, Result
 from qospec.judge.verdict import invalidates, judge
+from qospec.model.suite import tested
 from qospec.promises.promise import Trial, hold
 
 if TYPE_CHECKING:
@@ -129,11 +130,9 @@ def run_one(
         readings = Readings(discover(), {"": (planned, observation)})
     except Exception as error:  # noqa: BLE001 - any failure of the tester is the verdict `error`
         return TrialResult(error=f"{type(error).__name__}: {error}")
-    flows = tuple(readings.exchanged())
     return TrialResult(
-        sent=sum(each.sent for each in flows),
-        lost=sum(each.lost for each in flows),
-        flows=flows,
+        flows=tuple(readings.exchanged()),
+        tested=frozenset(each.name for each in tested(case.case.flows)),
         drawn=readings.drawn,
         judgements={
             each.label: judge(each, readings.read)

@@ -59,12 +59,19 @@ DEVICES = {
     "tight policer": """meter = police { cir = 19.3 Mbit/s @ip, cbs = 5 kB }
   queue = fifo { limit = 64 pkt }
   west.rx -> meter -> queue -> east.tx""",
+    "closed": """sort = classify { refused = pkt.dscp == 46, rest = otherwise }
+  core = processor { per_packet = 25 us, limit = 64 pkt }
+  faulty = lose { probability = 100% }
+  queue = fifo { limit = 64 pkt }
+  west.rx -> sort
+  sort.refused -> faulty -> queue
+  sort.rest -> core -> queue -> east.tx""",
     "hole": """meter = police { cir = 8 bit/s @ip, cbs = 400 B }
   queue = fifo { limit = 64 pkt }
   west.rx -> meter -> queue -> east.tx""",
 }
-"""One that serves 40,000 packets/s while 64 wait; one as fast as its lines; some that police;
-one that loses frames at any load."""
+"""One that serves 40,000 packets/s while 64 wait; one as fast as its lines; some that police or
+refuse; one that loses frames at any load."""
 
 
 @pytest.fixture

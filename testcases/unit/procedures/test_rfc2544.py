@@ -78,6 +78,26 @@ def test_the_curve_of_frame_loss_ends_with_the_second_load_without_loss(router):
     assert [each["lost"] == 0 for each in found] == [False] * 8 + [True] * 2
 
 
+BACKGROUND = """flow background = packets { rate = 10 Mbit/s @line, size = 500 B @ip } from b to a
+  flow refused = packets { rate = 100 pkt/s, size = 64 B @frame, dscp = 46 } from a to b"""
+
+
+def test_neither_loss_nor_latency_is_of_flows_that_send_the_same_at_each_load(carried_out):
+    """One flow loses everything, but none that is tested does below the throughput."""
+    base = BENCHMARK.replace(SIZES, "sizes = [64 B @frame]").replace("100 Mbit/s", "90 Mbit/s")
+    (found,) = carried_out(base, "closed", SENT + ", phases = even", BACKGROUND).values()
+    latencies = {label for label in reported(found) if label.startswith("latency")}
+    assert latencies == {"latency[at_throughput.user]", "latency_max[at_throughput.user]"}
+    sent = [each["sent"] for each in trials(found, "frame_loss")]
+    tenths = range(10, 10 - len(sent), -1)
+    assert sent == [pytest.approx(float(SMALL_PER_S * 9 * n / 1_000), abs=1) for n in tenths]
+    goal = goals(found)["no_loss"]
+    lower = Fraction(goal["lower"]["value"]) / 672
+    assert SERVED_PER_S * 0.99 < lower <= SERVED_PER_S + (WAITING + 2) * 10
+    assert goal["notes"] == ["`refused` lost 100 % of its packets at the load found"]
+    assert all("of user:" in why for why in goal["why"])
+
+
 def test_back_to_back_frames_fill_the_queue_and_give_its_time(router):
     """B frames wait, so a burst of B * in / (in - out) passes; its corrected time is B frames'."""
     values = reported(router[SMALL])
