@@ -244,6 +244,10 @@ class Run:
     changes: tuple[Change, ...] = field(default=(), compare=False)
 
 
+WIDEST = Fraction(1, 2)
+"""The greatest width of a goal that is a share of the load."""
+
+
 @dataclass(frozen=True)
 class Goal:
     """A goal of a search: the search finds the greatest load that meets it.

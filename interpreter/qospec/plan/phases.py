@@ -7,7 +7,7 @@ from fractions import Fraction
 from typing import TYPE_CHECKING, NamedTuple
 
 from qospec.diagnostics import Diagnostic, Label
-from qospec.model.suite import Case, GoalResult, Point, Search, tested
+from qospec.model.suite import WIDEST, Case, GoalResult, Point, Search, tested
 from qospec.plan.first_links import grows, offered_bps, overloads
 from qospec.plan.offered import cell_rate
 from qospec.units import PS_PER_S, RATIO, TIME, number_text, text_of
@@ -266,11 +266,19 @@ def _too_short(phase: Phase, case: Case, where: str, parameter: str) -> Diagnost
     )
 
 
-def _finer(case: Case, goal: Goal, least: str) -> str:
-    """Return how long a trial must last, or what else helps, as the test can say it."""
+def _finer(case: Case, goal: Goal, search: Search, items: Fraction) -> str:
+    """Return how long a trial must last, or what else helps, as the test can say it.
+
+    Loads that are `width` apart differ by that many items.
+    """
     length, width = (_parameter(case, each) for each in (goal.trial_span, goal.width_span))
+    least = _time(Fraction(goal.trial_ps, PS_PER_S) / items)
     longer = f"give `{length}` at least {least}" if length else f"let a trial last at least {least}"
-    return f"{longer}, or give a greater `{width or 'width'}`"
+    wide = -_cut(-goal.width / items)
+    if wide > (search.high - search.low if goal.absolute else WIDEST):
+        return longer
+    shown = _load(wide, search) if goal.absolute else text_of(wide, RATIO)
+    return f"{longer}, or `{width or 'width'}` at least {shown}"
 
 
 def _too_fine(goal: Goal, search: Search, ends: Ends, case: Case) -> Iterator[Diagnostic]:
@@ -293,7 +301,7 @@ def _too_fine(goal: Goal, search: Search, ends: Ends, case: Case) -> Iterator[Di
         goal.width_span or search.span,
         secondary=() if goal.trial_span is None else (Label(goal.trial_span, "a trial"),),
         notes=(f"`width` is {shown}: {number_text(items)} {called}s in {text_of(length, TIME)}",),
-        help=_finer(case, goal, _time(length / items)),
+        help=_finer(case, goal, search, items),
     )
 
 
@@ -403,10 +411,10 @@ def _less(
         most = phase.low + (most - phase.low) // phase.step * phase.step
     least = phase.low if isinstance(phase, Search) else 0
     assert case.at is not None  # noqa: S101 -- a case with phases has it
+    shown = _load(most, phase)
     tried = case.at(phase, most, found) if most > least else None
     if not isinstance(tried, Case) or any(overloads(tried)):
-        return "send less"
-    shown = _load(most, phase)
+        return f"search below {shown}, which the link carries" if 0 < most <= least else "send less"
     if parameter:
         return f"give `{parameter}` at most {shown}"
     if isinstance(phase, Search):

@@ -155,6 +155,10 @@ SMALL = "let `rate` be at most 53_200 cell/s in `high`"
     ("text", "help_"),
     [
         (SEARCH.replace("2_000", "400_000"), "search up to 353_200 cell/s"),
+        (
+            SEARCH.replace("1_000 cell/s .. 2_000", "400_000 cell/s .. 500_000"),
+            "search below 353_200 cell/s, which the link carries",
+        ),
         (BURST, "lower the load, or what it follows from: it does not depend on `n`"),
         (SEARCH.replace("2_000 cell/s", "401_000 cell/s step 200_000 cell/s"), "search up to 201_"),
         (POINT.format(""), "let `rate` be at most 353_200 cell/s in `high`"),

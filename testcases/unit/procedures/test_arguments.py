@@ -97,7 +97,7 @@ def test_a_step_that_sends_nothing_too(refused):
 def test_a_width_that_is_too_fine_for_the_trials_names_both_parameters(refused):
     (found,) = refused(THROUGHPUT, more=", duration = 1 ms")
     assert (found.code, found.span.text) == ("W0617", "duration = 1 ms")
-    assert found.help == "give `duration` at least 1.344 ms, or give a greater `resolution`"
+    assert found.help == "give `duration` at least 1.344 ms, or `resolution` at least 0.672 %"
 
 
 @pytest.mark.parametrize(
@@ -154,6 +154,20 @@ def test_all_trials_together_are_called_as_the_procedure_calls_them(refused, mor
     (found,) = refused(NDR_PDR, more=more)
     assert (found.code, found.span.text) == ("E0514", argument)
     assert found.help == "give `duration_sum` at least 30 s"
+
+
+@pytest.mark.parametrize(
+    ("base", "argument", "way_out"),
+    [
+        (THROUGHPUT.replace("{line}", "-{line}"), "line = -10 Mbit/s @line", "`line` more than 0"),
+        ("rfc2544.benchmark(line = {line} Mbit/s @line, sizes = [64 B @frame]{more})",
+         "burst_limit = 1 frame", "`burst_limit` more than 1 frame"),
+    ],
+)  # fmt: skip
+def test_a_range_without_loads_is_mended_at_the_argument(refused, base, argument, way_out):
+    (found,) = refused(base, line=10, more=f", {argument}" if "burst" in argument else "")
+    assert (found.code, found.span.text) == ("E0514", argument)
+    assert found.help == f"give {way_out}"
 
 
 @pytest.mark.parametrize("name", ["throughput", "benchmark"])

@@ -15,7 +15,7 @@ from qospec.check.evaluate.values import Amount, Poison
 from qospec.check.records.fields import convert
 from qospec.check.records.record import Record
 from qospec.check.records.spelling import missing
-from qospec.model.suite import Goal, Search, offered
+from qospec.model.suite import WIDEST, Goal, Search, offered
 from qospec.syntax import ast
 from qospec.units import PS_PER_S, TIME, WHOLE, text_of
 
@@ -38,7 +38,7 @@ RFC_2544 = "rfc2544"
 """What other tools call a method."""
 MOST = Fraction(99, 100)
 """Of a loss or exceed ratio: with 1, no load would be too high. Source: RFC 9971."""
-SHARE = Domain("ratio", FINEST, Fraction(1, 2))
+SHARE = Domain("ratio", FINEST, WIDEST)
 """Of a width as a share of the load."""
 
 _ATTRIBUTES = {
@@ -212,18 +212,29 @@ def _end(node: ast.Expression, scope: Scope, evaluator: Evaluator) -> Amount | N
     return None
 
 
+def _upwards(node: ast.Range, ends: Ends, parameter: str) -> str:
+    """Return how a range can go up from above 0; a `parameter` says where it ends."""
+    low, high = ends.low.value or Fraction(0), ends.high.value or Fraction(0)
+    if parameter:
+        # a lowest load that is a share of the highest moves with it
+        least = text_of(low, ends.low.dimension) if 0 < high <= low else "0"
+        return f"give `{parameter}` more than {least}"
+    if 0 < low == high:
+        return "write a `point` to measure at one load, or a range"
+    if 0 < high < low:
+        return f"write `{node.last.span.text} .. {node.first.span.text}`"
+    if ends.high.dimension.is_ratio and high > 1:
+        return "begin above 0, such as at 1"
+    return f"begin above 0, such as at a hundredth of `{node.last.span.text}`"
+
+
 def _verify_range(node: ast.Range, ends: Ends, evaluator: Evaluator) -> None:
     """Report bounds that are upside down, and a step that leads from neither to the other."""
     low, high = ends.low.value or Fraction(0), ends.high.value or Fraction(0)
     if not 0 < low < high:
-        help_text = f"begin above 0, such as at a hundredth of `{node.last.span.text}`"
-        if ends.high.dimension.is_ratio and high > 1:
-            help_text = "begin above 0, such as at 1"
-        if 0 < low == high:
-            help_text = "write a `point` to measure at one load, or a range"
-        elif 0 < high < low:
-            help_text = f"write `{node.last.span.text} .. {node.first.span.text}`"
-        what = "a search starts above 0 and goes up"
+        case = evaluator.context.case
+        parameter = "" if case is None else case.parameter_at(node.last.span)
+        what, help_text = "a search starts above 0 and goes up", _upwards(node, ends, parameter)
         evaluator.context.report(error("E0514", what, node.span, help=help_text))
         return
     if ends.step is None or node.step is None:
