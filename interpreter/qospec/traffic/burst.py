@@ -7,18 +7,12 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 from qospec.catalogue.kinds import LONGEST_PS, Cells, Domain, arrivals
 from qospec.dataclass import dataclass
-from qospec.engine.source import periodic
-from qospec.engine.source.arrivals import Arrivals
 from qospec.engine.source.periodic import Burst as Shape
-from qospec.engine.source.periodic import Pattern, most_items, pattern
+from qospec.engine.source.periodic import Periodic
 from qospec.units import PS_PER_S
 
 if TYPE_CHECKING:
     from typing import Self
-
-    from qospec.calculus.curve import Curve
-    from qospec.engine.arrays import Indices, Times
-    from qospec.engine.random import Draws
 
 Interval = Annotated[Fraction, Domain("time", 1, LONGEST_PS)]
 """Exact: an interval computed from two rates need not be whole ps."""
@@ -28,7 +22,7 @@ PeakRate = Annotated[Fraction | None, Domain("cell rate", Fraction(1, 10**6), 10
 
 @arrivals(source="ATM Forum TM 4.1 (af-tm-0121), MBS: a burst at PCR, then silence")
 @dataclass(frozen=True)
-class Burst(Arrivals):
+class Burst(Periodic):
     """Emit a burst of `size` cells once every interval, exactly.
 
     Connection i of n starts at a phase of its own within the first interval: drawn in whole ps, or
@@ -55,20 +49,10 @@ class Burst(Arrivals):
     def _apart_ps(self) -> Fraction:
         return Fraction(0) if self.at is None else PS_PER_S / Fraction(self.at)
 
-    def start(self, connections: int, phases: str, draws: Draws) -> Pattern:
-        burst = Shape(self.size, (self._apart_ps(),))
-        return pattern(Fraction(self.every), burst, connections, phases, draws)
+    @property
+    def period_ps(self) -> Fraction:
+        return Fraction(self.every)
 
-    def emit(self, state: Pattern, until_ps: int) -> tuple[Times, Indices]:
-        return state.before(until_ps)
-
-    def curve(self, connections: int, phases: str) -> Curve:
-        return periodic.curve(
-            Fraction(self.every), Shape(self.size, (self._apart_ps(),)), connections, phases
-        )
-
-    def most_items(self, connections: int, length_ps: int) -> int:
-        return most_items(Fraction(self.every), Shape(self.size), connections, length_ps)
-
-    def mean_rate(self, connections: int) -> Fraction:
-        return connections * self.size * PS_PER_S / Fraction(self.every)
+    @property
+    def burst(self) -> Shape:
+        return Shape(self.size, (self._apart_ps(),))

@@ -8,6 +8,7 @@ whole ps and a numerator over a common denominator; a time is rounded down only 
 from __future__ import annotations
 
 import math
+from abc import abstractmethod
 from fractions import Fraction
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -15,6 +16,8 @@ from qospec.calculus.curve import bursts, periodic
 from qospec.dataclass import dataclass
 from qospec.engine.arrays import np
 from qospec.engine.kernel import kernel
+from qospec.engine.source.arrivals import Arrivals
+from qospec.units import PS_PER_S
 
 if TYPE_CHECKING:
     from qospec.calculus.curve import Curve
@@ -43,9 +46,42 @@ class Burst(NamedTuple):
     apart_ps: tuple[Fraction, ...] = (Fraction(0),)
 
 
-def most_items(period_ps: Fraction, burst: Burst, connections: int, length_ps: int) -> int:
-    """Return an upper bound of the cells within a time, as if all connections began at once."""
-    return connections * burst.size * math.ceil(length_ps / period_ps)
+class Periodic(Arrivals):
+    """A process whose connections each send the same burst once a period.
+
+    Connection i of n starts at a phase of its own within the first period: drawn in whole ps, or at
+    i/n of it.
+    """
+
+    @property
+    @abstractmethod
+    def period_ps(self) -> Fraction:
+        """Return the time from the start of a burst to the start of the next, exact."""
+
+    @property
+    def burst(self) -> Burst:
+        """Return the cells of a period: by default one."""
+        return Burst()
+
+    def start(self, connections: int, phases: str, draws: Draws) -> Pattern:
+        """Return the source, each connection at its phase."""
+        return pattern(self.period_ps, self.burst, connections, phases, draws)
+
+    def emit(self, state: Pattern, until_ps: int) -> tuple[Times, Indices]:
+        """Return the cells that are ready and were not yet emitted."""
+        return state.before(until_ps)
+
+    def mean_rate(self, connections: int) -> Fraction:
+        """Return the cells/s of all bursts."""
+        return connections * self.burst.size * PS_PER_S / self.period_ps
+
+    def curve(self, connections: int, phases: str) -> Curve:
+        """Return a bound of the cells in any closed interval."""
+        return curve(self.period_ps, self.burst, connections, phases)
+
+    def most_items(self, connections: int, length_ps: int) -> int:
+        """Return an upper bound of the cells within a time, as if all began at once."""
+        return connections * self.burst.size * math.ceil(length_ps / self.period_ps)
 
 
 def curve(period_ps: Fraction, burst: Burst, connections: int, phases: str) -> Curve:
