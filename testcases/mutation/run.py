@@ -8,66 +8,15 @@ test can notice are not tried: equivalent.toml names them, and says why. Slow te
 import argparse
 import multiprocessing
 import os
-from collections.abc import Sequence
 from pathlib import Path
-from typing import NamedTuple
 
 import pytest
-from equivalent import PACKAGE
+from groups import GROUPS, Group
 from hypothesis import Phase, settings
 from mutants import is_any, is_kernel
 from session import Session
 
 TESTS = Path(__file__).resolve().parents[1]
-
-
-class Group(NamedTuple):
-    """Modules that are changed alike.
-
-    Attributes:
-        modules: Folders and files of the package.
-        tests: Folders of the tests that are to notice.
-        kernels: How kernels run. Where they are changed they must run as Python, and nothing else
-            is: their elements' parameters and promises are for other tests.
-    """
-
-    modules: tuple[str, ...]
-    tests: tuple[str, ...]
-    kernels: str
-
-    def paths(self, names: Sequence[str]) -> list[Path]:
-        """Return the modules with one of these names, in their order; or all."""
-        found = [path for each in self.modules for path in sorted(PACKAGE.glob(each))]
-        if not names:
-            return found
-        return sorted((p for p in found if p.stem in names), key=lambda p: names.index(p.stem))
-
-
-MODELS = (
-    *("unit/elements", "unit/dropping", "unit/engine", "unit/payload"),
-    "properties/test_elements.py",
-)
-ROOMS = ("line", "processor", "queue", "scheduler", "security")
-"""Of the engine, whose kernels elements share."""
-GROUPS = {
-    "elements": Group(
-        ("elements/*.py", *(f"engine/{room}/*.py" for room in ROOMS)), MODELS, "python"
-    ),
-    "meters": Group(("engine/meter/*.py",), MODELS, "python"),
-    "statistics": Group(
-        tuple(f"judge/{name}.py" for name in ("statistics", "means", "quantiles", "losses")),
-        ("unit/judge",),
-        "compiled",
-    ),
-    "verdicts": Group(
-        tuple(
-            f"judge/{name}.py"
-            for name in ("verdict", "confidence", "readings", "found", "found_repeats", "phases")
-        ),
-        ("unit/judge", "unit/run"),
-        "compiled",
-    ),
-}
 
 
 def run(group: Group, given: argparse.Namespace) -> None:

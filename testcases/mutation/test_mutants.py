@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 from equivalent import EQUIVALENT, PACKAGE
+from groups import GROUPS
 from mutants import is_any, is_kernel, mutants
 
 
@@ -65,3 +66,16 @@ def test_every_equivalent_change_can_be_made(module):
         for each in mutants((PACKAGE / module).read_text(encoding="utf-8"), is_any)
     }
     assert EQUIVALENT[module].keys() <= made
+
+
+def test_every_kernel_is_changed_in_one_group():
+    """And so is all that judges."""
+    grouped = [path for each in GROUPS.values() for path in each.paths()]
+    assert len(grouped) == len(set(grouped))
+    changed = {
+        path
+        for path in PACKAGE.rglob("*.py")
+        if [*mutants(path.read_text(encoding="utf-8"), is_kernel)]
+    }
+    assert changed <= {*grouped}
+    assert {*(PACKAGE / "judge").glob("*.py")} <= {*grouped}

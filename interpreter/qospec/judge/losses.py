@@ -17,7 +17,7 @@ from qospec.catalogue.statistics import bound_of
 from qospec.engine.measure.metric import Counting
 from qospec.engine.measure.tally import Delays
 from qospec.judge.distribution import Distribution
-from qospec.judge.repeats import interval_without_spread
+from qospec.judge.repeats import rare_share
 from qospec.judge.statistics import assumed_skewness, clopper_pearson, half_width
 from qospec.model.bounds import Bounds
 from qospec.model.expression import Constant, Measured, Operation
@@ -145,26 +145,22 @@ class Losses(NamedTuple):
 
     def _of_equal_repeats(self, confidence: Fraction, repeats: int) -> tuple[Fraction, Fraction]:
         """Return the interval where what is drawn once per repeat may decide all of it."""
-        possible = Bounds(Fraction(0), Fraction(1))
-        surely = Fraction(self.lost - self.uncertain, self.sent)
-        low, _ = interval_without_spread(surely, possible, confidence, repeats)
-        _, high = interval_without_spread(
-            Fraction(self.lost, self.sent), possible, confidence, repeats
-        )
-        return low or Fraction(0), high or Fraction(1)
+        rare = rare_share(confidence, repeats)
+        surely, possibly = self.lost - self.uncertain, Fraction(self.lost, self.sent)
+        return Fraction(surely, self.sent) * (1 - rare), possibly + rare * (1 - possibly)
 
     def design_effect(self, confidence: Fraction) -> Fraction:
         """Return the design effect of losses: n cells count as n divided by it."""
-        share = Fraction(max(1, self.lost), self.sent)
+        share = Fraction(self.lost, self.sent)
         levels = THRESHOLDS.get(self.counted, OTHER_THRESHOLDS)
         return self.delays.design_effect(share, confidence, levels)
 
     def note(self, confidence: Fraction) -> str:
         """Return the count in words, with the upper bound of the ratio."""
-        cells = number_text(self.sent, exact=True)
+        cells = number_text(self.sent)
         _, most = self._ratio(confidence, self.repeats)
         return (
-            f"{number_text(self.lost, exact=True)} of {cells} {self.counted}:"
+            f"{number_text(self.lost)} of {cells} {self.counted}:"
             f" with {percent(confidence)} confidence the ratio is below {_rounded_up(most)}"
         )
 
@@ -203,7 +199,7 @@ def none_lost_note(sent: int) -> str:
     """Return in words what ratio independent losses may have if none of `sent` items was lost."""
     _, most = clopper_pearson(0, sent, 1 - DEFAULT_CONFIDENCE)
     return (
-        f"0 of {number_text(sent, exact=True)} lost: if losses are independent, with"
+        f"0 of {number_text(sent)} lost: if losses are independent, with"
         f" {percent(DEFAULT_CONFIDENCE)} confidence the ratio is below {_rounded_up(most)}"
     )
 

@@ -93,16 +93,21 @@ class Constraint(Protocol):
         """Return how many more repeats like these would decide; None if too many."""
 
 
+def rare_share(confidence: Fraction, repeats: int) -> Fraction:
+    """Return the greatest share of repeats with other values, where all of these gave the same."""
+    _, most = statistics.clopper_pearson(0, repeats, 1 - confidence)
+    return most
+
+
 def interval_without_spread(
     value: Fraction, possible: Bounds, confidence: Fraction, repeats: int
 ) -> Bounds:
     """Return a confidence interval of the mean where all repeats gave the same value.
 
-    The share of repeats with other values is bounded by the binomial distribution, given that none
-    of these had one. Such a value may lie anywhere within `possible`: an end that is open there is
-    open here.
+    A value that a repeat did not give may lie anywhere within `possible`: an end that is open there
+    is open here.
     """
-    _, rare = statistics.clopper_pearson(0, repeats, 1 - confidence)
+    rare = rare_share(confidence, repeats)
     least, most = possible
     return Bounds(
         None if least is None else value - rare * (value - least),

@@ -140,11 +140,11 @@ def binomial_critical_value(sent: int, ratio: Fraction, significance: Fraction) 
         term = float((ways + first * p.ln() + (sent - first) * (1 - p).ln()).exp())
     odds, most = float(ratio / (1 - ratio)), float(significance)
     number, total = first, term
-    while total <= most and number < sent:
+    while total <= most:
         term *= (sent - number) * odds / (number + 1)
         total += term
         number += 1
-    return number - 1 if total > most else number
+    return number - 1
 
 
 def _rounded(ratio: Decimal) -> Fraction:

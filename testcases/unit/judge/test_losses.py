@@ -1,21 +1,26 @@
 """What is counted: in words where nothing was lost, and what a comparison counts."""
 
+from dataclasses import replace
 from fractions import Fraction
 
 import pytest
 
 from qospec.engine.measure.tally import Delays
 from qospec.judge.distribution import Distribution
-from qospec.judge.losses import Losses, compared_count, none_lost_note
+from qospec.judge.losses import Losses, compared_count, losses, none_lost_note, percent
 from qospec.judge.statistics import assumed_skewness, clopper_pearson, half_width
 from qospec.model.expression import Constant, Measured, Operation
-from qospec.units import CELLS
+from qospec.units import CELLS, RATIO
 
 LOST, DELAY = (
     Measured("", "f", None, part="user", metric=name, statistic="", dimension=CELLS, text="")
     for name in ("lost", "transfer_delay")
 )
 ONE = Constant(Fraction(1), CELLS)
+
+
+def test_a_confidence_keeps_its_last_digit():
+    assert percent(Fraction("0.99999999")) == "99.999999 %"
 
 
 @pytest.mark.parametrize(
@@ -85,3 +90,58 @@ def test_what_may_not_be_above_a_bound_counts_only_for_the_upper_end():
         low, _ = clopper_pearson(40 * times, 5_000 * times, 1 - CONFIDENCE)
         _, high = clopper_pearson(51 * times, 5_000 * times, 1 - CONFIDENCE)
         assert found.interval(CONFIDENCE, 5 * times) == (low, high)
+
+
+def test_where_the_repeats_send_very_unequally_a_number_may_be_0():
+    sent = (10, 10, 10, 10, 100_000)
+    found = counted(sent, (1, 1, 1, 1, 10_000), sent_by_repeat=tuple(map(Fraction, sent)))
+    assert found.interval(CONFIDENCE, 5).least == 0
+
+
+def test_where_all_may_count_as_one_it_may_be_lost_or_not():
+    """One repeat has all items, and its delays say nothing about the others."""
+    delays = Distribution(
+        [Delays(100, min_ps=1, max_ps=9, buckets=((1, 10, 100),)), Delays()], (100, 0), (30, 0)
+    )
+    found = Losses(30, 100, 2, (), delays)
+    assert found.design_effect(CONFIDENCE) > 100
+    assert found.interval(CONFIDENCE, 2) == (0, 1)
+
+
+def test_of_equal_repeats_some_may_lose_all_or_nothing():
+    """A share of them that their number does not exclude; the lower end is of what surely was."""
+    delays = Delays(1_000, min_ps=1, max_ps=9, buckets=((1, 10, 1_000),))
+    found = Losses(
+        50, 5_000, 5, (), Distribution([delays] * 5, [1_000] * 5, [10] * 5), uncertain=20
+    )
+    _, rare = clopper_pearson(0, 5, 1 - CONFIDENCE)
+    low, high = Fraction(30, 5_000), Fraction(50, 5_000)
+    assert found.interval(CONFIDENCE, 5) == (low * (1 - rare), high + (1 - high) * rare)
+
+
+class Repeat:
+    """What a repeat has measured."""
+
+    drawn = True
+
+    def __init__(self, values, delays=None):
+        self._values, self._delays = values, delays
+
+    def read(self, leaf):
+        return self._values.get(leaf.metric)
+
+    def delays(self, leaf):  # noqa: ARG002
+        return self._delays
+
+
+def test_a_repeat_without_data_counts_nothing():
+    found = losses(LOST, [Repeat({"sent": Fraction(10), "lost": Fraction(3)}), Repeat({})])
+    assert (found.lost, found.sent, found.sent_by_repeat) == (3, 10, (10, 0))
+
+
+def test_what_is_above_a_bound_is_not_lost():
+    above = replace(DELAY, statistic="above_15", dimension=RATIO)
+    delays = Delays(10, min_ps=10, max_ps=29, buckets=((10, 12, 4), (20, 30, 6)))
+    found = losses(above, [Repeat({}, delays), Repeat({}, delays)])
+    assert (found.lost, found.sent, found.uncertain) == (12, 20, 0)
+    assert found.delays.nth_longest_ps(1) == (20, 29)

@@ -1,0 +1,59 @@
+"""The modules that are changed, and for each the tests that are to notice it."""
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import NamedTuple
+
+from equivalent import PACKAGE
+
+
+class Group(NamedTuple):
+    """Modules that are changed alike.
+
+    Attributes:
+        modules: Folders and files of the package.
+        tests: Folders of the tests that are to notice.
+        kernels: How kernels run. Where they are changed they must run as Python, and nothing else
+            is: their elements' parameters and promises are for other tests.
+        others: Of these, what is in another group.
+    """
+
+    modules: tuple[str, ...]
+    tests: tuple[str, ...]
+    kernels: str
+    others: tuple[str, ...] = ()
+
+    def paths(self, names: Sequence[str] = ()) -> list[Path]:
+        """Return the modules with one of these names, in their order; or all."""
+        others = _found(self.others)
+        found = [path for path in _found(self.modules) if path not in others]
+        if not names:
+            return found
+        return sorted((p for p in found if p.stem in names), key=lambda p: names.index(p.stem))
+
+
+def _found(patterns: Sequence[str]) -> list[Path]:
+    return [path for each in patterns for path in sorted(PACKAGE.glob(each))]
+
+
+MODELS = (
+    *("unit/elements", "unit/dropping", "unit/engine", "unit/payload"),
+    "properties/test_elements.py",
+)
+METERS = ("engine/meter/*.py",)
+METRICS = ("engine/measure/*.py",)
+TRAFFIC = ("traffic/*.py", "engine/source/*.py", "engine/endpoint/*.py")
+STATISTICS = tuple(
+    f"judge/{name}.py" for name in ("statistics", "means", "quantiles", "losses", "distribution")
+)
+GROUPS = {
+    "elements": Group(
+        ("elements/*.py", "engine/**/*.py"), MODELS, "python", (*METERS, *METRICS, *TRAFFIC)
+    ),
+    "meters": Group(METERS, MODELS, "python"),
+    "metrics": Group(METRICS, ("unit/metrics", "unit/engine/measure"), "python"),
+    "traffic": Group(TRAFFIC, ("unit/traffic", "unit/engine/source"), "python"),
+    "payload": Group(("payload/*.py",), ("unit/payload", "unit/ciphers"), "python"),
+    "statistics": Group(STATISTICS, ("unit/judge",), "compiled"),
+    "verdicts": Group(("judge/*.py",), ("unit/judge", "unit/run"), "compiled", STATISTICS),
+}
