@@ -2,6 +2,7 @@
 
 What is found follows from the seed and the number of examples, not from the number of workers: the
 blocks of a target are independent of each other, and the first one with a finding ends its target.
+Where the time is limited, targets take turns; see `fuzz.rounds`.
 """
 
 from __future__ import annotations
@@ -19,8 +20,10 @@ from hypothesis.database import DirectoryBasedExampleDatabase
 from qospec.catalogue.kinds import discover
 from qospec.check import Checked
 from qospec.dataclass import dataclass
+from qospec.engine import kernel
 from qospec.fuzz.aims import closest
 from qospec.fuzz.explore import Block, Explored, explore
+from qospec.fuzz.rounds import Rounds, block_examples
 from qospec.fuzz.targets import targets_of
 from qospec.run import workers
 from qospec.run.interruption import Interruption
@@ -34,8 +37,8 @@ if TYPE_CHECKING:
     from qospec.fuzz.finding import Finding
     from qospec.fuzz.target import Target
 
-BLOCK = 100
-"""The examples of a block."""
+EXPECTED_S = 0.03
+"""How long an example takes, about, where none has been run."""
 RARELY = 0.1
 """A condition that fewer examples meet is reported."""
 
@@ -111,15 +114,23 @@ def _targets(paths: tuple[str, ...]) -> dict[tuple[str, str], Target]:
     return {key_of(each): each for each in targets_of(checked)}
 
 
+class _Done(NamedTuple):
+    """What a block found, and how long it took without compiling."""
+
+    explored: Explored
+    seconds: float = 0.0
+
+
 def _explored(
     paths: tuple[str, ...],
     key: tuple[str, str],
     block: Block,
     database: str,
     on_progress: Callable[[float], None],
-) -> Explored:
+) -> _Done:
     """Run a block, in whatever process."""
     kept = DirectoryBasedExampleDatabase(database) if database else None
+    began_s = time.monotonic() - kernel.compiling_s()
     done = 0
 
     def on_example() -> None:
@@ -127,45 +138,52 @@ def _explored(
         on_progress(min(1.0, done / block.examples))
         done += 1
 
-    return explore(_targets(paths)[key], block, kept, on_example)
+    explored = explore(_targets(paths)[key], block, kept, on_example)
+    return _Done(explored, time.monotonic() - kernel.compiling_s() - began_s)
 
 
 class _TargetRun:
-    """A target as a `run.schedule.CaseRun`: its jobs are blocks."""
+    """A target as a `fuzz.rounds.TimedRun`: its jobs are blocks."""
 
-    def __init__(
-        self,
-        request: CampaignRequest,
-        target: Target,
-        share_s: Callable[[], float | None],
-        end_s: float | None,
-    ) -> None:
+    def __init__(self, request: CampaignRequest, target: Target, end_s: float | None) -> None:
         self.name = target.name
         self.result: JobResult | None = None
         self.examples = 0
         self._request = request
         self._target = target
-        self._share_s = share_s
         self._end_s = end_s
-        self._until_s: float | None = None
-        self._handed = 0
-        self._done: dict[int, Explored] = {}
+        self._blocks: list[int] = []
+        self._done: dict[int, _Done] = {}
         self._errors: list[str] = []
+
+    @property
+    def spent_s(self) -> float:
+        """Return how long its blocks took, and how long those that run will probably take."""
+        done_s = sum(each.seconds for each in self._done.values())
+        each_s = done_s / self.examples if self.examples else EXPECTED_S
+        return done_s + each_s * sum(
+            examples for number, examples in enumerate(self._blocks) if number not in self._done
+        )
+
+    @property
+    def _is_over(self) -> bool:
+        """Return whether there is no time for another block, or no example is left for one."""
+        most = self._request.examples
+        over = self._end_s is not None and time.monotonic() >= self._end_s
+        return over or (most is not None and sum(self._blocks) >= most)
 
     def next_job(self, place: int, *, ahead: bool) -> Job | None:  # noqa: ARG002
         """Return the next block, unless the target has ended."""
-        if self._handed == 0:
-            share_s = self._share_s()
-            self._until_s = None if share_s is None else time.monotonic() + share_s
-        first, most = self._handed * BLOCK, self._request.examples
-        over = self._until_s is not None and time.monotonic() >= self._until_s
-        if over or self._first_finding() is not None or (most is not None and first >= most):
+        if self._is_over or self._first_finding() is not None:
             self._end_if_done()
             return None
-        examples = BLOCK if most is None else min(BLOCK, most - first)
-        block = Block(self._handed, examples, self._request.seed, self._until_s, self._end_s)
+        number, most = len(self._blocks), self._request.examples
+        examples = block_examples(number)
+        if most is not None:
+            examples = min(examples, most - sum(self._blocks))
+        block = Block(number, examples, self._request.seed, self._end_s)
         # Only one block tries old examples: they need not be tried twice.
-        kept = self._request.database if self._handed == 0 else None
+        kept = self._request.database if number == 0 else None
         work = partial(
             _explored,
             self._request.paths,
@@ -173,21 +191,24 @@ class _TargetRun:
             block,
             "" if kept is None else str(kept),
         )
-        self._handed += 1
-        return Job(place, work, part=block.number)
+        self._blocks.append(examples)
+        return Job(place, work, part=number)
 
-    def progress(self, job: Job, share: float) -> float:  # noqa: ARG002
+    def progress(self, job: Job, share: float) -> float:
         """Return the share of the target that is done."""
         most = self._request.examples
-        return 0.0 if most is None else min(1.0, (len(self._done) + share) * BLOCK / most)
+        if most is None:
+            return 0.0
+        running = self._blocks[int(job.part)] * share  # type: ignore[call-overload]
+        return min(1.0, (sum(self._blocks[number] for number in self._done) + running) / most)
 
-    def take(self, job: Job, result: Explored | LostJob) -> None:
+    def take(self, job: Job, result: _Done | LostJob) -> None:
         """Take what a block found."""
         if isinstance(result, LostJob):
             self._errors.append(result.why)
-            result = Explored(0, Counter(), Counter(), ())
+            result = _Done(Explored(0, Counter(), Counter(), ()))
         self._done[int(job.part)] = result  # type: ignore[call-overload]
-        self.examples = sum(each.examples for each in self._done.values())
+        self.examples = sum(each.explored.examples for each in self._done.values())
         self._end_if_done()
 
     def cut(self) -> JobResult | None:
@@ -201,23 +222,21 @@ class _TargetRun:
 
     def _first_finding(self) -> int | None:
         """Return the number of the first block with a finding, of those that are done."""
-        return min((n for n, each in self._done.items() if each.findings), default=None)
+        return min((n for n, each in self._done.items() if each.explored.findings), default=None)
 
     def _end_if_done(self) -> None:
-        first, most = self._first_finding(), self._request.examples
+        first = self._first_finding()
         if first is not None:
             ended = all(number in self._done for number in range(first))
         else:
-            over = self._until_s is not None and time.monotonic() >= self._until_s
-            enough = most is not None and self._handed * BLOCK >= most
-            ended = (over or enough) and len(self._done) == self._handed
+            ended = self._is_over and len(self._done) == len(self._blocks)
         if ended:
             self.result = self._result()
 
     def _result(self) -> JobResult:
         first = self._first_finding()
-        last = self._handed if first is None else first + 1
-        blocks = [each for number, each in sorted(self._done.items()) if number < last]
+        last = len(self._blocks) if first is None else first + 1
+        blocks = [each.explored for number, each in sorted(self._done.items()) if number < last]
         reached = sum((each.reached for each in blocks), Counter[str]())
         report = TargetReport(
             self.name,
@@ -242,25 +261,14 @@ class Campaign:
         _targets.cache_clear()  # files may have changed
         known = _targets(request.paths)
         self._request = request
-        self._began_s = time.monotonic()
-        end_s = None if request.time_s is None else self._began_s + request.time_s
-        self._runs = [
-            _TargetRun(request, known[key], partial(self._share_s, place), end_s)
-            for place, key in enumerate(request.targets)
-        ]
+        end_s = None if request.time_s is None else time.monotonic() + request.time_s
+        self._runs = [_TargetRun(request, known[key], end_s) for key in request.targets]
         self.interrupted = False
 
     @property
     def examples(self) -> int:
         """Return how many examples have been run, those of unfinished blocks not included."""
         return sum(each.examples for each in self._runs)
-
-    def _share_s(self, place: int) -> float | None:
-        """Return how long the target of that place may take: an equal share of what is left."""
-        if self._request.time_s is None:
-            return None
-        left_s = self._began_s + self._request.time_s - time.monotonic()
-        return max(0.0, left_s) / (len(self._runs) - place)
 
     def run(self, on_wait: Callable[[str, float], None]) -> list[TargetReport]:
         """Return a report of each target, in order; those not begun when interrupted have none.
@@ -285,7 +293,8 @@ class Campaign:
                 interruption.check()
                 on_wait(*doing)
 
-            schedule = Schedule(self._runs, progressed)
+            kind = Schedule if self._request.time_s is None else Rounds
+            schedule = kind(self._runs, progressed)
             results = (
                 run_here(schedule, interruption.check)
                 if self._request.jobs == 1

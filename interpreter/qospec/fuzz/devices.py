@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import re
+from contextlib import suppress
 from dataclasses import replace
 from fractions import Fraction
+from functools import partial
 from typing import TYPE_CHECKING
 
 from qospec.catalogue.kinds import discover
@@ -14,9 +16,10 @@ from qospec.diagnostics import Problems
 from qospec.engine.experiment import Tap
 from qospec.fuzz.aims import aims_of, closest
 from qospec.fuzz.coverage import TESTED, carrying, reached
-from qospec.fuzz.promises import promised
-from qospec.fuzz.scenario import scenarios, written
-from qospec.fuzz.target import Outcome, Violation
+from qospec.fuzz.promises import flow_of, promised
+from qospec.fuzz.scenario import laid_out, scenarios, written
+from qospec.fuzz.smaller import passes
+from qospec.fuzz.target import Outcome, Smaller, Violation
 from qospec.plan.plan import Bounds, plan
 from qospec.promises.builtin import ALL, CHEAP
 from qospec.promises.promise import BrokenPromise
@@ -64,6 +67,7 @@ class DeviceTarget:
 
     device: Device
     checked: Checked
+    is_left_to_hypothesis = False
 
     @property
     def name(self) -> str:
@@ -97,36 +101,51 @@ class DeviceTarget:
             return Outcome(refused=case)
         template = self.device.template(whole.arguments)
         assert template is not None  # noqa: S101 -- it was planned
-        whole = whole._replace(overload=case.case.run.overload)
         rooms = _rooms(case)
         promises = ALL if whole.all_promises else CHEAP
         result = trial.run(_watching(case, rooms), discover(), lambda _: None, promises=promises)
-        texts = {
-            again: text
+        kept = {
+            again: found
             for each in violations(case.case, result)
-            for again, text in self._kept(each, whole)
+            for again, found in self._broken(each, whole)
         }
         return Outcome(
-            tuple(texts),
-            texts.__getitem__,
+            tuple(kept),
+            lambda violation: laid_out(kept[violation], violation),
             "",
             reached(template, case, result),
             frozenset(_unjudged(case.case, result)),
             closest(aim for each in result.repeats for aim in aims_of(each.readings, rooms)),
+            lambda violation: self._simplified(violation, kept[violation]),
         )
 
-    def _kept(self, violation: Violation, whole: Scenario) -> Iterator[tuple[Violation, str]]:
+    def _broken(
+        self, violation: Violation, whole: Scenario
+    ) -> Iterator[tuple[Violation, Scenario]]:
         """Yield the violation as it is in the file that would be kept, unless there is none.
 
         Random draws depend on the name of a test, which tells there what is violated.
         """
-        text = written(whole, violation)
-        case = self._planned(text)
+        case = self._planned(written(whole, _of_all_flows(violation)))
         if isinstance(case, str):
             return
-        for again in violations(case.case, trial.run(case, discover(), lambda _: None)):
-            if again.statement == violation.statement:
-                yield again, written(whole, again)
+        for each in violations(case.case, trial.run(case, discover(), lambda _: None)):
+            if each.statement == violation.statement:
+                yield each, whole._replace(overload=case.case.run.overload)
+                return
+
+    def _simplified(self, violation: Violation, whole: Scenario) -> Iterator[Smaller | None]:
+        """Yield smaller and smaller scenarios that break the same."""
+        whole = whole._replace(overload=False)
+        search, tried = passes(whole), {written(whole, _of_all_flows(violation))}
+        with suppress(StopIteration):
+            each = next(search)
+            while True:
+                text = written(each, _of_all_flows(violation))
+                found = None if text in tried else next(self._broken(violation, each), None)
+                tried.add(text)
+                yield None if found is None else Smaller(found[0], partial(laid_out, *found[::-1]))
+                each = search.send(found is not None)
 
     def _planned(self, text: str) -> CasePlan | str:
         """Return the plan of the one case of a text, or what of the checks it does not pass.
@@ -140,6 +159,11 @@ class DeviceTarget:
             problems = Problems()
             plans = plan(_overloaded(suite), SEED, Bounds(MOST_ITEMS), problems)
         return f"what {problems.errors[0].code} asks for" if problems.errors else plans[0]
+
+
+def _of_all_flows(violation: Violation) -> Violation:
+    """Return a violation, of whichever flow: how it is broken does not matter, nor by which."""
+    return violation._replace(flow="", reason="")
 
 
 def _overloaded(suite: Suite) -> Suite:
@@ -159,9 +183,10 @@ def violations(case: Case, result: Result) -> Iterator[Violation]:
             if judgement.verdict in ("error", "fail"):
                 broken = statement.kind == "invariant"
                 label = statement.label
+                flow = "" if broken else flow_of(label)
                 label = label.partition(": ")[2] if broken else promised(label)
                 name = re.sub(r"\W+", "_", label).strip("_")
-                yield Violation(label, reason(statement, judgement), name)
+                yield Violation(label, reason(statement, judgement), name, flow)
 
 
 def _unjudged(case: Case, result: Result) -> Iterator[str]:

@@ -6,6 +6,7 @@ import time
 import unittest
 from collections import Counter
 from contextlib import contextmanager, suppress
+from functools import partial
 from random import Random  # noqa: TID251 -- of what Hypothesis draws
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -17,6 +18,7 @@ from hypothesis.internal.conjecture import providers
 
 from qospec.fuzz.aims import closest
 from qospec.fuzz.finding import Finding
+from qospec.fuzz.target import Smaller
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -24,11 +26,13 @@ if TYPE_CHECKING:
     from hypothesis.database import ExampleDatabase
 
     from qospec.fuzz.aims import Aim
-    from qospec.fuzz.target import Target, Violation
+    from qospec.fuzz.target import Outcome, Target, Violation
 
 
 MANY = 20
 """Examples from which on it says something that all of them break a promise."""
+FEWEST_AIMED = 80
+"""A block of fewer examples is too short to aim at anything."""
 _KEY = b"examples"
 _LOCAL = "_local_constants"
 """Where Hypothesis has the constants of modules."""
@@ -42,14 +46,12 @@ class Block(NamedTuple):
         examples: How many are drawn, at most.
         seed: Of the search.
         until_s: When to stop, on the clock of `time.monotonic`; None: when all are done.
-        end_s: When to stop making what was found smaller; None: with all else.
     """
 
     number: int
     examples: int
     seed: str
     until_s: float | None = None
-    end_s: float | None = None
 
 
 class Explored(NamedTuple):
@@ -142,44 +144,61 @@ class _Hunt:
         self._known = known
         self._on_example = on_example
         self._wanted = ""
-        self._best: tuple[Violation, str] | None = None
+        self._best: Smaller | None = None
         self._choices = b""
         self._judged = 0
         self._broken = Counter[str]()
         self._aim = ""
-        self._simplified: Callable[[Violation], tuple[Violation, str]] | None = None
+        self._drawn = 0
+        self._also: list[tuple[Violation, Outcome]] = []
+        self._simplified: Callable[[Violation], Iterator[Smaller | None]] | None = None
 
     def next(self) -> bool:
         """Look for a promise that is not known to be broken; return whether one was found."""
         self._wanted, self._best, self.interrupted = "", None, False
         self._judged, self._broken = 0, Counter[str]()
         try:
-            with _draws_that_depend_on_the_seed_only():
-                if self._known:
-                    known = self._as_database()
-                    self._look(self._block.examples, (Phase.reuse, Phase.shrink), database=known)
-                if not self._wanted:
-                    self._draw_and_aim()
+            if self._also:
+                self._want(*self._also.pop(0))
+            else:
+                self._search()
         except KeyboardInterrupt as stop:
             self.interrupted = True
             if not isinstance(stop, _TimeUp) and not self._wanted:
                 raise
         return self._keep_best() and not self.interrupted
 
+    def _search(self) -> None:
+        with _draws_that_depend_on_the_seed_only():
+            if self._known:
+                known = self._as_database()
+                self._look(self._block.examples, (Phase.reuse,), database=known)
+            if not self._wanted:
+                self._draw_and_aim()
+
     def _draw_and_aim(self) -> None:
         """Draw half of the examples at random, and drive others to something not reached by these.
 
         To one thing only, another in each block: to climb for each takes more examples than a block
-        has, and for all of them together leads nowhere where one comes at the cost of another.
+        has, and for all of them together leads nowhere where one comes at the cost of another. A
+        small block is all random. Where Hypothesis does not shrink, the examples up to a finding
+        are not drawn again for the next.
         """
-        most = self._block.examples
+        whole = self._block.examples
+        aimed = whole // 2 if whole >= FEWEST_AIMED else 0
+        again = self._subject.is_left_to_hypothesis or not self.findings
+        left = whole if again else whole - self._drawn
+        if self.findings and not self._drawn:  # perhaps nothing can keep it
+            left = max(left, MANY)
+        which = "" if again else f" {len(self.findings)}"
         self._aim = ""
-        self._look(most - most // 2, (Phase.generate, Phase.shrink), draws="random")
-        if not self._wanted and most // 2:
+        if left > aimed:
+            self._look(left - aimed, (Phase.generate,), draws=f"random{which}")
+        if not self._wanted and aimed:
             far = sorted(name for name, aim in self.closest.items() if aim.share < 1)
             self._aim = far[self._block.number % len(far)] if far else ""
             aiming = (Phase.target,) if far else ()
-            self._look(most // 2, (Phase.generate, *aiming, Phase.shrink), draws="aimed")
+            self._look(min(left, aimed), (Phase.generate, *aiming), draws=f"aimed{which}")
 
     def hopeless(self) -> tuple[str, ...]:
         """Return the promises that no example kept in the last search, if it had many."""
@@ -205,7 +224,7 @@ class _Hunt:
             deadline=None,
             derandomize=False,
             print_blob=False,
-            phases=phases,
+            phases=(*phases, Phase.shrink) if self._subject.is_left_to_hypothesis else phases,
             verbosity=Verbosity.quiet,
         )
         named = repr((self._block.seed, self._subject.name, self._block.number, draws))
@@ -230,9 +249,9 @@ class _Hunt:
         """Keep the smallest example as a finding; return whether there is one."""
         if self._best is None:
             return False
+        if not self.interrupted:
+            self._simplify()
         violation, text = self._best
-        if self._simplified is not None and not self.interrupted:
-            violation, text = self._simplified(violation)
         found = Finding(
             self._subject.name,
             self._subject.noun,
@@ -240,7 +259,7 @@ class _Hunt:
             violation.statement,
             violation.reason,
             violation.slug,
-            text,
+            text(),
             self.examples,
             not self.interrupted,
         )
@@ -248,14 +267,29 @@ class _Hunt:
         self.failed.append(self._choices)
         return True
 
-    def _fails(self, data: st.DataObject) -> bool:
-        """Run an example; return whether it breaks the promise that is looked at, or a new one."""
+    def _simplify(self) -> None:
+        """Look for an example smaller than the best by changes that Hypothesis does not try."""
+        if self._best is None or self._simplified is None:
+            return
+        try:
+            for each in self._simplified(self._best.violation):
+                if each is not None:
+                    self._best = each
+                self.examples += 1
+                self._go_on()
+        except KeyboardInterrupt:
+            self.interrupted = True
+
+    def _go_on(self) -> None:
+        """Raise _TimeUp if the time is up."""
         until_s = self._block.until_s
-        if self._wanted and self._block.end_s is not None:
-            until_s = self._block.end_s
         if until_s is not None and time.monotonic() >= until_s:
             raise _TimeUp
         self._on_example()
+
+    def _fails(self, data: st.DataObject) -> bool:
+        """Run an example; return whether it breaks the promise that is looked at, or a new one."""
+        self._go_on()
         outcome = self._subject.run(data.draw)
         self.examples += 1
         if outcome.refused:
@@ -270,16 +304,24 @@ class _Hunt:
         self._judged += 1
         self._broken.update({each.statement for each in outcome.violations})
         known = {each.statement for each in self.findings}
-        for each in outcome.violations:
-            if each.statement not in known and self._wanted in ("", each.statement):
-                self._wanted = each.statement
-                # The last one that Hypothesis runs is the smallest. Where it is interrupted, the
-                # last one that failed is, since it looks for smaller ones only.
-                self._best = each, outcome.text(each)
-                self._simplified = outcome.simplified
-                self._choices = choices_to_bytes(data.conjecture_data.choices)
-                return True
-        return False
+        new = [each for each in outcome.violations if each.statement not in known]
+        found = next((each for each in new if self._wanted in ("", each.statement)), None)
+        if found is None:
+            self._drawn += not self._wanted
+            return False
+        # The last one that Hypothesis runs is the smallest. Where it is interrupted, the last one
+        # that failed is, since it looks for smaller ones only.
+        self._want(found, outcome)
+        self._choices = choices_to_bytes(data.conjecture_data.choices)
+        if not self._subject.is_left_to_hypothesis:
+            self._also = [(each, outcome) for each in new if each is not found]
+        return True
+
+    def _want(self, violation: Violation, outcome: Outcome) -> None:
+        """Take an example for the smallest that breaks what is looked for from now on."""
+        self._wanted = violation.statement
+        self._best = Smaller(violation, partial(outcome.text, violation))
+        self._simplified = outcome.simplified
 
 
 @contextmanager

@@ -69,3 +69,8 @@ def criteria(promise: Promise, flows: list[str]) -> list[str]:
 def promised(label: str) -> str:
     """Return the name of the promise that a criterion of that label judges."""
     return label.rpartition("_of_")[0]
+
+
+def flow_of(label: str) -> str:
+    """Return the flow that a criterion of that label judges."""
+    return label.rpartition("_of_")[2]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Callable
 from fractions import Fraction
-from functools import lru_cache
+from functools import lru_cache, partial
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from hypothesis import strategies as st
@@ -14,7 +14,7 @@ from qospec.check.test.properties import label_of, written_value
 from qospec.diagnostics import Diagnostic
 from qospec.fuzz.excerpt import Edit, excerpt, names_in
 from qospec.fuzz.numbers import numbers
-from qospec.fuzz.target import Outcome, Violation
+from qospec.fuzz.target import Outcome, Smaller, Violation
 from qospec.judge.verdict import judge
 from qospec.model.expression import Constant
 from qospec.model.suite import Statement
@@ -65,6 +65,7 @@ class ValuesTarget(ABC):
 
     noun = ""
     reachable = frozenset[str]()
+    is_left_to_hypothesis = True
 
     def __init__(self, name: str, span: Span) -> None:
         self.name = name
@@ -99,8 +100,8 @@ class ValuesTarget(ABC):
 
     def _simplified(
         self, violation: Violation, drawn: list[tuple[Drawn, DrawnValue]]
-    ) -> tuple[Violation, str]:
-        """Return the smallest example that single changes of values lead to, and its text."""
+    ) -> Iterator[Smaller | None]:
+        """Yield smaller and smaller examples, by changes of single values."""
         changed = True
         while changed:
             changed = False
@@ -108,10 +109,12 @@ class ValuesTarget(ABC):
                 for each in _simpler(what, value):
                     tried = [*drawn[:place], (what, each), *drawn[place + 1 :]]
                     found = self._still(violation, tried)
-                    if found is not None:
-                        violation, drawn, changed = found, tried, True
-                        break
-        return violation, self.text(violation, drawn)
+                    if found is None:
+                        yield None
+                        continue
+                    violation, drawn, changed = found, tried, True
+                    yield Smaller(violation, partial(self.text, violation, drawn))
+                    break
 
     def _still(
         self, violation: Violation, tried: Sequence[tuple[Drawn, DrawnValue]]

@@ -19,12 +19,20 @@ from qospec.formatting import formatted
 from qospec.fuzz.device import OURS, ports_of
 from qospec.fuzz.impairment import Impairment, impairments
 from qospec.fuzz.promises import PROMISES, Passage, criteria
+from qospec.fuzz.sending import (
+    ANY,
+    CODE_POINTS,
+    DENSE,
+    Line,
+    Sending,
+    contracts,
+    most_per_second,
+)
 from qospec.fuzz.strategies import rounded
 from qospec.promises.builtin import ALL
 from qospec.protocol.esp import FAMILIES
-from qospec.protocol.ip import FAMILY_EXTRA_BYTES, IPV4_HEADER_BYTES, TRANSPORT_HEADER_BYTES
 from qospec.source import Source
-from qospec.units import CELL_RATE, COUNT, PACKET_RATE, PS_PER_S, TIME, number_text, text_of
+from qospec.units import PS_PER_S, TIME, text_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -40,44 +48,12 @@ MEDIA: dict[str, dict[str, int]] = {
 }
 """By what they carry, or a mark in their frames: media of `std.media`, with the most cells/s or
 Mbit/s of their lines. The first is the usual one, the last the slowest."""
-SHARES = tuple(map(Fraction, ("1", "1/2", "9/10", "1", "1/10", "1/100", "1/10000")))
-"""Of that, what a flow sends."""
 HOSTS = "abcdefgh"
 MOST_HOSTS = 4
 MOST_FLOWS = 3
 MOST_ITEMS = 500
-MOST_INSTANTS = 12
-GAPS_US = (1_000, 0, 1, 3, 10, 100, 20_000)
-"""Between items at listed instants, in us."""
-BURSTS = (2, 3, 5, 10, 30, 100)
-TOLERANCES = ("0 s", "1 us", "10 us", "100 us", "1 ms", "10 ms")
 TALKS_PS = (PS_PER_S, PS_PER_S // 10, 5 * PS_PER_S)
 """How long machines exchange messages."""
-SIZES = (64, 46, 1_500, 200, 576, 1_000)
-LARGE_SIZES = (64, 1_400, 1_000, 1_400)
-"""The largest leaves room for what encryption adds to a packet."""
-CODE_POINTS = (0, 46, 10, 0, 46, 34)
-"""Of packets: best effort and expedited forwarding more often than others."""
-
-
-class Sending(NamedTuple):
-    """A flow.
-
-    Attributes:
-        origin: The number of its host.
-        target: Likewise.
-        kind: Of its traffic.
-        fields: Of it, names with values as text; its source among them.
-        per_second: How many items it sends on average.
-        last_ps: When it sends the last of those at listed instants; 0 if it does not.
-    """
-
-    origin: int
-    target: int
-    kind: str
-    fields: Arguments
-    per_second: Fraction
-    last_ps: int = 0
 
 
 class Speaker(NamedTuple):
@@ -166,6 +142,18 @@ class Scenario(NamedTuple):
         last_ps = max((each.last_ps + 1 for each in self.flows if each.last_ps), default=0)
         return math.ceil(rounded(max(seconds, Fraction(last_ps, PS_PER_S)), TIME) * PS_PER_S)
 
+    @property
+    def usual_media(self) -> tuple[str, ...]:
+        """Return the usual medium of each end."""
+        return tuple(next(iter(MEDIA[framed(self.device, end)])) for end in self.ends)
+
+
+def line_rate(whole: Scenario, flow: Sending) -> Fraction:
+    """Return how many items/s of a flow the line carries by which it is sent."""
+    place = whole.place(flow.origin)
+    most = MEDIA[framed(whole.device, whole.ends[place])][whole.media[place]]
+    return most_per_second(most, flow.contract.size)
+
 
 # ---- drawing
 
@@ -174,24 +162,6 @@ items = st.sampled_from([*range(1, MOST_ITEMS), *[MOST_ITEMS] * MOST_ITEMS])
 order shrinks to the smallest number that is enough."""
 
 
-class Load(NamedTuple):
-    """What a flow may be drawn from: shares of its line, sources, and sizes of packets."""
-
-    shares: st.SearchStrategy[Fraction]
-    sources: st.SearchStrategy[str]
-    sizes: st.SearchStrategy[int]
-
-
-_ANY = Load(
-    st.sampled_from(SHARES),
-    st.sampled_from(["", "replay", "burst", "constant", "poisson"]),
-    st.sampled_from(SIZES),
-)
-_DENSE = Load(
-    st.sampled_from(SHARES[:5]),
-    st.sampled_from(["", "", "burst", "poisson"]),
-    st.sampled_from(LARGE_SIZES),
-)
 _FEW_OR_MORE = st.sampled_from([1, 2, MOST_FLOWS, 2, MOST_FLOWS])
 
 
@@ -305,99 +275,19 @@ def sendings(
     place = whole.place(origin)
     framing = framed(whole.device, whole.ends[place])
     most = MEDIA[framing][whole.media[place]]
-    load = _ANY if crowd is None else _DENSE
-    is_cells = framing == "cell"
-    of_form = _cells(most, load) if is_cells else _packets(most, framing, families, load)
-    kind, fields, per_second, last_ps = draw(of_form)
-    return Sending(origin, target, kind, fields, per_second, last_ps)
-
-
-@st.composite
-def _cells(
-    draw: st.DrawFn,
-    most: int,
-    load: Load,
-) -> tuple[str, Arguments, Fraction, int]:
-    """Draw a contract, what is sent under it, cells/s, and when the last is sent."""
-    kind = draw(st.sampled_from(["cbr", "ubr", "vbr_rt", "vbr_nrt"]))
-    share = draw(load.shares)
-    connections = draw(st.sampled_from([1, 2, 3, 10]))
-    alone = share == 1 and connections == 1
-    rate = Fraction(most) if alone else rounded(most * share / connections, COUNT)
-    fields = [("pcr", text_of(rate, CELL_RATE))]
-    if kind.startswith("vbr"):
-        slower = rounded(rate / draw(st.sampled_from([2, 10, 100])), COUNT)
-        fields += [("scr", text_of(slower, CELL_RATE))]
-        fields += [("mbs", f"{draw(st.sampled_from(BURSTS))} cell")]
-        mean = slower
-    else:
-        mean = rate
-    tolerance = draw(st.sampled_from(TOLERANCES))
-    fields += [("cdvt", tolerance)] if tolerance != TOLERANCES[0] or kind != "ubr" else []
-    source, per_second, last_ps = draw(_source(rate, "cell/s", "cell", load.sources))
-    fields += [("connections", str(connections))] if connections > 1 else []
-    fields += [("clp", "1")] if draw(st.booleans()) else []
-    fields += [("phases", "even")] if draw(st.booleans()) else []
-    fields += [("source", source)] if source else []
-    return kind, tuple(fields), (per_second if source else mean) * connections, last_ps
-
-
-@st.composite
-def _packets(
-    draw: st.DrawFn,
-    most: int,
-    framing: str,
-    families: list[str],
-    load: Load,
-) -> tuple[str, Arguments, Fraction, int]:
-    """Draw packets, packets/s, and when the last is sent."""
-    family = draw(st.sampled_from(families)) if len(families) > 1 else families[0]
-    least = IPV4_HEADER_BYTES + FAMILY_EXTRA_BYTES[family] + TRANSPORT_HEADER_BYTES["udp"]
-    size = max(draw(load.sizes), least)
-    share = draw(load.shares)
-    connections = draw(st.sampled_from([1, 2, 3, 10]))
-    rate = rounded(most * share * 10**6 / (8 * (size + 38) * connections), COUNT)
-    fields = [("size", f"{number_text(size)} B @ip")]
-    fields += [("family", family)] if family != "ipv4" else []
-    mark, codes = ("dscp", CODE_POINTS) if framing == "packet" else (framing, range(8))
-    code = draw(st.sampled_from(codes))
-    fields += [(mark, str(code))] if code else []
-    source, per_second, last_ps = draw(_source(rate, "pkt/s", "pkt", load.sources))
-    fields += [] if source else [("rate", text_of(rate, PACKET_RATE))]
-    fields += [("connections", str(connections))] if connections > 1 else []
-    fields += [("phases", "even")] if draw(st.booleans()) else []
-    fields += [("source", source)] if source else []
-    return "packets", tuple(fields), per_second * connections, last_ps
-
-
-@st.composite
-def _source(
-    draw: st.DrawFn, rate: Fraction, unit: str, item: str, sources: st.SearchStrategy[str]
-) -> tuple[str, Fraction, int]:
-    """Draw what is sent, "" for what the contract says; items/s, and when the last is sent."""
-    how = draw(sources)
-    if how == "":
-        return "", rate, 0
-    if how == "replay":
-        gaps = draw(st.lists(st.sampled_from(GAPS_US), min_size=1, max_size=MOST_INSTANTS))
-        instants = [sum(gaps[: number + 1]) - gaps[0] for number in range(len(gaps))]
-        texts = (text_of(Fraction(each, 10**6), TIME, exact=True) for each in instants)
-        last_ps = instants[-1] * 10**6
-        return f"replay {{ at = [{', '.join(texts)}] }}", Fraction(0), last_ps + 1
-    sent = rate * draw(st.sampled_from([1, 2, 10]))
-    if how == "burst":
-        size = draw(st.sampled_from(BURSTS))
-        every = rounded(size / sent, TIME)
-        shown = text_of(every, TIME, exact=True)
-        return f"burst {{ size = {size} {item}, every = {shown} }}", size / every, 0
-    return f"{how} {{ rate = {number_text(sent)} {unit} }}", sent, 0
+    codes = CODE_POINTS if framing == "packet" else tuple(range(8))
+    line = Line(framing, most, tuple(families), codes)
+    return Sending(origin, target, *draw(contracts(line, ANY if crowd is None else DENSE)))
 
 
 # ---- rendering
 
 
 def written(whole: Scenario, violation: Violation | None = None) -> str:
-    """Return the specification; `violation` is what is broken in it."""
+    """Return the specification; `violation` is what is broken in it.
+
+    Random draws depend on the name of a test, which tells what is violated.
+    """
     device, names = whole.device, HOSTS[: len(whole.links)]
     lines = ["qos 1", f"import std.media, {device.imports}", "", *_topology(whole)]
     if violation is not None:
@@ -417,9 +307,12 @@ def written(whole: Scenario, violation: Violation | None = None) -> str:
         half = Fraction(whole.measured_ps // 2, PS_PER_S)
         lines += [f"  at {text_of(half, TIME, exact=True)} {{ restart = dut }}"]
     lines += _statements(whole, violation)
-    text = "\n".join([*lines, "}", ""])
-    if violation is None:
-        return text
+    return "\n".join([*lines, "}", ""])
+
+
+def laid_out(whole: Scenario, violation: Violation) -> str:
+    """Return the specification as it is kept, with comments and in the usual layout."""
+    text = written(whole, violation)
     return formatted(Source(OURS, text), Problems()) or text
 
 
@@ -460,10 +353,12 @@ def _statements(whole: Scenario, violation: Violation | None) -> list[str]:
     lines = []
     for promise in PROMISES:
         if violation is None or violation.statement == promise.name:
+            sole = "" if violation is None else violation.flow
             judged = [
                 f"f{number}"
                 for number, flow in enumerate(whole.flows)
-                if promise.concerns(
+                if sole in ("", f"f{number}")
+                and promise.concerns(
                     Passage(
                         carries="packet" if flow.kind == "packets" else "cell",
                         is_reordered=whole.reorders(flow),

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 from qospec.dataclass import dataclass
@@ -25,11 +25,20 @@ class Violation(NamedTuple):
             smallest that breaks the same.
         reason: What was found instead, for people.
         slug: A name for it that may be part of names and of files.
+        flow: The flow that breaks it, if it is promised of each.
     """
 
     statement: str
     reason: str
     slug: str
+    flow: str = ""
+
+
+class Smaller(NamedTuple):
+    """A smaller example that breaks the same, and its text."""
+
+    violation: Violation
+    text: Callable[[], str]
 
 
 @dataclass(frozen=True)
@@ -43,8 +52,9 @@ class Outcome:
             it was not run.
         reached: What happened in it, of what `Target.reachable` lists.
         unjudged: Promises that could not be judged, as where nothing was measured to divide by.
-        simplified: Returns the values of a smaller example that breaks the same, if one is found
-            by changes that Hypothesis does not try; None if there is no such search.
+        simplified: Yields smaller and smaller examples that break the same, found by changes that
+            Hypothesis does not try, and None for each that does not; None if there is no such
+            search. What is yielded was run.
         aims: What is to become large, by name; see `fuzz.aims`.
     """
 
@@ -54,7 +64,7 @@ class Outcome:
     reached: frozenset[str] = frozenset()
     unjudged: frozenset[str] = frozenset()
     aims: Mapping[str, Aim] | None = None
-    simplified: Callable[[Violation], tuple[Violation, str]] | None = None
+    simplified: Callable[[Violation], Iterator[Smaller | None]] | None = None
 
 
 class Target(Protocol):
@@ -75,6 +85,10 @@ class Target(Protocol):
     @property
     def reachable(self) -> frozenset[str]:
         """Return in words what may happen in an example, so that a report tells what never did."""
+
+    @property
+    def is_left_to_hypothesis(self) -> bool:
+        """Return whether Hypothesis shrinks an example before `Outcome.simplified` does."""
 
     def run(self, draw: Draw) -> Outcome:
         """Draw an example, run and judge it."""

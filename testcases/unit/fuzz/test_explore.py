@@ -3,14 +3,14 @@
 import time
 import unittest
 from collections import Counter
-from itertools import count
+from functools import partial
 
 import pytest
 from hypothesis import strategies as st
 from hypothesis.database import InMemoryExampleDatabase
 
 from qospec.fuzz.explore import Block, explore
-from qospec.fuzz.target import Outcome, Violation
+from qospec.fuzz.target import Outcome, Smaller, Violation
 from qospec.source import Source, Span
 
 BLOCK = Block(0, 100, "0")
@@ -22,6 +22,7 @@ class Lists:
     name = "lists"
     noun = "property"
     reachable = frozenset({"long", "longest"})
+    is_left_to_hypothesis = True
     span = Span(Source("lists.qos", "lists"), 0, 5)
 
     def __init__(self, refused: int = 0) -> None:
@@ -89,16 +90,6 @@ def test_a_block_ends_when_its_time_is_up() -> None:
     assert (explored.examples, explored.findings, explored.ended) == (0, (), True)
 
 
-def test_what_fails_is_shrunk_beyond_the_share_of_time_that_a_target_has(monkeypatch) -> None:
-    found = min(each.examples for each in explore(Lists(), BLOCK).findings)
-    ticks = count()
-    monkeypatch.setattr(time, "monotonic", lambda: next(ticks))
-    (finding,) = explore(Lists(), BLOCK._replace(until_s=found // 2, end_s=10_000)).findings
-    assert finding.shrunk
-    (cut,) = explore(Lists(), BLOCK._replace(until_s=next(ticks) + found // 2)).findings
-    assert not cut.shrunk
-
-
 def test_an_interruption_while_shrinking_keeps_the_smallest_so_far() -> None:
     failing = 0
 
@@ -113,3 +104,44 @@ def test_an_interruption_while_shrinking_keeps_the_smallest_so_far() -> None:
 
     (found,) = explore(Interrupted(), BLOCK).findings
     assert not found.shrunk
+
+
+class Own(Lists):
+    """The same with a search of its own for smaller examples: one that drops the last number."""
+
+    is_left_to_hypothesis = False
+
+    def run(self, draw) -> Outcome:
+        """Draw a list, and judge it."""
+        drawn = draw(st.lists(st.integers(0, 1_000), min_size=3, max_size=8))
+        broken = [Violation(f"shorter than {n}", "", f"n{n}") for n in (2, 3) if len(drawn) >= n]
+
+        def simplified(violation):
+            for length in range(len(drawn) - 1, 0, -1):
+                again = length >= int(violation.slug[1:])
+                yield Smaller(violation, partial(str, length)) if again else None
+
+        return Outcome(tuple(broken), lambda _: str(len(drawn)), simplified=simplified)
+
+
+def test_what_makes_itself_small_is_not_shrunk_by_hypothesis() -> None:
+    explored = explore(Own(), BLOCK._replace(examples=10))
+    assert {each.statement: each.text for each in explored.findings} == {
+        "shorter than 2": "2",
+        "shorter than 3": "3",
+    }, "both are of the first example"
+    assert set(explored.hopeless) == {"shorter than 2", "shorter than 3"}
+
+
+def test_an_interruption_of_a_search_of_its_own_keeps_the_smallest_so_far() -> None:
+    calls = 0
+
+    def interrupts() -> None:
+        nonlocal calls
+        calls += 1
+        if calls == 3:
+            raise KeyboardInterrupt
+
+    (found,) = explore(Own(), BLOCK, on_example=interrupts).findings
+    assert not found.shrunk
+    assert found.text

@@ -1,0 +1,53 @@
+"""Which block is run next where the time is limited: one of the target that has had the least.
+
+So each target is soon tried, however many there are, and the time of those that end with a finding
+is left to the others.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Protocol
+
+from qospec.run.schedule import CaseRun, Schedule
+
+if TYPE_CHECKING:
+    from qospec.run.job import Job
+
+FIRST = 10
+"""The examples of a target's first block. Each block has twice as many as the one before, so that
+all targets are tried soon, and later blocks are long enough to aim at something."""
+MOST = 100
+"""The most examples of a block."""
+
+
+def block_examples(number: int) -> int:
+    """Return how many examples the block of a number has."""
+    return min(MOST, FIRST << min(number, MOST))
+
+
+class TimedRun(CaseRun, Protocol):
+    """A case that says how much time it has had."""
+
+    @property
+    def spent_s(self) -> float:
+        """Return how long its jobs took, and how long those that run will probably take."""
+
+
+class Rounds(Schedule):
+    """The jobs of cases, in turn."""
+
+    def next_job(self, *, ahead: bool = False) -> Job | None:
+        """Return the next job of the case that has had the least time; None if none has one."""
+        while self._waiting:
+            place, run = self._waiting.popleft()
+            self._begun[place] = run
+        if ahead:
+            return None
+        for place in sorted(self._begun, key=self._spent):
+            if (job := self._begun[place].next_job(place, ahead=False)) is not None:
+                return job
+        return None
+
+    def _spent(self, place: int) -> tuple[float, int]:
+        run: TimedRun = self._begun[place]  # type: ignore[assignment]
+        return run.spent_s, place

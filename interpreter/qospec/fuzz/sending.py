@@ -1,0 +1,257 @@
+"""A flow of a scenario: what it sends, as plain data, and the strategies that draw it."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from typing import TYPE_CHECKING, NamedTuple
+
+from hypothesis import strategies as st
+
+from qospec.fuzz.strategies import rounded
+from qospec.protocol.ip import FAMILY_EXTRA_BYTES, IPV4_HEADER_BYTES, TRANSPORT_HEADER_BYTES
+from qospec.units import CELL_RATE, COUNT, PACKET_RATE, TIME, number_text, text_of
+
+if TYPE_CHECKING:
+    from qospec.fuzz.device import Arguments
+
+FULL = (Fraction(1), Fraction(1, 2), Fraction(9, 10), Fraction(1), Fraction(1, 10))
+SHARES = (*FULL, Fraction(1, 100), Fraction(1, 10_000))
+"""Of what its line carries, what a flow sends."""
+MOST_INSTANTS = 12
+GAPS_US = (1_000, 0, 1, 3, 10, 100, 20_000)
+"""Between items at listed instants, in us."""
+BURSTS = (2, 3, 5, 10, 30, 100)
+TOLERANCES = ("0 s", "1 us", "10 us", "100 us", "1 ms", "10 ms")
+SIZES = (64, 46, 1_500, 200, 576, 1_000)
+LARGE_SIZES = (64, 1_400, 1_000, 1_400)
+"""The largest leaves room for what encryption adds to a packet."""
+FRAMING_BYTES = 38
+"""Of Ethernet, around an IP packet."""
+CODE_POINTS = (0, 46, 10, 0, 46, 34)
+"""Of packets: best effort and expedited forwarding more often than others."""
+
+
+class Contract(NamedTuple):
+    """What a flow declares: of cells its contract, of packets what each is like.
+
+    Attributes:
+        kind: Of its traffic.
+        rate: Of each connection, the peak or the only one, in items/s.
+        slower: Of cells, the sustainable rate; None if there is none.
+        mbs: With it, the most cells at the peak rate.
+        tolerance: Of cells, that for their delay variation.
+        size: Of packets, in bytes.
+        connections: How many there are.
+        marks: Fields that may be left out, names with values as text, such as `("dscp", "46")`.
+    """
+
+    kind: str
+    rate: Fraction
+    slower: Fraction | None = None
+    mbs: int = 0
+    tolerance: str = TOLERANCES[0]
+    size: int = 0
+    connections: int = 1
+    marks: Arguments = ()
+
+    @property
+    def unit(self) -> str:
+        """Return the unit of its items."""
+        return "pkt" if self.kind == "packets" else "cell"
+
+
+class Source(NamedTuple):
+    """What a flow sends other than it declares.
+
+    Attributes:
+        kind: Of the source; "" if it sends what it declares.
+        rate: Of each connection, in items/s.
+        burst: How many items come at once.
+        gaps_us: Between items at listed instants, in us; the first is not one.
+    """
+
+    kind: str
+    rate: Fraction = Fraction(0)
+    burst: int = 0
+    gaps_us: tuple[int, ...] = ()
+
+    @property
+    def every(self) -> Fraction:
+        """Return the time from burst to burst, in s."""
+        return rounded(self.burst / self.rate, TIME)
+
+    def written(self, unit: str) -> str:
+        """Return it as a specification writes it."""
+        if self.kind == "replay":
+            instants = (sum(self.gaps_us[1 : n + 1]) for n in range(len(self.gaps_us)))
+            texts = (text_of(Fraction(each, 10**6), TIME, exact=True) for each in instants)
+            return f"replay {{ at = [{', '.join(texts)}] }}"
+        if self.kind == "burst":
+            every = text_of(self.every, TIME, exact=True)
+            return f"burst {{ size = {self.burst} {unit}, every = {every} }}"
+        return f"{self.kind} {{ rate = {number_text(self.rate)} {unit}/s }}"
+
+
+class Sending(NamedTuple):
+    """A flow.
+
+    Attributes:
+        origin: The number of its host.
+        target: Likewise.
+        contract: What it declares.
+        source: What it sends.
+    """
+
+    origin: int
+    target: int
+    contract: Contract
+    source: Source = Source("")
+
+    @property
+    def kind(self) -> str:
+        """Return the kind of its traffic."""
+        return self.contract.kind
+
+    @property
+    def fields(self) -> Arguments:
+        """Return the fields of its traffic, names with values as text; its source among them."""
+        it, source = self.contract, self.source
+        some = [*_packet_fields(self)] if it.kind == "packets" else [*_cell_fields(it)]
+        if it.connections > 1:
+            some.append(("connections", str(it.connections)))
+        some += it.marks
+        if source.kind:
+            some.append(("source", source.written(it.unit)))
+        return tuple(some)
+
+    @property
+    def per_second(self) -> Fraction:
+        """Return how many items it sends on average; 0 if it sends at listed instants."""
+        it, source = self.contract, self.source
+        if source.kind == "replay":
+            return Fraction(0)
+        if source.kind == "burst":
+            return source.burst / source.every * it.connections
+        declared = it.rate if it.slower is None else it.slower
+        return (source.rate if source.kind else declared) * it.connections
+
+    @property
+    def last_ps(self) -> int:
+        """Return when it sends the last of those at listed instants; 0 if it does not."""
+        return sum(self.source.gaps_us[1:]) * 10**6 + 1 if self.source.kind == "replay" else 0
+
+
+def _packet_fields(flow: Sending) -> Arguments:
+    size = ("size", f"{number_text(flow.contract.size)} B @ip")
+    rate = ("rate", text_of(flow.contract.rate, PACKET_RATE))
+    return (size,) if flow.source.kind else (size, rate)
+
+
+def _cell_fields(it: Contract) -> Arguments:
+    fields = [("pcr", text_of(it.rate, CELL_RATE))]
+    if it.slower is not None:
+        fields += [("scr", text_of(it.slower, CELL_RATE)), ("mbs", f"{it.mbs} cell")]
+    if it.tolerance != TOLERANCES[0] or it.kind != "ubr":
+        fields += [("cdvt", it.tolerance)]
+    return tuple(fields)
+
+
+# ---- drawing
+
+
+class Load(NamedTuple):
+    """What a flow may be drawn from: shares of its line, sources, and sizes of packets."""
+
+    shares: st.SearchStrategy[Fraction]
+    sources: st.SearchStrategy[str]
+    sizes: st.SearchStrategy[int]
+
+
+ANY = Load(
+    st.sampled_from(SHARES),
+    st.sampled_from(["", "replay", "burst", "constant", "poisson"]),
+    st.sampled_from(SIZES),
+)
+DENSE = Load(
+    st.sampled_from(FULL),
+    st.sampled_from(["", "", "burst", "poisson"]),
+    st.sampled_from(LARGE_SIZES),
+)
+
+
+class Line(NamedTuple):
+    """What decides how much a flow may send, and with which marks.
+
+    Attributes:
+        framing: "cell", "packet", or the mark that its frames have.
+        most: The most cells/s or Mbit/s.
+        families: Versions of IP.
+        codes: Marks of packets.
+    """
+
+    framing: str
+    most: int
+    families: tuple[str, ...]
+    codes: tuple[int, ...]
+
+
+def most_per_second(most: int, size_bytes: int) -> Fraction:
+    """Return the items/s on a line of so many cells/s, or so many Mbit/s of packets of a size."""
+    if not size_bytes:
+        return Fraction(most)
+    return Fraction(most * 10**6, 8 * (size_bytes + FRAMING_BYTES))
+
+
+@st.composite
+def contracts(draw: st.DrawFn, line: Line, load: Load) -> tuple[Contract, Source]:
+    """Draw what is declared and what is sent."""
+    it = draw(_cells(line, load) if line.framing == "cell" else _packets(line, load))
+    phased = (("phases", "even"),) if draw(st.booleans()) else ()
+    return it._replace(marks=(*it.marks, *phased)), draw(_sources(it.rate, load.sources))
+
+
+@st.composite
+def _cells(draw: st.DrawFn, line: Line, load: Load) -> Contract:
+    """Draw a contract of cells."""
+    kind = draw(st.sampled_from(["cbr", "ubr", "vbr_rt", "vbr_nrt"]))
+    share = draw(load.shares)
+    connections = draw(st.sampled_from([1, 2, 3, 10]))
+    alone = share == 1 and connections == 1
+    rate = Fraction(line.most) if alone else rounded(line.most * share / connections, COUNT)
+    slower, mbs = None, 0
+    if kind.startswith("vbr"):
+        slower = rounded(rate / draw(st.sampled_from([2, 10, 100])), COUNT)
+        mbs = draw(st.sampled_from(BURSTS))
+    tolerance = draw(st.sampled_from(TOLERANCES))
+    marks = (("clp", "1"),) if draw(st.booleans()) else ()
+    return Contract(kind, rate, slower, mbs, tolerance, 0, connections, marks)
+
+
+@st.composite
+def _packets(draw: st.DrawFn, line: Line, load: Load) -> Contract:
+    """Draw packets."""
+    some = line.families
+    family = draw(st.sampled_from(some)) if len(some) > 1 else some[0]
+    least = IPV4_HEADER_BYTES + FAMILY_EXTRA_BYTES[family] + TRANSPORT_HEADER_BYTES["udp"]
+    size = max(draw(load.sizes), least)
+    share = draw(load.shares)
+    connections = draw(st.sampled_from([1, 2, 3, 10]))
+    rate = rounded(most_per_second(line.most, size) * share / connections, COUNT)
+    marks: Arguments = (("family", family),) if family != "ipv4" else ()
+    code = draw(st.sampled_from(line.codes))
+    mark = "dscp" if line.framing == "packet" else line.framing
+    marks += ((mark, str(code)),) if code else ()
+    return Contract("packets", rate, size=size, connections=connections, marks=marks)
+
+
+@st.composite
+def _sources(draw: st.DrawFn, rate: Fraction, sources: st.SearchStrategy[str]) -> Source:
+    """Draw what is sent by each connection of that rate."""
+    how = draw(sources)
+    if how == "":
+        return Source("")
+    if how == "replay":
+        gaps = draw(st.lists(st.sampled_from(GAPS_US), min_size=1, max_size=MOST_INSTANTS))
+        return Source(how, gaps_us=tuple(gaps))
+    sent = rate * draw(st.sampled_from([1, 2, 10]))
+    return Source(how, sent, draw(st.sampled_from(BURSTS)) if how == "burst" else 0)

@@ -1,0 +1,279 @@
+"""Smaller scenarios than one that breaks a promise: what is tried, from the most to the least.
+
+Hypothesis removes choices and lowers them one by one. It cannot leave out a flow and let the other
+run longer instead, so it would leave two where one would do.
+
+A pass yields scenarios, is sent whether each breaks the same, and goes on from the smallest.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Generator
+from fractions import Fraction
+from typing import TYPE_CHECKING, TypeVar
+
+from qospec.fuzz.scenario import MOST_ITEMS, Scenario, line_rate
+from qospec.fuzz.sending import SHARES, SIZES, TOLERANCES, Contract, Sending, Source
+from qospec.fuzz.strategies import rounded
+from qospec.shrink.rounding import digits_of
+from qospec.units import COUNT, PS_PER_S
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+T = TypeVar("T")
+Pass = Generator[Scenario, bool, None]
+Change = Callable[[Scenario], "Iterator[Scenario]"]
+SIMPLER = {"vbr_nrt": "vbr_rt", "ubr": "cbr"}
+"""By kind of traffic, another one that has the same fields."""
+MOST_TRIED = 10
+"""Sizes of a burst that are tried one by one."""
+
+
+def passes(whole: Scenario) -> Pass:
+    """Yield scenarios that are smaller than one, and than those that turn out to break the same."""
+    before = None
+    while before != whole:
+        before = whole
+        for change in CHANGES:
+            whole = yield from _settled(whole, change)
+        whole = yield from _shortest(whole)
+
+
+def _settled(whole: Scenario, change: Change) -> Generator[Scenario, bool, Scenario]:
+    """Make changes of a kind until none of them is left."""
+    changed = True
+    while changed:
+        changed = False
+        for each in change(whole):
+            if (yield each):
+                whole, changed = each, True
+                break
+    return whole
+
+
+def _shortest(whole: Scenario) -> Generator[Scenario, bool, Scenario]:
+    """Find the fewest items, as if with more of them it always broke."""
+    low = 0
+    while low + 1 < whole.items:
+        some = whole._replace(items=(low + whole.items) // 2)
+        if (yield some):
+            whole = some
+        else:
+            low = some.items
+    return whole
+
+
+# ---- what surrounds the flows
+
+
+def _less_around(whole: Scenario) -> Iterator[Scenario]:
+    """Yield it without faults of links, restarts, bytes, and a second device."""
+    if whole.fault is not None:
+        yield whole._replace(fault=None)
+    if whole.restarts:
+        yield whole._replace(restarts=False)
+    if whole.payload:
+        yield whole._replace(payload=False)
+    if whole.facing:
+        yield from _without_peer(whole)
+    for place in range(len(whole.speakers) if len(whole.speakers) > 1 else 0):
+        yield whole._replace(speakers=_without(whole.speakers, place))
+    if whole.talk_ps > PS_PER_S // 10:
+        yield whole._replace(talk_ps=PS_PER_S // 10)
+
+
+def _without_peer(whole: Scenario) -> Iterator[Scenario]:
+    """Yield it with one of both devices, and a host in place of the other and all behind it."""
+    half = len(whole.links) // 2
+    facing = next(place for place, end in enumerate(whole.ends) if end.name == whole.facing)
+    for kept in (range(half), range(half, 2 * half)):
+        ends = [whole.place(host) if host in kept else facing for host in range(2 * half)]
+        flows = tuple(
+            each._replace(origin=ends[each.origin], target=ends[each.target])
+            for each in whole.flows
+        )
+        if all(each.origin != each.target for each in flows):
+            yield whole._replace(facing="", flows=flows, fault=None)
+
+
+def _defaults(whole: Scenario) -> Iterator[Scenario]:
+    """Yield it with parameters of the device left out."""
+    if len(whole.arguments) > 1:
+        yield whole._replace(arguments=())
+    for place in range(len(whole.arguments)):
+        yield whole._replace(arguments=_without(whole.arguments, place))
+
+
+def _fewer_hosts(whole: Scenario) -> Iterator[Scenario]:
+    """Yield it without a host that neither sends nor receives."""
+    used = {host for each in whole.flows for host in (each.origin, each.target)}
+    for host in range(len(whole.ends) if not whole.facing and not whole.fault else 0):
+        if host not in used and len(whole.ends) + len(whole.speakers) > 1:
+            yield whole._replace(
+                ends=_without(whole.ends, host),
+                media=_without(whole.media, host),
+                flows=tuple(
+                    each._replace(
+                        origin=each.origin - (each.origin > host),
+                        target=each.target - (each.target > host),
+                    )
+                    for each in whole.flows
+                ),
+            )
+
+
+# ---- flows
+
+
+def _fewer_flows(whole: Scenario) -> Iterator[Scenario]:
+    """Yield it without a flow; with a longer run, or more of another, if that is needed then."""
+    some = [whole._replace(flows=_without(whole.flows, n)) for n in range(len(whole.flows))]
+    some = [_with_fault_of_sender(each) for each in some if len(each.flows) > 0]
+    yield from some
+    for each in some:
+        yield _as_long(each, whole.measured_ps)
+        yield each._replace(items=MOST_ITEMS)
+    for each in some:
+        for place, flow in enumerate(each.flows):
+            count = flow.contract.connections + 1
+            twice = flow._replace(contract=flow.contract._replace(connections=count))
+            yield _with_flow(each, place, twice)
+            for share in dict.fromkeys(SHARES):
+                faster = _at_rate(flow, rounded(line_rate(each, flow) * share, COUNT))
+                yield _with_flow(each, place, faster)._replace(items=MOST_ITEMS)
+
+
+def _with_flow(whole: Scenario, place: int, flow: Sending) -> Scenario:
+    """Return it with another flow at a place."""
+    return whole._replace(flows=(*whole.flows[:place], flow, *whole.flows[place + 1 :]))
+
+
+def _with_fault_of_sender(whole: Scenario) -> Scenario:
+    """Return it without a fault of the link of a host that sends nothing."""
+    fault = whole.fault
+    silent = fault is not None and fault.host not in (-1, *(each.origin for each in whole.flows))
+    return whole._replace(fault=None) if silent else whole
+
+
+def _as_long(whole: Scenario, measured_ps: int) -> Scenario:
+    """Return it with as many items as there are in that time."""
+    per_second = sum((each.per_second for each in whole.flows), Fraction(0))
+    items = math.ceil(per_second * measured_ps / PS_PER_S)
+    return whole._replace(items=min(max(items, 1), MOST_ITEMS))
+
+
+def _at_rate(flow: Sending, rate: Fraction) -> Sending:
+    """Return a flow of one connection that sends what it declares, at a rate."""
+    contract = flow.contract._replace(rate=rate, connections=1)
+    if contract.slower is not None:
+        contract = contract._replace(kind="cbr", slower=None, mbs=0)
+    return flow._replace(contract=contract, source=Source(""))
+
+
+def _plainer_flows(whole: Scenario) -> Iterator[Scenario]:
+    """Yield it with a flow that has fewer fields."""
+    for place, flow in enumerate(whole.flows):
+        for each in _plainer(flow):
+            yield _with_flow(whole, place, each)
+
+
+def _plainer(flow: Sending) -> Iterator[Sending]:
+    it = flow.contract
+    plain = flow._replace(contract=_bare(it), source=Source(""))
+    if plain != flow:
+        yield plain
+    yield from _plainer_source(flow)
+    if it.connections > 1:
+        for by in (it.connections, 1):
+            source = flow.source._replace(rate=flow.source.rate * by)
+            contract = it._replace(connections=1, rate=it.rate * by)
+            yield flow._replace(contract=contract, source=source)
+    if it.slower is not None:
+        yield _at_rate(flow, it.rate)
+        yield flow._replace(contract=it._replace(kind="cbr", slower=None, mbs=0))
+    if it.kind in SIMPLER:
+        yield flow._replace(contract=it._replace(kind=SIMPLER[it.kind]))
+    for number in range(len(it.marks)):
+        yield flow._replace(contract=it._replace(marks=_without(it.marks, number)))
+    for tolerance in TOLERANCES[: TOLERANCES.index(it.tolerance)]:
+        yield flow._replace(contract=it._replace(tolerance=tolerance))
+
+
+def _plainer_source(flow: Sending) -> Iterator[Sending]:
+    """Yield a flow that sends what it declares, or differs less from that."""
+    it, source = flow.contract, flow.source
+    if source.kind:
+        sent = source.rate or it.rate
+        yield from (_at_rate(flow, rate) for rate in dict.fromkeys((sent, it.rate)))
+        yield flow._replace(source=Source(""))
+    if source.kind in ("burst", "poisson"):
+        yield flow._replace(source=Source("constant", source.rate))
+    for number in range(len(source.gaps_us) if len(source.gaps_us) > 1 else 0):
+        yield flow._replace(source=source._replace(gaps_us=_without(source.gaps_us, number)))
+
+
+def _bare(it: Contract) -> Contract:
+    """Return what is left of a contract without all that may be left out."""
+    kind = it.kind if it.kind == "packets" else "cbr"
+    return Contract(kind, it.rate * it.connections, size=it.size)
+
+
+# ---- numbers
+
+
+def _usual_media(whole: Scenario) -> Iterator[Scenario]:
+    """Yield it with usual links."""
+    for place, (medium, usual) in enumerate(zip(whole.media, whole.usual_media, strict=True)):
+        if medium != usual:
+            yield whole._replace(media=(*whole.media[:place], usual, *whole.media[place + 1 :]))
+
+
+def _rounder(whole: Scenario) -> Iterator[Scenario]:
+    """Yield it with a rounder number in a flow."""
+    for place, flow in enumerate(whole.flows):
+        for each in _rounder_flow(flow):
+            yield _with_flow(whole, place, each)
+
+
+def _rounder_flow(flow: Sending) -> Iterator[Sending]:
+    it, source = flow.contract, flow.source
+    for size in SIZES[: SIZES.index(it.size)] if it.size in SIZES else SIZES if it.size else ():
+        yield flow._replace(contract=it._replace(size=size))
+    for rate in _rounder_rates(it.rate):
+        yield flow._replace(contract=it._replace(rate=rate))
+    for rate in _rounder_rates(it.slower) if it.slower is not None else ():
+        yield flow._replace(contract=it._replace(slower=rate))
+    for rate in _rounder_rates(source.rate) if source.rate else ():
+        yield flow._replace(source=source._replace(rate=rate))
+    for burst in range(2, source.burst) if source.burst <= MOST_TRIED else ():
+        yield flow._replace(source=source._replace(burst=burst))
+    for number, gap_us in enumerate(source.gaps_us[1:], 1):
+        for each in (0, 1_000) if gap_us not in (0, 1_000) else (0,) if gap_us else ():
+            gaps = (*source.gaps_us[:number], each, *source.gaps_us[number + 1 :])
+            yield flow._replace(source=source._replace(gaps_us=gaps))
+
+
+def _rounder_rates(rate: Fraction) -> Iterator[Fraction]:
+    """Yield numbers near a rate with fewer digits, the roundest first."""
+    power = Fraction(10) ** (math.floor(math.log10(rate)))
+    near = (power, power * 10, math.floor(rate / power) * power, math.ceil(rate / power) * power)
+    for each in dict.fromkeys(near):
+        if each >= 1 and (digits_of(each), each > rate) < (digits_of(rate), False):
+            yield each
+
+
+def _without(some: tuple[T, ...], place: int) -> tuple[T, ...]:
+    return (*some[:place], *some[place + 1 :])
+
+
+CHANGES: tuple[Change, ...] = (
+    _less_around,
+    _fewer_flows,
+    _defaults,
+    _plainer_flows,
+    _fewer_hosts,
+    _usual_media,
+    _rounder,
+)

@@ -1,0 +1,51 @@
+"""Targets take turns where the time is limited."""
+
+from qospec.fuzz.rounds import FIRST, MOST, Rounds, block_examples
+from qospec.run.job import Job, JobResult
+
+
+class Timed:
+    """A run whose jobs take so many seconds each."""
+
+    def __init__(self, name: str, seconds: float, ends_after: int) -> None:
+        self.name = name
+        self.spent_s = 0.0
+        self.result: JobResult | None = None
+        self._seconds = seconds
+        self._left = ends_after
+
+    def next_job(self, place: int, *, ahead: bool) -> Job | None:
+        """Return another job, unless it has ended."""
+        assert not ahead
+        if self.result is not None:
+            return None
+        self.spent_s += self._seconds
+        self._left -= 1
+        if not self._left:
+            self.result = JobResult({}, 0.0, 0.0)
+        return Job(place, lambda _: None)
+
+
+def order(*runs: Timed) -> str:
+    """Return the names of the runs whose jobs are handed out, in order."""
+    schedule, found = Rounds(runs), ""
+    while (job := schedule.next_job()) is not None:
+        found += runs[job.place].name
+    return found
+
+
+def test_each_has_a_turn_before_any_has_a_second() -> None:
+    assert order(Timed("a", 1, 3), Timed("b", 1, 3), Timed("c", 1, 3)) == "abcabcabc"
+
+
+def test_turns_are_shared_by_time() -> None:
+    assert order(Timed("a", 3, 2), Timed("b", 1, 4)) == "abbbabb"[:6]
+
+
+def test_the_time_of_one_that_ends_is_left_to_others() -> None:
+    assert order(Timed("a", 1, 1), Timed("b", 1, 4)) == "abbbb"
+
+
+def test_blocks_grow_up_to_a_length() -> None:
+    assert [block_examples(number) for number in range(3)] == [FIRST, 2 * FIRST, 4 * FIRST]
+    assert {block_examples(number) for number in (4, 5, 1_000_000)} == {MOST}

@@ -1,0 +1,105 @@
+"""Scenarios that break a promise are made small by changes that belong together."""
+
+from collections.abc import Callable
+from fractions import Fraction
+from types import SimpleNamespace
+
+import pytest
+
+from qospec.fuzz.device import Port
+from qospec.fuzz.impairment import Impairment
+from qospec.fuzz.scenario import Scenario
+from qospec.fuzz.sending import Contract, Sending, Source
+from qospec.fuzz.smaller import passes
+from qospec.units import PS_PER_S
+
+MS_PS = PS_PER_S // 1_000
+WEST_EAST = (Port("west", "packet"), Port("east", "packet"))
+
+
+def packets(origin: int = 0, target: int = 1, rate: int = 1_234, **more) -> Sending:
+    contract = Contract("packets", Fraction(rate), size=576, connections=3, **more)
+    return Sending(origin, target, contract, Source("poisson", Fraction(rate)))
+
+
+def scenario(*flows: Sending, items: int = 300, facing: str = "", **more) -> Scenario:
+    device = SimpleNamespace(reads=frozenset())
+    media = ("gigabit_ethernet", "fast_ethernet")
+    return Scenario(
+        device, (("a", "1"), ("b", "2")), WEST_EAST, media, facing, flows, items
+    )._replace(**more)
+
+
+def smallest(whole: Scenario, breaks: Callable[[Scenario], bool]) -> Scenario:
+    """Return the smallest scenario that is found."""
+    assert breaks(whole)
+    search = passes(whole)
+    each = next(search)
+    while True:
+        broken = breaks(each)
+        whole = each if broken else whole
+        try:
+            each = search.send(broken)
+        except StopIteration:
+            return whole
+
+
+def test_everything_goes_that_is_not_needed() -> None:
+    fault = Impairment(0, "packet", "lose", (("probability", "10%"),))
+    whole = scenario(packets(), packets(), fault=fault, restarts=True, payload=True)
+    found = smallest(whole, lambda _: True)
+    assert (found.arguments, found.fault, found.restarts, found.payload) == ((), None, False, False)
+    assert (found.items, found.media) == (1, ("fast_ethernet", "fast_ethernet"))
+    assert found.flows == (Sending(0, 1, Contract("packets", Fraction(1_000), size=64)),)
+
+
+def test_a_flow_goes_and_the_run_gets_longer_for_it() -> None:
+    whole = scenario(packets(rate=2_000), packets(rate=1_000), items=90)
+    assert whole.measured_ps == 10 * MS_PS
+    found = smallest(whole, lambda each: each.measured_ps >= 8 * MS_PS and each.items > 40)
+    assert len(found.flows) == 1
+    assert found.items == 41
+
+
+def test_a_flow_goes_and_another_sends_more_for_it() -> None:
+    def load(whole: Scenario) -> Fraction:
+        return sum((each.per_second for each in whole.flows), Fraction(0))
+
+    whole = scenario(packets(rate=3_000), packets(rate=3_000))
+    found = smallest(whole, lambda each: load(each) >= 15_000)
+    assert len(found.flows) == 1
+    assert load(found) >= 15_000
+
+
+@pytest.mark.parametrize(("flow", "ends"), [(packets(0, 1), (0, 1)), (packets(1, 0), (1, 0))])
+def test_the_second_device_goes_and_a_host_takes_its_place(flow, ends) -> None:
+    found = smallest(scenario(flow, facing="east"), lambda each: each.flows != ())
+    assert found.facing == ""
+    assert {found.flows[0].origin, found.flows[0].target} == set(ends)
+
+
+def test_either_of_two_devices_may_stay() -> None:
+    def enters_west(whole: Scenario) -> bool:
+        return whole.facing != "" or whole.ends[whole.flows[0].origin].name == "west"
+
+    found = smallest(scenario(packets(1, 0), facing="east"), enters_west)
+    assert found.facing == "", "the peer is entered by its west"
+
+
+def test_hosts_go_with_which_nobody_speaks() -> None:
+    ends = tuple(Port(f"p[{number}]", "packet") for number in range(4))
+    whole = scenario(packets(3, 1), ends=ends, media=("fast_ethernet",) * 4)
+    found = smallest(whole, lambda each: each.ends[each.flows[0].origin].name == "p[3]")
+    assert [end.name for end in found.ends] == ["p[1]", "p[3]"]
+    assert (found.flows[0].origin, found.flows[0].target) == (1, 0)
+
+
+def test_instants_go_that_are_not_needed() -> None:
+    replay = Source("replay", gaps_us=(1_000, 3, 20_000, 10))
+    whole = scenario(packets()._replace(source=replay))
+
+    def late(each: Scenario) -> bool:
+        return each.flows[0].last_ps > 15_000 * 10**6
+
+    found = smallest(whole, late)
+    assert found.flows[0].source.gaps_us in ((3, 20_000), (1_000, 20_000))
