@@ -64,7 +64,8 @@ class Device:
         path: Where a file may stand that imports this.
         choices: By parameter, values as text, the simplest first; "" is its default.
         undrawn: Parameters without a default for which no value is known.
-        reads: The attributes of packets that its classes test, such as `priority`.
+        named: By attribute of packets that its classes test, such as `priority`, the numbers with
+            which it is compared.
         span: Where it is declared.
     """
 
@@ -73,7 +74,7 @@ class Device:
     path: Path
     choices: dict[str, list[str]]
     undrawn: tuple[str, ...]
-    reads: frozenset[str]
+    named: dict[str, tuple[int, ...]]
     span: Span
     _value: DeviceValue
     _scope: Scope
@@ -205,7 +206,7 @@ def _device(unit: Unit, value: DeviceValue, scope: Scope, checked: Checked) -> D
         path,
         choices,
         undrawn,
-        frozenset(uses.reads),
+        {mark: tuple(sorted(numbers)) for mark, numbers in uses.named.items()},
         value.node.name.span,
         value,
         scope,
@@ -249,13 +250,14 @@ class _Uses:
     Attributes:
         domains: By parameter, those of the fields that are just it.
         keys: By parameter, those of the maps that it chooses from.
-        reads: The attributes of packets that classes test.
+        named: The attributes of packets that classes test, and the numbers that they are compared
+            with.
     """
 
     def __init__(self, checked: Checked) -> None:
         self.domains: dict[str, list[Domain]] = {}
         self.keys: dict[str, list[str]] = {}
-        self.reads: set[str] = set()
+        self.named: dict[str, set[int]] = {}
         self._checked = checked
 
     def read(self, node: ast.Node, device: ast.Device, scope: Scope) -> None:
@@ -268,7 +270,10 @@ class _Uses:
         elif isinstance(node, ast.Path) and node.trail and isinstance(node.trail[0], ast.Index):
             self._of_choice(node, node.trail[0].value, names, scope)
         elif isinstance(node, ast.Path) and node.name.text == "pkt":
-            self.reads |= {each.text for each in node.trail if isinstance(each, ast.Name)}
+            for mark in _marks(node):
+                self.named.setdefault(mark, set())
+        elif isinstance(node, ast.Compare | ast.Member):
+            self._of_test(node, device)
         for each in node.children():
             self.read(each, device, scope)
 
@@ -293,7 +298,8 @@ class _Uses:
             return
         within = _Uses(self._checked)
         within.read(inner.node, inner.node, inner.home)
-        self.reads |= within.reads
+        for mark, numbers in within.named.items():
+            self.named.setdefault(mark, set()).update(numbers)
         order: Sequence[str] = list(inner.signature.parameters)
         for place, argument in enumerate(node.arguments):
             used = _named(argument.value, names)
@@ -301,6 +307,18 @@ class _Uses:
             if used:
                 self.domains.setdefault(used, []).extend(within.domains.get(theirs, ()))
                 self.keys.setdefault(used, []).extend(within.keys.get(theirs, ()))
+
+    def _of_test(self, node: ast.Compare | ast.Member, device: ast.Device) -> None:
+        """Read the numbers that a mark of packets is compared with, by themselves or in a `let`."""
+        sides = list(node.children())
+        marks = {mark for each in sides if isinstance(each, ast.Path) for mark in _marks(each)}
+        lets = {
+            each.name.text: each for each in device.body.statements if isinstance(each, ast.Let)
+        }
+        for mark in marks:
+            for each in sides:
+                used = lets.get(each.name.text, each) if isinstance(each, ast.Path) else each
+                self.named.setdefault(mark, set()).update(_whole_numbers(used))
 
     def _of_choice(
         self, node: ast.Path, key: ast.Expression, names: set[str], scope: Scope
@@ -324,3 +342,17 @@ def _named(node: ast.Node, names: set[str]) -> str:
     """Return the parameter that an expression is, and nothing else; "" if it is none."""
     plain = isinstance(node, ast.Path) and not node.trail and node.name.text in names
     return node.name.text if plain and isinstance(node, ast.Path) else ""
+
+
+def _marks(node: ast.Path) -> Iterator[str]:
+    """Yield the attribute of packets that a path is."""
+    if node.name.text == "pkt":
+        yield from (each.text for each in node.trail if isinstance(each, ast.Name))
+
+
+def _whole_numbers(node: ast.Node) -> Iterator[int]:
+    """Yield the whole numbers in an expression."""
+    if isinstance(node, ast.Number) and node.text.isdecimal():
+        yield int(node.text)
+    for each in node.children():
+        yield from _whole_numbers(each)

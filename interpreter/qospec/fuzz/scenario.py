@@ -52,6 +52,7 @@ HOSTS = "abcdefgh"
 MOST_HOSTS = 4
 MOST_FLOWS = 3
 MOST_ITEMS = 500
+MANY_ITEMS = 1_500
 TALKS_PS = (PS_PER_S, PS_PER_S // 10, 5 * PS_PER_S)
 """How long machines exchange messages."""
 
@@ -158,23 +159,17 @@ def line_rate(whole: Scenario, flow: Sending) -> Fraction:
 # ---- drawing
 
 items = st.sampled_from([*range(1, MOST_ITEMS), *[MOST_ITEMS] * MOST_ITEMS])
-"""How many are sent: often many, since a queue must fill before it is full. One choice in ascending
-order shrinks to the smallest number that is enough."""
-
-
+"""How many are sent: often many, since a queue must fill before it is full."""
+many_items = st.sampled_from([MOST_ITEMS, MOST_ITEMS // 3, MANY_ITEMS, MANY_ITEMS])
+"""Where much is sent: what two classes do to each other shows in long busy periods only."""
+_DENSITIES = st.sampled_from([False, True, True])
 _FEW_OR_MORE = st.sampled_from([1, 2, MOST_FLOWS, 2, MOST_FLOWS])
 
 
 @st.composite
 def scenarios(draw: st.DrawFn, device: Device) -> Scenario | None:
     """Draw a device with what surrounds it; None if its parameters do not fit each other."""
-    # A fault may need several parameters with their defaults: half of all devices have all of them.
-    varied = draw(st.booleans())
-    arguments = tuple(
-        (name, value)
-        for name, choices in device.choices.items()
-        if (value := draw(st.sampled_from(choices)) if varied else choices[0])
-    )
+    arguments = draw(_arguments(device))
     template = device.template(arguments)
     ports = ports_of(template)[:MOST_HOSTS] if template else ()
     if not ports:
@@ -196,21 +191,40 @@ def scenarios(draw: st.DrawFn, device: Device) -> Scenario | None:
     hosts = len(whole.links)
     if hosts < 2:  # noqa: PLR2004 -- a flow has two ends
         return None
-    # Half of all scenarios are crowded: all flows meet at one port, and send much.
-    crowd = draw(st.none() | st.integers(0, hosts - 1))
+    # Most scenarios are dense: all flows send much. In two thirds of these they meet at one port.
+    dense, crowd = draw(_DENSITIES), None
+    if dense:
+        crowd = draw(st.sampled_from([*range(hosts), *range(hosts), *[None] * hosts]))
     if crowd is not None and draw(st.booleans()):
         whole = whole._replace(media=_with_bottleneck(whole, crowd))
-    count = draw(st.integers(1, MOST_FLOWS) if crowd is None else _FEW_OR_MORE)
+    count = draw(_FEW_OR_MORE if dense else st.integers(1, MOST_FLOWS))
     elements = [part.element for part in template.parts] if template else []
     families = _families(elements)
-    flows = tuple(draw(sendings(whole, hosts, crowd, families)) for _ in range(count))
-    whole = whole._replace(flows=flows, items=draw(items))
+    for _ in range(count):
+        flow = draw(sendings(whole, families, crowd, dense=dense))
+        whole = whole._replace(flows=(*whole.flows, flow))
+    whole = whole._replace(items=draw(many_items if dense else items))
     return whole._replace(
         fault=draw(_faults(whole)) if draw(_seldom(6)) else None,
         restarts=any(each.down_ps for each in elements) and draw(_seldom(4)),
         payload=any(_encrypts(each) for each in elements) and draw(_seldom(4)),
         all_promises=draw(_seldom(24)),
     )
+
+
+@st.composite
+def _arguments(draw: st.DrawFn, device: Device) -> Arguments:
+    """Draw values of parameters.
+
+    A fault may need several with their defaults: half of all devices have all of them, and the
+    others half of them.
+    """
+    varied = draw(st.booleans())
+    drawn = []
+    for name, choices in device.choices.items():
+        value = draw(st.sampled_from(choices)) if varied and draw(st.booleans()) else choices[0]
+        drawn += [(name, value)] if value else []
+    return tuple(drawn)
 
 
 def _speakers(device: Device, ports: tuple[Port, ...]) -> Iterator[list[Speaker]]:
@@ -260,24 +274,36 @@ def _with_bottleneck(whole: Scenario, host: int) -> tuple[str, ...]:
 
 def framed(device: Device, port: Port) -> str:
     """Return which media fit a port: those for a mark that the device reads, if it does."""
-    marks = [mark for mark in MEDIA if mark in device.reads]
+    marks = [mark for mark in MEDIA if mark in device.named]
     return marks[0] if marks and port.carries == "packet" else port.carries
 
 
 @st.composite
 def sendings(
-    draw: st.DrawFn, whole: Scenario, hosts: int, crowd: int | None, families: list[str]
+    draw: st.DrawFn, whole: Scenario, families: list[str], crowd: int | None, *, dense: bool
 ) -> Sending:
-    """Draw a flow between two hosts; in a crowd, much, and to that one."""
-    every = range(hosts)
+    """Draw a flow between two hosts: in a crowd, to that one, and of another class than those before
+    if there is one; where it is dense, much.
+    """
+    every = range(len(whole.links))
     target = draw(st.sampled_from(every[::-1])) if crowd is None else crowd
     origin = draw(st.sampled_from([each for each in every if each != target]))
     place = whole.place(origin)
     framing = framed(whole.device, whole.ends[place])
     most = MEDIA[framing][whole.media[place]]
-    codes = CODE_POINTS if framing == "packet" else tuple(range(8))
+    codes = _codes(whole.device, framing)
+    if crowd is not None:
+        taken = {each.contract.code for each in whole.flows}
+        codes = tuple(each for each in codes if each not in taken) or codes
     line = Line(framing, most, tuple(families), codes)
-    return Sending(origin, target, *draw(contracts(line, ANY if crowd is None else DENSE)))
+    return Sending(origin, target, *draw(contracts(line, DENSE if dense else ANY)))
+
+
+def _codes(device: Device, framing: str) -> tuple[int, ...]:
+    """Return marks of packets: often those by which the device tells classes apart, and none."""
+    mark, usual = ("dscp", CODE_POINTS) if framing == "packet" else (framing, tuple(range(8)))
+    named = device.named.get(mark, ())
+    return (0, *named, 0, *named, *usual) if named else usual
 
 
 # ---- rendering

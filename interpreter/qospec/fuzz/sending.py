@@ -31,6 +31,9 @@ CODE_POINTS = (0, 46, 10, 0, 46, 34)
 """Of packets: best effort and expedited forwarding more often than others."""
 
 
+MARKS = ("dscp", "priority", "traffic_class")
+
+
 class Contract(NamedTuple):
     """What a flow declares: of cells its contract, of packets what each is like.
 
@@ -53,6 +56,11 @@ class Contract(NamedTuple):
     size: int = 0
     connections: int = 1
     marks: Arguments = ()
+
+    @property
+    def code(self) -> int:
+        """Return the mark of its packets by which classes are told apart."""
+        return next((int(value) for name, value in self.marks if name in MARKS), 0)
 
     @property
     def unit(self) -> str:

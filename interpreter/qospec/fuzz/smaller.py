@@ -13,7 +13,7 @@ from collections.abc import Callable, Generator
 from fractions import Fraction
 from typing import TYPE_CHECKING, TypeVar
 
-from qospec.fuzz.scenario import MOST_ITEMS, Scenario, line_rate
+from qospec.fuzz.scenario import MANY_ITEMS, MOST_ITEMS, Scenario, line_rate
 from qospec.fuzz.sending import SHARES, SIZES, TOLERANCES, Contract, Sending, Source
 from qospec.fuzz.strategies import rounded
 from qospec.shrink.rounding import digits_of
@@ -39,6 +39,9 @@ def passes(whole: Scenario) -> Pass:
         for change in CHANGES:
             whole = yield from _settled(whole, change)
         whole = yield from _shortest(whole)
+        whole = yield from _settled(whole, _denser)
+        whole = yield from _shortest(whole)
+        whole = yield from _settled(whole, _rounder)
 
 
 def _settled(whole: Scenario, change: Change) -> Generator[Scenario, bool, Scenario]:
@@ -140,9 +143,22 @@ def _fewer_flows(whole: Scenario) -> Iterator[Scenario]:
             count = flow.contract.connections + 1
             twice = flow._replace(contract=flow.contract._replace(connections=count))
             yield _with_flow(each, place, twice)
-            for share in dict.fromkeys(SHARES):
-                faster = _at_rate(flow, rounded(line_rate(each, flow) * share, COUNT))
-                yield _with_flow(each, place, faster)._replace(items=MOST_ITEMS)
+            yield from _at_shares(each, place)
+
+
+def _at_shares(whole: Scenario, place: int) -> Iterator[Scenario]:
+    """Yield it with a flow that sends what it declares for long: some share of its line."""
+    flow = whole.flows[place]
+    for share in dict.fromkeys(SHARES):
+        steady = _at_rate(flow, rounded(line_rate(whole, flow) * share, COUNT))
+        yield _with_flow(whole, place, steady)._replace(items=MOST_ITEMS)
+
+
+def _steady_flows(whole: Scenario) -> Iterator[Scenario]:
+    """Yield it with a flow that sends what it declares, at another rate."""
+    for place, flow in enumerate(whole.flows):
+        if flow.source.kind or flow.contract.connections > 1:
+            yield from _at_shares(whole, place)
 
 
 def _with_flow(whole: Scenario, place: int, flow: Sending) -> Scenario:
@@ -161,7 +177,7 @@ def _as_long(whole: Scenario, measured_ps: int) -> Scenario:
     """Return it with as many items as there are in that time."""
     per_second = sum((each.per_second for each in whole.flows), Fraction(0))
     items = math.ceil(per_second * measured_ps / PS_PER_S)
-    return whole._replace(items=min(max(items, 1), MOST_ITEMS))
+    return whole._replace(items=min(max(items, 1), MANY_ITEMS))
 
 
 def _at_rate(flow: Sending, rate: Fraction) -> Sending:
@@ -230,6 +246,16 @@ def _usual_media(whole: Scenario) -> Iterator[Scenario]:
             yield whole._replace(media=(*whole.media[:place], usual, *whole.media[place + 1 :]))
 
 
+def _denser(whole: Scenario) -> Iterator[Scenario]:
+    """Yield it with a flow that fills its line, and fewer items for it."""
+    items = whole.items * 3 // 4
+    for place, flow in enumerate(whole.flows if items else ()):
+        for size in dict.fromkeys((flow.contract.size, SIZES[0] if flow.contract.size else 0)):
+            sized = flow._replace(contract=flow.contract._replace(size=size))
+            full = _at_rate(sized, rounded(line_rate(whole, sized), COUNT))
+            yield _with_flow(whole, place, full)._replace(items=items)
+
+
 def _rounder(whole: Scenario) -> Iterator[Scenario]:
     """Yield it with a rounder number in a flow."""
     for place, flow in enumerate(whole.flows):
@@ -273,7 +299,8 @@ CHANGES: tuple[Change, ...] = (
     _fewer_flows,
     _defaults,
     _plainer_flows,
+    _steady_flows,
     _fewer_hosts,
     _usual_media,
-    _rounder,
 )
+"""Of which none needs to know how many items there are; see `passes` for the others."""

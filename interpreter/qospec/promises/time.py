@@ -96,10 +96,10 @@ def _first_rest(node: Node, conduct: Conduct) -> tuple[int, int] | None:
     assert clock is not None  # noqa: S101 -- see above
     left = conduct.left(0)
     framed = clock.encapsulation
-    on_the_line = [
-        size if framed is None else framed.line_bytes(size) for size in left.size_bytes.tolist()
-    ]
-    busy_ps = np.array([int(each * clock.byte_time_ps) for each in on_the_line], np.int64)
+    sizes, which = np.unique(left.size_bytes, return_inverse=True)
+    on_the_line = [size if framed is None else framed.line_bytes(size) for size in sizes.tolist()]
+    byte_time_ps = clock.byte_time_ps
+    busy_ps = np.array([int(each * byte_time_ps) for each in on_the_line], np.int64)[which]
     free_ps = left.at_ps - clock.arrival_ps
     begins_ps = free_ps - busy_ps
     # A slotted line begins with a slot only.

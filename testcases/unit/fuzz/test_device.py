@@ -107,3 +107,30 @@ def test_the_library_is_imported_by_its_name_and_a_project_from_its_root(tmp_pat
     file.write_text("qos 1\n")
     module, beside = module_of(file.resolve())
     assert (module, beside.parent) == ("lab.edge", tmp_path.resolve())
+
+
+def test_the_marks_are_known_by_which_a_device_tells_classes_apart(device):
+    text = """
+    device inner(own: Int = 5) {
+      port west, east: packet
+      classes = classify { b = pkt.priority >= 3, rest = otherwise }
+      west.rx -> classes
+      classes.b -> east.tx
+      classes.rest -> discard
+      east.rx -> west.tx
+    }
+    device it(fault: Bool = true) {
+      port west, east: packet
+      let some = [46, 12] if fault else []
+      classes = classify { a = pkt.dscp in some, c = pkt.dscp == 10, rest = otherwise }
+      stage = inner()
+      west.rx -> classes
+      classes.a -> stage.west.rx
+      classes.c -> discard
+      classes.rest -> discard
+      stage.east.tx -> east.tx
+      east.rx -> stage.east.rx
+      stage.west.tx -> west.tx
+    }
+    """
+    assert device(text).named == {"dscp": (10, 12, 46), "priority": (3,)}

@@ -76,7 +76,7 @@ def test_what_may_happen_is_known_of_a_device(tmp_path):
     text = """qos 1
     device router {
       port west, east: packet
-      classes = classify { urgent = pkt.dscp == 63, rest = otherwise }
+      classes = classify { urgent = pkt.dscp == 63 and pkt.dscp == 62, rest = otherwise }
       guard = police { cir = 1 Mbit/s @ip, cbs = 1_500 B }
       there = fifo { limit = 5 pkt }
       west.rx -> classes
@@ -95,7 +95,7 @@ def test_what_may_happen_is_known_of_a_device(tmp_path):
         "loss: guard (policed)",
         "loss: there (overflow)",
     }
-    # No packet is drawn with that code point.
+    # No packet has both code points.
     never = subject.reachable - set(explore(subject, Block(0, 40, "0")).reached)
     assert never >= {"item behind: classes.urgent", "item behind: guard", "loss: guard (policed)"}
     assert "item behind: classes.rest" not in never

@@ -8,7 +8,7 @@ import pytest
 
 from qospec.fuzz.device import Port
 from qospec.fuzz.impairment import Impairment
-from qospec.fuzz.scenario import Scenario
+from qospec.fuzz.scenario import MOST_ITEMS, Scenario
 from qospec.fuzz.sending import Contract, Sending, Source
 from qospec.fuzz.smaller import passes
 from qospec.units import PS_PER_S
@@ -23,7 +23,7 @@ def packets(origin: int = 0, target: int = 1, rate: int = 1_234, **more) -> Send
 
 
 def scenario(*flows: Sending, items: int = 300, facing: str = "", **more) -> Scenario:
-    device = SimpleNamespace(reads=frozenset())
+    device = SimpleNamespace(named={})
     media = ("gigabit_ethernet", "fast_ethernet")
     return Scenario(
         device, (("a", "1"), ("b", "2")), WEST_EAST, media, facing, flows, items
@@ -103,3 +103,14 @@ def test_instants_go_that_are_not_needed() -> None:
 
     found = smallest(whole, late)
     assert found.flows[0].source.gaps_us in ((3, 20_000), (1_000, 20_000))
+
+
+def test_items_go_and_the_line_is_full_for_it() -> None:
+    def fills(whole: Scenario) -> bool:
+        """Return whether a queue of 8 packets is full behind a line of 10,000 packets/s."""
+        rate = whole.flows[0].per_second
+        return whole.items * (1 - 10_000 / rate) > 8
+
+    found = smallest(scenario(packets(rate=11_000), items=MOST_ITEMS), fills)
+    assert found.items == 9
+    assert found.flows[0].per_second == 100_000, "rounder than a full line, and as many items"
