@@ -282,8 +282,9 @@ def framed(device: Device, port: Port) -> str:
 def sendings(
     draw: st.DrawFn, whole: Scenario, families: list[str], crowd: int | None, *, dense: bool
 ) -> Sending:
-    """Draw a flow between two hosts: in a crowd, to that one, and of another class than those before
-    if there is one; where it is dense, much.
+    """Draw a flow between two hosts: in a crowd to that one, and of another class than the others.
+
+    Where it is dense, it sends much.
     """
     every = range(len(whole.links))
     target = draw(st.sampled_from(every[::-1])) if crowd is None else crowd
