@@ -27,6 +27,8 @@ from qospec.plan.plan import Bounds, plan
 from qospec.record.outcome import SCHEMA
 from qospec.resources import STDLIB
 from qospec.secret import WITHHELD, redacted
+from qospec.source import Source
+from qospec.syntax.tokens import tokenize
 from qospec.version import VERSION
 
 if TYPE_CHECKING:
@@ -34,6 +36,7 @@ if TYPE_CHECKING:
 
     from qospec.document import Document
     from qospec.plan.plan import CasePlan
+    from qospec.syntax.tokens import Tokens
 
 _KEY_FILE = re.compile(r"""(["'])file:[^"'\n]*\1""")
 """The name of a file with a key, which no record holds."""
@@ -122,18 +125,48 @@ def _withheld(found: CasePlan) -> Iterator[str]:
 
 
 def _compare_library(sources: list[Document]) -> None:
-    """Raise CaptureError if a file of the library is not as it was, or a text of the record is."""
+    """Raise CaptureError if a file of the library is not as it was, or a text of the record is.
+
+    Comments and blanks may have changed.
+    """
     for each in sources:
         if _sha256(each["text"]) != each["sha256"]:
             raise CaptureError(f"the record is damaged: the text of `{each['name']}` was changed")
         if not _is_of_library(each):
             continue
         path = STDLIB.joinpath(*PurePosixPath(each["name"]).parts[1:])
-        if not path.is_file() or _sha256(path.read_text(encoding="utf-8")) != each["sha256"]:
+        now = path.read_text(encoding="utf-8") if path.is_file() else None
+        difference = "it is gone" if now is None else _first_difference(each["text"], now)
+        if difference:
             raise CaptureError(
                 f"the library's `{each['name']}` is not what it was when the record was made:"
-                " use the version of qospec that made it, or run the test again"
+                f" {difference}; use the version of qospec that made it, or run the test again"
             )
+
+
+def _first_difference(before: str, now: str) -> str:
+    """Return where two texts first differ in more than comments and blanks; "" if nowhere."""
+    if before == now:
+        return ""
+    was, became = (tokenize(Source("", text), Problems()) for text in (before, now))
+    for index in range(max(len(was.kinds), len(became.kinds))):
+        if _token(was, index) != _token(became, index):
+            number, line = _line(was, index)
+            return f"line {number} was `{line}` and is `{_line(became, index)[1]}`"
+    return ""
+
+
+def _token(tokens: Tokens, index: int) -> tuple[str, bool] | None:
+    """Return a token and whether it opens a line; None beyond the last."""
+    if index >= len(tokens.kinds):
+        return None
+    return tokens.text(index), tokens.opens_line(index)
+
+
+def _line(tokens: Tokens, index: int) -> tuple[int, str]:
+    """Return the number and the text of a token's line."""
+    number, _ = tokens.source.position(tokens.starts[min(index, len(tokens.starts) - 1)])
+    return number, tokens.source.line(number).strip()
 
 
 def _sha256(text: str) -> str:

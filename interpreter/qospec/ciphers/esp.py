@@ -7,6 +7,7 @@ of the packet; its identification is the sequence number.
 
 from __future__ import annotations
 
+from copy import copy
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
@@ -102,6 +103,12 @@ class Association:
             RowHmac(esp.integrity, integrity_key) if esp.integrity and integrity_key else None
         )
         self._ends = ends
+
+    def unused(self) -> Association:
+        """Return the same association with no number used, for packets that are made again."""
+        made = copy(self)
+        made.numbering = Numbering(self.esp.encryption.name, HIGHEST_NUMBER)
+        return made
 
     def seal(self, *batches: Rows) -> list[Octets]:
         """Return each batch sealed, (n, esp.size_of(size)).

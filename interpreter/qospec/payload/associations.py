@@ -8,6 +8,7 @@ association.
 
 from __future__ import annotations
 
+from functools import lru_cache
 from typing import TYPE_CHECKING, NamedTuple
 
 from qospec.ciphers.esp import Association, Rows
@@ -40,11 +41,11 @@ class Secured(NamedTuple):
         """Return packets of one size sealed, with these sequence numbers.
 
         A packet is encrypted once, but its bytes are made again: for captures at several links, and
-        for each of its copies. So each call has an association of its own, which does not refuse
-        the numbers of another, and a number that occurs twice is that of one packet.
+        for each of its copies. So no call refuses the numbers of another, and a number that occurs
+        twice is that of one packet.
         """
         numbers, first, of = np.unique(numbers, return_index=True, return_inverse=True)
-        (made,) = self._association().seal(Rows(numbers, packets[first]))
+        (made,) = _association(self).unused().seal(Rows(numbers, packets[first]))
         return made[of]
 
     def tampered(self, packets: Bytes, which: Truths) -> Bytes:
@@ -54,11 +55,13 @@ class Secured(NamedTuple):
 
     def opened(self, packets: Bytes) -> Opened:
         """Return what is in sealed packets of one size."""
-        return self._association().open(packets)
+        return _association(self).open(packets)
 
-    def _association(self) -> Association:
-        keys = self.encryption_key, self.integrity_key
-        return Association(self.esp, self.spi, *keys, self.ends)
+
+@lru_cache
+def _association(of: Secured) -> Association:
+    """Return the association of a direction; to set up its ciphers takes long for a few packets."""
+    return Association(of.esp, of.spi, of.encryption_key, of.integrity_key, of.ends)
 
 
 def secured(experiment: Experiment, node: int) -> dict[int, Secured]:

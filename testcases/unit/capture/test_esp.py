@@ -13,6 +13,7 @@ from qospec.capture.error import CaptureError
 from qospec.capture.esp import associations_on, revealed, sealing
 from qospec.capture.packets import frames
 from qospec.catalogue.kinds import Lifetime
+from qospec.ciphers.esp import GENUINE, Association, Rows
 from qospec.ciphers.key import Key
 from qospec.elements.encapsulate import Encapsulate
 from qospec.elements.esp_decrypt import EspDecrypt
@@ -21,6 +22,7 @@ from qospec.engine.experiment import Experiment, MeasurementSpec, Node, Wire
 from qospec.engine.items.batch import uninitialised
 from qospec.engine.items.connections import Connections
 from qospec.engine.security.seal import TAMPERED
+from qospec.payload import associations
 from qospec.payload.associations import Secured
 from qospec.payload.fill import Fill
 from qospec.payload.flight import Items
@@ -124,6 +126,25 @@ def test_two_calls_may_have_the_same_numbers() -> None:
     numbers = np.array([5])
     assert (of.sealed(numbers, inner) == of.sealed(numbers, inner)).all()
     assert of.sealed(numbers, inner).shape[1] > PACKET_BYTES + IPV4_HEADER_BYTES
+
+
+@pytest.mark.parametrize("name", ["gcm", "cbc"])
+def test_an_association_is_set_up_once_and_seals_as_a_new_one(
+    monkeypatch: pytest.MonkeyPatch, name: str
+) -> None:
+    of, made = secured(name), []
+    monkeypatch.setattr(
+        associations, "Association", lambda *given: made.append(given) or Association(*given)
+    )
+    associations._association.cache_clear()
+    inner = np.zeros((2, PACKET_BYTES), np.uint8)
+    inner[:, 0] = 0x45
+    for numbers in ([7, 8], [5, 9], [7, 8]):
+        found = of.sealed(np.array(numbers), inner)
+        (fresh,) = Association(*of).seal(Rows(np.array(numbers), inner))
+        assert (found == fresh).all()
+        assert (of.opened(found).faults == GENUINE).all()
+    assert len(made) == 1
 
 
 def test_a_line_for_a_decoder_shows_the_keys() -> None:

@@ -5,6 +5,7 @@ import json
 import re
 from collections import Counter
 from collections.abc import Iterator
+from hashlib import sha256
 from pathlib import Path
 
 import pytest
@@ -267,6 +268,42 @@ def test_another_version_is_said_and_another_library_refused(record: Path, tmp_p
     (tmp_path / "outcome.json").write_text(json.dumps(outcome), encoding="utf-8")
     done = qos("pcap", tmp_path, "tunnelled", "a.tx", "-o", tmp_path / "y.pcapng")
     assert (done.exit_code, "`std/media.qos`" in done.output) == (exits.WRONG, True)
+
+
+def of_another_library(record: Path, tmp_path: Path, old: str, new: str) -> Path:
+    """Return a copy of a record that was made when `std.media` had another text."""
+    outcome = json.loads((record / "outcome.json").read_text(encoding="utf-8"))
+    (media,) = (s for s in outcome["provenance"]["sources"] if s["name"] == "std/media.qos")
+    assert old in media["text"]
+    media["text"] = media["text"].replace(old, new, 1)
+    media["sha256"] = sha256(media["text"].encode()).hexdigest()
+    (tmp_path / "outcome.json").write_text(json.dumps(outcome), encoding="utf-8")
+    return tmp_path
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [("## ", "## Once: "), ("\n\n", "\n\n# of old\n\n"), ("{ ", "{   ")],
+    ids=["a doc comment", "a comment", "blanks"],
+)
+def test_a_library_of_which_only_comments_and_blanks_have_changed_is_the_same(
+    record: Path, tmp_path: Path, old: str, new: str
+) -> None:
+    older = of_another_library(record, tmp_path, old, new)
+    done = qos("pcap", older, "tunnelled", "a.tx", "-o", tmp_path / "x.pcapng")
+    assert (done.exit_code, "capture: " in done.output) == (0, True)
+
+
+def test_the_first_line_of_the_library_that_has_changed_is_told(
+    record: Path, tmp_path: Path
+) -> None:
+    older = of_another_library(record, tmp_path, "rate = 100 Mbit/s", "rate = 99 Mbit/s")
+    done = qos("pcap", older, "tunnelled", "a.tx", "-o", tmp_path / "x.pcapng")
+    assert done.exit_code == exits.WRONG
+    told = (
+        r"made: line \d+ was `[^`]*99 Mbit/s[^`]*` and is `[^`]*100 Mbit/s[^`]*`; use the version"
+    )
+    assert re.search(told, " ".join(done.output.split()))
 
 
 def test_a_record_writes_nothing_outside_of_its_folder(record: Path, tmp_path: Path) -> None:
