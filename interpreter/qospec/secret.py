@@ -15,8 +15,14 @@ _TYPED = 16
 """One of so many characters may be mistyped."""
 BETWEEN = re.compile(r"[\s:-]")
 """What may stand between digits."""
-_ADDRESS = re.compile(r"[0-9A-Fa-f]{1,4}(?::[0-9A-Fa-f]{0,4}){2,7}")
-"""Of IPv6, which has at most eight groups; a key has a group for each byte."""
+_ADDRESS = re.compile(r"(?=.*::|(?:[^:]*:){7}[^:]*$)[0-9A-Fa-f]{1,4}(?::[0-9A-Fa-f]{0,4}){2,7}")
+"""Of IPv6: eight groups, or fewer with `::` for the others."""
+_FULL = re.compile(r"[0-9A-Fa-f]{4}(?::[0-9A-Fa-f]{4}){7}")
+"""An address with all its digits, which may as well be a key of 16 bytes."""
+_OF_ADDRESS = re.compile(
+    r"""address["']?\s*(?:[=!]?=|:|\bin\b)\s*\[?\s*(?:["'][^"'\n]*["']\s*,\s*)*["']{1,2}$"""
+)
+"""What is before the value of an address."""
 _KEYS = re.compile(
     # what follows the name of such a field, unless it is the name of a file: a text of the
     # language in one of YAML, a text, or bare digits, as of a text without an end
@@ -25,7 +31,7 @@ _KEYS = re.compile(
     r"""|"(?!'?file:)(?P<double>[^"\n]*)"|'(?!"|file:)(?P<single>[^'\n]*)'"""
     r"""|["']?(?P<bare>(?:0[xX])?[0-9A-Fa-f]{16,}\b))"""
     # in quotes, wherever they are, what may be hexadecimal digits; the text may lack its end
-    r"""|(?<=["'])(?P<digits>[0-9A-Za-z][0-9A-Za-z \t:-]+[0-9A-Za-z])(?=["']|[ \t]*$)""",
+    r"""|(?<=["'])(?P<digits>[0-9A-Za-z][0-9A-Za-z \t:-]+[0-9A-Za-z])(?=["']|[^"'\n]*$)""",
     re.MULTILINE,
 )
 _COMMENT = re.compile(r"#[^\n]*")
@@ -89,18 +95,25 @@ def redacted(text: str) -> str:
 
 def _with_stars(found: re.Match[str]) -> str:
     group = found.lastgroup or ""
-    if group == "digits" and not _looks_like_key(found[0]):
-        return found[0]
+    if group == "digits":
+        line = found.string[found.string.rfind("\n", 0, found.start()) + 1 : found.start()]
+        if not _looks_like_key(found[0], is_address=_OF_ADDRESS.search(line) is not None):
+            return found[0]
     start, end = (found.start(group) - found.start(), found.end(group) - found.start())
     return found[0][:start] + WITHHELD * (end - start) + found[0][end:]
 
 
-def _looks_like_key(text: str) -> bool:
-    """Return whether a text has the digits of a key, of which a few may be mistyped."""
+def _looks_like_key(text: str, *, is_address: bool) -> bool:
+    """Return whether a text has the digits of a key, of which a few may be mistyped.
+
+    An address with all its digits has them, too, so its place tells.
+    """
+    if _ADDRESS.fullmatch(text) and (is_address or not _FULL.fullmatch(text)):
+        return False
     digits = BETWEEN.sub("", text.removeprefix("0x").removeprefix("0X"))
     wrong = sum(each not in string.hexdigits for each in digits)
     is_long = len(digits) >= _SHORTEST
-    return is_long and wrong * _TYPED <= len(digits) and not _ADDRESS.fullmatch(text)
+    return is_long and wrong * _TYPED <= len(digits)
 
 
 def _without_keys(comment: re.Match[str]) -> str:

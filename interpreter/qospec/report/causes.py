@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
 from fractions import Fraction
 from typing import Any
 
@@ -62,8 +62,22 @@ def reasons(case: Record) -> list[str]:
     others = dict.fromkeys(line for line in case["why"] if line not in known)
     named, found = _named(case), concerned(case)
     if found and named and root(found[0]["flow"]) not in named:
-        others[f"nothing of {' and '.join(named)} was discarded"] = None
+        others[f"nothing of {' and '.join(named)} was discarded{_errored(case, named)}"] = None
     return [*others, *map(discard_sentence, found)]
+
+
+def _errored(case: Record, flows: Collection[str]) -> str:
+    """Return how much of flows arrived with another payload; "" if nothing did, or none was made.
+
+    So does what is still encrypted.
+    """
+    counts = {flow: case["metrics"].get(flow, {}).get("errored") for flow in flows}
+    some = [
+        f"{each['text']} of {flow}"
+        for flow, each in counts.items()
+        if each is not None and each["value"] != "0"
+    ]
+    return f", but {' and '.join(some)} arrived encrypted or changed" if some else ""
 
 
 def concerned(case: Record) -> list[dict[str, Any]]:

@@ -10,7 +10,7 @@ def made(*losses, repeats=1, text="", flows=("files", "film"), also=()):
     statements = [{"verdict": "fail", "text": text}, {"verdict": "pass", "text": "film.lost == 0"}]
     return {
         "repeats": [{}] * repeats,
-        "metrics": dict.fromkeys(flows),
+        "metrics": {flow: {} for flow in flows},
         "statements": statements,
         "losses": [
             {
@@ -96,6 +96,17 @@ def test_if_nothing_concerns_them_a_sentence_says_so_and_all_is_reported() -> No
         "nothing of film was discarded",
         "9 packets of files: dut.bulk (early)",
     ]
+
+
+@pytest.mark.parametrize(
+    ("errored", "more"),
+    [(None, ""), ("0", ""), ("40", ", but 40 pkt of film arrived encrypted or changed")],
+)
+def test_what_arrived_with_another_payload_is_not_passed_over(errored, more) -> None:
+    case = made((1, *EARLY, 9), text="film.errored == 0")
+    count = None if errored is None else {"value": errored, "unit": "pkt", "text": f"{errored} pkt"}
+    case["metrics"]["film"]["errored"] = count
+    assert reasons(case)[0] == f"nothing of film was discarded{more}"
 
 
 def test_what_is_no_loss_is_always_reported() -> None:
