@@ -14,6 +14,8 @@ from qospec.cli import exits, loading, options, output
 from qospec.writing import WriteError
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from qospec.fuzz.campaign import Campaign, CampaignRequest, TargetReport
     from qospec.fuzz.target import Target
 
@@ -154,7 +156,7 @@ def _report(
     """Save and print what was found, and exit."""
     try:
         files = {each: each.save(start) for report in reports for each in report.findings}
-    except (OSError, WriteError) as error:
+    except WriteError as error:
         exits.environment_error(str(error))
     if asked["as_json"]:
         document = {
@@ -188,6 +190,8 @@ def _document(report: TargetReport, files: dict[Any, Path]) -> dict[str, Any]:
         "refused": dict(report.refused),
         "never_holds": list(report.hopeless),
         "not_judged": dict(report.unjudged),
+        "hindrance": report.hindrance,
+        "note": report.note,
         "coverage": report.coverage,
         "never_reached": list(report.unreached),
         "closest": [
@@ -200,15 +204,9 @@ def _document(report: TargetReport, files: dict[Any, Path]) -> dict[str, Any]:
 
 def _show(report: TargetReport, files: dict[Any, Path]) -> None:
     """Print what was found out about a target."""
-    from qospec.fuzz.coverage import grouped
-    from qospec.fuzz.devices import SPEAKER
-
     what = f"{report.noun} {report.name}"
     if not report.examined:
-        unspoken = set(report.refused) == {SPEAKER}
-        why = "no device of the file speaks with it" if unspoken else NOTHING_RUN
-        why = why if report.examples else NOT_BEGUN
-        output.say(f"{what}: not examined: {why}")
+        output.say(f"{what}: not examined: {_why_not_examined(report)}")
     elif not report.findings:
         output.say(f"{what}: holds for {report.examined:_} examples")
     for found in report.findings:
@@ -218,20 +216,42 @@ def _show(report: TargetReport, files: dict[Any, Path]) -> None:
         small = "the smallest" if found.shrunk else "the smallest so far"
         output.say(f"  {small} of {found.examples:_} examples, saved in {files[found]}")
         output.say(f"  repeat    qos run {files[found]}", "")
+    output.say(*(f"  {each}" for each in _remarks(report, what)))
+
+
+def _why_not_examined(report: TargetReport) -> str:
+    if report.hindrance:
+        return report.hindrance
+    if not report.examples:
+        return NOT_BEGUN
+    return "no device of the file speaks with it" if _is_alone(report) else NOTHING_RUN
+
+
+def _is_alone(report: TargetReport) -> bool:
+    """Return whether a device has messages to exchange, and no ports for anything else."""
+    from qospec.fuzz.devices import SPEAKER
+
+    return set(report.refused) == {SPEAKER}
+
+
+def _remarks(report: TargetReport, what: str) -> Iterator[str]:
+    """Yield what is said of all examples of a target, findings aside."""
+    from qospec.fuzz.coverage import grouped
+
     for statement in report.hopeless:
-        output.say(f"  note: no example of {what} keeps `{statement}`: perhaps nothing can")
+        yield f"note: no example of {what} keeps `{statement}`: perhaps nothing can"
     for statement, count in report.unjudged.items():
         some = f"{count:_} of {report.examined:_} examples: perhaps it divides by 0"
-        output.say(f"  note: `{statement}` could not be judged in {some}")
-    output.say(*_came_close(report))
-    for condition, met in report.met_rarely if set(report.refused) != {SPEAKER} else ():
-        output.say(f"  note: only {met:_} of {report.examples:_} examples meet {condition}")
-    if report.examined:
-        for what, names in grouped(report.unreached).items():
-            some = ", ".join(names[:MOST_NAMES]) + (", …" if len(names) > MOST_NAMES else "")
-            output.say(f"  never in any example: {what} {some}")
-    for error in report.errors:
-        output.say(f"  error: {error}")
+        yield f"note: `{statement}` could not be judged in {some}"
+    yield from _came_close(report)
+    for condition, met in () if _is_alone(report) else report.met_rarely:
+        yield f"note: only {met:_} of {report.examples:_} examples meet {condition}"
+    for event, names in grouped(report.unreached).items() if report.examined else ():
+        some = ", ".join(names[:MOST_NAMES]) + (", …" if len(names) > MOST_NAMES else "")
+        yield f"never in any example: {event} {some}"
+    if report.note and report.examined:
+        yield f"note: {report.note}"
+    yield from (f"error: {each}" for each in report.errors)
 
 
 def _came_close(report: TargetReport) -> list[str]:
@@ -242,4 +262,4 @@ def _came_close(report: TargetReport) -> list[str]:
         for what, aim in report.closest
         if what.replace("fill", "backlog", 1) not in names - {what}
     ]
-    return [f"  closest to what is possible: {'; '.join(shown)}"] if shown else []
+    return [f"closest to what is possible: {'; '.join(shown)}"] if shown else []

@@ -69,7 +69,8 @@ class CampaignRequest:
 class TargetReport(NamedTuple):
     """What was found out about a target; as of `Explored`, over all blocks.
 
-    `coverage` says of all that may happen in how many examples it did.
+    `coverage` says of all that may happen in how many examples it did. `hindrance` and `note` are
+    as of `Target`.
     """
 
     name: str
@@ -82,6 +83,8 @@ class TargetReport(NamedTuple):
     hopeless: tuple[str, ...] = ()
     unjudged: Mapping[str, int] = {}
     closest: tuple[tuple[str, Aim], ...] = ()
+    hindrance: str = ""
+    note: str = ""
 
     @property
     def examined(self) -> int:
@@ -169,6 +172,8 @@ class _TargetRun:
     def _is_over(self) -> bool:
         """Return whether there is no time for another block, or no example is left for one."""
         most = self._request.examples
+        if self._target.hindrance:
+            return True
         over = self._end_s is not None and time.monotonic() >= self._end_s
         return over or (most is not None and sum(self._blocks) >= most)
 
@@ -249,6 +254,8 @@ class _TargetRun:
             tuple(dict.fromkeys(each for block in blocks for each in block.hopeless)),
             dict(sum((each.unjudged for each in blocks), Counter[str]())),
             tuple(sorted(closest(each for block in blocks for each in block.closest).items())),
+            self._target.hindrance,
+            self._target.note,
         )
         return JobResult({"report": report}, 0.0, 0.0)
 

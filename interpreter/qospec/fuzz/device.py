@@ -100,6 +100,17 @@ class Device:
         return "tested" if TAKEN.fullmatch(last) else last
 
     @cached_property
+    def unimportable(self) -> str:
+        """Return why no file can import it; "" if one can."""
+        problems = Problems()
+        self._checked.check(f"qos 1\nimport {self.imports}\n", self.path, problems)
+        if not problems.errors:
+            return ""
+        error = problems.errors[0]
+        words = [error.message, error.help]
+        return f"no file can import `{self.module}`: {': '.join(each for each in words if each)}"
+
+    @cached_property
     def reachable(self) -> frozenset[str]:
         """Return what may happen in it, with the simplest values of its parameters."""
         simplest = ((name, some[0]) for name, some in self.choices.items())
@@ -144,6 +155,13 @@ class Device:
             for each in self._others
             if len(each.ports) == 1 and (sent & each._words[1] or heard & each._words[0])  # noqa: SLF001
         )
+
+    @property
+    def unheard(self) -> tuple[str, ...]:
+        """Return the messages that it waits for and nothing that is linked to it sends."""
+        sent, heard = self._words
+        alone = not self.speakers and not (len(self.ports) > 1 and sent & heard)
+        return tuple(sorted(heard)) if alone else ()
 
     def template(self, arguments: Arguments) -> Template | None:
         """Return the device with these values; None if they do not fit it or each other."""

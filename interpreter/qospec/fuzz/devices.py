@@ -85,6 +85,18 @@ class DeviceTarget:
         return "device"
 
     @property
+    def hindrance(self) -> str:
+        """Return why no example of it can be run; "" if some can."""
+        return self.device.unimportable
+
+    @property
+    def note(self) -> str:
+        """Return which device its file lacks, if it has machines that hear nothing."""
+        words = ", ".join(f"`{each}`" for each in self.device.unheard)
+        lacking = f"nothing speaks with it: add a device of one port that sends {words}"
+        return lacking if words else ""
+
+    @property
     def reachable(self) -> frozenset[str]:
         """Return what may happen in it, with the simplest values of its parameters."""
         return self.device.reachable

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from qospec.dataclass import dataclass
-from qospec.writing import write_whole
+from qospec.writing import WriteError, reason, write_whole
 
 if TYPE_CHECKING:
     from qospec.document import Document
@@ -45,7 +45,11 @@ class Finding:
             start: What its path begins with, such as `fuzz/`.
         """
         path = Path(f"{start}{self.target}_{self.slug}.qos")
-        path.parent.mkdir(parents=True, exist_ok=True)
+        try:
+            path.parent.mkdir(parents=True, exist_ok=True)
+        except OSError as error:
+            message = f"cannot make the folder `{path.parent}`: {reason(error)}"
+            raise WriteError(message) from error
         write_whole(path, self.text)
         return path
 

@@ -66,6 +66,7 @@ class ValuesTarget(ABC):
     noun = ""
     reachable = frozenset[str]()
     is_left_to_hypothesis = True
+    hindrance = note = ""
 
     def __init__(self, name: str, span: Span) -> None:
         self.name = name

@@ -87,6 +87,14 @@ class Target(Protocol):
         """Return in words what may happen in an example, so that a report tells what never did."""
 
     @property
+    def hindrance(self) -> str:
+        """Return why no example of it can be run, whatever is drawn; "" if some can."""
+
+    @property
+    def note(self) -> str:
+        """Return what people should know of what examples cannot show; "" if there is nothing."""
+
+    @property
     def is_left_to_hypothesis(self) -> bool:
         """Return whether Hypothesis shrinks an example before `Outcome.simplified` does."""
 

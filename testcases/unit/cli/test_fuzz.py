@@ -157,3 +157,71 @@ def test_a_saved_file_finds_the_device_that_it_imports(fuzz, tmp_path, project, 
     result = fuzz("", command="run", file=saved)
     assert result.exit_code == 4
     assert "as_sold" in result.stdout
+
+
+ROUTER = """
+device router {
+  port west, east: packet
+  west.rx -> east.tx
+  east.rx -> west.tx
+}
+"""
+
+
+@pytest.mark.parametrize("file", ["my-router.qos", "2nd.qos"])
+def test_a_file_that_no_other_can_import_is_told_at_once(fuzz, file) -> None:
+    result = fuzz(ROUTER, *FEW, file=file)
+    assert result.exit_code == 3
+    name = file.removesuffix(".qos")
+    assert f"device router: not examined: no file can import `{name}`" in result.stdout
+    assert "0 findings in 0 examples" in result.stdout
+
+
+def test_two_files_that_an_import_may_mean_are_told_at_once(fuzz, tmp_path) -> None:
+    (tmp_path / "a.yaml").write_text("qos: 1\n", encoding="utf-8")
+    result = fuzz(ROUTER, *FEW)
+    assert result.exit_code == 3
+    assert "two files match this import: a.qos and a.yaml: rename one of them" in result.stdout
+
+
+def test_a_folder_that_cannot_be_made_is_named(fuzz, tmp_path) -> None:
+    (tmp_path / "taken").write_text("")
+    result = fuzz(WRONG.replace("LIMIT", "1 cell"), *FEW, "--save", "taken/x")
+    assert result.exit_code == 4
+    assert "cannot make the folder `taken/x`: not a directory" in result.stderr
+
+
+def test_a_device_with_machines_to_which_nothing_speaks_has_a_note(fuzz) -> None:
+    waiting = """
+    device waiting {
+      port west, east, line: cell
+      west.rx -> east.tx
+      east.rx -> west.tx
+      line.rx -> wait.line
+      wait.line -> line.tx
+      machine wait {
+        ports = [line]
+        messages = [hello, welcome]
+        state idle { on hello -> idle { send = [welcome] } }
+      }
+    }
+    """
+    greeting = """
+    device greeter {
+      port line: cell
+      line.rx -> discard
+      greet.line -> line.tx
+      machine greet {
+        ports = [line]
+        messages = [hello]
+        state idle { on begin -> done { send = [hello] } }
+        state done {}
+      }
+    }
+    """
+    words = "note: nothing speaks with it: add a device of one port that sends `hello`"
+    few = ("--examples", "3", "--no-progress")
+    assert words in fuzz(waiting, *few, file="a.qos::waiting").stdout
+    spoken_to = fuzz(waiting + greeting, *few, file="a.qos::waiting").stdout
+    assert "device waiting: holds for " in spoken_to
+    assert words not in spoken_to
