@@ -16,7 +16,7 @@ from qospec.check.declarations import (
 from qospec.check.evaluate.context import CheckError, error, too_deep
 from qospec.check.evaluate.scope import Binding, Scope, clash, known_binding
 from qospec.check.evaluate.values import POISON, Value
-from qospec.check.records.parameters import let_value
+from qospec.check.records.parameters import let_binding
 from qospec.check.records.record import Record
 from qospec.check.test import flows, properties
 from qospec.check.test.expansion import check_template, draws, expanded
@@ -149,14 +149,14 @@ def _declare(unit: Unit, scopes: dict[Path, Scope], evaluator: Evaluator) -> Non
 
 
 def _binding(node: ast.Declaration, scope: Scope, evaluator: Evaluator) -> Binding:
+    if isinstance(node, ast.Let):
+        return let_binding(node, scope, evaluator)
     return Binding(
         node.name.text, node.name.span, NOUNS[type(node)], lambda: _value(node, scope, evaluator)
     )
 
 
 def _value(node: ast.Declaration, scope: Scope, evaluator: Evaluator) -> Value:
-    if isinstance(node, ast.Let):
-        return let_value(node, scope, evaluator, criteria=True)
     if isinstance(node, ast.Traffic):
         return TrafficValue(node, scope, evaluator)
     if isinstance(node, ast.Device):

@@ -28,10 +28,10 @@ ACTIVATION = """y1564.activation(
 def refused(tmp_path, problems):
     """Return a function that gives what `qos check` says of a use."""
 
-    def of(base, line=100, more="", flows=""):
+    def of(base, line=100, more="", flows="", names=""):
         path, size = tmp_path / "a.qos", "512 B @frame" if "y1564" in base else "size"
         text = USE.format(base=base.format(line=line, more=more), size=size, flows=flows)
-        path.write_text("qos 1\nimport std.media\n" + text, encoding="utf-8")
+        path.write_text(f"qos 1\nimport std.media\n{text}\n{names}", encoding="utf-8")
         suite = check([path], discover(), problems)
         verify(suite, problems)
         return problems.all
@@ -168,6 +168,16 @@ def test_a_range_without_loads_is_mended_at_the_argument(refused, base, argument
     (found,) = refused(base, line=10, more=f", {argument}" if "burst" in argument else "")
     assert (found.code, found.span.text) == ("E0514", argument)
     assert found.help == f"give {way_out}"
+
+
+@pytest.mark.parametrize(
+    ("sizes", "code"), [("64 B @frame, 1 B @frame", "E0301"), ("64 B @frame, 7", "E0204")]
+)
+def test_an_item_of_a_list_is_at_fault_where_it_is_written(refused, sizes, code):
+    """In a list that has a name, as in one that is given as it is."""
+    base = THROUGHPUT.replace("[64 B @frame]", "chosen")
+    (found,) = refused(base, line=10, names=f"let chosen = [{sizes}]")
+    assert (found.code, found.span.text) == (code, sizes.partition(", ")[2])
 
 
 @pytest.mark.parametrize("name", ["throughput", "benchmark"])

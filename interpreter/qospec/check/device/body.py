@@ -11,10 +11,10 @@ from qospec.check.device.nodes import Design, DevicePlan
 from qospec.check.device.ports import LoopArray, Part, PartValue, Ports, PortValue, Template
 from qospec.check.evaluate.context import CheckError, error
 from qospec.check.evaluate.loops import as_let, count_of, declare_poisoned, iterations_of, misplaced
-from qospec.check.evaluate.scope import Binding, Scope, known_binding
+from qospec.check.evaluate.scope import Scope, known_binding
 from qospec.check.evaluate.values import POISON, Poison, Value
 from qospec.check.records.kinds import KindValue, not_built
-from qospec.check.records.parameters import let_value, placeholder
+from qospec.check.records.parameters import let_binding, placeholder
 from qospec.check.records.record import Record
 from qospec.syntax import ast
 
@@ -107,13 +107,7 @@ class _Builder:
 
     def _declare(self, statement: ast.Statement, scope: Scope, subscripts: tuple[str, ...]) -> None:
         if isinstance(statement, ast.Let):
-            evaluator, node = self._evaluator, statement
-            made = Binding(
-                node.name.text,
-                node.name.span,
-                "a value",
-                lambda: let_value(node, scope, evaluator),
-            )
+            made = let_binding(statement, scope, self._evaluator, criteria=False)
             scope.declare(made, self._context)
         elif isinstance(statement, ast.Port):
             self._port(statement, scope, subscripts)

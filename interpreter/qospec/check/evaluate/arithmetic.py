@@ -26,6 +26,7 @@ from qospec.check.evaluate.values import (
     Boolean,
     Deferred,
     DeferredBoolean,
+    List,
     Poison,
     Symbol,
     Text,
@@ -281,6 +282,18 @@ def _computed(node: ast.Binary, a: Amount, b: Amount, limits: Limits) -> Fractio
     return value
 
 
+def _instead(node: ast.Compare, left: Value, right: Value) -> str:
+    """Return what to write in place of a comparison that there is not."""
+    one, other = node.left.span.text, node.right.span.text
+    if isinstance(left, DeferredBoolean):
+        return f"it is a condition: write `{one}` alone"
+    if isinstance(left, List) and isinstance(right, List):
+        return "compare their items one by one" + (f": `{one}[0]`" if one.isidentifier() else "")
+    if isinstance(right, List) and node.operator == "==":
+        return f"write `{one} in {other}`"
+    return ""
+
+
 def _words_compared(node: ast.Compare, left: Value, right: Value) -> bool | None:
     if type(left) is not type(right) or not isinstance(left, Text | Symbol | Boolean):
         raise error(
@@ -289,9 +302,7 @@ def _words_compared(node: ast.Compare, left: Value, right: Value) -> bool | None
             node.right.span,
             label=f"this is {right.what}",
             secondary=(node.left.span, f"this is {left.what}"),
-            help=f"it is a condition: write `{node.left.span.text}` alone"
-            if isinstance(left, DeferredBoolean)
-            else "",
+            help=_instead(node, left, right),
         )
     if node.operator not in ("==", "!="):
         raise error("E0203", f"`{node.operator}` cannot order {left.what}", node.span)

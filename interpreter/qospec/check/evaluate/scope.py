@@ -62,6 +62,7 @@ class Binding:
         self.span = span
         self.what = what
         self.argument: tuple[ast.Expression, Scope] | None = None
+        self.written: tuple[ast.Expression, Scope] | None = None
         self.varies: dict[str, str] = {}
         self._make = make
         self._value: Value | None = None
@@ -141,10 +142,24 @@ def items_given(node: ast.Expression, scope: Scope) -> tuple[Sequence[ast.Expres
 
     With them, the names that they may use.
     """
-    is_given = False
-    while (given := _given(node, scope)) is not None:
-        node, scope, is_given = *given, True
-    return (node.items if is_given and isinstance(node, ast.ListLiteral) else ()), scope
+    if _given(node, scope) is None:
+        return (), scope
+    node, scope = written(node, scope)
+    return (node.items if isinstance(node, ast.ListLiteral) else ()), scope
+
+
+def written(node: ast.Expression, scope: Scope) -> tuple[ast.Expression, Scope]:
+    """Return where a value is written out: what a name was given or is by `let`, and so on.
+
+    With it, the names that it may use.
+    """
+    while isinstance(node, ast.Path) and not node.trail:
+        binding = scope.find(node.name.text)
+        found = None if binding is None else binding.argument or binding.written
+        if found is None:
+            break
+        node, scope = found
+    return node, scope
 
 
 def _given(node: ast.Expression, scope: Scope) -> tuple[ast.Expression, Scope] | None:

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 from qospec.catalogue.kinds import REQUIRED, Buffer, Duration, Lifetime, Load, SizeMix
 from qospec.check.evaluate.context import CheckError, error
 from qospec.check.evaluate.dimensions import ANY_LAYER, NUMBER, TYPES, named
-from qospec.check.evaluate.scope import Binding, Scope, known_binding
+from qospec.check.evaluate.scope import Binding, Scope, known_binding, written
 from qospec.check.evaluate.values import (
     POISON,
     Amount,
@@ -151,7 +151,9 @@ class Signature:
         else:
             value = self._evaluator.plain(node, scope)
         try:
-            return fit(value, each, node)
+            its = written(node, scope)[0]
+            is_list = isinstance(value, List) and isinstance(its, ast.ListLiteral)
+            return fit(value, each, its if is_list else node)
         except CheckError as mistake:
             self._evaluator.context.report(mistake)
             return POISON
@@ -244,13 +246,24 @@ def item_type(annotation: str) -> str:
     return annotation[1:-1] if annotation.startswith("[") else ""
 
 
-def let_value(
-    node: ast.Let, scope: Scope, evaluator: Evaluator, *, criteria: bool = False
-) -> Value:
-    """Return the value of a `let`, which must have its declared type; raises CheckError.
+def let_binding(
+    node: ast.Let, scope: Scope, evaluator: Evaluator, *, criteria: bool = True
+) -> Binding:
+    """Return what the name of a `let` stands for; if `criteria`, it may be measured or published.
 
-    If `criteria`, it may be measured or published.
+    It must have its declared type.
     """
+    made = Binding(
+        node.name.text,
+        node.name.span,
+        "a value",
+        lambda: _let_value(node, scope, evaluator, criteria=criteria),
+    )
+    made.written = node.value, scope
+    return made
+
+
+def _let_value(node: ast.Let, scope: Scope, evaluator: Evaluator, *, criteria: bool) -> Value:
     if node.annotation is not None and node.annotation.text == "Name":
         value = evaluator.word(node.value, scope)
     else:

@@ -10,7 +10,7 @@ from qospec.check.evaluate.measurements import ControlValue, FlowValue
 from qospec.check.evaluate.scope import Binding, Scope, known_binding
 from qospec.check.evaluate.unknown_flow import OneOf
 from qospec.check.evaluate.values import Amount, List, Poison, Value
-from qospec.check.records.parameters import let_value
+from qospec.check.records.parameters import let_binding
 from qospec.check.test.sweeps import shell_safe
 from qospec.dataclass import dataclass
 from qospec.syntax import ast
@@ -66,16 +66,9 @@ class Loops:
         inner.declare(own, self._evaluator.context)
         for statement in node.body.statements:
             if isinstance(statement, ast.Let):
-                inner.declare(self._let(statement, inner), self._evaluator.context)
+                made = let_binding(statement, inner, self._evaluator)
+                inner.declare(made, self._evaluator.context)
         return inner
-
-    def _let(self, node: ast.Let, scope: Scope) -> Binding:
-        return Binding(
-            node.name.text,
-            node.name.span,
-            "a value",
-            lambda: let_value(node, scope, self._evaluator, criteria=True),
-        )
 
 
 def _shown(value: Value, index: int) -> str:

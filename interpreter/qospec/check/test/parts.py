@@ -14,7 +14,7 @@ from qospec.check.declarations import TestValue
 from qospec.check.evaluate.context import Case, CheckError, error, flat
 from qospec.check.evaluate.scope import Binding, Scope, clash, known_binding, unknown
 from qospec.check.evaluate.values import POISON, Poison
-from qospec.check.records.parameters import let_value
+from qospec.check.records.parameters import let_binding
 from qospec.syntax import ast
 
 if TYPE_CHECKING:
@@ -261,13 +261,7 @@ class CaseScope:
                 yield statement, scope
 
     def _let(self, node: ast.Let, scope: Scope) -> None:
-        made = Binding(
-            node.name.text,
-            node.name.span,
-            "a value",
-            lambda: let_value(node, scope, self._evaluator, criteria=True),
-        )
-        scope.declare(made, self._context)
+        scope.declare(let_binding(node, scope, self._evaluator), self._context)
 
     def add_topology(self, names: dict[str, Binding] | None) -> None:
         """Add the names of the topology, for its part and those after; None: they are unknown."""

@@ -16,7 +16,7 @@ from qospec.check.evaluate.loops import misplaced
 from qospec.check.evaluate.scope import Binding, Scope, known_binding
 from qospec.check.evaluate.streams import FUNCTIONS, Arrivals, Function
 from qospec.check.evaluate.values import POISON, Amount, Boolean, List, Poison, Value
-from qospec.check.records.parameters import let_value
+from qospec.check.records.parameters import let_binding
 from qospec.check.test import tautologies
 from qospec.check.test.parts import is_continuous
 from qospec.check.test.sweeps import shell_safe, text_of_value
@@ -82,7 +82,9 @@ def _declared(node: ast.Property, home: Scope, evaluator: Evaluator) -> Scope:
             drawn = known_binding(statement.name, "a drawn value", value)
             scope.declare(drawn, evaluator.context)
         elif isinstance(statement, ast.Let):
-            scope.declare(_let(statement, scope, evaluator), evaluator.context)
+            scope.declare(
+                let_binding(statement, scope, evaluator, criteria=False), evaluator.context
+            )
     return scope
 
 
@@ -198,7 +200,9 @@ class _Examiner:
         drawn: list[tuple[Drawn, DrawnValue]] = []
         for statement in statements:
             if isinstance(statement, ast.Let):
-                scope.declare(_let(statement, scope, evaluator), self._context)
+                scope.declare(
+                    let_binding(statement, scope, evaluator, criteria=False), self._context
+                )
             if not isinstance(statement, ast.ForAll):
                 continue
             what, value_of = to_draw(statement, scope, evaluator)
@@ -286,12 +290,6 @@ def _scope(node: ast.Property, home: Scope, functions: Functions) -> Scope:
 
 def _function(name: str, function: Function, node: ast.Property) -> Binding:
     return Binding(name, node.name.span, "a function of properties", lambda: function)
-
-
-def _let(node: ast.Let, scope: Scope, evaluator: Evaluator) -> Binding:
-    return Binding(
-        node.name.text, node.name.span, "a value", lambda: let_value(node, scope, evaluator)
-    )
 
 
 def _guarded(node: ast.ForAll, scope: Scope, evaluator: Evaluator) -> Value:

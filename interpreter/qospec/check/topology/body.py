@@ -23,7 +23,7 @@ from qospec.check.evaluate.loops import as_let, declare_poisoned, iterations_of,
 from qospec.check.evaluate.scope import NODE, Binding, Scope, known_binding
 from qospec.check.evaluate.values import POISON, Poison, Value
 from qospec.check.records.kinds import KindValue
-from qospec.check.records.parameters import let_value
+from qospec.check.records.parameters import let_binding
 from qospec.check.records.record import Record
 from qospec.dataclass import dataclass
 from qospec.syntax import ast
@@ -125,13 +125,7 @@ class _Builder:
             raise misplaced(statement, HERE)
 
     def _let(self, node: ast.Let, scope: Scope) -> None:
-        made = Binding(
-            node.name.text,
-            node.name.span,
-            "a value",
-            lambda: let_value(node, scope, self._evaluator),
-        )
-        scope.declare(made, self._context)
+        scope.declare(let_binding(node, scope, self._evaluator, criteria=False), self._context)
 
     def _loop(self, node: ast.Loop, scope: Scope) -> None:
         for _, value, _ in iterations_of(node, scope, self._evaluator):
