@@ -370,7 +370,7 @@ def test_a_compiled_kernel_equals_its_python_self(drawing, kind, data):
 
 
 @every_kind
-@settings(slowly, max_examples=slowly.max_examples // 5)
+@settings(slowly, max_examples=max(1, slowly.max_examples // 5))
 @given(data=st.data())
 def test_no_kernel_has_an_index_beyond_an_array(drawing, kind, data):
     keeps_bounds(data.draw(drawing.examples(kind)))
