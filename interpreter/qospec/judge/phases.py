@@ -249,7 +249,7 @@ def _trials(points: Collection[PointResult]) -> tuple[int, int]:
     if not all(each.trials for each in points):
         return 1, 1
     repeated = [each for each in points if each.phase.run.repeat > 1]
-    planned = max((each.phase.run.repeat for each in repeated), default=1)
+    planned = next((each.phase.run.repeat for each in repeated), 1)
     return planned, min((len(each.trials) for each in repeated), default=1)
 
 

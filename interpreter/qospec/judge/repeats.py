@@ -145,7 +145,7 @@ def repeats_to_decide(
     def decides(count: int) -> bool:
         found = interval(levels.failing if bad else levels.passing, count)
         end = found.least if bad else found.most
-        return end is not None and (end > 0) == bad and end != 0
+        return end is not None and (end > 0 if bad else end < 0)
 
     low, high = repeats, MAX_REPEATS
     if not decides(high):
