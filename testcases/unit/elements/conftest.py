@@ -39,6 +39,11 @@ class Outcome(NamedTuple):
     waits: list[tuple[int, int]]
     services: list[tuple[int, int]]
 
+    def rows(self) -> tuple[list[Any], ...]:
+        """Return all as rows, where their order says nothing in order."""
+        left = [[column.tolist() for column in each.sealed()] for each in self.departures]
+        return left, sorted(self.lost), sorted(self.waits), sorted(self.services)
+
 
 class Lab:
     """Where an element is tried."""
@@ -77,9 +82,29 @@ class Lab:
         setting: Setting,
         *batches: Batch,
         cuts: Sequence[int] = (),
+        by_events: bool | None = None,
+    ) -> Outcome:
+        """Carry cells through an element, in one piece or cut at some times.
+
+        If it can, it does so by events, too, with the same outcome.
+        """
+        if by_events is not None:
+            return Lab._carry(element, setting, batches, cuts, by_events=by_events)
+        found = Lab._carry(element, setting, batches, cuts)
+        if element.process is not None and element.transition is not None:
+            again = Lab._carry(element, setting, batches, cuts, by_events=True)
+            assert again.rows() == found.rows()
+        return found
+
+    @staticmethod
+    def _carry(
+        element: Any,
+        setting: Setting,
+        batches: Sequence[Batch],
+        cuts: Sequence[int],
+        *,
         by_events: bool = False,
     ) -> Outcome:
-        """Carry cells through an element, in one piece or cut at some times, or by events."""
         process = (
             EventProcess(element, setting).process if by_events else process_of(element, setting)
         )
