@@ -27,6 +27,13 @@ def test_packets_are_overtaken_and_of_equals_the_first_is_first(lab):
     assert left.sent_ps.tolist() == [0, 1, 3, 4, 2, 5]
 
 
+@pytest.mark.parametrize("each", [tuple(range(300, 100, -1)), (5,)])
+def test_more_wait_than_there_is_room_for_at_first_or_than_one_answer_sends(lab, each):
+    exact = sorted((each[k % len(each)], k) for k in range(200))
+    (left,) = lab.carry(Delays(each), lab.setting(), lab.cells([0] * 200)).departures
+    assert list(zip(left.at_ps.tolist(), left.sent_ps.tolist(), strict=True)) == exact
+
+
 def test_the_watermark_moves_by_the_least(lab):
     late = Delays((7, 3))
     step = late.process(late.start(lab.setting()), (lab.cells([]),), 10)

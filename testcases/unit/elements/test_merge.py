@@ -5,8 +5,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from qospec.elements.merge import Merge
-from qospec.engine.event.process import EventProcess
-from qospec.engine.items.batch import FOREVER_PS
 
 
 @given(
@@ -31,20 +29,22 @@ RULES = ["fixed_order", "round_robin", "random"]
     inputs=st.lists(st.lists(st.integers(0, 10), max_size=20), min_size=1, max_size=5),
     rule=st.sampled_from(RULES),
 )
-def test_by_events_it_does_the_same(lab, inputs, rule):
-    batches = tuple(lab.cells(sorted(at_ps), connection=n) for n, at_ps in enumerate(inputs))
-    merge = Merge(len(inputs), rule)
-    (left,) = lab.carry(merge, lab.setting(), *batches).departures
-    (found,) = EventProcess(merge, lab.setting()).process(batches, FOREVER_PS).departures
-    assert found.equals(left)
+def test_each_input_keeps_its_order_whatever_the_rule(lab, inputs, rule):
+    batches = [lab.cells(sorted(at_ps), connection=n) for n, at_ps in enumerate(inputs)]
+    (left,) = lab.carry(Merge(len(inputs), rule), lab.setting(), *batches).departures
+    assert left.at_ps.tolist() == sorted(left.at_ps.tolist())
+    assert all(left.select(left.connection == n).equals(own) for n, own in enumerate(batches))
 
 
 @pytest.mark.parametrize("rule", RULES)
-def test_by_events_any_number_may_arrive_at_once(lab, rule):
-    """More than one event may answer, and more than there is room for at first."""
-    batches = tuple(lab.cells([7] * count, connection=n) for n, count in enumerate([200, 1, 90]))
-    merge = Merge(3, rule)
-    (left,) = lab.carry(merge, lab.setting(), *batches).departures
-    (found,) = EventProcess(merge, lab.setting()).process(batches, FOREVER_PS).departures
-    assert found.count == 291
-    assert found.equals(left)
+def test_a_crowd_of_one_moment_goes_on_before_the_next_comes(lab, rule):
+    """More than an event has room to answer: 199 in three answers, then as many as two take.
+
+    There is room for fewer at first.
+    """
+    first, second = [[0] * 99 + [1] * 70, [0] * 100 + [1] * 56]
+    batches = [lab.cells(at_ps, connection=n) for n, at_ps in enumerate((first, second))]
+    (left,) = lab.carry(Merge(2, rule), lab.setting(), *batches).departures
+    assert left.at_ps.tolist() == [0] * 199 + [1] * 126
+    if rule == "round_robin":
+        assert left.connection.tolist()[:198] == [0, 1] * 99

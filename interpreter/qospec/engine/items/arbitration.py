@@ -108,7 +108,7 @@ def arbitrate(
             contenders += 1
     if contenders > 1 and arbiter[RULE] == ROUND_ROBIN:
         _take_turns(arbiter, inputs, tie, (heads, contenders), place)
-    elif contenders > 1 and arbiter[RULE] == RANDOM:
+    elif arbiter[RULE] == RANDOM:
         _draw_lots(arbiter, inputs, tie, (heads, contenders), place)
 
 

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from qospec.engine.items.arbitration import DRAWN, FIRST, arbiter, arbitrated
+from qospec.engine.items.arbitration import DRAWN, FIRST, KEY, arbiter, arbitrated
 from qospec.engine.items.batch import Batch, joined, unsealed
 from qospec.engine.random import Draws, threefry
 
@@ -122,6 +122,17 @@ def test_at_random_all_orders_are_equally_frequent():
 def test_at_random_each_saturated_input_has_about_the_same_share():
     first = Counter(tie[0] for tie in saturated("random", 3, 30_000))
     assert all(abs(count - 10_000) < 5 * 82 for count in first.values())
+
+
+def test_at_random_all_bits_of_the_key_count():
+    every, orders = batches_of([list(range(60))] * 2), []
+    for word in range(2):
+        for add in (0, 1):
+            one = arbiter("random", DRAWS)
+            one[KEY + word] += add
+            orders.append(ties(arbitrated(every, one)))
+    assert orders[0] == orders[2]
+    assert orders[0] != orders[1] != orders[3] != orders[0]
 
 
 @pytest.mark.parametrize("rule", ["round_robin", "random"])
