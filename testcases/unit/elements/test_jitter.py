@@ -42,7 +42,7 @@ def test_a_truncated_time_is_drawn_again_and_not_cut_off(lab):
 
 
 def test_order_is_kept_unless_reordering_is_asked_for(lab):
-    came = lab.cells(np.arange(1_000) * 10**5)
+    came = lab.cells(np.arange(3_000) * 10**5)
     (kept,) = lab.carry(Jitter(10**6), lab.setting(), came).departures
     (mixed,) = lab.carry(Jitter(10**6, reorder=True), lab.setting(), came).departures
     assert (np.diff(kept.sent_ps) == 1).all()
