@@ -22,6 +22,8 @@ from qospec.protocol.marks import MARKS
 from qospec.units import PS_PER_S
 
 CBR = Contract("cbr", Fraction(1_000), 0)
+MOST_BY_EVENTS = 5_000
+"""More items would take long where kernels run as Python."""
 
 
 class Outcome(NamedTuple):
@@ -86,12 +88,13 @@ class Lab:
     ) -> Outcome:
         """Carry cells through an element, in one piece or cut at some times.
 
-        If it can, it does so by events, too, with the same outcome.
+        If it can, and they are not too many, it does so by events, too, with the same outcome.
         """
         if by_events is not None:
             return Lab._carry(element, setting, batches, cuts, by_events=by_events)
         found = Lab._carry(element, setting, batches, cuts)
-        if element.process is not None and element.transition is not None:
+        both = element.process is not None and element.transition is not None
+        if both and sum(batch.count for batch in batches) <= MOST_BY_EVENTS:
             again = Lab._carry(element, setting, batches, cuts, by_events=True)
             assert again.rows() == found.rows()
         return found
