@@ -151,13 +151,15 @@ def items_given(node: ast.Expression, scope: Scope) -> tuple[Sequence[ast.Expres
 def written(node: ast.Expression, scope: Scope) -> tuple[ast.Expression, Scope]:
     """Return where a value is written out: what a name was given or is by `let`, and so on.
 
-    With it, the names that it may use.
+    With it, the names that it may use. A name that is defined in terms of itself is left as it is.
     """
+    seen: set[Binding] = set()
     while isinstance(node, ast.Path) and not node.trail:
         binding = scope.find(node.name.text)
         found = None if binding is None else binding.argument or binding.written
-        if found is None:
+        if binding is None or found is None or binding in seen:
             break
+        seen.add(binding)
         node, scope = found
     return node, scope
 
