@@ -26,7 +26,7 @@ from qospec.elements.esp_decrypt import EspDecrypt
 from qospec.elements.gcra import Gcra
 from qospec.elements.reassemble import Reassemble
 from qospec.elements.shape import Shape
-from qospec.engine.element import Element, Setting
+from qospec.engine.element import Element, Loss, Setting
 from qospec.engine.event.process import EventProcess, process_of
 from qospec.engine.event.transition import DONE, send
 from qospec.engine.items.batch import FOREVER_PS, Batch, empty, joined
@@ -82,7 +82,7 @@ def outcome(
     cuts: tuple[int, ...] = (),
     driver: Callable[[Element, Setting], Any] = process_of,
 ) -> Outcome:
-    """Return what the element gives, and hold it to its watermarks on the way."""
+    """Return what the element gives, and hold it to its watermarks and times on the way."""
     element = example.element
     process = driver(element, example.setting)
     departures = [empty() for _ in element.outputs]
@@ -94,13 +94,16 @@ def outcome(
     held: Counter[tuple[int, int]] = Counter()
     overdrawn: set[tuple[int, int]] = set()
     held_bytes: Counter[int] = Counter()
+    came_ps: dict[tuple[int, int], int] = {}
     done = [0] * len(example.arrivals)
     for until_ps in (*cuts, FOREVER_PS):
         stops = [int(batch.at_ps.searchsorted(until_ps)) for batch in example.arrivals]
         parts = zip(example.arrivals, done, stops, strict=True)
         arrivals = tuple(b.part(i, j) for b, i, j in parts)
         held.update(names(arrivals))
+        note_times(came_ps, arrivals)  # before the element writes departures over them
         step = process(arrivals, until_ps)
+        note_times(came_ps, step.made)
         made.update(names(step.made))
         held.update(names(step.made))
         lost = [loss.batch for loss in step.losses]
@@ -118,13 +121,33 @@ def outcome(
             assert not left.count or left.at_ps[-1] < now_ps, "above its watermark"
             departures[number] = joined(departures[number], left)
             before[number] = now_ps
-        for loss in step.losses:
-            losses.setdefault((loss.element, loss.cause), []).extend(names((loss.batch,)))
+        note_losses(losses, step.losses, came_ps, until_ps)
         waits += zip(*(times.tolist() for times in step.waits or ()), strict=True)
         services += zip(*(times.tolist() for times in step.services or ()), strict=True)
         done = stops
     kept = {index: amount for index, amount in held_bytes.items() if amount}
     return Outcome(tuple(departures), losses, waits, services, made, +held, overdrawn, kept)
+
+
+def note_times(came_ps: dict[tuple[int, int], int], some: Iterable[Batch]) -> None:
+    """Note when the items of batches came first."""
+    for batch in some:
+        for name, at_ps in zip(names((batch,)), batch.at_ps.tolist(), strict=True):
+            came_ps.setdefault(name, at_ps)
+
+
+def note_losses(
+    losses: dict[tuple[str, str], list[tuple[int, int]]],
+    some: Iterable[Loss],
+    came_ps: dict[tuple[int, int], int],
+    until_ps: int,
+) -> None:
+    """Note what was lost in a step, and hold it to a time since it came."""
+    for loss in some:
+        lost = list(names((loss.batch,)))
+        for name, at_ps in zip(lost, loss.batch.at_ps.tolist(), strict=True):
+            assert came_ps[name] <= at_ps < until_ps, f"lost at {at_ps}, not in this step"
+        losses.setdefault((loss.element, loss.cause), []).extend(lost)
 
 
 def count_bytes(held_bytes: Counter[int], some: Iterable[Batch], sign: int) -> None:

@@ -321,14 +321,14 @@ def _arrive(state: Whole, items: Whole, item: int, port: int, now_ps: int, out: 
 def _separate_lost(
     batch: Batch, port: Marks, outcomes: Outcomes
 ) -> tuple[Batch, Marks, tuple[Loss, ...]]:
-    """Return the packets that leave, their outputs, and the losses."""
-    batch, cause = batch.moved(outcomes.left_ps), outcomes.cause
+    """Return the packets that leave, their outputs, and the losses, as they came."""
+    left, cause = batch.moved(outcomes.left_ps), outcomes.cause
     if not cause.any():
-        return batch, port, ()
+        return left, port, ()
     names = {OVERFLOW: "overflow", RESTART: "reboot"}
     lost = ((name, batch.select(cause == number)) for number, name in names.items())
     losses = tuple(Loss(name, of) for name, of in lost if of.count)
-    return batch.select(cause == 0), port[cause == 0], losses
+    return left.select(cause == 0), port[cause == 0], losses
 
 
 def _merge_inputs(arrivals: tuple[Batch, ...]) -> tuple[Batch, Marks]:

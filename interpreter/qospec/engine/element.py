@@ -48,6 +48,8 @@ if TYPE_CHECKING:
 class Loss(NamedTuple):
     """Items that were lost here, for one cause.
 
+    The time of each is when it came, or when it was lost: one that is below `until_ps`.
+
     `element` is empty for the element itself, or the path of the queue that it serves.
     """
 

@@ -44,7 +44,7 @@ class Outcome(NamedTuple):
 
     Attributes:
         lost: (n,) 1 if it was dropped.
-        left_ps: (n,) The time of its last bit at the far end.
+        left_ps: (n,) The time of its last bit at the far end; when it came, if it was dropped.
         began_ps: (n,) The time when its first bit is sent; or (0,): not needed.
     """
 
@@ -60,7 +60,7 @@ def new_outcome(line: Whole, count: int) -> Outcome:
 
 
 def split_by_loss(batch: Batch, outcome: Outcome, lost: int) -> tuple[Batch, Batch]:
-    """Return the items sent, and the `lost` items dropped."""
+    """Return the items sent, and the `lost` items dropped, with the times when they came."""
     sent_ps = outcome.began_ps if len(outcome.began_ps) else batch.sent_ps
     return split(batch.moved(outcome.left_ps, sent_ps), outcome.lost, lost)
 
@@ -179,7 +179,7 @@ def _send(batch: Batch, line: Whole, pace: tuple[int, int, int, int], outcome: O
             if part >= denominator:
                 part -= denominator
                 free += 1
-        left_ps[i] = free + propagation
+        left_ps[i] = t if full else free + propagation
     line[FREE], line[PART] = free, part
     return dropped
 
