@@ -116,9 +116,7 @@ def outcome(
             now_ps = step.until_ps[number]
             least_ps = until_ps + element.lookahead_ps(example.setting.clock)
             assert now_ps >= max(min(least_ps, FOREVER_PS), before[number]), "a watermark too low"
-            assert (np.diff(left.at_ps) >= 0).all(), "leaving times fall"
-            assert not left.count or before[number] <= left.at_ps[0], "below its watermark"
-            assert not left.count or left.at_ps[-1] < now_ps, "above its watermark"
+            hold_to_watermarks(left, before[number], now_ps)
             departures[number] = joined(departures[number], left)
             before[number] = now_ps
         note_losses(losses, step.losses, came_ps, until_ps)
@@ -127,6 +125,13 @@ def outcome(
         done = stops
     kept = {index: amount for index, amount in held_bytes.items() if amount}
     return Outcome(tuple(departures), losses, waits, services, made, +held, overdrawn, kept)
+
+
+def hold_to_watermarks(left: Batch, before_ps: int, now_ps: int) -> None:
+    """Hold the departures of a step to those of the step before and of this one."""
+    assert (np.diff(left.at_ps) >= 0).all(), "leaving times fall"
+    assert not left.count or before_ps <= left.at_ps[0], "below its watermark"
+    assert not left.count or left.at_ps[-1] < now_ps, "above its watermark"
 
 
 def note_times(came_ps: dict[tuple[int, int], int], some: Iterable[Batch]) -> None:
