@@ -25,12 +25,12 @@ def value_of(node: ast.Number | ast.Quantity) -> Fraction:
 
 
 def with_value(node: ast.Number | ast.Quantity, value: Fraction) -> str:
-    """Return a literal with another number, in the same unit unless that makes it long."""
+    """Return a literal with another number, in the same unit unless it is 0 or gets long."""
     number = number_text(value, exact=True)
     if isinstance(node, ast.Number):
         return number
     known = unit(node.unit)
-    if known is None or value < _LONG:
+    if known is None or 0 < value < _LONG or value == value_of(node):
         return f"{number} {node.unit}"
     return text_of(value * known.factor, known.dimension, exact=True)
 
