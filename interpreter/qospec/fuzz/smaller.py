@@ -74,9 +74,9 @@ def _shortest(whole: Scenario) -> Generator[Scenario, bool, Scenario]:
 def _less_around(whole: Scenario) -> Iterator[Scenario]:
     """Yield it without faults of links, restarts, bytes, and a second device."""
     if whole.fault is not None:
-        yield whole._replace(fault=None)
+        yield from _or_busier(whole._replace(fault=None))
     if whole.restarts:
-        yield whole._replace(restarts=False)
+        yield from _or_busier(whole._replace(restarts=False))
     if whole.payload:
         yield whole._replace(payload=False)
     if whole.facing:
@@ -85,6 +85,13 @@ def _less_around(whole: Scenario) -> Iterator[Scenario]:
         yield whole._replace(speakers=_without(whole.speakers, place))
     if whole.talk_ps > PS_PER_S // 10:
         yield whole._replace(talk_ps=PS_PER_S // 10)
+
+
+def _or_busier(whole: Scenario) -> Iterator[Scenario]:
+    """Yield it, and then with a flow that sends for long, which may do what a fault did."""
+    yield whole
+    for place in range(len(whole.flows)):
+        yield from _at_shares(whole, place)
 
 
 def _without_peer(whole: Scenario) -> Iterator[Scenario]:

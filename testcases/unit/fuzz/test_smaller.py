@@ -114,3 +114,11 @@ def test_items_go_and_the_line_is_full_for_it() -> None:
     found = smallest(scenario(packets(rate=11_000), items=MOST_ITEMS), fills)
     assert found.items == 9
     assert found.flows[0].per_second == 100_000, "rounder than a full line, and as many items"
+
+
+def test_a_restart_goes_and_a_flow_sends_more_for_it() -> None:
+    def breaks(whole: Scenario) -> bool:
+        return whole.restarts or whole.flows[0].per_second > 50_000
+
+    found = smallest(scenario(packets(rate=100), restarts=True), breaks)
+    assert not found.restarts
