@@ -90,7 +90,12 @@ class Secret:
 
 def redacted(text: str) -> str:
     """Return a text of the same length with stars in place of all that looks like a key."""
-    return _COMMENT.sub(_without_keys, _KEYS.sub(_with_stars, text))
+    return _COMMENT.sub(lambda found: redacted_comment(found[0]), _KEYS.sub(_with_stars, text))
+
+
+def redacted_comment(text: str) -> str:
+    """Return the text of a comment with stars in place of what is long enough to be a key."""
+    return _KEY_IN_COMMENT.sub(lambda digits: WITHHELD * len(digits[0]), text)
 
 
 def _with_stars(found: re.Match[str]) -> str:
@@ -114,7 +119,3 @@ def _looks_like_key(text: str, *, is_address: bool) -> bool:
     wrong = sum(each not in string.hexdigits for each in digits)
     is_long = len(digits) >= _SHORTEST
     return is_long and wrong * _TYPED <= len(digits)
-
-
-def _without_keys(comment: re.Match[str]) -> str:
-    return _KEY_IN_COMMENT.sub(lambda digits: WITHHELD * len(digits[0]), comment[0])

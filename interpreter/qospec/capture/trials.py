@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from qospec.capture.error import CaptureError, listed
 from qospec.catalogue.kinds import discover
 from qospec.diagnostics import did_you_mean
+from qospec.judge.phases import TrialResult
 from qospec.judge.readings import Readings
-from qospec.model.suite import GoalResult, Search
+from qospec.model.suite import GoalResult, Search, tested
 from qospec.plan.plan import CasePlan
 from qospec.record.outcome import metrics_document
 from qospec.run.phase import Setting
@@ -132,10 +133,13 @@ def _of_search(
 
     def differs(seen: Observation) -> str:
         flows = tuple(Readings(discover(), {"": (network, seen)}).exchanged())
-        sent, lost = sum(each.sent for each in flows), sum(each.lost for each in flows)
-        if (sent, lost) == (ran["sent"], ran["lost"]):
+        made = TrialResult(flows, frozenset(each.name for each in tested(planned.case.flows)))
+        if (made.sent, made.lost) == (ran["sent"], ran["lost"]):
             return ""
-        return f"{lost} of {sent} items were lost, and {ran['lost']} of {ran['sent']} in the record"
+        return (
+            f"{made.lost} of {made.sent} items were lost,"
+            f" and {ran['lost']} of {ran['sent']} in the record"
+        )
 
     goal = search.goals[0].name
     names = (f"repeat {setting.repeat}", "search", goal, str(load), str(ran["number"]))

@@ -79,6 +79,7 @@ test phases on tunnel {
   }
   point half { rate = whole.rate / 2, measure = 10 ms, repeat = 2 }
   flow h = packets { rate = rate, size = 600 B @ip, gaps = poisson } from a to b
+  flow background = packets { rate = 1_000 pkt/s, size = 100 B @ip } from b to a
   expect half.h.sent > 0 pkt
 }
 """

@@ -314,6 +314,13 @@ def test_a_doc_comment_belongs_to_what_it_stands_above_or_behind() -> None:
     assert docs == ["both ways", "On an element.\nas printed"]
 
 
+def test_a_doc_comment_has_no_key_in_it() -> None:
+    key = "00112233445566778899aabbccddeeff"
+    file = tree(f"qos 1\n\n## With {key}.\n\n## Uses {key} so far.\nlet a = 1 s\n")
+    assert file.doc == f"With {32 * '*'}."
+    assert file.declarations[0].doc == f"Uses {32 * '*'} so far."
+
+
 @pytest.mark.parametrize(
     "text",
     [
