@@ -53,6 +53,7 @@ GROUPS = {
     "meters": Group(METERS, MODELS, "python"),
     "metrics": Group(METRICS, ("unit/metrics", "unit/engine/measure"), "python"),
     "traffic": Group(TRAFFIC, ("unit/traffic", "unit/engine/source"), "python"),
+    "ciphers": Group(("ciphers/*.py",), ("unit/ciphers",), "python"),
     "payload": Group(("payload/*.py",), ("unit/payload", "unit/ciphers"), "python"),
     "statistics": Group(STATISTICS, ("unit/judge",), "compiled"),
     "verdicts": Group(("judge/*.py",), ("unit/judge", "unit/run"), "compiled", STATISTICS),
