@@ -18,6 +18,7 @@ from qospec.elements.drr import Drr
 from qospec.elements.fifo import Fifo
 from qospec.elements.line import Line
 from qospec.elements.processor import Processor
+from qospec.elements.reorder import Reorder
 from qospec.elements.router import Router
 from qospec.elements.scfq import Scfq
 from qospec.elements.shape import Shape
@@ -68,6 +69,7 @@ INSTANTS = st.lists(st.sampled_from([0, 0, 10**6, 7 * 10**6, 10**8]), min_size=1
     lambda gaps: tuple(accumulate(gaps))
 )
 SIZES = st.sampled_from([(200,), (200,), (46, 1_500), (1_500,)])
+FAULTS = st.sampled_from([None, None, Reorder(first=2, every=3, time=4 * 10**7)])
 CELLS = Line(Fraction(149_760_000), phase=0)
 
 
@@ -142,7 +144,8 @@ def tandems(draw: st.DrawFn) -> Experiment:
         wires += [Wire(router, k, node, k) for k in range(len(names))]
         wires += [Wire(lines[n], 0, router, n + 1) for n, w in enumerate(ways) if w.first == hop]
         wires += [Wire(router, len(names), END)]
-        wires += [] if before is None else [Wire(before, 0, router, 0)]
+        if before is not None:
+            wires += [Wire(_behind(plan, wires, before, draw(FAULTS)), 0, router, 0)]
         before = node
     wires += [Wire(node, 0, END)]
     sources = []
@@ -159,6 +162,15 @@ def tandems(draw: st.DrawFn) -> Experiment:
     return Experiment(
         connections, tuple(sources), tuple(plan.nodes), tuple(wires), measured, ("s",)
     )
+
+
+def _behind(plan: Plan, wires: list[Wire], before: int, fault: Reorder | None) -> int:
+    """Put a fault behind a node, if there is one; return the last of both."""
+    if fault is None:
+        return before
+    last = plan.node(f"fault[{before}]", fault)
+    wires.append(Wire(before, 0, last, 0))
+    return last
 
 
 def ways_through(hops: int) -> st.SearchStrategy[Way]:

@@ -282,6 +282,11 @@ class Element(ABC):  # noqa: B024 -- either of `process` and `transition` is nee
         time_ps = self.lookahead_ps(clock)
         return Guarantees((Guarantee(time_ps, time_ps),) * len(self.inputs))
 
+    @property
+    def keeps_order(self) -> bool:
+        """Return whether items that come to one input and leave by one output keep their order."""
+        return True
+
     def admits(self, contract: Contract, plane: Plane) -> Curve | None:
         """Return a bound of the items of one connection that pass, by its contract; None: none."""
         return None

@@ -144,6 +144,37 @@ def test_a_burst_is_paid_only_once(planned, ran, first: int, second: int) -> Non
     assert [where for where, _ in proof.path] == ["a -> x.w", "x.cpu to y.e -> b"]
 
 
+REORDERED = ROW.replace("0 us, 0 us, 0 us]", "150 us, 300 us, 450 us]").replace(
+    "topology row {",
+    """device faulty {
+  port w, e: packet
+  there = reorder { first = 2, time = 300 us }
+  w.rx -> there -> e.tx
+  e.rx -> w.tx
+}
+topology row {
+  between = faulty""",
+).replace(
+    "link x.e -- y.w via media.fast_ethernet",
+    "link x.e -- between.w via media.fast_ethernet\n"
+    "  link between.e -- y.w via media.fast_ethernet",
+)
+
+
+def test_a_burst_is_paid_again_behind_what_lets_items_be_overtaken(planned, ran) -> None:
+    """The second is held back, and then waits for those that overtook it."""
+    case = case_of(planned, REORDERED, first="100 us", second="140 us")
+    proof = case.networks[""].proofs.delay(0, 1)
+    longest_ps = ran(case).readings._tallies["f"].delays.max_ps
+    assert proof.most_ps >= longest_ps
+    assert [where for where, _ in proof.path] == [
+        "a -> x.w",
+        "x.cpu to x.e -> between.w",
+        "between.there",
+        "between.e -> y.w to y.e -> b",
+    ]
+
+
 def test_what_follows_a_random_source_is_bounded_by_the_line_before_it(planned) -> None:
     """A line passes a cell a us at most, so behind one as fast nothing waits."""
     text = ROUND.replace(

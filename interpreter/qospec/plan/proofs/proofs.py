@@ -281,9 +281,11 @@ class _Analysis:
     # ---- what chains need, as `chains.Followed`
 
     def guarantee(self, place: Place) -> Guarantee | None:
-        found, clock = self._found.get(place.node), self._nodes[place.node].clock
-        stamps = clock is not None and clock.stamps
-        return None if found is None or stamps else found.inputs[place.input]
+        node, found = self._nodes[place.node], self._found.get(place.node)
+        stamps = node.clock is not None and node.clock.stamps
+        if found is None or stamps or not node.element.keeps_order:
+            return None
+        return found.inputs[place.input]
 
     def inputs(self, node: int) -> list[Place]:
         return [Place(node, n) for n in range(len(self._nodes[node].element.inputs))]
