@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 import unittest
 from collections import Counter
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager, nullcontext, suppress
 from functools import partial
 from random import Random  # noqa: TID251 -- of what Hypothesis draws
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -14,7 +14,7 @@ from hypothesis import Phase, Verbosity, find, reject, settings, target
 from hypothesis import strategies as st
 from hypothesis.database import InMemoryExampleDatabase, choices_to_bytes
 from hypothesis.errors import Flaky, NoSuchExample, Unsatisfiable
-from hypothesis.internal.conjecture import providers
+from hypothesis.internal.conjecture import engine, providers
 
 from qospec.fuzz.aims import closest
 from qospec.fuzz.finding import Finding
@@ -36,6 +36,8 @@ FEWEST_AIMED = 80
 _KEY = b"examples"
 _LOCAL = "_local_constants"
 """Where Hypothesis has the constants of modules."""
+_VARIATIONS = "generate_mutations_from"
+"""What makes variations of an example in it."""
 
 
 class Block(NamedTuple):
@@ -169,7 +171,8 @@ class _Hunt:
         return self._keep_best() and not self.interrupted
 
     def _search(self) -> None:
-        with _draws_that_depend_on_the_seed_only():
+        anew = nullcontext() if self._subject.is_left_to_hypothesis else _examples_drawn_anew()
+        with _draws_that_depend_on_the_seed_only(), anew:
             if self._known:
                 known = self._as_database()
                 self._look(self._block.examples, (Phase.reuse,), database=known)
@@ -322,6 +325,24 @@ class _Hunt:
         self._wanted = violation.statement
         self._best = Smaller(violation, partial(outcome.text, violation))
         self._simplified = outcome.simplified
+
+
+@contextmanager
+def _examples_drawn_anew() -> Iterator[None]:
+    """Keep Hypothesis from trying up to five variations of each example, with parts repeated.
+
+    Those of a scenario are much like it, and each takes as long as a new one.
+    """
+    runner: Any = getattr(engine, "ConjectureRunner", None)
+    kept = getattr(runner, _VARIATIONS, None)
+    if kept is None:
+        yield
+        return
+    setattr(runner, _VARIATIONS, lambda *_: None)
+    try:
+        yield
+    finally:
+        setattr(runner, _VARIATIONS, kept)
 
 
 @contextmanager

@@ -13,16 +13,17 @@ from qospec.run.schedule import CaseRun, Schedule
 if TYPE_CHECKING:
     from qospec.run.job import Job
 
-FIRST = 10
-"""The examples of a target's first block. Each block has twice as many as the one before, so that
-all targets are tried soon, and later blocks are long enough to aim at something."""
-MOST = 100
-"""The most examples of a block."""
+FEWEST, MOST = 10, 100
+"""The examples of a block."""
+SHORT = 6
+"""How many blocks have the fewest, so that all targets are tried soon. Each after these has twice
+as many as the one before: later blocks are long enough to aim at something."""
 
 
 def block_examples(number: int) -> int:
     """Return how many examples the block of a number has."""
-    return min(MOST, FIRST << min(number, MOST))
+    doubled = min(max(0, number - SHORT + 1), MOST)
+    return min(MOST, FEWEST << doubled)
 
 
 class TimedRun(CaseRun, Protocol):

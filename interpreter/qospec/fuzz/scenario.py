@@ -123,8 +123,12 @@ class Scenario(NamedTuple):
 
     def crosses(self, flow: Sending) -> bool:
         """Return whether a flow passes both devices."""
+        return self.between(flow.origin, flow.target)
+
+    def between(self, origin: int, target: int) -> bool:
+        """Return whether both devices are between two hosts."""
         half = len(self.links) // 2
-        return bool(self.facing) and (flow.origin < half) != (flow.target < half)
+        return bool(self.facing) and (origin < half) != (target < half)
 
     def reorders(self, flow: Sending) -> bool:
         """Return whether items of a flow overtake each other on a link."""
@@ -182,9 +186,8 @@ def scenarios(draw: st.DrawFn, device: Device) -> Scenario | None:
         talk_ps = draw(st.sampled_from(TALKS_PS))
         whole = Scenario(device, arguments, silent, media, "", (), 1)
         return whole._replace(speakers=tuple(chosen), talk_ps=talk_ps)
-    # Devices with two ports of different names, such as encryptors, often come in pairs.
-    pairs = len({port.name.partition("[")[0] for port in ports}) > 1
-    alone = [""] * (len(ports) if pairs else 2 * len(ports)) if len(ports) > 1 else []
+    elements = [part.element for part in template.parts] if template else []
+    alone = [""] * _times_alone(ports, elements)
     facing = draw(st.sampled_from([*alone, *(port.name for port in reversed(ports))]))
     media = tuple(draw(st.sampled_from(list(MEDIA[framed(device, port)]))) for port in ports)
     whole = Scenario(device, arguments, ports, media, facing, (), 1)
@@ -198,7 +201,6 @@ def scenarios(draw: st.DrawFn, device: Device) -> Scenario | None:
     if crowd is not None and draw(st.booleans()):
         whole = whole._replace(media=_with_bottleneck(whole, crowd))
     count = draw(_FEW_OR_MORE if dense else st.integers(1, MOST_FLOWS))
-    elements = [part.element for part in template.parts] if template else []
     families = _families(elements)
     for _ in range(count):
         flow = draw(sendings(whole, families, crowd, dense=dense))
@@ -246,6 +248,17 @@ def _seldom(often: int) -> st.SearchStrategy[bool]:
     return st.sampled_from([*[False] * (often - 1), True])
 
 
+def _times_alone(ports: tuple[Port, ...], elements: Sequence[object]) -> int:
+    """Return how many times a device is alone where each port faces a second one once."""
+    if len(ports) == 1:
+        return 0
+    if any(map(_encrypts, elements)):  # most that may be wrong shows at the other end
+        return 1
+    # Those with two ports of different names often come in pairs, too.
+    names = {port.name.partition("[")[0] for port in ports}
+    return len(ports) if len(names) > 1 else 2 * len(ports)
+
+
 def _encrypts(element: object) -> bool:
     return isinstance(element, SecurityEnd) and element.encrypts
 
@@ -289,15 +302,31 @@ def sendings(
     every = range(len(whole.links))
     target = draw(st.sampled_from(every[::-1])) if crowd is None else crowd
     origin = draw(st.sampled_from([each for each in every if each != target]))
-    place = whole.place(origin)
-    framing = framed(whole.device, whole.ends[place])
-    most = MEDIA[framing][whole.media[place]]
+    framing = framed(whole.device, whole.ends[whole.place(origin)])
+    rates = _line_rates(whole, origin, target)
+    most = draw(st.sampled_from([min(rates), min(rates), rates[0]]))  # often all that can pass
     codes = _codes(whole.device, framing)
     if crowd is not None:
         taken = {each.contract.code for each in whole.flows}
         codes = tuple(each for each in codes if each not in taken) or codes
     line = Line(framing, most, tuple(families), codes)
     return Sending(origin, target, *draw(contracts(line, DENSE if dense else ANY)))
+
+
+def _line_rates(whole: Scenario, origin: int, target: int) -> list[int]:
+    """Return what the lines carry that a flow passes, from the first to the last.
+
+    Lines in another unit, as of cells where the first carries packets, are left out.
+    """
+    names = [whole.ends[whole.place(host)].name for host in (origin, target)]
+    if whole.between(origin, target):
+        names.insert(1, whole.facing)
+    lines = {
+        end.name: (end.carries, MEDIA[framed(whole.device, end)][medium])
+        for end, medium in zip(whole.ends, whole.media, strict=True)
+    }
+    carried = lines[names[0]][0]
+    return [rate for name in names for carries, rate in [lines[name]] if carries == carried]
 
 
 def _codes(device: Device, framing: str) -> tuple[int, ...]:

@@ -144,9 +144,11 @@ def test_a_burst_is_paid_only_once(planned, ran, first: int, second: int) -> Non
     assert [where for where, _ in proof.path] == ["a -> x.w", "x.cpu to y.e -> b"]
 
 
-REORDERED = ROW.replace("0 us, 0 us, 0 us]", "150 us, 300 us, 450 us]").replace(
-    "topology row {",
-    """device faulty {
+REORDERED = (
+    ROW.replace("0 us, 0 us, 0 us]", "150 us, 300 us, 450 us]")
+    .replace(
+        "topology row {",
+        """device faulty {
   port w, e: packet
   there = reorder { first = 2, time = 300 us }
   w.rx -> there -> e.tx
@@ -154,10 +156,12 @@ REORDERED = ROW.replace("0 us, 0 us, 0 us]", "150 us, 300 us, 450 us]").replace(
 }
 topology row {
   between = faulty""",
-).replace(
-    "link x.e -- y.w via media.fast_ethernet",
-    "link x.e -- between.w via media.fast_ethernet\n"
-    "  link between.e -- y.w via media.fast_ethernet",
+    )
+    .replace(
+        "link x.e -- y.w via media.fast_ethernet",
+        "link x.e -- between.w via media.fast_ethernet\n"
+        "  link between.e -- y.w via media.fast_ethernet",
+    )
 )
 
 
