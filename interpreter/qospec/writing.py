@@ -49,6 +49,25 @@ def write_whole(path: Path, text: str, mode: int | None = None) -> None:
         raise WriteError(f"cannot write `{path}`: {reason(error)}") from error
 
 
+def verify_folder(folder: Path) -> None:
+    """Try whether a file can be made in a folder, or in the one where it is made; nothing stays.
+
+    Raises:
+        WriteError: None can.
+    """
+    import tempfile
+
+    doing = "write in"
+    try:
+        if not folder.exists():
+            doing = "make"
+        nearest = next(each for each in (folder, *folder.parents) if each.exists())
+        with tempfile.TemporaryFile(dir=nearest):
+            pass
+    except OSError as error:
+        raise WriteError(f"cannot {doing} the folder `{folder}`: {reason(error)}") from error
+
+
 def reason(error: Exception) -> str:
     """Return the reason for a failure, in the system's words if it has any."""
     if isinstance(error, OSError) and error.strerror:

@@ -11,12 +11,13 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from qospec.cli import exits, loading, options, output
-from qospec.writing import WriteError
+from qospec.writing import WriteError, verify_folder
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from qospec.fuzz.campaign import Campaign, CampaignRequest, TargetReport
+    from qospec.fuzz.finding import Finding
     from qospec.fuzz.target import Target
 
 EXAMPLES = 1_000
@@ -85,6 +86,7 @@ def fuzz(paths: tuple[str, ...], **asked: Any) -> None:
         database,
     )
     start = f"{asked['save']}/" if asked["save"] else _start(paths)
+    _verify_writable(start)
     search = campaign.Campaign(request)
     began_s = time.monotonic()
     live = not asked["no_progress"] and sys.stderr is not None and sys.stderr.isatty()
@@ -103,6 +105,27 @@ def _start(paths: tuple[str, ...]) -> str:
     root = files.root_of(path / "any" if path.is_dir() else path)
     separator = "/" if files.exists(root / "qos.toml") else "_"
     return files.shown(root / "fuzz") + separator
+
+
+def _verify_writable(start: str) -> None:
+    """End the command if nothing can be saved: to learn that after an hour would be late."""
+    try:
+        verify_folder(Path(f"{start}NAME").parent)
+    except WriteError as error:
+        exits.environment_error(str(error))
+
+
+def _saved(reports: list[TargetReport], start: str) -> tuple[dict[Finding, Path | None], list[str]]:
+    """Save what was found; return the file of each, None if it cannot be written, and why not."""
+    files: dict[Finding, Path | None] = {}
+    errors: list[str] = []
+    for each in (found for report in reports for found in report.findings):
+        try:
+            files[each] = each.save(start)
+        except WriteError as error:
+            files[each] = None
+            errors.append(str(error))
+    return files, errors
 
 
 def _targets(paths: tuple[str, ...], *, as_json: bool) -> list[Target]:
@@ -154,10 +177,7 @@ def _report(
     asked: dict[str, Any],
 ) -> None:
     """Save and print what was found, and exit."""
-    try:
-        files = {each: each.save(start) for report in reports for each in report.findings}
-    except WriteError as error:
-        exits.environment_error(str(error))
+    files, errors = _saved(reports, start)
     if asked["as_json"]:
         document = {
             "schema": 1,
@@ -172,8 +192,12 @@ def _report(
         total = sum(each.examples for each in reports)
         found = loading.counted(len(files), "finding")
         output.say(f"{found} in {total:_} examples, {seconds:.1f} s, seed {request.seed}")
+    for message in dict.fromkeys(errors):
+        output.say(f"error: {message}", err=True)
     if search.interrupted:
         sys.exit(exits.INTERRUPTED)
+    if errors:
+        sys.exit(exits.ERROR)
     if any(each.errors for each in reports):
         sys.exit(exits.ERROR)
     if files:
@@ -181,7 +205,7 @@ def _report(
     sys.exit(exits.PASSED if all(each.examined for each in reports) else exits.INCONCLUSIVE)
 
 
-def _document(report: TargetReport, files: dict[Any, Path]) -> dict[str, Any]:
+def _document(report: TargetReport, files: dict[Finding, Path | None]) -> dict[str, Any]:
     """Return what was found out about a target, for programs."""
     return {
         "name": report.name,
@@ -202,7 +226,7 @@ def _document(report: TargetReport, files: dict[Any, Path]) -> dict[str, Any]:
     }
 
 
-def _show(report: TargetReport, files: dict[Any, Path]) -> None:
+def _show(report: TargetReport, files: dict[Finding, Path | None]) -> None:
     """Print what was found out about a target."""
     what = f"{report.noun} {report.name}"
     if not report.examined:
@@ -214,8 +238,10 @@ def _show(report: TargetReport, files: dict[Any, Path]) -> None:
         output.say(f"  {found.place}")
         output.say("", *(f"    {line}".rstrip() for line in found.text.splitlines()), "")
         small = "the smallest" if found.shrunk else "the smallest so far"
-        output.say(f"  {small} of {found.examples:_} examples, saved in {files[found]}")
-        output.say(f"  repeat    qos run {files[found]}", "")
+        path = files[found]
+        saved = "not saved" if path is None else f"saved in {path}"
+        output.say(f"  {small} of {found.examples:_} examples, {saved}")
+        output.say(*([] if path is None else [f"  repeat    qos run {path}"]), "")
     output.say(*(f"  {each}" for each in _remarks(report, what)))
 
 

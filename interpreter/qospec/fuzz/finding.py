@@ -53,8 +53,8 @@ class Finding:
         write_whole(path, self.text)
         return path
 
-    def document(self, path: Path) -> Document:
-        """Return it as a document for programs."""
+    def document(self, path: Path | None) -> Document:
+        """Return it as a document for programs; `path` is None if it could not be saved."""
         return {
             "target": self.target,
             "kind": self.noun,
@@ -63,6 +63,6 @@ class Finding:
             "reason": self.reason,
             "examples": self.examples,
             "shrunk": self.shrunk,
-            "file": path.as_posix(),
+            "file": None if path is None else path.as_posix(),
             "text": self.text,
         }

@@ -184,11 +184,33 @@ def test_two_files_that_an_import_may_mean_are_told_at_once(fuzz, tmp_path) -> N
     assert "two files match this import: a.qos and a.yaml: rename one of them" in result.stdout
 
 
-def test_a_folder_that_cannot_be_made_is_named(fuzz, tmp_path) -> None:
+def test_a_folder_that_cannot_be_made_is_named_before_the_search(fuzz, tmp_path) -> None:
     (tmp_path / "taken").write_text("")
-    result = fuzz(WRONG.replace("LIMIT", "1 cell"), *FEW, "--save", "taken/x")
+    result = fuzz(HOLDS, *FEW, "--save", "taken/x")
     assert result.exit_code == 4
     assert "cannot make the folder `taken/x`: not a directory" in result.stderr
+    assert result.stdout == "", "nothing was searched"
+
+
+def test_a_folder_is_made_only_for_a_finding(fuzz, tmp_path) -> None:
+    assert fuzz(HOLDS, *FEW, "--save", "new/x").exit_code == 0
+    assert [each.name for each in tmp_path.iterdir() if each.name != ".qos-fuzz"] == ["a.qos"]
+
+
+def test_a_finding_that_cannot_be_saved_is_printed(fuzz, tmp_path) -> None:
+    (tmp_path / "fuzz_wrong_few.qos").mkdir()
+    result = fuzz(WRONG.replace("LIMIT", "1 cell"), *FEW)
+    assert result.exit_code == 4
+    assert "cannot write `fuzz_wrong_few.qos`: is a directory" in result.stderr
+    assert "property wrong: `few` does not hold: 1 cell, needed < 1 cell" in result.stdout
+    assert "pcr = rate)) < 1 cell\n" in result.stdout
+    assert "examples, not saved\n" in result.stdout
+    assert "repeat" not in result.stdout
+    assert "1 finding in " in result.stdout
+    result = fuzz(WRONG.replace("LIMIT", "1 cell"), *FEW, "--json")
+    assert result.exit_code == 4
+    (finding,) = json.loads(result.stdout)["targets"][0]["findings"]
+    assert finding["file"] is None
 
 
 def test_a_device_with_machines_to_which_nothing_speaks_has_a_note(fuzz) -> None:
