@@ -300,14 +300,22 @@ def _is_known(template: Template, end: End) -> bool:
 def _report_unserved(
     template: Template, part: Part, end: End, place: Span, context: Context
 ) -> None:
-    what = template.parts[end.part].path if end.kind == "element" else end.kind
+    what: str = end.kind
+    way_out = ""
+    if end.kind == "element":
+        other = template.parts[end.part]
+        what, way_out = other.path, f"move `{other.path}` before `{part.path}`"
+        if other.kind.is_served:  # either before the other is as wrong
+            way_out = (
+                f"remove one of them, or put a `line` between `{part.path}` and `{other.path}`"
+            )
     context.report(
         error(
             "E0405",
             f"`{part.path}` must lead directly to a line, not to `{what}`",
             place,
             note="a queue is emptied by the line it feeds, directly or through a scheduler",
-            help=f"move `{what}` before `{part.path}`" if end.kind == "element" else "",
+            help=way_out,
         )
     )
 

@@ -579,3 +579,22 @@ device box {{
 """
     [problem] = [each for each in checked(box)[1] if each.code == "E0408"]
     assert problem.help == f"write `… -> s.a` or `… -> s.b`{more}"
+
+
+@pytest.mark.parametrize(
+    ("wires", "help_"),
+    [
+        ("west.rx -> first -> wait -> east.tx", "move `wait` before `first`"),
+        (
+            "west.rx -> first -> second -> east.tx",
+            "remove one of them, or put a `line` between `first` and `second`",
+        ),
+        ("west.rx -> first -> slow -> second -> east.tx", None),
+    ],
+)
+def test_two_queues_are_not_moved_before_each_other(checked, wires, help_):
+    used = [each for each in ("first", "second", "wait", "slow") if f"> {each} " in wires]
+    kinds = {"wait": "delay { time = 1 us }", "slow": "line { rate = 10 Mbit/s @cell }"}
+    parts = "\n".join(f"{each} = {kinds.get(each, 'fifo { limit = 8 cell }')}" for each in used)
+    text = f"device box {{\nport west, east: cell\n{parts}\n{wires}\neast.rx -> west.tx\n}}"
+    assert [each.help for each in checked(text)[1]] == ([help_] if help_ else [])
