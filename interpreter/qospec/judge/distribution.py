@@ -85,9 +85,6 @@ class Distribution:
         self.count = sum(totals)
         self._lost = tuple(lost)
         self._repeats = repeats
-        found = [each for each in repeats if each.min_ps is not None and each.max_ps is not None]
-        self._least_ps = min((each.min_ps or 0 for each in found), default=0)
-        self._largest_ps = max((each.max_ps or 0 for each in found), default=0)
 
     @cached_property
     def _rows(self) -> list[TailCounts]:
@@ -131,7 +128,9 @@ class Distribution:
         low, high = self._lows.nth_largest_ps(behind), self._highs.nth_largest_ps(behind)
         if low is None or high is None:
             return None
-        return max(low, self._least_ps), min(high, self._largest_ps)
+        least_ps = min(each.min_ps for each in self._repeats if each.min_ps is not None)
+        most_ps = max(each.max_ps for each in self._repeats if each.max_ps is not None)
+        return max(low, least_ps), min(high, most_ps)
 
     def design_effect(self, share: Fraction, confidence: Fraction, thresholds: int) -> Fraction:
         """Return the design effect where `share` of all items lie beyond a threshold, at least 1.
@@ -165,7 +164,7 @@ class Distribution:
             yield self._lost
         while True:
             beyond = 1 - rarer if low else rarer
-            bound_ps = self._lows.nth_largest_ps(max(1, math.ceil(beyond * self.count)) - lost)
+            bound_ps = self._lows.nth_largest_ps(math.ceil(beyond * self.count) - lost)
             if bound_ps is not None:
                 items = (row.count_from(bound_ps) for row in self._rows)
                 yield tuple(map(operator.add, self._lost, items))

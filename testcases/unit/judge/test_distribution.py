@@ -78,3 +78,66 @@ def test_repeats_with_equal_losses_and_delays_are_identical() -> None:
     assert of(*same, lost=(1,) * 5).identical
     assert not of(*same, lost=(1, 1, 3, 1, 1)).identical
     assert not of(*[Delays()] * 5, lost=(1,) * 5).identical
+
+
+def test_one_repeat_is_not_identical_to_another() -> None:
+    assert not of(delays((10, 20, 9)), lost=(0,)).identical
+
+
+@pytest.mark.parametrize(
+    ("first", "second", "identical"),
+    [
+        ((5, 5), (4, 6), True),  # by one item, as rounding may have it
+        ((5, 5), (9, 1), False),
+        # numbers of items whose variance, 2, is exactly a tenth of their mean; shares of 9/19 and
+        # 11/21 differ by 20 items of 19 * 21, and 21 is how many one item makes
+        ((10, 9), (10, 11), True),
+    ],
+)
+def test_identical_repeats_may_differ_by_an_item_beyond_a_threshold(
+    first, second, identical
+) -> None:
+    repeats = [delays((10, 20, below), (20, 30, above)) for below, above in (first, second)]
+    assert of(*repeats).identical == identical
+
+
+SLOW = delays((10, 20, 8), (30, 40, 10), (40, 50, 2))
+USUAL = [delays((10, 20, 8), (20, 30, 10), (40, 50, 2))] * 4
+"""Beyond 40 are 10 of 100 items, as many of each repeat; beyond 30 are 20, 12 of them of one; and
+beyond 20 are 60, as many of each again."""
+
+
+@pytest.mark.parametrize(("thresholds", "effect"), [(1, 1), (2, Fraction(25, 4) * WIDER)])
+def test_thresholds_with_enough_items_are_looked_at_up_to_their_number(thresholds, effect) -> None:
+    found = of(SLOW, *USUAL).design_effect(Fraction(1, 10), DEFAULT_CONFIDENCE, thresholds)
+    assert float(found) == pytest.approx(float(effect), rel=1e-3)
+
+
+def test_items_that_depend_on_each_other_are_not_enough_for_a_threshold() -> None:
+    """Ten items beyond 40 are fewer than one by their effect, so those beyond 30 count too."""
+    slow = delays((30, 40, 10), (40, 50, 10))
+    others = [delays((10, 20, 15), (20, 30, 5))] * 4
+    found = of(slow, *others).design_effect(Fraction(1, 10), DEFAULT_CONFIDENCE, 1)
+    assert float(found) == pytest.approx(float(25 * WIDER), rel=1e-3)
+
+
+def test_a_rare_share_begins_with_the_longest_delay() -> None:
+    """It is of one repeat, and the next of another; then all have as many."""
+    longest = [delays((10, 20, 19), (50, 60, 1)), delays((10, 20, 19), (40, 50, 1))]
+    others = [delays((10, 20, 20))] * 3
+    found = of(*longest, *others).design_effect(Fraction(1, 1_000), DEFAULT_CONFIDENCE, 1)
+    assert float(found) == pytest.approx(float(Fraction(100, 99) * WIDER), rel=1e-3)
+
+
+def test_what_was_lost_is_the_first_beyond_a_threshold() -> None:
+    """One item of each is lost, and one repeat has the five longest delays: 6, 1, 1, 1 and 1."""
+    slow = delays((10, 20, 14), (40, 50, 5))
+    others = [delays((10, 20, 14), (30, 40, 5))] * 4
+    found = of(slow, *others, lost=(1,) * 5)
+    effect = found.design_effect(Fraction(1, 10), DEFAULT_CONFIDENCE, 1)
+    assert float(effect) == pytest.approx(float(Fraction(25, 9) * WIDER), rel=1e-3)
+
+
+def test_one_item_alone_shows_nothing_of_how_repeats_differ() -> None:
+    found = of(delays((10, 20, 1)), Delays())
+    assert found.design_effect(Fraction(9, 10), DEFAULT_CONFIDENCE, 1) == 1
