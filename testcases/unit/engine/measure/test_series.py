@@ -6,7 +6,7 @@ from itertools import pairwise
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from qospec.engine.experiment import Intervals, MeasurementSpec
@@ -68,6 +68,8 @@ def by_hand(items, each, start_ps, stop_ps):
     return sent, carried, delays
 
 
+# One is sent, and one arrives, when the last interval has just ended.
+@example([(600, 0, 1, 60), (500, 100, 2, 60)], 100, 100, [])
 @given(ITEMS, st.integers(1, 400), st.integers(0, 300), st.lists(st.integers(0, 40), max_size=4))
 def test_an_interval_counts_what_was_sent_and_what_arrived_in_it(items, every_ps, start_ps, cuts):
     stop_ps, each = start_ps + 500, Intervals(1, 3, every_ps)
@@ -84,12 +86,20 @@ def test_an_interval_counts_what_was_sent_and_what_arrived_in_it(items, every_ps
     assert sum(tally.window_ps for tally in found) == 500
 
 
+@example([(0, 7 * 2**37, connection, 60) for connection in range(4)], [])
+@example([(0, 2**37, connection, 60) for connection in range(4)], [])
+@example([(0, 3 * 2**37 + 1, connection, 60) for connection in range(4)], [])
 @given(ITEMS, st.lists(st.integers(0, 40), max_size=4))
 def test_packets_are_weighed_in_each_layer(items, cuts):
-    each = Intervals(0, 4, 2**38)
-    found = counted(items, each, 0, 2**41, cuts, OUTSIDE)
+    start_ps, stop_ps, each = 2**37, 7 * 2**37, Intervals(1, 3, 2**38)
+    found = counted(items, each, start_ps, stop_ps, cuts, OUTSIDE)
+    arrived = [
+        (sent + delay - start_ps, size)
+        for sent, delay, connection, size in items
+        if connection in {1, 2} and start_ps <= sent + delay < stop_ps
+    ]
     for number, tally in enumerate(found):
-        sizes = [s for sent, delay, _, s in items if (sent + delay) // each.every_ps == number]
+        sizes = [size for at_ps, size in arrived if at_ps // each.every_ps == number]
         frames = [max(size + 18, 64) for size in sizes]
         assert tally.volume.ip == sum(sizes)
         assert tally.volume.frame == sum(frames)

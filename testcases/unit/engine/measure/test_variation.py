@@ -1,39 +1,141 @@
-"""Packets that are tracked one by one, and the sums of their variation."""
+"""Packets that are tracked one by one, against the same counted by hand."""
 
 from itertools import pairwise
 
 import numpy as np
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from qospec.engine.measure import delays, variation
 from qospec.engine.measure.variation import TrackedConnections
 
 times = st.integers(0, 10**18) | st.integers(0, 10**6)
+SIZES = np.array([0, 5, 9], np.int64)
+"""By size, the time of transmission."""
+PACKETS = st.lists(
+    st.tuples(
+        st.integers(0, 4), st.integers(0, 2), st.sampled_from([10, 17, 24, 60]), st.booleans()
+    ),
+    max_size=40,
+)
+"""Of each in order of sending: whose it is, its size, how long it takes, whether it is lost."""
 
 
-@given(st.lists(times, min_size=2, max_size=20))
-def test_no_sum_overflows_however_many_are_added(latencies_ps):
+def tracked(first: int = 0, connections: int = 1, places: int = 64) -> TrackedConnections:
     histogram = delays.Histogram(1)
-    followed = TrackedConnections(
-        0,
-        np.zeros((1, 3), np.int64),
-        np.zeros((1, 64, 4), np.int64),
-        np.zeros((1, 2, 8), np.int64),
-        delays.new_rows(np.full(6, -1)).reshape(1, 6, 8),
-        np.zeros((1, 0, 3), np.int64),
+    return TrackedConnections(
+        first,
+        np.zeros((connections, 3), np.int64),
+        np.zeros((connections, places, 4), np.int64),
+        np.zeros((connections, 2, 8), np.int64),
+        delays.new_rows(np.full(6 * connections, -1)).reshape(connections, 6, 8),
+        np.zeros((connections, 0, 3), np.int64),
         histogram.counts,
         histogram.as_double,
         histogram.as_bits,
     )
+
+
+def sums(followed: TrackedConnections, connection: int) -> list[tuple[int, int]]:
+    """Return by row how many were added, and their sum."""
+    rows = followed.seen[connection]
+    return [
+        (int(row[delays.COUNT]), delays.total(row[None], delays.SUM_LOW, delays.SUM_BITS))
+        for row in rows
+    ]
+
+
+@given(st.lists(times, min_size=2, max_size=20))
+def test_no_sum_overflows_however_many_are_added(latencies_ps):
+    followed = tracked()
     sent_ps = np.arange(len(latencies_ps), dtype=np.int64)
     whose = np.zeros(len(sent_ps), np.uint32)
     sizes, times_ps = np.zeros(len(sent_ps), np.int32), np.zeros(1, np.int64)
     assert variation.sent(sent_ps, whose, sizes, times_ps, followed, 0) == len(sent_ps)
     variation.arrived(sent_ps + np.array(latencies_ps), sent_ps, whose, followed)
     steps = [b - a for a, b in pairwise(latencies_ps)]
-    sums = [
-        delays.total(followed.seen[:, each], delays.SUM_LOW, delays.SUM_BITS) for each in range(6)
-    ]
-    assert sums[variation.INCREASES] - sums[variation.DECREASES] == sum(steps)
-    assert sums[variation.RECEIVED] == sum(map(abs, steps))
+    added = [total for _, total in sums(followed, 0)]
+    assert added[variation.INCREASES] - added[variation.DECREASES] == sum(steps)
+    assert added[variation.RECEIVED] == sum(map(abs, steps))
+
+
+def by_hand(mine: list[tuple[int, int, int, int, bool]]) -> list[tuple[int, int]]:
+    """Return the sums of a connection's packets: number, sent, time on the first line, arrived."""
+    rows: list[list[int]] = [[] for _ in range(6)]
+    kept = [(n, sent, at, at - sent - time) for n, sent, time, at, lost in mine if not lost]
+    for (n, sent, at, latency), (m, sent_2, at_2, latency_2) in pairwise(kept):
+        rows[variation.LATENCIES].append(abs(latency_2 - latency))
+        step = at_2 - sent_2 - at + sent
+        if m == n + 1:
+            rows[variation.INCREASES if step >= 0 else variation.DECREASES].append(abs(step))
+    gaps = [abs(b[2] - a[2]) for a, b in pairwise(kept)]
+    rows[variation.ARRIVALS] = [abs(b - a) for a, b in pairwise(gaps)]
+    as_received = sorted(kept, key=lambda each: (each[2], each[0]))
+    rows[variation.RECEIVED] = [abs(b[3] - a[3]) for a, b in pairwise(as_received)]
+    for place, (number, *_) in enumerate(as_received):
+        earlier = [n for n, *_ in as_received[:place]]
+        if any(n > number for n in earlier):
+            first = next(k for k, n in enumerate(earlier) if n > number)
+            rows[variation.REORDERED].append(place - first)
+    return [(len(row), sum(row)) for row in rows]
+
+
+def jitters(delays_ps: list[int]) -> tuple[int, int]:
+    """Return 16 times the last jitter and the largest: RFC 3550, A.8."""
+    jitter, largest = 0, 0
+    for before, after in pairwise(delays_ps):
+        jitter += abs(after - before) - (jitter + 8) // 16
+        largest = max(largest, jitter)
+    return jitter, largest
+
+
+# The last of a full ring overtakes all others.
+@example([*[(1, 0, 60, False)] * 3, (1, 0, 10, False)], 0)
+@given(PACKETS, st.integers(0, 6))
+def test_the_packets_of_a_source_are_told_from_all_others(packets, before):
+    """Those of connections 1 to 3, one each 7 ps, of which some overtake others and some are lost.
+
+    Each has a number of its connection, and its outcome is known in order of time. Some were sent
+    `before` the measurement, and what happens to them does not count.
+    """
+    places = 1 << max(0, len(packets) - 1).bit_length()
+    followed = tracked(first=1, connections=3, places=places)
+    columns = [*zip(*packets, strict=True)] or [(), (), (), ()]
+    whose = np.array(columns[0], np.uint32)
+    sizes = np.array(columns[1], np.int32)
+    sent_ps = 7 * np.arange(len(packets), dtype=np.int64)
+    inside = slice(before, None)
+    sent = variation.sent(sent_ps[inside], whose[inside], sizes[inside], SIZES, followed, 0)
+    assert sent == max(0, len(packets) - before)
+    outcomes = sorted(
+        (int(sent_ps[n]) + delay, n, lost) for n, (_, _, delay, lost) in enumerate(packets)
+    )
+    for at, n, lost in outcomes:
+        of = slice(n, n + 1)
+        if lost:
+            variation.ended(sent_ps[of], whose[of], followed)
+        else:
+            variation.arrived(np.array([at]), sent_ps[of], whose[of], followed)
+    for connection in (1, 2, 3):
+        numbers = [n for n, each in enumerate(packets) if each[0] == connection and n >= before]
+        mine = [
+            (place, 7 * n, int(SIZES[packets[n][1]]), 7 * n + packets[n][2], packets[n][3])
+            for place, n in enumerate(numbers)
+        ]
+        assert sums(followed, connection - 1) == by_hand(mine)
+        kept = [(n, at, at - sent) for n, sent, _, at, lost in mine if not lost]
+        as_received = sorted(kept, key=lambda each: (each[1], each[0]))
+        for order, each in ((variation.AS_SENT, kept), (variation.AS_RECEIVED, as_received)):
+            row = followed.previous[connection - 1, order]
+            found = (row[variation.JITTER], row[variation.LARGEST_JITTER])
+            assert found == jitters([delay for *_, delay in each])
+
+
+def test_a_full_ring_stops_before_the_packet_that_has_no_place():
+    """The first two of three places for four are free again once their packets have arrived."""
+    followed = tracked(places=4)
+    sent_ps, whose = np.arange(8, dtype=np.int64), np.zeros(8, np.uint32)
+    sizes = np.zeros(8, np.int32)
+    assert variation.sent(sent_ps, whose, sizes, SIZES, followed, 0) == 4
+    variation.arrived(np.array([10, 11]), sent_ps[:2], whose[:2], followed)
+    assert variation.sent(sent_ps, whose, sizes, SIZES, followed, 4) == 6
