@@ -20,6 +20,18 @@ PACKETS = st.lists(
 )
 """Of each in order of sending: whose it is, its size, how long it takes, whether it is lost."""
 
+_DRAWS = np.random.default_rng(0)
+MANY = [
+    (connection, size, delay_ps, lost)
+    for connection, size, delay_ps, lost in zip(
+        _DRAWS.integers(0, 5, 300).tolist(),
+        _DRAWS.integers(0, 3, 300).tolist(),
+        _DRAWS.choice([10, 17, 24, 60], 300).tolist(),
+        (_DRAWS.random(300) < 0.2).tolist(),
+        strict=True,
+    )
+]
+
 
 def tracked(first: int = 0, connections: int = 1, places: int = 64) -> TrackedConnections:
     histogram = delays.Histogram(1)
@@ -89,6 +101,7 @@ def jitters(delays_ps: list[int]) -> tuple[int, int]:
     return jitter, largest
 
 
+@example(MANY, 3)
 # The last of a full ring overtakes all others.
 @example([*[(1, 0, 60, False)] * 3, (1, 0, 10, False)], 0)
 @given(PACKETS, st.integers(0, 6))
