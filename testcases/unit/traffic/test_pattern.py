@@ -4,12 +4,20 @@ from fractions import Fraction
 from itertools import accumulate, cycle, takewhile
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from qospec.traffic.pattern import Pattern
 
 
+# Nine rounds of 1024 cells, which begin at thirds of a ps.
+@example([Fraction(1, 3)], 1, "even", [])
+# Parts that sum up to a whole ps: between connections, and in a burst up to where it is asked for.
+@example([Fraction(2)], 4, "even", [1, 2, 3])
+@example([Fraction(1, 2), Fraction(1, 2), Fraction(1)], 1, "even", [1, 2, 3])
+# Cells in the last part of a ps of a period, and exactly at its end.
+@example([Fraction(3), Fraction(1, 2)], 1, "even", [])
+@example([Fraction(1, 2), Fraction(3)], 7, "even", [])
 @given(
     intervals=st.lists(st.fractions(0, 900, max_denominator=7), min_size=1, max_size=5).filter(sum),
     connections=st.integers(1, 4),

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from qospec.engine.random import Draws
-from qospec.engine.source.sizes import BLOCK, CELLS, Sizes
+from qospec.engine.source.sizes import BLOCK, CELLS, Sizes, _look_up, _mix
 
 MIX = Sizes((40, 576, 1_500), (7, 4, 1))
 GENOME = Sizes((64, 594, 64, 1_518), (3, 1, 2, 1), in_order=True)
@@ -36,6 +36,14 @@ def test_weights_count_items():
     for size, weight in zip(MIX.size_bytes, MIX.weights, strict=True):
         share = weight / 12
         assert abs(drawn[size] - count * share) < 5 * (count * share * (1 - share)) ** 0.5
+
+
+@pytest.mark.parametrize("weights", [(7, 4, 1), (1, 2, 9_000, 1, 1, 4), (1,) * 300])
+def test_a_drawn_number_has_the_size_of_its_range(weights):
+    sizes = tuple(range(40, 40 + len(weights)))
+    numbers = np.arange(sum(weights), dtype=np.int32)
+    _look_up(numbers, _mix(Sizes(sizes, weights)))
+    assert numbers.tolist() == np.repeat(sizes, weights).tolist()
 
 
 @given(

@@ -1,0 +1,32 @@
+"""At which position the receiver of encrypted cells decrypts each."""
+
+from fractions import Fraction
+
+import numpy as np
+
+from qospec.engine.items.connections import Connections, Contract
+from qospec.engine.security.state_vector import positions
+from qospec.payload import receivers
+
+CONNECTIONS = Connections(
+    (Contract("cbr", Fraction(1), 0),) * 2, (0, 0), ("user", "fragments", "oam")
+)
+
+
+def test_only_the_oam_cell_of_a_vc_that_has_a_position_brings_it() -> None:
+    state, at = positions(CONNECTIONS), np.zeros(9, np.int64)
+    user, other, oam = (CONNECTIONS.index(0, plane) for plane in ("user", "fragments", "oam"))
+    cells = [
+        (user, 77),  # what a user cell was encrypted with does not count here
+        (oam, 0),  # it comes from ahead of the encryptor, and has none
+        (user, 0),
+        (other, 500),
+        (user + 1, 0),
+        (oam, 1),  # the least that there is
+        (user, 0),
+        (oam + 1, 900),
+        (user + 1, 0),
+    ]
+    connection, seal = (np.array(each) for each in zip(*cells, strict=True))
+    receivers._follow(connection.astype(np.int32), seal.astype(np.int64), state, at)
+    assert at.tolist() == [1, 0, 2, 0, 1, 0, 2, 0, 901]
