@@ -105,6 +105,12 @@ def test_a_window_is_kept_full():
     assert (tally.delays.min_ps, tally.delays.max_ps) == (36 * US, 36 * US)
 
 
+def test_each_connection_has_a_window_of_its_own():
+    """In 96 us twelve requests arrive, one every 8 us; what has begun then is still answered."""
+    seen = observed(replace(FIRST, window=2, connections=2), 96 * US)
+    assert seen.received.reshape(3, 2).tolist() == [[6, 6], [6, 5], [8, 6]]
+
+
 def test_beyond_the_line_a_larger_window_only_waits():
     few, many = (
         observed(replace(FIRST, window=window, timeout=9 * MS), 8 * MS, warmup=4 * MS).tally(2, 3)

@@ -15,6 +15,7 @@ from qospec.traffic.pattern import Pattern
 # Parts that sum up to a whole ps: between connections, and in a burst up to where it is asked for.
 @example([Fraction(2)], 4, "even", [1, 2, 3])
 @example([Fraction(1, 2), Fraction(1, 2), Fraction(1)], 1, "even", [1, 2, 3])
+@example([Fraction(1, 2)] * 1_100, 1, "even", [1, 2, 3])
 # Cells in the last part of a ps of a period, and exactly at its end.
 @example([Fraction(3), Fraction(1, 2)], 1, "even", [])
 @example([Fraction(1, 2), Fraction(3)], 7, "even", [])

@@ -55,8 +55,8 @@ def test_it_equals_the_definition_in_fractions(
 
 
 def test_vcs_have_a_clock_each_and_oam_cells_none(vcs: Callable[..., Connections]) -> None:
-    at_ps = [100, 103, 110, 111, 113]
-    connection = [0, 1, 0, 3, 1]  # 3 is VC 1's OAM
+    at_ps = [100, 103, 110, 111, 112, 113]
+    connection = [0, 1, 0, 3, 2, 1]  # 3 and 2 are those of OAM cells
     rows = followed(vcs(2, cell_rate=10**11), at_ps, connection)
     assert extremes(rows) == [(0, 0), (0, 0)]
     assert len(rows) == 2
