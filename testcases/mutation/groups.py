@@ -46,6 +46,12 @@ TRAFFIC = ("traffic/*.py", "engine/source/*.py", "engine/endpoint/*.py")
 STATISTICS = tuple(
     f"judge/{name}.py" for name in ("statistics", "means", "quantiles", "losses", "distribution")
 )
+VERDICTS = (
+    "unit/judge",
+    "unit/run",
+    "unit/record/test_reordering.py",
+    "unit/cli/test_templates.py",
+)
 GROUPS = {
     "elements": Group(
         ("elements/*.py", "engine/**/*.py"), MODELS, "python", (*METERS, *METRICS, *TRAFFIC)
@@ -56,5 +62,5 @@ GROUPS = {
     "ciphers": Group(("ciphers/*.py",), ("unit/ciphers",), "python"),
     "payload": Group(("payload/*.py",), ("unit/payload", "unit/ciphers"), "python"),
     "statistics": Group(STATISTICS, ("unit/judge",), "compiled"),
-    "verdicts": Group(("judge/*.py",), ("unit/judge", "unit/run"), "compiled", STATISTICS),
+    "verdicts": Group(("judge/*.py",), VERDICTS, "compiled", STATISTICS),
 }

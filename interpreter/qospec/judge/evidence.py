@@ -47,7 +47,7 @@ class Need(NamedTuple):
 
     def shortfall(self, items: int) -> tuple[str, str]:
         """Return in words that `items` are too few, and how many are needed."""
-        counted, needed = (number_text(n, exact=True) for n in (items, self.items))
+        counted, needed = (number_text(n) for n in (items, self.items))
         called = item_noun(self.leaf)
         if not self.together:
             low = (share_of(self.leaf.statistic) or 1) < HALF

@@ -70,6 +70,8 @@ def text(criterion: str, source: str = STEADY, repeats: int = 1) -> str:
         ("f.clr < 1%", 14, "280 cells cannot show `f.clr < 1%`"),
         ("f.clr < 1%", 15, None),
         ("f.clr <= 0", 1, None),
+        ("f.clr <= 100%", 1, None),
+        ("f.clr < 150%", 1, None),
         ("f.clr > 1%", 1, None),
         ("f.lost < 1 cell", 1, None),
     ],
@@ -80,13 +82,36 @@ def test_a_plan_warns_of_what_its_items_cannot_show(
     assert planned(text(criterion, repeats=repeats))
     assert [each.message for each in problems.all] == ([message] if message else [])
     assert all(("repeat" in each.help) is ("cannot show" in message) for each in problems.all)
+    assert all(len(each.notes) == 1 for each in problems.all)  # no cases are counted
 
 
-@pytest.mark.parametrize(("share", "warned"), [("p99", True), ("p98", False)])
+def test_what_is_only_reported_needs_no_number_of_items(planned, problems) -> None:
+    assert planned(
+        text("f.delay.p99 < 1 ms").replace("expect e: f.delay.p99 < 1 ms", "report f.delay.p99")
+    )
+    assert not problems.all
+
+
+def test_the_items_of_all_members_of_a_flow_count_together(planned, problems) -> None:
+    """Twice 20 cells are 40, of which p97.5 is the longest but one."""
+    two = text("f.delay.p97_5 < 1 ms").replace("a, b = host", "a, b = host(count = 2)")
+    two = two.replace(
+        "link a -- b via media.stm1",
+        "for i in 0 .. 1 {\n    link a[i] -- b[i] via media.stm1\n  }",
+    )
+    assert planned(two)
+    assert not problems.all
+    assert planned(two.replace("f.delay", "f[0].delay"))
+    assert [each.message for each in problems.all] == [
+        "of 20 delays, `f[0].delay.p97_5` is the longest"
+    ]
+
+
+@pytest.mark.parametrize(("share", "warned"), [("p99", True), ("p98_2", True), ("p98", False)])
 def test_of_a_source_that_draws_it_warns_only_if_hardly_any_draw_had_enough(
     planned, problems, share, warned
 ) -> None:
-    # 20 on average, and six times a deviation of 5 at most: 50
+    # 20 on average, and six times a deviation of 5 at most: 50; p98.2 is beyond one of 56
     assert planned(text(f"f.delay.{share} < 1 ms", RANDOM))
     assert bool(problems.all) is warned
 
@@ -106,8 +131,9 @@ def test_a_single_item_is_one_cell(planned, problems) -> None:
     assert problem.message == "1 cell cannot show `f.clr < 1%`"
 
 
-def test_what_passes_on_enough_has_no_caution(planned) -> None:
-    (case,) = planned(text("f.clr < 3%", repeats=5))
+@pytest.mark.parametrize("criterion", ["f.clr < 3%", "f.delay.p95 < 1 ms"])
+def test_what_passes_on_enough_has_no_caution(planned, criterion) -> None:
+    (case,) = planned(text(criterion, repeats=5))
     document = outcome.case_document(case, trial.run(case, discover(), lambda _: None), "")
     assert [(s["verdict"], s["caution"]) for s in document["statements"]] == [("pass", "")]
 
@@ -122,7 +148,7 @@ def test_what_is_not_decided_has_no_caution(planned) -> None:
 
 def test_one_warning_for_many_cases_counts_them_and_names_the_worst(planned, problems) -> None:
     swept = TEST.replace(
-        "  flow f", "  sweep rate in [1_000 cell/s, 3_000 cell/s, 6_000 cell/s]\n  flow f"
+        "  flow f", "  sweep rate in [3_000 cell/s, 1_000 cell/s, 6_000 cell/s]\n  flow f"
     )
     source = "cbr { pcr = rate, cdvt = 10 us }"
     asked = swept.replace("SOURCE", source).replace("REPEATS", "1")
@@ -136,6 +162,23 @@ def test_one_warning_for_many_cases_counts_them_and_names_the_worst(planned, pro
         "of 100, one is expected beyond it",
         "so it is in 2 of 3 cases; the shortfall is largest in `t:rate=1_000cell_per_s`",
     )
+
+
+def test_one_warning_for_two_cases_counts_them(planned, problems) -> None:
+    swept = TEST.replace("  flow f", "  sweep rate in [1_000 cell/s, 6_000 cell/s]\n  flow f")
+    asked = swept.replace("SOURCE", "cbr { pcr = rate, cdvt = 10 us }").replace("REPEATS", "1")
+    assert len(planned(asked.replace("CRITERION", "f.delay.p99 < 1 ms"))) == 2
+    (warning,) = problems.all
+    assert warning.notes[1].startswith("so it is in 1 of 2 cases")
+
+
+def test_the_repeat_with_the_fewest_items_decides_whether_a_pass_has_a_caution(planned) -> None:
+    """About 20 arrive in each of ten, and p95 needs 20."""
+    (case,) = planned(text("f.delay.p95 < 1 ms", RANDOM, repeats=10))
+    ran = trial.run(case, discover(), lambda _: None)
+    (statement,) = outcome.case_document(case, ran, "")["statements"]
+    assert statement["verdict"] == "pass"
+    assert "`f.delay.p95` is the longest: of 20, one is expected beyond it" in statement["caution"]
 
 
 def test_where_nothing_is_drawn_a_pass_on_too_few_says_so(planned) -> None:
@@ -160,6 +203,21 @@ def test_a_quantile_is_of_delays_or_of_values() -> None:
     assert apart == ["of 20 delays, `q` is the longest", "of 20 values, `q` is the greatest"]
     together = [Need(leaf, 299, together=True, text="x").shortfall(20)[0] for leaf in asked]
     assert together == ["20 delays cannot show `x`", "20 values cannot show `x`"]
+
+
+def test_all_digits_of_the_numbers_are_given_and_the_median_is_among_the_longest() -> None:
+    median, ratio = (
+        Measured("", "f", None, part="user", metric=name, statistic=which, dimension=of, text="q")
+        for name, which, of in (("transfer_delay", "p50", TIME), ("cell_loss_ratio", "", RATIO))
+    )
+    assert Need(median, 2, together=False, text="x").shortfall(1) == (
+        "of 1 delays, `q` is the longest",
+        "of 2, one is expected beyond it",
+    )
+    assert Need(ratio, 29_957_322_737, together=True, text="x").shortfall(1_234_567_891) == (
+        "1_234_567_891 cells cannot show `x`",
+        "29_957_322_737 are needed, none of them lost",
+    )
 
 
 def test_the_unit_of_what_was_lost_is_what_the_metric_is_declared_for() -> None:
@@ -196,6 +254,17 @@ def test_a_plan_warns_of_a_point_that_is_too_short_even_at_the_highest_load(
     assert planned(POINTS.replace("LENGTH", "4 ms"))
     (warning,) = problems.all
     assert warning.message == "of 80 delays, `there.f.delay.p99` is the longest"
+
+
+@pytest.mark.parametrize(("often", "warned"), [(2, True), (3, False)])
+def test_the_repeats_of_a_point_are_repeated_with_the_case(
+    planned, problems, often, warned
+) -> None:
+    """Of 20 cells each there are so many in each of 5, and 299 show a p99 with 95 % confidence."""
+    asked = POINTS.replace("LENGTH", "1 ms").replace("< 1 ms", f"< 1 ms{SURELY}")
+    asked = asked.replace("repeat = 5", f"repeat = {often}")
+    assert planned(asked.replace("  require", "  run { repeat = 5 }\n  require"))
+    assert bool(problems.all) is warned
 
 
 def test_the_items_of_a_point_are_counted_at_its_own_load(planned, problems) -> None:
