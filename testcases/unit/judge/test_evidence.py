@@ -70,8 +70,6 @@ def text(criterion: str, source: str = STEADY, repeats: int = 1) -> str:
         ("f.clr < 1%", 14, "280 cells cannot show `f.clr < 1%`"),
         ("f.clr < 1%", 15, None),
         ("f.clr <= 0", 1, None),
-        ("f.clr <= 100%", 1, None),
-        ("f.clr < 150%", 1, None),
         ("f.clr > 1%", 1, None),
         ("f.lost < 1 cell", 1, None),
     ],
