@@ -50,10 +50,12 @@ def write_whole(path: Path, text: str, mode: int | None = None) -> None:
 
 
 def verify_folder(folder: Path) -> None:
-    """Try whether a file can be made in a folder, or in the one where it is made; nothing stays.
+    """Try whether a file can be made in a folder or, if there is none, in the one above it.
+
+    Nothing stays.
 
     Raises:
-        WriteError: None can.
+        WriteError: No file can be made there.
     """
     import tempfile
 
@@ -61,7 +63,7 @@ def verify_folder(folder: Path) -> None:
     try:
         if not folder.exists():
             doing = "make"
-        nearest = next(each for each in (folder, *folder.parents) if each.exists())
+        nearest = next((each for each in (folder, *folder.parents) if each.exists()), folder)
         with tempfile.TemporaryFile(dir=nearest):
             pass
     except OSError as error:

@@ -184,7 +184,8 @@ class _Gcm:
             stream = self._counter.stream(vectors[part], BLOCK_BYTES + width)
             hashed, text = _to_hash(known[part], width)
             np.concatenate([each[part] for each in plain], axis=1, out=text[:, :width])
-            text.view(np.int64)[:] ^= stream[:, BLOCK_BYTES:].view(np.int64)
+            words = text.view(np.int64)  # eight bytes at a time
+            np.bitwise_xor(words, stream[:, BLOCK_BYTES:].view(np.int64), out=words)
             text[:, width:] = 0
             into[part, :width] = text[:, :width]
             into[part, width:] = self._hash.of(hashed) ^ stream[:, :BLOCK_BYTES]

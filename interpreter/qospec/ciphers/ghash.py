@@ -21,6 +21,8 @@ if TYPE_CHECKING:
 BLOCK_BITS = 128
 REDUCTION = 0xE1 << 120
 """What x**128 is in the field: bits stand for powers that rise from the left."""
+HALF = "<i8"
+"""A half of a block as a number: its first byte is the lowest, on any machine."""
 
 
 class Ghash:
@@ -33,8 +35,9 @@ class Ghash:
     def of(self, rows: Octets) -> Octets:
         """Return (n, 16) the value of each row (n, any), which are whole blocks."""
         values = np.empty((len(rows), 2), np.int64)
-        _evaluate(self._multiples, np.ascontiguousarray(rows).view(np.int64), values)
-        return values.view(np.uint8)
+        halves = np.ascontiguousarray(rows).view(HALF).astype(np.int64, copy=False)
+        _evaluate(self._multiples, halves, values)
+        return values.astype(HALF, copy=False).view(np.uint8)
 
 
 def _multiples(subkey: bytes) -> NDArray[np.int64]:
@@ -42,7 +45,7 @@ def _multiples(subkey: bytes) -> NDArray[np.int64]:
     shifted = np.empty((BLOCK_BITS, 2), np.int64)
     value = int.from_bytes(subkey, "big")
     for row in shifted:
-        row[:] = np.frombuffer(value.to_bytes(16, "big"), np.int64)
+        row[:] = np.frombuffer(value.to_bytes(16, "big"), HALF)
         value = value >> 1 ^ (REDUCTION if value & 1 else 0)
     found = np.zeros((2, 8, 256, 2), np.int64)
     for bit in range(8):

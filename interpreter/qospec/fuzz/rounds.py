@@ -14,16 +14,16 @@ if TYPE_CHECKING:
     from qospec.run.job import Job
 
 FEWEST, MOST = 10, 100
-"""The examples of a block."""
-SHORT = 6
+"""The fewest and the most examples of a block."""
+SHORT_BLOCKS = 6
 """How many blocks have the fewest, so that all targets are tried soon. Each after these has twice
 as many as the one before: later blocks are long enough to aim at something."""
 
 
 def block_examples(number: int) -> int:
     """Return how many examples the block of a number has."""
-    doubled = min(max(0, number - SHORT + 1), MOST)
-    return min(MOST, FEWEST << doubled)
+    times_doubled = max(0, number - SHORT_BLOCKS + 1)
+    return min(MOST, FEWEST << min(times_doubled, MOST.bit_length()))
 
 
 class TimedRun(CaseRun, Protocol):

@@ -249,12 +249,12 @@ def _seldom(often: int) -> st.SearchStrategy[bool]:
 
 
 def _times_alone(ports: tuple[Port, ...], elements: Sequence[object]) -> int:
-    """Return how many times a device is alone where each port faces a second one once."""
+    """Return how often a device is alone for each time that one of its ports faces a second one."""
     if len(ports) == 1:
         return 0
     if any(map(_encrypts, elements)):  # most that may be wrong shows at the other end
         return 1
-    # Those with two ports of different names often come in pairs, too.
+    # Ports of different names are often the two sides of a pair.
     names = {port.name.partition("[")[0] for port in ports}
     return len(ports) if len(names) > 1 else 2 * len(ports)
 

@@ -14,6 +14,8 @@ from qospec.fuzz.target import Outcome, Smaller, Violation
 from qospec.source import Source, Span
 
 BLOCK = Block(0, 100, "0")
+LEAST = 10**6
+"""Of numbers: the first example that Hypothesis draws is the simplest."""
 
 
 class Lists:
@@ -131,6 +133,30 @@ def test_what_makes_itself_small_is_not_shrunk_by_hypothesis() -> None:
         "shorter than 3": "3",
     }, "both are of the first example"
     assert set(explored.hopeless) == {"shorter than 2", "shorter than 3"}
+
+
+class Pairs(Lists):
+    """What keeps all promises, and notes what was drawn."""
+
+    def __init__(self, *, left: bool) -> None:
+        super().__init__()
+        self.is_left_to_hypothesis = left
+        self.pairs: list[tuple[int, int]] = []
+
+    def run(self, draw) -> Outcome:
+        """Draw two numbers that are hardly ever equal, unless one is copied."""
+        number = st.integers(LEAST, 10**9)
+        self.pairs.append((draw(number), draw(number)))
+        return Outcome(())
+
+
+@pytest.mark.parametrize("left", [True, False])
+def test_only_what_is_left_to_hypothesis_has_variations_of_examples(left) -> None:
+    """In these, one number is a copy of the other."""
+    pairs = Pairs(left=left)
+    explore(pairs, BLOCK)
+    copied = [first for first, second in pairs.pairs if first == second]
+    assert bool({*copied} - {LEAST}) == left
 
 
 def test_an_interruption_of_a_search_of_its_own_keeps_the_smallest_so_far() -> None:

@@ -305,7 +305,7 @@ def _report_unserved(
     if end.kind == "element":
         other = template.parts[end.part]
         what, way_out = other.path, f"move `{other.path}` before `{part.path}`"
-        if other.kind.is_served:  # either before the other is as wrong
+        if other.kind.is_served:  # swapped, they would be as wrong
             way_out = (
                 f"remove one of them, or put a `line` between `{part.path}` and `{other.path}`"
             )
