@@ -2,7 +2,8 @@
 
 One router whose processor forwards 40,000 packets/s, and two gateways with traffic both ways, each
 with one processor for both directions, which is a cycle. Then what a second goal costs on a hundred
-drawn routers, and the table of RFC 2544 with two workers.
+drawn routers, and the tables of RFC 2544 of both with two workers. That of the router is the
+shortest there is: what goes by before its first trial, on one processor, is a sixth of it.
 """
 
 from __future__ import annotations
@@ -80,9 +81,9 @@ test throughput on bench {{
   report ndr.load
 }}
 """
-TABLE = f"""{ROUTER.replace("std.media", "std.media, std.procedures.rfc2544", 1)}
+TABLE = """
 test table = rfc2544.benchmark(line = 100 Mbit/s @line) on bench {{
-  flow forth = packets {{ size = size, rate = load }} from a to b
+  {flows}
 }}
 """
 DRAWN_ROUTERS = """qos 1
@@ -110,8 +111,14 @@ test throughput on bench(each = each, room = room) {{
   report ndr.load
 }}
 """
+PACKETS = "packets { size = size, rate = load }"
 ONE_WAY = "flow forth = sent(size = size, load = load) from a to b"
 BOTH_WAYS = f"{ONE_WAY}\n  flow back = sent(size = size, load = load) from b to a"
+ROUTER_TABLE, GATEWAYS_TABLE = (
+    topology.replace("std.media", "std.media, std.procedures.rfc2544", 1)
+    + TABLE.format(flows=flows.replace("sent(size = size, load = load)", PACKETS))
+    for topology, flows in ((ROUTER, ONE_WAY), (GATEWAYS, BOTH_WAYS))
+)
 
 
 def measure() -> list[Figure]:
@@ -130,7 +137,8 @@ def measure() -> list[Figure]:
             _emulated("search.ndr_and_pdr", both, bisection, "bisection for NDR", ""),
             *_second_goals(folder, EVEN),
             *_second_goals(folder, RANDOM),
-            *_speed_up(Run(folder, TABLE, repeats=1)),
+            *_speed_up("search.router_table", Run(folder, ROUTER_TABLE, repeats=1), REPEATS),
+            *_speed_up("search.gateways_table", Run(folder, GATEWAYS_TABLE, repeats=1), 1),
         ]
 
 
@@ -215,14 +223,14 @@ def _second_goals(folder: Path, phases: str) -> list[Figure]:
     ]
 
 
-def _speed_up(run: Run) -> list[Figure]:
+def _speed_up(name: str, run: Run, repeats: int) -> list[Figure]:
     """Return the wall time with two workers beside that with one, and the CPU; they take turns.
 
     The ratio of CPU is what part of two processors' time is not spent on having two. What two
     processors can give at all is seen in two runs at once that know nothing of each other.
     """
     two, one, alone = [], [], []
-    for _ in range(REPEATS):
+    for _ in range(repeats):
         two.append(run.again("-j", "2"))
         one.append(run.again("-j", "1"))
         alone.append(run.twice_at_once("-j", "1"))
@@ -230,7 +238,7 @@ def _speed_up(run: Run) -> list[Figure]:
         map(statistics.median, zip(*each, strict=True)) for each in (two, one)
     )
     ratio, most = one_s / two_s, 2 * one_s / statistics.median(alone)
-    name, target = "search.two_workers", ">= 1.7 on two free processors"
+    name, target = f"{name}.two_workers", ">= 1.7 on two free processors"
     most_name, most_target = "two runs at once", ">= 0.9 of what two runs at once gain"
     cpu_ratio, cpu_target = one_cpu_s / two_cpu_s, ">= 0.85: 1.7 / 2"
     return [
