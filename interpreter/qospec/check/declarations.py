@@ -99,7 +99,8 @@ class TrafficValue(Value):
         if not _enters(self, evaluator, "this traffic is defined in terms of itself", help_text):
             return POISON
         try:
-            return traffic_of(evaluator.value(self.node.value, scope), self.node.value, evaluator)
+            value = evaluator.value(self.node.value, scope, "traffic")
+            return traffic_of(value, self.node.value, evaluator)
         finally:
             evaluator.context.calling.pop()
 

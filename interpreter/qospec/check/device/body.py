@@ -166,7 +166,7 @@ class _Builder:
 
     def _bind(self, node: ast.Statement, scope: Scope, subscripts: tuple[str, ...]) -> None:
         assert isinstance(node, ast.Bind)  # noqa: S101
-        value = self._evaluator.value(node.value, scope)
+        value = self._evaluator.value(node.value, scope, "elements")
         if isinstance(value, Design):
             value = nesting.with_defaults(value, node.value, self._evaluator)
         for name in node.names:

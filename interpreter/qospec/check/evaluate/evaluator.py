@@ -9,7 +9,7 @@ from qospec.check.evaluate import arithmetic, literals, mixes
 from qospec.check.evaluate.context import CheckError, error, too_deep, used_at
 from qospec.check.evaluate.functions import FUNCTIONS
 from qospec.check.evaluate.reported import label_as_name
-from qospec.check.evaluate.scope import NODE, RESULTS, given_at, unknown
+from qospec.check.evaluate.scope import NODE, RESULTS, given_at, or_listed, unknown
 from qospec.check.evaluate.values import (
     POISON,
     Amount,
@@ -65,10 +65,16 @@ class Evaluator:
             ast.Record: self._record,
         }
 
-    def value(self, node: ast.Expression, scope: Scope) -> Value:
-        """Return the value; POISON after a mistake, which is reported."""
+    def value(self, node: ast.Expression, scope: Scope, listed: str = "") -> Value:
+        """Return the value; POISON after a mistake, which is reported.
+
+        Args:
+            node: The expression.
+            scope: The names that it may use.
+            listed: The command that lists what it may be, if there is one: `qos LISTED`.
+        """
         try:
-            return self.strict(node, scope)
+            return self.one_of(listed, node, scope)
         except CheckError as mistake:
             self.context.report(mistake)
         except RecursionError:
@@ -86,6 +92,13 @@ class Evaluator:
             many = f"a value made of more than {self.context.limits.items:_} values"
             raise error("E0603", many, node.span)
         return value
+
+    def one_of(self, listed: str, node: ast.Expression, scope: Scope) -> Value:
+        """Return the value of one of what `qos LISTED` lists, "" if none; raises CheckError."""
+        try:
+            return self.strict(node, scope)
+        except CheckError as mistake:
+            raise or_listed(mistake, node, listed) from None
 
     def plain(self, node: ast.Expression, scope: Scope) -> Value:
         """Return a value that a model may depend on: neither measured nor published."""

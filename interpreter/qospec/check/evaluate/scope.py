@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from qospec.check.evaluate.context import CheckError, error
@@ -30,6 +31,8 @@ MAX_DEPTH = 60
 """How long a chain of names that depend on each other may be."""
 
 
+DECLARE = "declare it, or import the file that does"
+"""The remedy for a name that is like no other."""
 _ELSEWHERE = {"yes": "true", "no": "false"}
 _NOTHING = frozenset({"null", "none", "nil"})
 """How other languages write booleans and the absence of a value."""
@@ -295,7 +298,7 @@ def unknown(
     """
     near = _ELSEWHERE.get(name.lower()) or did_you_mean(name, [*known, "true", "false"])
     help_text = f"write `import {imported}` below the first line" if imported else ""
-    help_text = help_text or ("" if inside else "declare it, or import the file that does")
+    help_text = help_text or ("" if inside else DECLARE)
     help_text = f"write `{near}`" if near else help_text
     if not near and name.lower() in _STATISTICS:
         help_text = (
@@ -313,6 +316,20 @@ def unknown(
         help_text = f"write the name of a goal or a point, such as `{results[0]}`"
     message = f"nothing {where} is named `{name}`"
     return error("E0101", message, span, label=label, note=note, help=help_text)
+
+
+def one_of(listed: str) -> str:
+    """Return the remedy for a name that is none of those that a command lists: `qos LISTED`."""
+    return f"write one that `qos {listed}` lists"
+
+
+def or_listed(mistake: CheckError, node: ast.Expression, listed: str) -> CheckError:
+    """Return a mistake in what has to be one of a list; an unknown one is told where they are."""
+    diagnostic = mistake.diagnostic
+    if not listed or diagnostic.help != DECLARE or diagnostic.span.start != node.span.start:
+        return mistake
+    help_text = f"declare it, import the file that does, or {one_of(listed)}"
+    return CheckError(replace(diagnostic, help=help_text), mistake.also)
 
 
 def _as_unit(name: str, span: Span) -> str:

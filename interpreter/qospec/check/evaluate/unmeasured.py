@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from qospec.catalogue.statistics import PATTERNS, offers
 from qospec.check.evaluate.context import error
+from qospec.check.evaluate.scope import one_of
 from qospec.diagnostics import did_you_mean
 
 if TYPE_CHECKING:
@@ -62,7 +63,7 @@ def unknown_metric(
     if not meant and ELSEWHERE.get(word) in spellings:
         meant = ELSEWHERE[word]
     near = meant or did_you_mean(name.text, [*spellings, *parts])
-    help_text = ""
+    help_text = one_of("metrics")
     if word in REQUESTS and "answers" in parts:
         near, help_text = "", f"the flow itself is its requests: write `{path}`"
     shown = (min((each.name, *each.aliases[:1]), key=len) for each in known)

@@ -34,6 +34,10 @@ if TYPE_CHECKING:
     from qospec.source import Span
 
 
+_LISTED = {"arrivals": "arrivals", "dropping": "policies"}
+"""By domain of a field that holds a record: the command that lists what it may be."""
+
+
 class Field(NamedTuple):
     """A field as written, where it was written, and the names that it may use."""
 
@@ -157,7 +161,8 @@ class Record(Value):
             return own
         if domain == "names" and isinstance(each.value, ast.ListLiteral):
             return List(tuple(evaluator.word(item, scope) for item in each.value.items))
-        return evaluator.known(evaluator.strict(each.value, scope), each.value)
+        value = evaluator.one_of(_LISTED.get(domain, ""), each.value, scope)
+        return evaluator.known(value, each.value)
 
     def _choice(self, each: Field, scope: Scope, choices: tuple[str, ...]) -> Value:
         own = isinstance(each.value, ast.Path) and each.value.name.text in choices

@@ -151,7 +151,7 @@ def _for_a_host(value: Value, node: ast.Path) -> str:
 def record_of(node: ast.Flow, scope: Scope, evaluator: Evaluator) -> Record | None:
     """Return the traffic of a flow, with what the flow changes; a mistake is reported."""
     try:
-        value = evaluator.strict(node.traffic, scope)
+        value = evaluator.one_of("traffic", node.traffic, scope)
         if node.body is not None:
             value = value.copy(node.body, scope, evaluator)
         value = traffic_of(value, node.traffic, evaluator)

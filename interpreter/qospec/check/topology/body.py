@@ -134,7 +134,7 @@ class _Builder:
             self.declare(node.body.statements, inner, outermost=False)
 
     def _bind(self, node: ast.Bind, scope: Scope) -> None:
-        plan = self._evaluator.value(node.value, scope)
+        plan = self._evaluator.value(node.value, scope, "devices")
         if isinstance(plan, HostKind):
             plan = HostPlan(None, known=True, slotted=True)
         elif isinstance(plan, DeviceValue):
@@ -286,7 +286,7 @@ class _Builder:
             )
 
     def _medium(self, node: ast.Link, scope: Scope) -> Record | None:
-        value = self._evaluator.value(node.medium, scope)
+        value = self._evaluator.value(node.medium, scope, "media")
         if isinstance(value, KindValue):
             value = Record(value.kind, {}, node.medium.span, self._evaluator)
         if node.body is not None:

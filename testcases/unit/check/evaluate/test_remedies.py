@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import pytest
 
+from qospec.cli.listing import COMMANDS
+
 LAB = """
 topology lab {
   a, b = host
@@ -155,3 +157,45 @@ def test_a_search_says_which_fields_of_a_run_it_sets(checked, field, messages, n
     problems = checked(searched("goal ndr { loss = 0 }", f"run {{ {field} }}"))[1]
     assert [each.message for each in problems if each.code == "E0104"] == messages
     assert (problems[0].notes, problems[0].help) == (notes, way_out)
+
+
+@pytest.mark.parametrize(
+    ("text", "listed"),
+    [
+        (f"{DEVICE[:-2]}  x = foo {{ }}\n}}", "elements"),
+        (f"{DEVICE[:-2]}  x = foo\n}}", "elements"),
+        (f"{DEVICE[:-2]}  x = fifo {{ limit = 8 cell, drop = foo {{ }} }}\n}}", "policies"),
+        ("traffic t = foo { pcr = 1 cell/s }", "traffic"),
+        ("traffic t = ubr { pcr = 1 cell/s, source = foo { every = 1 s } }", "arrivals"),
+        (criterion("f.lost == 0").replace("calls from", "foo { } from"), "traffic"),
+        (LAB.replace("via line", "via foo"), "media"),
+        (LAB.replace("a, b = host", "a, b = host\n  x = foo(ports = 2)"), "devices"),
+    ],
+)
+def test_a_name_like_no_other_is_told_which_command_lists_those_that_exist(checked, text, listed):
+    [problem] = checked(text)[1]
+    assert (problem.code, problem.span.text) == ("E0101", "foo")
+    expected = f"declare it, import the file that does, or write one that `qos {listed}` lists"
+    assert problem.help == expected
+    assert listed in {each.name for each in COMMANDS}
+
+
+def test_a_metric_like_no_other_is_told_so_too(checked):
+    [problem] = checked(criterion("f.foo < 3"))[1]
+    assert (problem.code, problem.help) == ("E0501", "write one that `qos metrics` lists")
+
+
+@pytest.mark.parametrize(
+    ("text", "help_"),
+    [
+        (f"{DEVICE[:-2]}  x = procesor {{ }}\n}}", "write `processor`"),
+        (
+            f"{DEVICE[:-2]}  x = fifo {{ limit = foo }}\n}}",
+            "declare it, or import the file that does",
+        ),
+        ("let x = foo { a = 1 }", "declare it, or import the file that does"),
+    ],
+)
+def test_no_command_is_named_for_what_none_lists_or_is_nearly_another(checked, text, help_):
+    [problem] = checked(text)[1]
+    assert (problem.code, problem.help) == ("E0101", help_)
