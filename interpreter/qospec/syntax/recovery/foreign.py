@@ -43,6 +43,10 @@ def _row(
 _LONGEST = 300
 """Characters of a line; a longer one was not written by hand."""
 _CONFIDENCE = "a confidence is written `with 95% confidence`"
+_BASE_FIRST = "what a test is built on must come before its topology"
+_GIVEN = r"\((?:[^()]|\([^()]*\))*\)"
+_USE = rf"[\w.]+(?:{_GIVEN})?"
+"""Patterns of arguments, without more than one level of parentheses in them, and of their use."""
 
 _ROWS = (
     _row(
@@ -62,6 +66,19 @@ _ROWS = (
         r"""^\s*import\s+(?P<at>["'](\./)?(?P<path>\w[\w/.]*?)(\.qos)?["']|\./(?P<path_>\w[\w/]*)(\.qos)?)""",
         "a file is imported by its dotted name",
         "write `import {path}`",
+    ),
+    _row(
+        "E0001",
+        rf"^\s*(?P<test>test\s+\w+(?:{_GIVEN})?)\s+(?P<at>on\s+(?P<topology>{_USE})\s*=\s*(?P<base>{_USE}))\s*(?:[{{#]|$)",
+        _BASE_FIRST,
+        "write `{test} = {base} on {topology}`",
+        "= {base} on {topology}",
+    ),
+    _row(  # with arguments on several lines
+        "E0001",
+        rf"^\s*test\s+\w+(?:{_GIVEN})?\s+on\s+(?P<topology>{_USE})\s*(?P<at>=)\s*(?P<base>[\w.]+)\(",
+        _BASE_FIRST,
+        "write `on {topology}` behind all of `{base}(…)`",
     ),
     _row(
         "E0001",

@@ -28,6 +28,13 @@ def in_a_test(statement: str) -> str:
         ('import "below/x.qos"', "write `import below.x`"),
         ("include x", "write `import`"),
         ("let a = 2 ^ 3", "write the product out, as in `x * x`"),
+        ("test t on two = base(n = 3)", "write `test t = base(n = 3) on two`"),
+        ("test t on two = a.base {\n}", "write `test t = a.base on two`"),
+        (
+            "test t(n: Int) on two(n = (n)) = base(n = [(n)]) # below",
+            "write `test t(n: Int) = base(n = [(n)]) on two(n = (n))`",
+        ),
+        ("test t on two = base(\n  n = 3\n)", "write `on two` behind all of `base(…)`"),
         (in_a_test('skip "why"'), 'write `skip unless condition "why"`'),
         (in_a_test("expect a.b < 1% and > 0%"), "write `and a.b > …`"),
         (in_a_test("expect a[0].b < 1 or == 3"), "write `or a[0].b == …`"),
@@ -95,6 +102,12 @@ def test_what_is_sure_is_fixed(statement: str, fixed: str) -> None:
     source, mistakes = told(in_a_test(statement))
     text, count = applied(source.text, [each.fix for each in mistakes])
     assert (text, count) == (f"qos 1\n{in_a_test(fixed)}\n", 1)
+
+
+def test_a_base_behind_the_topology_is_moved_before_it() -> None:
+    source, mistakes = told("test t on two = base(n = (3)) {\n}")
+    text, count = applied(source.text, [each.fix for each in mistakes])
+    assert (text, count) == ("qos 1\ntest t = base(n = (3)) on two {\n}\n", 1)
 
 
 @pytest.mark.parametrize(
