@@ -260,7 +260,8 @@ def _too_short(phase: Phase, case: Case, where: str, parameter: str) -> Diagnost
     return Diagnostic(
         "E0610",
         f"a trial at {where} sends less than one {called}",
-        place if parameter and place is not None else phase.span,
+        phase.span if place is None else place,
+        secondary=() if parameter or place is None else (Label(phase.span, "in this phase"),),
         notes=(f"{number_text(items)} {called}s in {length}",),
         help=longer,
     )

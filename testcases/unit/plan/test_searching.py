@@ -200,3 +200,31 @@ def test_a_trial_after_another_search_is_too_short_only_if_it_always_is(
     """At a hundredth of 100,000 cells/s, which the first may find, 10 ms have ten cells."""
     planned(TOPOLOGY + AFTER.replace("LENGTH", length))
     assert [each.code for each in problems.errors] == codes
+
+
+WRITTEN = """
+test knee(lowest: CellRate) on bench {
+  search rate in lowest .. 2_000 cell/s {
+    goal ndr { loss = 0 }
+    trial = 10 ms
+  }
+  flow user = load(rate = rate) from a to b
+  report ndr.rate
+}
+"""
+
+
+def test_a_trial_that_is_too_short_is_marked_where_its_length_is_written(planned, problems):
+    alone = WRITTEN.replace("(lowest: CellRate)", "").replace("lowest", "10 cell/s")
+    planned(TOPOLOGY + alone)
+    [found] = problems.errors
+    assert (found.code, found.span.text) == ("E0610", "10 ms")
+    [phase] = found.secondary
+    assert phase.span.text.startswith("search rate in 10 cell/s")
+
+
+def test_of_a_template_it_is_the_argument_for_the_lowest_load(planned, problems):
+    planned(TOPOLOGY + WRITTEN + "test t = knee(lowest = 10 cell/s)\n")
+    [found] = problems.errors
+    assert (found.code, found.span.text) == ("E0610", "lowest = 10 cell/s")
+    assert found.secondary[0].span.text == "10 ms"
