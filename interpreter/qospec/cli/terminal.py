@@ -184,16 +184,18 @@ class Console:
         if self._quiet:
             return
         its = self._tables.get(case["name"], ())
-        if not its or self._verbose:
+        bounds = [f"    bound  {line}" for line in proved_bounds(case) if self._verbose]
+        if not its or (self._verbose and len(its) > 1):  # the table of a single case has its line
             self._print_line(case["verdict"], case["name"], seconds)
             if not its:
                 say(*(f"    note  {note}" for note in point_notes(case)))
-            if self._verbose:
-                say(*(f"    bound  {line}" for line in proved_bounds(case)))
+            say(*bounds)
         if its:
             self._waiting[case["name"]] = (case, seconds)
             if all(name in self._waiting for name in its):
                 self._print_table(its)
+            if len(its) == 1:
+                say(*bounds)
         if self._cases == 1:
             _print_notes(case)
 

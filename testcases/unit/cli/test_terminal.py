@@ -239,6 +239,20 @@ def test_verbose_prints_each_case_and_each_failure(capsys: pytest.CaptureFixture
     assert "similar" not in told
 
 
+@pytest.mark.parametrize("verbose", [False, True])
+def test_the_line_of_a_single_case_with_a_table_is_printed_once(
+    capsys: pytest.CaptureFixture[str], *, verbose: bool
+) -> None:
+    bound = {"what": "delay of f", "most": None, "why": "random"}
+    only = {**SWEEP[0], "name": "t", "bounds": [bound]}
+    console = Console(2, quiet=False, progress=None, tables={"t": ("t",)}, verbose=verbose)
+    console.ended(only, 0.5)
+    told = capsys.readouterr().out.splitlines()
+    assert told[0] == "✓ pass  t  1 case  0.5 s"
+    assert [line for line in told if "pass  t " in line] == told[:1]
+    assert (told[-1] == "    bound  delay of f: random") == verbose
+
+
 def test_of_an_interrupted_sweep_the_table_has_what_ended(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
