@@ -71,6 +71,7 @@ class Voice(WithHeaders, PacketTraffic):
     rate_field = ""
     takes_source = False
     is_call = True
+    rating_field = "equipment_impairment"
     protocol = "udp"
 
     codec: CodecName

@@ -43,7 +43,7 @@ class FlowValue(Value):
 
     `members` is None if it is no array; `has` are the parts that it has. At a `place`, only what
     passes there. The `network` is a point or a control; of a control, it is another topology.
-    `unrated` is why it is not rated as calls, in words; "" if it is.
+    `unrated` is why it is not rated as calls, in words; "" if it is. By its `rating_field` it is.
     """
 
     what: ClassVar[str] = "a flow"
@@ -55,6 +55,7 @@ class FlowValue(Value):
     carries: str = "cell"
     has: tuple[Part, ...] = ()
     unrated: str = NOT_CALLS
+    rating_field: str = ""
     place: Place | None = None
     controlled: bool = False
 
@@ -100,7 +101,7 @@ class FlowValue(Value):
                 help=f"measure requests or answers: `{self.flow}.{name.text}`",
             )
         if kind.build.of_calls and self.unrated:
-            raise unmeasured.not_rated(name, self.unrated)
+            raise unmeasured.not_rated(name, self.unrated, self.rating_field)
         metric = MetricValue(self, kind, name.text, _causes(evaluator.context.catalogue))
         single = "" in metric.statistics or not metric.statistics
         return metric.measured("") if single else metric

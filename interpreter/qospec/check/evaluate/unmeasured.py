@@ -92,9 +92,14 @@ def not_measured_of(carries: str, name: ast.Name, catalogue: Catalogue) -> Check
     )
 
 
-def not_rated(name: ast.Name, why: str) -> CheckError:
-    """Return the mistake of a rating of what are no calls, or of calls in an unknown quality."""
-    return error("E0501", f"`{name.text}` is not measured of this flow", name.span, note=why)
+def not_rated(name: ast.Name, why: str, field: str) -> CheckError:
+    """Return the mistake of a rating of what are no calls, or of calls in an unknown quality.
+
+    The `field` of their traffic would rate the latter; "" of the former.
+    """
+    message = f"`{name.text}` is not measured of this flow"
+    help_text = f"give its traffic `{field}`" if field else ""
+    return error("E0501", message, name.span, note=why, help=help_text)
 
 
 def at_places(catalogue: Catalogue) -> list[str]:

@@ -77,7 +77,8 @@ def _measured(record: Record, name: str, many: int | None, evaluator: Evaluator)
     if not kind.build.is_call:
         return whole
     sending = sent(record, evaluator)
-    return replace(whole, unrated="" if sending is None else sending.traffic.unrated)
+    unrated = "" if sending is None else sending.traffic.unrated
+    return replace(whole, unrated=unrated, rating_field=kind.build.rating_field)
 
 
 def _verify(node: ast.Flow, name: str, origin: Ends, target: Ends) -> None:

@@ -60,6 +60,8 @@ class Traffic(ABC):  # noqa: B024 -- each of its own bases has other methods
     """Whether an arrival process may say when it is sent, for the checker."""
     is_call: ClassVar[bool] = False
     """Whether each connection is a call, for metrics that are measured only of calls."""
+    rating_field: ClassVar[str] = ""
+    """The field that rates calls which are `unrated` without it."""
 
     @property
     def unrated(self) -> str:

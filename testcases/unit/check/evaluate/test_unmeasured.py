@@ -71,3 +71,20 @@ def test_what_is_known_for_intervals_is_listed_by_its_usual_names(checked):
     reported = PAIR.replace("expect EXPECTED", "report plain.delay.p99 every 1 ms")
     (problem,) = (each for each in checked(reported)[1] if each.code == "E0520")
     assert " delay.max delay.mean " in problem.notes[0]
+
+
+@pytest.mark.parametrize(
+    ("traffic", "help_"),
+    [
+        ("voice { codec = g722 }", "give its traffic `equipment_impairment`"),
+        ("packets { rate = 1 Mbit/s @ip, size = 500 B @ip }", ""),
+    ],
+)
+def test_calls_without_a_rating_name_the_field_that_gives_one(checked, traffic, help_):
+    text = PAIR.replace("EXPECTED", "calls.r_factor.min > 70").replace(
+        "  run {", f"  flow calls = {traffic} from a to b\n  run {{"
+    )
+    [problem] = checked(text)[1]
+    assert (problem.code, problem.help) == ("E0501", help_)
+    rated = text.replace("codec = g722", "codec = g722, equipment_impairment = 10")
+    assert len(checked(rated)[1]) == (0 if help_ else 1)
