@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import replace
 from itertools import islice
 from typing import TYPE_CHECKING, Literal, NamedTuple
@@ -23,6 +24,7 @@ _SURE = 0.8
 _SHORT = 4
 """The similarity from which it is certainly meant, and the length below which it never is."""
 
+_NUMBER = re.compile("[0-9]+")
 _COMPARED = 1_000
 """The number of known names that a misspelled one is compared with: comparing is slow."""
 
@@ -117,12 +119,19 @@ class Problems:
 
 
 def did_you_mean(name: str, known: Iterable[str]) -> str:
-    """Return the known name that is similar enough to be meant, or nothing."""
+    """Return the known name that is similar enough to be meant, or nothing.
+
+    Nothing if several differ equally, and only in their numbers: the one written is not misspelt.
+    """
     from difflib import get_close_matches
 
     compared = list(islice(known, _COMPARED))
-    close = [each for each in compared if each.lower() == name.lower() or _is_anagram(each, name)]
-    close = close or get_close_matches(name, compared, n=1, cutoff=NEAR)
+    same = [each for each in compared if each.lower() == name.lower() or _is_anagram(each, name)]
+    if same:
+        return same[0]
+    close = get_close_matches(name, dict.fromkeys(compared), n=2, cutoff=NEAR)
+    if len(close) > 1 and _has_another_number(name, *close):
+        return ""
     return close[0] if close else ""
 
 
@@ -148,6 +157,12 @@ def _similarity(one: str, other: str) -> float:
     from difflib import SequenceMatcher
 
     return 1.0 if _is_anagram(one, other) else SequenceMatcher(None, one, other).ratio()
+
+
+def _has_another_number(name: str, one: str, other: str) -> bool:
+    if len({_NUMBER.sub("0", each) for each in (name, one, other)}) > 1:
+        return False
+    return _similarity(one, name) == _similarity(other, name)
 
 
 def _is_anagram(one: str, other: str) -> bool:

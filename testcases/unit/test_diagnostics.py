@@ -58,3 +58,26 @@ def test_a_near_name_is_offered_and_a_far_one_is_not(name: str, meant: str) -> N
 @pytest.mark.parametrize(("name", "meant"), [("ddr", "drr"), ("wtr", "wrr"), ("xyr", "")])
 def test_of_three_letters_one_may_be_wrong(name: str, meant: str) -> None:
     assert did_you_mean(name, ["drr", "wrr", "scfq"]) == meant
+
+
+CIPHERS = ["aes_128_cbc", "aes_192_cbc", "aes_256_cbc", "aes_128_gcm", "null"]
+
+
+@pytest.mark.parametrize(
+    ("name", "meant"),
+    [
+        ("aes_512_cbc", ""),
+        ("aes_265_cbc", "aes_256_cbc"),
+        ("aes_255_cbc", "aes_256_cbc"),
+        ("aes_128_cbd", "aes_128_cbc"),
+        ("aes_512_gcm", "aes_128_gcm"),
+        ("nul", "null"),
+    ],
+)
+def test_another_number_is_not_a_misspelt_one(name: str, meant: str) -> None:
+    assert did_you_mean(name, CIPHERS) == meant
+
+
+def test_of_equally_near_words_one_is_offered_and_a_name_may_be_known_twice() -> None:
+    assert did_you_mean("losst", ["loss", "lost"]) in {"loss", "lost"}
+    assert did_you_mean("p1", ["p12", "p12"]) == "p12"
