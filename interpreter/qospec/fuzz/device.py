@@ -48,10 +48,18 @@ Arguments = tuple[tuple[str, str], ...]
 
 
 class Port(NamedTuple):
-    """A port as it is written, and whether it carries cells or packets."""
+    """A port of a device.
+
+    Attributes:
+        name: As it is written.
+        carries: "cell" or "packet".
+        is_wire: Whether a wire leads from it to another port, so that nothing is done with what
+            enters by it.
+    """
 
     name: str
     carries: str
+    is_wire: bool = False
 
 
 @dataclass(frozen=True, eq=False)
@@ -188,8 +196,17 @@ class Device:
 
 def ports_of(template: Template) -> tuple[Port, ...]:
     """Return the ports of a device with its parameters, in their order."""
+    wires = {
+        origin.port
+        for origin, end in template.wires.items()
+        if origin.part < 0 and end.kind == "port"
+    }
     return tuple(
-        Port(ports.name if ports.count is None else f"{ports.name}[{index}]", ports.carries)
+        Port(
+            ports.name if ports.count is None else f"{ports.name}[{index}]",
+            ports.carries,
+            (ports.name, index) in wires,
+        )
         for ports in template.ports.values()
         for index in range(1 if ports.count is None else ports.count)
     )

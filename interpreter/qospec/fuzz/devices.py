@@ -167,7 +167,7 @@ class DeviceTarget:
         problems = Problems()
         suite = self.checked.check(text, self.device.path, problems)
         plans = () if problems.errors else plan(suite, SEED, Bounds(MOST_ITEMS), problems)
-        if [each.code for each in problems.errors] == [OVERLOAD]:
+        if {each.code for each in problems.errors} == {OVERLOAD}:
             problems = Problems()
             plans = plan(_overloaded(suite), SEED, Bounds(MOST_ITEMS), problems)
         return f"what {problems.errors[0].code} asks for" if problems.errors else plans[0]

@@ -53,6 +53,8 @@ MOST_HOSTS = 4
 MOST_FLOWS = 3
 MOST_ITEMS = 500
 MANY_ITEMS = 1_500
+OFTEN = 3
+"""How often a host sends to whose items a device does something, for each that sends on a wire."""
 TALKS_PS = (PS_PER_S, PS_PER_S // 10, 5 * PS_PER_S)
 """How long machines exchange messages."""
 
@@ -197,8 +199,9 @@ def scenarios(draw: st.DrawFn, device: Device) -> Scenario | None:
     # Most scenarios are dense: all flows send much. In two thirds of these they meet at one port.
     dense, crowd = draw(_DENSITIES), None
     if dense:
-        crowd = draw(st.sampled_from([*range(hosts), *range(hosts), *[None] * hosts]))
-    if crowd is not None and draw(st.booleans()):
+        some = _often_met(whole)
+        crowd = draw(st.sampled_from([*some, *some, *[None] * len(some)]))
+    if crowd is not None and draw(st.sampled_from([True, True, False])):
         whole = whole._replace(media=_with_bottleneck(whole, crowd))
     count = draw(_FEW_OR_MORE if dense else st.integers(1, MOST_FLOWS))
     families = _families(elements)
@@ -256,7 +259,7 @@ def _times_alone(ports: tuple[Port, ...], elements: Sequence[object]) -> int:
         return 1
     # Ports of different names are often the two sides of a pair.
     names = {port.name.partition("[")[0] for port in ports}
-    return len(ports) if len(names) > 1 else 2 * len(ports)
+    return (3 if len(names) > 1 else 4) * len(ports)
 
 
 def _encrypts(element: object) -> bool:
@@ -297,11 +300,14 @@ def sendings(
 ) -> Sending:
     """Draw a flow between two hosts: in a crowd to that one, and of another class than the others.
 
-    Where it is dense, it sends much.
+    Without a crowd it comes from a host that sends nothing yet, if there is one. Where it is dense,
+    it sends much.
     """
     every = range(len(whole.links))
-    target = draw(st.sampled_from(every[::-1])) if crowd is None else crowd
-    origin = draw(st.sampled_from([each for each in every if each != target]))
+    sending = {each.origin for each in whole.flows} if crowd is None else {crowd}
+    origin = draw(st.sampled_from(_weighted(whole, sending)))
+    others = [each for each in every if each != origin]
+    target = draw(st.sampled_from(others[::-1])) if crowd is None else crowd
     framing = framed(whole.device, whole.ends[whole.place(origin)])
     rates = _line_rates(whole, origin, target)
     most = draw(st.sampled_from([min(rates), min(rates), rates[0]]))  # often all that can pass
@@ -311,6 +317,28 @@ def sendings(
         codes = tuple(each for each in codes if each not in taken) or codes
     line = Line(framing, most, tuple(families), codes)
     return Sending(origin, target, *draw(contracts(line, DENSE if dense else ANY)))
+
+
+def _weighted(whole: Scenario, without: set[int]) -> list[int]:
+    """Return the hosts, without some if others are left, each as often as it is to send."""
+    every = range(len(whole.links))
+    some = [each for each in every if each not in without] or every
+    return [each for each in some for _ in range(_times_sending(whole, each))]
+
+
+def _often_met(whole: Scenario) -> list[int]:
+    """Return the hosts, each as often as the one that sends most often of those that send to it."""
+    every = range(len(whole.links))
+    times = [_times_sending(whole, each) for each in every]
+    return [
+        each for each in every for _ in range(max(times[other] for other in every if other != each))
+    ]
+
+
+def _times_sending(whole: Scenario, host: int) -> int:
+    """Return how often a host sends for each time that one behind a mere wire does."""
+    is_wire = not whole.facing and whole.ends[whole.place(host)].is_wire
+    return 1 if is_wire else OFTEN
 
 
 def _line_rates(whole: Scenario, origin: int, target: int) -> list[int]:

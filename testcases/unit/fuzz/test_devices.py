@@ -239,3 +239,8 @@ def test_packets_are_of_the_family_that_a_device_takes(tmp_path):
     assert explored.findings == ()
     assert "what E0311 asks for" not in explored.refused
     assert explored.reached["item behind: open"]
+
+
+def test_two_links_may_be_offered_more_than_they_carry(tmp_path):
+    explored = explore(target(TOO_MANY % "", tmp_path), Block(0, 40, "0"))
+    assert "what E0305 asks for" not in explored.refused
