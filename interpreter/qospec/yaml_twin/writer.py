@@ -46,7 +46,7 @@ class EntryBuilder:
         shape = shape_of(node)
         first, last = self._parsed.token_range(node)
         one_line = self._parsed.may_be_one_line(first, last)
-        if _may_be_keys(node) and (one_line or can_place_comments(node, self._parsed)):
+        if self._may_be_keys(node) and (one_line or can_place_comments(node, self._parsed)):
             entry = Entry(self._content(shape, node), self._name(shape, node))
             self.with_comments(entry, first, last)
             if shape.block and node.body is not None:
@@ -57,6 +57,23 @@ class EntryBuilder:
         raw.content.text += f"  {raw.trailing}" if raw.trailing else ""
         raw.trailing = ""
         return raw
+
+    def _may_be_keys(self, node: Any) -> bool:
+        """Return whether a statement can be keys: no name twice, none that misleads, no `{ }` lost.
+
+        A test without statements has a `{}` as keys if, and only if, nothing stands before that.
+        """
+        names = [each.name.text for each in getattr(node, "parameters", ())]
+        mistaken = isinstance(node, ast.Transition) and node.name.span.text == "is"
+        if isinstance(node, ast.Test) and not node.statements:
+            has_head = node.base is not None or node.topology is not None
+            has_head |= self._opens_parameters(node)
+            mistaken = has_head == (node.body is not None)
+        return not mistaken and len({*names}) == len(names)
+
+    def _opens_parameters(self, node: Any) -> bool:
+        """Return whether a declaration has `(` behind its name, perhaps for no parameters."""
+        return self._tokens.kinds[self._parsed.token_range(node.name)[1] + 1] == "LPAR"
 
     def with_comments(self, entry: Entry, first: int, last: int) -> Entry:
         """Add the comments above and after a range of tokens to an entry."""
@@ -194,9 +211,9 @@ class EntryBuilder:
         return whole.base if part.role is Role.VALUE else whole.body
 
     def _parameters(self, node: Any) -> Entry | None:
-        opener = self._parsed.token_range(node.name)[1] + 1
-        if self._tokens.kinds[opener] != "LPAR":
+        if not self._opens_parameters(node):
             return None
+        opener = self._parsed.token_range(node.name)[1] + 1
         content = Content("mapping")
         for each in node.parameters:
             first, last = self._parsed.token_range(each)
@@ -206,15 +223,6 @@ class EntryBuilder:
             comma = last + (self._tokens.kinds[last + 1] == "COMMA")
             content.end = self.above(comma + 1)
         return Entry(content, "parameters", opening=self._trivia.trailing.get(opener, ""))
-
-
-def _may_be_keys(node: Any) -> bool:
-    """Return whether a statement can be keys: no name twice, none that misleads, no `{ }` lost."""
-    names = [each.name.text for each in getattr(node, "parameters", ())]
-    mistaken = isinstance(node, ast.Transition) and node.name.span.text == "is"
-    if isinstance(node, ast.Test) and node.body is not None and not node.body.statements:
-        mistaken = node.base is not None or node.topology is not None or bool(names)
-    return not mistaken and len({*names}) == len(names)
 
 
 def yaml_of(source: Source, problems: Problems) -> str | None:

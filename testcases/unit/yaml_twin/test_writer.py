@@ -186,6 +186,24 @@ def test_a_block_with_comments_behind_both_braces_is_text(as_yaml: AsYaml) -> No
     )
 
 
+@pytest.mark.parametrize("head", ["", "()", "(n: Int)", " = b", " on c", "() = b on c"])
+@pytest.mark.parametrize("block", ["", " {}"])
+def test_a_test_without_statements_keeps_its_block_or_has_none(
+    as_yaml: AsYaml, head: str, block: str
+) -> None:
+    """As keys it has `{}` if it has nothing else, so it is text where that would be wrong."""
+    written = as_yaml(f"qos 1\ntest bare{head}{block}\n")
+    assert ("test bare" in written) == (bool(head) == bool(block))
+
+
+def test_a_bare_test_among_others_leaves_them_keys(as_yaml: AsYaml) -> None:
+    text = "qos 1\nlet a = 1\n\n# why\ntest bare  # so\n\ntest t on b\n"
+    assert as_yaml(text) == (
+        '- qos: "1"\n\n  let:\n    a: 1\n\n# why\n- |-\n  test bare  # so\n\n'
+        "- test:\n    t: {on: b}\n"
+    )
+
+
 def test_a_value_with_comments_keeps_its_lines(as_yaml: AsYaml) -> None:
     text = "qos 1\n\nlet a = [\n  1 s,  # one\n  2 s\n]  # two\n"
     assert as_yaml(text) == (
