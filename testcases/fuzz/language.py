@@ -1,8 +1,8 @@
 """Feeds damaged and random files to the language front for a while: python language.py --help.
 
 The inputs are tried in a child process with limited memory, each within a time limit. An input that
-raises, hangs or takes too much is kept as a folder in `found/`. The same seed gives the same inputs
-in the same order, however many are tried.
+raises, hangs or takes too much is kept as a folder in `found/`, or where `--found` says. The same
+seed gives the same inputs in the same order, however many are tried.
 """
 
 from __future__ import annotations
@@ -86,8 +86,8 @@ def as_yaml(text: str) -> str:
     return yaml_of(Source("main.qos", text), Problems()) or text
 
 
-def child(seed: int, seconds: float, most: int, folder: Path) -> None:
-    """Try inputs, and print the results as one JSON document."""
+def child(seed: int, seconds: float, most: int, folder: Path, found: Path) -> None:
+    """Try inputs, keep the harmful ones in `found`, and print the results as a JSON document."""
     from reading import attempt
 
     resource.setrlimit(resource.RLIMIT_AS, (MEMORY_BYTES, MEMORY_BYTES))
@@ -110,7 +110,7 @@ def child(seed: int, seconds: float, most: int, folder: Path) -> None:
             signal.setitimer(signal.ITIMER_PROF, 0)
             stage = "timeout" if isinstance(error, TooSlow) else "traceback"
             what = _words(stage, error)
-            failures[what] = failures.get(what) or _kept(folder, stage, error)
+            failures[what] = failures.get(what) or _kept(folder, found, stage, error)
         signal.setitimer(signal.ITIMER_PROF, 0)
         path.unlink()
         stages[stage] += 1
@@ -130,10 +130,10 @@ def _words(stage: str, error: BaseException) -> str:
     return f"{stage} {type(error).__name__} {error} at {ours[-1:]}"
 
 
-def _kept(folder: Path, stage: str, error: BaseException | None) -> str:
+def _kept(folder: Path, found: Path, stage: str, error: BaseException | None) -> str:
     """Keep a harmful input; return its path."""
     number = 1
-    while (kept := FOUND / f"{stage}-{number}").exists():
+    while (kept := found / f"{stage}-{number}").exists():
         number += 1
     shutil.copytree(folder, kept)
     with (kept / "traceback.txt").open("w", encoding="utf-8") as file:
@@ -141,7 +141,7 @@ def _kept(folder: Path, stage: str, error: BaseException | None) -> str:
     return str(kept)
 
 
-def run(seed: int, seconds: float, most: int) -> int:
+def run(seed: int, seconds: float, most: int, found: Path) -> int:
     """Try inputs in child processes until the time is over; return 1 if one was harmful."""
     tried: Counter[str] = Counter()
     failures: dict[str, str] = {}
@@ -151,16 +151,17 @@ def run(seed: int, seconds: float, most: int) -> int:
         with tempfile.TemporaryDirectory() as temporary:
             folder = Path(shutil.copytree(SUITES, Path(temporary) / "project"))
             words = ["--child", str(folder), "--seed", str(seed), "--seconds", str(left)]
+            words += ["--found", str(found)]
             command = [sys.executable, __file__, *words, "--inputs", str(most - tried.total())]
             done = subprocess.run(command, capture_output=True, text=True, check=False)
             if done.returncode == 0:
-                found = json.loads(done.stdout)
-                tried.update(found["stages"])
-                failures = found["failures"] | failures
-                slowest = max(slowest, tuple(found["slowest"]))
+                result = json.loads(done.stdout)
+                tried.update(result["stages"])
+                failures = result["failures"] | failures
+                slowest = max(slowest, tuple(result["slowest"]))
             else:
                 tried["killed"] += 1
-                failures["ended from outside"] = _kept(folder, "killed", None)
+                failures["ended from outside"] = _kept(folder, found, "killed", None)
                 print(done.stderr[-2_000:], file=sys.stderr)
         seed += 1
     for what, kept in failures.items():
@@ -178,13 +179,14 @@ def main() -> int:
     parser.add_argument("--seconds", type=float, default=60)
     parser.add_argument("--inputs", type=int, default=10**9, help="try at most so many")
     parser.add_argument("--seed", type=int, default=time.time_ns() % 10**6)
+    parser.add_argument("--found", type=Path, default=FOUND, help="keep what is found there")
     parser.add_argument("--child", type=Path, help=argparse.SUPPRESS)
     asked = parser.parse_args()
     if asked.child:
-        child(asked.seed, asked.seconds, asked.inputs, asked.child)
+        child(asked.seed, asked.seconds, asked.inputs, asked.child, asked.found)
         return 0
     print(f"seed {asked.seed}", flush=True)
-    return run(asked.seed, asked.seconds, asked.inputs)
+    return run(asked.seed, asked.seconds, asked.inputs, asked.found)
 
 
 if __name__ == "__main__":

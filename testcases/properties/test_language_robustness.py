@@ -18,32 +18,33 @@ INPUTS = 150
 
 
 @pytest.fixture
-def language(monkeypatch, tmp_path):
-    """Return the driver as a module that keeps what it finds elsewhere."""
+def language(monkeypatch):
+    """Return the driver as a module."""
     monkeypatch.syspath_prepend(str(FUZZ))
-    module = importlib.import_module("language")
-    monkeypatch.setattr(module, "FOUND", tmp_path / "found")
-    return module
+    return importlib.import_module("language")
 
 
-def driven(*words: str) -> subprocess.CompletedProcess[str]:
-    command = [sys.executable, str(FUZZ / "language.py"), *words]
-    return subprocess.run(command, capture_output=True, text=True, check=False)
+def driven(found: Path, *words: str) -> str:
+    """Run the driver, and return what it printed; a finding fails the test, which shows it."""
+    command = [sys.executable, str(FUZZ / "language.py"), "--found", str(found), *words]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    kept = [each.read_text(errors="replace") for each in found.glob("*/traceback.txt")]
+    assert done.returncode == 0, "\n".join([done.stdout, done.stderr, *kept])
+    return done.stdout
 
 
 @pytest.mark.slow
-def test_no_input_does_harm() -> None:
-    done = driven("--seed", str(SEED), "--inputs", str(INPUTS), "--seconds", "600")
-    assert done.returncode == 0, done.stdout + done.stderr
-    assert f"{INPUTS} inputs" in done.stdout
-    assert "0 tracebacks, 0 timeouts" in done.stdout
+def test_no_input_does_harm(tmp_path) -> None:
+    printed = driven(tmp_path, "--seed", str(SEED), "--inputs", str(INPUTS), "--seconds", "600")
+    assert f"{INPUTS} inputs" in printed
+    assert "0 tracebacks, 0 timeouts" in printed
     for stage in ("refused", "checked", "planned"):
-        assert re.search(rf"\d {stage}", done.stdout), "the inputs do not reach that far"
+        assert re.search(rf"\d {stage}", printed), "the inputs do not reach that far"
 
 
 @pytest.mark.slow
-def test_the_time_is_kept() -> None:
-    assert "inputs" in driven("--seed", "2", "--seconds", "4").stdout
+def test_the_time_is_kept(tmp_path) -> None:
+    assert "inputs" in driven(tmp_path, "--seed", "2", "--seconds", "4")
 
 
 def test_the_same_seed_gives_the_same_inputs(language) -> None:
@@ -86,8 +87,8 @@ class reading:
         {harm}
 sys.modules["reading"] = reading
 language.LIMIT_S, language.WALL_S = 0.5, 10
-language.FOUND = Path({str(folder)!r}) / "found"
-language.child(1, 60, 1, Path({str(folder)!r}) / "project")
+folder = Path({str(folder)!r})
+language.child(1, 60, 1, folder / "project", folder / "found")
 """
     return subprocess.run(
         [sys.executable, "-c", program], capture_output=True, text=True, check=False
