@@ -36,6 +36,8 @@ class Limits(NamedTuple):
     exclusive: bool = False
 
 
+COUNTERS = "machine.counter."
+"""How what is observed of a machine's counters begins: they may be set to any number."""
 ANYTHING = Bounds()
 NOTHING = Bounds(Fraction(0), Fraction(0))
 
@@ -44,7 +46,7 @@ def declared(leaf: Leaf) -> Bounds:
     """Return the bounds of a measured value that hold for any measurement."""
     if isinstance(leaf, Measured):
         return Bounds(leaf.least, leaf.most)
-    if not isinstance(leaf, Counted):
+    if not isinstance(leaf, Counted) or leaf.observed.startswith(COUNTERS):
         return ANYTHING
     return Bounds(Fraction(0), Fraction(1) if leaf.observed == "utilisation" else None)
 

@@ -221,9 +221,8 @@ class Evaluator:
             )
         item = self.value(node.item, scope)
         found = any(arithmetic.equal(item, each) for each in collection.items)
-        return Boolean(
-            found if collection.known else None, published_in(collection) or published_in(item)
-        )
+        known = collection.known and not any(map(_is_unknown, (item, *collection.items)))
+        return Boolean(found if known else None, published_in(collection) or published_in(item))
 
     def _range(self, node: ast.Range, scope: Scope) -> Value:
         step = self.value(node.step, scope) if node.step else None
@@ -385,4 +384,11 @@ def _undecided(node: ast.Expression) -> CheckError:
         "a measured value is not known before the run",
         node.span,
         help="measured values are compared in `require` and `expect`",
+    )
+
+
+def _is_unknown(value: Value) -> bool:
+    """Return whether what a value is will be known later, as that of a parameter."""
+    return isinstance(value, Poison) or (
+        isinstance(value, Amount | Boolean) and value.value is None
     )
