@@ -13,6 +13,7 @@ from qospec.check.declarations import (
     TopologyValue,
     TrafficValue,
 )
+from qospec.check.device.nodes import DevicePlan
 from qospec.check.evaluate.context import CheckError, error, too_deep
 from qospec.check.evaluate.scope import Binding, Scope, clash, known_binding
 from qospec.check.evaluate.values import POISON, Value
@@ -21,6 +22,7 @@ from qospec.check.records.record import Record
 from qospec.check.test import flows, properties
 from qospec.check.test.expansion import check_template, draws, expanded
 from qospec.check.test.expansion import drawn as drawn_of
+from qospec.check.test.vacuity import conditions
 from qospec.check.topology import body
 from qospec.check.topology.flatten import Networks
 from qospec.model.suite import DrawnTest, Property, Reference, Suite, Template, Test
@@ -183,7 +185,9 @@ def _check_alone(
             return value.verify(evaluator)
         if isinstance(value, Record):
             value.arguments(evaluator)
-        if isinstance(value, TrafficValue | DeviceValue | TopologyValue):
+        if isinstance(value, DeviceValue):
+            _check_device(value, evaluator)
+        if isinstance(value, TrafficValue | TopologyValue):
             _with_unknowns(value, evaluator)
         if isinstance(value, TestValue):
             check_template(value, networks, evaluator)
@@ -194,19 +198,32 @@ def _check_alone(
     return None
 
 
-def _with_unknowns(value: TrafficValue | DeviceValue | TopologyValue, evaluator: Evaluator) -> None:
+def _check_device(value: DeviceValue, evaluator: Evaluator) -> None:
+    """Check a device on its own, with unknown parameters and with their defaults.
+
+    What it states is examined where it knows least, since it must be able to break for some values.
+    """
+    signature, before = value.signature, evaluator.context.mistakes
+    template = None
+    if signature.parameters:
+        template = value.template(signature.placeholders(defaults=False), evaluator)
+    if signature.has_defaults() and evaluator.context.mistakes == before:
+        plan = value.with_defaults(value.node, evaluator)  # as it is used, so that it is made once
+        if not signature.parameters and isinstance(plan, DevicePlan):
+            template = plan.template
+    if template is not None and evaluator.context.mistakes == before:
+        for idle in conditions.invariants(template, evaluator):
+            evaluator.context.report(idle)
+
+
+def _with_unknowns(value: TrafficValue | TopologyValue, evaluator: Evaluator) -> None:
     signature = value.signature
     rounds = [False] if signature.parameters else []
     rounds += [True] if signature.has_defaults() else []
     for defaults in rounds:
         before = evaluator.context.mistakes
-        if isinstance(value, DeviceValue) and defaults:
-            value.with_defaults(value.node, evaluator)  # as it is used, so that it is made once
-            return
         inside = signature.placeholders(defaults=defaults)
-        if isinstance(value, DeviceValue):
-            value.template(inside, evaluator)
-        elif isinstance(value, TopologyValue):
+        if isinstance(value, TopologyValue):
             body.layout(value.node, inside, evaluator)
         else:
             record = value.record(inside, evaluator)

@@ -48,6 +48,7 @@ def template(device: ast.Device, scope: Scope, evaluator: Evaluator) -> Template
         item_kinds.verify(builder.template, evaluator.context)
     for criterion, where, subscripts in builder.invariants:
         invariants.add(criterion, where, subscripts, builder.template, evaluator)
+        builder.template.written.append((criterion, where))
     builder.template.complete = builder.complete and evaluator.context.mistakes == before
     return builder.template
 

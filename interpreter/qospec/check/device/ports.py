@@ -31,6 +31,7 @@ if TYPE_CHECKING:
 
     from qospec.catalogue.kinds import Carried, Kind
     from qospec.check.evaluate.evaluator import Evaluator
+    from qospec.check.evaluate.scope import Scope
     from qospec.model.expression import Expression
     from qospec.source import Span
     from qospec.syntax import ast
@@ -127,7 +128,8 @@ class Template:
     `merged` holds the ends of wires whose beginnings depend on an unknown parameter, so that
     `wires` cannot hold them apart; and where the ports of inner devices lead. `inners` are used
     until all wires are joined. `kinds` holds, by number of an element, whether cells or packets
-    arrive there. If not `complete`, something in it was wrong.
+    arrive there. `written` are its own invariants, in each iteration of a loop, with the names that
+    they see. If not `complete`, something in it was wrong.
     """
 
     name: str
@@ -139,6 +141,7 @@ class Template:
     invariants: list[Invariant] = field(default_factory=list)
     kinds: dict[int, str] = field(default_factory=dict)
     inners: list[Inner] = field(default_factory=list)
+    written: list[tuple[ast.Criterion, Scope]] = field(default_factory=list)
     complete: bool = True
 
     @property

@@ -15,15 +15,25 @@ from qospec.check.evaluate.dimensions import TYPES, named
 from qospec.check.evaluate.loops import misplaced
 from qospec.check.evaluate.scope import Binding, Scope, known_binding
 from qospec.check.evaluate.streams import FUNCTIONS, Arrivals, Function
-from qospec.check.evaluate.values import POISON, Amount, Boolean, List, Poison, Value
+from qospec.check.evaluate.values import (
+    POISON,
+    Amount,
+    Boolean,
+    List,
+    Poison,
+    Symbol,
+    Text,
+    Value,
+)
 from qospec.check.records.parameters import let_binding
 from qospec.check.test import tautologies
 from qospec.check.test.parts import is_continuous
 from qospec.check.test.sweeps import shell_safe, text_of_value
+from qospec.check.test.vacuity import conditions
 from qospec.diagnostics import Diagnostic, did_you_mean
-from qospec.model.bounds import Bounds, declared
+from qospec.model.bounds import Bounds
 from qospec.model.drawn import Asserted, Drawn, Examined
-from qospec.model.expression import Constant, Counted, Evaluated, Found, Operation
+from qospec.model.expression import Evaluated
 from qospec.model.suite import Case, Network, Property, Run, Statement
 from qospec.syntax import ast
 from qospec.units import PS_PER_S, TIME, WHOLE
@@ -34,8 +44,7 @@ if TYPE_CHECKING:
     from qospec.check.evaluate.evaluator import Evaluator
     from qospec.check.evaluate.scope import Scope
     from qospec.model.drawn import Draw, DrawnValue, Functions
-    from qospec.model.expression import Expression, Leaf
-    from qospec.syntax import ast
+    from qospec.source import Span
 
 HERE = "a property"
 LONGEST_CHOICE = 24
@@ -47,10 +56,10 @@ def checked(node: ast.Property, home: Scope, evaluator: Evaluator) -> Property |
     context = evaluator.context
     before = context.mistakes
     scope = _declared(node, home, evaluator)
-    drawn = _bounds(node, scope, evaluator) if context.mistakes == before else {}
+    drawn, listed = _bounds(node, scope, evaluator) if context.mistakes == before else ({}, {})
     for statement in node.body.statements:
         if isinstance(statement, ast.ForAll) and statement.where is not None:
-            _depends_on_draws(statement.where, scope, evaluator)
+            conditions.verify_where(statement.where, drawn | listed, scope, evaluator)
         elif isinstance(statement, ast.Criterion) and statement.kind == "expect":
             _expected(statement, drawn, scope, evaluator)
         elif not isinstance(statement, ast.ForAll | ast.Let):
@@ -78,7 +87,7 @@ def _declared(node: ast.Property, home: Scope, evaluator: Evaluator) -> Scope:
     scope = _scope(node, home, {})
     for statement in node.body.statements:
         if isinstance(statement, ast.ForAll):
-            value = _guarded(statement, scope, evaluator)
+            value = placeholder_of(statement, scope, evaluator)
             drawn = known_binding(statement.name, "a drawn value", value)
             scope.declare(drawn, evaluator.context)
         elif isinstance(statement, ast.Let):
@@ -122,21 +131,27 @@ class _Chooser:
 def _cases(node: ast.Property, examine: _Examiner, context: Context) -> tuple[Case, ...] | None:
     """Return a case for each combination of values; None if there is no end to them."""
     chooser, made = _Chooser(), dict[str, Case]()
+    refused: list[Span] = []
     try:
         while True:
             found = examine(chooser, {})
             if isinstance(found, Diagnostic):
                 context.report(CheckError(found))
                 return None
-            if found.refused is None:
+            if found.refused is not None:
+                refused.append(found.refused)
+            else:
                 case = _case(node, examine, found)
                 made[case.name] = case
             if len(made) > context.limits.cases:
                 return None
             if not chooser.advance():
-                return tuple(made.values())
+                break
     except _EndlessError:
         return None
+    if refused and not made:
+        context.report(conditions.never_met(refused[0]))
+    return tuple(made.values())
 
 
 def _case(node: ast.Property, examine: _Examiner, found: Examined) -> Case:
@@ -292,7 +307,8 @@ def _function(name: str, function: Function, node: ast.Property) -> Binding:
     return Binding(name, node.name.span, "a function of properties", lambda: function)
 
 
-def _guarded(node: ast.ForAll, scope: Scope, evaluator: Evaluator) -> Value:
+def placeholder_of(node: ast.ForAll, scope: Scope, evaluator: Evaluator) -> Value:
+    """Return what stands for all values of a `forall`; POISON after a mistake, reported."""
     try:
         return _drawn(node, scope, evaluator)
     except PoisonError:
@@ -333,6 +349,8 @@ def _drawn(node: ast.ForAll, scope: Scope, evaluator: Evaluator) -> Value:
                 )
         if isinstance(first, Amount):
             return Amount(None, first.dimension, first.layer)
+        if isinstance(first, Text | Symbol):
+            return POISON  # which of them, and so what is equal to it, is not known
         return Boolean(None) if isinstance(first, Boolean) else first
     raise error(
         "E0516",
@@ -404,29 +422,32 @@ def _typed(node: ast.ForAll, value: Value) -> None:
         )
 
 
-def _opened(node: ast.Expression, scope: Scope, evaluator: Evaluator) -> Expression:
-    """Return a condition in which what is counted of drawn streams is unknown."""
-    if isinstance(node, ast.Compare | ast.Binary):
-        sides = (_opened(each, scope, evaluator) for each in (node.left, node.right))
-        sign = "*" if node.operator == "of" else node.operator
-        return Operation(sign, tuple(sides))
-    value = evaluator.plain(node, scope)
-    if isinstance(value, Amount) and value.value is not None:
-        return Constant(value.value, value.dimension)
-    if isinstance(value, Amount) and isinstance(node, ast.Call) and node.path.name.text == "count":
-        return Counted("", "", None, value.dimension, node.span.text)
-    return Found("", "", None, node.span.text)
+def _bounds(
+    node: ast.Property, scope: Scope, evaluator: Evaluator
+) -> tuple[dict[str, Bounds], dict[str, Bounds]]:
+    """Return by name between what values are drawn from ranges, and from lists of numbers.
 
-
-def _bounds(node: ast.Property, scope: Scope, evaluator: Evaluator) -> dict[str, Bounds]:
-    """Return by name between what values are drawn, where neither end depends on others."""
-    found: dict[str, Bounds] = {}
+    An end is unknown where it depends on others. An expectation of a list may hold for all of it,
+    as that of an example which was kept, so only a `where` is held against lists.
+    """
+    drawn, listed = dict[str, Bounds](), dict[str, Bounds]()
     for each in node.body.statements:
         if isinstance(each, ast.ForAll) and is_continuous(each.values):
-            ends = (evaluator.plain(end, scope) for end in (each.values.first, each.values.last))
-            low, high = (end.value if isinstance(end, Amount) else None for end in ends)
-            found[each.name.text] = Bounds(low, high)
-    return found
+            drawn[each.name.text] = ends_of(each.values, scope, evaluator)
+        elif isinstance(each, ast.ForAll):
+            values = evaluator.plain(each.values, scope)
+            items = values.items if isinstance(values, List) else ()
+            numbers = [item.value for item in items if isinstance(item, Amount)]
+            known = [number for number in numbers if number is not None]
+            if items and len(known) == len(items):
+                listed[each.name.text] = Bounds(min(known), max(known))
+    return drawn, listed
+
+
+def ends_of(values: ast.Range, scope: Scope, evaluator: Evaluator) -> Bounds:
+    """Return between what a range draws; an end is unknown where it depends on what is drawn."""
+    ends = (evaluator.plain(end, scope) for end in (values.first, values.last))
+    return Bounds(*(end.value if isinstance(end, Amount) else None for end in ends))
 
 
 def _expected(
@@ -437,33 +458,13 @@ def _expected(
         refuse_clauses(node, "a property", "holds for all values")
     except CheckError as mistake:
         evaluator.context.report(mistake)
-    if _depends_on_draws(node.condition, scope, evaluator):
-        opened = _opened(node.condition, scope, evaluator)
-
-        def bounds_of(leaf: Leaf) -> Bounds:
-            name = leaf.text if isinstance(leaf, Found) else ""
-            return drawn.get(name) or declared(leaf)
-
-        why = tautologies.reason(opened, bounds_of)
-        if why and why != tautologies.SAME:
-            example = "conforms(passed, pcr = rate, cdvt = tau)"
-            evaluator.context.report(tautologies.never_fails("expect", why, node.span, example))
-
-
-def _depends_on_draws(node: ast.Expression, scope: Scope, evaluator: Evaluator) -> bool:
-    """Return whether a condition may be true or false; else report it."""
-    before = evaluator.context.mistakes
-    known = evaluator.truth(node, scope)
-    if evaluator.context.mistakes > before:
-        return False
-    same = isinstance(node, ast.Compare) and node.left == node.right
-    if not same and known is None:
-        return True
-    message = "this does not depend on what is drawn"
-    message += ": both sides are the same" if same else ""
-    help_text = "expect something of a value that `forall` draws"
-    evaluator.context.report(error("E0516", message, node.span, help=help_text))
-    return False
+    if conditions.depends_on_draws(node.condition, scope, evaluator):
+        bounds = conditions.within(drawn)
+        why = tautologies.reason(conditions.opened(node.condition, scope, evaluator), bounds)
+        if why:
+            evaluator.context.report(
+                tautologies.never_fails("expect", why, node.span, conditions.OF_PROPERTY)
+            )
 
 
 def written_value(what: Drawn, value: DrawnValue) -> str:

@@ -16,6 +16,7 @@ from qospec.model.bounds import bounds, declared
 from qospec.model.expression import (
     Attribute,
     Counted,
+    Evaluated,
     Measured,
     Operation,
     is_constant,
@@ -38,24 +39,35 @@ SETTLED = "its sides can have no other values"
 UNMEASURED = "it measures nothing"
 WITHOUT = "it holds without what is measured"
 
+EXAMPLES = {"require": "user.sent within 1% of user.planned", "expect": "user.lost == 0"}
+"""Of criteria that can fail."""
 NEVER_OF_THE_SAME = ("!=", "<", ">")
 OPPOSITE = {"<": ">=", "<=": ">", ">": "<=", ">=": "<"}
 MIRRORED = {">": "<", ">=": "<="}
+TURNED = {"<": ">", "<=": ">=", ">": "<", ">=": "<=", "==": "=="}
+"""Each comparison that limits a value, and the same with its sides exchanged."""
 
 
 def criteria(cases: Sequence[Case]) -> Iterator[CheckError]:
     """Yield a warning for each criterion that holds in all cases, whatever is measured."""
+    for statement, why in unfailing(cases):
+        yield unfailing_warning(statement, why)
+
+
+def unfailing_warning(statement: Statement, why: str) -> CheckError:
+    """Return the warning that a criterion always holds."""
+    if is_published(statement.expression) and why == UNMEASURED:
+        return _no_criterion(statement)
+    return never_fails(statement.kind, why, statement.span, EXAMPLES[statement.kind])
+
+
+def unfailing(cases: Sequence[Case]) -> Iterator[tuple[Statement, str]]:
+    """Yield each criterion that holds in all cases, whatever is measured, and why."""
     for statements in by_place(cases):
         asked = [each for each in statements if each.kind in JUDGED and not is_unmet(each)]
         reasons = [reason(each.expression) for each in asked]
         if reasons and all(reasons):
-            kind, example = asked[0].kind, "user.sent within 1% of user.planned"
-            if kind == "expect":
-                example = "user.lost == 0"
-            if is_published(asked[0].expression) and reasons[0] == UNMEASURED:
-                yield _no_criterion(asked[0])
-            else:
-                yield never_fails(kind, reasons[0], asked[0].span, example)
+            yield asked[0], reasons[0]
 
 
 def _no_criterion(statement: Statement) -> CheckError:
@@ -71,7 +83,8 @@ def _no_criterion(statement: Statement) -> CheckError:
 
 def never_fails(kind: str, why: str, span: Span, example: str) -> CheckError:
     """Return the warning that a criterion always holds."""
-    help_text = f"{kind} something that can fail, such as `{example}`"
+    verb = "state" if kind == "invariant" else kind
+    help_text = f"{verb} something that can fail, such as `{example}`"
     return error("W0601", f"`{kind}` never fails here: {why}", span, help=help_text)
 
 
@@ -80,6 +93,11 @@ def reason(expression: Expression, of: Callable[[Leaf], Bounds] = declared) -> s
     if is_constant(expression):
         return UNMEASURED if without_readings(expression) is True else ""
     return _always(expression, of)
+
+
+def impossible(expression: Expression, of: Callable[[Leaf], Bounds]) -> str:
+    """Return why a condition is never met; "" if it may be. `of` is as of `reason`."""
+    return _always(expression, of, expected=False)
 
 
 def _always(expression: Expression, of: Callable[[Leaf], Bounds], *, expected: bool = True) -> str:
@@ -130,6 +148,6 @@ def _bare(expression: Expression) -> Expression:
     """Return an expression without how it was written."""
 
     def unwritten(leaf: Leaf) -> Expression:
-        return leaf if isinstance(leaf, Attribute) else replace(leaf, text="")
+        return leaf if isinstance(leaf, Attribute | Evaluated) else replace(leaf, text="")
 
     return with_leaves(expression, unwritten)

@@ -1,0 +1,1 @@
+"""What a declaration says in vain, since it cannot be otherwise: conditions, tests that draw."""

@@ -1,0 +1,208 @@
+"""Conditions that cannot be otherwise: of properties, of tests that draw, and of devices.
+
+A condition is opened: whatever is not known where it is declared becomes a leaf, such as what is
+drawn, a parameter, and what a run counts. What `tautologies` says of it then holds for all values.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from qospec.check.evaluate.context import CheckError, error
+from qospec.check.evaluate.values import Amount, Boolean, Deferred
+from qospec.check.test import tautologies
+from qospec.model.bounds import Bounds, bounds, declared
+from qospec.model.expression import (
+    Constant,
+    Counted,
+    Evaluated,
+    Operation,
+    is_constant,
+    without_readings,
+)
+from qospec.syntax import ast
+from qospec.units import CALLS, CELLS, FRAMES, PACKETS
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Mapping, Sequence
+
+    from qospec.check.device.ports import Template
+    from qospec.check.evaluate.evaluator import Evaluator
+    from qospec.check.evaluate.scope import Scope
+    from qospec.check.evaluate.values import Value
+    from qospec.model.expression import Expression, Leaf
+    from qospec.source import Span
+
+COUNTS = (CELLS, PACKETS, FRAMES, CALLS)
+"""Of what a parameter counts, there cannot be less than none."""
+OF_PROPERTY = "conforms(passed, pcr = rate, cdvt = tau)"
+OF_DEVICE = "queue.occupancy.max <= 64 cell"
+
+
+def opened(node: ast.Expression, scope: Scope, evaluator: Evaluator) -> Expression:
+    """Return a condition in which what is not known is a leaf; equal leaves are written alike."""
+
+    def inside(sign: str, *nodes: ast.Expression) -> Operation:
+        return Operation(sign, tuple(opened(each, scope, evaluator) for each in nodes))
+
+    if isinstance(node, ast.Compare | ast.Binary):
+        return inside("*" if node.operator == "of" else node.operator, node.left, node.right)
+    if isinstance(node, ast.Unary):
+        return inside("negate" if node.operator == "-" else "not", node.operand)
+    if isinstance(node, ast.Within):
+        return inside("within", node.value, node.tolerance, node.target)
+    if isinstance(node, ast.Member) and isinstance(node.collection, ast.ListLiteral):
+        listed = inside("list", *node.collection.items)
+        return Operation("in", (opened(node.item, scope, evaluator), listed))
+    return _leaf(node, evaluator.value(node, scope), scope)
+
+
+def _leaf(node: ast.Expression, value: Value, scope: Scope) -> Expression:
+    text = " ".join(node.span.text.split())
+    if isinstance(value, Amount | Boolean) and value.value is not None:
+        dimension = value.dimension if isinstance(value, Amount) else None
+        return Constant(value.value, dimension, text)
+    if isinstance(value, Deferred) and isinstance(value.expression, Counted):
+        return replace(value.expression, path=text)
+    if isinstance(value, Amount) and _is_count(node, value, scope):
+        return Counted("", text, None, value.dimension, text)
+    return Evaluated(text)
+
+
+def _is_count(node: ast.Expression, value: Amount, scope: Scope) -> bool:
+    """Return whether a number is one of cells or the like, so that it is at least 0."""
+    if isinstance(node, ast.Call):
+        return node.path.name.text == "count"
+    known = scope.find(node.name.text) if isinstance(node, ast.Path) and not node.trail else None
+    return known is not None and known.what == "a parameter" and value.dimension in COUNTS
+
+
+def within(ranges: Mapping[str, Bounds]) -> Callable[[Leaf], Bounds]:
+    """Return what gives the bounds of leaves, where some are drawn."""
+
+    def of(leaf: Leaf) -> Bounds:
+        known = ranges.get(leaf.text) if isinstance(leaf, Evaluated) else None
+        return known or declared(leaf)
+
+    return of
+
+
+# ---- what depends on nothing
+
+
+def idle(place: Span, on: str, help_text: str, *, same: bool = False) -> CheckError:
+    """Return the mistake of a condition that does not depend on what it should."""
+    message = f"this does not depend on {on}" + (": both sides are the same" if same else "")
+    return error("E0516", message, place, help=help_text)
+
+
+def compares_the_same(node: ast.Expression) -> bool:
+    """Return whether a condition compares something with itself, as it is written."""
+    return isinstance(node, ast.Compare) and node.left == node.right
+
+
+def depends_on_draws(node: ast.Expression, scope: Scope, evaluator: Evaluator) -> bool:
+    """Return whether a condition may be true or false; else report it."""
+    before = evaluator.context.mistakes
+    known = evaluator.truth(node, scope)
+    if evaluator.context.mistakes > before:
+        return False
+    same = compares_the_same(node)
+    if not same and known is None:
+        return True
+    help_text = "expect something of a value that `forall` draws"
+    evaluator.context.report(idle(node.span, "what is drawn", help_text, same=same))
+    return False
+
+
+# ---- `where`
+
+
+def verify_where(
+    node: ast.Expression, drawn: Mapping[str, Bounds], scope: Scope, evaluator: Evaluator
+) -> None:
+    """Report a `where` that depends on nothing drawn, or that no values meet."""
+    if not depends_on_draws(node, scope, evaluator):
+        return
+    condition = opened(node, scope, evaluator)
+    if tautologies.impossible(condition, within(drawn)) or _is_empty(condition, within(drawn)):
+        evaluator.context.report(never_met(node.span))
+
+
+def never_met(place: Span) -> CheckError:
+    """Return the mistake of a `where` that leaves out all values."""
+    message = "no values that are drawn meet this, so nothing is examined"
+    return error("E0516", message, place, help="loosen the `where`, or draw other values")
+
+
+def _is_empty(condition: Expression, of: Callable[[Leaf], Bounds]) -> bool:
+    """Return whether what is required at once leaves no value of a name: `n < 2 and n > 5`."""
+    left: dict[Expression, Bounds] = {}
+    for each in _conjuncts(condition):
+        if not isinstance(each, Operation) or each.operator not in tautologies.TURNED:
+            continue
+        (one, other), operator = each.operands, each.operator
+        for leaf, limit, sign in (
+            (one, other, operator),
+            (other, one, tautologies.TURNED[operator]),
+        ):
+            if isinstance(leaf, Evaluated | Counted):
+                known = left.get(leaf) or of(leaf)
+                left[leaf] = _narrowed(known, sign, bounds(limit, of))
+    return any(
+        each.least is not None and each.most is not None and each.least > each.most
+        for each in left.values()
+    )
+
+
+def _conjuncts(condition: Expression) -> Iterator[Expression]:
+    if isinstance(condition, Operation) and condition.operator == "and":
+        for each in condition.operands:
+            yield from _conjuncts(each)
+    else:
+        yield condition
+
+
+def _narrowed(known: Bounds, sign: str, limit: Bounds) -> Bounds:
+    """Return the bounds of a value that is compared with one between other bounds."""
+    least, most = known
+    if sign in (">", ">=", "==") and limit.least is not None:
+        least = limit.least if least is None else max(least, limit.least)
+    if sign in ("<", "<=", "==") and limit.most is not None:
+        most = limit.most if most is None else min(most, limit.most)
+    return Bounds(least, most)
+
+
+# ---- invariants
+
+
+def invariants(template: Template, evaluator: Evaluator) -> Iterator[CheckError]:
+    """Yield a mistake or a warning for each invariant of a device that cannot be false.
+
+    The parameters of the device are not known; one in a loop must be so in all iterations.
+    """
+    written: dict[int, list[tuple[ast.Criterion, Scope]]] = {}
+    for node, scope in template.written:
+        written.setdefault(node.span.start, []).append((node, scope))
+    for iterations in written.values():
+        node, _ = iterations[0]
+        with evaluator.context.apart() as problems:
+            conditions = [opened(each.condition, scope, evaluator) for each, scope in iterations]
+        if not problems.errors:
+            yield from _unfailing(node, conditions)
+
+
+def _unfailing(node: ast.Criterion, conditions: Sequence[Expression]) -> Iterator[CheckError]:
+    same = compares_the_same(node.condition)
+    if same or all(map(_is_settled, conditions)):
+        help_text = f"state something that a run could break, such as `{OF_DEVICE}`"
+        yield idle(node.condition.span, "what happens in the device", help_text, same=same)
+        return
+    reasons = [tautologies.reason(each) for each in conditions]
+    if all(reasons):
+        yield tautologies.never_fails("invariant", reasons[0], node.span, OF_DEVICE)
+
+
+def _is_settled(condition: Expression) -> bool:
+    return is_constant(condition) or without_readings(condition) is not None
