@@ -23,6 +23,7 @@ from qospec.check.test.parts import (
 from qospec.check.test.properties import PoisonError, to_draw, written_value
 from qospec.check.test.sweeps import case_name, combinations
 from qospec.check.test.trials import CaseMaker
+from qospec.check.test.vacuity import drawing
 from qospec.model.expression import is_constant
 from qospec.model.suite import Case, DrawnTest, Search, Test, only_reports
 from qospec.source import Source
@@ -93,6 +94,7 @@ def drawn(unit: Unit, home: Scope, networks: Networks, evaluator: Evaluator) -> 
         if not isinstance(node, ast.Test) or not draws(node):
             continue
         before = evaluator.context.mistakes
+        cases: list[Case] = []
         for end in ("first", "last"):
             at_end = with_statements(node, [_at_end(each, end) for each in node.statements])
             parts = runnable(at_end, home, evaluator)
@@ -100,8 +102,10 @@ def drawn(unit: Unit, home: Scope, networks: Networks, evaluator: Evaluator) -> 
                 evaluator.context.report(_drawn_template(node))
             if parts is None or evaluator.context.mistakes > before:
                 break
-            _Expansion(parts, networks, evaluator).cases(evaluator.context.limits.cases)
+            room = evaluator.context.limits.cases
+            cases += _Expansion(parts, networks, evaluator).cases(room)
         else:
+            drawing.verify(node, home, cases, evaluator)
             examiner = _DrawnTestMaker(node, home, networks, evaluator)
             found.append(DrawnTest(node.name.text, node.span, examiner))
     return found

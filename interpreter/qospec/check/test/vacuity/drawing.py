@@ -1,0 +1,104 @@
+"""Tests that draw: a `where` that no values meet, and criteria that hold for all values.
+
+Both ends of all ranges have been expanded into cases. What names nothing drawn is the same for all
+values, as far as a case can tell; what does is examined with what is drawn unknown.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from qospec.check.evaluate.scope import known_binding
+from qospec.check.test import tautologies
+from qospec.check.test.parts import CaseScope, is_continuous, parts_of
+from qospec.check.test.properties import ends_of, placeholder_of
+from qospec.check.test.vacuity import conditions
+from qospec.model.expression import Operation, is_constant, is_published, without_readings
+from qospec.syntax import ast
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from qospec.check.evaluate.context import CheckError
+    from qospec.check.evaluate.evaluator import Evaluator
+    from qospec.check.evaluate.scope import Scope
+    from qospec.model.bounds import Bounds
+    from qospec.model.suite import Case, Statement
+    from qospec.source import Span
+
+
+def verify(node: ast.Test, home: Scope, cases: Sequence[Case], evaluator: Evaluator) -> None:
+    """Report what a test that draws says in vain; its cases are those at the ends of its ranges."""
+    parts = parts_of(node, home, evaluator)
+    assert parts is not None  # noqa: S101 -- it has been expanded
+    drawn: dict[str, Bounds] = {}
+    scope = CaseScope(parts, (), evaluator).scope
+    before = evaluator.context.mistakes
+    for each in node.statements:
+        if isinstance(each, ast.ForAll):
+            value = placeholder_of(each, scope, evaluator)
+            name = each.name.text
+            scope.names[name] = known_binding(each.name, "a drawn value", value)
+            if is_continuous(each.values):
+                drawn[name] = ends_of(each.values, scope, evaluator)
+                if each.where is not None:
+                    conditions.verify_where(each.where, drawn, scope, evaluator)
+    if evaluator.context.mistakes > before:
+        return
+    varying, own = _varying(node), _criteria(node)
+    for statement, why in tautologies.unfailing(cases):
+        asked = own.get(_place(statement.span))
+        if asked is None or varying.isdisjoint(_names_in(asked.condition)):
+            evaluator.context.report(_settled(statement, why))
+        elif is_constant(statement.expression):
+            with evaluator.context.apart() as problems:
+                condition = conditions.opened(asked.condition, scope, evaluator)
+            always = tautologies.reason(condition, conditions.within(drawn))
+            if always and not problems.errors:
+                evaluator.context.report(tautologies.unfailing_warning(statement, always))
+
+
+def _settled(statement: Statement, why: str) -> CheckError:
+    """Return what is said of a criterion that names nothing drawn, as in a property."""
+    expression = statement.expression
+    same = why == tautologies.SAME and isinstance(expression, Operation)
+    same &= getattr(expression, "operator", "") not in ("and", "or", "not")
+    if is_published(expression) or not (same or without_readings(expression) is True):
+        return tautologies.unfailing_warning(statement, why)
+    example = tautologies.EXAMPLES[statement.kind]
+    help_text = f"{statement.kind} something that can fail, such as `{example}`"
+    return conditions.idle(statement.span, "what is measured", help_text, same=same)
+
+
+def _criteria(node: ast.Test) -> dict[tuple[str, int], ast.Criterion]:
+    """Return the criteria of a test by their places, without those that it is built on."""
+    every = (each for statement in node.statements for each in statement.with_all_below())
+    return {_place(each.condition.span): each for each in every if isinstance(each, ast.Criterion)}
+
+
+def _place(span: Span) -> tuple[str, int]:
+    return span.source.name, span.start
+
+
+def _varying(node: ast.Test) -> set[str]:
+    """Return the names of a test whose values may depend on what is drawn."""
+    every = [each for statement in node.statements for each in statement.with_all_below()]
+    varying, before = {each.name.text for each in every if isinstance(each, ast.ForAll)}, 0
+    uses: list[tuple[set[str], ast.Expression]] = []
+    for each in every:
+        if isinstance(each, ast.Let):
+            uses.append(({each.name.text}, each.value))
+        elif isinstance(each, ast.Loop):
+            uses.append(({each.name.text}, each.values))
+        elif isinstance(each, ast.Sweep):
+            uses.append(({name.text for name in each.names}, each.values))
+    while len(varying) > before:
+        before = len(varying)
+        for names, value in uses:
+            if not varying.isdisjoint(_names_in(value)):
+                varying |= names
+    return varying
+
+
+def _names_in(node: ast.Node) -> set[str]:
+    return {each.name.text for each in node.with_all_below() if isinstance(each, ast.Path)}
