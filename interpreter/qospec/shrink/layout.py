@@ -34,19 +34,32 @@ def laid_out(draft: Draft, comment: str) -> str:
 
 
 def without_empty(draft: Draft) -> Draft:
-    """Return a draft without parentheses that hold no parameters, and without empty bodies."""
+    """Return a draft without parentheses that hold no parameters, and without empty bodies.
+
+    An empty `run` and empty loops go, too.
+    """
     edits = [
         Edit(draft.between(node.name.span.end, node.body.span.start), " ")
         for node in draft.tree.declarations
         if isinstance(node, ast.Topology | ast.Device) and not node.parameters
     ]
-    for node, _ in draft.nodes:
+    for node, above in draft.nodes:
         if isinstance(node, ast.Call) and not node.arguments and _is_plain(draft, node):
             edits.append(draft.replaced(node, draft.raw(node.path)))
         elif isinstance(node, ast.Flow | ast.Link | ast.Record) and _is_empty(node.body):
             edits.append(Edit(node.body.span, ""))  # type: ignore[union-attr]
-    found = Draft.read(draft.changed(edits))
-    return found or draft
+        elif isinstance(node, ast.Run | ast.Loop) and _is_empty(node.body) and _can_go(node, above):
+            edits.append(draft.removed(node))
+    found = Draft.read(draft.changed(edits)) if edits else None
+    # What holds nothing but an empty loop is empty without it.
+    return draft if found is None or found.text == draft.text else without_empty(found)
+
+
+def _can_go(node: ast.Run | ast.Loop, above: tuple[ast.Node, ...]) -> bool:
+    """Return whether an empty block is none that a test must have."""
+    beside = above[-1].children()
+    phases = any(isinstance(each, ast.Search | ast.Point) for each in beside)
+    return phases or isinstance(node, ast.Loop)
 
 
 def _is_empty(body: ast.Body | None) -> bool:

@@ -20,15 +20,16 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from qospec.shrink.draft import Draft
+    from qospec.shrink.trial import Tried
     from qospec.shrink.values import Values
 
 Change = tuple[Edit, ...]
 Places = "Iterator[Sequence[Change]]"
 _NAMED = (ast.Flow, ast.Let, ast.Control, ast.Search, ast.Point, ast.Goal, ast.ForAll)
-_KEPT = (ast.Run, ast.Port)
-"""Statements that are not removed as they are."""
-_WHOLE = (ast.Run, ast.Let, ast.Flow, ast.Traffic, ast.Link)
+_WHOLE = (ast.Run, ast.Let, ast.Flow, ast.Traffic, ast.Link, ast.Search, ast.Point)
 """What stays as it is, or goes, with care."""
+_PARTS = (ast.Goal, ast.At)
+"""What is as a statement of the test is, though it is in a phase."""
 SHARES = tuple(map(Fraction, ("1e-4", "1e-3", "1e-2", "0.1", "0.25", "0.5", "0.8")))
 """Of a length of time or a number of things, that are tried."""
 COUNTED = ("count", "n", "repeat", "size", "mbs", "limit")
@@ -43,6 +44,7 @@ class Context:
         devices: Whether the devices that it declares may be changed.
         guards: Whether what says when the test counts may be removed: `require` and `when`.
         careful: Whether only what is whole may go: flows and nodes, but none of their fields.
+        tried: What became of the draft, if that is known.
     """
 
     def __init__(
@@ -53,19 +55,22 @@ class Context:
         devices: bool,
         guards: bool = False,
         careful: bool = False,
+        tried: Tried | None = None,
     ) -> None:
         self.draft = draft
         self.values = values
         self.devices = devices
         self.careful = careful
         self.guards = guards
+        self.tried = tried
 
     def is_kept(self, node: ast.Node, above: Sequence[ast.Node]) -> bool:
         """Return whether a node stays as it is: what is expected, and devices."""
         inside = (*above, node)
         if any(isinstance(each, ast.Device) for each in inside) and not self.devices:
             return True
-        if self.careful and any(isinstance(each, _WHOLE) for each in above):
+        whole = any(isinstance(each, _WHOLE) for each in above)
+        if self.careful and whole and not isinstance(node, _PARTS):
             return True
         if self.careful and isinstance(node, ast.Argument) and _is_made(above):
             return True
@@ -91,7 +96,10 @@ def removals(context: Context) -> Iterator[Sequence[Change]]:
         if context.is_kept(node, above) or not above:
             continue
         around = above[-1]
-        if isinstance(around, ast.Body) and not isinstance(node, _KEPT):
+        if isinstance(node, ast.Run):
+            if _has_phases(around) and not (context.careful and node.body.statements):
+                yield [(draft.removed(node),)]
+        elif isinstance(around, ast.Body) and not isinstance(node, ast.Port):
             yield from _statement(draft, node, around)
         elif isinstance(around, ast.Call | ast.ListLiteral | ast.MapLiteral):
             items = [each for each in around.children() if type(each) is type(node)]
@@ -99,6 +107,14 @@ def removals(context: Context) -> Iterator[Sequence[Change]]:
                 yield [(draft.removed(node),)]
         elif isinstance(node, ast.Body) and isinstance(around, ast.Flow | ast.Link):
             yield [(draft.removed(node),)]
+
+
+def warmups(context: Context) -> Iterator[Sequence[Change]]:
+    """Yield the warm-ups: where one is left, a shorter measurement would come to need it."""
+    for node, above in context.draft.nodes:
+        inside = len(above) > 1 and isinstance(above[-2], ast.Run | ast.Point)
+        if isinstance(node, ast.Bind) and inside and node.names[0].text == "warmup":
+            yield [(context.draft.removed(node),)]
 
 
 def _statement(draft: Draft, node: ast.Node, body: ast.Body) -> Iterator[Sequence[Change]]:
@@ -109,7 +125,16 @@ def _statement(draft: Draft, node: ast.Node, body: ast.Body) -> Iterator[Sequenc
     made = {node.name.text} if isinstance(node, _NAMED) else set[str]()
     if isinstance(node, ast.Bind):
         made = {each.text for each in node.names}
-    yield [(draft.removed(node), *_users(draft, made, node, body))]
+    change = (draft.removed(node), *_users(draft, made, node, body))
+    if isinstance(node, ast.Search) and len(change) > 1:  # another phase may have its variable
+        yield [change, (draft.removed(node),)]
+    else:
+        yield [change]
+
+
+def _has_phases(body: ast.Node) -> bool:
+    """Return whether statements are those of a test that needs no `run`."""
+    return any(isinstance(each, ast.Search | ast.Point) for each in body.children())
 
 
 def _users(draft: Draft, made: set[str], node: ast.Node, body: ast.Body) -> Iterator[Edit]:
@@ -169,7 +194,7 @@ def _let(context: Context, node: ast.Let, above: Sequence[ast.Node]) -> Iterator
         return
     if len(above) > 1 and isinstance(above[-2], ast.Test):
         scope = above[-2]  # what it is on may use it, too
-    change = _in_place(draft, node.name.text, node.value, scope)
+    change = in_place(draft, node.name.text, node.value, scope)
     if change is not None:
         yield [(*change, draft.removed(node))]
 
@@ -185,7 +210,7 @@ def _is_of_both(name: str, scope: ast.Node) -> bool:
     return len(of) > 1
 
 
-def _in_place(draft: Draft, name: str, value: ast.Expression, scope: ast.Node) -> Change | None:
+def in_place(draft: Draft, name: str, value: ast.Expression, scope: ast.Node) -> Change | None:
     """Return the changes that write a value wherever its name is; None if it cannot be so."""
     edits: list[Edit] = []
     for path in paths_in(scope):
@@ -263,7 +288,7 @@ def _parameter(
         return
     if any(each.name.text not in _outside(draft) for each in paths_in(known[0])):
         return
-    change = _in_place(draft, name, known[0], node)
+    change = in_place(draft, name, known[0], node)
     if change is not None:
         gone = [draft.removed(each) for each in given if each is not None]
         yield [(*change, *gone, draft.removed(parameter))]

@@ -6,8 +6,10 @@ import time
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
-from qospec.shrink import mends, passes
+from qospec.plan.plan import Cost
+from qospec.shrink import mends, passes, phases
 from qospec.shrink.draft import Draft
+from qospec.shrink.inlining import inlined
 from qospec.shrink.loops import written_out
 from qospec.shrink.prune import pruned
 from qospec.shrink.trial import fails_alike, side
@@ -20,6 +22,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from qospec.diagnostics import Edit
+    from qospec.plan.plan import CasePlan
     from qospec.shrink.mends import Cure
     from qospec.shrink.modules import Modules
     from qospec.shrink.passes import Change, Context
@@ -28,11 +31,17 @@ if TYPE_CHECKING:
 
 Pass = Callable[["Context"], "Iterator[Sequence[Change]]"]
 STRUCTURE: tuple[Pass, ...] = (
+    phases.loads,
+    passes.warmups,
+    phases.trials,
     passes.lengths,
+    phases.methods,
     passes.removals,
     passes.subscripts,
     passes.arrays,
     passes.names,
+    phases.variables,
+    inlined,
     passes.folded,
     passes.merged_flows,
     passes.parts,
@@ -43,9 +52,22 @@ STRUCTURE: tuple[Pass, ...] = (
 """What makes runs short first: then all else is faster."""
 NUMBERS: tuple[Pass, ...] = (passes.rounder, passes.folded)
 """When nothing else gets smaller: before, a number may be needed where it is by what goes later."""
-GUESSES: tuple[Pass, ...] = (passes.lengths, passes.parts, passes.bypasses, passes.rounder)
+GUESSES: tuple[Pass, ...] = (
+    phases.loads,
+    passes.warmups,
+    phases.trials,
+    passes.lengths,
+    phases.methods,
+    passes.parts,
+    passes.bypasses,
+    passes.rounder,
+)
 """Only with a change of a device that tells what still counts: in a shorter run, or without the
 device, what is expected might fail with any."""
+LONGER = 2
+"""How many times as long a draft may run as the one before: a rounder time may be a longer one.
+Without a limit, what takes away a short `trial` would leave a search with the long default, or with
+very many trials at each load."""
 
 
 class Shrinker:
@@ -56,7 +78,6 @@ class Shrinker:
         wanted: What fails in it.
         cures: What it passes with.
         searched: Whether every change was tried that it might pass with.
-        plan: Of the draft.
     """
 
     def __init__(
@@ -75,12 +96,17 @@ class Shrinker:
         self._name = name
         self._bench = bench
         self._values = Values(bench.checked)
-        self.plan = tried.plan
+        self._tried = tried
         self._allowed = tried.warnings
         self._known: set[str] = {draft.text}
         self._mends: list[Mend] = []
         self._benches: dict[Mend, Bench] = {}
         self._avoided: tuple[Pass, ...] = ()
+
+    @property
+    def plan(self) -> CasePlan:
+        """Return the plan of the draft."""
+        return self._tried.plan
 
     # ---- what counts
 
@@ -89,14 +115,15 @@ class Shrinker:
         if draft is None or draft.text in self._known:
             return False
         self._known.add(draft.text)
-        tried = self._bench.run(draft.text)
+        trials, emulated_ps = self.plan.cost
+        tried = self._bench.run(draft.text, Cost(LONGER * trials, LONGER * emulated_ps))
         if tried is None or tried.warnings - self._allowed:
             return False
         failure = fails_alike(tried.document, self.wanted)
         if failure is None or not self._is_mended(draft):
             return False
         self.wanted = failure._replace(label=self.wanted.label)
-        self.plan = tried.plan
+        self._tried = tried
         return True
 
     def _is_mended(self, draft: Draft) -> bool:
@@ -157,8 +184,9 @@ class Shrinker:
     # ---- smaller and smaller
 
     def start(self) -> None:
-        """Have one repeat, if that is enough: then all else is faster."""
-        self._settle(_repeats(self._context()))
+        """Have one repeat, and one trial of a load, if that is enough: all else is faster then."""
+        for each in (_repeats, phases.unused, phases.single):
+            self._settle(each(self._context()))
 
     def shrink(self) -> None:
         """Make the draft as small as it gets."""
@@ -179,8 +207,13 @@ class Shrinker:
         return changed
 
     def _context(self) -> Context:
-        careful = bool(self._avoided)
-        return passes.Context(self.draft, self._values, devices=bool(self.cures), careful=careful)
+        return passes.Context(
+            self.draft,
+            self._values,
+            devices=bool(self.cures),
+            careful=bool(self._avoided),
+            tried=self._tried,
+        )
 
     def _settle(self, places: Iterator[Sequence[Change]]) -> bool:
         """Make the changes of a pass that can be made; return whether there was one."""
@@ -233,6 +266,6 @@ class Shrinker:
 def _repeats(context: Context) -> Iterator[Sequence[Change]]:
     draft = context.draft
     for node, above in draft.nodes:
-        run = any(isinstance(each, ast.Run) for each in above)
+        run = any(isinstance(each, ast.Run | ast.Point) for each in above)
         if run and isinstance(node, ast.Bind) and node.names[0].text == "repeat":
             yield [(draft.removed(node),)]

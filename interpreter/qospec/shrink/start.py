@@ -33,6 +33,10 @@ def merged(draft: Draft, name: str) -> Draft:
         base = test_of(draft, test.base_path.name.text)  # type: ignore[union-attr]
         if not isinstance(base, ast.Test):
             return draft
+        apart = _clashes(draft, test, base)
+        if apart:
+            draft = Draft.read(draft.changed(apart)) or draft
+            continue
         lets = "\n".join(_arguments(draft, test.base, base))
         ours = draft.raw(test.body)[1:-1] if test.body else ""
         theirs = draft.raw(base.body)[1:-1] if base.body else ""
@@ -44,6 +48,22 @@ def merged(draft: Draft, name: str) -> Draft:
         if found is None:
             return draft
         draft = found
+
+
+def _clashes(draft: Draft, test: ast.Test, base: ast.Test) -> list[Edit]:
+    """Return the changes that rename the variables of loops that a test has other things for.
+
+    Both are in scopes of their own while one is built on the other.
+    """
+    within = [node for node, above in draft.nodes if test in above]
+    ours = {each.name.text for each in within if isinstance(each, ast.Flow | ast.Let | ast.Loop)}
+    edits: list[Edit] = []
+    for loop, above in draft.nodes:
+        if isinstance(loop, ast.Loop) and base in above and loop.name.text in ours:
+            new = draft.free(f"each_{loop.name.text}")
+            used = [e for e in paths_in(loop.body) if e.name.text == loop.name.text]
+            edits += [draft.replaced(each, new) for each in (loop.name, *(e.name for e in used))]
+    return edits
 
 
 def _arguments(draft: Draft, written: ast.Path | ast.Call, base: ast.Test) -> Iterator[str]:

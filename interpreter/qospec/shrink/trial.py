@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import operator
 import re
 import time
 from contextlib import suppress
@@ -23,7 +24,7 @@ if TYPE_CHECKING:
 
     from qospec.document import Document
     from qospec.model.suite import Suite
-    from qospec.plan.plan import CasePlan
+    from qospec.plan.plan import CasePlan, Cost
 
 UNUSED = frozenset({"W0620", "W0621", "W0622", "W0623"})
 """Warnings of what a step left behind, which the next one takes away."""
@@ -119,8 +120,11 @@ class Bench:
         """Return the suite of a draft; mistakes go to `problems`."""
         return self._checked.check(text, self._path, problems)
 
-    def run(self, text: str) -> Tried | None:
-        """Return what became of a draft; None if it has no single case that can be run."""
+    def run(self, text: str, most: Cost | None = None) -> Tried | None:
+        """Return what became of a draft; None if it has no single case that can be run.
+
+        Nor is one run that would cost more than the most that is asked for.
+        """
         self.clock.check()
         problems = Problems()
         suite = self.suite(text, problems)
@@ -128,6 +132,8 @@ class Bench:
             return None
         plans = plan(suite, self._seed, self.bounds, problems)
         if problems.errors or not plans or plans[0].case.skip:
+            return None
+        if most is not None and any(map(operator.gt, plans[0].cost, most)):
             return None
         warnings = {each.code for each in (*problems.all, *evidence.warnings(plans))}
         self.tried += 1

@@ -1,18 +1,12 @@
 """Whole cases made small: what is left of them, and what mends it."""
 
 import time
-from contextlib import suppress
 from pathlib import Path
 
 import pytest
+from shrinking import shrunk
 
-from qospec.catalogue.kinds import discover
-from qospec.check import Checked
-from qospec.diagnostics import Problems
-from qospec.plan.plan import Bounds, plan
-from qospec.run.runner import run_alone
-from qospec.shrink.case import CaseShrinker, Shrunk, Subject
-from qospec.shrink.trial import Bench, Clock, Stopped, fails_alike, failures
+from qospec.shrink.trial import Bench, Clock, fails_alike
 
 BENCH = """
 let size = 512 B
@@ -57,23 +51,6 @@ def write(folder: Path, **files: str) -> None:
     for name, text in files.items():
         imports = {"bench": "import std.media\n", "tests": "import bench, boxes\n"}.get(name, "")
         (folder / f"{name}.qos").write_text(f"qos 1\n{imports}{text}", encoding="utf-8")
-
-
-def shrunk(file: Path, case: str, until_s: float | None = None) -> Shrunk | None:
-    checked = Checked([file], discover())
-    assert not checked.problems.errors
-    ((test, found),) = ((t, c) for t in checked.suite.tests for c in t.cases if c.name == case)
-    plans = plan(checked.suite, "0", Bounds(), Problems())
-    (planned,) = (each for each in plans if each.case.name == case)
-    failure = failures(run_alone(planned, Bounds(), lambda: None))[0]
-    (unit,) = (each for each in checked.units if each.named)
-    subject = Subject(
-        unit, file.with_name("shrunk.qos"), test.name, found.parameters, "0", failure
-    )  # fmt: skip
-    shrinker = CaseShrinker(subject, Clock(until_s, lambda: None))
-    with suppress(Stopped):
-        assert shrinker.run()
-    return shrinker.found()
 
 
 @pytest.mark.slow

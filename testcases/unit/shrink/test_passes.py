@@ -1,33 +1,12 @@
 """What each pass proposes, as text: nothing is run."""
 
 import pytest
+from shrinking import VALUES, draft_of, proposed
 
-from qospec.catalogue.kinds import discover
-from qospec.check import Checked
 from qospec.shrink import passes
-from qospec.shrink.draft import Draft, without_comments
 from qospec.shrink.layout import laid_out
 from qospec.shrink.prune import pruned
 from qospec.shrink.start import without_loops
-from qospec.shrink.values import Values
-
-VALUES = Values(Checked(None, discover()))
-
-
-def draft_of(text: str) -> Draft:
-    draft = Draft.read(without_comments(f"qos 1\n{text}\n"))
-    assert draft is not None
-    return draft
-
-
-def proposed(made, text: str, *, careful: bool = False) -> list[list[str]]:
-    """Return what a pass proposes at each place, as whole texts on one line."""
-    draft = draft_of(text)
-    context = passes.Context(draft, VALUES, devices=True, careful=careful)
-    return [
-        [" ".join(draft.changed(each).split()).removeprefix("qos 1 ") for each in place]
-        for place in made(context)
-    ]
 
 
 def test_a_flow_goes_with_what_is_required_of_it() -> None:

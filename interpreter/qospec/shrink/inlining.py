@@ -1,0 +1,57 @@
+"""Traffic with parameters that one flow sends, written where the flow is."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from qospec.shrink.draft import Draft, paths_in
+from qospec.syntax import ast
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from qospec.shrink.passes import Change, Context
+
+
+def inlined(context: Context) -> Iterator[Sequence[Change]]:
+    """Yield the traffic that is used once, with arguments, in place of its name.
+
+    An argument may be a variable of a phase, which nothing outside of the test knows: so traffic
+    with parameters that depend on one cannot do without them, but the flow can without its name.
+    """
+    draft = context.draft
+    for node in draft.tree.declarations:
+        if not isinstance(node, ast.Traffic) or not node.parameters:
+            continue
+        used = [path for path in paths_in(draft.tree) if path.name.text == node.name.text]
+        calls = [
+            each
+            for each, above in draft.nodes
+            if isinstance(each, ast.Call)
+            and each.path in used
+            and isinstance(above[-1], ast.Flow | ast.Record)
+        ]
+        if len(used) == len(calls) == 1:
+            text = _applied(draft, node, calls[0])
+            if text is not None:
+                yield [(draft.replaced(calls[0], text), draft.removed(node))]
+
+
+def _applied(draft: Draft, node: ast.Traffic, call: ast.Call) -> str | None:
+    """Return what traffic is with arguments; None if one is missing."""
+    given = {each.name.text: each.value for each in call.arguments if each.name is not None}
+    in_order = [each.value for each in call.arguments if each.name is None]
+    values: dict[str, ast.Node] = {}
+    for place, each in enumerate(node.parameters):
+        value = in_order[place] if place < len(in_order) else given.get(each.name.text)
+        value = value or each.default
+        if value is None:
+            return None
+        values[each.name.text] = value
+    text, start = draft.raw(node.value), node.value.span.start
+    used = [path for path in paths_in(node.value) if path.name.text in values]
+    for path in sorted(used, key=lambda each: -each.span.start):
+        name = path.name.span
+        written = draft.atom(values[path.name.text])
+        text = text[: name.start - start] + written + text[name.end - start :]
+    return text

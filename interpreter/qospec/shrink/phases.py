@@ -1,0 +1,239 @@
+"""What may be made smaller in the phases of a test: trials, loads that were found, variables."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from typing import TYPE_CHECKING, Any
+
+from qospec.check.evaluate.values import Amount
+from qospec.diagnostics import Edit
+from qospec.model.suite import Search
+from qospec.shrink.draft import paths_in
+from qospec.shrink.passes import SHARES, in_place
+from qospec.shrink.rounding import exponent
+from qospec.shrink.values import literal
+from qospec.syntax import ast
+from qospec.units import PS_PER_S, TIME, text_of
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from qospec.model.suite import Goal
+    from qospec.shrink.draft import Draft
+    from qospec.shrink.passes import Change, Context
+
+_TIMES = ("trial", "total")
+_OF_METHODS = ("method", "confirm")
+
+Times = dict[str, tuple[int, int]]
+"""By goal, how long a trial lasts, and all of a load together."""
+
+
+def unused(context: Context) -> Iterator[Sequence[Change]]:
+    """Yield the phases, each with the values that depend on it: nothing else may.
+
+    No phase has an effect on another one that does not refer to it.
+    """
+    draft = context.draft
+    for test in draft.tree.declarations:
+        for phase in _phases_of(test):
+            goals = _goals(phase) if isinstance(phase, ast.Search) else [phase]
+            names, gone = {each.name.text for each in goals}, [draft.removed(phase)]
+            for each in _statements_of(test):
+                used = {path.name.text for path in paths_in(each)}
+                if isinstance(each, ast.Let) and used & names:
+                    names.add(each.name.text)
+                    gone.append(draft.removed(each))
+            yield [tuple(gone)]
+
+
+def _statements_of(test: ast.Declaration) -> tuple[ast.Statement, ...]:
+    body = test.body if isinstance(test, ast.Test) else None
+    return () if body is None else body.statements
+
+
+def _phases_of(test: ast.Declaration) -> list[ast.Search | ast.Point]:
+    return [each for each in _statements_of(test) if isinstance(each, ast.Search | ast.Point)]
+
+
+# ---- trials of a search
+
+
+def single(context: Context) -> Iterator[Sequence[Change]]:
+    """Yield searches with one trial at each load, which lasts as long as before."""
+    for node, search in _searches(context):
+        times = {each.name: (each.trial_ps, each.trial_ps) for each in search.goals}
+        if times != _times(search):
+            yield [_with_times(context.draft, node, times, once=_is_once(search))]
+
+
+def trials(context: Context) -> Iterator[Sequence[Change]]:
+    """Yield searches with shorter trials: one at each load, or as many as before.
+
+    What all of a load last together gets shorter with them, or there would be more of them.
+    """
+    for node, search in _searches(context):
+        known = _times(search)
+        found: dict[str, Change] = {}
+        for share in SHARES:
+            for alone in (True, False):
+                times = {each.name: _shorter(each, share, alone=alone) for each in search.goals}
+                if all(times[name] < known[name] for name in times):
+                    change = _with_times(context.draft, node, times, once=_is_once(search))
+                    found.setdefault(str([edit.text for edit in change]), change)
+        if found:
+            yield list(found.values())
+
+
+def methods(context: Context) -> Iterator[Sequence[Change]]:
+    """Yield searches by the default method, with one trial at each load."""
+    for node, search in _searches(context):
+        own = [each for each in node.body.statements if _is_field(each, _OF_METHODS)]
+        if own:
+            times = {each.name: (each.trial_ps, each.trial_ps) for each in search.goals}
+            change = _with_times(context.draft, node, times, once=False)
+            yield [(*change, *map(context.draft.removed, own))]
+
+
+def _searches(context: Context) -> Iterator[tuple[ast.Search, Search]]:
+    """Yield the searches whose trials have lengths of their own: none that depends on the load."""
+    by_goal = {goal.name: each for each in _models(context) for goal in each.goals}
+    for node, _ in context.draft.nodes:
+        if not isinstance(node, ast.Search):
+            continue
+        names = [each.name.text for each in _goals(node)]
+        search = by_goal.get(names[0]) if names else None
+        if search is None or names != [each.name for each in search.goals]:
+            continue
+        if not any(each.varies or each.trial_items is not None for each in search.goals):
+            yield node, search
+
+
+def _models(context: Context) -> list[Search]:
+    """Return the searches of the draft as they were planned."""
+    phases = () if context.tried is None else context.tried.plan.case.phases
+    return [each for each in phases if isinstance(each, Search)]
+
+
+def _goals(node: ast.Search) -> list[ast.Goal]:
+    return [each for each in node.body.statements if isinstance(each, ast.Goal)]
+
+
+def _times(search: Search) -> Times:
+    return {each.name: (each.trial_ps, each.total_ps) for each in search.goals}
+
+
+def _shorter(goal: Goal, share: Fraction, *, alone: bool) -> tuple[int, int]:
+    """Return a part of a goal's times: of its trial, in one digit, and of all of a load."""
+    least = max(goal.trial_ps * share, Fraction(1))
+    step = Fraction(10) ** exponent(least)
+    trial_ps = int(-(-least // step) * step)
+    return trial_ps, trial_ps if alone else goal.total_ps * trial_ps // goal.trial_ps
+
+
+def _is_once(search: Search) -> bool:
+    """Return whether a method has one trial at each load by default."""
+    return bool(search.chooser.total_ps == search.chooser.trial_ps)
+
+
+def _with_times(draft: Draft, node: ast.Search, times: Times, *, once: bool) -> Change:
+    """Return the changes that give the goals of a search other times, each its own.
+
+    All of a load last as long as one by default if the method has them `once`.
+    """
+    around = [each for each in node.body.statements if _is_field(each, _TIMES)]
+    edits = [draft.removed(each) for each in around]
+    for each in _goals(node):
+        trial_ps, total_ps = times[each.name.text]
+        kept = [draft.raw(field) for field in each.body.statements if not _is_field(field, _TIMES)]
+        kept.append(f"trial = {_text(trial_ps)}")
+        if not once or total_ps > trial_ps:
+            kept.append(f"total = {_text(total_ps)}")
+        edits.append(draft.replaced(each.body, f"{{ {', '.join(kept)} }}"))
+    return tuple(edits)
+
+
+def _is_field(node: ast.Node, names: Sequence[str]) -> bool:
+    return isinstance(node, ast.Bind) and node.names[0].text in names
+
+
+def _text(time_ps: int) -> str:
+    return text_of(Fraction(time_ps, PS_PER_S), TIME, exact=True)
+
+
+# ---- loads and variables
+
+
+def loads(context: Context) -> Iterator[Sequence[Change]]:
+    """Yield what searches found, as values where later phases use it: the search can go then."""
+    draft = context.draft
+    for search, result in _results(context):
+        edits: list[Edit] = []
+        for path in _of_phases(draft):
+            part = path.trail[0] if path.trail else None
+            if path.name.text != result["name"] or not isinstance(part, ast.Name):
+                continue
+            found = result.get("lower" if part.text == search.name else part.text)
+            if not isinstance(found, dict):
+                break  # none was found, or something else was asked for
+            value = Fraction(found["value"])
+            text = literal(Amount(value, search.dimension, search.layer))
+            if text is None:
+                break
+            edits.append(draft.replaced(path, text))
+        else:
+            if edits:
+                yield [tuple(edits)]
+
+
+def _results(context: Context) -> Iterator[tuple[Search, dict[str, Any]]]:
+    """Yield what each goal has found, with its search."""
+    tried = context.tried
+    if tried is None:
+        return
+    results = {
+        each["name"]: each
+        for phase in tried.document.get("phases", ())
+        for each in phase.get("goals", ())
+    }
+    for search in _models(context):
+        yield from ((search, results[each.name]) for each in search.goals if each.name in results)
+
+
+def _of_phases(draft: Draft) -> Iterator[ast.Path]:
+    for node, _ in draft.nodes:
+        if isinstance(node, ast.Search | ast.Point):
+            yield from paths_in(node)
+
+
+def variables(context: Context) -> Iterator[Sequence[Change]]:
+    """Yield the variables that have the same value in all phases, with it where they are used."""
+    draft = context.draft
+    for test in draft.tree.declarations:
+        for name, binds in _bound(_phases_of(test)).items():
+            same = len({draft.raw(each.value) for each in binds}) == 1
+            change = in_place(draft, name, binds[0].value, test) if same else None
+            if change:
+                yield [(*change, *(draft.removed(each) for each in binds))]
+
+
+def _bound(phases: list[ast.Search | ast.Point]) -> dict[str, list[ast.Bind]]:
+    """Return the bindings by their names, of those that each phase has and none changes."""
+    found: dict[str, list[ast.Bind]] = {}
+    for phase in phases:
+        for each in phase.body.statements:
+            if isinstance(each, ast.Bind) and len(each.names) == 1:
+                found.setdefault(each.names[0].text, []).append(each)
+    changes = [e for phase in phases for e in phase.body.statements if isinstance(e, ast.At)]
+    changed = {
+        name.text
+        for each in changes
+        for bind in each.body.statements
+        if isinstance(bind, ast.Bind)
+        for name in bind.names
+    } | {each.name.text for each in phases if isinstance(each, ast.Search)}
+    return {
+        name: binds
+        for name, binds in found.items()
+        if name not in changed and len(binds) == len(phases)
+    }

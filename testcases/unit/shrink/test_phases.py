@@ -1,0 +1,284 @@
+"""Cases of tests with searches and points: what is left of their phases."""
+
+from pathlib import Path
+
+import pytest
+from shrinking import draft_of, proposed, shrunk
+
+from qospec.plan.plan import Cost
+from qospec.shrink import passes, phases
+from qospec.shrink.case import Shrunk
+from qospec.shrink.inlining import inlined
+from qospec.shrink.layout import laid_out
+from qospec.shrink.start import merged
+from qospec.shrink.trial import Bench, Clock, fails_alike
+from qospec.shrink.values import Values
+
+ROUTER = """qos 1
+import std.media, std.procedures.rfc2544
+device router {
+  port west, east: packet
+  cpu = processor { per_packet = 25 us, limit = 16 pkt }
+  west.rx -> cpu -> east.tx
+  east.rx -> west.tx
+}
+topology bench {
+  a, b = host
+  dut = router
+  link a -- dut.west via media.fast_ethernet
+  link dut.east -- b via media.fast_ethernet
+}
+traffic sent(load: Ratio) = packets { size = 64 B @frame, rate = load * 100 Mbit/s @line }
+"""
+SEARCH = """
+test searched on bench {
+  search load in 1% .. 100% { goal ndr { loss = 0 }, goal pdr { loss = 1% }, FIELDS }
+  run { warmup = 10 ms, repeat = 2 }
+  flow f = sent(load = load) from a to b
+  expect fast: ndr.load >= 90%
+}
+"""
+POINT = """
+test measured on bench {
+  point half { load = 20%, measure = 20 ms }
+  point full { load = 90%, measure = 20 ms, repeat = 2 }
+  run { warmup = 1 ms }
+  flow f = sent(load = load) from a to b
+  expect full.f.lost == 0 pkt
+}
+"""
+ABOVE = """
+test above on bench {
+  search load in 1% .. 100% { goal ndr { loss = 0 }, trial = 200 ms, total = 600 ms }
+  point at { load = 1.1 * ndr.load, measure = 200 ms }
+  run { repeat = 1 }
+  flow f = sent(load = load) from a to b
+  expect at.f.lost == 0 pkt
+}
+"""
+ON_LIBRARY = """
+test built = rfc2544.throughput(line = 100 Mbit/s @line, duration = 100 ms) on bench {
+  flow f = packets { size = size, rate = load } from a to b
+  expect fast: no_loss.load >= 90 Mbit/s @line
+}
+test late = rfc2544.benchmark(line = 100 Mbit/s @line, duration = 50 ms, stream = 50 ms) on bench {
+  flow f = packets { size = size, rate = load } from a to b
+  expect quick: at_throughput.f.latency.max < 20 us
+}
+"""
+
+
+def made_small(folder: Path, text: str, case: str) -> Shrunk:
+    (folder / "a.qos").write_text(ROUTER + text, encoding="utf-8")
+    found = shrunk(folder / "a.qos", case)
+    assert found is not None
+    assert found.complete
+    bench = Bench(folder / "shrunk.qos", "0", Clock(None, lambda: None))
+    tried = bench.run(found.text)
+    assert tried is not None
+    assert fails_alike(tried.document, found.failure._replace(label=""))
+    assert "{}" not in found.text
+    return found
+
+
+def lines_of_test(found: Shrunk) -> list[str]:
+    lines = [line.strip() for line in found.text.splitlines()]
+    return lines[next(n for n, line in enumerate(lines) if line.startswith("test ")) + 1 : -1]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("fields", ["trial = 50 ms, total = 1 s", "trial = 50 ms, method = binary"])
+def test_a_search_has_one_short_trial_at_each_load(tmp_path, fields: str) -> None:
+    found = made_small(tmp_path, SEARCH.replace("FIELDS", fields), "searched")
+    assert found.mends
+    head, goal, end, flow, expected = lines_of_test(found)
+    assert head == "search load in 1% .. 100% {"
+    assert goal.startswith("goal ndr { loss = 0, trial = ")
+    assert "total = " in goal
+    assert goal.count(" ms") == 2
+    assert (end, expected) == ("}", "expect fast: ndr.load >= 90%")
+    assert flow.startswith("flow f = packets { size = ")
+
+
+@pytest.mark.slow
+def test_a_point_keeps_a_measurement_and_its_variables_are_written_where_they_are_used(
+    tmp_path,
+) -> None:
+    found = made_small(tmp_path, POINT, "measured")
+    point, flow, expected = lines_of_test(found)
+    assert point.startswith("point full { measure = ")
+    assert point.endswith(" us }")
+    assert "Mbit/s @line } from a to b" in flow
+    assert expected == "expect full.f.lost == 0 pkt"
+
+
+@pytest.mark.slow
+def test_without_what_mends_it_trials_and_measurements_stay_as_long(tmp_path) -> None:
+    found = made_small(tmp_path, ABOVE, "above")
+    assert not found.mends
+    assert lines_of_test(found) == [
+        "search load in 1% .. 100% {",
+        "goal ndr { loss = 0, trial = 200 ms, total = 200 ms }",  # one, as there is one repeat
+        "}",
+        "point at { load = 1.1 * ndr.load, measure = 200 ms }",
+        "flow f = packets { size = 64 B @frame, rate = load * 100 Mbit/s @line } from a to b",
+        "expect at.f.lost == 0 pkt",
+    ]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("case", ["built:size=64B-frame", "late:size=64B-frame"])
+def test_a_case_of_a_test_of_the_library_needs_at_most_25_lines(tmp_path, case) -> None:
+    found = made_small(tmp_path, ON_LIBRARY, case)
+    assert found.mends
+    assert len(found.text.splitlines()) <= 25
+    assert "rfc2544" not in found.text
+
+
+def test_what_costs_more_than_asked_for_is_not_run(tmp_path) -> None:
+    bench = Bench(tmp_path / "a.qos", "0", Clock(None, lambda: None))
+    text = ROUTER + POINT
+    tried = bench.run(text)
+    assert tried is not None
+    assert bench.run(text, tried.plan.cost) is not None
+    trials, emulated_ps = tried.plan.cost
+    for less in (Cost(trials - 1, emulated_ps), Cost(trials, emulated_ps - 1)):
+        assert bench.run(text, less) is None
+    assert bench.tried == 2
+
+
+# ---- what each pass proposes
+
+
+def proposed_for(tmp_path: Path, made, test: str) -> list[list[str]]:
+    """Return what a pass proposes for a test that was run, as texts of the test on one line."""
+    draft = draft_of((ROUTER + test).removeprefix("qos 1\n"))
+    bench = Bench(tmp_path / "a.qos", "0", Clock(None, lambda: None))
+    tried = bench.run(draft.text)
+    context = passes.Context(draft, Values(bench.checked), devices=True, tried=tried)
+    texts = [[draft.changed(each) for each in place] for place in made(context)]
+    return [
+        [" ".join(each[each.index("test ") :].split()).partition("{ ")[2] for each in place]
+        for place in texts
+    ]
+
+
+def search(fields: str, of_goal: str = "") -> str:
+    return f"""
+test t on bench {{
+search load in 1% .. 100% {{ goal ndr {{ loss = 0{of_goal} }}{fields} }}
+flow f = sent(load = load) from a to b
+expect ndr.load >= 90%
+}}"""
+
+
+@pytest.mark.parametrize(
+    ("text", "first"),
+    [
+        (search(", trial = 1 s, total = 3 s"), "trial = 100 us, total = 100 us }, }"),
+        (search("", ", trial = 3 s, total = 3 s"), "trial = 300 us, total = 300 us } }"),
+        (search(", method = binary", ", trial = 7 s"), "trial = 700 us }, method = binary }"),
+        (search(", method = binary"), "trial = 6 ms }, method = binary }"),
+    ],
+)  # fmt: skip
+def test_times_get_shorter_together(tmp_path, text: str, first: str) -> None:
+    (place,) = proposed_for(tmp_path, phases.trials, text)
+    assert f"{{ goal ndr {{ loss = 0, {first} flow" in place[0]
+
+
+def test_as_many_trials_as_before_are_tried_too(tmp_path) -> None:
+    (place,) = proposed_for(tmp_path, phases.trials, search(", trial = 1 s, total = 3 s"))
+    assert "trial = 100 us, total = 300 us" in place[1]
+
+
+@pytest.mark.parametrize("trial", ["load * 100 ms", "100 pkt"])
+def test_trials_whose_length_depends_on_the_load_stay(tmp_path, trial: str) -> None:
+    text = search(f", trial = {trial}, method = binary")
+    for made in (phases.trials, phases.single):
+        assert proposed_for(tmp_path, made, text) == []
+
+
+def test_a_method_gives_way_to_the_default_one(tmp_path) -> None:
+    text = search(", trial = 10 ms, method = step, confirm = 3").replace("100%", "100% step 9.9%")
+    (place,) = proposed_for(tmp_path, phases.methods, text)
+    assert "{ goal ndr { loss = 0, trial = 10 ms, total = 10 ms }, } flow" in place[0]
+
+
+def test_what_a_search_found_stands_where_a_point_uses_it(tmp_path) -> None:
+    (place,) = proposed_for(tmp_path, phases.loads, ABOVE)
+    assert "ndr.load" not in place[0]
+    assert "point at { load = 1.1 * 2" in place[0]
+
+
+@pytest.mark.parametrize(
+    ("text", "after"),
+    [
+        ("test t { point p { x = 1, measure = 1 s }, flow f = s(x) from a to b }",
+         ["test t { point p { measure = 1 s }, flow f = s(1) from a to b }"]),
+        ("test t { point p { x = 1, at 1 s { x = 2 } }, flow f = s(x) from a to b }", None),
+        ("test t { point p { x = 1 }, point q { x = 2 }, flow f = s(x) from a to b }", None),
+        ("test t { search x in 1 .. 2 { }, point p { x = 1 }, flow f = s(x) from a to b }", None),
+    ],
+)  # fmt: skip
+def test_a_variable_with_one_value_goes(text: str, after: list[str] | None) -> None:
+    assert proposed(phases.variables, text) == ([after] if after else [])
+
+
+@pytest.mark.parametrize(
+    ("text", "after"),
+    [
+        ("flow f = t(x = n + 1) from a to b",
+         "flow f = packets { rate = (n + 1) * z, size = 9 B }"),
+        ("flow f = t(1, 8 B) { dscp = 1 } from a to b",
+         "flow f = packets { rate = 1 * z, size = 8 B } { dscp = 1 }"),
+        ("flow f = t(1) from a to b, flow g = t(2) from a to b", None),
+        ("flow f = t() from a to b", None),
+    ],
+)  # fmt: skip
+def test_traffic_that_one_flow_sends_is_written_there(text: str, after: str | None) -> None:
+    traffic = "traffic t(x: Ratio, y: Data = 9 B) = packets { rate = x * z, size = y }\n"
+    places = proposed(inlined, f"{traffic}test u {{ {text} }}")
+    assert places == ([[f"test u {{ {after} from a to b }}"]] if after else [])
+
+
+def test_a_run_can_go_beside_phases_but_is_kept_with_care_if_it_says_something() -> None:
+    text = "test t { point p { measure = 1 s }, run { warmup = 1 s } }"
+    gone = ["test t { point p { measure = 1 s } }"]
+    assert gone in proposed(passes.removals, text)
+    assert proposed(passes.removals, text, careful=True) == [["test t { run { warmup = 1 s } }"]]
+    assert gone in proposed(passes.removals, text.replace("warmup = 1 s", ""), careful=True)
+
+
+def test_with_care_goals_and_changes_go_as_wholes() -> None:
+    text = (
+        "test t { search x in 1 .. 2 { goal a { loss = 0 }, goal b { loss = 1% }, trial = 1 s } }"
+    )
+    places = proposed(passes.removals, text, careful=True)
+    assert ["test t { search x in 1 .. 2 { goal a { loss = 0 }, trial = 1 s } }"] in places
+    assert all("trial" in each for place in places for each in place if "goal" in each)
+
+
+def test_a_search_goes_without_what_uses_its_variable() -> None:
+    text = "test t { search x in 1 .. 2 { }, point p { x = 1 }, flow f = s(x) from a to b }"
+    assert [
+        "test t { point p { x = 1 } }",
+        "test t { point p { x = 1 }, flow f = s(x) from a to b }",
+    ] in proposed(passes.removals, text)
+
+
+def test_a_file_has_no_empty_run_beside_phases_and_no_empty_loop() -> None:
+    loops = "for i in 0 .. 1 { for j in 0 .. 1 { } }"
+    draft = draft_of(f"test t on u {{ point p {{ measure = 1 s }}, run {{ }}, {loops} }}")
+    assert "run" not in laid_out(draft, "why")
+    assert "for" not in laid_out(draft, "why")
+    assert "run {}" in laid_out(draft_of("test t on u { run { } }"), "why")
+
+
+def test_loops_of_what_a_test_is_built_on_get_other_names() -> None:
+    draft = draft_of(
+        "test s { for f in p.flows { report f.lost } }\n"
+        "test t = s on bed { flow f = some from a to b }"
+    )
+    text = " ".join(merged(draft, "t").text.split())
+    assert "for each_f in p.flows { report each_f.lost }" in text
+    assert "flow f = some" in text
