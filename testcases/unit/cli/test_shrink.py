@@ -62,6 +62,24 @@ property late {
 }
 """
 """A broken invariant, and an error of the tester."""
+SEARCHED = """qos 1
+import std.media
+topology wire {
+  a, b = host
+  link a -- b via media.stm1
+}
+test carries on wire {
+  search load in 1_000 cell/s .. 300_000 cell/s {
+    goal ndr { loss = 0 }
+    trial = 10 ms
+    total = 30 ms
+  }
+  point at { load = ndr.load, measure = 10 ms }
+  run { repeat = 2 }
+  flow f = ubr { pcr = load } from a to b
+  expect little: ndr.load < 200_000 cell/s
+}
+"""
 CASE = "a.qos::loses:rate=20_000cell_per_s"
 
 
@@ -91,6 +109,18 @@ def test_the_smallest_is_printed_saved_and_fails(shrink, tmp_path) -> None:
     again = shrink("shrunk_loses.qos", command="run")
     assert again.exit_code == 1
     assert shrink("shrunk_loses.qos", "--check", command="fmt").exit_code == 0
+
+
+def test_a_search_has_a_short_trial_and_no_empty_run_beside_it(shrink, tmp_path) -> None:
+    (tmp_path / "s.qos").write_text(SEARCHED, encoding="utf-8")
+    result = shrink("s.qos::carries")
+    assert result.exit_code == 1
+    text = (tmp_path / "shrunk_carries.qos").read_text()
+    assert "goal ndr { loss = 0, trial = 1 ms, total = 1 ms }" in text
+    assert "run {" not in text
+    assert "point" not in text
+    assert shrink("shrunk_carries.qos", command="run").exit_code == 1
+    assert shrink("shrunk_carries.qos", "--check", command="fmt").exit_code == 0
 
 
 def test_another_criterion_and_another_file_can_be_named(shrink) -> None:

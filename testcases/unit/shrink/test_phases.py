@@ -258,6 +258,25 @@ def test_with_care_goals_and_changes_go_as_wholes() -> None:
     assert all("trial" in each for place in places for each in place if "goal" in each)
 
 
+def test_phases_go_with_the_values_that_depend_on_them() -> None:
+    text = (
+        "test t { search x in 1 .. 2 { goal g { } }, let a = g.x, let b = a + 1, let c = 1,"
+        " point p { x = 1 }, expect p.f.lost == 0 pkt }"
+    )
+    assert proposed(phases.unused, text) == [
+        ["test t { let c = 1, point p { x = 1 }, expect p.f.lost == 0 pkt }"],
+        [text.replace(" point p { x = 1 },", "")],
+    ]
+
+
+def test_warm_ups_go_first() -> None:
+    text = "test t { run { warmup = 1 s }, point p { warmup = 1 s, measure = 1 s } }"
+    assert proposed(passes.warmups, text) == [
+        ["test t { run { }, point p { warmup = 1 s, measure = 1 s } }"],
+        ["test t { run { warmup = 1 s }, point p { measure = 1 s } }"],
+    ]
+
+
 def test_a_search_goes_without_what_uses_its_variable() -> None:
     text = "test t { search x in 1 .. 2 { }, point p { x = 1 }, flow f = s(x) from a to b }"
     assert [
