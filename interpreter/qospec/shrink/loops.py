@@ -16,6 +16,8 @@ if TYPE_CHECKING:
 
 MOST = 100
 """Iterations that are written out."""
+FLOWS = ("flows", "test_flows")
+"""Of a point."""
 
 
 class Renamed(NamedTuple):
@@ -39,6 +41,7 @@ def written_out(
         known: What loops before it made; what this one makes is added.
     """
     items = values.items(loop.values)
+    items = _names_in(draft, loop.values, within) if items is None else items
     if items is None or len(items) > MOST:
         return None
     whole = all(each.isdigit() for each in items)
@@ -53,6 +56,37 @@ def written_out(
     found = Draft.read(text)
     name = within.name.text  # type: ignore[attr-defined]
     return None if found is None else with_names(found, values, name, known)
+
+
+def _names_in(draft: Draft, values: ast.Expression, within: ast.Node) -> list[str] | None:
+    """Return what a loop goes over that has names: what is listed, or the flows of a point."""
+    if isinstance(values, ast.ListLiteral) and all(isinstance(e, ast.Path) for e in values.items):
+        return [draft.raw(each) for each in values.items]
+    last = values.trail[-1] if isinstance(values, ast.Path) and values.trail else None
+    if not isinstance(last, ast.Name) or last.text not in FLOWS or not isinstance(within, ast.Test):
+        return None
+    flows = _flows_of(within, tested=last.text == "test_flows")
+    point = draft.raw(values).removesuffix(f".{last.text}")
+    return None if flows is None else [f"{point}.{each}" for each in flows]
+
+
+def _flows_of(test: ast.Test, *, tested: bool) -> list[str] | None:
+    """Return the flows of a test, or those that use a variable of a phase; None if in a loop."""
+    statements = () if test.body is None else test.body.statements
+    flows = [each for each in statements if isinstance(each, ast.Flow)]
+    phases = [each for each in statements if isinstance(each, ast.Search | ast.Point)]
+    loops = [each for each in statements if isinstance(each, ast.Loop)]
+    if any(isinstance(inner, ast.Flow) for each in loops for inner in each.body.statements):
+        return None
+    variables = {each.name.text for each in phases if isinstance(each, ast.Search)} | {
+        name.text
+        for each in phases
+        for bind in each.body.statements
+        if isinstance(bind, ast.Bind)
+        for name in bind.names
+    }
+    using = [e for e in flows if any(path.name.text in variables for path in paths_in(e))]
+    return [each.name.text for each in (using if tested and using else flows)]
 
 
 def _made(body: ast.Body) -> Iterator[ast.Name]:
@@ -70,8 +104,8 @@ def _iteration(draft: Draft, loop: ast.Loop, item: str, new: dict[str, str]) -> 
     """Return the statements of an iteration."""
     edits: list[Edit] = []
     for path in paths_in(loop.body):
-        if path.name.text == loop.name.text and not path.trail:
-            edits.append(draft.replaced(path, item))
+        if path.name.text == loop.name.text:
+            edits.append(draft.replaced(path.name, item))
         elif path.name.text in new and not (path.trail and isinstance(path.trail[0], ast.Index)):
             edits.append(draft.replaced(path.name, new[path.name.text]))
     edits += [draft.replaced(each, new[each.text]) for each in _made(loop.body)]

@@ -29,6 +29,9 @@ if TYPE_CHECKING:
 UNUSED = frozenset({"W0620", "W0621", "W0622", "W0623"})
 """Warnings of what a step left behind, which the next one takes away."""
 
+_SUBSCRIPTS = re.compile(r"(\[[\w.]+(\[[0-9]+\])*\])+\Z")
+"""Of the label of a criterion in loops: `[2]`, or `[half.f]` in one over the flows of a point."""
+
 
 class Failure(NamedTuple):
     """What fails, in words that stay the same while the test gets smaller.
@@ -202,7 +205,7 @@ def base_label(statement: Mapping[str, Any]) -> str:
     label: str = statement["label"]
     if statement["kind"] == "invariant":
         label = label.partition(": ")[2]
-    return re.sub(r"(\[[0-9]+\])+\Z", "", label)
+    return _SUBSCRIPTS.sub("", label)
 
 
 def reason(statement: Mapping[str, Any]) -> str:

@@ -3,19 +3,19 @@
 from pathlib import Path
 
 import pytest
-from shrinking import draft_of, proposed, shrunk
+from shrinking import VALUES, draft_of, proposed, shrunk
 
 from qospec.plan.plan import Cost
 from qospec.shrink import passes, phases
 from qospec.shrink.case import Shrunk
 from qospec.shrink.inlining import inlined
 from qospec.shrink.layout import laid_out
-from qospec.shrink.start import merged
-from qospec.shrink.trial import Bench, Clock, fails_alike
+from qospec.shrink.start import merged, without_loops
+from qospec.shrink.trial import Bench, Clock, base_label, fails_alike
 from qospec.shrink.values import Values
 
 ROUTER = """qos 1
-import std.media, std.procedures.rfc2544
+import std.media, std.procedures.rfc2544, std.procedures.y1564
 device router {
   port west, east: packet
   cpu = processor { per_packet = 25 us, limit = 16 pkt }
@@ -64,6 +64,17 @@ test built = rfc2544.throughput(line = 100 Mbit/s @line, duration = 100 ms) on b
 test late = rfc2544.benchmark(line = 100 Mbit/s @line, duration = 50 ms, stream = 50 ms) on bench {
   flow f = packets { size = size, rate = load } from a to b
   expect quick: at_throughput.f.latency.max < 20 us
+}
+test activated = y1564.activation(
+  cir = 20 Mbit/s @frame,
+  bursts = 4_000 B @frame,
+  loss = 1%,
+  delay = 300 us,
+  variation = 1 ms,
+  step_time = 100 ms,
+  performance_time = 100 ms
+) on bench {
+  flow f = packets { size = 64 B @frame, rate = load } from a to b
 }
 """
 
@@ -127,12 +138,12 @@ def test_without_what_mends_it_trials_and_measurements_stay_as_long(tmp_path) ->
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("case", ["built:size=64B-frame", "late:size=64B-frame"])
+@pytest.mark.parametrize("case", ["built:size=64B-frame", "late:size=64B-frame", "activated"])
 def test_a_case_of_a_test_of_the_library_needs_at_most_25_lines(tmp_path, case) -> None:
     found = made_small(tmp_path, ON_LIBRARY, case)
     assert found.mends
     assert len(found.text.splitlines()) <= 25
-    assert "rfc2544" not in found.text
+    assert "procedures" not in found.text
 
 
 def test_what_costs_more_than_asked_for_is_not_run(tmp_path) -> None:
@@ -291,6 +302,42 @@ def test_a_file_has_no_empty_run_beside_phases_and_no_empty_loop() -> None:
     assert "run" not in laid_out(draft, "why")
     assert "for" not in laid_out(draft, "why")
     assert "run {}" in laid_out(draft_of("test t on u { run { } }"), "why")
+
+
+@pytest.mark.parametrize(
+    ("flows", "wanted"),
+    [
+        ("test_flows", ["a.f.lost < a.f.sent", "b.f.lost < b.f.sent"]),
+        ("flows", ["a.f.lost < a.f.sent", "a.g.lost < a.g.sent", "b.f.lost < b.f.sent",
+                   "b.g.lost < b.g.sent"]),
+    ],
+)  # fmt: skip
+def test_loops_over_the_flows_of_points_are_written_out(flows: str, wanted: list[str]) -> None:
+    text = (
+        "test t { point a { x = 1 }, point b { x = 2 }, flow f = s(x) from h to i,"
+        f" flow g = s from h to i, for p in [a, b] {{ for e in p.{flows} {{"
+        " expect few: e.lost < e.sent } } }"
+    )
+    found = without_loops(draft_of(text), VALUES, "t").text
+    assert [part.split(" }")[0].split("\n")[0] for part in found.split("few: ")[1:]] == wanted
+
+
+def test_loops_over_flows_that_are_made_in_loops_wait_for_these() -> None:
+    text = (
+        "test t { point a { measure = 1 s }, for e in a.flows { expect few: e.lost < e.sent },"
+        " for i in 0 .. 1 { flow f = s from h[i] to k } }"
+    )
+    found = " ".join(without_loops(draft_of(text), VALUES, "t").text.split())
+    assert "expect few: a.f0.lost < a.f0.sent expect few: a.f1.lost < a.f1.sent" in found
+
+
+@pytest.mark.parametrize(
+    ("label", "base"),
+    [("few", "few"), ("few[2]", "few"), ("few[1][0]", "few"), ("few[half.f]", "few"),
+     ("few[half.f[2]][1]", "few")],
+)  # fmt: skip
+def test_what_a_label_says_of_the_loop_is_no_part_of_it(label: str, base: str) -> None:
+    assert base_label({"label": label, "kind": "expect"}) == base
 
 
 def test_loops_of_what_a_test_is_built_on_get_other_names() -> None:
