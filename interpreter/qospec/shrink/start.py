@@ -35,7 +35,10 @@ def merged(draft: Draft, name: str) -> Draft:
             return draft
         apart = _clashes(draft, test, base)
         if apart:
-            draft = Draft.read(draft.changed(apart)) or draft
+            renamed = Draft.read(draft.changed(apart))
+            if renamed is None:
+                return draft
+            draft = renamed
             continue
         lets = "\n".join(_arguments(draft, test.base, base))
         ours = draft.raw(test.body)[1:-1] if test.body else ""
