@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 import sys
-from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -14,7 +13,6 @@ from qospec.cli.output import say, say_json
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
-    from fractions import Fraction
 
     from qospec.model.suite import Case, Goal, Search
     from qospec.plan.plan import CasePlan, PhasePlan
@@ -105,17 +103,10 @@ def _phase(plan: PhasePlan) -> dict[str, Any]:
 
 def _search(search: Search, loads: Sequence[int]) -> dict[str, Any]:
     """Return what a search looks for, defaults included."""
-    low, high, step = (
-        "" if each is None else _load(each, search)
-        for each in (search.low, search.high, search.step)
-    )
-    whole = search.step == 1 and search.dimension.is_ratio
-    by = f"by {search.method}"
-    if fields := _fields_of_method(search):
-        by += f" with {fields}"
+    from qospec.reference.phases import search_text
+
     return {
-        "text": f"search {search.name} from {low} to {high}"
-        f"{f' in steps of {step}' if step and not whole else ''}, {by}",
+        "text": f"search {search.name} {search_text(search)}",
         "method": search.method,
         "low": str(search.low),
         "high": str(search.high),
@@ -124,46 +115,13 @@ def _search(search: Search, loads: Sequence[int]) -> dict[str, Any]:
     }
 
 
-def _fields_of_method(search: Search) -> str:
-    """Return the fields of a search that belong to its method, as an author writes them."""
-    from qospec.catalogue.kinds import discover
-    from qospec.reference.kinds import default_text
-
-    parameters = discover().of("method")[search.method].parameters
-    return ", ".join(
-        f"{name} = {default_text(replace(each, default=getattr(search.chooser, name)))}"
-        for name, each in parameters.items()
-    )
-
-
-def _load(value: Fraction, search: Search) -> str:
-    """Return a load as text, with the layer that it counts."""
-    from qospec.units import text_of
-
-    return text_of(value, search.dimension) + (f" @{search.layer}" if search.layer else "")
-
-
 def _goal(goal: Goal, loads: int, search: Search) -> dict[str, Any]:
-    from fractions import Fraction
+    from qospec.reference.phases import goal_text, goal_values
+    from qospec.units import RATIO, text_of
 
-    from qospec.units import PS_PER_S, RATIO, TIME, text_of
-
-    values = {
-        "trial": text_of(Fraction(goal.trial_ps, PS_PER_S), TIME),
-        "total": text_of(Fraction(goal.total_ps, PS_PER_S), TIME),
-        "exceed": text_of(goal.exceed, RATIO),
-        "width": _load(goal.width, search) if goal.absolute else text_of(goal.width, RATIO),
-    }
-    if goal.varies:
-        values["trial"] = f"up to {values['trial']}, which depends on {search.name}"
-        del values["total"]
-    parts = [
-        f"{name} {text}{' (default)' if name in goal.defaults else ''}"
-        for name, text in values.items()
-    ]
-    loss = text_of(goal.loss, RATIO)
-    text = ", ".join([f"loss {loss}", *parts, f"at most {loads} loads"])
-    return {"name": goal.name, "loss": loss, **values, "text": text}
+    values = goal_values(goal, search)
+    text = f"{goal_text(goal, values)}, at most {loads} loads"
+    return {"name": goal.name, "loss": text_of(goal.loss, RATIO), **values, "text": text}
 
 
 def _items(count: int, case: Case) -> str:

@@ -1,6 +1,7 @@
-"""Topologies and tests as documents: hosts, devices, links; cases, networks, flows.
+"""Topologies and tests as documents: hosts, devices, links; cases, networks, phases, flows.
 
-The fields of flows and of `run` are those of the first case, each with its origin.
+The fields of flows and of `run` are those of the first case, each with its origin; where there are
+phases, at the highest load of the first one.
 """
 
 from __future__ import annotations
@@ -20,6 +21,7 @@ from qospec.check.topology import body
 from qospec.check.topology.flatten import Networks
 from qospec.reference.library import place_of
 from qospec.reference.origins import chain, fields
+from qospec.reference.phases import phase_documents, shown_at, written_phases
 from qospec.reference.values import value_text, written_text
 from qospec.syntax import ast
 
@@ -100,13 +102,21 @@ def test_document(declared: Declared, declarations: Declarations) -> Document:
         "requires": [] if cases else _required(declared, declarations),
     }
     if not cases:
-        return document
-    names = _names(node, declared, declarations, networks)
+        statements = [
+            each
+            for part in parts
+            if isinstance(part.node, ast.Test)
+            for each in part.node.statements
+        ]
+        return {**document, "phases": written_phases(statements)}
+    names, phases = _names(node, declared, declarations, networks)
     return {
         **document,
         "cases": truncated([{"name": case.name, "type": case.skip} for case in cases], "cases"),
         "networks": [_network(name, each, names) for name, each in cases[0].networks.items()],
+        "phases": phase_documents(cases[0].phases, phases) if phases is not None else [],
         "flows": [_flow(each) for each in cases[0].flows],
+        "at": shown_at(names, phases, evaluator) if phases is not None else [],
         "origins": list(_origins(names, declared, declarations)),
     }
 
@@ -188,8 +198,8 @@ def _origins(
 
 def _names(
     node: ast.Test, declared: Declared, declarations: Declarations, networks: Networks
-) -> CaseScope:
-    """Return the names of the first case."""
+) -> tuple[CaseScope, Phases | None]:
+    """Return the names of the first case, and its phases, with those of the first at its top."""
     home, evaluator = declarations.scope(declared.unit), declarations.evaluator
     parts = parts_of(node, home, evaluator) or (Part(node, home),)
 
@@ -200,6 +210,8 @@ def _names(
     case = CaseScope(parts, points, evaluator)
     instance = networks.of(*case.topology) if case.topology is not None else None
     case.add_topology(instance and instance.names)
-    if has_phases(case):
-        Phases(case, evaluator).declare(case, Trial(0))
-    return case
+    if not has_phases(case):
+        return case, None
+    phases = Phases(case, evaluator)
+    phases.declare(case, Trial(0))
+    return case, phases

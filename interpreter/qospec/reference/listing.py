@@ -112,7 +112,7 @@ _SECTIONS = (
     *("fields", "parameters", "ports", "values", "elements", "wires"),
     *("hosts", "devices", "links", "declares", "modules"),
 )
-_BEFORE_FIELDS = ("cases", "networks", "flows")
+_BEFORE_FIELDS = ("cases", "networks", "phases", "flows")
 
 
 def columns(rows: Sequence[Sequence[str]], width: int, margin: str = "") -> Iterator[str]:
@@ -170,10 +170,10 @@ def _full(document: Document, width: int) -> Iterator[str]:
     for title in _BEFORE_FIELDS:
         if document.get(title):
             yield from ("", f"  {title}")
-            yield from _entries(document[title], width)
+            entries = _phases(document[title]) if title == "phases" else document[title]
+            yield from _entries(entries, width)
     if "origins" in document:
-        several = len(document.get("cases", ())) > 1
-        yield from ("", "  fields of the first case" if several else "  fields")
+        yield from ("", f"  {_title_of_fields(document)}")
         yield from columns([_origin(each) for each in document["origins"]], width, "    ")
     for title in _SECTIONS:
         if document.get(title):
@@ -186,6 +186,28 @@ def _full(document: Document, width: int) -> Iterator[str]:
         yield from ("", "  deviations")
         rows = [("-", f"{each['what']}: {each['why']}") for each in document["deviations"]]
         yield from columns(rows, width, "    ")
+
+
+def _phases(phases: Sequence[Document]) -> list[Document]:
+    """Return phases as entries, each ahead of its goals."""
+    entries: list[Document] = []
+    for each in phases:
+        entries.append({"name": f"{each['kind']} {each['name']}", "type": each["type"]})
+        entries += [
+            {"name": f"  goal {goal['name']}", "type": goal["type"]} for goal in each["goals"]
+        ]
+    return entries
+
+
+def _title_of_fields(document: Document) -> str:
+    """Return the title of fields: of which case they are, and at which load."""
+    title = "fields of the first case" if len(document.get("cases", ())) > 1 else "fields"
+    values = [f"{each['name']} = {each['value']}" for each in document.get("at", ())]
+    if not values:
+        return title
+    first = document["phases"][0]
+    highest = "the highest load" if first["kind"] == "search" else "the load"
+    return f"{title}, at {highest} of `{first['name']}`: {', '.join(values)}"
 
 
 def _unit_rows(document: Document) -> Iterator[tuple[str, str]]:

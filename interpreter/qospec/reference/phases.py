@@ -1,0 +1,143 @@
+"""Phases in words: what a search looks for and what its goals ask of a load, defaults included."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from fractions import Fraction
+from typing import TYPE_CHECKING
+
+from qospec.catalogue.kinds import discover
+from qospec.check.evaluate.context import flat
+from qospec.model.suite import Search
+from qospec.reference.kinds import default_text
+from qospec.reference.values import value_text, written_text
+from qospec.syntax import ast
+from qospec.units import PS_PER_S, RATIO, TIME, text_of
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from qospec.check.evaluate.evaluator import Evaluator
+    from qospec.check.test.parts import CaseScope
+    from qospec.check.test.phases import Phases
+    from qospec.document import Document
+    from qospec.model.suite import Goal, Phase, Point
+
+
+def phase_documents(phases: Sequence[Phase], written: Phases) -> list[Document]:
+    """Return the phases of a case in order, with the values that they give to other variables."""
+    return [_document(phase, list(_given(written, number))) for number, phase in enumerate(phases)]
+
+
+def written_phases(statements: Sequence[ast.Statement]) -> list[Document]:
+    """Return the phases of a template, whose values are not known, as they are written."""
+    return [_as_written(each) for each in statements if isinstance(each, ast.Search | ast.Point)]
+
+
+def _as_written(node: ast.Search | ast.Point) -> Document:
+    goals = [each for each in node.body.statements if isinstance(each, ast.Goal)]
+    parts = [written_text(each) for each in node.body.statements if each not in goals]
+    if isinstance(node, ast.Search):
+        parts = [f"in {written_text(node.values)}", *parts]
+    return {
+        "name": node.name.text,
+        "kind": "search" if isinstance(node, ast.Search) else "point",
+        "type": ", ".join(parts),
+        "goals": [
+            {"name": each.name.text, "type": ", ".join(map(written_text, each.body.statements))}
+            for each in goals
+        ],
+    }
+
+
+def shown_at(names: CaseScope, written: Phases, evaluator: Evaluator) -> list[Document]:
+    """Return the variables of the first phase, with the highest values that they have there."""
+    bindings = ((names.scope.find(name), span) for name, span in written.values_at(0))
+    return [
+        {"name": each.name, "value": value_text(each.value(evaluator.context)) or flat(span.text)}
+        for each, span in bindings
+        if each is not None
+    ]
+
+
+def _document(phase: Phase, given: list[str]) -> Document:
+    if isinstance(phase, Search):
+        others = f", with {', '.join(given)}" if given else ""
+        goals = [{"name": each.name, "type": _goal(each, phase)} for each in phase.goals]
+        text = f"{search_text(phase)}{others}"
+        return {"name": phase.name, "kind": "search", "type": text, "goals": goals}
+    return {
+        "name": phase.name,
+        "kind": "point",
+        "type": ", ".join([*_point(phase), *given]),
+        "goals": [],
+    }
+
+
+def _given(written: Phases, number: int) -> Iterator[str]:
+    """Yield what a phase gives to variables beside that which it searches, and what changes."""
+    names = {name for name, _ in written.values_at(number)}
+    for each in written.nodes[number].body.statements:
+        if isinstance(each, ast.Bind):
+            bound = (name.text for name in each.names if name.text in names)
+            yield from (f"{name} = {written_text(each.value)}" for name in bound)
+    yield from map(written_text, written.changes(number))
+
+
+def _point(point: Point) -> Iterator[str]:
+    yield f"each trial {text_of(Fraction(point.run.measure_ps, PS_PER_S), TIME)}"
+    if point.run.repeat > 1:
+        yield f"{point.run.repeat} repeats"
+
+
+def _goal(goal: Goal, search: Search) -> str:
+    return goal_text(goal, goal_values(goal, search))
+
+
+def search_text(search: Search) -> str:
+    """Return the range of a search, and by which method it looks."""
+    low, high = load_text(search.low, search), load_text(search.high, search)
+    by = f"by {search.method}"
+    if fields := _fields_of_method(search):
+        by += f" with {fields}"
+    whole = search.step == 1 and search.dimension.is_ratio
+    shown = search.step is not None and not whole
+    step = f" in steps of {load_text(search.step or Fraction(0), search)}" if shown else ""
+    return f"from {low} to {high}{step}, {by}"
+
+
+def _fields_of_method(search: Search) -> str:
+    """Return the fields of a search that belong to its method, as an author writes them."""
+    parameters = discover().of("method")[search.method].parameters
+    return ", ".join(
+        f"{name} = {default_text(replace(each, default=getattr(search.chooser, name)))}"
+        for name, each in parameters.items()
+    )
+
+
+def load_text(value: Fraction, search: Search) -> str:
+    """Return a load as text, with the layer that it counts."""
+    return text_of(value, search.dimension) + (f" @{search.layer}" if search.layer else "")
+
+
+def goal_values(goal: Goal, search: Search) -> dict[str, str]:
+    """Return the fields of a goal, without its loss, as text."""
+    values = {
+        "trial": text_of(Fraction(goal.trial_ps, PS_PER_S), TIME),
+        "total": text_of(Fraction(goal.total_ps, PS_PER_S), TIME),
+        "exceed": text_of(goal.exceed, RATIO),
+        "width": load_text(goal.width, search) if goal.absolute else text_of(goal.width, RATIO),
+    }
+    if goal.varies:
+        values["trial"] = f"up to {values['trial']}, which depends on {search.name}"
+        del values["total"]
+    return values
+
+
+def goal_text(goal: Goal, values: dict[str, str]) -> str:
+    """Return what a goal asks of a load; says which of its fields were not given."""
+    parts = [
+        f"{name} {text}{' (default)' if name in goal.defaults else ''}"
+        for name, text in values.items()
+    ]
+    return ", ".join([f"loss {text_of(goal.loss, RATIO)}", *parts])
