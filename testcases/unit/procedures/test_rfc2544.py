@@ -108,6 +108,33 @@ def test_back_to_back_frames_fill_the_queue_and_give_its_time(router):
     assert values["buffer_time"] * SMALL_PER_S == pytest.approx(WAITING, abs=3)
 
 
+def test_no_burst_has_a_part_of_a_frame(carried_out):
+    """Whatever the limit is: by default it follows from the line."""
+    base = BENCHMARK.replace(SIZES, "sizes = [64 B @frame]").replace("4_000", "1_000.5")
+    (found,) = carried_out(base, "processor", SENT).values()
+    (search,) = (each for each in found["phases"] if each.get("variable") == "burst")
+    assert search["high"]["value"] == "1000"
+    loads = [Fraction(each["load"]["value"]) for each in search["trials"]]
+    assert len(loads) > 2
+    assert all(each.denominator == 1 for each in loads)
+
+
+@pytest.mark.parametrize(("line", "limit"), [("100", 300_000), ("99.9999", 299_999)])
+def test_the_longest_burst_is_of_whole_frames_by_default(planned, line, limit):
+    text = f"""
+import std.procedures.rfc2544
+topology cable {{
+  a, b = host
+  link a -- b via media.fast_ethernet
+}}
+test t = rfc2544.benchmark(line = {line} Mbit/s @line, sizes = [64 B @frame]) on cable {{
+  flow user = packets {{ rate = load, size = size }} from a to b
+}}
+"""
+    (plan,) = planned(text)
+    assert plan.case.phases[-1].high == limit
+
+
 @pytest.mark.untraced
 def test_criteria_may_judge_the_frame_rate_and_the_buffer_time(carried_out):
     """The buffer holds 64 frames of 6.72 us, 430 us; both are known to within their bounds."""

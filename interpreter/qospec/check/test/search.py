@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 from fractions import Fraction
+from math import ceil, floor
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from qospec.catalogue.kinds import LONGEST_PS, REQUIRED, Domain, Kind, Parameter
@@ -192,14 +193,47 @@ def ends_of(node: ast.Search, scope: Scope, evaluator: Evaluator) -> Ends | None
     ends = Ends(low, high, step)
     if not ends.known:
         return ends
-    assert low.value is not None and high.value is not None  # noqa: PT018, S101 -- seen above
-    whole = low.value.denominator == high.value.denominator == 1 and "%" not in low.text + high.text
-    if step is None and low.dimension in WHOLE and whole:
-        step = replace(low, value=Fraction(1), text="1")
-    ends = Ends(low, high, step)
     before = context.mistakes
-    _verify_range(values, ends, evaluator)
+    if low.dimension in WHOLE:
+        ends = _in_whole_steps(values, ends, evaluator)
+    if context.mistakes == before:
+        _verify_range(values, ends, evaluator)
     return ends if context.mistakes == before else None
+
+
+def _in_whole_steps(node: ast.Range, ends: Ends, evaluator: Evaluator) -> Ends:
+    """Return a range of what is counted, which steps by one.
+
+    Half a frame is never sent, so an end that is worked out is rounded into the range; one that is
+    written as a number is a mistake, which is reported. A number without a unit may be a ratio.
+    """
+    low, high, step = ends
+    if not low.dimension.is_ratio:
+        for written, amount in zip((node.first, node.last, node.step), ends, strict=True):
+            if written is None or amount is None or (amount.value or 0) % 1 == 0:
+                continue
+            if written is node.step or isinstance(written, ast.Number | ast.Quantity):
+                evaluator.context.report(_not_whole(written, amount))
+                return ends
+        low = replace(low, value=Fraction(ceil(low.value or 0)), text="")
+        high = replace(high, value=Fraction(floor(high.value or 0)), text="")
+    whole = all((each.value or 0) % 1 == 0 and "%" not in each.text for each in (low, high))
+    if step is None and whole:
+        step = replace(low, value=Fraction(1), text="1")
+    return Ends(low, high, step)
+
+
+def _not_whole(written: ast.Expression, amount: Amount) -> CheckError:
+    """Return the mistake of an end or a step that is no whole number."""
+    value = amount.value or Fraction(0)
+    near = (text_of(Fraction(end), amount.dimension) for end in (floor(value), ceil(value)) if end)
+    return error(
+        "E0206",
+        f"a search in {named(amount.dimension).removeprefix('a number of ')} takes whole numbers, "
+        f"found `{written.span.text}`",
+        written.span,
+        help=f"write {' or '.join(f'`{each}`' for each in near)}",
+    )
 
 
 def _end(node: ast.Expression, scope: Scope, evaluator: Evaluator) -> Amount | None:
