@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     from qospec.plan.assembly import Draft, Drafts
     from qospec.plan.forms import FormError, Survey
     from qospec.plan.tables import AmbiguousRouteError, Member, NoPathError, Reach
+    from qospec.protocol.esp import Encryption
     from qospec.secret import Secret
     from qospec.source import Span
 
@@ -275,13 +276,22 @@ def repeated_keys(case: Case, survey: Survey) -> Iterator[Diagnostic]:
         other = first.setdefault((cipher, element.key), instance)
         if other is not instance:
             flow = case.flows[survey.members[min(members)].flow]
+            what, rule = _repeated(element.esp.encryption)
             yield Diagnostic(
                 "E0314",
-                f"`{instance.path}` would repeat a nonce: it has the key of `{other.path}`",
+                f"`{instance.path}` would repeat {what}: it has the key of `{other.path}`",
                 instance.span or flow.span,
-                notes=("both use the sequence numbers from 1 on",),
+                notes=("both use the sequence numbers from 1 on", rule),
                 help="give each a `key` of its own, or none, so that each draws one",
             )
+
+
+def _repeated(encryption: Encryption) -> tuple[str, str]:
+    """Return what one key for two devices repeats, and the rule that this breaks."""
+    source = encryption.source
+    if encryption.chaining == "cbc":
+        return "initialisation vectors", f"initialisation vectors must be random ({source})"
+    return "a nonce", f"no nonce may occur twice with one key ({source})"
 
 
 def latencies_asked(case: Case, name: str) -> frozenset[str]:

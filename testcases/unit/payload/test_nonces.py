@@ -1,5 +1,6 @@
 """No number is used twice with one key: what is found, and when."""
 
+import re
 from pathlib import Path
 
 import numpy as np
@@ -90,6 +91,26 @@ test both_ways on vpn {{
 
 
 WITH_BYTES = SPEC.replace("10 ms", "10 ms, payload = true")
+
+
+@pytest.mark.parametrize(
+    ("encryption", "key", "rfc"),
+    [
+        ("aes_128_gcm", KEY, "RFC 4106"),
+        ("aes_128_ctr, integrity = hmac_sha1_96", KEY, "RFC 3686"),
+        ("aes_128_cbc, integrity = hmac_sha1_96", KEY[:32], "RFC 3602"),
+        ("triple_des_cbc, integrity = hmac_sha1_96", (KEY + KEY)[:48], "RFC 2451"),
+    ],
+)
+def test_a_key_of_two_devices_is_refused_with_the_standard_of_its_transform(
+    tmp_path: Path, encryption: str, key: str, rfc: str
+) -> None:
+    file = tmp_path / "a.qos"
+    file.write_text(SPEC.replace(KEY, key).replace("aes_128_gcm", encryption), "utf-8")
+    done = CliRunner().invoke(cli.qos, ["check", str(file)])
+    assert done.exit_code == exits.WRONG
+    assert "E0314" in done.output
+    assert re.findall(r"RFC \d+", done.output) == [rfc]
 
 
 @pytest.mark.parametrize(
