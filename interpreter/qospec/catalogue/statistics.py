@@ -9,6 +9,8 @@ import re
 from fractions import Fraction
 from typing import NamedTuple
 
+GOES_ON = "goes_on"
+"""In place of a statistic, for the judge: whether the value is only a lower limit."""
 QUANTILE = re.compile(r"p(?!0+(?:_0+)?\Z)(\d{1,2})(?:_(\d{1,6}))?")
 ABOVE = re.compile(r"above_(\d+)")
 PACKET = re.compile(r"packet_(10000|[1-9]\d{0,3})")

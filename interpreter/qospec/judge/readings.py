@@ -6,7 +6,7 @@ from dataclasses import replace
 from fractions import Fraction
 from typing import TYPE_CHECKING, NamedTuple
 
-from qospec.catalogue.statistics import PATTERNS, bound_of
+from qospec.catalogue.statistics import GOES_ON, PATTERNS, bound_of
 from qospec.check.evaluate.measurements import CAUSES
 from qospec.dataclass import dataclass
 from qospec.engine.experiment import Intervals
@@ -157,6 +157,11 @@ class Readings:
         if tally is None:  # OAM cells of a network in which nothing makes any
             absent = self._metric(leaf.metric).when_absent
             return None if absent is None else Fraction(absent)
+        return self._of_flow(leaf, tally)
+
+    def _of_flow(self, leaf: Measured, tally: Tally) -> Value:
+        if leaf.statistic == GOES_ON:
+            return self._metric(leaf.metric).goes_on(tally)
         bound_ps = bound_of(leaf.statistic)
         if bound_ps is not None:
             return _share_above(self.delays(leaf), bound_ps)

@@ -59,12 +59,15 @@ class MeanReadings:
         return any(each.drawn for each in self._trials)
 
     def read(self, leaf: Leaf) -> Value:
-        """Return the mean of the trials' values; None if one of them has no data."""
+        """Return the mean of the trials' values; None if one of them has no data.
+
+        What is true of one of them is true of their mean: it is only a lower limit, too.
+        """
         values = [each.read(leaf) for each in self._trials]
         numbers = [value for value in values if isinstance(value, Fraction)]
         if len(numbers) == len(values):
             return sum(numbers, Fraction(0)) / len(numbers)
-        return None if numbers else values[0]
+        return None if numbers else True in values or values[0]
 
     def delays(self, leaf: Measured) -> Delays | None:
         """Return the delays of the first trial."""

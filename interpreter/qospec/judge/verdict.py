@@ -10,18 +10,24 @@ from dataclasses import replace
 from fractions import Fraction
 from typing import TYPE_CHECKING, Literal
 
-from qospec.catalogue.statistics import bound_of, from_histogram
+from qospec.catalogue.statistics import GOES_ON, bound_of, from_histogram
 from qospec.dataclass import dataclass
 from qospec.judge.found import between, decided, notes, uncertainty
-from qospec.model.bounds import Bounds
-from qospec.model.expression import Attribute, Operation, evaluate, is_measured, measurements
+from qospec.model.bounds import Bounds, Limits
+from qospec.model.expression import (
+    Attribute,
+    Measured,
+    Operation,
+    evaluate,
+    is_measured,
+    measurements,
+)
 from qospec.units import text_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-    from qospec.model.bounds import Limits
-    from qospec.model.expression import Expression, Measured, Reader, Value
+    from qospec.model.expression import Expression, Reader, Value
     from qospec.model.suite import Statement
     from qospec.units import Dimension
 
@@ -187,7 +193,7 @@ def judge(statement: Statement, read: Reader) -> Judgement:
     expression = statement.expression
     note = "; ".join(notes(expression, read))
     if statement.kind == "report":
-        return Judgement(None, side(expression, read), note=note)
+        return Judgement(None, _reported(expression, read), note=note)
     value = decided(expression, read)
     verdict: Verdict
     if value is None:
@@ -197,6 +203,17 @@ def judge(statement: Statement, read: Reader) -> Judgement:
     else:
         verdict = WHEN_FALSE[statement.kind]
     return replace(with_sides(verdict, _decisive(expression, read), read), note=note)
+
+
+def _reported(expression: Expression, read: Reader) -> Side:
+    """Return what is reported: of an outage that went on when the trial ended, a lower limit."""
+    shown = side(expression, read)
+    if not isinstance(expression, Measured) or "outages" not in expression.needs:
+        return shown
+    if read(replace(expression, statistic=GOES_ON)) is not True:
+        return shown
+    assert isinstance(shown.value, Fraction)  # noqa: S101 -- an outage that goes on is one
+    return replace(shown, limits=Limits(shown.value, None))
 
 
 def _decisive(expression: Expression, read: Reader) -> Expression | None:

@@ -19,8 +19,9 @@ class LongestOutage(Metric):
 
     Of the items sent within the window, however late they arrive. Each connection is measured by
     itself, and the longest time of any counts. Where no arrival precedes an outage, it begins when
-    its first lost item was sent; where none follows, it ends when its last was. Without an outage
-    the value is the largest time between arrivals: it resolves nothing shorter.
+    its first lost item was sent; where none follows, it ends when its last was, and a report says
+    `>=`, since it may be longer. Without an outage the value is the largest time between arrivals:
+    it resolves nothing shorter.
     """
 
     dimension = "time"
@@ -30,3 +31,7 @@ class LongestOutage(Metric):
     def measure(self, tally: Tally, _statistic: str = "") -> int | None:
         """Return ps; None if no connection had two arrivals, or it was not recorded."""
         return None if tally.outages is None else tally.outages.longest_ps
+
+    def goes_on(self, tally: Tally) -> bool:
+        """Return whether nothing arrived any more after the longest time."""
+        return tally.outages is not None and tally.outages.goes_on

@@ -104,6 +104,33 @@ def test_trials_that_share_what_was_found_are_one_value_over_all_repeats(asked, 
     assert counts(asked, phases) == (3, 3)
 
 
+class Reads:
+    """A trial in which everything has one value."""
+
+    drawn = False
+
+    def __init__(self, value):
+        self._value = value
+
+    def read(self, _leaf):
+        return self._value
+
+
+@pytest.mark.parametrize(
+    ("values", "mean"),
+    [
+        ((True, False), True),
+        ((False, True), True),
+        ((False, False), False),
+        ((Fraction(1), Fraction(2)), Fraction(3, 2)),
+        ((Fraction(1), None), None),
+    ],
+)
+def test_what_is_true_of_one_trial_is_true_of_the_mean(values, mean):
+    """As that an outage went on: then the mean is only a lower limit."""
+    assert MeanReadings([Reads(each) for each in values]).read(lost("p")) == mean
+
+
 def test_one_drawn_trial_is_enough_for_repeats_to_differ():
     asked = statement(lost("p"))
     for drawn in (True, False):

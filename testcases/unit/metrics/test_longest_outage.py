@@ -42,6 +42,30 @@ def test_an_outage_without_a_beginning_begins_at_the_first_lost_item(road) -> No
     assert LongestOutage().measure(road.tally(trips)) == 4 * MS + trips[0].delay_ps
 
 
+@pytest.mark.parametrize(
+    ("lost", "goes_on"),
+    [
+        (range(4, 10), True),
+        (range(10), True),
+        (range(4), False),
+        (range(1, 5), False),
+        ((1, 2, 3, 4, 9), False),  # the last one is shorter
+        ((), False),
+    ],
+)
+def test_an_outage_goes_on_if_nothing_arrives_after_the_longest(road, lost, goes_on) -> None:
+    trips = [road.trip(n * MS, 0, lost=n in lost) for n in range(10)]
+    assert LongestOutage().goes_on(road.tally(trips)) is goes_on
+
+
+def test_the_longest_outage_of_several_connections_decides_if_it_goes_on(road) -> None:
+    """Of the first all but the first are lost; of the second, some in the middle."""
+    trips = [road.trip(n * MS, 0, n % 2, lost=n % 2 == 0 and n > 6) for n in range(20)]
+    assert LongestOutage().goes_on(road.tally(trips, connections=2))
+    trips = [road.trip(n * MS, 0, n % 2, lost=n == 18 or n % 2 == 1 < n < 17) for n in range(20)]
+    assert not LongestOutage().goes_on(road.tally(trips, connections=2))
+
+
 def test_a_connection_on_which_nothing_arrives_is_out_all_the_time(road) -> None:
     trips = [road.trip(n * MS, 0, n % 2, lost=n % 2 == 1) for n in range(10)]
     assert LongestOutage().measure(road.tally(trips, connections=2)) == 8 * MS

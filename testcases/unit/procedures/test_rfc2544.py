@@ -357,6 +357,8 @@ def test_a_device_restarts_for_as_long_as_it_takes(carried_out):
     assert document["verdict"] == "pass"
     found = reported(document)["reset_time[restarting.user]"] * 10**6
     assert 50_025 <= found <= 50_075
+    (outage,) = (each for each in document["statements"] if "reset" in each["label"])
+    assert "measured_limits" not in outage
     assert reported(document)["lost[restarting.user]"] >= 50e-3 * SERVED_PER_S
 
 
@@ -371,6 +373,9 @@ def test_an_outage_up_to_the_end_is_inconclusive(carried_out):
     short = RESET.replace("100 ms\n", "50 ms\n")
     (document,) = carried_out(short, "slow to restart", SENT, FAST).values()
     assert document["verdict"] == "inconclusive"
+    (outage,) = (each for each in document["statements"] if "reset" in each["label"])
+    limits = outage["measured_limits"]
+    assert (limits["lower"], limits["upper"]) == (outage["measured"], None)
 
 
 def test_a_device_that_cannot_restart_is_refused(carried_out, problems):

@@ -75,6 +75,10 @@ class Metric(ABC):
         """Return the values of its quantiles, for the judge and histograms; None without data."""
         return tally.delays
 
+    def goes_on(self, tally: Tally) -> bool:  # noqa: ARG002
+        """Return whether its value may only be a lower limit, since the trial ended before it."""
+        return False
+
     @abstractmethod
     def measure(self, tally: Tally, statistic: str, /) -> Fraction | int | None:
         """Return its value, or None where there is no data.

@@ -55,15 +55,17 @@ class OutageRecorder:
     def of(self, first: int, stop: int) -> Outages:
         """Return the outages of some connections."""
         lost_ps = int(self._losses[first:stop, LOST_LAST].max(initial=NONE))
-        longest_ps = max(map(self._longest_ps, range(first, stop)), default=NONE)
+        each = map(self._longest, range(first, stop))
+        longest_ps, goes_on = max(each, default=(NONE, False))
         return Outages(
             None if longest_ps == NONE else longest_ps,
             None if lost_ps == NONE else lost_ps - self._start_ps,
             None if self._changed_ps is None else self._changed_ps - self._start_ps,
+            goes_on,
         )
 
-    def _longest_ps(self, index: int) -> int:
-        """Return the longest outage of a connection; NONE if there is none.
+    def _longest(self, index: int) -> tuple[int, bool]:
+        """Return the longest outage of a connection, NONE if there is none, and if it goes on.
 
         One that no arrival precedes counts from when its first lost item was sent, and one that
         none follows up to when its last was.
@@ -72,15 +74,16 @@ class OutageRecorder:
         seen = [rows[index].tolist() for rows in self._arrivals.values()]
         seen = [row for row in seen if row[FIRST] != NONE]
         if not seen:
-            return int(lost_last_ps - lost_first_ps) if lost_last_ps > lost_first_ps else NONE
+            is_one = lost_last_ps > lost_first_ps
+            return (int(lost_last_ps - lost_first_ps), True) if is_one else (NONE, False)
         longest_ps = max(row[LONGEST] for row in seen)
         first_ps, first_sent_ps = min((row[FIRST], row[FIRST_SENT]) for row in seen)
         if NONE < lost_first_ps < first_sent_ps:
             longest_ps = max(longest_ps, first_ps - lost_first_ps)
         last_ps = max(row[LAST] for row in seen)
-        if lost_last_ps > last_ps:
-            longest_ps = max(longest_ps, lost_last_ps - last_ps)
-        return int(longest_ps)
+        if lost_last_ps > last_ps and lost_last_ps - last_ps >= longest_ps:
+            return int(lost_last_ps - last_ps), True
+        return int(longest_ps), False
 
 
 @kernel

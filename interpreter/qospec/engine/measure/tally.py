@@ -205,11 +205,13 @@ class Outages(NamedTuple):
             had two. Losses before the first arrival and after the last are outages, too.
         lost_ps: When the last of the lost items was sent; None if none was lost.
         changed_ps: When something last changed in the trial; None if nothing did.
+        goes_on: Whether nothing arrived any more after the longest, which may thus be longer.
     """
 
     longest_ps: int | None = None
     lost_ps: int | None = None
     changed_ps: int | None = None
+    goes_on: bool = False
 
 
 @dataclass(frozen=True)
