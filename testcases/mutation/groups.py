@@ -43,6 +43,7 @@ MODELS = (
 METERS = ("engine/meter/*.py",)
 METRICS = ("engine/measure/*.py",)
 TRAFFIC = ("traffic/*.py", "engine/source/*.py", "engine/endpoint/*.py")
+ITEM_BY_ITEM = ("engine/event/*.py", "engine/scheduler/*.py", "engine/machine/*.py")
 STATISTICS = tuple(
     f"judge/{name}.py" for name in ("statistics", "means", "quantiles", "losses", "distribution")
 )
@@ -54,7 +55,18 @@ VERDICTS = (
 )
 GROUPS = {
     "elements": Group(
-        ("elements/*.py", "engine/**/*.py"), MODELS, "python", (*METERS, *METRICS, *TRAFFIC)
+        ("elements/*.py", "engine/**/*.py"),
+        MODELS,
+        "python",
+        (*METERS, *METRICS, *TRAFFIC, *ITEM_BY_ITEM),
+    ),
+    "events": Group(
+        ITEM_BY_ITEM,
+        (
+            *("unit/engine/event", "unit/engine/scheduler", "unit/elements/test_machine.py"),
+            *("properties/test_drivers.py", "properties/test_machines.py"),
+        ),
+        "python",
     ),
     "meters": Group(METERS, MODELS, "python"),
     "metrics": Group(METRICS, ("unit/metrics", "unit/engine/measure"), "python"),
