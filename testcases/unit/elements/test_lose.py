@@ -5,6 +5,8 @@ from fractions import Fraction
 import pytest
 
 from qospec.elements.lose import Lose
+from qospec.engine import fault
+from qospec.engine.random import WORD, threefry
 
 
 def lost(lab, fault, setting, cells, **more):
@@ -46,6 +48,17 @@ def test_what_is_drawn_for_an_item_does_not_depend_on_other_connections(lab, two
     alone = lost(lab, fault, two_vcs, lab.cells(range(0, 200, 2), sent_ps=range(0, 200, 2)))
     beside = lost(lab, fault, two_vcs, lab.cells(range(200), connection=[0, 1] * 100))
     assert [item for item in beside if item % 2 == 0] == alone != []
+
+
+def test_an_item_is_hit_by_a_draw_below_the_threshold_and_by_no_other(two_vcs):
+    """Else what is lost with p = 1/2^32 would be lost twice as often."""
+    state = Lose(probability=Fraction(1, 2)).start(two_vcs)
+    connection, number = 1, 1
+    key = state.item(fault.KEY), state.item(fault.KEY_2)
+    drawn, _ = threefry(key, connection << WORD | number)
+    for threshold, hit in ((drawn, False), (drawn + 1, True)):
+        state[fault.THRESHOLD], state[fault.SEEN + connection] = threshold, number - 1
+        assert fault.is_hit(state, connection) == hit
 
 
 def test_a_number_and_a_probability_hit_what_either_does(lab, two_vcs):
