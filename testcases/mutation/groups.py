@@ -63,7 +63,8 @@ GROUPS = {
     "events": Group(
         ITEM_BY_ITEM,
         (
-            *("unit/engine/event", "unit/engine/scheduler", "unit/elements/test_machine.py"),
+            *("unit/engine/event", "unit/engine/scheduler", "unit/engine/machine"),
+            "unit/elements/test_machine.py",
             *("properties/test_drivers.py", "properties/test_machines.py"),
         ),
         "python",

@@ -1,0 +1,234 @@
+"""What transitions do: conditions and values, instances that begin and end, timers, messages."""
+
+import pytest
+
+LARGE = 2**62
+
+
+@pytest.mark.parametrize(
+    ("text", "value"),
+    [
+        ("9 5 negate +", 4),
+        ("9 0 not +", 10),
+        ("9 4 not +", 9),
+        ("9 2 5 - abs +", 12),
+        ("20 2 3 * -", 14),
+        ("1 2 3 4 - - -", -2),
+        ("9 7 v w - + +", 15),  # they are 10 and 11
+        ("3 5 min", 3),
+        ("3 5 max", 5),
+    ],
+)
+def test_numbers_are_calculated_on_a_stack(alone, text, value):
+    machine = alone(alone.state("s", alone.way("press", "s", set={"n": text})))
+    machine.tell("press", 10)
+    assert machine.counts.counters["n"] == value
+
+
+@pytest.mark.parametrize(
+    ("operation", "true"),
+    [
+        ("==", [(3, 3)]),
+        ("!=", [(2, 3), (4, 3)]),
+        ("<", [(2, 3)]),
+        ("<=", [(2, 3), (3, 3)]),
+        (">", [(4, 3)]),
+        (">=", [(4, 3), (3, 3)]),
+    ],
+)
+def test_numbers_are_compared(alone, operation, true):
+    for a, b in [(2, 3), (3, 3), (4, 3)]:
+        told = {"n": f"{a} {b} {operation}"}
+        machine = alone(alone.state("s", alone.way("press", "s", set=told)))
+        machine.tell("press", 10)
+        assert machine.counts.counters["n"] == ((a, b) in true)
+
+
+@pytest.mark.parametrize("a", [0, 1, 2])
+@pytest.mark.parametrize("b", [0, 1, 2])
+def test_conditions_are_combined(alone, a, b):
+    told = {"n": f"{a} {b} and 10 * {a} {b} or +"}
+    machine = alone(alone.state("s", alone.way("press", "s", set=told)))
+    machine.tell("press", 10)
+    assert machine.counts.counters["n"] == 10 * (a > 0 and b > 0) + (a > 0 or b > 0)
+
+
+# ---- instances
+
+FIRST, OTHER, THIRD = 9, 10, 11
+"""References of instances."""
+
+
+def test_each_instance_has_its_own_values_and_knows_with_whom_it_speaks(alone):
+    """The second begins behind the first, of which nothing is changed."""
+    state, way = alone.state, alone.way
+    both = ("x", "tell"), ("y", "tell")
+    machine = alone(
+        state("a", way("ask", "b", 1, "v 10 ==", set={"v": "w 1 +"})),
+        state(
+            "b",
+            way("press", "b", 2, "w 5 == v 6 == and", send=both),
+            way("press", "b", 3, "w 7 == v 8 == and", send=both),
+        ),
+        instances=3,
+        peers={("x", "tell"): 3, ("y", "tell"): 3},
+        replies={4: 5, 5: 4, 6: 6},
+    )
+    machine.tell("ask", 10, "x", 4, reference=FIRST, content=(5,))
+    machine.tell("ask", 11, "y", 3, reference=OTHER, content=(7,))
+    answers = machine.tell("press", 12, "y", 5, reference=OTHER)
+    assert machine.sent(answers) == [("x", 3, "tell"), ("y", 4, "tell")]
+    answers = machine.tell("press", 13, "y", 6, reference=FIRST)
+    assert machine.sent(answers) == [("x", 5, "tell"), ("y", 6, "tell")]
+    assert machine.log == 1_1_3_2
+    assert machine.counts.states["a"].sum_ps == 0
+
+
+def toggling(alone, **more):
+    """Return a machine whose instances end with the second message."""
+    state, way = alone.state, alone.way
+    return alone(
+        state("a", way("press", "b", 1), way("tell", "b", 2, send=(("y", "ask"),))),
+        state("b", way("press", "a", 3), way("ask", "b", 4)),
+        peers={("y", "ask"): 3},
+        replies={3: 4, 5: 6},
+        **more,
+    )
+
+
+def test_an_instance_that_has_ended_is_not_found_again(alone):
+    machine = toggling(alone, instances=2)
+    for reference in (FIRST, FIRST, OTHER, FIRST):  # the other one takes the room of the first
+        machine.tell("press", 10, reference=reference)
+    assert machine.log == 1_3_1_1
+    assert machine.inside == {"a": 0, "b": 2}
+
+
+def test_all_rooms_may_be_taken_again(alone):
+    machine = toggling(alone, instances=2)
+    for reference in (FIRST, OTHER, FIRST, OTHER, THIRD, OTHER):
+        machine.tell("press", 10, reference=reference)
+    assert machine.log == 1_1_3_3_1_1
+    machine.tell("ask", 10, reference=THIRD)
+    machine.tell("ask", 10, reference=OTHER)
+    assert machine.log == 1_1_3_3_1_1_4_4
+    assert machine.counts.refused == 0
+    machine.tell("press", 10, reference=FIRST)
+    assert machine.counts.refused == 1
+    machine.tell("press", 10, reference=THIRD)
+    machine.tell("press", 10, reference=OTHER)
+    assert machine.log == 1_1_3_3_1_1_4_4_3_3
+
+
+def test_there_are_never_more_than_there_may_be(alone):
+    machine = toggling(alone, instances=1)
+    for reference in (FIRST, FIRST, OTHER, THIRD):
+        machine.tell("press", 10, reference=reference)
+    assert (machine.log, machine.counts.refused) == (1_3_1, 1)
+
+
+def test_the_most_that_were_in_a_state_at_once(alone):
+    machine = toggling(alone, instances=3)
+    for reference in (FIRST, OTHER, FIRST, OTHER, THIRD):
+        machine.tell("press", 10, reference=reference)
+    assert machine.counts.states["b"].most == 2
+
+
+def test_a_new_instance_knows_nobody(alone):
+    """Though one that was there before had heard something by that port."""
+    machine = toggling(alone, instances=1)
+    machine.tell("press", 10, "y", 5, reference=FIRST)
+    machine.tell("press", 10, "y", 5, reference=FIRST)
+    answers = machine.tell("tell", 10, "x", 3, reference=OTHER)
+    assert machine.sent(answers) == [("y", 3, "ask")]
+
+
+def test_an_instance_stays_as_long_as_a_timer_of_its_own_runs(alone):
+    state, way = alone.state, alone.way
+    machine = alone(
+        state("a", way("press", "a", 1), way("ask", "a", 2, start=("t",)), way("t", "a", 3)),
+        timers={"t": 10},
+        instances=2,
+    )
+    machine.tell("ask", 0, reference=FIRST)
+    machine.tell("press", 1, reference=OTHER)
+    assert machine.inside["a"] == 1
+    machine.tell("ask", 2, reference=OTHER)
+    assert machine.inside["a"] == 2
+    assert machine.wake(10) == [("alarm", 12)]
+    assert machine.inside["a"] == 1
+    machine.tell("press", 11, reference=OTHER)
+    assert machine.inside["a"] == 1
+    machine.wake(12)
+    assert machine.inside["a"] == 0
+    assert machine.log == 2_1_2_3_1_3
+
+
+def test_the_sum_of_long_stays_is_exact(alone):
+    """Beyond the numbers that the machine calculates with."""
+    machine = toggling(alone, instances=5, stop_ps=LARGE)
+    stays = [LARGE - 1 - n for n in range(5)]
+    for n in range(5):
+        machine.tell("press", n, reference=FIRST + n)
+    for n in range(5):
+        machine.tell("press", LARGE - 1, reference=FIRST + n)
+    found = machine.counts.states["b"]
+    assert (found.sum_ps, found.longest_ps, found.stays) == (sum(stays), stays[0], 5)
+
+
+# ---- time
+
+
+def test_a_transition_may_take_a_ps_or_no_time(alone):
+    state, way = alone.state, alone.way
+    tells = (("x", "tell"),)
+    machine = alone(
+        state("s", way("press", "s", send=tells), way("ask", "s", send=tells, after_ps=1)),
+        peers={("x", "tell"): 4},
+    )
+    assert machine.sent(machine.tell("press", 10)) == [("x", 4, "tell")]
+    answers = machine.tell("ask", 20)
+    assert (machine.sent(answers), machine.alarm(answers)) == ([], 21)
+    assert machine.sent(machine.wake(21)) == [("x", 4, "tell")]
+
+
+def test_a_transition_may_stop_several_timers(alone):
+    state, way = alone.state, alone.way
+    machine = alone(
+        state(
+            "s",
+            way("begin", "s", 1, start=("t", "u", "w")),
+            way("press", "s", 2, stop=("u", "t")),
+            *(way("t", "s", 3), way("u", "s", 4), way("w", "s", 5)),
+        ),
+        timers={"t": 10, "u": 11, "w": 12},
+    )
+    machine.wake(0)
+    machine.tell("press", 5)
+    machine.run(10)
+    assert machine.log == 1_2_5
+
+
+def test_a_timer_that_is_stopped_leaves_those_of_other_instances(alone):
+    state, way = alone.state, alone.way
+    ways = way("t", "a", 3), way("tell", "b", 2, stop=("t",))
+    machine = alone(
+        state("a", way("press", "b", 1, start=("t",))),
+        state("b", *ways),
+        timers={"t": 10},
+        instances=3,
+    )
+    for now_ps, reference in ((0, FIRST), (2, OTHER), (4, THIRD)):
+        machine.tell("press", now_ps, reference=reference)
+    machine.tell("tell", 5, reference=OTHER)
+    assert machine.wake(10) == [("alarm", 14)]
+    assert machine.wake(14) == []
+    assert machine.log == 1_1_1_2_3_3
+    assert machine.inside == {"a": 0, "b": 1}
+
+
+def test_a_message_carries_values_in_its_order(alone):
+    way = alone.way("press", "s", send=(("x", "ask"), ("x", "tell")), set={"w": "v 3 +"})
+    peers = {("x", "ask"): 3, ("x", "tell"): 3}
+    machine = alone(alone.state("s", way), peers=peers)
+    assert machine.content(machine.tell("press", 10), 2) == [[13, 0], [13, 10]]
