@@ -74,6 +74,12 @@ def send_below(state, items, item, port, now_ps, out):
 
 
 @kernel
+def send_beyond(state, items, item, port, now_ps, out):
+    send(out, state[0], item, now_ps)
+    return DONE
+
+
+@kernel
 def lose_all(state, items, item, port, now_ps, out):
     lose(out, state[0], item)
     return DONE
@@ -146,9 +152,10 @@ def test_an_item_that_leaves_in_the_past():
 
 
 @pytest.mark.parametrize("transition", [(set_alarm, rest), (delay,)])
-def test_what_is_later_than_times_can_say(transition):
+@pytest.mark.parametrize("after_ps", [FOREVER_PS, FOREVER_PS - AT_PS])
+def test_what_is_later_than_times_can_say(transition, after_ps):
     with pytest.raises(TooLateError, match="what waits at element 0 takes it more than 50 days"):
-        ran(with_number(FOREVER_PS, *transition))
+        ran(with_number(after_ps, *transition))
 
 
 @pytest.mark.parametrize("count", [MOST_ANSWERS, 100_000])
@@ -158,16 +165,27 @@ def test_more_answers_than_an_event_may_have(count):
 
 
 @pytest.mark.parametrize("arrive", [lose_all, wait])
-def test_a_cause_or_a_queue_that_is_not_stated(arrive):
+@pytest.mark.parametrize("number", [1, 1_000_000])
+def test_a_cause_or_a_queue_that_is_not_stated(arrive, number):
     stated = Transition(np.array([0]), arrive, losses=(("", "overflow"),), queues=("",))
     assert ran(stated) == 1 + (arrive is wait)
     with pytest.raises(BrokenTransitionError, match="names a cause of loss or a queue"):
-        ran(stated._replace(state=np.array([1_000_000])))
+        ran(stated._replace(state=np.array([number])))
 
 
 def test_an_output_below_the_first():
     with pytest.raises(ValueError, match="connection 0 arrived where none was planned"):
         ran(with_number(0, pass_on), with_number(0, send_below))
+
+
+def test_an_output_beyond_the_last():
+    """Which would be the first of the next element."""
+    with pytest.raises(ValueError, match="connection 0 arrived where none was planned"):
+        ran(with_number(1, send_beyond), with_number(0, pass_on))
+
+
+def test_what_waits_may_be_all_that_goes_out_of_an_element():
+    assert ran(Transition(np.array([0]), wait, queues=("",)), with_number(0, pass_on)) == 2
 
 
 @pytest.mark.parametrize("state", [np.zeros(2), np.zeros(4, np.int64)[::2], np.zeros((1, 2), int)])

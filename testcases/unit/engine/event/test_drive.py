@@ -1,0 +1,121 @@
+"""The event loop: when it stops, what it counts, and who answers."""
+
+from fractions import Fraction
+
+import numpy as np
+import pytest
+
+from qospec.engine.event import component, drive
+from qospec.engine.event.component import Component, Member
+from qospec.engine.event.places import Places
+from qospec.engine.event.transition import COLUMNS, DONE, MOST_ANSWERS, SPARE, Transition, send
+from qospec.engine.items.batch import FOREVER_PS, empty
+from qospec.engine.items.connections import Connections, Contract
+from qospec.engine.kernel import kernel, uncompiled
+
+ONE = Connections((Contract("packets", Fraction(1), 0),), (0,))
+KERNEL = 1
+"""Anything but NO_KERNEL."""
+
+
+@kernel
+def delay(state, items, item, port, now_ps, out):  # noqa: ARG001
+    send(out, 0, item, now_ps + state[0])
+    return DONE
+
+
+def chain(*delays_ps):
+    """Return elements that delay items, one behind the other."""
+    members = []
+    for number, each in enumerate(delays_ps):
+        inputs = ((number - 1, 0) if number else None,)
+        members.append(Member(Transition(np.array([each]), delay), (inputs,), 1))
+    return Component(members, range(len(delays_ps)), ONE)
+
+
+def left(elements, batch, until_ps):
+    """Return when what leaves before a time does so."""
+    found = []
+    elements.advance([batch], until_ps, lambda _, rows: found.extend(rows[:, drive.AT_PS].tolist()))
+    return found
+
+
+def test_what_happens_at_a_time_is_not_before_it(batch_of):
+    elements = chain(5, 0)
+    assert left(elements, batch_of([1]), 6) == []
+    assert left(elements, empty(), 7) == [6]
+
+
+def test_each_arrival_is_an_event(batch_of):
+    elements = chain(5, 0)
+    assert left(elements, batch_of([1, 1, 3]), FOREVER_PS) == [6, 6, 8]
+    assert elements._working.report[drive.EVENTS] == 6
+
+
+def test_python_may_answer_all(batch_of, monkeypatch):
+    """As if no transition were compiled."""
+    monkeypatch.setattr(
+        component, "function_table", lambda kernels, *_, **__: np.zeros(len(kernels), np.int64)
+    )
+    elements = chain(5, 0)
+    assert left(elements, batch_of([1, 1, 3]), FOREVER_PS) == [6, 6, 8]
+
+
+# ---- what hinders an event
+
+ROWS = 200
+
+
+def hindrance(arrive=KERNEL, wake=KERNEL, *, port=0, **at):
+    """Return what Python has to do before an event, of which there may be ten in all."""
+    places = Places(*np.zeros((7, 2, 2), np.int64))._replace(port=np.array([port]))
+    items, outbox = np.zeros((1, COLUMNS), np.int64), np.zeros((ROWS, 7), np.int64)
+    items[0, SPARE], outbox[0, 0] = at.get("spare", ROWS), at.get("rows", 0)
+    report = np.zeros(4, np.int64)
+    report[[drive.EVENTS, drive.ANSWERED]] = at.get("events", 0), at.get("answered", 0)
+    working = drive.Working(items, np.zeros((1, 4)), outbox, np.zeros(0), report)
+    return uncompiled(drive._hindrance)(places, ([arrive], [wake], []), working, 10)
+
+
+@pytest.mark.parametrize(
+    ("at", "expected"),
+    [
+        ({"events": 9}, drive.IDLE),
+        ({"events": 10}, drive.BUDGET),
+        # Each row of an answer may be two of the outbox, of which one says how many there are.
+        ({"rows": ROWS - 1 - 2 * MOST_ANSWERS}, drive.IDLE),
+        ({"rows": ROWS - 2 * MOST_ANSWERS}, drive.OUTBOX),
+        # One item may come from outside, and each row of its answer may be a new one.
+        ({"spare": MOST_ANSWERS + 1}, drive.IDLE),
+        ({"spare": MOST_ANSWERS}, drive.POOL),
+    ],
+)
+def test_an_event_has_room_for_all_that_it_may_do(at, expected):
+    assert hindrance(**at) == expected
+
+
+@pytest.mark.parametrize("answered", [0, 1])
+@pytest.mark.parametrize("wake", [KERNEL, drive.NO_KERNEL])
+@pytest.mark.parametrize("arrive", [KERNEL, drive.NO_KERNEL])
+@pytest.mark.parametrize("port", [0, 1, drive.ALARM_PORT])
+def test_python_answers_once_what_has_no_kernel(arrive, wake, port, answered):
+    needed = wake if port == drive.ALARM_PORT else arrive
+    expected = drive.PYTHON if needed == drive.NO_KERNEL and not answered else drive.IDLE
+    assert hindrance(arrive, wake, port=port, answered=answered) == expected
+
+
+# ---- what is counted
+
+
+@pytest.mark.parametrize("planes", [1, 2, 3])
+def test_sums_are_by_output_and_plane(planes):
+    """Items and bytes of each; what has no connection counts as of the last plane."""
+    connections = 3
+    found = [
+        [uncompiled(drive._sum_of)(connections, planes, number, index) for index in range(12)]
+        for number in range(3)
+    ]
+    assert found == [
+        [2 * (number * planes + min(index // connections, planes - 1)) for index in range(12)]
+        for number in range(3)
+    ]
