@@ -40,6 +40,10 @@ MODELS = (
     *("unit/elements", "unit/dropping", "unit/engine", "unit/payload"),
     "properties/test_elements.py",
 )
+SCHEDULERS = tuple(
+    f"unit/elements/test_{name}.py"
+    for name in ("custom", "drr", "scfq", "strict", "wf2q_plus", "wfq", "wrr")
+)
 METERS = ("engine/meter/*.py",)
 METRICS = ("engine/measure/*.py",)
 TRAFFIC = ("traffic/*.py", "engine/source/*.py", "engine/endpoint/*.py")
@@ -64,7 +68,7 @@ GROUPS = {
         ITEM_BY_ITEM,
         (
             *("unit/engine/event", "unit/engine/scheduler", "unit/engine/machine"),
-            "unit/elements/test_machine.py",
+            *("unit/dropping", "unit/elements/test_machine.py", *SCHEDULERS),
             *("properties/test_drivers.py", "properties/test_machines.py"),
         ),
         "python",

@@ -93,6 +93,14 @@ def wait(state, items, item, port, now_ps, out):
 
 
 @kernel
+def wait_often(state, items, item, port, now_ps, out):
+    for _ in range(state[0]):
+        waited(out, 0, now_ps, now_ps)
+    send(out, 0, item, now_ps)
+    return DONE
+
+
+@kernel
 def rest(state, items, now_ps, out):
     return DONE
 
@@ -162,6 +170,13 @@ def test_what_is_later_than_times_can_say(transition, after_ps):
 def test_more_answers_than_an_event_may_have(count):
     with pytest.raises(BrokenTransitionError, match="element 0 answers too much at once"):
         ran(with_number(count, make_many))
+
+
+def test_as_many_answers_as_an_event_may_have():
+    often = Transition(np.array([MOST_ANSWERS - 1]), wait_often, queues=("",))
+    assert ran(often) == MOST_ANSWERS
+    with pytest.raises(BrokenTransitionError, match="element 0 answers too much at once"):
+        ran(often._replace(state=np.array([MOST_ANSWERS])))
 
 
 @pytest.mark.parametrize("arrive", [lose_all, wait])

@@ -8,7 +8,16 @@ import pytest
 from qospec.engine.event import component, drive
 from qospec.engine.event.component import Component, Member
 from qospec.engine.event.places import Places
-from qospec.engine.event.transition import COLUMNS, DONE, MOST_ANSWERS, SPARE, Transition, send
+from qospec.engine.event.transition import (
+    COLUMNS,
+    DONE,
+    MOST_ANSWERS,
+    SPARE,
+    Transition,
+    make,
+    send,
+    wake_at,
+)
 from qospec.engine.items.batch import FOREVER_PS, empty
 from qospec.engine.items.connections import Connections, Contract
 from qospec.engine.kernel import kernel, uncompiled
@@ -21,6 +30,15 @@ KERNEL = 1
 @kernel
 def delay(state, items, item, port, now_ps, out):  # noqa: ARG001
     send(out, 0, item, now_ps + state[0])
+    return DONE
+
+
+@kernel
+def tick(state, items, now_ps, out):
+    state[0] -= 1
+    send(out, 0, make(items, out, 0, 53, 0, now_ps), now_ps)
+    if state[0] > 0:
+        wake_at(out, now_ps + 10)
     return DONE
 
 
@@ -59,6 +77,20 @@ def test_python_may_answer_all(batch_of, monkeypatch):
     )
     elements = chain(5, 0)
     assert left(elements, batch_of([1, 1, 3]), FOREVER_PS) == [6, 6, 8]
+
+
+def test_the_first_place_of_all_may_be_an_alarm():
+    """Of an element without inputs."""
+    transition = Transition(np.array([3]), delay, tick, first_alarm_ps=5)
+    elements = Component([Member(transition, (), 1)], [0], ONE)
+    found = {}
+
+    def note(outlet, rows):
+        at_ps = rows[:, drive.AT_PS].tolist()
+        found.setdefault(elements.outlets[outlet].what, []).extend(at_ps)
+
+    elements.advance([], FOREVER_PS, note)
+    assert found == {component.MAKES: [5, 15, 25], component.LEAVES: [5, 15, 25]}
 
 
 # ---- what hinders an event

@@ -87,6 +87,33 @@ def test_the_inner_one_does_not_run_ahead():
     assert lost == [("rest.af", 7)]
 
 
+def test_the_inner_one_has_tags_though_the_outer_one_has_none():
+    """By size over weight, `af` ends after 500, 1,000, 1,500 and 2,000, `be` after 1,400, 2,800."""
+    tree = Combined(Strict(("ef", "rest")), (None, Wfq(SHARES)))
+    names, _, _ = carried(tree, [[], [(0, 1_500)] * 4, [(0, 1_400)] * 2])
+    assert names == [0, 1, 4, 2, 3, 5]
+
+
+PAIR = Drr((("one", Fraction(1)), ("two", Fraction(1))), quantum=100)
+
+
+@pytest.mark.parametrize("cuts", [(), (400_000,), (800_000,), (1_000_000,)])
+@pytest.mark.parametrize("tree", [PAIR, Combined(PAIR, (None, Strict(("high", "low"))))])
+def test_a_line_that_was_idle_begins_anew_whenever_time_is_cut(tree, cuts):
+    """The turn of `two`, whose packet takes 800 ns, has ended with that."""
+    again = 1_600_000
+    inputs = [[(again, 100)], [(0, 100), (again, 100)], []]
+    names, times, _ = carried(tree, inputs[: len(tree.inputs)], cuts)
+    assert names == [1, 0, 2]
+    assert times == [800_000, again + 800_000, again + 1_600_000]
+
+
+def test_what_comes_as_the_line_becomes_free_is_a_candidate_though_time_is_cut_there():
+    urgent, rest = [(0, 100), (1_600_000, 100)], [(0, 100), (0, 100)]
+    names, _, _ = carried(Strict(("ef", "rest")), [urgent, rest], [1_600_000])
+    assert names == [0, 2, 1, 3]
+
+
 cells = st.lists(
     st.tuples(st.integers(0, 40_000_000), st.sampled_from([64, 576, 1_500])), max_size=12
 ).map(sorted)

@@ -113,6 +113,16 @@ def test_drop_policies_decide_the_same_item_by_item(data, element, cuts):
     assert one == other
 
 
+@pytest.mark.parametrize(("dscp", "lost"), [(46, False), (10, True), (0, False)])
+def test_one_that_comes_beside_another_needs_the_room_of_its_class(dscp, lost):
+    """Of those that come at once to two queues, one is sent and one waits, or may not."""
+    ways = (("46", Buffer(1, "packet")), ("10", Buffer(0, "packet")))
+    queue, arrivals = (Buffer(1, "packet"), Threshold("dscp", ways)), [[(0, 100)], [(0, 100)]]
+    found = both(FLAT[0], GIGABIT, queue, arrivals, marks=(marked(dscp=dscp),))
+    kept = [0], [800_000], [("b", "threshold", 1)]
+    assert found == ((kept,) * 2 if lost else (([0, 1], [800_000, 1_600_000], []),) * 2)
+
+
 @pytest.mark.parametrize("element", [Wfq(SHARES), Scfq(SHARES)])
 def test_slots_random_numbers_and_small_virtual_times_are_replenished(element, monkeypatch):
     monkeypatch.setattr(transition, "PLACES", 2)
