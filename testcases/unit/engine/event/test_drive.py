@@ -20,6 +20,7 @@ from qospec.engine.event.transition import (
 )
 from qospec.engine.items.batch import FOREVER_PS, empty
 from qospec.engine.items.connections import Connections, Contract
+from qospec.engine.items.totals import CAME, ENTRIES, LEFT
 from qospec.engine.kernel import kernel, uncompiled
 
 ONE = Connections((Contract("packets", Fraction(1), 0),), (0,))
@@ -68,6 +69,14 @@ def test_each_arrival_is_an_event(batch_of):
     elements = chain(5, 0)
     assert left(elements, batch_of([1, 1, 3]), FOREVER_PS) == [6, 6, 8]
     assert elements._working.report[drive.EVENTS] == 6
+
+
+def test_what_comes_and_leaves_is_counted_of_each_element(batch_of):
+    elements = chain(5, 0)
+    left(elements, batch_of([1, 1, 3]), FOREVER_PS)
+    expected = np.zeros((2, ENTRIES, 1, 2))
+    expected[:, [CAME, LEFT]] = 3, 3 * 53
+    assert elements.ledger.tolist() == expected.tolist()
 
 
 def test_python_may_answer_all(batch_of, monkeypatch):

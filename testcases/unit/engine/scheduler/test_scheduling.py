@@ -88,19 +88,23 @@ def test_the_inner_one_does_not_run_ahead():
 
 
 def test_the_inner_one_has_tags_though_the_outer_one_has_none():
-    """By size over weight, `af` ends after 500, 1,000, 1,500 and 2,000, `be` after 1,400, 2,800."""
+    """`be` is late: the fluid server has done nearly four packets, at 500 of virtual time each.
+
+    It would end its 1,400 B after some 3,350, and the sixth and seventh packet after 3,000, 3,500.
+    """
     tree = Combined(Strict(("ef", "rest")), (None, Wfq(SHARES)))
-    names, _, _ = carried(tree, [[], [(0, 1_500)] * 4, [(0, 1_400)] * 2])
-    assert names == [0, 1, 4, 2, 3, 5]
+    names, _, _ = carried(tree, [[], [(0, 1_500)] * 8, [(47_000_000, 1_400)]])
+    assert names == [0, 1, 2, 3, 4, 5, 8, 6, 7]
 
 
-PAIR = Drr((("one", Fraction(1)), ("two", Fraction(1))), quantum=100)
+PAIR = Drr((("one", Fraction(1)), ("two", Fraction(1))), quantum=200)
+"""In a turn, each may send two of the packets below."""
 
 
 @pytest.mark.parametrize("cuts", [(), (400_000,), (800_000,), (1_000_000,)])
 @pytest.mark.parametrize("tree", [PAIR, Combined(PAIR, (None, Strict(("high", "low"))))])
 def test_a_line_that_was_idle_begins_anew_whenever_time_is_cut(tree, cuts):
-    """The turn of `two`, whose packet takes 800 ns, has ended with that."""
+    """The turn of `two` has ended with its packet, which takes 800 ns."""
     again = 1_600_000
     inputs = [[(again, 100)], [(0, 100), (again, 100)], []]
     names, times, _ = carried(tree, inputs[: len(tree.inputs)], cuts)
