@@ -32,14 +32,14 @@ sent, how large these are, and with which marks; how many messages it has sent."
 (IGNORED, REFUSED, UNHEARD, INCOMPLETE, FREE, HEAD, WAITING, ROOM, LAST, LIMIT) = range(18, 28)
 """Four counts; how many instances are free; the first row of the queue, how many rows are in use,
 and how many there are; the state in which the last transition was taken; how many may be."""
-(STATES, EVENTS, TIMERS, VALUES, COUNTERS, PORTS, NAMES, REFERENCES) = range(28, 36)
-"""How many there are."""
+(STATES, EVENTS, TIMERS, VALUES, COUNTERS, PORTS, NAMES, REFERENCES, BY_ITEMS) = range(28, 37)
+"""How many there are; the last, of transitions that items cause which pass."""
 (
     AT_WAYS, AT_CHOICES, AT_LISTS, AT_SENDS, AT_INPUTS, AT_NAMES, AT_FORWARD, AT_INITIAL,
     AT_VARIABLES, AT_STACK, AT_NEW, AT_INSTANCES, AT_TIMERS, AT_LENGTHS, AT_FREE, AT_FOUND,
     AT_STATES, AT_TAKEN, AT_REPLIES, AT_READ, AT_PARTIAL, AT_QUEUE,
-) = range(36, 58)  # fmt: skip
-FIELDS = 58
+) = range(37, 59)  # fmt: skip
+FIELDS = 59
 
 (
     TARGET, AFTER, WHERE, WHERE_LENGTH, SEND, SENDS, START, STARTS, HALT, HALTS, ASSIGN, ASSIGNS,
@@ -204,6 +204,7 @@ class _Writer:
             PORTS: len(program.ports),
             NAMES: len(placement.names),
             REFERENCES: placement.references,
+            BY_ITEMS: sum(way.event == ITEM for way in program.transitions),
         }
 
     def _number(self, message: str) -> int:

@@ -33,7 +33,6 @@ from qospec.engine.machine.interpreter import (
 )
 from qospec.engine.machine.state import (
     ARRIVED,
-    AT_CHOICES,
     AT_FORWARD,
     AT_FOUND,
     AT_INPUTS,
@@ -47,6 +46,7 @@ from qospec.engine.machine.state import (
     AT_VARIABLES,
     BEGUN,
     BUSY_UNTIL,
+    BY_ITEMS,
     CONTENT,
     DATA,
     EVENT,
@@ -357,9 +357,9 @@ def _pass(state: Whole, items: Whole, item: int, now_ps: int, out: Whole) -> Non
         send(out, output, item, now_ps)
     else:
         lose(out, 0, item)
-    choice = state[AT_CHOICES] + 2 * (current(state, row) * state[EVENTS] + state[EVENTS] - 1)
-    if not of_flow or now_ps >= state[STOP] or state[choice + 1] == 0:
+    if not of_flow or now_ps >= state[STOP] or state[BY_ITEMS] == 0:
         return
+    # It waits though this state may not heed it: another may have come before its turn.
     if state[PENDING] >= 0 or state[WAITING] > 0:
         _queue(state, PASSED, connection, 0, now_ps)
         return

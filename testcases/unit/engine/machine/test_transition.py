@@ -131,6 +131,38 @@ def test_an_item_that_passes_is_behind_one_that_waits(alone):
     assert machine.log == 1_2_4
 
 
+def test_an_item_waits_for_the_state_to_which_what_waits_before_it_leads(alone):
+    state, way = alone.state, alone.way
+    first = state("a", way("press", "b", 1, after_ps=5))
+    machine = alone(first, state("b", way("ask", "c", 2)), state("c", way("item", "c", 4)))
+    machine.tell("press", 0)
+    machine.tell("ask", 3)
+    machine.arrive(machine.item(0), "in", 4)
+    machine.run(5)
+    assert machine.log == 1_2_4
+
+
+def test_an_item_waits_for_the_state_to_which_a_timer_before_it_leads(alone):
+    state, way = alone.state, alone.way
+    first = state("a", way("begin", "a", start=("t",)), way("press", "b", 1, after_ps=5))
+    machine = alone(
+        first, state("b", way("t", "c", 2)), state("c", way("item", "c", 4)), timers={"t": 3}
+    )
+    machine.run(0, 1)
+    machine.tell("press", 1)
+    machine.arrive(machine.item(0), "in", 4)
+    machine.run(6)
+    assert machine.log == 1_2_4
+
+
+def test_an_item_does_not_wait_in_a_machine_that_no_item_changes(alone):
+    state, way = alone.state, alone.way
+    machine = alone(state("a", way("press", "a", 1, after_ps=5), forward="spare"))
+    machine.tell("press", 0)
+    machine.arrive(machine.item(0), "in", 3)
+    assert machine.memory[machine.columns.WAITING] == 0
+
+
 def test_what_waits_is_of_the_port_where_it_came(alone):
     state, way = alone.state, alone.way
     ways = way("press", "s", 1, after_ps=5), way("ask@y", "s", 2), way("ask@x", "s", 3)
