@@ -202,7 +202,8 @@ def _report(
         sys.exit(exits.ERROR)
     if files:
         sys.exit(exits.FAILED)
-    sys.exit(exits.PASSED if all(each.examined for each in reports) else exits.INCONCLUSIVE)
+    known = all(each.examined and not each.never_judged for each in reports)
+    sys.exit(exits.PASSED if known else exits.INCONCLUSIVE)
 
 
 def _document(report: TargetReport, files: dict[Finding, Path | None]) -> dict[str, Any]:
@@ -231,6 +232,9 @@ def _show(report: TargetReport, files: dict[Finding, Path | None]) -> None:
     what = f"{report.noun} {report.name}"
     if not report.examined:
         output.say(f"{what}: not examined: {_why_not_examined(report)}")
+    elif report.never_judged:
+        names = ", ".join(f"`{each}`" for each in report.never_judged)
+        output.say(f"{what}: none of {report.examined:_} examples says anything of {names}")
     elif not report.findings:
         output.say(f"{what}: holds for {report.examined:_} examples")
     for found in report.findings:

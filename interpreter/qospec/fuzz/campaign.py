@@ -10,8 +10,8 @@ from __future__ import annotations
 import gc
 import time
 from collections import Counter
-from contextlib import closing, suppress
-from functools import cache, lru_cache, partial
+from contextlib import closing, contextmanager, suppress
+from functools import lru_cache, partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -32,7 +32,7 @@ from qospec.run.job import Job, JobResult, LostJob
 from qospec.run.schedule import Schedule, run_here
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable, Iterator, Mapping
 
     from qospec.fuzz.aims import Aim
     from qospec.fuzz.finding import Finding
@@ -40,7 +40,7 @@ if TYPE_CHECKING:
 
 EXPECTED_S = 0.03
 """How long an example takes, about, where none has been run."""
-GARBAGE = (3_000, 20, 50)
+FEW_OBJECTS = (3_000, 20, 50)
 """How many objects are created, and not freed, between two runs of the garbage collector for the
 youngest, and how many runs there are of each generation before one of the next."""
 RARELY = 0.1
@@ -96,6 +96,11 @@ class TargetReport(NamedTuple):
         return self.examples - self.refused.total()
 
     @property
+    def never_judged(self) -> tuple[str, ...]:
+        """Return the promises that were judged in no example, so that nothing is known of them."""
+        return tuple(each for each, count in self.unjudged.items() if count >= self.examined)
+
+    @property
     def unreached(self) -> tuple[str, ...]:
         """Return what happened in no example."""
         return tuple(event for event, count in self.coverage.items() if not count)
@@ -121,17 +126,22 @@ def _targets(paths: tuple[str, ...]) -> dict[tuple[str, str], Target]:
     return {key_of(each): each for each in targets_of(checked)}
 
 
-@cache
-def _collect_young() -> None:
-    """Look for garbage often from now on, and only in what is new, once in each process.
+@contextmanager
+def _garbage_of_examples() -> Iterator[None]:
+    """Look for garbage often, and only in what is new.
 
     An example leaves thousands of objects that refer to each other. To look for them while they
     are in the processor's cache takes a third of the time that it takes for a million of them.
     """
-    kernel.load()
+    kernel.load()  # what that loads stays, so it should not count as new
     gc.collect()
     gc.freeze()
-    gc.set_threshold(*GARBAGE)
+    usual = gc.get_threshold()
+    gc.set_threshold(*FEW_OBJECTS)
+    try:
+        yield
+    finally:
+        gc.set_threshold(*usual)
 
 
 class _Done(NamedTuple):
@@ -159,8 +169,8 @@ def _explored(
         done += 1
 
     subject = _targets(paths)[key]
-    _collect_young()
-    explored = explore(subject, block, kept, on_example)
+    with _garbage_of_examples():
+        explored = explore(subject, block, kept, on_example)
     return _Done(explored, time.monotonic() - kernel.compiling_s() - began_s)
 
 

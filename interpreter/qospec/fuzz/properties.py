@@ -53,11 +53,13 @@ class Judged(NamedTuple):
         refused: The condition that its values do not meet; "" if they meet all.
         violations: What they break.
         aims: As of `Outcome`.
+        unjudged: Likewise.
     """
 
     refused: str
     violations: list[Violation]
     aims: Mapping[str, Aim] | None = None
+    unjudged: frozenset[str] = frozenset()
 
 
 class ValuesTarget(ABC):
@@ -89,13 +91,14 @@ class ValuesTarget(ABC):
             drawn.append((what, value))
             return value
 
-        refused, violations, aims = self.judged(chosen)
-        if refused:
-            return Outcome(refused=refused)
+        judged = self.judged(chosen)
+        if judged.refused:
+            return Outcome(refused=judged.refused)
         return Outcome(
-            tuple(violations),
+            tuple(judged.violations),
             lambda violation: self.text(violation, drawn),
-            aims=aims,
+            unjudged=judged.unjudged,
+            aims=judged.aims,
             simplified=lambda violation: self._simplified(violation, drawn),
         )
 

@@ -77,6 +77,7 @@ class TestTarget(ValuesTarget):
 def _unmet(test: Test, documents: Sequence[dict[str, Any]]) -> Judged:
     """Return the `require` by which a case is not valid, or else what cases break."""
     found: dict[str, Violation] = {}
+    unjudged = set[str]()
     for case, document in zip(test.cases, documents, strict=True):
         for error in document["errors"]:
             broken = _error(error)
@@ -89,8 +90,10 @@ def _unmet(test: Test, documents: Sequence[dict[str, Any]]) -> Judged:
                 label = each["label"]
                 slug = label if label.isidentifier() else f"statement_{number}"
                 found.setdefault(label, Violation(label, _reason(each), slug))
+            elif statement.kind != "report" and each["verdict"] == "inconclusive":
+                unjudged.add(each["label"])
     aims = closest(aim for each in documents for aim in aims_in(each))
-    return Judged("", list(found.values()), aims)
+    return Judged("", list(found.values()), aims, frozenset(unjudged))
 
 
 def _error(message: str) -> Violation:

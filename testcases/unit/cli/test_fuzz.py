@@ -1,5 +1,6 @@
 """`qos fuzz`: what it prints and saves, and what `qos run` then finds."""
 
+import gc
 import json
 import sys
 
@@ -85,6 +86,34 @@ def test_a_condition_that_hardly_any_example_meets_is_told(fuzz) -> None:
     )
     result = fuzz(text, *FEW)
     assert "examples meet a.qos:2:" in result.stdout
+
+
+def test_the_garbage_collector_is_left_as_it_was(fuzz) -> None:
+    usual = gc.get_threshold()
+    fuzz(HOLDS, *FEW)
+    assert gc.get_threshold() == usual
+
+
+NEVER_JUDGED = """
+import std.media
+topology wire { a, b = host
+  link a -- b via media.stm1
+}
+test drawn on wire {
+  forall rate: CellRate in 1_000 cell/s .. 2_000 cell/s
+  flow user = cbr { pcr = rate, cdvt = 0 s } from a to b
+  run { measure = 5 ms }
+  expect few: user.lost / user.lost < 3
+}
+"""
+
+
+def test_a_criterion_that_no_example_decides_is_not_said_to_hold(fuzz) -> None:
+    result = fuzz(NEVER_JUDGED, "--examples", "3", "--no-progress")
+    assert result.exit_code == 3
+    assert "test drawn: none of 3 examples says anything of `few`\n" in result.stdout
+    as_json = fuzz("", "--examples", "3", "--no-progress", "--json")
+    assert json.loads(as_json.stdout)["targets"][0]["not_judged"] == {"few": 3}
 
 
 def test_an_example_that_failed_before_is_tried_first(fuzz, tmp_path) -> None:

@@ -22,7 +22,6 @@ from qospec.model.expression import (
     without_readings,
 )
 from qospec.syntax import ast
-from qospec.units import CALLS, CELLS, FRAMES, PACKETS
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -34,8 +33,6 @@ if TYPE_CHECKING:
     from qospec.model.expression import Expression, Leaf
     from qospec.source import Span
 
-COUNTS = (CELLS, PACKETS, FRAMES, CALLS)
-"""Of what a parameter counts, there cannot be less than none."""
 OF_PROPERTY = "conforms(passed, pcr = rate, cdvt = tau)"
 OF_DEVICE = "queue.occupancy.max <= 64 cell"
 
@@ -55,27 +52,20 @@ def opened(node: ast.Expression, scope: Scope, evaluator: Evaluator) -> Expressi
     if isinstance(node, ast.Member) and isinstance(node.collection, ast.ListLiteral):
         listed = inside("list", *node.collection.items)
         return Operation("in", (opened(node.item, scope, evaluator), listed))
-    return _leaf(node, evaluator.value(node, scope), scope)
+    return _leaf(node, evaluator.value(node, scope))
 
 
-def _leaf(node: ast.Expression, value: Value, scope: Scope) -> Expression:
+def _leaf(node: ast.Expression, value: Value) -> Expression:
     text = " ".join(node.span.text.split())
     if isinstance(value, Amount | Boolean) and value.value is not None:
         dimension = value.dimension if isinstance(value, Amount) else None
         return Constant(value.value, dimension, text)
     if isinstance(value, Deferred) and isinstance(value.expression, Counted):
         return replace(value.expression, path=text)
-    if isinstance(value, Amount) and _is_count(node, value, scope):
+    is_count = isinstance(node, ast.Call) and node.path.name.text == "count"
+    if is_count and isinstance(value, Amount):
         return Counted("", text, None, value.dimension, text)
     return Evaluated(text)
-
-
-def _is_count(node: ast.Expression, value: Amount, scope: Scope) -> bool:
-    """Return whether a number is one of cells or the like, so that it is at least 0."""
-    if isinstance(node, ast.Call):
-        return node.path.name.text == "count"
-    known = scope.find(node.name.text) if isinstance(node, ast.Path) and not node.trail else None
-    return known is not None and known.what == "a parameter" and value.dimension in COUNTS
 
 
 def within(ranges: Mapping[str, Bounds]) -> Callable[[Leaf], Bounds]:
