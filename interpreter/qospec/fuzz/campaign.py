@@ -133,8 +133,6 @@ def _garbage_of_examples() -> Iterator[None]:
     An example leaves thousands of objects that refer to each other. To look for them while they
     are in the processor's cache takes a third of the time that it takes for a million of them.
     """
-    kernel.load()  # what that loads stays, so it should not count as new
-    gc.collect()
     gc.freeze()
     usual = gc.get_threshold()
     gc.set_threshold(*FEW_OBJECTS)
@@ -142,6 +140,7 @@ def _garbage_of_examples() -> Iterator[None]:
         yield
     finally:
         gc.set_threshold(*usual)
+        gc.collect()  # or it would be kept with all that is frozen next
 
 
 class _Done(NamedTuple):
