@@ -65,7 +65,7 @@ def shrink(case: str, **asked: Any) -> None:
     from qospec.shrink.trial import Clock
 
     checked, test, found = _selected(case, as_json=asked["as_json"])
-    path = _output(case, test, asked)
+    path = _output(case, checked, test, asked)
     progress = _Progress(live=not asked["no_progress"])
     began_s = time.monotonic()
     with Interruption() as interruption:
@@ -142,7 +142,7 @@ def _unit(checked: Checked, test: Test) -> Any:
     return next(each for each in checked.units if each.source is test.span.source)
 
 
-def _output(case: str, test: Test, asked: dict[str, Any]) -> Path:
+def _output(case: str, checked: Checked, test: Test, asked: dict[str, Any]) -> Path:
     """Return where the file is saved; ends the command if there is one already."""
     from qospec.resources import STDLIB
 
@@ -152,6 +152,9 @@ def _output(case: str, test: Test, asked: dict[str, Any]) -> Path:
     path = Path(asked["saved_as"] or folder / f"shrunk_{test.name}.qos")
     if path.suffix != ".qos":
         exits.user_error(f"`{path}` is no name of a specification: it must end in `.qos`")
+    if path.exists() and any(path.samefile(each.path) for each in checked.units):
+        # No `--force` either: it is all there is of what is to become small, or of what it needs.
+        exits.user_error(f"`{path}` is what the case is made of: name another file with `--output`")
     if path.exists() and not asked["force"]:
         exits.user_error(f"`{path}` exists: name another file with `--output`, or add `--force`")
     if not path.parent.is_dir():

@@ -178,13 +178,31 @@ def test_yaml_is_shrunk_to_a_file_in_the_text_form(shrink, tmp_path) -> None:
         ("a.qos::keeps", 2, "`keeps` passes: nothing to shrink"),
         ("a.qos::any", 2, "examine it with `qos fuzz"),
         (f"{CASE} --criterion x", 2, "no criterion of"),
-        (f"{CASE} -o a.qos", 2, "`a.qos` exists"),
+        (f"{CASE} -o c.qos", 2, "`c.qos` exists"),
         (f"{CASE} -o a.txt", 2, "must end in `.qos`"),
         (f"{CASE} -o no/a.qos", 2, "there is no folder `no`"),
         (f"{CASE} --time soon", 2, "is not a time such as `60s`"),
     ],
 )
-def test_what_cannot_be_shrunk_is_told(shrink, case, code, words) -> None:
+def test_what_cannot_be_shrunk_is_told(shrink, tmp_path, case, code, words) -> None:
+    (tmp_path / "c.qos").write_text("qos 1\n", encoding="utf-8")
     result = shrink(*case.split())
     assert result.exit_code == code
     assert words in result.output
+
+
+@pytest.mark.parametrize("saved_as", ["main.qos", "./sub/../main.qos", "link.qos", "values.qos"])
+@pytest.mark.parametrize("force", [(), ("--force",)])
+def test_nothing_that_the_case_was_read_from_is_replaced(shrink, tmp_path, saved_as, force) -> None:
+    texts = {
+        "main.qos": "qos 1\nimport values\nproperty p { forall n in [9], expect n < values.n }\n",
+        "values.qos": "qos 1\nlet n = 5\n",
+    }
+    for name, text in texts.items():
+        (tmp_path / name).write_text(text, encoding="utf-8")
+    (tmp_path / "sub").mkdir()
+    (tmp_path / "link.qos").symlink_to("main.qos")
+    result = shrink("main.qos::p", "-o", saved_as, *force)
+    assert result.exit_code == 2
+    assert "is what the case is made of: name another file with `--output`" in result.output
+    assert {name: (tmp_path / name).read_text() for name in texts} == texts
