@@ -9,8 +9,8 @@ from qospec.diagnostics import Problems
 from qospec.plan.plan import Bounds, plan
 from qospec.run.runner import run_alone
 from qospec.shrink.case import CaseShrinker, Shrunk, Subject
+from qospec.shrink.context import Context
 from qospec.shrink.draft import Draft, without_comments
-from qospec.shrink.passes import Context
 from qospec.shrink.trial import Clock, Stopped, failures
 from qospec.shrink.values import Values
 

@@ -10,7 +10,8 @@ from qospec.syntax import ast
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from qospec.shrink.passes import Change, Context
+    from qospec.shrink.context import Context
+    from qospec.shrink.passes import Change
 
 
 def inlined(context: Context) -> Iterator[Sequence[Change]]:

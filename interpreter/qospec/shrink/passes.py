@@ -11,6 +11,7 @@ from fractions import Fraction
 from typing import TYPE_CHECKING
 
 from qospec.diagnostics import Edit
+from qospec.shrink.devices import is_listed_number
 from qospec.shrink.draft import paths_in
 from qospec.shrink.rounding import digits_of, exponent, simpler, value_of, with_value
 from qospec.syntax import ast
@@ -19,71 +20,15 @@ from qospec.units import TIME, unit
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
+    from qospec.shrink.context import Context
     from qospec.shrink.draft import Draft
-    from qospec.shrink.trial import Tried
-    from qospec.shrink.values import Values
 
 Change = tuple[Edit, ...]
 Places = "Iterator[Sequence[Change]]"
 _NAMED = (ast.Flow, ast.Let, ast.Control, ast.Search, ast.Point, ast.Goal, ast.ForAll)
-_WHOLE = (ast.Run, ast.Let, ast.Flow, ast.Traffic, ast.Link, ast.Search, ast.Point)
-"""What stays as it is, or goes, with care."""
-_PARTS = (ast.Goal, ast.At)
-"""What is as a statement of the test is, though it is in a phase."""
 SHARES = tuple(map(Fraction, ("1e-4", "1e-3", "1e-2", "0.1", "0.25", "0.5", "0.8")))
 """Of a length of time or a number of things, that are tried."""
 COUNTED = ("count", "n", "repeat", "size", "mbs", "limit")
-
-
-class Context:
-    """What passes ask about a draft.
-
-    Attributes:
-        draft: The draft.
-        values: What expressions are worth.
-        devices: Whether the devices that it declares may be changed.
-        guards: Whether what says when the test counts may be removed: `require` and `when`.
-        careful: Whether only what is whole may go: flows and nodes, but none of their fields.
-        tried: What became of the draft, if that is known.
-    """
-
-    def __init__(
-        self,
-        draft: Draft,
-        values: Values,
-        *,
-        devices: bool,
-        guards: bool = False,
-        careful: bool = False,
-        tried: Tried | None = None,
-    ) -> None:
-        self.draft = draft
-        self.values = values
-        self.devices = devices
-        self.careful = careful
-        self.guards = guards
-        self.tried = tried
-
-    def is_kept(self, node: ast.Node, above: Sequence[ast.Node]) -> bool:
-        """Return whether a node stays as it is: what is expected, and devices."""
-        inside = (*above, node)
-        if any(isinstance(each, ast.Device) for each in inside) and not self.devices:
-            return True
-        whole = any(isinstance(each, _WHOLE) for each in above)
-        if self.careful and whole and not isinstance(node, _PARTS):
-            return True
-        if self.careful and isinstance(node, ast.Argument) and _is_made(above):
-            return True
-        return any(
-            isinstance(each, ast.Criterion) and (each.kind != "require" or not self.guards)
-            for each in inside
-        )
-
-
-def _is_made(above: Sequence[ast.Node]) -> bool:
-    """Return whether nodes of a topology are made here, or a whole topology for a test."""
-    kinds = {type(each) for each in above}
-    return {ast.Topology, ast.Bind} <= kinds or (ast.Test in kinds and ast.Body not in kinds)
 
 
 # ---- fewer
@@ -103,7 +48,8 @@ def removals(context: Context) -> Iterator[Sequence[Change]]:
             yield from _statement(draft, node, around)
         elif isinstance(around, ast.Call | ast.ListLiteral | ast.MapLiteral):
             items = [each for each in around.children() if type(each) is type(node)]
-            if isinstance(around, ast.Call) or len(items) > 1:
+            fixed = context.is_of_device(node, above) and is_listed_number(node, above)
+            if not fixed and (isinstance(around, ast.Call) or len(items) > 1):
                 yield [(draft.removed(node),)]
         elif isinstance(node, ast.Body) and isinstance(around, ast.Flow | ast.Link):
             yield [(draft.removed(node),)]
@@ -367,7 +313,7 @@ def parts(context: Context) -> Iterator[Sequence[Change]]:
     """Yield expressions with a part of theirs in their place."""
     draft = context.draft
     for node, above in draft.nodes:
-        if context.is_kept(node, above) or not above:
+        if context.is_kept(node, above) or context.is_of_device(node, above) or not above:
             continue
         inner: list[ast.Node] = []
         if isinstance(node, ast.Binary):
@@ -394,7 +340,7 @@ def lengths(context: Context) -> Iterator[Sequence[Change]]:
     """Yield how long is measured and sent, and how many there are of things, shorter."""
     draft = context.draft
     for node, above in draft.nodes:
-        if context.is_kept(node, above) or not isinstance(node, ast.Number | ast.Quantity):
+        if not isinstance(node, ast.Number | ast.Quantity) or context.is_fixed(node, above):
             continue
         named = _named(above)
         value = value_of(node)
@@ -438,7 +384,7 @@ def rounder(context: Context) -> Iterator[Sequence[Change]]:
     """Yield numbers with fewer digits, and smaller ones."""
     draft = context.draft
     for node, above in draft.nodes:
-        if context.is_kept(node, above) or not isinstance(node, ast.Number | ast.Quantity):
+        if not isinstance(node, ast.Number | ast.Quantity) or context.is_fixed(node, above):
             continue
         if any(isinstance(each, ast.Index | ast.Loop) for each in above[-3:]):
             continue

@@ -19,8 +19,9 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from qospec.model.suite import Goal
+    from qospec.shrink.context import Context
     from qospec.shrink.draft import Draft
-    from qospec.shrink.passes import Change, Context
+    from qospec.shrink.passes import Change
 
 _TIMES = ("trial", "total")
 _OF_METHODS = ("method", "confirm")

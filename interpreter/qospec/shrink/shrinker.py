@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from qospec.plan.plan import Cost
 from qospec.shrink import mends, passes, phases
+from qospec.shrink.context import Context
 from qospec.shrink.draft import Draft
 from qospec.shrink.inlining import inlined
 from qospec.shrink.loops import written_out
@@ -25,7 +26,7 @@ if TYPE_CHECKING:
     from qospec.plan.plan import CasePlan
     from qospec.shrink.mends import Cure
     from qospec.shrink.modules import Modules
-    from qospec.shrink.passes import Change, Context
+    from qospec.shrink.passes import Change
     from qospec.shrink.places import Mend
     from qospec.shrink.trial import Bench, Failure, Tried
 
@@ -207,7 +208,7 @@ class Shrinker:
         return changed
 
     def _context(self) -> Context:
-        return passes.Context(
+        return Context(
             self.draft,
             self._values,
             devices=bool(self.cures),

@@ -38,6 +38,55 @@ def test_with_care_runs_values_and_what_devices_are_made_with_stay(text: str, sh
     assert [shorter] not in proposed(passes.removals, text, careful=True)
 
 
+IN_A_DEVICE = (
+    "device box { port p: packet, q = processor { per_packet = max(2, 3) * 25 us, limit = 64 pkt },"
+    " s = wrr { order = [a, b], weights = [15, 25] } }"
+)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        IN_A_DEVICE,
+        "let each = 25 us\ndevice box { q = processor { per_packet = each } }",
+        "let each = 25 us\nlet two = 2 * each\ntopology t { x = box(per_packet = two) }",
+        "topology t { x = box(per_packet = 25 us) }",
+        "topology t { for i in 0 .. 1 { x = box(per_packet = 25 us) } }",
+        "topology bed(e: Time = 25 us) { x = box(e) }\ntest t on bed { expect 1 == 1 }",
+        "topology bed(e: Time) { x = box(e) }\ntest t on bed(e = 25 us) { expect 1 == 1 }",
+        "topology bed(e: Time) { x = box(e) }\ntest t on bed(25 us) { expect 1 == 1 }",
+        "topology bed(e: Time) { x = box(e) }\ntest t on bed(e = 2 * e) { let e = 25 us }",
+        "topology bed(e: Time) { x = box(e) }\ntest t on bed(e = e) { sweep e in [25 us] }",
+        "topology bed(k: Device) { x = k }\ntest t on bed(k = box(e = 25 us)) { expect 1 == 1 }",
+    ],
+)
+def test_numbers_that_devices_are_made_of_stay_as_they_are(text: str) -> None:
+    for made in (passes.parts, passes.lengths, passes.rounder):
+        assert proposed(made, text) == []
+
+
+def test_what_a_device_does_not_need_goes_but_nothing_that_gives_it_another_number() -> None:
+    changed = [each for (each,) in proposed(passes.removals, IN_A_DEVICE)]
+    for gone in (" limit = 64 pkt", "[a]", "q = processor"):
+        assert any((gone in IN_A_DEVICE) != (gone in each) for each in changed), gone
+    assert all("max(2, 3)" in each or "per_packet" not in each for each in changed)
+    assert all("[15, 25]" in each or "weights" not in each for each in changed)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "let each = 25 us\ntest t { run { measure = each } }",
+        "topology t { x = box(count = 25) }",
+        "topology t { x = host(delay = 25 us) }",
+        "topology t(e: Int) { x = box(count = e) }\ntest t on t(e = 25) { expect 1 == 1 }",
+        "device box { q = processor { per_packet = each } }\ntest t { let each = 25 us }",
+    ],
+)
+def test_numbers_of_the_test_get_rounder_beside_devices(text: str) -> None:
+    assert len(proposed(passes.rounder, text)) == 1
+
+
 def test_what_a_test_is_on_may_use_its_values() -> None:
     text = "test t on bed(fast = yes) { let yes = true, run { measure = 1 s } }"
     assert ["test t on bed(fast = true) { run { measure = 1 s } }"] in proposed(passes.names, text)

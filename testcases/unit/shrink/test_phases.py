@@ -8,6 +8,7 @@ from shrinking import VALUES, draft_of, proposed, shrunk
 from qospec.plan.plan import Cost
 from qospec.shrink import passes, phases
 from qospec.shrink.case import Shrunk
+from qospec.shrink.context import Context
 from qospec.shrink.inlining import inlined
 from qospec.shrink.layout import laid_out
 from qospec.shrink.start import merged, without_loops
@@ -89,7 +90,16 @@ def made_small(folder: Path, text: str, case: str) -> Shrunk:
     assert tried is not None
     assert fails_alike(tried.document, found.failure._replace(label=""))
     assert "{}" not in found.text
+    if "device " in found.text:
+        assert "per_packet = 25 us, limit = 16 pkt" in found.text
     return found
+
+
+@pytest.mark.slow
+def test_a_device_of_the_same_file_keeps_its_numbers_and_the_file_is_small(tmp_path) -> None:
+    found = made_small(tmp_path, ON_LIBRARY, "built:size=64B-frame")
+    assert [each for each in found.mends if each.endswith("instead of 25 us")]
+    assert len(found.text.splitlines()) <= 25
 
 
 def lines_of_test(found: Shrunk) -> list[str]:
@@ -166,7 +176,7 @@ def proposed_for(tmp_path: Path, made, test: str) -> list[list[str]]:
     draft = draft_of((ROUTER + test).removeprefix("qos 1\n"))
     bench = Bench(tmp_path / "a.qos", "0", Clock(None, lambda: None))
     tried = bench.run(draft.text)
-    context = passes.Context(draft, Values(bench.checked), devices=True, tried=tried)
+    context = Context(draft, Values(bench.checked), devices=True, tried=tried)
     texts = [[draft.changed(each) for each in place] for place in made(context)]
     return [
         [" ".join(each[each.index("test ") :].split()).partition("{ ")[2] for each in place]
