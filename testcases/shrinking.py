@@ -34,8 +34,8 @@ def proposed(made, text: str, *, careful: bool = False) -> list[list[str]]:
     ]
 
 
-def shrunk(file: Path, case: str, until_s: float | None = None) -> Shrunk | None:
-    """Return what is left of the first criterion of a case that fails."""
+def shrinker_of(file: Path, case: str, clock: Clock) -> CaseShrinker:
+    """Return what makes a case small of which the first criterion that fails is to fail."""
     checked = Checked([file], discover())
     assert not checked.problems.errors
     ((test, found),) = ((t, c) for t in checked.suite.tests for c in t.cases if c.name == case)
@@ -46,7 +46,12 @@ def shrunk(file: Path, case: str, until_s: float | None = None) -> Shrunk | None
     subject = Subject(
         unit, file.with_name("shrunk.qos"), test.name, found.parameters, "0", failure
     )  # fmt: skip
-    shrinker = CaseShrinker(subject, Clock(until_s, lambda: None))
+    return CaseShrinker(subject, clock)
+
+
+def shrunk(file: Path, case: str, until_s: float | None = None) -> Shrunk | None:
+    """Return what is left of the first criterion of a case that fails."""
+    shrinker = shrinker_of(file, case, Clock(until_s, lambda: None))
     with suppress(Stopped):
         assert shrinker.run()
     return shrinker.found()

@@ -22,6 +22,8 @@ if TYPE_CHECKING:
     from qospec.shrink.trial import Failure
 
 REDRAW_S = 0.1
+TIDY_S = 2.0
+"""How long it may take to tidy up when the time is up or the user has enough."""
 
 
 @click.command()
@@ -90,6 +92,9 @@ def shrink(case: str, **asked: Any) -> None:
         shrinker = CaseShrinker(subject, clock)
         progress.shrinker = shrinker
         stopped = _stopped(shrinker, test)
+        if stopped:
+            with Interruption() as again:  # by a second Ctrl-C
+                shrinker.tidy(Clock(time.monotonic() + TIDY_S, again.check))
     progress.clear()
     _report(shrinker.found(), path, plan, stopped, time.monotonic() - began_s, asked)
 
@@ -261,7 +266,9 @@ def _show(
     output.say(f"  from {before}", f"  to   {after}")
     for each in found.mends:
         output.say(f"  passes with {each}")
-    if not found.searched:
+    if not found.searched and found.mends:
+        output.say("  note: there was no time to try the other values of the devices")
+    elif not found.searched:
         output.say(
             "  note: there was no time to change each value of the devices and see what mends it"
         )

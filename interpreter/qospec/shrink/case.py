@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from fractions import Fraction
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -101,6 +102,19 @@ class CaseShrinker:
         shrinker.shrink()
         self._complete = True
         return True
+
+    def tidy(self, clock: Clock) -> None:
+        """Take away what is left unused where making it small was stopped.
+
+        It stays if that does not fail alike, or if it takes longer than the clock allows.
+        """
+        if self._shrinker is None or self._complete:
+            return
+        # The other one may have been left in the middle of something.
+        bench = Bench(self._subject.path, self._subject.seed, clock)
+        with suppress(KeyboardInterrupt):
+            self._shrinker.tidy(bench)
+        self._bench.tried += bench.tried
 
     def found(self) -> Shrunk | None:
         """Return the smallest so far; None if there is none yet."""

@@ -45,6 +45,8 @@ class Cure(NamedTuple):
     far: Mend
     change: float
     roundest: Mend | None = None
+    falls: bool = False
+    """Whether the farther is the lower one."""
 
     @property
     def mends(self) -> tuple[Mend, ...]:
@@ -55,7 +57,8 @@ class Cure(NamedTuple):
     @property
     def shown(self) -> str:
         """Return it in words."""
-        ends = dict.fromkeys((self.near.new, self.far.new))
+        low, high = (self.far, self.near) if self.falls else (self.near, self.far)
+        ends = dict.fromkeys((low.new, high.new))
         such = self.roundest
         as_ = f", such as {such.new}," if such is not None and such.new not in ends else ""
         return f"{self.near.place.shown} = {' to '.join(ends)}{as_} instead of {self.near.old}"
@@ -216,7 +219,7 @@ class _Search:
             ends.append(edge)
         near, far = ends
         mends = self._mend(near), self._mend(far)
-        return Cure(*mends, _size(near), self._roundest(near, far))
+        return Cure(*mends, _size(near), self._roundest(near, far), falls=far < near)
 
     def _roundest(self, near: Fraction, far: Fraction) -> Mend | None:
         """Return the value with the fewest digits between two, if it passes."""

@@ -1,9 +1,19 @@
-"""What a draft no longer uses, taken away: declarations and imports."""
+"""What a draft no longer uses, taken away: declarations and imports, values, parameters, hosts."""
 
 from __future__ import annotations
 
-from qospec.diagnostics import Edit
+from typing import TYPE_CHECKING
+
+from qospec.diagnostics import Edit, Problems
 from qospec.shrink.draft import Draft, paths_in, without_comments
+from qospec.shrink.trial import UNUSED
+from qospec.syntax import ast
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Sequence
+
+MOST = 100
+"""Unused names that are taken away."""
 
 
 def pruned(draft: Draft, name: str) -> Draft:
@@ -27,3 +37,61 @@ def pruned(draft: Draft, name: str) -> Draft:
     found = Draft.read(without_comments(draft.changed(edits)))
     assert found is not None  # noqa: S101 -- whole declarations and imports are left
     return found
+
+
+def without_unused(draft: Draft, name: str, check: Callable[[str, Problems], object]) -> Draft:
+    """Return a draft without what the checker warns that nothing uses; nothing is run.
+
+    Args:
+        draft: The draft.
+        name: Of its test.
+        check: Checks a text, and adds what is wrong with it.
+    """
+    good, next_one = draft, draft
+    for _ in range(MOST):
+        problems = Problems()
+        check(next_one.text, problems)
+        if problems.errors:
+            break
+        good = next_one
+        unused = {each.span.start for each in problems.all if each.code in UNUSED}
+        # One after another: changes of names that are side by side would overlap.
+        edits = next(
+            (
+                edits
+                for node, above in good.nodes
+                if isinstance(node, ast.Name) and node.span.start in unused
+                and (edits := list(_without(good, node, above)))
+            ),
+            [],
+        )  # fmt: skip
+        found = Draft.read(good.changed(edits)) if edits else None
+        if found is None:
+            break
+        next_one = pruned(found, name)
+    return good
+
+
+def _without(draft: Draft, name: ast.Name, above: Sequence[ast.Node]) -> Iterator[Edit]:
+    """Yield the changes that remove what has a name, and what that takes with it."""
+    node = above[-1]
+    if isinstance(node, ast.Let):
+        yield draft.removed(node)
+    elif isinstance(node, ast.Parameter):
+        yield draft.removed(node)
+        yield from _arguments(draft, node, above[-2])
+    elif isinstance(node, ast.Bind):
+        yield draft.removed(name if len(node.names) > 1 else node)
+        for link in above[-2].children():
+            if isinstance(link, ast.Link) and name.text in {e.name.text for e in paths_in(link)}:
+                yield draft.removed(link)
+
+
+def _arguments(draft: Draft, parameter: ast.Parameter, of: ast.Node) -> Iterator[Edit]:
+    """Yield the removal of what a parameter is given, by its name or by its place."""
+    at = list(of.parameters).index(parameter)  # type: ignore[attr-defined]
+    for call, _ in draft.nodes:
+        if isinstance(call, ast.Call) and call.path.name.text == of.name.text:  # type: ignore[attr-defined]
+            for place, each in enumerate(call.arguments):
+                if (place == at) if each.name is None else each.name.text == parameter.name.text:
+                    yield draft.removed(each)

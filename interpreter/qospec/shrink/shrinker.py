@@ -12,7 +12,7 @@ from qospec.shrink.context import Context
 from qospec.shrink.draft import Draft
 from qospec.shrink.inlining import inlined
 from qospec.shrink.loops import written_out
-from qospec.shrink.prune import pruned
+from qospec.shrink.prune import pruned, without_unused
 from qospec.shrink.trial import fails_alike, side
 from qospec.shrink.trial import passes as it_passes
 from qospec.shrink.values import Values
@@ -198,6 +198,21 @@ class Shrinker:
             changed = self._round(NUMBERS)
         self._settle(passes.guards(self._context()))
         self._settle(passes.folded(self._context()))
+
+    def tidy(self, bench: Bench) -> None:
+        """Take away what a step left unused and the next one would have, in one run at most.
+
+        Nothing that is unused has an effect on what mends the case, so it is not run with that.
+        """
+        draft = without_unused(self.draft, self._name, bench.suite)
+        some = [each for cure in self.cures for each in cure.mends if each.place.path is None]
+        if draft.text == self.draft.text or None in [mends.mended(draft, each) for each in some]:
+            return
+        tried = bench.run(draft.text)
+        failure = tried and fails_alike(tried.document, self.wanted)
+        if tried is not None and failure and not tried.warnings - self._allowed:
+            self.draft, self._tried = draft, tried
+            self.wanted = failure._replace(label=self.wanted.label)
 
     def _round(self, some: tuple[Pass, ...]) -> bool:
         """Make passes one after another; return whether there was a change."""

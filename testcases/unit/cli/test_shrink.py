@@ -6,6 +6,7 @@ import pytest
 from click.testing import CliRunner
 
 from qospec.cli import qos
+from qospec.shrink.trial import Bench
 
 WIRE = """
 import std.media
@@ -121,6 +122,56 @@ def test_a_search_has_a_short_trial_and_no_empty_run_beside_it(shrink, tmp_path)
     assert "point" not in text
     assert shrink("shrunk_carries.qos", command="run").exit_code == 1
     assert shrink("shrunk_carries.qos", "--check", command="fmt").exit_code == 0
+
+
+SLOW = """qos 1
+import std.media
+device box {
+  port w, e: packet
+  q = processor { per_packet = 60 us, limit = 2 pkt }
+  late = delay { time = 10 us }
+  w.rx -> q -> late -> e.tx
+  e.rx -> w.tx
+}
+topology bed {
+  a, b, c, d = host
+  x = box
+  link a -- x.w via media.fast_ethernet
+  link x.e -- b via media.fast_ethernet
+  link c -- d via media.fast_ethernet
+}
+test drops on bed {
+  let length = 1 ms
+  flow f = packets { rate = 95 Mbit/s @line, size = 512 B @ip } from a to b
+  flow g = packets { rate = 1 Mbit/s @line, size = 512 B @ip } from c to d
+  run { warmup = length, measure = 2 * length }
+  expect f.lost == 0 pkt
+}
+"""
+
+
+@pytest.mark.parametrize("tries", [20, 40, 68, 72, 76, 84])
+def test_what_is_interrupted_has_no_unused_names_and_does_not_contradict_itself(
+    shrink, tmp_path, monkeypatch, tries
+) -> None:
+    (tmp_path / "slow.qos").write_text(SLOW, encoding="utf-8")
+    runs = iter(range(tries))
+    real = Bench.run
+
+    def run(bench: Bench, *given):
+        if next(runs, None) is None and not stopped:
+            stopped.append(True)
+            raise KeyboardInterrupt
+        return real(bench, *given)
+
+    stopped: list[bool] = []
+    with monkeypatch.context() as patched:
+        patched.setattr(Bench, "run", run)
+        result = shrink("slow.qos::drops")
+    assert result.exit_code == 130
+    assert "the smallest so far: interrupted; " in result.stdout
+    assert ("passes with" in result.stdout) != ("and see what mends it" in result.stdout)
+    assert "warning" not in shrink("shrunk_drops.qos", command="check").output
 
 
 def test_another_criterion_and_another_file_can_be_named(shrink) -> None:

@@ -4,9 +4,12 @@ import time
 from pathlib import Path
 
 import pytest
-from shrinking import shrunk
+from shrinking import shrinker_of, shrunk
 
-from qospec.shrink.trial import Bench, Clock, fails_alike
+from qospec.diagnostics import Problems
+from qospec.shrink.draft import Draft
+from qospec.shrink.prune import without_unused
+from qospec.shrink.trial import Bench, Clock, Stopped, fails_alike
 
 BENCH = """
 let size = 512 B
@@ -87,6 +90,61 @@ def test_what_there_is_when_the_time_is_up_fails_too(tmp_path: Path) -> None:
     write(tmp_path, bench=BENCH, boxes=BOX, tests=TEST)
     found = shrunk(tmp_path / "tests.qos", "all_loads:load=95%", time.monotonic() + 1.5)
     assert found is None or not found.complete
+
+
+LEFT = """qos 1
+import std.media
+topology bed(room: Packets, other: Int) {
+  a, b, c, d = host
+    link a -- b via media.fast_ethernet
+  link c -- d via media.fast_ethernet
+}
+test t on bed(8 pkt, other = 2) {
+  let first = 1 ms
+  let second = 2 * first
+  flow f = packets { rate = 1 Mbit/s @line, size = 99 B @ip } from a to b
+  run { measure = 2 ms }
+  expect f.lost == 1 pkt
+}
+"""
+"""What is stopped may leave: values, parameters and hosts that nothing uses."""
+
+
+def test_what_nothing_uses_goes_with_what_only_that_uses(tmp_path: Path) -> None:
+    draft = Draft.read(LEFT)
+    assert draft is not None
+    bench = Bench(tmp_path / "a.qos", "0", Clock(None, lambda: None))
+    problems = Problems()
+    text = without_unused(draft, "t", bench.suite).text
+    bench.suite(text, problems)
+    assert problems.all == ()
+    assert bench.tried == 0
+    assert " ".join(text.split()).replace("( )", "()") == (
+        "qos 1 import std.media topology bed() { a, b = host link a -- b via media.fast_ethernet } "
+        "test t on bed() { flow f = packets { rate = 1 Mbit/s @line, size = 99 B @ip } from a to b "
+        "run { measure = 2 ms } expect f.lost == 1 pkt }"
+    )
+
+
+@pytest.mark.parametrize("seconds", [60.0, -1.0])
+def test_what_is_stopped_is_tidied_in_one_run_if_there_is_time(tmp_path: Path, seconds) -> None:
+    def wait() -> None:
+        if shrinker.found() is not None:
+            raise Stopped
+
+    (tmp_path / "left.qos").write_text(LEFT, encoding="utf-8")
+    shrinker = shrinker_of(tmp_path / "left.qos", "t", Clock(None, wait))
+    with pytest.raises(Stopped):
+        shrinker.run()
+    before = shrinker.found()
+    shrinker.tidy(Clock(time.monotonic() + seconds, lambda: None))
+    after = shrinker.found()
+    assert before is not None
+    assert after is not None
+    assert "let second" in before.text
+    assert ("let second" in after.text) == (seconds < 0)
+    assert after.tried - before.tried == (seconds > 0)
+    assert not after.complete
 
 
 FILLS = """

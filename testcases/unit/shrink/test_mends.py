@@ -107,6 +107,14 @@ def test_the_roundest_value_of_a_narrow_range_mends_too() -> None:
     assert cure.shown.endswith(", such as 7 us, instead of 6 us")
 
 
+def test_a_range_below_the_old_value_runs_upwards_too() -> None:
+    (cure,) = found(lambda mend, value: mend.old == "14 us" and value is not None and value < 10)
+    low, high = (Fraction(each.new.split()[0]) for each in (cure.far, cure.near))
+    assert low < high < 10
+    shown = f"`each` of `box` = {cure.far.new} to {cure.near.new}"
+    assert cure.shown.removeprefix(shown).lstrip(",").endswith("instead of 14 us")
+
+
 def test_all_values_of_a_field_are_kept_that_mend() -> None:
     cures = found(
         lambda mend, value: (
