@@ -3,7 +3,7 @@
 One router whose processor forwards 40,000 packets/s, and two gateways with traffic both ways, each
 with one processor for both directions, which is a cycle. Then what a second goal costs on a hundred
 drawn routers, and the tables of RFC 2544 of both with two workers. That of the router is the
-shortest there is: what goes by before its first trial, on one processor, is a sixth of it.
+shortest there is: start-up is a sixth of its time on one processor.
 """
 
 from __future__ import annotations

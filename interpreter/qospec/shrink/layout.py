@@ -56,7 +56,7 @@ def without_empty(draft: Draft) -> Draft:
 
 
 def _can_go(node: ast.Run | ast.Loop, above: tuple[ast.Node, ...]) -> bool:
-    """Return whether an empty block is none that a test must have."""
+    """Return whether an empty block may be left out."""
     beside = above[-1].children()
     phases = any(isinstance(each, ast.Search | ast.Point) for each in beside)
     return phases or isinstance(node, ast.Loop)
