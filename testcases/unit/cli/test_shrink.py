@@ -257,3 +257,10 @@ def test_nothing_that_the_case_was_read_from_is_replaced(shrink, tmp_path, saved
     assert result.exit_code == 2
     assert "is what the case is made of: name another file with `--output`" in result.output
     assert {name: (tmp_path / name).read_text() for name in texts} == texts
+
+
+def test_without_time_for_anything_nothing_is_saved(shrink, tmp_path) -> None:
+    result = shrink(CASE, "--time", "0.000001s")
+    assert result.exit_code == 3
+    assert "the time was up: nothing smaller was found" in result.output
+    assert not (tmp_path / "shrunk_loses.qos").exists()
