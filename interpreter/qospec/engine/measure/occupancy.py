@@ -4,7 +4,7 @@ What is served rather than waits, at an element that works on one item after the
 likewise; the time of it is how long that element is busy.
 
 Each departure of a node is matched with an earlier arrival, which yields its time of arrival and
-its queue; replaying the line yields when its transmission began. So the loops of queues and
+its queue; its transmission began then, or when the one before had left. So the loops of queues and
 schedulers need no code for this. An item that is being sent does not wait, and one whose
 transmission begins in the very ps in which another arrives has made room for it, as in the queues.
 """
@@ -17,20 +17,7 @@ from qospec.engine.arrays import np
 from qospec.engine.event.transition import IN_SERVICE
 from qospec.engine.items.batch import empty, joined
 from qospec.engine.kernel import kernel
-from qospec.engine.line.transmission import (
-    DENOMINATOR,
-    FREE,
-    LEAP,
-    PART,
-    PROPAGATION,
-    SLOT,
-    SLOT_PART,
-    SLOTTED,
-    after,
-    line_of,
-    next_slot,
-    service_time,
-)
+from qospec.engine.line.transmission import FREE, PART, PROPAGATION, line_of, start_of
 
 if TYPE_CHECKING:
     from qospec.engine.arrays import Indices, Times, Whole
@@ -188,7 +175,7 @@ class _Service:
             batch.part(int(count), batch.count) for batch, count in zip(waiting, gone, strict=True)
         ]
         began_ps = np.empty(left.count, np.int64)
-        _replay_line(left, at_ps, self._line, began_ps)
+        _replay_line(left.at_ps, at_ps, self._line, began_ps)
         return {
             number: (at_ps[mine], began_ps[mine])
             for number in range(len(self._paths))
@@ -212,7 +199,14 @@ def _without(batch: Batch, losses: list[Loss]) -> Batch:
     lost = np.concatenate(
         [_item_keys(loss.batch.connection, loss.batch.sent_ps) for loss in losses]
     )
-    return batch.select(~np.isin(_item_keys(batch.connection, batch.sent_ps), lost))
+    keys = _item_keys(batch.connection, batch.sent_ps)
+    gone = np.isin(keys, lost)
+    if gone.sum() > len(lost):
+        # Copies of one packet have one key. They are kept, for the order in which the others leave
+        # shows which of them are gone.
+        _, which, times = np.unique(keys, return_inverse=True, return_counts=True)
+        gone &= times[which] == 1
+    return batch.select(~gone)
 
 
 def _item_keys(connection: Indices, sent_ps: Times) -> Whole:
@@ -265,28 +259,17 @@ def _match_departures(  # noqa: PLR0913, PLR0917  a kernel has no objects
 
 
 @kernel
-def _replay_line(left: Batch, arrived_ps: Times, line: Whole, began_ps: Times) -> None:
+def _replay_line(left_ps: Times, arrived_ps: Times, line: Whole, began_ps: Times) -> None:
     """Compute when the transmission of departures began.
 
     Args:
-        left: n departures, in order.
+        left_ps: (n,) When they left, in order.
         arrived_ps: (n,) When they arrived; 0 if no match was found.
         line: The line that sends them; updated.
         began_ps: (n,) Written, rounded down.
     """
-    left_ps, size_bytes = left.at_ps, left.size_bytes
-    free, part, denominator = line[FREE], line[PART], line[DENOMINATOR]
-    pace = (line[SLOT], line[SLOT_PART], denominator, line[LEAP])
-    slotted = line[SLOTTED] != 0
     for i in range(len(left_ps)):
-        if arrived_ps[i] > free:
-            free, part = (
-                next_slot(pace, free, part, arrived_ps[i]) if slotted else (arrived_ps[i], 0)
-            )
-        began_ps[i] = free
-        time = (pace[0], pace[1]) if slotted else service_time(line, size_bytes[i])
-        free, part = after(free, part, time, denominator)
-        if free + line[PROPAGATION] != left_ps[i]:  # unmatched: it began on an idle line
-            free, part = left_ps[i] - line[PROPAGATION], 0
-            began_ps[i] = free - time[0]
-    line[FREE], line[PART] = free, part
+        line[FREE], line[PART] = start_of(line, arrived_ps[i])
+        began_ps[i] = line[FREE]
+        # Whatever came before, the line is free when the last bit has left; in slots, the next is.
+        line[FREE], line[PART] = start_of(line, left_ps[i] - line[PROPAGATION])

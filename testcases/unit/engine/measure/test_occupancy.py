@@ -12,7 +12,7 @@ from qospec.catalogue.kinds import Buffer
 from qospec.elements.fifo import Fifo
 from qospec.elements.shape import Shape
 from qospec.elements.strict import Strict
-from qospec.engine.element import Setting
+from qospec.engine.element import Setting, Step
 from qospec.engine.experiment import MeasurementSpec, Node
 from qospec.engine.items.batch import FOREVER_PS, Batch, unsealed
 from qospec.engine.items.connections import Connections, Contract
@@ -191,6 +191,41 @@ def test_the_shaper_itself_reports_what_waits_for_tokens(chunk_ps, window, expec
         until = start + chunk_ps
         process((batch([each for each in items if start <= each[0] < until]),), until)
     assert watched.seen == {"pace": expected}
+
+
+@pytest.mark.parametrize("until_ps", [15, FOREVER_PS])
+def test_of_two_copies_of_a_packet_the_one_that_finds_room_waits(until_ps):
+    """Both have the connection and the time of their packet, as behind two that send some twice."""
+    node = Node("q", Fifo(Buffer(1, "packet")), CLOCK)
+    items = [(0, 0, 0, 100), (10, 1, 1, 20), (10, 1, 1, 20), (20, 2, 0, 30), (130, 3, 0, 30)]
+    watched = Occupancies(MeasurementSpec(0, 1_000, (), queues=("q",)))
+    state = node.element.start(Setting(CONNECTIONS, Draws(("s",)), CLOCK, owns_times=True))
+    process = watched.recording(lambda came, until: node.element.process(state, came, until), node)
+    for early in (True, False):
+        part = [each for each in items if (each[0] < until_ps) is early]
+        process((batch(part),), until_ps if early else FOREVER_PS)
+    # the first is sent until 100, a copy until 120; the last finds an empty queue and an idle line
+    assert watched.seen == {"q": Occupancy(1, 90)}
+
+
+@pytest.mark.parametrize(
+    ("clock", "left_ps", "expected"),
+    [
+        # of 20 bytes: from 100 to 120, and to 140, of which the way takes 5 more
+        (CLOCK, (125, 145), (110, 120)),
+        # the slots of 53 bytes begin at 7, at 2_831_203.6, at 5_662_400.2 and at 8_493_596.7
+        (CLOCKS["cells of STM-1 in slots"], (5_662_400, 8_493_596), (2_831_204, 5_662_400)),
+    ],
+)
+def test_what_leaves_without_having_come_keeps_the_line_busy(clock, left_ps, expected):
+    """So does one that was taken for its copy in another queue; the next one waits for it."""
+    came_ps, began_ps = expected
+    size = 20 if clock.encapsulation else 53
+    unknown, known = (left_ps[0], 1, 1, size), (left_ps[1], 2, 0, size)
+    step = Step((batch([unknown, known]),), (FOREVER_PS,))
+    came = batch([(came_ps, 2, 0, size)])
+    found = occupancy._Service(("q",), clock).served((came,), step)
+    assert [times.tolist() for times in found[0]] == [[came_ps], [began_ps]]
 
 
 def test_nothing_is_watched_that_nobody_asks_for():
