@@ -6,8 +6,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from qospec.catalogue.kinds import Buffer
 from qospec.elements.drr import Drr
 from qospec.engine.line.clock import Clock
+from qospec.engine.queue.drop_policy import Waiting
 
 NAMES = "abc"
 LARGEST = 1_500
@@ -117,6 +119,23 @@ def test_a_packet_is_sent_in_the_turn_whose_quanta_cover_it(lab, sizes, order):
     batches = [lab.cells([0], connection=k, size_bytes=size) for k, size in enumerate(sizes)]
     (left,) = lab.carry(drr([100] * 3), lab.setting(clock=GIGABIT), *batches).departures
     assert left.connection.tolist() == order
+
+
+@pytest.mark.parametrize("by_events", [False, True])
+def test_who_was_dropped_before_the_turn_joins_the_list_anew(lab, by_events):
+    """A byte takes 1 ps. What comes to b at 0 is too large for its queue, and is not sent at once.
+
+    So b is on the list, with nothing, until a, which is before it, is idle at 106. What comes to it
+    at 120, while c is served, has its turn before what comes to a then.
+    """
+    queues = tuple(Waiting(name, Buffer(60, "byte")) for name in NAMES)
+    where = lab.setting(clock=Clock(Fraction(8 * 10**12), slotted=False), queues=queues)
+    a = lab.cells([0, 10, 130], size_bytes=53)
+    b = lab.cells([0, 120], connection=1, size_bytes=[106, 60])
+    c = lab.cells([60], connection=2, size_bytes=53)
+    got = lab.carry(drr([1_500] * 3), where, a, b, c, by_events=by_events)
+    assert "".join(NAMES[k] for k in got.departures[0].connection) == "aacba"
+    assert got.lost == [("overflow", "b", 1, 0)]
 
 
 @pytest.mark.parametrize(

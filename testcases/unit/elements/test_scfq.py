@@ -8,8 +8,10 @@ from hypothesis import strategies as st
 
 from qospec.catalogue.kinds import Buffer
 from qospec.elements.scfq import Scfq
+from qospec.elements.strict import Strict
 from qospec.engine.line.clock import Clock
 from qospec.engine.queue.drop_policy import Waiting
+from qospec.engine.scheduler.scheduler import Combined
 from qospec.engine.scheduler.tree import VIRTUAL
 
 NAMES = "abc"
@@ -63,6 +65,21 @@ def test_what_is_sent_in_any_time_is_near_the_weights(lab, sizes, weights):
             for j, second in enumerate(weights):
                 allowed = max(sizes) / Fraction(first) + max(sizes) / Fraction(second)
                 assert sent[i] - sent[j] <= allowed
+
+
+def test_virtual_time_goes_on_while_one_packet_waits(lab):
+    """A byte takes 1 ps, and all have 100; what is urgent comes at 150, and is sent until 300.
+
+    The tags of a are 50 and 100, and that of b, which came before, is 100. What comes to a at 250
+    has 150, for virtual time is 100: no new period has begun at 200, when a was idle.
+    """
+    low = Scfq((("a", Fraction(2)), ("b", Fraction(1))))
+    element = Combined(Strict(("urgent", "low")), (None, low))
+    where = lab.setting(clock=Clock(Fraction(8 * 10**12), slotted=False))
+    inputs = ([150], [0, 0, 250], [0])
+    cells = [lab.cells(at_ps, connection=k, size_bytes=100) for k, at_ps in enumerate(inputs)]
+    (left,) = lab.carry(element, where, *cells).departures
+    assert "".join("uab"[k] for k in left.connection) == "aauba"
 
 
 @pytest.mark.untraced

@@ -117,6 +117,29 @@ def test_a_burst_is_sent_ahead_as_the_papers_example_shows(lab):
     assert left.connection.tolist()[:10] == [0] * 10
 
 
+BYTE_PER_PS = Clock(Fraction(8 * 10**12), slotted=False)
+
+
+@pytest.mark.parametrize(
+    ("inputs", "order"),
+    [
+        # at 250 virtual time is 250, and 300 at 350: the tags of a are then 400 and 500; of b, the
+        # tag of whose first packet was 350, 450 and 550. With it alone no new period begins at 300.
+        (([0, 0, 0, 350, 350], [250, 350, 350]), "aaababab"),
+        # a new period at 1000, and virtual time 250 in it at 1250: b has 350 and 450 of 100 … 500
+        (([0, *[1_000] * 5], [1_250, 1_250]), "aaaababa"),
+        # at 1100 virtual time is 100: both have 200, and among equals the first input goes first
+        (([0, 1_000, 1_000], [1_100]), "aaab"),
+    ],
+)
+def test_virtual_time_restarts_with_each_busy_period_and_not_before(lab, inputs, order):
+    """A byte takes 1 ps, and all have 100; of two equal weights, each is 1 in virtual time."""
+    where = lab.setting(clock=BYTE_PER_PS)
+    cells = [lab.cells(at_ps, connection=k, size_bytes=100) for k, at_ps in enumerate(inputs)]
+    (left,) = lab.carry(wfq([1, 1]), where, *cells).departures
+    assert "".join(NAMES[k] for k in left.connection) == order
+
+
 @pytest.mark.parametrize("weights", [[], [0], [-1], [9_973, 9_967]])
 def test_weights_are_above_zero_and_can_be_kept_exactly(weights):
     with pytest.raises(ValueError, match=r"^weights: "):
