@@ -1,5 +1,8 @@
 """Criteria that so few items cannot show: a warning of the plan, a caution of the outcome."""
 
+from dataclasses import replace
+from fractions import Fraction
+
 import pytest
 
 from qospec.catalogue.kinds import discover
@@ -7,11 +10,13 @@ from qospec.check import check
 from qospec.diagnostics import Problems
 from qospec.judge import evidence
 from qospec.judge.confidence import NOTHING_DRAWN
-from qospec.judge.evidence import Need
-from qospec.model.expression import Measured
+from qospec.judge.evidence import Need, Shortfall
+from qospec.model.expression import Constant, Measured, Operation
+from qospec.model.suite import Statement
 from qospec.plan.survey import verify
 from qospec.record import outcome
 from qospec.run import trial
+from qospec.source import Source, Span
 from qospec.units import RATIO, TIME
 
 TEST = """
@@ -299,3 +304,119 @@ def test_a_check_warns_of_the_same_as_a_plan(planned, problems, tmp_path, test) 
     (found,) = evidence.warnings(verify(suite, Problems()))
     (warned,) = problems.all
     assert (found.code, found.message, found.notes) == ("W0611", warned.message, warned.notes)
+
+
+BRIEF = """
+test brief(pace: CellRate, most: Ratio) {
+  point low { load = pace, measure = 20 ms }
+  point high { load = 2 * pace, measure = 20 ms }
+  for each in [low, high] {
+    for f in each.test_flows {
+      expect f.cell_loss_ratio < most
+    }
+  }
+}
+"""
+BUILT = """
+topology bench {
+  a, b = host
+  link a -- b via media.stm1
+}
+test t = brief(pace = PACE, most = 1%) on bench {
+  flow f = ubr { pcr = load } from a to b
+}
+"""
+
+
+@pytest.mark.parametrize(("pace", "alike"), [("1_000 cell/s", True), ("10_000 cell/s", False)])
+def test_a_template_in_another_file_is_warned_of_at_its_argument(
+    planned, problems, tmp_path, pace, alike
+) -> None:
+    """There are 20 and 40 cells, or 200 and 400; 1 % takes 299."""
+    (tmp_path / "lib.qos").write_text("qos 1\n" + BRIEF, encoding="utf-8")
+    assert planned("import lib\n" + BUILT.replace("PACE", pace).replace("= brief", "= lib.brief"))
+    (warning,) = problems.all
+    assert warning.span.text == "most = 1%"
+    assert [(each.span.text, each.text) for each in warning.secondary] == [
+        ("f.cell_loss_ratio < most", "this criterion"),
+        ("point low { load = pace, measure = 20 ms }", "measured here"),
+    ]
+    notes = ["2 criteria are alike; the shortfall of this one is largest"] * alike
+    assert list(warning.notes) == ["299 are needed, none of them lost", *notes]
+
+
+def test_a_template_in_the_same_file_is_warned_of_where_it_is_written(planned, problems) -> None:
+    assert planned(BRIEF + BUILT.replace("PACE", "10_000 cell/s"))
+    (warning,) = problems.all
+    assert warning.span.text == "f.cell_loss_ratio < most"
+
+
+def test_criteria_that_a_plan_warns_of_are_known_by_their_places_and_labels(planned) -> None:
+    """Of 20 delays p95 can be shown; p96 and 1 % of losses cannot."""
+    asked = text("f.delay.p96 < 1 ms and f.clr < 1%")
+    asked = asked.replace("expect e:", "expect shown: f.delay.p95 < 1 ms\n  expect e:")
+    (case,) = planned(asked)
+    _, unshown = case.case.statements
+    assert evidence.foreseen([case]) == {(unshown.span.recorded_place, "e")}
+    skipped = replace(case, case=replace(case.case, skip="it is wet"))
+    assert evidence.foreseen([skipped]) == frozenset()
+
+
+# ---- statements on their own
+
+SPAN = Span(Source("a.qos", "expect c\n"), 0, 6)
+CLR, LATE = (
+    Measured("", "f", None, part="user", metric=name, statistic=which, dimension=of, text="q")
+    for name, which, of in (("cell_loss_ratio", "", RATIO), ("transfer_delay", "p99", TIME))
+)
+
+
+def less(leaf: Measured, bound: object, kind: str = "expect", idle: str = "") -> Statement:
+    condition = Operation("<", (leaf, Constant(Fraction(bound), leaf.dimension)))
+    return Statement(kind, "", "x", condition, SPAN, idle=idle)
+
+
+@pytest.mark.parametrize(
+    ("statement", "items"),
+    [
+        (less(LATE, 1), [100]),
+        (less(LATE, 1, "require"), [100]),
+        (less(LATE, 1, "report"), []),
+        (less(LATE, 1, idle="it is wet"), []),
+        (less(LATE, 1, "report", "it is wet"), []),
+        (less(CLR, "0.01"), [299]),
+        # a single one that arrives shows the first, and nothing has to be shown of the others
+        (less(CLR, 1), []),
+        (less(CLR, "1.5"), []),
+        (less(CLR, 0), []),
+    ],
+)
+def test_what_is_judged_and_may_fail_needs_items(statement, items) -> None:
+    assert [need.items for need in evidence.needs(statement)] == items
+
+
+class Nothing:
+    """A repeat in which nothing was measured."""
+
+    def read(self, _leaf: Measured) -> None:
+        return None
+
+    def delays(self, _leaf: Measured) -> None:
+        return None
+
+
+@pytest.mark.parametrize(
+    ("statement", "words"),
+    [
+        (less(CLR, "0.01"), "0 cells cannot show `x`: 299 are needed, none of them lost"),
+        (less(LATE, 1), "of 0 delays, `q` is the longest: of 100, one is expected beyond it"),
+    ],
+)
+def test_what_was_not_measured_has_no_items(statement, words) -> None:
+    assert evidence.caution(statement, [Nothing()]) == words
+
+
+@pytest.mark.parametrize(("items", "ratio"), [(0, 299), (1, 299), (2, Fraction(299, 2))])
+def test_a_shortfall_is_as_many_times_as_are_needed(items, ratio) -> None:
+    need = Need(CLR, 299, together=True, text="x")
+    assert Shortfall(need, items, "t", SPAN, None).ratio == ratio
