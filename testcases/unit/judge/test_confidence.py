@@ -497,6 +497,24 @@ def test_repeats_are_asked_for_until_the_side_that_fails_decides() -> None:
     assert (shown.verdict, shown.note) == ("inconclusive", "about 2 more repeats would decide")
 
 
+def test_repeats_of_which_one_alone_drew_something_may_differ() -> None:
+    """Mean 10: 95 % reach 12.6."""
+    condition = Operation("<", (SEEN, constant("12.5")))
+    statement = Statement("expect", "", "", condition, SPAN, Fraction("0.95"))
+    seen = [Seen({"received": each}, drawn=each == SPREAD[-1]) for each in SPREAD]
+    assert judge_repeats(statement, seen, len(seen)).verdict == "inconclusive"
+
+
+@pytest.mark.parametrize(
+    ("condition", "confidence"),
+    [(SEEN, Fraction("0.95")), (Operation("<", (SEEN, constant(1))), None)],
+)
+def test_it_takes_a_comparison_with_a_confidence(condition, confidence) -> None:
+    statement = Statement("expect", "", "", condition, SPAN, confidence)
+    with pytest.raises(TypeError, match="a criterion with a confidence compares"):
+        judge_repeats(statement, [], 0)
+
+
 def test_no_data_in_a_repeat_decides_nothing() -> None:
     shown = judged("<", SEEN, constant(100), received=(1, 1, None, 1, 1))
     assert (shown.verdict, shown.measured, shown.note) == (
