@@ -77,3 +77,25 @@ def test_a_counter_may_be_set_below_zero_and_a_count_may_not() -> None:
     active = Counted("", "x.call", None, CELLS, "x.call.active.count", "machine.state.active.count")
     assert declared(free) == ANYTHING
     assert declared(active) == Bounds(Fraction(0), None)
+
+
+def test_a_sweep_may_depend_on_what_is_drawn_and_that_on_other_draws(codes) -> None:
+    text = """
+    import std.media
+    topology wire {
+      a, b = host
+      link a -- b via media.stm1
+    }
+    test t on wire {
+      forall k in [1, 2]
+      let x = k * 2
+      forall rate: CellRate in 1_000 cell/s * x .. 9_000 cell/s where rate > 2_000 cell/s * k
+      sweep share in [1, 2] where rate * share > 3_000 cell/s
+      flow user = ubr { pcr = rate * share } from a to b
+      run { measure = 1 ms }
+      expect user.lost == 0 cell
+    }
+    """
+    assert codes(text) == []
+    swept = text.replace("forall k", "sweep k")
+    assert codes(swept) == ["E0516"] * 2

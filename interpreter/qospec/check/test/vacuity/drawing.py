@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from qospec.check.evaluate.context import error
 from qospec.check.evaluate.scope import known_binding
 from qospec.check.test import tautologies
 from qospec.check.test.parts import CaseScope, is_continuous, parts_of
@@ -17,11 +18,12 @@ from qospec.model.expression import Operation, is_constant, is_published, withou
 from qospec.syntax import ast
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Mapping, Sequence
 
     from qospec.check.evaluate.context import CheckError
     from qospec.check.evaluate.evaluator import Evaluator
     from qospec.check.evaluate.scope import Scope
+    from qospec.check.test.parts import Parts
     from qospec.model.bounds import Bounds
     from qospec.model.suite import Case, Statement
     from qospec.source import Span
@@ -31,18 +33,11 @@ def verify(node: ast.Test, home: Scope, cases: Sequence[Case], evaluator: Evalua
     """Report what a test that draws says in vain; its cases are those at the ends of its ranges."""
     parts = parts_of(node, home, evaluator)
     assert parts is not None  # noqa: S101 -- it has been expanded
-    drawn: dict[str, Bounds] = {}
-    scope = CaseScope(parts, (), evaluator).scope
     before = evaluator.context.mistakes
-    for each in node.statements:
-        if isinstance(each, ast.ForAll):
-            value = placeholder_of(each, scope, evaluator)
-            name = each.name.text
-            scope.names[name] = known_binding(each.name, "a drawn value", value)
-            if is_continuous(each.values):
-                drawn[name] = ends_of(each.values, scope, evaluator)
-                if each.where is not None:
-                    conditions.verify_where(each.where, drawn, scope, evaluator)
+    for mistake in _drawn_from_sweeps(node, parts):
+        evaluator.context.report(mistake)
+    scope = CaseScope(parts, (), evaluator).scope
+    drawn = _drawn(node, scope, evaluator) if evaluator.context.mistakes == before else {}
     if evaluator.context.mistakes > before:
         return
     varying, own = _varying(node), _criteria(node)
@@ -56,6 +51,82 @@ def verify(node: ast.Test, home: Scope, cases: Sequence[Case], evaluator: Evalua
             always = tautologies.reason(condition, conditions.within(drawn))
             if always and not problems.errors:
                 evaluator.context.report(tautologies.unfailing_warning(statement, always))
+
+
+def _drawn(node: ast.Test, scope: Scope, evaluator: Evaluator) -> dict[str, Bounds]:
+    """Declare what is drawn, and return what is drawn from ranges, by name.
+
+    A `where` that no values meet is reported.
+    """
+    drawn: dict[str, Bounds] = {}
+    for each in node.statements:
+        if isinstance(each, ast.ForAll):
+            value = placeholder_of(each, scope, evaluator)
+            name = each.name.text
+            scope.names[name] = known_binding(each.name, "a drawn value", value)
+            if is_continuous(each.values):
+                drawn[name] = ends_of(each.values, scope, evaluator)
+                if each.where is not None:
+                    conditions.verify_where(each.where, drawn, scope, evaluator)
+    return drawn
+
+
+def _drawn_from_sweeps(node: ast.Test, parts: Parts) -> Iterator[CheckError]:
+    """Yield a mistake for each `forall` that depends on a sweep.
+
+    An example has one value of each `forall`, and all its cases have that value, whereas the
+    variable of a sweep has another in each case.
+    """
+    statements = [each for part in parts for each in part.node.statements]
+    drawn = {each.name.text for each in node.statements if isinstance(each, ast.ForAll)}
+    swept = {
+        name.text: (name, each)
+        for each in statements
+        if isinstance(each, ast.Sweep)
+        for name in each.names
+        if name.text not in drawn
+    }
+    lets = {each.name.text: each for each in statements if isinstance(each, ast.Let)}
+    for each in node.statements:
+        if isinstance(each, ast.ForAll):
+            asked = (each.values, each.where) if each.where is not None else (each.values,)
+            named = (below for part in asked for below in part.with_all_below())
+            paths = [below for below in named if isinstance(below, ast.Path)]
+            causes = [(path, _sweep_behind(path.name.text, swept, lets)) for path in paths]
+            yield from (_drawn_from_a_sweep(at, *swept[name]) for at, name in causes if name)
+
+
+def _sweep_behind(name: str, swept: Mapping[str, object], lets: Mapping[str, ast.Let]) -> str:
+    """Return the variable of a sweep that a name is or depends on by `let`; "" if none."""
+    waiting, seen = [name], set[str]()
+    while waiting:
+        each = waiting.pop()
+        if each in swept:
+            return each
+        if each in lets and each not in seen:
+            waiting += sorted(_names_in(lets[each].value))
+        seen.add(each)
+    return ""
+
+
+def _drawn_from_a_sweep(path: ast.Path, name: ast.Name, sweep: ast.Sweep) -> CheckError:
+    used = path.name.text
+    known = "" if used == name.text else f", since it depends on `{name.text}`"
+    values = " ".join(sweep.values.span.text.split())
+    how = (
+        f"as in `forall {name.text} in {values}`"
+        if len(sweep.names) == 1
+        else "with its own `forall`"
+    )
+    return error(
+        "E0516",
+        "a `forall` cannot depend on a sweep",
+        path.span,
+        label=f"`{used}` differs from case to case{known}",
+        secondary=(name.span, "because of this sweep"),
+        note="what a `forall` draws is the same in all cases of an example",
+        help=f"draw `{name.text}` too, {how}",
+    )
 
 
 def _settled(statement: Statement, why: str) -> CheckError:
