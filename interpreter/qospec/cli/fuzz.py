@@ -275,7 +275,9 @@ def _remarks(report: TargetReport, what: str) -> Iterator[str]:
         yield f"note: `{statement}` could not be judged in {some}"
     yield from _came_close(report)
     for condition, met in () if _is_alone(report) else report.met_rarely:
-        yield f"note: only {met:_} of {report.examples:_} examples meet {condition}"
+        every = f"{report.examples:_} examples"
+        some = f"only {met:_} of {every} meet" if met else f"none of {every} meets"
+        yield f"note: {some} {condition}"
     for event, names in grouped(report.unreached).items() if report.examined else ():
         some = ", ".join(names[:MOST_NAMES]) + (", …" if len(names) > MOST_NAMES else "")
         yield f"never in any example: {event} {some}"

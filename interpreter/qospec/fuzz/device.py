@@ -150,6 +150,13 @@ class Device:
         return () if template is None else ports_of(template)
 
     @property
+    def has_one_port(self) -> bool:
+        """Return whether it has one port, whatever its parameters are."""
+        below = self._value.node.with_all_below()
+        names = [each for each in below if isinstance(each, ast.PortName)]
+        return len(names) == 1 and names[0].count is None
+
+    @property
     def exchanges(self) -> bool:
         """Return whether it sends or hears messages."""
         return any(self._words)

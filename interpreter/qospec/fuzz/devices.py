@@ -45,6 +45,8 @@ MOST_ITEMS = 2_000
 """Of a trial: an example with more is not worth its time."""
 SPEAKER = "a device of the file that speaks with it"
 """What an example needs if the device has messages to exchange, and no two ports for flows."""
+ONE_PORT = "it has one port, and a flow needs two"
+"""Why a device cannot be examined that exchanges no messages."""
 OVERLOAD = "E0305"
 """The error that `overload = true` removes."""
 ERRORS = {
@@ -87,7 +89,8 @@ class DeviceTarget:
     @property
     def hindrance(self) -> str:
         """Return why no example of it can be run; "" if some can."""
-        return self.device.unimportable
+        alone = self.device.has_one_port and not self.device.exchanges
+        return self.device.unimportable or (ONE_PORT if alone else "")
 
     @property
     def note(self) -> str:
@@ -98,16 +101,18 @@ class DeviceTarget:
 
     @property
     def reachable(self) -> frozenset[str]:
-        """Return what may happen in it, with the simplest values of its parameters."""
-        return self.device.reachable
+        """Return what may happen in it, with the simplest values of its parameters.
+
+        That is nothing if no example of it can be run.
+        """
+        return frozenset() if self.hindrance else self.device.reachable
 
     def run(self, draw: Draw) -> Outcome:
         """Draw a scenario, run and judge it."""
         whole = draw(scenarios(self.device))
-        if whole is None and self.device.exchanges and not self.device.speakers:
-            return Outcome(refused=SPEAKER)
-        if whole is None:
-            return Outcome(refused="values of parameters that fit each other")
+        if isinstance(whole, str):
+            silent = self.device.exchanges and not self.device.speakers
+            return Outcome(refused=SPEAKER if silent else whole)
         case = self._planned(written(whole))
         if isinstance(case, str):
             return Outcome(refused=case)

@@ -55,6 +55,9 @@ MOST_ITEMS = 500
 MANY_ITEMS = 1_500
 OFTEN = 3
 """How often a host sends to whose items a device does something, for each that sends on a wire."""
+FITTING = "values of parameters that fit each other"
+TWO_PORTS = "the need of two ports for a flow"
+"""What parameters are to meet."""
 TALKS_PS = (PS_PER_S, PS_PER_S // 10, 5 * PS_PER_S)
 """How long machines exchange messages."""
 
@@ -173,13 +176,15 @@ _FEW_OR_MORE = st.sampled_from([1, 2, MOST_FLOWS, 2, MOST_FLOWS])
 
 
 @st.composite
-def scenarios(draw: st.DrawFn, device: Device) -> Scenario | None:
-    """Draw a device with what surrounds it; None if its parameters do not fit each other."""
+def scenarios(draw: st.DrawFn, device: Device) -> Scenario | str:
+    """Draw a device with what surrounds it, or return what its parameters do not meet."""
     arguments = draw(_arguments(device))
     template = device.template(arguments)
-    ports = ports_of(template)[:MOST_HOSTS] if template else ()
+    if template is None:
+        return FITTING
+    ports = ports_of(template)[:MOST_HOSTS]
     if not ports:
-        return None
+        return TWO_PORTS
     speaking = tuple(_speakers(device, ports))
     if speaking and (len(ports) == 1 or draw(st.booleans())):
         chosen = [draw(st.sampled_from(some)) for some in speaking]
@@ -188,14 +193,14 @@ def scenarios(draw: st.DrawFn, device: Device) -> Scenario | None:
         talk_ps = draw(st.sampled_from(TALKS_PS))
         whole = Scenario(device, arguments, silent, media, "", (), 1)
         return whole._replace(speakers=tuple(chosen), talk_ps=talk_ps)
-    elements = [part.element for part in template.parts] if template else []
+    elements = [part.element for part in template.parts]
     alone = [""] * _times_alone(ports, elements)
     facing = draw(st.sampled_from([*alone, *(port.name for port in reversed(ports))]))
     media = tuple(draw(st.sampled_from(list(MEDIA[framed(device, port)]))) for port in ports)
     whole = Scenario(device, arguments, ports, media, facing, (), 1)
     hosts = len(whole.links)
     if hosts < 2:  # noqa: PLR2004 -- a flow has two ends
-        return None
+        return TWO_PORTS
     # Most scenarios are dense: all flows send much. In two thirds of these they meet at one port.
     dense, crowd = draw(_DENSITIES), None
     if dense:

@@ -276,3 +276,33 @@ def test_a_device_with_machines_to_which_nothing_speaks_has_a_note(fuzz) -> None
     spoken_to = fuzz(waiting + greeting, *few, file="a.qos::waiting").stdout
     assert "device waiting: holds for " in spoken_to
     assert words not in spoken_to
+
+
+SINK = """
+device sink(limit: Count = 4 cell) {
+  port line: cell
+  queue = fifo { limit = limit }
+  line.rx -> queue -> discard
+}
+"""
+
+
+def test_a_device_of_one_port_is_not_examined_and_that_is_said(fuzz) -> None:
+    result = fuzz(SINK, *FEW)
+    assert result.exit_code == 3
+    why = "it has one port, and a flow needs two"
+    assert f"device sink: not examined: {why}\n" in result.stdout
+    assert "note:" not in result.stdout
+    assert "never" not in result.stdout
+    (said,) = json.loads(fuzz(SINK, *FEW, "--json").stdout)["targets"]
+    assert (said["hindrance"], said["examples"], said["never_reached"]) == (why, 0, [])
+
+
+def test_a_device_with_an_array_of_one_port_is_told_what_it_lacks(fuzz) -> None:
+    text = SINK.replace("port line:", "port line[1]:").replace("line.rx", "line[0].rx")
+    result = fuzz(text, *FEW)
+    assert result.exit_code == 3
+    assert "not examined: nothing that was drawn could be run" in result.stdout
+    words = "examples meets the need of two ports for a flow"
+    assert "note: none of " in result.stdout
+    assert words in result.stdout
