@@ -229,6 +229,8 @@ def _document(report: TargetReport, files: dict[Finding, Path | None]) -> dict[s
 
 def _show(report: TargetReport, files: dict[Finding, Path | None]) -> None:
     """Print what was found out about a target."""
+    from qospec.fuzz.target import broken
+
     what = f"{report.noun} {report.name}"
     if not report.examined:
         output.say(f"{what}: not examined: {_why_not_examined(report)}")
@@ -238,7 +240,7 @@ def _show(report: TargetReport, files: dict[Finding, Path | None]) -> None:
     elif not report.findings:
         output.say(f"{what}: holds for {report.examined:_} examples")
     for found in report.findings:
-        output.say("", f"{what}: `{found.statement}` does not hold: {found.reason}")
+        output.say("", f"{what}: {broken(found.statement, found.reason)}")
         output.say(f"  {found.place}")
         output.say("", *(f"    {line}".rstrip() for line in found.text.splitlines()), "")
         small = "the smallest" if found.shrunk else "the smallest so far"
@@ -267,9 +269,13 @@ def _is_alone(report: TargetReport) -> bool:
 def _remarks(report: TargetReport, what: str) -> Iterator[str]:
     """Yield what is said of all examples of a target, findings aside."""
     from qospec.fuzz.coverage import grouped
+    from qospec.fuzz.target import MISTAKE
 
     for statement in report.hopeless:
-        yield f"note: no example of {what} keeps `{statement}`: perhaps nothing can"
+        kept = f"keeps `{statement}`: perhaps nothing can"
+        if statement == MISTAKE:
+            kept = f"{MISTAKE}: perhaps none can"
+        yield f"note: no example of {what} {kept}"
     for statement, count in report.unjudged.items():
         some = f"{count:_} of {report.examined:_} examples: perhaps it divides by 0"
         yield f"note: `{statement}` could not be judged in {some}"

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
 from pathlib import PurePath
 from typing import TYPE_CHECKING, NamedTuple
 
 from qospec.diagnostics import Problems
 from qospec.formatting import formatted
-from qospec.source import Source
+from qospec.source import Source, Span
 from qospec.syntax import ast
 from qospec.syntax.parser import parse
 from qospec.yaml_twin.form import TEXT_SUFFIX, is_yaml
@@ -15,7 +16,9 @@ from qospec.yaml_twin.form import TEXT_SUFFIX, is_yaml
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
 
-    from qospec.source import Span
+
+LONGEST = 80
+"""Of an expression that is quoted in a sentence."""
 
 
 class Edit(NamedTuple):
@@ -50,6 +53,33 @@ def excerpt(
             parts.append(_changed(each.span, changes))
     made = Source(PurePath(source.name).name, "\n\n".join(parts) + "\n")
     return formatted(made, Problems()) or made.text
+
+
+def around(span: Span) -> str:
+    """Return the expression that a part belongs to, such as the division by it, on one line.
+
+    It is the part itself if it belongs to none, or the expression is too long to be quoted.
+    """
+    tree = None if is_yaml(span.source.name) else _tree(span.source.name, span.source.text)
+    wider = [
+        each.span
+        for each in (tree.with_all_below() if tree is not None else ())
+        if isinstance(each, ast.Expression)
+        and each.span.start <= span.start
+        and span.end <= each.span.end
+        and (each.span.start, each.span.end) != (span.start, span.end)
+    ]
+    smallest = min(wider, key=lambda each: each.end - each.start, default=span)
+    # The source of the part knows which texts are keys, and shows none of them.
+    whole = Span(span.source, smallest.start, smallest.end)
+    texts = [" ".join(each.text.split()) for each in (whole, span)]
+    return texts[0] if len(texts[0]) <= LONGEST else texts[1]
+
+
+@lru_cache(maxsize=4)
+def _tree(name: str, text: str) -> ast.File | None:
+    """Return a file as it is parsed, once for all examples."""
+    return parse(Source(name, text), Problems())
 
 
 def _as_text(source: Source) -> Source:

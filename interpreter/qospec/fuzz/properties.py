@@ -12,9 +12,9 @@ from hypothesis import strategies as st
 
 from qospec.check.test.properties import label_of, written_value
 from qospec.diagnostics import Diagnostic
-from qospec.fuzz.excerpt import Edit, excerpt, names_in
+from qospec.fuzz.excerpt import Edit, around, excerpt, names_in
 from qospec.fuzz.numbers import numbers
-from qospec.fuzz.target import Outcome, Smaller, Violation
+from qospec.fuzz.target import MISTAKE, Outcome, Smaller, Violation, broken
 from qospec.judge.verdict import judge
 from qospec.model.expression import Constant
 from qospec.model.suite import Statement
@@ -32,8 +32,6 @@ if TYPE_CHECKING:
     from qospec.model.suite import Property
     from qospec.source import Span
 
-MISTAKE = "can be evaluated"
-"""The promise of a property that each example can be evaluated at all."""
 LONGEST_GAP = Fraction(1)
 """Between two cells, in seconds."""
 PICOSECONDS = -12
@@ -144,6 +142,11 @@ def refusal(word: str, condition: Span) -> str:
     return f"{condition.place}: {word} {' '.join(condition.text.split())}"
 
 
+def mistaken(mistake: Diagnostic) -> Violation:
+    """Return what is violated by values that cannot be evaluated: why, and in which expression."""
+    return Violation(MISTAKE, f"{mistake.message}, in `{around(mistake.span)}`", "mistake")
+
+
 class PropertyTarget(ValuesTarget):
     """A property."""
 
@@ -159,7 +162,7 @@ class PropertyTarget(ValuesTarget):
         """Return the condition that values do not meet, or else what they break."""
         examined = self._subject.examine(chosen, self._functions)
         if isinstance(examined, Diagnostic):
-            return Judged("", [Violation(MISTAKE, examined.message, "mistake")])
+            return Judged("", [mistaken(examined)])
         refused = "" if examined.refused is None else refusal("where", examined.refused)
         return Judged(refused, list(_violations(examined)))
 
@@ -177,7 +180,7 @@ class PropertyTarget(ValuesTarget):
                 elif isinstance(each, ast.ForAll):
                     yield Edit(each.values.span, f"[{values[each.name.text]}]")
 
-        comment = f"`{violation.statement}` does not hold: {violation.reason}"
+        comment = broken(violation.statement, violation.reason)
         return excerpt(self.span.source, self.name, comment, edits)
 
 

@@ -13,6 +13,8 @@ if TYPE_CHECKING:
     from qospec.fuzz.aims import Aim
     from qospec.source import Span
 
+MISTAKE = "can be evaluated"
+"""The promise of a property or a test that each example can be evaluated at all."""
 Draw = Callable[["SearchStrategy[Any]"], Any]
 """Draws from a strategy of Hypothesis."""
 
@@ -32,6 +34,13 @@ class Violation(NamedTuple):
     reason: str
     slug: str
     flow: str = ""
+
+
+def broken(statement: str, reason: str) -> str:
+    """Return in words that an example breaks a promise."""
+    if statement == MISTAKE:
+        return f"cannot be evaluated with these values: {reason}"
+    return f"`{statement}` does not hold: {reason}"
 
 
 class Smaller(NamedTuple):

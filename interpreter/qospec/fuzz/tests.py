@@ -8,8 +8,8 @@ from qospec.check.test.properties import written_value
 from qospec.diagnostics import Diagnostic, Problems
 from qospec.fuzz.aims import aims_in, closest
 from qospec.fuzz.excerpt import Edit, excerpt
-from qospec.fuzz.properties import MISTAKE, Judged, ValuesTarget, refusal
-from qospec.fuzz.target import Violation
+from qospec.fuzz.properties import Judged, ValuesTarget, mistaken, refusal
+from qospec.fuzz.target import Violation, broken
 from qospec.model.suite import Suite
 from qospec.plan.plan import Bounds, plan
 from qospec.run.runner import run_alone
@@ -50,11 +50,11 @@ class TestTarget(ValuesTarget):
         if isinstance(test, Span):
             return Judged(refusal("where", test), [])
         if isinstance(test, Diagnostic):
-            return Judged("", [Violation(MISTAKE, test.message, "mistake")])
+            return Judged("", [mistaken(test)])
         problems = Problems()
         plans = plan(Suite((test,), (), ()), SEED, Bounds(), problems)
         if problems.errors:
-            return Judged("", [Violation(MISTAKE, problems.errors[0].message, "mistake")])
+            return Judged("", [mistaken(problems.errors[0])])
         return _unmet(test, [run_alone(each, Bounds(), lambda: None) for each in plans])
 
     def text(self, violation: Violation, drawn: Sequence[tuple[Drawn, DrawnValue]]) -> str:
@@ -70,7 +70,7 @@ class TestTarget(ValuesTarget):
                     value = values[each.name.text]
                     yield Edit(each.span, f"let {each.name.text}{kind} = {value}")
 
-        comment = f"`{violation.statement}` does not hold: {violation.reason}"
+        comment = broken(violation.statement, violation.reason)
         return excerpt(self.span.source, self.name, comment, edits)
 
 
@@ -80,8 +80,8 @@ def _unmet(test: Test, documents: Sequence[dict[str, Any]]) -> Judged:
     unjudged = set[str]()
     for case, document in zip(test.cases, documents, strict=True):
         for error in document["errors"]:
-            broken = _error(error)
-            found.setdefault(broken.slug, broken)
+            violation = _error(error)
+            found.setdefault(violation.slug, violation)
         judged = zip(case.statements, document["statements"], strict=False)
         for number, (statement, each) in enumerate(judged, 1):
             if statement.kind == "require" and each["verdict"] != "pass":

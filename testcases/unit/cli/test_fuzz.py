@@ -164,6 +164,36 @@ def test_what_no_example_keeps_is_told(fuzz) -> None:
     assert result.stdout.count("note:") == 1
 
 
+DIVIDES = """
+import std.media
+topology wire {
+  a, b = host
+  link a -- b via media.stm1
+}
+property p {
+  forall m: Int in 1 .. 5
+  expect 7 / (m - 3) < 90
+}
+test t on wire {
+  forall n: Int in 1 .. 5
+  flow user = ubr { pcr = 400_000 cell/s + n * 1 cell/s } from a to b
+  run { measure = 1 ms }
+  expect user.lost == 0 cell
+}
+"""
+
+
+def test_what_cannot_be_evaluated_is_told_with_its_cause_and_its_expression(fuzz, tmp_path) -> None:
+    result = fuzz(DIVIDES, *FEW)
+    assert result.exit_code == 1
+    why = "cannot be evaluated with these values: division by zero, in `7 / (m - 3)`"
+    assert f"property p: {why}\n" in result.stdout
+    assert f"\n# {why}\n" in (tmp_path / "fuzz_p_mistake.qos").read_text()
+    why = "cannot be evaluated with these values: this flow asks for more than the link can carry"
+    assert f"test t: {why}, in `" in result.stdout
+    assert "note: no example of test t can be evaluated: perhaps none can" in result.stdout
+
+
 BRIDGE = """
 device bridge {
   port west, east: packet
