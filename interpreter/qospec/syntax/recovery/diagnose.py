@@ -20,6 +20,7 @@ _RULES: tuple[Callable[[ErrorSite], Diagnosis | None], ...] = (
     missing.unclosed,
     missing.unmatched_closing,
     missing.missing_name,
+    missing.missing_keyword,
     confused.invalid_name,
     foreign.foreign_syntax,
     confused.side_by_side,

@@ -99,6 +99,12 @@ _ROWS = (
         "write `{word} name …`",
     ),
     _row(
+        "E0001",
+        r"\bforall\s+(?P<at>(?P<name>\w+)\s*,\s*(?P<other>\w+))\s*(?::|\bin\b)",
+        "a `forall` draws one value",
+        "write `forall {name} …`, then `forall {other} …`",
+    ),
+    _row(
         "E0011",
         r"^\s*run\s+(?P<at>(?P<fields>\w+\s*=[^#{}]*[^#{}\s]))",
         "the fields of `run` are written between `{{` and `}}`",

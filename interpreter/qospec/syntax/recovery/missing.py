@@ -26,6 +26,11 @@ _OPENING = frozenset(
     {"TOPOLOGY", "DEVICE", "TEST", "PROPERTY", "REFERENCE", "FOR", "RUN", "SEARCH", "GOAL"}
 )
 """Keywords that need a block."""
+_STATEMENTS = frozenset(
+    {"FORALL", "SWEEP", "LET", "FOR", "FLOW", "RUN", "SEARCH", "POINT", "SKIP"}
+    | {"EXPECT", "REQUIRE", "REPORT", "INVARIANT"}
+)
+"""Keywords that begin a statement."""
 _TYPED = frozenset({"LET", "TRAFFIC", "DEVICE", "TOPOLOGY"})
 """Keywords whose declarations have types after colons."""
 
@@ -153,6 +158,29 @@ def missing_name(site: ErrorSite) -> Diagnosis | None:
         span=site.after(site.start),
     )
     return Diagnosis(diagnostic, Repair("before", "NAME", f"_{site.tokens.starts[site.start]}"))
+
+
+def missing_keyword(site: ErrorSite) -> Diagnosis | None:
+    """A second name is drawn or swept behind a `,`, but each needs a statement of its own."""
+    tokens, start = site.tokens, site.start
+    typed = tokens.kinds[site.at : site.at + 3] == ["COLON", "NAME", "IN"]
+    behind = site.before == "NAME" and site.at == start + 1 and tokens.kinds[start - 1] == "COMMA"
+    if not behind or not (typed or site.kind == "IN"):
+        return None
+    every = range(start - 1, site.block, -1)
+    begins = next((at for at in every if tokens.kinds[at] in _STATEMENTS), -1)
+    if begins < 0 or tokens.kinds[begins] not in {"FORALL", "SWEEP"}:
+        return None
+    word, name = tokens.text(begins), shortened(tokens.text(start))
+    here = tokens.span(start)
+    diagnostic = site.diagnostic(
+        "E0011",
+        f"each name needs its own `{word}`: expected it before `{name}`",
+        f"write `{word} {name} …`",
+        span=here,
+        fix=(Edit(Span(here.source, here.start, here.start), f"{word} "),),
+    )
+    return Diagnosis(diagnostic)
 
 
 def missing_operand(site: ErrorSite) -> Diagnosis | None:

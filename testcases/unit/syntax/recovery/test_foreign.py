@@ -74,6 +74,8 @@ def in_a_test(statement: str) -> str:
         (in_a_test("run measure = 1 s"), "write `run { measure = 1 s }`"),
         (in_a_test("flow from a to b"), "write `flow name …`"),
         (in_a_test("for in 0 .. 3 { a -> b }"), "write `for name …`"),
+        (in_a_test("forall n, m in 1 .. 9"), "write `forall n …`, then `forall m …`"),
+        (in_a_test("forall n , m: Int in 1 .. 9"), "write `forall n …`, then `forall m …`"),
         (in_a_test("flow a b from c to d"), "write `=` before `b`"),
         (in_a_test("expect a is 0"), "write `==`"),
         (in_a_test("run: { measure = 1 s }"), "leave it out"),
@@ -95,6 +97,12 @@ def test_the_help_says_how_it_is_written(text: str, way_out: str) -> None:
         ("run measure = 1 s", "run { measure = 1 s }"),
         ("expect p.delay.p99.9 < 1 s", "expect p.delay.p99_9 < 1 s"),
         ("expect a is not 0", "expect a != 0"),
+        ("forall n in 1 .. 9, m in 1 .. 5", "forall n in 1 .. 9, forall m in 1 .. 5"),
+        (
+            "forall n in [1, 2],\n  m: Int in 1 .. 5",
+            "forall n in [1, 2],\n  forall m: Int in 1 .. 5",
+        ),
+        ("sweep n in [1, 2], m in [3]", "sweep n in [1, 2], sweep m in [3]"),
         ("expect a < b with confidence 95%", "expect a < b with 95% confidence"),
     ],
 )
@@ -102,6 +110,12 @@ def test_what_is_sure_is_fixed(statement: str, fixed: str) -> None:
     source, mistakes = told(in_a_test(statement))
     text, count = applied(source.text, [each.fix for each in mistakes])
     assert (text, count) == (f"qos 1\n{in_a_test(fixed)}\n", 1)
+
+
+def test_a_name_behind_a_comma_is_drawn_only_if_the_one_before_is() -> None:
+    for statement in ("let n = 3, m in 1 .. 5", "forall n in 1 .. 9, expect n, m in 1 .. 5"):
+        helped = " ".join(each.help for each in told(in_a_test(statement))[1])
+        assert "forall" not in helped
 
 
 def test_a_base_behind_the_topology_is_moved_before_it() -> None:
