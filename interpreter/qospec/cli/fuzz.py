@@ -191,7 +191,8 @@ def _report(
             _show(each, files)
         total = sum(each.examples for each in reports)
         found = loading.counted(len(files), "finding")
-        output.say(f"{found} in {total:_} examples, {seconds:.1f} s, seed {request.seed}")
+        end = ": interrupted before the search was done" if search.interrupted else ""
+        output.say(f"{found} in {total:_} examples, {seconds:.1f} s, seed {request.seed}{end}")
     for message in dict.fromkeys(errors):
         output.say(f"error: {message}", err=True)
     if search.interrupted:

@@ -8,6 +8,7 @@ import pytest
 from click.testing import CliRunner
 
 from qospec.cli import qos
+from qospec.fuzz.properties import PropertyTarget
 
 HOLDS = """
 property holds {
@@ -73,6 +74,23 @@ def test_a_search_ends_when_its_time_is_up(fuzz) -> None:
     result = fuzz(HOLDS, "--time", "0.2s", "--no-progress", "--json")
     assert result.exit_code == 0
     assert json.loads(result.stdout)["targets"][0]["examples"] > 0
+
+
+def test_the_last_line_says_that_the_search_was_interrupted(fuzz, monkeypatch) -> None:
+    judged, left = PropertyTarget.judged, iter(range(20))
+
+    def interrupted(target, chosen):
+        if next(left, None) is None:
+            raise KeyboardInterrupt
+        return judged(target, chosen)
+
+    assert "interrupted" not in fuzz(HOLDS, *FEW).stdout
+    monkeypatch.setattr(PropertyTarget, "judged", interrupted)
+    result = fuzz(HOLDS, "--examples", "100_000", "--no-progress")
+    assert result.exit_code == 130
+    last = result.stdout.splitlines()[-1]
+    assert last.startswith("0 findings in ")
+    assert last.endswith(", seed 0: interrupted before the search was done")
 
 
 def test_a_target_that_was_not_begun_is_not_called_impossible(fuzz) -> None:
