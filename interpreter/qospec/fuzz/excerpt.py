@@ -14,7 +14,7 @@ from qospec.syntax.parser import parse
 from qospec.yaml_twin.form import TEXT_SUFFIX, is_yaml
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator
+    from collections.abc import Callable, Iterable
 
 
 LONGEST = 80
@@ -97,18 +97,10 @@ def _needed(declared: dict[str, ast.Declaration], name: str) -> set[str]:
     needed, waiting = {name}, [name]
     while waiting:
         node = declared.get(waiting.pop())
-        more = set(names_in(node)) - needed if node is not None else set()
+        more = node.names_used() - needed if node is not None else set()
         needed |= more
         waiting += more
     return needed
-
-
-def names_in(node: ast.Node) -> Iterator[str]:
-    """Yield the first name of each path below a node."""
-    if isinstance(node, ast.Path):
-        yield node.name.text
-    for each in node.children():
-        yield from names_in(each)
 
 
 def _changed(whole: Span, edits: Iterable[Edit]) -> str:

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from qospec.check.test.properties import label_of, written_value
 from qospec.diagnostics import Diagnostic
-from qospec.fuzz.excerpt import Edit, around, excerpt, names_in
+from qospec.fuzz.excerpt import Edit, around, excerpt
 from qospec.fuzz.numbers import numbers
 from qospec.fuzz.target import MISTAKE, Outcome, Smaller, Violation, broken
 from qospec.judge.verdict import judge
@@ -197,7 +197,7 @@ def _needed(statements: Sequence[ast.Statement], violation: Violation) -> set[in
                 needs = each.name.text in used or getattr(each, "where", None) is not None
             if needs:
                 needed.add(place)
-                used |= set(names_in(each))
+                used |= each.names_used()
     return needed
 
 

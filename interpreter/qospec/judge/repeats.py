@@ -5,15 +5,17 @@ from __future__ import annotations
 from fractions import Fraction
 from typing import TYPE_CHECKING, NamedTuple, Protocol
 
+from qospec.catalogue.statistics import GOES_ON
 from qospec.judge import statistics
 from qospec.model.bounds import Bounds
+from qospec.model.expression import Measured
 from qospec.model.suite import MAX_REPEATS
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from qospec.engine.measure.tally import Delays
-    from qospec.model.expression import Expression, Leaf, Measured, Value
+    from qospec.model.expression import Expression, Leaf, Value
 
 
 class ConfidenceLevels(NamedTuple):
@@ -61,13 +63,15 @@ class MeanReadings:
     def read(self, leaf: Leaf) -> Value:
         """Return the mean of the trials' values; None if one of them has no data.
 
-        What is true of one of them is true of their mean: it is only a lower limit, too.
+        If one of them is only a lower limit, so is their mean.
         """
         values = [each.read(leaf) for each in self._trials]
         numbers = [value for value in values if isinstance(value, Fraction)]
         if len(numbers) == len(values):
             return sum(numbers, Fraction(0)) / len(numbers)
-        return None if numbers else True in values or values[0]
+        if isinstance(leaf, Measured) and leaf.statistic == GOES_ON:
+            return any(value is True for value in values)
+        return None if numbers else values[0]
 
     def delays(self, leaf: Measured) -> Delays | None:
         """Return the delays of the first trial."""

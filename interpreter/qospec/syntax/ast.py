@@ -42,6 +42,10 @@ class Node:
             yield here
             waiting += here.children()
 
+    def names_used(self) -> set[str]:
+        """Return the first name of each path in it."""
+        return {each.name.text for each in self.with_all_below() if isinstance(each, Path)}
+
 
 class Documented(Node):
     """What a `##` comment may stand above (or, for a parameter or binding, behind)."""

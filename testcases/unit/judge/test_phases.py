@@ -1,10 +1,12 @@
 """In how many trials a statement is judged, what is averaged, and what a case lacks."""
 
+from dataclasses import replace
 from fractions import Fraction
 
 import pytest
 import searches
 
+from qospec.catalogue.statistics import GOES_ON
 from qospec.judge.phases import PhasesResult, PointResult, SearchResult, SearchTrial, TrialResult
 from qospec.judge.repeats import MeanReadings
 from qospec.model.expression import Constant, Found, Measured, Operation
@@ -117,18 +119,20 @@ class Reads:
 
 
 @pytest.mark.parametrize(
-    ("values", "mean"),
+    ("values", "statistic", "mean"),
     [
-        ((True, False), True),
-        ((False, True), True),
-        ((False, False), False),
-        ((Fraction(1), Fraction(2)), Fraction(3, 2)),
-        ((Fraction(1), None), None),
+        ((True, False), GOES_ON, True),
+        ((False, True), GOES_ON, True),
+        ((False, False), GOES_ON, False),
+        ((False, True), "", False),
+        ((Fraction(1), Fraction(2)), "", Fraction(3, 2)),
+        ((Fraction(1), None), "", None),
     ],
 )
-def test_what_is_true_of_one_trial_is_true_of_the_mean(values, mean):
-    """As that an outage went on: then the mean is only a lower limit."""
-    assert MeanReadings([Reads(each) for each in values]).read(lost("p")) == mean
+def test_the_mean_is_only_a_lower_limit_if_a_value_is(values, statistic, mean):
+    """A value is where an outage went on. Nothing else is true of the mean since it is of one."""
+    leaf = replace(lost("p"), statistic=statistic)
+    assert MeanReadings([Reads(each) for each in values]).read(leaf) == mean
 
 
 def test_one_drawn_trial_is_enough_for_repeats_to_differ():

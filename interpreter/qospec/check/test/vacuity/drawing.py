@@ -43,7 +43,7 @@ def verify(node: ast.Test, home: Scope, cases: Sequence[Case], evaluator: Evalua
     varying, own = _varying(node), _criteria(node)
     for statement, why in tautologies.unfailing(cases):
         asked = own.get(_place(statement.span))
-        if asked is None or varying.isdisjoint(_names_in(asked.condition)):
+        if asked is None or varying.isdisjoint(asked.condition.names_used()):
             evaluator.context.report(_settled(statement, why))
         elif is_constant(statement.expression):
             with evaluator.context.apart() as problems:
@@ -104,7 +104,7 @@ def _sweep_behind(name: str, swept: Mapping[str, object], lets: Mapping[str, ast
         if each in swept:
             return each
         if each in lets and each not in seen:
-            waiting += sorted(_names_in(lets[each].value))
+            waiting += sorted(lets[each].value.names_used())
         seen.add(each)
     return ""
 
@@ -166,10 +166,6 @@ def _varying(node: ast.Test) -> set[str]:
     while len(varying) > before:
         before = len(varying)
         for names, value in uses:
-            if not varying.isdisjoint(_names_in(value)):
+            if not varying.isdisjoint(value.names_used()):
                 varying |= names
     return varying
-
-
-def _names_in(node: ast.Node) -> set[str]:
-    return {each.name.text for each in node.with_all_below() if isinstance(each, ast.Path)}
