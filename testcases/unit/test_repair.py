@@ -62,6 +62,14 @@ def test_no_fix_makes_a_file_worse(tmp_path: Path, path: Path) -> None:
         assert copy.read_bytes() == path.read_bytes()
 
 
+def test_an_import_that_is_missing_is_added(tmp_path: Path) -> None:
+    """Also where a field has the name of the file that it needs."""
+    copy = tmp_path / "import_missing.qos"
+    shutil.copy(REFUSED[0].parent / copy.name, copy)
+    assert repair(lambda: checked(copy), [copy]).problems.all == ()
+    assert copy.read_text(encoding="utf-8").startswith("qos 1\nimport std.dscp\nimport std.media\n")
+
+
 def test_many_of_them_are_fixed() -> None:
     assert sum(any(each.fix for each in checked(path).all) for path in REFUSED) >= 20
 

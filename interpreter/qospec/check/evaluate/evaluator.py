@@ -9,7 +9,15 @@ from qospec.check.evaluate import arithmetic, literals, mixes
 from qospec.check.evaluate.context import CheckError, error, too_deep, used_at
 from qospec.check.evaluate.functions import FUNCTIONS
 from qospec.check.evaluate.reported import label_as_name
-from qospec.check.evaluate.scope import NODE, RESULTS, given_at, or_listed, unknown
+from qospec.check.evaluate.scope import (
+    FIELD,
+    NODE,
+    RESULTS,
+    given_at,
+    or_listed,
+    unknown,
+    with_import,
+)
 from qospec.check.evaluate.values import (
     POISON,
     Amount,
@@ -31,7 +39,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from qospec.check.evaluate.context import Context
-    from qospec.check.evaluate.scope import Scope
+    from qospec.check.evaluate.scope import Binding, Scope
     from qospec.source import Span
 
 LIBRARY = "std"
@@ -341,18 +349,18 @@ class Evaluator:
         )
 
     def _named(self, name: ast.Name, scope: Scope, *, within: bool) -> Value:
-        known = scope.find(name.text)
-        if known is not None:
+        known, built_ins = scope.find(name.text), self.context.built_ins
+        may_be_file = within and (known is None or self._is_own_field(known))
+        imported = built_ins.module_of(name.text) if may_be_file else ""
+        if known is not None and not imported:
             return known.named(name.span, self.context)
         lacking = scope.may_hold(name.text) or (within and scope.may_import(name.text))
-        built_ins = self.context.built_ins
         # what is built in has no fields
         own = lacking and (within or built_ins.is_reserved(name.text))
         built_in = None if own else built_ins.value(name)
         if built_in or lacking:
             return built_in or POISON
         everything = [*scope.known(), *built_ins.names()]
-        imported = built_ins.module_of(name.text) if within else ""
         if imported:  # a missing import is reported once
             scope.outermost().unparsed |= {name.text}
         help_text = "" if within else built_ins.help_for(name.text, scope.outermost().names)
@@ -362,7 +370,12 @@ class Evaluator:
         if labelled is not None:
             raise labelled
         results = [each.name for each in scope.bindings() if within and each.what in RESULTS]
-        raise unknown(name.text, name.span, everything, imported=imported, results=results)
+        mistake = unknown(name.text, name.span, everything, imported=imported, results=results)
+        raise mistake if self.context.judging else with_import(mistake, imported)
+
+    def _is_own_field(self, known: Binding) -> bool:
+        """Return whether a name stands for the field whose value is being evaluated."""
+        return known.what == FIELD and known in self.context.evaluating
 
     def _call(self, node: ast.Call, scope: Scope) -> Value:
         if (

@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING
 
 from qospec.check.evaluate.context import CheckError, error
 from qospec.check.evaluate.values import POISON
-from qospec.diagnostics import did_you_mean
+from qospec.diagnostics import Edit, did_you_mean
+from qospec.source import Span
 from qospec.syntax import ast
 from qospec.units import unit
 
@@ -17,7 +18,6 @@ if TYPE_CHECKING:
 
     from qospec.check.evaluate.context import Context
     from qospec.check.evaluate.values import Value
-    from qospec.source import Span
 
 RESULTS = ("a goal", "a point")
 """What kinds of names have results of phases."""
@@ -44,6 +44,7 @@ _STATISTICS = {
 }
 """Functions of other tools, by name, and the statistic to suggest."""
 _NEAR = 40
+_EDITION = re.compile(r"^qos [0-9]+.*$", re.MULTILINE)
 _BEFORE_UNIT = re.compile(r"([0-9][0-9_.]*(?: *[A-Za-z]+(?= */))?) *(/?) *$")
 
 
@@ -316,6 +317,16 @@ def unknown(
         help_text = f"write the name of a goal or a point, such as `{results[0]}`"
     message = f"nothing {where} is named `{name}`"
     return error("E0101", message, span, label=label, note=note, help=help_text)
+
+
+def with_import(mistake: CheckError, imported: str) -> CheckError:
+    """Return the mistake of not importing a file with its fix: the import, below the first line."""
+    source = mistake.diagnostic.span.source
+    first = _EDITION.search(source.text) if imported else None
+    if first is None:  # the form in YAML has another first line
+        return mistake
+    fix = (Edit(Span(source, first.end(), first.end()), f"\nimport {imported}"),)
+    return CheckError(replace(mistake.diagnostic, fix=fix), mistake.also)
 
 
 def one_of(listed: str) -> str:
