@@ -18,6 +18,7 @@ from qospec.diagnostics import Diagnostic, Label
 from qospec.engine.security.association import Association
 from qospec.engine.security.end import SecurityEnd
 from qospec.model.expression import measurements
+from qospec.plan.forms import largest_carried_bytes
 from qospec.plan.tables import NO_FLOW
 from qospec.protocol.marks import CLP
 from qospec.units import RATE, text_of
@@ -335,7 +336,7 @@ def framing_mismatch(case: Case, name: str, survey: Survey) -> Iterator[Diagnost
             reported.add(member.flow)
             yield _other_framing(flow, name)
         if member.flow not in reported and flow.stream is not None:
-            sent_bytes = survey.forms.sent(number).largest_bytes
+            sent = survey.forms.sent(number)
             for index, through in sorted(survey.reach.any.items()):
                 clock = drafts[index].clock
                 framed = None if clock is None else clock.encapsulation
@@ -347,8 +348,10 @@ def framing_mismatch(case: Case, name: str, survey: Survey) -> Iterator[Diagnost
                     # A queue or a scheduler has been joined with its line.
                     path = drafts[index].line or drafts[index].instance.path
                     link = next(e for e in case.networks[name].elements if e.path == path)
-                    sizes = (sent_bytes, largest_bytes, framed.largest_bytes)
-                    yield _too_large(flow, member, link, *sizes)
+                    hops = survey.reach.hops.get(number, [])
+                    fits_bytes = largest_carried_bytes(hops, sent, drafts, member)
+                    sizes = (sent.largest_bytes, largest_bytes, framed.largest_bytes, fits_bytes)
+                    yield _too_large(flow, member, link, sizes)
                     break
 
 
@@ -362,15 +365,17 @@ def _other_framing(flow: Flow, network: str) -> Diagnostic:
 
 
 def _too_large(
-    flow: Flow,
-    member: Member,
-    link: Instance,
-    sent_bytes: int,
-    largest_bytes: int,
-    most_bytes: int,
+    flow: Flow, member: Member, link: Instance, sizes: tuple[int, int, int, int]
 ) -> Diagnostic:
+    """Return the error for packets that a line does not take.
+
+    `sizes` are the largest as sent, as they arrive, as the line takes them, and as they could be
+    sent.
+    """
+    sent_bytes, largest_bytes, most_bytes, fits_bytes = sizes
     grown = largest_bytes - sent_bytes
     arrive = f"they have {largest_bytes} B at `{link.path}`, which" if grown else f"`{link.path}`"
+    smaller = f"send packets of at most {fits_bytes} B @ip, or " if fits_bytes else ""
     sends = "is answered by" if member.part == "answers" else "sends"
     field = member.stream.size_field if member.stream is not None else ""
     return Diagnostic(
@@ -380,9 +385,7 @@ def _too_large(
         flow.places.get(field, flow.span),
         secondary=() if link.span is None else (Label(link.span, "linked here"),),
         notes=("only a `fragment` cuts packets",),
-        help=f"send packets of at most {most_bytes - grown} B @ip, or use a medium that takes them"
-        if grown > 0
-        else "send smaller packets, or use a medium that takes them",
+        help=f"{smaller}use a medium that takes them",
     )
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+from bisect import bisect_left
 from collections import Counter
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -119,6 +120,32 @@ class Forms:
         smallest = min((form.smallest_bytes for form in forms), default=0)
         largest = max((form.largest_bytes for form in forms), default=0)
         return largest if smallest == largest else 0
+
+
+def largest_carried_bytes(hops: Sequence[Hop], sent: Form, drafts: Drafts, member: Member) -> int:
+    """Return the size of the largest packets that every line on a member's paths takes; 0 if none.
+
+    `sent` is the form of what it sends, some of which is too large for a line. Sizes grow on the
+    way by steps, such as the blocks of ESP, so each size is followed until one fits.
+    """
+
+    def is_too_large(size_bytes: int) -> bool:
+        form = sent._replace(sizes=((size_bytes, 1),), sent=1)
+        if not hops or not _is_carried(hops[0].before.element, form, drafts):
+            return True
+        try:
+            followed = list(_followed(hops, form, drafts, member))
+        except FormError:  # too small for an element that takes a header off
+            return False
+        return not all(_is_carried(hop.after.element, after, drafts) for hop, after in followed)
+
+    return bisect_left(range(1, sent.largest_bytes + 1), x=True, key=is_too_large)
+
+
+def _is_carried(element: int, form: Form, drafts: Drafts) -> bool:
+    clock = drafts[element].clock
+    framed = None if clock is None else clock.encapsulation
+    return framed is None or form.largest_bytes <= framed.largest_bytes
 
 
 def _is_changed(sent: Sequence[Form], routes: Routes) -> bool:

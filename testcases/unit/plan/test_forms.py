@@ -186,3 +186,55 @@ def test_a_loop_that_lengthens_packets_ends_at_the_largest_of_them():
 def test_a_network_that_changes_nothing_is_not_followed():
     forms = followed([Draft(None), Draft(None)], [], MIX)
     assert (forms.sent(0), forms.at(1, 0), forms.at_input(1, 0, 0)) == (MIX, (MIX,), (MIX,))
+
+
+TUNNEL = """
+device gateway {
+  port inner, outer: packet
+  seal = esp_encrypt { SECURITY }
+  open = esp_decrypt { SECURITY }
+  out, back = fifo { limit = 64 pkt }
+  inner.rx -> seal -> out -> outer.tx
+  outer.rx -> open -> back -> inner.tx
+}
+topology tunnel {
+  a, b = host
+  left, right = gateway
+  link a -- left.inner via media.fast_ethernet
+  link left.outer -- right.outer via media.fast_ethernet
+  link right.inner -- b via media.fast_ethernet { mtu = 1_600 B }
+}
+test t on tunnel {
+  flow user = packets { size = SIZE @ip, rate = 1_000 pkt/s } from a to b
+  run { measure = 10 ms }
+  expect whole: user.received == 10 pkt
+}
+"""
+
+
+@pytest.mark.parametrize(
+    ("security", "largest_bytes"),
+    [
+        ("encryption = aes_128_cbc, integrity = hmac_sha1_96", 1_438),
+        ("encryption = aes_128_cbc, integrity = hmac_sha1_96, mode = transport", 1_458),
+        ("encryption = aes_128_gcm", 1_446),
+        ("encryption = aes_128_gcm, mode = transport", 1_466),
+    ],
+)
+@pytest.mark.parametrize("sent_bytes", [1_500, 1_470])
+def test_the_remedy_names_the_largest_packets_that_fit(
+    planned, problems, security, largest_bytes, sent_bytes
+):
+    """By RFC 4303: a header of 8 B, an IV, the padded payload with 2 B of trailer, and an ICV.
+
+    CBC pads to 16 B: 20 + 8 + 16 + 1,440 + 12 = 1,496 B hold 1,438 B, one more takes 1,512 B. GCM
+    pads to 4 B: 20 + 8 + 8 + 1,448 + 16 = 1,500 B. In transport mode 20 B fewer are encrypted.
+    """
+    text = TUNNEL.replace("SECURITY", security)
+    assert planned(text.replace("SIZE", f"{largest_bytes} B"))
+    assert not problems.all
+    for size_bytes in (sent_bytes, largest_bytes + 1):
+        assert not planned(text.replace("SIZE", f"{size_bytes} B"))
+    assert {each.help for each in problems.all} == {
+        f"send packets of at most {largest_bytes} B @ip, or use a medium that takes them"
+    }
