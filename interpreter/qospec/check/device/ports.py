@@ -17,7 +17,7 @@ from qospec.check.device.observables import (
     not_observed,
     utilisation,
 )
-from qospec.check.evaluate.context import error
+from qospec.check.evaluate.context import IndexedError, error
 from qospec.check.evaluate.measurements import Located, PlaceValue
 from qospec.check.evaluate.unmeasured import at_places
 from qospec.check.evaluate.values import Amount, Deferred, Poison, Value, position
@@ -181,7 +181,7 @@ class PortValue(Value):
     def item(self, key: Value, span: Span) -> Value:
         """Return one port of an array."""
         if self.ports.count is None or self.index is not None:
-            raise error("E0215", f"`{self.ports.name}` is a single port", span)
+            raise IndexedError(f"`{self.ports.name}` is a single port", span)
         index = position(
             key, self.ports.count, f"`{self.ports.name}`", span, known=self.ports.known
         )
@@ -324,7 +324,7 @@ class PartValue(Located):
         """Return one input or output of an array."""
         known = (*self.part.inputs, *self.part.outputs)
         if not self.name:
-            raise error("E0215", f"`{self.part.path}` is a single element", span)
+            raise IndexedError(f"`{self.part.path}` is a single element", span)
         array = [each for each in known if each.startswith(f"{self.name}[")]
         unknown = isinstance(key, Poison) or (isinstance(key, Amount) and key.value is None)
         if self.part.loose or unknown:

@@ -267,6 +267,17 @@ class CheckError(Exception):
         super().__init__(diagnostic.message)
 
 
+class IndexedError(CheckError):
+    """An index behind what has no items; the remedy is to leave it out."""
+
+    def __init__(self, what: str, index: Span) -> None:
+        super().__init__(error("E0215", what, index).diagnostic)
+
+    def behind(self, written: Span) -> CheckError:
+        """Return the mistake with its remedy: what is written before the index."""
+        return CheckError(replace(self.diagnostic, help=f"write `{flat(written.text)}`"))
+
+
 class LimitReached(Exception):  # noqa: N818 -- nothing failed
     """A limit is reached, of errors or of work: checking ends here."""
 
@@ -292,6 +303,14 @@ def error(  # noqa: PLR0913 -- the parts of a message, by name
     labels = (Label(*secondary),) if secondary else ()
     notes = (note,) if note else ()
     return CheckError(Diagnostic(code, message, span, label, labels, notes, help, fix))
+
+
+def lacking_arguments(name: str, lacking: Sequence[str], use: Span) -> CheckError:
+    """Return the mistake of giving no value for some parameters of `name`, all of them at once."""
+    *others, last = (f"`{each}`" for each in lacking)
+    needed = f"{', '.join(others)} and {last}" if others else last
+    added = ", ".join(f"{each} = …" for each in lacking)
+    return error(IS_MISSING, f"`{name}` needs {needed}", use, help=f"add `{added}`")
 
 
 def used_at(span: Span, mistake: CheckError, name: str = "") -> CheckError:

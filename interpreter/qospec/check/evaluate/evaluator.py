@@ -6,7 +6,7 @@ from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
 from qospec.check.evaluate import arithmetic, literals, mixes
-from qospec.check.evaluate.context import CheckError, error, too_deep, used_at
+from qospec.check.evaluate.context import CheckError, IndexedError, error, too_deep, used_at
 from qospec.check.evaluate.functions import FUNCTIONS
 from qospec.check.evaluate.reported import label_as_name
 from qospec.check.evaluate.scope import (
@@ -285,20 +285,27 @@ class Evaluator:
         if node.name.text == LIBRARY and within and scope.find(LIBRARY) is None:
             raise self._library(node, scope)
         value, named = self._named(node.name, scope, within=within), node.name.span
+        before = named
         for step in node.trail:
             if isinstance(value, Pattern):
                 self.refuse_pattern(value, named, scope)
             if isinstance(step, ast.Name):
                 value, named = value.field(step, self), named.to(step.span)
             else:
-                value = self._item(value, step.value, scope)
+                value = self._item(value, step.value, scope, before)
+            before = node.name.span.to(step.span)
         return value
 
-    def _item(self, value: Value, index: ast.Expression, scope: Scope) -> Value:
-        """Return what is under an index; a mistake is where this was given, if by a parameter."""
+    def _item(self, value: Value, index: ast.Expression, scope: Scope, before: Span) -> Value:
+        """Return what is under an index; a mistake is where this was given, if by a parameter.
+
+        `before` is what is written before the index.
+        """
         key, (place, _) = self.index(index, value, scope), given_at(index, scope)
         try:
             return value.item(key, place)
+        except IndexedError as mistake:
+            raise mistake.behind(before) from None
         except CheckError as mistake:
             raise used_at(index.span, mistake) from None
 

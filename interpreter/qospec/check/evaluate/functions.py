@@ -83,7 +83,7 @@ def worst(evaluator: Evaluator, node: ast.Call, scope: Scope) -> Value:
         raise error(
             "E0215",
             f"`{leaf.flow or leaf.text}` is not a group: it has no worst member",
-            argument.span,
+            node.span,
             help=f"write `{argument.span.text}`",
         )
     kind = evaluator.context.catalogue.find("metric", leaf.metric)

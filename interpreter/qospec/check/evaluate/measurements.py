@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, ClassVar
 
 from qospec.catalogue.statistics import ABOVE, PATTERNS, above, offers
 from qospec.check.evaluate import unmeasured
-from qospec.check.evaluate.context import CheckError, error
+from qospec.check.evaluate.context import CheckError, IndexedError, error
 from qospec.check.evaluate.dimensions import METRICS, named
 from qospec.check.evaluate.values import Amount, Deferred, Poison, Value, position
 from qospec.dataclass import dataclass
@@ -73,9 +73,7 @@ class FlowValue(Value):
     def item(self, key: Value, span: Span) -> Value:
         """Return one member."""
         if self.members is None or self.member is not None:
-            raise error(
-                "E0215", f"`{self.path}` is a single flow", span, help=f"write `{self.path}`"
-            )
+            raise IndexedError(f"`{self.path}` is a single flow", span)
         return replace(self, member=position(key, self.members, f"`{self.flow}`", span))
 
     def field(self, name: ast.Name, evaluator: Evaluator) -> Value:

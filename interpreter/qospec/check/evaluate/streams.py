@@ -6,7 +6,7 @@ from dataclasses import field, replace
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from qospec.check.evaluate.context import error
+from qospec.check.evaluate.context import error, lacking_arguments
 from qospec.check.evaluate.dimensions import NUMBER, named
 from qospec.check.evaluate.values import Amount, Boolean, List, Poison, Value
 from qospec.dataclass import dataclass
@@ -77,12 +77,7 @@ class Function(Value):
             self._fits(name, argument.value, value)
         missing = [name for name in free if name not in self.optional]
         if missing:
-            raise error(
-                "E0105",
-                f"`{self.name}` needs `{missing[0]}`",
-                call.span,
-                help=f"add `{missing[0]} = …`",
-            )
+            raise lacking_arguments(self.name, missing, call.span)
         return self._result({name: value for name, (_, value) in given.items()}, call.span)
 
     def _result(self, given: Mapping[str, Value], span: Span) -> Value:

@@ -7,7 +7,7 @@ from dataclasses import field
 from functools import cached_property
 from typing import TYPE_CHECKING, ClassVar
 
-from qospec.check.evaluate.context import CheckError, error
+from qospec.check.evaluate.context import CheckError, IndexedError, error
 from qospec.dataclass import dataclass
 from qospec.model.expression import leaves
 
@@ -44,7 +44,7 @@ class Value:
 
     def item(self, key: Value, span: Span) -> Value:  # noqa: ARG002
         """Return what `value[key]` stands for."""
-        raise error("E0215", f"{self.what} cannot be indexed", span)
+        raise IndexedError(f"{self.what} cannot be indexed", span)
 
     def call(self, call: ast.Call, scope: Scope, evaluator: Evaluator) -> Value:  # noqa: ARG002
         """Return what `value(arguments)` stands for."""

@@ -10,7 +10,7 @@ from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
 from qospec.catalogue.kinds import REQUIRED, Buffer, Duration, Lifetime, Load, SizeMix
-from qospec.check.evaluate.context import CheckError, error
+from qospec.check.evaluate.context import CheckError, error, lacking_arguments
 from qospec.check.evaluate.dimensions import ANY_LAYER, NUMBER, TYPES, named
 from qospec.check.evaluate.scope import Binding, Scope, known_binding, written
 from qospec.check.evaluate.values import (
@@ -26,7 +26,7 @@ from qospec.check.evaluate.values import (
 )
 from qospec.check.records.fields import MAPS
 from qospec.check.records.record import Record
-from qospec.diagnostics import did_you_mean, respelling
+from qospec.diagnostics import Label, did_you_mean, respelling
 from qospec.protocol.encapsulation import LAYERS
 from qospec.syntax import ast
 from qospec.units import number_text
@@ -36,6 +36,7 @@ if TYPE_CHECKING:
 
     from qospec.catalogue.kinds import Parameter
     from qospec.check.evaluate.evaluator import Evaluator
+    from qospec.source import Span
 
 WORDS = ("Bool", "Text", "Name", "Device", "Traffic", "Line")
 """Types that are not quantities."""
@@ -95,16 +96,12 @@ class Signature:
             elif each.default is not None:
                 self._declare_default(scope, each, each.default)
             else:
-                self._evaluator.context.report(
-                    error(
-                        "E0105",
-                        f"`{self.name}` needs `{name}`",
-                        use.span,
-                        secondary=(each.span, "declared here"),
-                        help=f"add `{name} = …`",
-                    )
-                )
-                return None
+                self._declare(scope, each, POISON)
+        lacking = [
+            each for name, each in self.parameters.items() if name not in given and not each.default
+        ]
+        if lacking:
+            self._evaluator.context.report(self._missing(lacking, use.span))
         values = tuple(
             scope.names[name].value(self._evaluator.context)
             for name in self.parameters
@@ -179,6 +176,12 @@ class Signature:
                 )
             given[name] = argument
         return given
+
+    def _missing(self, lacking: Sequence[ast.Parameter], use: Span) -> CheckError:
+        """Return the mistake of giving no value for these parameters, all of them at once."""
+        mistake = lacking_arguments(self.name, [each.name.text for each in lacking], use)
+        declared = tuple(Label(each.span, "declared here") for each in lacking)
+        return CheckError(replace(mistake.diagnostic, secondary=declared))
 
     def _unknown(self, name: str, argument: ast.Argument, given: Container[str]) -> CheckError:
         near = did_you_mean(name, self.parameters)
