@@ -436,3 +436,38 @@ def test_a_record_that_lacks_a_field_is_reported_with_its_file(tmp_path: Path) -
     result = qos("report", kept.parent)
     assert result.exit_code == exits.ERROR
     assert f"`{kept}` is damaged: `cases[0].statements[0]` has no `kind`; copy" in result.stderr
+
+
+def test_a_report_that_fails_hides_no_verdict(tmp_path: Path) -> None:
+    """It ended the run with 2 before anything was printed; the other reports are written, too."""
+    declared = "{#- report: media_type: text/plain; extension: txt; summary: Broken. -#}"
+    broken = f"{declared}\n{{{{ document.cases[0].nothing }}}}"
+    (tmp_path / "broken.j2").write_text(broken, encoding="utf-8")
+    more = ("--report", str(tmp_path / "broken.j2"), "--report", "markdown")
+    result = run(tmp_path, PASSES, more=more)
+    assert result.exit_code == exits.ERROR
+    assert "1 pass" in result.stdout
+    assert "broken.j2:2: there is no `nothing` here" in result.stderr
+    assert len([*tmp_path.glob("records/*/report.md")]) == 1
+    result = run(tmp_path, FAILS, more=(*more, "--json"))
+    assert result.exit_code == exits.ERROR
+    assert json.loads(result.stdout)["verdict"] == "fail"
+
+
+def test_delay_variation_that_varies_is_reported(tmp_path: Path) -> None:
+    """Half of the differences are negative: the page ended in `math domain error`."""
+    varies = """
+topology network {
+  a, b = host
+  link a -- b via media.fast_ethernet
+}
+test varies on network {
+  flow f = packets { rate = 8_000 pkt/s, size = 1_000 B @ip, gaps = poisson } from a to b
+  run { measure = 10 ms }
+  expect f.ipdv.p90 < 1 ms
+}
+"""
+    result = run(tmp_path, varies)
+    assert (result.exit_code, result.stderr) == (exits.PASSED, "")
+    (page,) = tmp_path.glob("records/*/report.html")
+    assert "<svg" in page.read_text(encoding="utf-8")

@@ -31,9 +31,14 @@ def of_outcome(document: dict[str, Any]) -> int:
     return next((code for verdict, code in worst_first if summary[verdict]), PASSED)
 
 
+def say_error(message: str) -> None:
+    """Report an error that ends nothing yet."""
+    say_text(f"{_ERROR}: {visible(message, LONGEST)}", err=True)
+
+
 def user_error(message: str, *choices: str) -> NoReturn:
     """Exit because what the user asked for cannot be done; a line for each thing to choose from."""
-    say_text(f"{_ERROR}: {visible(message, LONGEST)}", err=True)
+    say_error(message)
     say(*(f"  {choice}" for choice in choices), err=True)
     sys.exit(WRONG)
 
@@ -47,5 +52,5 @@ def report_internal_error(error: Exception) -> None:
 
 def environment_error(message: str) -> NoReturn:
     """Exit because of the environment_error: a disk, a permission."""
-    say_text(f"{_ERROR}: {visible(message, LONGEST)}", err=True)
+    say_error(message)
     sys.exit(ERROR)

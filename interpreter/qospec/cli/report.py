@@ -27,6 +27,8 @@ if TYPE_CHECKING:
 def report(folder: str, name: str, output: str) -> None:
     """Render the report of a record again. `--format` chooses the format."""
     from qospec.record.store import Record, RecordError
+    from qospec.report.format import ReportError
+    from qospec.report.render import render
     from qospec.writing import WriteError, write_whole
 
     check_formats((name,))
@@ -34,9 +36,11 @@ def report(folder: str, name: str, output: str) -> None:
         exits.user_error(f"no record found at `{folder}`")
     try:
         kept = Record(Path(folder))
-        text = rendered(kept.outcome(), kept.timing(), name)
+        text = render(kept.outcome(), kept.timing(), name)
         if output:
             write_whole(Path(output), text)
+    except ReportError as error:
+        exits.user_error(str(error))
     except (RecordError, WriteError) as error:
         exits.environment_error(str(error))
     if not output:
@@ -55,22 +59,18 @@ def check_formats(names: tuple[str, ...]) -> None:
         exits.user_error(str(error))
 
 
-def rendered(document: dict[str, Any], timing: dict[str, Any], name: str) -> str:
-    """Return a report; a template's mistake ends the command."""
-    from qospec.report.format import ReportError
-    from qospec.report.render import render
-
-    try:
-        return render(document, timing, name)
-    except ReportError as error:
-        exits.user_error(str(error))
-
-
 def write(kept: Record, document: dict[str, Any], name: str) -> Path:
-    """Write a report into a record and return its path."""
+    """Write a report into a record and return its path.
+
+    Raises:
+        RecordError: The record cannot be read.
+        ReportError: A template has a mistake.
+        WriteError: The file cannot be written.
+    """
     from qospec.report.format import extension
+    from qospec.report.render import render
     from qospec.writing import write_whole
 
     path = kept.folder / f"report.{extension(name)}"
-    write_whole(path, rendered(document, kept.timing(), name))
+    write_whole(path, render(document, kept.timing(), name))
     return path

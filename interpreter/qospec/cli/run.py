@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from qospec.cli.terminal import Console, LocalNames
     from qospec.model.suite import Suite
     from qospec.plan.plan import CasePlan
+    from qospec.record import store
     from qospec.run.runner import RunRequest
 
 REPORTED_S = 1
@@ -95,17 +96,19 @@ def run(**asked: Any) -> None:
         if asked["record"]
         else loading.below_project(request.paths, "records")
     )
-    document, paths = _execute(assignment, root, formats, console)
+    document, kept = _execute(assignment, root, console)
     if request.as_json:
         output.say_json(document)
     else:
         console.summary(document, evidence.foreseen(plans))
-        for path in paths:
-            output.say(f"report: {path}")
-        if (unwritten := streams.stdout_failure()) is not None:
-            output.say(f"warning: cannot write to stdout: {reason(unwritten)}", err=True)
+    has_reports = _write_reports(kept, document, formats, quiet=request.as_json)
+    if not request.as_json and (unwritten := streams.stdout_failure()) is not None:
+        output.say(f"warning: cannot write to stdout: {reason(unwritten)}", err=True)
     code = exits.of_outcome(document)
-    sys.exit(exits.PASSED if asked["exit_zero"] and code != exits.INTERRUPTED else code)
+    if code != exits.INTERRUPTED:
+        code = code if not asked["exit_zero"] else exits.PASSED
+        code = code if has_reports else exits.ERROR
+    sys.exit(code)
 
 
 def _here(request: loading.Request, suite: Suite) -> LocalNames:
@@ -156,18 +159,40 @@ def _assignment(
 
 
 def _execute(
-    assignment: RunRequest, root: Path, formats: tuple[str, ...], console: Console
-) -> tuple[dict[str, Any], list[Path]]:
+    assignment: RunRequest, root: Path, console: Console
+) -> tuple[dict[str, Any], store.Record]:
     from qospec.record import store
     from qospec.run import runner
-    from qospec.writing import WriteError
 
     try:
         kept = store.create(root, assignment.seed)
-        document = runner.execute(assignment, kept, console)
-        return document, [write(kept, document, name) for name in formats]
-    except (store.RecordError, WriteError) as error:
+        return runner.execute(assignment, kept, console), kept
+    except store.RecordError as error:
         exits.environment_error(str(error))
+
+
+def _write_reports(
+    kept: store.Record, document: dict[str, Any], formats: tuple[str, ...], *, quiet: bool
+) -> bool:
+    """Write the reports and, unless `quiet`, say where; return whether there are all of them.
+
+    What was measured is told before: it is known, whatever becomes of its reports.
+    """
+    from qospec.record.store import RecordError
+    from qospec.report.format import ReportError
+    from qospec.writing import WriteError
+
+    failed = False
+    for name in formats:
+        try:
+            path = write(kept, document, name)
+        except (RecordError, ReportError, WriteError) as error:
+            exits.say_error(f"no {name} report: {error}")
+            failed = True
+            continue
+        if not quiet:
+            output.say(f"report: {path}")
+    return not failed
 
 
 @click.command()

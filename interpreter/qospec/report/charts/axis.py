@@ -26,6 +26,9 @@ MARGIN = Fraction(1, 25)
 BELOW = Fraction(1, 4)
 """The part of a step below zero that gets no tick."""
 
+LEAST_SHOWN, MOST_SHOWN = Fraction(1, 1000), 10**9
+"""What is less in its least unit, or as much in its greatest, is shown times a power of ten."""
+
 _TIMES = {Fraction(1, 1000**n): unit for n, unit in enumerate(["s", "ms", "µs", "ns", "ps"])}
 _LARGE = {Fraction(1000**n): prefix for n, prefix in ((3, "G"), (2, "M"), (1, "k"))}
 _CONTINUOUS = ("s", "m")
@@ -56,8 +59,8 @@ class Axis:
     def share(self, value: Fraction) -> Fraction | float:
         """Return the position of a value: 0 at the lower end, 1 at the upper end."""
         if self.logarithmic:
-            low, high = math.log10(self.low), math.log10(self.high)
-            return (math.log10(value) - low) / (high - low)
+            low, high = _log10(self.low), _log10(self.high)
+            return (_log10(value) - low) / (high - low)
         return (value - self.low) / (self.high - self.low)
 
 
@@ -115,12 +118,13 @@ def axis_through(values: Sequence[Fraction], unit: str) -> Axis:
 
 
 def axis_between(low: Fraction, high: Fraction, unit: str) -> Axis:
-    """Return an axis from a positive value to a greater one, without margins, with round ticks.
+    """Return an axis from a value to a greater one, without margins, with round ticks.
 
-    It is logarithmic from a power of ten on; then each tick has its own unit.
+    It is logarithmic if both are positive, and a power of ten or more apart; then each tick has its
+    own unit.
     """
-    if high < 10 * low:
-        scale, shown = _scale(high, unit)
+    if low <= 0 or high < 10 * low:
+        scale, shown = _scale(max(abs(low), abs(high)), unit)
         step = _step((high - low) / scale) * scale
         at = [n * step for n in range(math.ceil(low / step), math.floor(high / step) + 1)]
         labels = [(value, number(value / scale)) for value in at]
@@ -150,8 +154,9 @@ def axis_around(low: Fraction, high: Fraction, unit: str) -> Axis:
 
 
 def _wide_around(low: Fraction, high: Fraction, unit: str) -> Axis:
-    air = (float(high) / float(low)) ** float(MARGIN)
-    ends = low / Fraction(air), high * Fraction(air)
+    whole, part = divmod((_log10(high) - _log10(low)) * float(MARGIN), 1)
+    air = Fraction(10) ** int(whole) * Fraction(10.0**part)
+    ends = low / air, high * air
     first, last = decade(low), decade(high)
     every = math.ceil((last + 1 - first) / TICKS)
     at = [Fraction(10) ** power for power in range(first, last + 1, every)]
@@ -203,6 +208,11 @@ def _logarithmic(low: Fraction, high: Fraction, unit: str) -> Axis:
     )
 
 
+def _log10(value: Fraction) -> float:
+    """Return the logarithm of a positive value, which may be beyond the range of a float."""
+    return math.log10(value.numerator) - math.log10(value.denominator)
+
+
 def decade(value: Fraction) -> int:
     """Return the greatest power of ten that is at most a positive value."""
     power = len(str(value.numerator)) - len(str(value.denominator))
@@ -217,6 +227,14 @@ def _step(span: Fraction) -> Fraction:
 
 def _scale(greatest: Fraction, unit: str) -> tuple[Fraction, str]:
     """Return the factor and name of the unit in which the greatest value is a short number."""
+    scale, shown = _fitting(greatest, unit)
+    if not greatest or LEAST_SHOWN <= greatest / scale < MOST_SHOWN:
+        return scale, shown
+    power = Fraction(10) ** (exponent := decade(greatest / scale))
+    return scale * power, f"× 10{str(exponent).translate(_RAISED)} {shown}".rstrip()
+
+
+def _fitting(greatest: Fraction, unit: str) -> tuple[Fraction, str]:
     if unit == "s":
         fitting = (item for item in _TIMES.items() if greatest >= item[0])
         return next(fitting, (Fraction(1, 10**12), "ps")) if greatest else (Fraction(1), "s")
@@ -224,9 +242,8 @@ def _scale(greatest: Fraction, unit: str) -> tuple[Fraction, str]:
         for scale, prefix in _LARGE.items():
             if greatest >= scale:
                 return scale, f"{prefix}{unit}"
-    if unit in _PLAIN and 0 < greatest < Fraction(1, 1000):
-        power = decade(greatest)
-        return Fraction(10) ** power, f"× 10{str(power).translate(_RAISED)}"
+    if unit in _PLAIN and 0 < greatest < LEAST_SHOWN:
+        return Fraction(1), ""
     if unit == "%":
         return Fraction(1, 100), unit
     return Fraction(1), "" if unit in _PLAIN else unit

@@ -193,14 +193,21 @@ def _chosen(its: Sequence[_Histogram]) -> list[_Histogram]:
 
 
 def _axis_along(its: Sequence[_Histogram], bounds: Sequence[Corner]) -> tuple[Axis, list[str]]:
-    """Return the axis of delays, and the bounds too far beyond it in words."""
+    """Return the axis of delays, and the bounds too far beyond it in words.
+
+    A delay relative to another may be negative: then equal distances are equal differences.
+    """
     low = min(each.least or each.edges[1] for each in its)
     high = max(each.greatest for each in its)
     reach = Fraction(10) ** DECADES_BEYOND
-    near = [each.bound for each in bounds if low / reach <= each.bound <= high * reach]
+    least = low / reach if low > 0 else 0  # a bound is positive
+    near = [each.bound for each in bounds if least <= each.bound <= high * reach]
     far = dict.fromkeys(each.words for each in bounds if each.bound not in near)
     low, high = min(low, *near, high), max(high, *near, low)
-    if high < 10 * low:
+    if low <= 0:
+        air = (high - low) * (ROOM - 1)
+        low, high = low - air, high + air
+    elif high < 10 * low:
         air = (high - low) * (ROOM - 1)
         low, high = max(low - air, low / 2), high + air
     else:
@@ -231,12 +238,15 @@ _RAISED = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
 
 
 def _areas(its: Sequence[_Histogram], frame: _Frame) -> list[str]:
-    """Return histograms as areas; the highest reaches the top."""
+    """Return histograms as areas, the highest of which reaches the top; "" of one without width."""
     steps = [list(_heights(each, frame)) for each in its]
-    highest = max(height for of in steps for _, _, height in of)
+    highest = max((height for of in steps for _, _, height in of), default=1.0)
     scale = (MIDDLE - TOP) / highest
     areas = []
     for of in steps:
+        if not of:
+            areas.append("")
+            continue
         text, last = f"M{of[0][0]} {MIDDLE}", float(MIDDLE)
         for _, right, height in of:
             y = round(MIDDLE - height * scale, 1)
@@ -260,8 +270,9 @@ def _heights(each: _Histogram, frame: _Frame) -> Iterator[tuple[float, float, fl
         left, right = frame.x(low), frame.x(high)
         waiting += count
         if right > left:
-            begin = max(min(start, low), frame.along.low)
-            width = math.log2(end / begin) if frame.along.logarithmic else float(end - begin)
+            begin, beyond = max(min(start, low), frame.along.low), max(end, high)
+            ratio = frame.along.logarithmic
+            width = math.log2(beyond / begin) if ratio else float(beyond - begin)
             yield left, right, math.sqrt(waiting / total / width)
             waiting = 0
 

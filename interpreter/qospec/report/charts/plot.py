@@ -195,15 +195,23 @@ def _short(value: str) -> str:
 def spans(rows: Sequence[Mapping[str, Any]]) -> list[dict[str, float] | None]:
     """Return distributions (least, mean, p99 …: quantities) on the scale of the widest one.
 
-    The range goes from 0 to the greatest `max` of all. None stands for one without `min` or `max`.
+    The range goes from 0, or the least `min` of all if that is negative, to the greatest `max`, or
+    0; `zero` is where 0 is. None stands for one without `min` or `max`.
     """
     known = [{name: exact(quantity) for name, quantity in row.items()} for row in rows]
-    greatest = max((values.get("max") or Fraction(0) for values in known), default=Fraction(0))
+    has_ends = [of.get("min") is not None and of.get("max") is not None for of in known]
+    whole = [of for of, has in zip(known, has_ends, strict=True) if has]
+    every = [Fraction(0), *(v for of in whole for v in of.values() if v is not None)]
+    low, high = min(every), max(every)
     return [
-        None
-        if values.get("min") is None or values.get("max") is None or not greatest
-        else {name: _round(100 * v / greatest) for name, v in values.items() if v is not None}
-        for values in known
+        {
+            name: _round(100 * (v - low) / (high - low))
+            for name, v in {**of, "zero": Fraction(0)}.items()
+            if v is not None
+        }
+        if has and low < high
+        else None
+        for of, has in zip(known, has_ends, strict=True)
     ]
 
 

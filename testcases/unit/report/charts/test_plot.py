@@ -204,8 +204,19 @@ def test_a_distribution_is_shown_on_the_scale_of_the_widest():
     ]
     rows += [{"min": None, "max": None}, {"mean": {"value": "1"}}]
     assert spans(rows) == [
-        {"min": 12.5, "mean": 25.0, "max": 50.0},
-        {"min": 12.5, "max": 100.0},
+        {"min": 12.5, "mean": 25.0, "max": 50.0, "zero": 0.0},
+        {"min": 12.5, "max": 100.0, "zero": 0.0},
         None,
         None,
+    ]
+
+
+def test_the_scale_of_distributions_reaches_below_zero_if_one_does():
+    rows = [
+        {"min": {"value": "-4"}, "mean": {"value": "-2"}, "max": {"value": "1"}},
+        {"min": {"value": "-1"}, "max": {"value": "0"}},
+    ]
+    assert spans(rows) == [
+        {"min": 0.0, "mean": 40.0, "max": 100.0, "zero": 80.0},
+        {"min": 60.0, "max": 80.0, "zero": 80.0},
     ]
