@@ -17,6 +17,7 @@ import stat
 import sys
 import time
 import types
+import warnings
 from collections.abc import Callable, Container, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, ParamSpec, TypeVar, cast
@@ -234,26 +235,33 @@ UNUSED = ("cffi", "coverage", "yaml")
 
 @contextlib.contextmanager
 def _hidden(names: tuple[str, ...]) -> Iterator[None]:
-    """Make imports of these names fail, as if they were not installed."""
-    absent = dict.fromkeys(name for name in names if name not in sys.modules)
-    sys.modules.update(absent)  # type: ignore[arg-type]  # which `None` is for
+    """Make imports of these names fail, as if they were not installed, though they may be in use.
+
+    Without YAML Numba cannot read `.numba_config.yaml` in the current folder, by which somebody
+    else's project would change how kernels run; that it warns of one is not for the user.
+    """
+    loaded = {name: sys.modules[name] for name in names if name in sys.modules}
+    sys.modules.update(dict.fromkeys(names))  # type: ignore[arg-type]  # which `None` is for
     try:
-        yield
+        with warnings.catch_warnings(action="ignore", category=UserWarning):
+            yield
     finally:
-        for name in absent:
+        for name in names:
             del sys.modules[name]
+        sys.modules.update(loaded)
 
 
 @functools.cache
 def _numba() -> Any:
     with _hidden(UNUSED):
         import numba
-        from numba.core import event
+        from numba.core import config, event
         from numba.core.typing import cffi_utils  # noqa: F401 - which imports cffi
         from numba.np import arrayobj
 
     from qospec.engine import intrinsics
 
+    config._config_fname = ""  # noqa: SLF001 - it looks for the file again at each compilation
     arrayobj.fix_integer_index = intrinsics.index  # for which Numba has no option
     event.register("numba:compile", _listener(event.Listener))  # type: ignore[no-untyped-call]
     # Not by the environment: worker processes would inherit it, and nest folders.

@@ -219,11 +219,23 @@ class Pool:
 @functools.cache
 def _context() -> Any:
     """Return how processes are started. Never by `fork` of this one, which may have threads."""
+    _keep_current_folder_out()
     if "forkserver" not in multiprocessing.get_all_start_methods():
         return multiprocessing.get_context("spawn")
     context = multiprocessing.get_context("forkserver")
     context.set_forkserver_preload([LOADED])
     return context
+
+
+def _keep_current_folder_out() -> None:
+    """Make Python's servers of processes start with `-P`.
+
+    They start by `-c`, whose path begins at the current folder: a `types.py` in a project of
+    somebody else would run. There is no public way but the environment, which `-E` ignores.
+    """
+    util: Any = importlib.import_module("multiprocessing.util")
+    flags = util._args_from_interpreter_flags  # noqa: SLF001 - see above
+    util._args_from_interpreter_flags = lambda: ["-P", *flags()]  # noqa: SLF001
 
 
 def _receive(worker: _Worker) -> float | _Notice | _WorkError | _Done | _Cancelled | LostJob:
