@@ -8,10 +8,12 @@ Where the time is limited, targets take turns; see `fuzz.rounds`.
 from __future__ import annotations
 
 import gc
+import stat
 import time
 from collections import Counter
 from contextlib import closing, contextmanager, suppress
 from functools import lru_cache, partial
+from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -347,15 +349,32 @@ class Campaign:
         return [reports[place] for place in sorted(reports)]
 
 
-def database_folder(whole: Path) -> tuple[Path, str]:
+def database_folder(whole: Path) -> tuple[Path | None, str]:
     """Return the part of a folder for failing examples, and a note on those of other versions.
 
-    Examples are what Hypothesis drew, which another release of it may not understand.
+    Examples are what Hypothesis drew, which another release of it may not understand. None, with a
+    note, if a link or a device is in the way: what it leads to is not the project's to read or
+    change.
     """
     here = whole / f"hypothesis-{hypothesis.__version__}"
+    if (strange := _strange_entry(whole)) is not None:
+        return None, (
+            f"`{strange}` is neither a file nor a folder, and is not followed: "
+            "no examples that failed before are tried, and none are kept"
+        )
     others: list[str] = []
     with suppress(OSError):
         others = sorted(each.name for each in whole.iterdir() if each.name != here.name)
     if others and not here.exists():
         return here, f"`{whole}` has examples of {', '.join(others)}, which are ignored"
     return here, ""
+
+
+def _strange_entry(whole: Path) -> Path | None:
+    """Return the first that is neither a file nor a folder, but perhaps a link to one."""
+    with suppress(OSError):
+        for each in chain([whole], whole.rglob("*")):  # which enters no link
+            kind = each.lstat().st_mode
+            if not (stat.S_ISDIR(kind) or stat.S_ISREG(kind)):
+                return each
+    return None

@@ -147,6 +147,25 @@ def test_examples_of_another_release_are_ignored_with_a_note(fuzz, tmp_path) -> 
     assert "has examples of hypothesis-0.1, which are ignored" in fuzz(HOLDS, *FEW).stderr
 
 
+FAILS = "property p { forall n: Int in 1 .. 100_000, expect n < 70 }"
+
+
+@pytest.mark.parametrize(
+    "pattern", [".qos-fuzz", ".qos-fuzz/*", ".qos-fuzz/*/*", ".qos-fuzz/*/*/*"]
+)
+def test_a_link_to_examples_elsewhere_is_not_followed(fuzz, tmp_path, pattern) -> None:
+    assert fuzz(FAILS, *FEW).exit_code == 1
+    linked, *_ = sorted(tmp_path.glob(pattern))
+    elsewhere = linked.rename(tmp_path / "elsewhere")
+    linked.symlink_to(elsewhere)
+    before = [(each, each.stat().st_mtime_ns) for each in (elsewhere, *elsewhere.rglob("*"))]
+    result = fuzz(FAILS.replace("< 70", "< 100_001"), *FEW)
+    assert result.exit_code == 0
+    shown = linked.relative_to(tmp_path)
+    assert f"`{shown}` is neither a file nor a folder, and is not followed: no" in result.stderr
+    assert [(each, each.stat().st_mtime_ns) for each, _ in before] == before
+
+
 @pytest.mark.parametrize(
     ("text", "options", "code", "words"),
     [
