@@ -75,7 +75,7 @@ def color(default: str | None) -> click.Option:
     )
 
 
-class Duration(click.ParamType[float]):
+class Duration(click.ParamType):  # type: ignore[type-arg]  # only late releases are generic
     """How long a search may take: `60s`, `5min` or `8h`; its value is in seconds."""
 
     name = "time"
