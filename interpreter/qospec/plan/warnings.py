@@ -12,6 +12,7 @@ from __future__ import annotations
 from fractions import Fraction
 from typing import TYPE_CHECKING, NamedTuple
 
+from qospec.check.device import predicates
 from qospec.diagnostics import Diagnostic, Label
 from qospec.engine.fault import Fault
 from qospec.engine.security.association import SUCCESSORS, Association
@@ -158,6 +159,7 @@ class Classes:
     def __init__(self) -> None:
         self._written: dict[tuple[Span, int], str] = {}
         self._used: set[tuple[Span, int]] = set()
+        self._changed: dict[tuple[Span | None, int], tuple[str, str]] = {}
 
     def add(self, case: Case, routes: Routes) -> None:
         """Note the classes that a case uses, of classifiers in its own file that packets reach."""
@@ -165,6 +167,7 @@ class Classes:
             draft = routes.drafts[index]
             if draft.duty == "classifier" and routes.reach.any.get(index):
                 self._add(case, draft.instance, table.used)
+                self._note_changes(index, draft.instance, routes)
 
     def _add(self, case: Case, instance: Instance, used: frozenset[int]) -> None:
         span = instance.span
@@ -178,17 +181,45 @@ class Classes:
             if number in used:
                 self._used.add((span, number))
 
+    def _note_changes(self, index: int, instance: Instance, routes: Routes) -> None:
+        """Note where marks that unused classes read are changed on the way to a classifier."""
+        for number, condition in enumerate(instance.predicates):
+            key = (instance.span, number)
+            if instance.span is None or key in self._used or key in self._changed:
+                continue
+            for name in predicates.attributes(condition):
+                for each in _ahead_of(index, routes):
+                    if name in each.element.marks_written:
+                        self._changed[key] = each.path, predicates.spelling_of(name)
+
     def unfed(self) -> Iterator[Diagnostic]:
         """Yield each class that no case uses."""
         for (span, number), name in self._written.items():
             if (span, number) not in self._used:
+                element, mark = self._changed.get((span, number), ("", ""))
+                changed = (f"`{element}` changes `{mark}` on the way",) if element else ()
+                way_out = (
+                    f"classify ahead of `{element}`"
+                    if element
+                    else f"add a flow whose packets are of class `{name}`"
+                )
                 yield Diagnostic(
                     "W0605",
-                    f"no flow sends anything of class `{name}`",
+                    f"nothing that arrives here is of class `{name}`",
                     span,
-                    notes=("in any case of these tests",),
-                    help=f"add a flow whose packets are of class `{name}`, or leave the class out",
+                    notes=("in any case of these tests", *changed),
+                    help=f"{way_out}, or leave the class out",
                 )
+
+
+def _ahead_of(index: int, routes: Routes) -> list[Instance]:
+    """Return the elements on the way of some items to an element, in order of their numbers."""
+    before, found, waiting = feeders(routes.drafts), set[int](), [index]
+    while waiting:
+        fresh = {each for each in before[waiting.pop()] if routes.reach.any.get(each)} - found
+        found |= fresh
+        waiting += fresh
+    return [routes.drafts[each].instance for each in sorted(found)]
 
 
 def unreachable_rates(survey: Survey) -> Iterator[Diagnostic]:
