@@ -30,7 +30,7 @@ class DomainLabel(NamedTuple):
 
 LABELS = {
     "time": DomainLabel("a time", "250 us"),
-    "data": DomainLabel("an amount of data", "480 B @payload"),
+    "data": DomainLabel("an amount of data", "480 B"),
     "rate": DomainLabel("a bit rate", "149.76 Mbit/s @cell"),
     "cell rate": DomainLabel("a cell rate", "30_000 cell/s"),
     "length": DomainLabel("a length", "50 km"),
@@ -44,7 +44,7 @@ LABELS = {
     "counts": DomainLabel("a map from names to whole numbers", "{ high: 3, low: 1 }"),
     "sizes": DomainLabel("a map from names to sizes", "{ high: 3_000 B, low: 1_500 B }"),
     "codes": DomainLabel("a whole number or a map from colours", "{ green: 1, yellow: 2, red: 3 }"),
-    "buffer": DomainLabel("a number of cells or packets, or a size", "64 cell"),
+    "buffer": DomainLabel("a number of cells or packets, or a size", "64 pkt"),
     "lifetime": DomainLabel("a number of packets, a size or a time", "10_000 pkt"),
     "load": DomainLabel("a rate of bits or packets", "64 kbit/s @ip"),
     "size mix": DomainLabel(
@@ -73,9 +73,23 @@ LABELS = {
     "output": DomainLabel("a name", "backup"),
     "sent messages": DomainLabel("a list of messages", "[callee.setup]"),
     "assignments": DomainLabel("a map from names to numbers", "{ free: free - 1 }"),
-    "dropping": DomainLabel("a drop policy", "red { low = 64 pkt, high = 192 pkt, p = 10% }"),
+    "dropping": DomainLabel("a drop policy", "red { low = 16 pkt, high = 48 pkt, p = 10% }"),
 }
 """By domain; one that is missing here is shown by its own name."""
+
+
+_EXAMPLES = {
+    ("echo", "size"): "512 B @ip",
+    ("echo", "answer_size"): "512 B @ip",
+    ("jitter", "mean"): "50 us",
+    ("jitter", "deviation"): "25 us",
+    ("packets", "source"): "on_off { on = 16 ms, off = 16 ms }",
+    ("red", "high"): "192 pkt",
+    ("threshold", "by"): "colour",
+    ("wred", "by"): "colour",
+    ("wred", "high"): "{ green: 256 pkt, yellow: 192 pkt }",
+}
+"""Of a kind's field for which the example of its domain is refused, or does not fit the others."""
 
 
 def _source_comment(kind: Kind) -> str:
@@ -136,7 +150,7 @@ def field_document(parameter: Parameter, kind: Kind) -> Document:
     """Return the document of a field; bounds and default as an author writes them."""
     domain = parameter.domain
     label = LABELS.get(domain.name, DomainLabel(domain.name, ""))
-    example = label.example
+    example = _EXAMPLES.get((kind.name, parameter.name)) or (*domain.choices, label.example)[0]
     if domain.name == "rate":
         example = example.replace("@cell", f"@{domain.layers[0]}")
     return {
@@ -148,7 +162,7 @@ def field_document(parameter: Parameter, kind: Kind) -> Document:
         "least": _bound(domain, domain.low),
         "most": _bound(domain, domain.high),
         "choices": list(domain.choices),
-        "example": default_text(parameter) or (*domain.choices, example)[0],
+        "example": default_text(parameter) or example,
         "description": field_comments(kind).get(
             parameter.name, _source_comment(kind) if parameter is SOURCE else ""
         ),

@@ -1,0 +1,165 @@
+"""Every example of a kind that `qos explain` prints stands in a file that `qos check` takes."""
+
+from pathlib import Path
+from typing import NamedTuple
+
+import pytest
+
+from qospec.catalogue.kinds import Kind, discover
+from qospec.check import check
+from qospec.diagnostics import Problems
+from qospec.plan.survey import verify
+from qospec.reference.kinds import kind_document
+
+CATALOGUE = discover()
+
+
+class Carried(NamedTuple):
+    """What a file has around an example, by what it carries."""
+
+    unit: str
+    layer: str
+    traffic: str
+    urgent: str
+
+
+AROUND = {
+    "cell": Carried("cell", "cell", "cbr { pcr = 10 cell/s, cdvt = 1 ms }", "cell.clp == 0"),
+    "packet": Carried(
+        "pkt", "line", "packets { rate = 10 pkt/s, size = 1_000 B @ip }", "pkt.dscp == 46"
+    ),
+}
+WIRES = {
+    "queue": "p.rx -> e -> q.tx",
+    "scheduler": (
+        "sort = classify {{ high = {urgent}, low = otherwise }}\n"
+        "  high, low = fifo {{ limit = 64 {unit} }}\n"
+        "  p.rx -> sort\n  sort.high -> high -> e.high\n  sort.low -> low -> e.low\n  e -> q.tx"
+    ),
+    "router": (
+        "port r[4]: {carries}\n  for i in 0 .. 3 {{\n    out = fifo {{ limit = 64 {unit} }}\n"
+        "    e.exit[i] -> out -> r[i].tx\n    r[i].rx -> e.entry[i]\n  }}\n  p.rx -> q.tx"
+    ),
+    "element": "out = fifo {{ limit = 64 {unit} }}\n  p.rx -> e -> out -> q.tx",
+    "fragment": (
+        "whole = reassemble\n  out = fifo {{ limit = 64 {unit} }}\n"
+        "  p.rx -> e -> whole -> out -> q.tx"
+    ),
+    "merge": (
+        "port r[3]: {carries}\n  out = fifo {{ limit = 64 {unit} }}\n  p.rx -> e.in[0]\n"
+        "  for i in 1 .. 3 {{\n    r[i - 1].rx -> e.in[i]\n  }}\n  e -> out -> q.tx"
+    ),
+}
+"""How an element is wired, by its duty, or by its name."""
+
+
+BESIDE = {
+    "batches": "rate = 30_000 cell/s",
+    "burst": "every = 10 ms",
+    "duplicate": "first = 4",
+    "esp_decrypt.integrity_key": "integrity = hmac_md5_96",
+    "esp_encrypt.integrity_key": "integrity = hmac_md5_96",
+    "jitter.deviation": "distribution = normal",
+    "jitter.mean": "distribution = exponential",
+    "lose": "first = 4",
+    "misinsert": "first = 4",
+    "mmpp": "rate = 30_000 cell/s",
+    "packets": "rate = 64 kbit/s @ip",
+    "reorder": "first = 4",
+    "tamper": "first = 4",
+}
+"""What has to be given with a field, or with any field of a kind: one of several, each optional."""
+
+
+def fields(role: str) -> list[object]:
+    return [
+        pytest.param(kind, each["name"], id=f"{name}.{each['name']}")
+        for (of, name), kind in sorted(CATALOGUE.kinds.items())
+        if of == role
+        for each in kind_document(kind)["fields"]
+        if each["example"]
+    ]
+
+
+def written(kind: Kind, field: str) -> str:
+    """Return a record with the example of one field, and what has to be given with it."""
+    examples = [
+        f"{each['name']} = {each['example']}"
+        for each in kind_document(kind)["fields"]
+        if each["required"] or each["name"] == field
+    ]
+    beside = BESIDE.get(f"{kind.name}.{field}") or BESIDE.get(kind.name, "")
+    if beside and f"{beside.partition(' ')[0]} = " not in ", ".join(examples):
+        examples.append(beside)
+    return f"{kind.name} {{ {', '.join(examples)} }}"
+
+
+def file(carries: str, element: str, wires: str, traffic: str = "", medium: str = "") -> str:
+    around = AROUND[carries]
+    tags = ", vlan_tags = 1, labels = 1, header = 26 B" if carries == "packet" else ""
+    medium = medium or f"line {{ rate = 100 Mbit/s @{around.layer}, carries = {carries}{tags} }}"
+    return f"""qos 1
+device box {{
+  port p, q: {carries}
+  e = {element}
+  {wires.format(**around._asdict(), carries=carries)}
+  q.rx -> p.tx
+}}
+topology net {{
+  a, b = host
+  x = box
+  link a -- x.p via {medium}
+  link x.q -- b via {medium}
+}}
+test t on net {{
+  flow f = {traffic or around.traffic} from a to b
+  run {{ measure = 10 ms, overload = true }}
+  expect f.lost == 0
+}}
+"""
+
+
+def refused(text: str, folder: Path) -> list[str]:
+    """Return the errors in a file, each with its place."""
+    path = folder / "example.qos"
+    path.write_text(text, encoding="utf-8")
+    problems = Problems()
+    suite = check([path], CATALOGUE, problems)
+    if not problems.errors:
+        verify(suite, problems)
+    return [f"{each.span.text}: {each.code} {each.message}" for each in problems.errors]
+
+
+@pytest.mark.parametrize(("kind", "field"), fields("element"))
+def test_an_element_takes_its_examples(kind: Kind, field: str, tmp_path: Path) -> None:
+    text, carries = written(kind, field), kind.carries[-1]
+    if kind.duty == "line":
+        text = file("cell", "delay { time = 1 us }", WIRES["element"], medium=text)
+    else:
+        text = file(carries, text, WIRES.get(kind.name) or WIRES[kind.duty])
+    assert refused(text, tmp_path) == []
+
+
+@pytest.mark.parametrize(("kind", "field"), fields("dropping"))
+def test_a_queue_takes_the_examples_of_a_drop_policy(
+    kind: Kind, field: str, tmp_path: Path
+) -> None:
+    carries = "cell" if kind.name == "clp_first" else "packet"
+    queue = f"fifo {{ limit = 256 {AROUND[carries].unit}, drop = {written(kind, field)} }}"
+    assert refused(file(carries, queue, WIRES["queue"]), tmp_path) == []
+
+
+@pytest.mark.parametrize(("kind", "field"), fields("traffic"))
+def test_a_flow_takes_the_examples_of_traffic(kind: Kind, field: str, tmp_path: Path) -> None:
+    element = "delay { time = 1 us }"
+    text = file(kind.carries[0], element, WIRES["element"], traffic=written(kind, field))
+    assert refused(text, tmp_path) == []
+
+
+@pytest.mark.parametrize(("kind", "field"), fields("arrivals"))
+def test_cells_leave_as_the_examples_of_arrivals_say(
+    kind: Kind, field: str, tmp_path: Path
+) -> None:
+    traffic = f"ubr {{ pcr = 100_000 cell/s, source = {written(kind, field)} }}"
+    text = file("cell", "delay { time = 1 us }", WIRES["element"], traffic=traffic)
+    assert refused(text, tmp_path) == []
