@@ -104,9 +104,31 @@ class Evaluator:
     def one_of(self, listed: str, node: ast.Expression, scope: Scope) -> Value:
         """Return the value of one of what `qos LISTED` lists, "" if none; raises CheckError."""
         try:
-            return self.strict(node, scope)
+            value = self.strict(node, scope)
         except CheckError as mistake:
             raise or_listed(mistake, node, listed) from None
+        if listed:
+            self._verify_not_taken(node, value, scope)
+        return value
+
+    def _verify_not_taken(self, node: ast.Expression, value: Value, scope: Scope) -> None:
+        """Refuse what can be no record where a kind is meant whose name it has taken."""
+        binding = scope.find(node.name.text) if isinstance(node, ast.Path) else None
+        if binding is None or not isinstance(node, ast.Path) or node.trail:
+            return
+        cannot = type(value).copy is Value.copy and type(value).call is Value.call
+        if (
+            cannot
+            and not isinstance(value, Poison)
+            and binding.name in {*self.context.built_ins.names()}
+        ):
+            raise error(
+                "E0113",
+                f"`{binding.name}` is {binding.what} here, not the kind of that name",
+                node.span,
+                secondary=(binding.span, f"declared here as {binding.what}"),
+                help=f"give {binding.what.replace('a ', 'the ', 1)} another name",
+            )
 
     def plain(self, node: ast.Expression, scope: Scope) -> Value:
         """Return a value that a model may depend on: neither measured nor published."""
@@ -391,10 +413,13 @@ class Evaluator:
             and not scope.find(node.path.name.text)
         ):
             return FUNCTIONS[node.path.name.text](self, node, scope)
-        return self._path(node.path, scope).call(node, scope, self)
+        called = self._path(node.path, scope)
+        self._verify_not_taken(node.path, called, scope)
+        return called.call(node, scope, self)
 
     def _record(self, node: ast.Record, scope: Scope) -> Value:
         base = self.strict(node.base, scope)
+        self._verify_not_taken(node.base, base, scope)
         return base.copy(node.body, scope, self)
 
 
