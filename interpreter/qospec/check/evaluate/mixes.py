@@ -37,9 +37,26 @@ class Mix(Value):
     in_order: bool = False
     law: str = ""
 
+    @property
+    def parts(self) -> int:
+        """Return how many sizes it lists, since others may be made of these; 1 if it draws."""
+        return len(self.sizes) if self.in_order else 1
+
     def counted(self, layer: str) -> Mix:
         """Return the same, counted at a layer."""
         return replace(self, layer=layer)
+
+    def in_turn(self, span: Span) -> list[Amount]:
+        """Return the sizes of one in order; raises CheckError if they are drawn."""
+        if not self.in_order:
+            raise error(
+                "E0204",
+                "a mix in order cannot hold sizes that are drawn at random",
+                span,
+                label="this draws them by weight",
+                help="list sizes, or a mix that is in order itself: `mix [40 B, 576 B]`",
+            )
+        return [Amount(size, DATA, self.layer) for size, _ in self.sizes]
 
 
 def mix(node: ast.MixLiteral, scope: Scope, evaluator: Evaluator) -> Value:
@@ -57,7 +74,7 @@ def _in_order(node: ast.ListLiteral, span: Span, scope: Scope, evaluator: Evalua
         known = evaluator.known(value, item)
         if isinstance(known, Poison):
             return known
-        found += _sizes(known, item.span)
+        found += known.in_turn(item.span) if isinstance(known, Mix) else _sizes(known, item.span)
     if not found:
         raise error(
             "E0205",

@@ -159,8 +159,15 @@ def _times(
     if not isinstance(value, List):
         raise _wrong_type(parameter.name, "a list of times", value.what, span)
     entry = replace(parameter, domain=replace(parameter.domain, name="time"))
-    found = [convert(each, entry, kind, span) for each in value.items]
-    return tuple(found) if value.known and None not in found else None
+    found: list[int | Fraction | None] = []
+    for item in value.items:
+        if isinstance(item, List):  # as in a mix of sizes, it contributes its items
+            within = _times(item, parameter, kind, span)
+            found.extend((None,) if within is None else within)
+        else:
+            found.append(convert(item, entry, kind, span))
+    known = [each for each in found if each is not None]
+    return tuple(known) if value.known and len(known) == len(found) else None
 
 
 def _curve(value: Value, parameter: Parameter, kind: Kind, span: Span) -> int | Curve | None:
