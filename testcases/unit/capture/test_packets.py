@@ -12,7 +12,6 @@ from scapy.layers.l2 import GRE, Dot1AD, Dot1Q, Ether
 from scapy.layers.ppp import HDLC
 from scapy.packet import Packet
 
-from qospec.capture import packets
 from qospec.capture.packets import frames, link_type
 from qospec.engine.items.batch import uninitialised
 from qospec.engine.source.headers import UNSPECIFIED
@@ -103,6 +102,29 @@ def transport_is_right(ip: Packet) -> bool:
     return bool((again[UDP] if UDP in again else again[TCP]).chksum == was)
 
 
+@pytest.mark.parametrize("family", ["ipv4", "ipv6"])
+def test_a_checksum_of_0_is_sent_as_all_ones(family: str) -> None:
+    """As 0 it would say that there is none, which IPv6 forbids: RFC 768, RFC 8200, 8.1.
+
+    What fits a packet is its label alone, whose number (64 bits) is added to the sum: with the
+    checksum of the packet numbered 0 as its number, the sum of a packet is all ones.
+    """
+    address = {"source_address": "2001:db8::2", "destination_address": "2001:db8::1"}
+    ipv4 = {"source_address": "192.0.2.7"}
+    of = flow(family=family, **(address if family == "ipv6" else ipv4))
+    size_bytes = (20 if family == "ipv4" else 40) + 8 + 24
+
+    def numbered(number: int) -> UDP:
+        one = items([size_bytes])._replace(number=np.array([number]))
+        (frame,) = frames(one, ETHERNET, [of], Fill(5), outer_header)
+        udp: UDP = Ether(frame[:-4])[UDP]
+        return udp
+
+    first = numbered(0).chksum
+    assert numbered(1).chksum == first - 1
+    assert numbered(first).chksum == 0xFFFF
+
+
 def test_short_frames_are_filled_up() -> None:
     (found,) = made(flow(), [28], ETHERNET)
     assert len(found) == 64
@@ -167,7 +189,7 @@ def test_the_protocol_in_a_tunnel_is_the_version_that_it_carries() -> None:
 
 def test_ppp_frames_have_their_check_sequence() -> None:
     link = Encapsulation(1, 6, 0, 0)
-    assert link_type(link) is packets.PPP
+    assert link_type(link) == (50, 2)  # LINKTYPE_PPP_HDLC of tcpdump.org
     (found,) = made(flow(), [50], link)
     assert len(found) == 56
     assert HDLC(found)[IP].len == 50
@@ -179,7 +201,7 @@ def test_ppp_frames_have_their_check_sequence() -> None:
 
 def test_another_framing_is_left_out() -> None:
     link = Encapsulation(0, 9, 0, 0)
-    assert link_type(link) is packets.RAW
+    assert link_type(link) == (101, 0)  # LINKTYPE_RAW
     (found,) = made(flow(), [50], link)
     assert len(found) == 50
     assert IP(found).len == 50

@@ -145,6 +145,55 @@ def test_cells_of_both_planes_are_numbered_and_their_losses_named(
     assert times == sorted(times)
 
 
+@pytest.mark.parametrize(
+    ("case", "medium", "number"),
+    [
+        ("cells", "stm1", 197),
+        ("packets", "fast_ethernet", 1),
+        ("packets", "tagged_fast_ethernet", 1),
+        ("packets", "ppp_e1", 50),
+        ("packets", "macsec_fast_ethernet", 101),
+    ],
+)
+def test_the_link_type_is_the_registered_one(
+    tmp_path: Path, case: str, medium: str, number: int
+) -> None:
+    """Numbers of tcpdump.org, "Link-layer header types": ERF, Ethernet, PPP_HDLC and raw IP.
+
+    They are read where draft-ietf-opsawg-pcapng, 4.2, has them, and by Scapy.
+    """
+    sent = {"cells": "ubr { pcr = 1_000 cell/s }",
+            "packets": "packets { rate = 1_000 pkt/s, size = 100 B @ip }"}[case]  # fmt: skip
+    source = tmp_path / "a.qos"
+    source.write_text(
+        f"""qos 1
+import std.media
+topology wire {{
+  a, b = host
+  link a -- b via media.{medium}
+}}
+test one on wire {{
+  flow f = {sent} from a to b
+  run {{ measure = 5 ms }}
+  expect f.lost == 0
+}}
+""",
+        "utf-8",
+    )
+    done = qos("run", source, "--record", tmp_path / "records", "--no-progress")
+    assert done.exit_code == exits.PASSED, done.output
+    (record,) = (tmp_path / "records").iterdir()
+    path = tmp_path / "x.pcapng"
+    assert qos("pcap", record, "one", "-o", path).exit_code == 0
+    data = path.read_bytes()
+    start = int.from_bytes(data[4:8], "little")
+    assert data[start : start + 4] == (1).to_bytes(4, "little")  # an interface description
+    assert int.from_bytes(data[start + 8 : start + 10], "little") == number
+    read = list(RawPcapNgReader(io.BytesIO(data)))
+    assert {meta.linktype for _, meta in read} == {number}
+    assert len(read) == 5
+
+
 def test_packets_have_the_sizes_of_the_place_and_what_is_around_them(
     record: Path, tmp_path: Path
 ) -> None:
