@@ -23,7 +23,7 @@ from qospec.cli.fuzz import fuzz
 from qospec.cli.output import say, show_usage_error
 from qospec.cli.pcap import pcap
 from qospec.cli.plan import plan
-from qospec.cli.report import report
+from qospec.cli.report import merge, report
 from qospec.cli.run import run, warm
 from qospec.cli.shrink import shrink
 from qospec.version import VERSION
@@ -49,6 +49,7 @@ for _command in (
     convert,
     plan,
     run,
+    merge,
     fuzz,
     shrink,
     warm,

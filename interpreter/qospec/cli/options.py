@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import os
 import re
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
+
+if TYPE_CHECKING:
+    from qospec.record.parts import Part
 
 MAX_CELLS = 10**9
 """The default of `--max-cells`."""
@@ -20,6 +23,26 @@ match = click.option(
     metavar="TEXT",
     help="Select cases whose name contains TEXT, as `load=90%`; `and`, `or`, `not`, `(…)` combine.",
 )
+record = click.option(
+    "--record",
+    default="",
+    help="Folder for records; by default `records` in the root of the project.",
+)
+reports = click.option(
+    "--report",
+    "formats",
+    multiple=True,
+    metavar="FORMAT",
+    help="A report to write: markdown, csv, junit, json or a template's path; "
+    "html is always written.",
+)
+
+
+def with_html(formats: tuple[str, ...]) -> tuple[str, ...]:
+    """Return the formats asked for, each once, and HTML before all."""
+    return tuple(dict.fromkeys(("html", *formats)))
+
+
 UNITS_S = {"s": 1, "min": 60, "h": 3600}
 COLOURS = {"always": True, "never": False}
 
@@ -43,6 +66,33 @@ max_cells = click.option(
     show_default=True,
     type=click.IntRange(1),
     help="Maximum number of cells in one trial.",
+)
+
+
+def _part(_context: click.Context, _option: click.Parameter, written: str) -> Part | None:
+    if not written:
+        return None
+    from qospec.record.parts import Part
+
+    found = re.fullmatch(r"([0-9]{1,6})/([0-9]{1,6})", written)
+    if found is None:
+        raise click.BadParameter(f"`{written}` is not a part: write `3/8` for the third of eight")
+    part = Part(int(found[1]), int(found[2]))
+    if part.of == 0:
+        raise click.BadParameter("a run has at least one part: write `1/1`")
+    if not 1 <= part.number <= part.of:
+        raise click.BadParameter(
+            f"there is no part {part}: write `1/{part.of}` to `{part.of}/{part.of}`"
+        )
+    return part
+
+
+part = click.option(
+    "--part",
+    default="",
+    metavar="K/N",
+    callback=_part,
+    help="Run the K-th of N parts of the cases; `qos merge` makes one record of all parts.",
 )
 
 

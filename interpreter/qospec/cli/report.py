@@ -1,14 +1,18 @@
-"""`qos report`: renders a record once more, as `qos run` does when it ends."""
+"""`qos report` renders a record once more, as `qos run` does when it ends.
+
+`qos merge` makes one record of those of all parts of a run, as one run would have made it.
+"""
 
 from __future__ import annotations
 
+import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from qospec.cli import exits
-from qospec.cli.output import show_file
+from qospec.cli import exits, loading, options
+from qospec.cli.output import say, say_json, show_file
 
 if TYPE_CHECKING:
     from qospec.record.store import Record
@@ -74,3 +78,63 @@ def write(kept: Record, document: dict[str, Any], name: str) -> Path:
     path = kept.folder / f"report.{extension(name)}"
     write_whole(path, render(document, kept.timing(), name))
     return path
+
+
+def write_all(
+    kept: Record, document: dict[str, Any], formats: tuple[str, ...], *, quiet: bool
+) -> bool:
+    """Write the reports and, unless `quiet`, say where; return whether there are all of them.
+
+    What was measured is told before: it is known, whatever becomes of its reports.
+    """
+    from qospec.record.store import RecordError
+    from qospec.report.format import ReportError
+    from qospec.writing import WriteError
+
+    failed = False
+    for name in formats:
+        try:
+            path = write(kept, document, name)
+        except (RecordError, ReportError, WriteError) as error:
+            exits.say_error(f"no {name} report: {error}")
+            failed = True
+            continue
+        if not quiet:
+            say(f"report: {path}")
+    return not failed
+
+
+@click.command()
+@click.argument("folders", nargs=-1, required=True, type=str, metavar="RECORD...")
+@options.record
+@options.reports
+@options.as_json
+def merge(
+    folders: tuple[str, ...], record: str, formats: tuple[str, ...], *, as_json: bool
+) -> None:
+    """Make one record of those of all parts of a run, and print the path of its report.
+
+    Parts are run by `qos run --part 1/8` to `8/8`, in any order, on any machines with the same
+    versions. Their merged record has the bytes that one run gives, but for times.
+    """
+    from qospec.cli.terminal import Console
+    from qospec.record import merging, store
+
+    formats = options.with_html(formats)
+    check_formats(formats)
+    for folder in folders:
+        if not Path(folder).is_dir():
+            exits.user_error(f"no record found at `{folder}`")
+    root = Path(record) if record else loading.below_project((), "records")
+    try:
+        whole = merging.merge([store.Record(Path(folder)) for folder in folders])
+        kept = store.create(root, whole.outcome["seed"])
+        whole.write(kept)
+    except store.RecordError as error:
+        exits.environment_error(str(error))
+    if as_json:
+        say_json(whole.outcome)
+    else:
+        Console(len(whole.planned), quiet=False, progress=None).summary(whole.outcome)
+    has_reports = write_all(kept, whole.outcome, formats, quiet=as_json)
+    sys.exit(exits.of_outcome(whole.outcome) if has_reports else exits.ERROR)

@@ -7,13 +7,14 @@ from __future__ import annotations
 
 import os
 import sys
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
 from qospec.cli import exits, loading, options, output, streams
-from qospec.cli.report import check_formats, write
+from qospec.cli.report import check_formats, write_all
 from qospec.version import VERSION
 from qospec.writing import reason
 
@@ -22,6 +23,7 @@ if TYPE_CHECKING:
     from qospec.model.suite import Suite
     from qospec.plan.plan import CasePlan
     from qospec.record import store
+    from qospec.record.parts import Part
     from qospec.run.runner import RunRequest
 
 REPORTED_S = 1
@@ -34,19 +36,8 @@ REPORTED_S = 1
 @options.seed
 @options.max_cells
 @options.as_json
-@click.option(
-    "--record",
-    default="",
-    help="Folder for records; by default `records` in the root of the project.",
-)
-@click.option(
-    "--report",
-    "formats",
-    multiple=True,
-    metavar="FORMAT",
-    help="A report to write: markdown, csv, junit, json or a template's path; "
-    "html is always written.",
-)
+@options.record
+@options.reports
 @click.option(
     "-j",
     "--jobs",
@@ -55,6 +46,7 @@ REPORTED_S = 1
     type=click.IntRange(1),
     help="Number of worker processes.",
 )
+@options.part
 @click.option("--keep-going", is_flag=True, help="Continue with repeats after a failed `require`.")
 @click.option(
     "-v",
@@ -75,22 +67,24 @@ def run(**asked: Any) -> None:
     from qospec.judge import evidence
 
     request = loading.Request(**{field: asked[field] for field in loading.Request._fields})
-    formats = tuple(dict.fromkeys(("html", *asked["formats"])))
+    formats = options.with_html(asked["formats"])
     check_formats(formats)
     _check_chunk()
     suite, plans = loading.planned(request)
+    part = asked["part"]
+    own = _own(plans, part)
     wanted = not asked["no_progress"]
-    progress = Progress(workload_of(plans), live=wanted, reports=wanted and not request.as_json)
+    progress = Progress(workload_of(own), live=wanted, reports=wanted and not request.as_json)
     here = _here(request, suite)
     console = Console(
-        len(plans),
+        len(own),
         quiet=request.as_json,
         progress=progress,
         here=here,
-        tables=cases_in_tables(plans),
+        tables=cases_in_tables(own),
         verbose=asked["verbose"],
     )
-    assignment = _assignment(request, suite, plans, asked["jobs"], console)
+    assignment = replace(_assignment(request, suite, plans, console), jobs=asked["jobs"], part=part)
     root = (
         Path(asked["record"])
         if asked["record"]
@@ -100,8 +94,11 @@ def run(**asked: Any) -> None:
     if request.as_json:
         output.say_json(document)
     else:
-        console.summary(document, evidence.foreseen(plans))
-    has_reports = _write_reports(kept, document, formats, quiet=request.as_json)
+        console.summary(document, evidence.foreseen(own))
+    has_reports = write_all(kept, document, formats, quiet=request.as_json)
+    if not request.as_json and part is not None:
+        cases = f"{len(own)} of {loading.counted(len(plans), 'case')}"
+        output.say(f"part {part}: {cases}; `qos merge` makes one record of all parts")
     if not request.as_json and (unwritten := streams.stdout_failure()) is not None:
         output.say(f"warning: cannot write to stdout: {reason(unwritten)}", err=True)
     code = exits.of_outcome(document)
@@ -109,6 +106,16 @@ def run(**asked: Any) -> None:
         code = code if not asked["exit_zero"] else exits.PASSED
         code = code if has_reports else exits.ERROR
     sys.exit(code)
+
+
+def _own(plans: list[CasePlan], part: Part | None) -> list[CasePlan]:
+    """Return the cases of a part; ends the command if there are more parts than cases."""
+    if part is None:
+        return plans
+    if part.of > len(plans):
+        cases = loading.counted(len(plans), "case")
+        exits.user_error(f"--part {part}: {cases} cannot be run in {part.of} parts")
+    return part.choose(plans)
 
 
 def _here(request: loading.Request, suite: Suite) -> LocalNames:
@@ -136,7 +143,7 @@ def _check_chunk() -> None:
 
 
 def _assignment(
-    request: loading.Request, suite: Suite, plans: list[CasePlan], jobs: int, console: Console
+    request: loading.Request, suite: Suite, plans: list[CasePlan], console: Console
 ) -> RunRequest:
     from qospec.plan.plan import Bounds
     from qospec.run.runner import RunRequest
@@ -145,7 +152,7 @@ def _assignment(
         suite=suite,
         plans=plans,
         seed=request.seed,
-        jobs=jobs,
+        jobs=1,
         commands={
             case.name: request.rerun_command(test.span.source.recorded_name, case.name)
             for test in suite.tests
@@ -169,30 +176,6 @@ def _execute(
         return runner.execute(assignment, kept, console), kept
     except store.RecordError as error:
         exits.environment_error(str(error))
-
-
-def _write_reports(
-    kept: store.Record, document: dict[str, Any], formats: tuple[str, ...], *, quiet: bool
-) -> bool:
-    """Write the reports and, unless `quiet`, say where; return whether there are all of them.
-
-    What was measured is told before: it is known, whatever becomes of its reports.
-    """
-    from qospec.record.store import RecordError
-    from qospec.report.format import ReportError
-    from qospec.writing import WriteError
-
-    failed = False
-    for name in formats:
-        try:
-            path = write(kept, document, name)
-        except (RecordError, ReportError, WriteError) as error:
-            exits.say_error(f"no {name} report: {error}")
-            failed = True
-            continue
-        if not quiet:
-            output.say(f"report: {path}")
-    return not failed
 
 
 @click.command()

@@ -21,6 +21,7 @@ from qospec.plan.settings import FieldValue, arrivals_kind, settings
 from qospec.protocol.parts import items_of
 from qospec.record.bounds import bound_documents
 from qospec.record.histograms import histogram_documents
+from qospec.record.parts import part_of
 from qospec.record.phases import phase_documents, why_of_phases
 from qospec.record.quantity import HISTOGRAM_ERROR, quantity
 from qospec.record.series import series_document
@@ -268,7 +269,12 @@ def frame(suite: Suite, plans: Sequence[CasePlan], seed: str, provenance: Docume
 
 
 def completed(frame: Document, planned: Sequence[Document], done: Sequence[Document]) -> Document:
-    """Return the whole outcome: the cases that have ended, and the others as not run."""
+    """Return the outcome: the cases that have ended, and the others as not run.
+
+    Of a part of a run it has the cases of that part; `planned` are all.
+    """
+    part = part_of(frame)
+    planned = planned if part is None else part.choose(planned)
     ended = {case["name"]: case for case in done}
     cases = [ended.get(case["name"], case) for case in planned]
     verdicts: list[Verdict] = [case["verdict"] for case in cases]

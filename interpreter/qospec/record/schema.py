@@ -52,6 +52,7 @@ class Checked(NamedTuple):
     fits: Callable[[Any], bool]
 
 
+MOST_PARTS = 10**6
 TIME_FORMAT = "%Y-%m-%dT%H:%M:%SZ"
 
 
@@ -81,6 +82,15 @@ def _is_whole(value: Any, most: int) -> bool:
     return isinstance(value, int) and not isinstance(value, bool) and 0 <= value <= most
 
 
+def _is_part(value: Any) -> bool:
+    whole = isinstance(value, dict) and value.keys() == {"number", "of"}
+    return (
+        whole
+        and all(_is_whole(each, MOST_PARTS) for each in value.values())
+        and (1 <= value["number"] <= value["of"])
+    )
+
+
 def _is_place(value: Any) -> bool:
     plain = isinstance(value, str)
     return plain and bool(re.fullmatch(r".+:[0-9]{1,9}:[0-9]{1,9}", value, re.DOTALL))
@@ -95,6 +105,7 @@ PER_OCTAVE = Checked(
     f"a power of two up to {FINEST}",
     lambda value: _is_whole(value, FINEST) and value.bit_count() == 1,
 )
+PART = Checked("a part, such as number 3 of 8", _is_part)
 BIN = Checked(f"a whole number up to {HIGHEST}", lambda value: _is_whole(value, HIGHEST))
 VERDICT = Checked(f"a verdict ({', '.join(VERDICTS)})", lambda value: value in VERDICTS)
 MAY_JUDGE = Checked(
@@ -269,6 +280,7 @@ FRAME = {
     "schema": int,
     "qospec": str,
     "seed": str,
+    "part": Optional(PART),
     "tests": [TEST],
     "references": [{"name": str, "title": str, "place": PLACE, "entries": [[str]]}],
     "definitions": Optional([{"name": str, "role": str, "summary": str, "source": str}]),

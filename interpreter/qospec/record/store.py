@@ -57,13 +57,17 @@ class Record:
         self._write("outcome.json", outcome)
         self._write("timing.json", timing)
 
+    def plan(self) -> Document:
+        """Return what was about to run: the frame of the outcome, and all cases as `planned`."""
+        if not (self.folder / "run.json").exists():
+            raise RecordError(f"`{self.folder}` holds no run.json: is it a record of `qos run`?")
+        return self._checked("run.json", PLAN)
+
     def outcome(self) -> Document:
         """Return the outcome; of a run that was killed, that of the cases that had ended."""
         if (self.folder / "outcome.json").exists():
             return self._checked("outcome.json", OUTCOME)
-        if not (self.folder / "run.json").exists():
-            raise RecordError(f"`{self.folder}` holds no run.json: is it a record of `qos run`?")
-        frame = self._checked("run.json", PLAN)
+        frame = self.plan()
         if frame["schema"] != SCHEMA:
             return frame
         planned = frame.pop("planned")

@@ -13,7 +13,14 @@ from qospec.report.words import measured, needed
 
 
 def headline(document: Record) -> str:
-    """Return one sentence on how the run went."""
+    """Return one sentence on how the run went; before it, which part of one it was."""
+    part = document.get("part")
+    return (f"Part {part['number']} of {part['of']} of a run. " if part else "") + _sentence(
+        document
+    )
+
+
+def _sentence(document: Record) -> str:
     ended = [case for case in document["cases"] if ran(case)]
     finished = sum(case.get("ran", True) for case in ended)
     of = counts(ended)

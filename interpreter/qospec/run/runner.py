@@ -13,7 +13,7 @@ from contextlib import closing, suppress
 from dataclasses import field
 from datetime import UTC, datetime
 from functools import partial
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, Protocol, TypeVar
 
 from qospec.catalogue.kinds import discover
 from qospec.dataclass import dataclass
@@ -35,11 +35,13 @@ if TYPE_CHECKING:
     from qospec.document import Document
     from qospec.model.suite import Suite
     from qospec.plan.plan import Bounds, CasePlan
+    from qospec.record.parts import Part
     from qospec.record.store import Record
     from qospec.run.job import LostJob
     from qospec.run.schedule import CaseRun, Ended
 
     Notices = Mapping[str, Callable[[], None]]
+    Thing = TypeVar("Thing")
 
 
 class ProgressListener(Protocol):
@@ -62,6 +64,7 @@ class RunRequest:
     Attributes:
         suite: The whole suite, checked.
         plans: The selected cases.
+        part: Which part of them to run; None for all.
         seed: The root of all random streams.
         jobs: How many processes; 1 is this one.
         commands: The command that runs a case alone, by its name.
@@ -79,19 +82,27 @@ class RunRequest:
     bounds: Bounds
     version: str
     keep_going: bool = False
+    part: Part | None = None
     notices: Notices = field(default_factory=dict)
+
+    def own(self, things: Sequence[Thing]) -> Sequence[Thing]:
+        """Return those of its part, of as many things as there are plans."""
+        return things if self.part is None else self.part.choose(things)
 
 
 def execute(request: RunRequest, record: Record, listener: ProgressListener) -> Document:
     """Run all cases, write the record, and return the outcome, which may be interrupted."""
     frame = outcome.frame(request.suite, request.plans, request.seed, provenance(request))
+    if request.part is not None:
+        frame = {**frame, "part": request.part.document()}
+    numbers = request.own(range(1, len(request.plans) + 1))
     planned = [outcome.not_run(p, request.commands[p.case.name]) for p in request.plans]
     started = datetime.now(UTC)
     record.begin(frame, planned)
     done: list[JobResult] = []
 
     def take(ended: Ended) -> None:
-        record.add(ended.place + 1, ended.result.document)
+        record.add(numbers[ended.place], ended.result.document)
         done.append(ended.result)
         listener.ended(ended.result.document, ended.result.seconds)
 
@@ -103,7 +114,7 @@ def execute(request: RunRequest, record: Record, listener: ProgressListener) -> 
                 request.commands[plan.case.name],
                 keep_going=request.keep_going,
             )
-            for plan in request.plans
+            for plan in request.own(request.plans)
         )
         schedule = Schedule(runs, listener.progressed)
         results = _results(schedule, request, listener, interruption)
@@ -131,8 +142,9 @@ def _timestamp(moment: datetime) -> str:
 def _results(
     schedule: Schedule, request: RunRequest, listener: ProgressListener, interruption: Interruption
 ) -> Generator[Ended]:
-    phased = any(plan.case.phases for plan in request.plans)
-    most = request.jobs if phased else min(request.jobs, len(request.plans))
+    plans = request.own(request.plans)
+    phased = any(plan.case.phases for plan in plans)
+    most = request.jobs if phased else min(request.jobs, len(plans))
     if most > 1:
         from qospec.run import workers
 

@@ -1,0 +1,156 @@
+"""The records of all parts of a run become that of the whole run, byte for byte."""
+
+from __future__ import annotations
+
+from collections import Counter
+from typing import TYPE_CHECKING, Any
+
+from qospec.dataclass import dataclass
+from qospec.record.outcome import SCHEMA, completed
+from qospec.record.parts import Part, part_of
+from qospec.record.store import Record, RecordError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping, Sequence
+
+    from qospec.document import Document
+
+NEEDS = "merging needs each part once, of one specification, seed and version"
+
+
+@dataclass(frozen=True)
+class MergedRun:
+    """What the records of all parts say together.
+
+    Attributes:
+        frame: What was known before the run.
+        planned: All cases, as not run.
+        outcome: The whole outcome.
+        timing: When the first part began, when the last one ended, and the time of each case.
+    """
+
+    frame: Document
+    planned: list[Document]
+    outcome: Document
+    timing: Document
+
+    def write(self, record: Record) -> None:
+        """Write the files that one run would have written."""
+        record.begin(self.frame, self.planned)
+        for number, case in enumerate(self.outcome["cases"], 1):
+            record.add(number, case)
+        record.end(self.outcome, self.timing)
+
+
+def merge(records: Sequence[Record]) -> MergedRun:
+    """Return what the records of all parts of a run say together.
+
+    Raises:
+        RecordError: A record is not of a part, is of another run, or its run was interrupted; a
+            part is missing, or is there twice.
+    """
+    plans = [record.plan() for record in records]
+    parts = [_part_of(record, plan) for record, plan in zip(records, plans, strict=True)]
+    whole = plans[0]
+    for record, plan in zip(records[1:], plans[1:], strict=True):
+        if difference := next(_differences(whole, plan), ""):
+            raise RecordError(
+                f"`{record.folder}` and `{records[0].folder}` are not parts of one run: "
+                f"{difference}; {NEEDS}"
+            )
+    _verify_all_there(parts, records)
+    outcomes = [record.outcome() for record in records]
+    for part, record, outcome in zip(parts, records, outcomes, strict=True):
+        if outcome["state"] != "complete":
+            raise RecordError(
+                f"part {part} was interrupted, see `{record.folder}`: run it again with "
+                f"`--part {part}`"
+            )
+    frame = {name: value for name, value in whole.items() if name not in ("planned", "part")}
+    done = [case for outcome in outcomes for case in outcome["cases"]]
+    timings = [record.timing() for record in records]
+    planned = whole["planned"]
+    return MergedRun(frame, planned, completed(frame, planned, done), _timing(timings, planned))
+
+
+def _part_of(record: Record, plan: Document) -> Part:
+    if plan["schema"] != SCHEMA:
+        raise RecordError(
+            f"`{record.folder}` has schema {plan['schema']}, and this version reads {SCHEMA}: "
+            "merge with the version that ran the parts"
+        )
+    part = part_of(plan)
+    if part is None:
+        raise RecordError(
+            f"`{record.folder}` is not of a part of a run: `qos run --part 1/8` makes such a record"
+        )
+    return part
+
+
+def _differences(one: Document, other: Document) -> Iterator[str]:
+    """Yield in words in what two parts differ that belong to different runs."""
+    ours, theirs = one["provenance"], other["provenance"]
+    yield from (
+        f"the {noun} is `{b}` here and `{a}` there"
+        for noun, a, b in (
+            ("seed", one["seed"], other["seed"]),
+            ("version of qospec", one["qospec"], other["qospec"]),
+            *(
+                (f"version of {each}", ours[each], theirs[each])
+                for each in ("python", "numpy", "numba")
+            ),
+            (
+                "limit of cells per trial",
+                *(p["limits"].get("cells per trial") for p in (ours, theirs)),
+            ),
+            ("number of parts", one["part"]["of"], other["part"]["of"]),
+        )
+        if a != b
+    )
+    yield from _changed_sources(_digests(ours), _digests(theirs))
+    if ours != theirs:
+        yield "they were run with different options"
+    if [each["name"] for each in one["planned"]] != [each["name"] for each in other["planned"]]:
+        yield "different cases were selected"
+    if {**one, "part": None} != {**other, "part": None}:
+        yield "what they planned differs"
+
+
+def _digests(provenance: Document) -> Mapping[str, str]:
+    return {source["name"]: source["sha256"] for source in provenance["sources"]}
+
+
+def _changed_sources(one: Mapping[str, str], other: Mapping[str, str]) -> Iterator[str]:
+    for name in sorted({*one, *other}):
+        if name not in one or name not in other:
+            yield f"only one of them read `{name}`"
+        elif one[name] != other[name]:
+            yield f"the text of `{name}` differs"
+
+
+def _verify_all_there(parts: Sequence[Part], records: Sequence[Record]) -> None:
+    of = parts[0].of
+    (number, times) = Counter(part.number for part in parts).most_common(1)[0]
+    if times > 1:
+        folders = [
+            f"`{record.folder}`"
+            for part, record in zip(parts, records, strict=True)
+            if part.number == number
+        ]
+        raise RecordError(f"part {number}/{of} is there {times} times: {', '.join(folders)}")
+    if missing := sorted({*range(1, of + 1)} - {part.number for part in parts}):
+        which = ", ".join(f"{each}/{of}" for each in missing)
+        noun = "parts are" if len(missing) > 1 else "part is"
+        raise RecordError(f"{len(missing)} {noun} missing: {which}; {NEEDS}")
+
+
+def _timing(timings: Sequence[Document], planned: Sequence[Document]) -> Document:
+    seconds: dict[str, Any] = {}
+    for timing in timings:
+        seconds |= timing["cases"]
+    return {
+        "started": min(timing["started"] for timing in timings),
+        "finished": max(timing["finished"] for timing in timings),
+        "cases": {case["name"]: seconds[case["name"]] for case in planned},
+        "compiling": round(sum(timing.get("compiling", 0) for timing in timings), 3),
+    }

@@ -1,0 +1,203 @@
+"""`qos run --part` and `qos merge`: all parts together are one run, and what is not is refused."""
+
+import json
+import shutil
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner, Result
+
+from qospec.cli import qos
+
+# Five cases: one fails, one is skipped, one searches, so that parts are not alike.
+SPECIFICATION = """qos 1
+import std.media
+device narrow {
+  port west, east: packet
+  q = fifo { limit = 4 pkt }
+  west.rx -> q -> east.tx
+  east.rx -> west.tx
+}
+topology bench {
+  a, b = host
+  n = narrow
+  link a -- n.west via media.fast_ethernet
+  link n.east -- b via media.ethernet
+}
+test loads on bench {
+  sweep load in [1 Mbit/s @ip, 5 Mbit/s @ip, 20 Mbit/s @ip]
+  flow ab = packets { rate = load, size = 500 B @ip, gaps = poisson } from a to b
+  run { measure = 100 ms, repeat = 2, overload = true }
+  expect nothing_lost: ab.loss <= 20 %
+  report ab.delay.max
+}
+test most on bench {
+  search load in 1 Mbit/s @ip .. 5 Mbit/s @ip { trial = 100 ms, goal ndr { loss = 0 } }
+  flow ab = packets { rate = load, size = 500 B @ip } from a to b
+}
+test again on bench {
+  flow ab = packets { rate = 100 pkt/s, size = 100 B @ip } from a to b
+  run { measure = 100 ms }
+  expect ab.received == 10 pkt
+}
+"""
+
+
+def invoke(*words: str) -> Result:
+    return CliRunner().invoke(qos, [*map(str, words), "--color", "never"])
+
+
+@pytest.fixture(autouse=True)
+def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "bench.qos").write_text(SPECIFICATION)
+
+
+def run_part(part: str, *options: str) -> Path:
+    """Run a part of the project here, and return its record."""
+    root = Path("records") / part.replace("/", "-of-") / "-".join(options)
+    ran = invoke("run", "bench.qos", "--part", part, "--record", root, "--no-progress", *options)
+    assert ran.exit_code in (0, 1), ran.output
+    (record,) = root.iterdir()
+    return record
+
+
+@pytest.fixture
+def parts() -> list[Path]:
+    """Return the records of both halves of the project's cases."""
+    return [run_part("1/2"), run_part("2/2")]
+
+
+def test_all_parts_merged_are_one_run_byte_by_byte() -> None:
+    records = [run_part(f"{number}/4") for number in (3, 1, 4, 2)]
+    whole = invoke("run", "bench.qos", "--record", "whole", "--no-progress")
+    merged = invoke("merge", *records, "--record", "merged", "--report", "json")
+    assert whole.exit_code == merged.exit_code == 1
+    (one,), (other,) = Path("whole").iterdir(), Path("merged").iterdir()
+    files = sorted(str(path.relative_to(one)) for path in one.rglob("*.json"))
+    assert files == sorted(
+        str(path.relative_to(other)) for path in other.rglob("*.json") if path.name != "report.json"
+    )
+    assert [each for each in files if (one / each).read_bytes() != (other / each).read_bytes()] == [
+        "timing.json"
+    ]
+    assert json.loads((other / "report.json").read_text())["summary"]["fail"] == 1
+
+
+def test_a_part_has_its_own_cases_and_says_which_part_it_is() -> None:
+    ran = invoke("run", "bench.qos", "--part", "2/3", "--record", "records", "--no-progress")
+    assert "part 2/3: 2 of 5 cases" in ran.output
+    (record,) = Path("records").iterdir()
+    names = [case["name"] for case in json.loads((record / "outcome.json").read_text())["cases"]]
+    assert names == ["loads:load=5Mbit_per_s-ip", "again"]
+    assert "Part 2 of 3 of a run. " in (record / "report.html").read_text()
+    # A part that was killed shows its own cases only, too.
+    (record / "outcome.json").unlink()
+    (record / "cases" / "0005.json").unlink()
+    again = invoke("report", record, "--format", "markdown")
+    assert "1 of 2 cases ended" in again.output
+
+
+def test_it_does_not_matter_how_many_workers_a_part_has() -> None:
+    one, two = run_part("1/2"), run_part("1/2", "-j", "2")
+    assert (one / "outcome.json").read_bytes() == (two / "outcome.json").read_bytes()
+
+
+@pytest.mark.parametrize(
+    ("part", "message"),
+    [
+        ("9/8", "there is no part 9/8: write `1/8` to `8/8`"),
+        ("0/8", "there is no part 0/8: write `1/8` to `8/8`"),
+        ("1/0", "a run has at least one part: write `1/1`"),
+        ("3", "`3` is not a part: write `3/8` for the third of eight"),
+        ("-1/2", "`-1/2` is not a part"),
+        ("1/6", "--part 1/6: 5 cases cannot be run in 6 parts"),
+    ],
+)
+def test_a_part_that_cannot_be(part: str, message: str) -> None:
+    refused = invoke("run", "bench.qos", f"--part={part}")
+    assert (refused.exit_code, message in refused.output) == (2, True), refused.output
+    assert not Path("records").exists()
+
+
+def refusal(*records: Path) -> str:
+    """Return why records cannot be merged."""
+    refused = invoke("merge", *records, "--record", "merged")
+    assert refused.exit_code == 4, refused.output
+    assert not Path("merged").exists()
+    return refused.output
+
+
+def test_a_part_that_is_missing(parts: list[Path]) -> None:
+    assert "1 part is missing: 1/2" in refusal(parts[1])
+    eight = [run_part("1/4")]
+    assert "3 parts are missing: 2/4, 3/4, 4/4" in refusal(*eight)
+
+
+def test_a_part_that_is_there_twice(parts: list[Path]) -> None:
+    assert f"part 1/2 is there 2 times: `{parts[0]}`, `{parts[0]}`" in refusal(*parts, parts[0])
+
+
+def test_parts_of_different_seeds(parts: list[Path]) -> None:
+    said = refusal(parts[0], run_part("2/2", "--seed", "7"))
+    assert "are not parts of one run: the seed is `7` here and `0` there" in said
+
+
+def test_parts_of_different_divisions(parts: list[Path]) -> None:
+    assert "the number of parts is `3` here and `2` there" in refusal(parts[0], run_part("2/3"))
+
+
+def test_parts_of_different_options(parts: list[Path]) -> None:
+    assert "they were run with different options" in refusal(
+        parts[0], run_part("2/2", "--keep-going")
+    )
+    limited = run_part("2/2", "--max-cells", "1000000")
+    assert "the limit of cells per trial is `1000000` here" in refusal(parts[0], limited)
+
+
+def test_parts_of_different_selections(parts: list[Path]) -> None:
+    assert "different cases were selected" in refusal(parts[0], run_part("2/2", "-k", "loads"))
+
+
+def test_parts_of_different_texts(parts: list[Path]) -> None:
+    Path("bench.qos").write_text(SPECIFICATION.replace("limit = 4", "limit = 5"))
+    assert "the text of `bench.qos` differs" in refusal(parts[0], run_part("2/2", "-v"))
+
+
+def test_parts_of_different_versions(parts: list[Path]) -> None:
+    for name in ("run.json", "outcome.json"):
+        document = json.loads((parts[1] / name).read_text())
+        document["provenance"]["numpy"] = "1.99"
+        (parts[1] / name).write_text(json.dumps(document))
+    assert "the version of numpy is `1.99` here" in refusal(*parts)
+
+
+def test_a_part_that_was_interrupted(parts: list[Path]) -> None:
+    (parts[0] / "outcome.json").unlink()
+    (parts[0] / "cases" / "0003.json").unlink()
+    assert "part 1/2 was interrupted" in refusal(*parts)
+    assert "run it again with `--part 1/2`" in refusal(*parts)
+
+
+def test_a_record_that_is_no_part() -> None:
+    invoke("run", "bench.qos", "--record", "whole", "--no-progress")
+    (whole,) = Path("whole").iterdir()
+    assert "is not of a part of a run: `qos run --part 1/8` makes such a record" in refusal(whole)
+
+
+def test_a_folder_that_is_no_record(parts: list[Path]) -> None:
+    missing = invoke("merge", "nowhere")
+    assert (missing.exit_code, missing.output) == (2, "error: no record found at `nowhere`\n")
+    assert "holds no run.json" in refusal(parts[0].parent)
+
+
+def test_a_part_whose_number_is_not_possible(parts: list[Path]) -> None:
+    document = json.loads((parts[0] / "run.json").read_text())
+    document["part"]["number"] = 3
+    (parts[0] / "run.json").write_text(json.dumps(document))
+    assert "`part` is not a part, such as number 3 of 8" in refusal(*parts)
+
+
+def test_a_copy_of_a_part_is_as_good(parts: list[Path]) -> None:
+    shutil.copytree(parts[1], "elsewhere")
+    assert invoke("merge", parts[0], "elsewhere", "--record", "merged").exit_code == 1
