@@ -369,11 +369,11 @@ class Evaluator:
         return error("E0101", message, node.name.span, note=note, help=help_text)
 
     def index(self, node: ast.Expression, container: Value, scope: Scope) -> Value:
-        """Return an index; a map's may be a bare word."""
+        """Return an index; that of a map, and of what may be one, may be a bare word."""
         bare = isinstance(node, ast.Path) and scope.find(node.name.text) is None
         return (
             self.word(node, scope)
-            if bare and isinstance(container, Map)
+            if bare and isinstance(container, Map | Poison)
             else self.value(node, scope)
         )
 

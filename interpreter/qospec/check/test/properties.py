@@ -130,7 +130,10 @@ class _Chooser:
 
 
 def _cases(node: ast.Property, examine: _Examiner, context: Context) -> tuple[Case, ...] | None:
-    """Return a case for each combination of values; None if there is no end to them."""
+    """Return a case for each combination of values; None if there is no end to them.
+
+    So it is after a mistake elsewhere that leaves one of them unknown.
+    """
     chooser, made = _Chooser(), dict[str, Case]()
     refused: list[Span] = []
     try:
@@ -148,7 +151,7 @@ def _cases(node: ast.Property, examine: _Examiner, context: Context) -> tuple[Ca
                 return None
             if not chooser.advance():
                 break
-    except _EndlessError:
+    except (_EndlessError, PoisonError):
         return None
     if refused and not made:
         context.report(conditions.never_met(refused[0]))
@@ -198,7 +201,11 @@ class _Examiner:
         self._context = evaluator.context
 
     def __call__(self, draw: Draw, functions: Functions, /) -> Examined | Diagnostic:
-        """Return what the property is for values, or the first mistake in it."""
+        """Return what the property is for values, or the first mistake in it.
+
+        Raises:
+            PoisonError: It needs something with a mistake that was reported before.
+        """
         with self._context.apart() as problems:
             try:
                 made = self._examined(draw, functions)
@@ -206,7 +213,10 @@ class _Examiner:
                     return made
             except CheckError as mistake:
                 self._context.report(mistake)
-            except (LimitReached, PoisonError):
+            except PoisonError:
+                if not problems.errors:
+                    raise
+            except LimitReached:
                 pass
         return problems.errors[0]
 
@@ -340,6 +350,8 @@ def _drawn(node: ast.ForAll, scope: Scope, evaluator: Evaluator) -> Value:
     if isinstance(values, List) and values.items:
         first = values.items[0]
         for each in values.items:
+            if isinstance(each, Poison):
+                return each
             _typed(node, each)
             if type(each) is not type(first):
                 raise error(
