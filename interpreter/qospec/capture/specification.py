@@ -24,7 +24,6 @@ from qospec.check.modules import files
 from qospec.diagnostics import Problems, did_you_mean
 from qospec.engine.security.end import SecurityEnd
 from qospec.plan.plan import Bounds, plan
-from qospec.record.outcome import SCHEMA
 from qospec.resources import STDLIB
 from qospec.secret import WITHHELD, redacted
 from qospec.source import Source
@@ -69,17 +68,18 @@ def recorded(outcome: Document, name: str, folders: Sequence[Path] = ()) -> Reco
         name: The case's.
         folders: Where the project may be at hand, or below.
     """
-    if outcome.get("schema") != SCHEMA:
-        raise CaptureError(
-            f"this record has schema {outcome.get('schema')}, and qospec {VERSION} reads {SCHEMA}"
-        )
     document = _case(outcome, name)
     provenance = outcome["provenance"]
     bounds = Bounds(provenance["limits"]["cells per trial"])
     _compare_library(provenance["sources"])
-    test = next(each for each in outcome["tests"] if each["name"] == document["test"])
+    test = next((each for each in outcome["tests"] if each["name"] == document["test"]), None)
+    if test is None:
+        raise CaptureError(f"the record is damaged: it has no test `{document['test']}`")
     place = document.get("place") or test["place"]
-    found = _planned(provenance, place.rsplit(":", 2)[0], name, bounds, folders)
+    file = place.rsplit(":", 2)[0]
+    if file not in {each["name"] for each in provenance["sources"]}:
+        raise CaptureError(f"the record is damaged: it does not hold the case's file `{file}`")
+    found = _planned(provenance, file, name, bounds, folders)
     differences = [*_differences(provenance), *_withheld(found)]
     return Recorded(found, bounds, document, tuple(differences))
 
@@ -228,10 +228,10 @@ def _holds(root: Path, name: str, text: str) -> bool:
 
 
 def _put(root: Path, name: str, text: str) -> None:
-    """Write a text of the record below a folder, and nowhere else: a record may be a stranger's."""
-    path = PurePosixPath(name)
-    if path.is_absolute() or ".." in path.parts:
-        raise CaptureError(f"the record holds a file from outside of its project: `{name}`")
-    file = root.joinpath(*path.parts)
-    file.parent.mkdir(parents=True, exist_ok=True)
-    file.write_text(text, encoding="utf-8", newline="")
+    """Write a text of the record below a folder: its schema has no names that lead out of there."""
+    file = root.joinpath(*PurePosixPath(name).parts)
+    try:
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_text(text, encoding="utf-8", newline="")
+    except (OSError, ValueError) as error:
+        raise CaptureError(f"cannot write a copy of the record's `{name}`: {error}") from error

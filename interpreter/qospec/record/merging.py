@@ -6,9 +6,9 @@ from collections import Counter
 from typing import TYPE_CHECKING, Any
 
 from qospec.dataclass import dataclass
-from qospec.record.outcome import SCHEMA, completed
+from qospec.record.outcome import completed
 from qospec.record.parts import Part, part_of
-from qospec.record.store import Record, RecordError
+from qospec.record.store import REMEDY, Record, RecordError
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -68,17 +68,12 @@ def merge(records: Sequence[Record]) -> MergedRun:
             )
     frame = {name: value for name, value in whole.items() if name not in ("planned", "part")}
     done = [case for outcome in outcomes for case in outcome["cases"]]
-    timings = [record.timing() for record in records]
+    timings = [_timing_of(record) for record in records]
     planned = whole["planned"]
     return MergedRun(frame, planned, completed(frame, planned, done), _timing(timings, planned))
 
 
 def _part_of(record: Record, plan: Document) -> Part:
-    if plan["schema"] != SCHEMA:
-        raise RecordError(
-            f"`{record.folder}` has schema {plan['schema']}, and this version reads {SCHEMA}: "
-            "merge with the version that ran the parts"
-        )
     part = part_of(plan)
     if part is None:
         raise RecordError(
@@ -144,6 +139,13 @@ def _verify_all_there(parts: Sequence[Part], records: Sequence[Record]) -> None:
         raise RecordError(f"{len(missing)} {noun} missing: {which}; {NEEDS}")
 
 
+def _timing_of(record: Record) -> Document:
+    timing = record.timing()
+    if not timing:
+        raise RecordError(f"`{record.folder}` holds no timing.json: {REMEDY}")
+    return timing
+
+
 def _timing(timings: Sequence[Document], planned: Sequence[Document]) -> Document:
     seconds: dict[str, Any] = {}
     for timing in timings:
@@ -151,6 +153,6 @@ def _timing(timings: Sequence[Document], planned: Sequence[Document]) -> Documen
     return {
         "started": min(timing["started"] for timing in timings),
         "finished": max(timing["finished"] for timing in timings),
-        "cases": {case["name"]: seconds[case["name"]] for case in planned},
+        "cases": {name: seconds[name] for case in planned if (name := case["name"]) in seconds},
         "compiling": round(sum(timing.get("compiling", 0) for timing in timings), 3),
     }

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import replace
 from fractions import Fraction
 from typing import TYPE_CHECKING
@@ -13,10 +14,20 @@ if TYPE_CHECKING:
     from qospec.judge.verdict import Side
     from qospec.units import Dimension
 
+MOST_WRITTEN = 4_300
+"""Digits of a numerator or denominator: as many as Python writes and reads in one number."""
+_DIGITS = f"[0-9]{{1,{MOST_WRITTEN}}}"
+EXACT = f"-?{_DIGITS}(?:/(?!0+(?![0-9])){_DIGITS})?"
+"""A pattern for an exact number of a record: without an exponent, which may ask for any memory."""
 DIGITS = 4
 MOST_DIGITS = 18
 HISTOGRAM_ERROR = "1/1024"
 """The relative error of a quantile: it is the middle of a bucket that is 1/512 wide."""
+
+
+def number_of(text: str) -> Fraction | None:
+    """Return an exact number as a record has it; None of any other text."""
+    return Fraction(text) if re.fullmatch(EXACT, text) else None
 
 
 def quantity(value: object, dimension: Dimension | None, digits: int = DIGITS) -> Document | None:

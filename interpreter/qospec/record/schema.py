@@ -7,12 +7,12 @@ field, or a list with the shape of its items. docs/record.md says what the field
 from __future__ import annotations
 
 import re
-import sys
 from datetime import datetime
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from qospec.judge.verdict import NOT_APPLICABLE, VERDICTS
 from qospec.record.bins import FINEST, HIGHEST
+from qospec.record.quantity import EXACT, MOST_WRITTEN
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -39,10 +39,14 @@ class Optional(NamedTuple):
 
 
 class Variant(NamedTuple):
-    """An object whose `field`, a text, decides which of the shapes it has."""
+    """An object whose `field`, a text, decides which of the shapes it has.
+
+    Without `otherwise`, it has to be one of them.
+    """
 
     field: str
     shapes: dict[str, Shape]
+    otherwise: Shape = None
 
 
 class Checked(NamedTuple):
@@ -53,6 +57,13 @@ class Checked(NamedTuple):
 
 
 MOST_PARTS = 10**6
+LONGEST_NAME = 4_096
+"""Characters of the name of a file."""
+LONGEST_S = 10**9
+"""Seconds of the longest run."""
+GREATEST = 2**63 - 1
+"""No count is greater."""
+
 TIME_FORMAT = "%Y-%m-%dT%H:%M:%SZ"
 
 
@@ -64,9 +75,9 @@ def _is_time(value: Any) -> bool:
 
 
 def _is_duration(value: Any) -> bool:
-    """Return whether a value is a duration: a number that is finite and not negative."""
+    """Return whether a value is a duration: a number that is not negative, of some decades."""
     plain = isinstance(value, int | float) and not isinstance(value, bool)
-    return plain and 0 <= value <= sys.float_info.max
+    return plain and 0 <= value <= LONGEST_S
 
 
 def _is_counts(value: Any) -> bool:
@@ -74,8 +85,24 @@ def _is_counts(value: Any) -> bool:
 
 
 def _is_values(value: Any) -> bool:
-    each = r"(-|-?[0-9]+(/[1-9][0-9]*)?)"
+    each = f"(-|{EXACT})"
     return isinstance(value, str) and bool(re.fullmatch(f"{each}( {each})*", value))
+
+
+def _is_exact(value: Any) -> bool:
+    return isinstance(value, str) and bool(re.fullmatch(EXACT, value))
+
+
+def _is_confidence(value: Any) -> bool:
+    pattern = r"(?:[0-9]{1,3}(?:\.[0-9]{1,300})? %)?"
+    return isinstance(value, str) and bool(re.fullmatch(pattern, value))
+
+
+def _is_source(value: Any) -> bool:
+    """Return whether a value names a file of the library or of the project, and no other."""
+    if not isinstance(value, str) or not 0 < len(value) <= LONGEST_NAME or "\0" in value:
+        return False
+    return not {"", ".", ".."} & set(value.split("/"))
 
 
 def _is_whole(value: Any, most: int) -> bool:
@@ -99,6 +126,12 @@ def _is_place(value: Any) -> bool:
 TIME = Checked("a time as `2026-11-21T10:11:12Z`", _is_time)
 DURATION = Checked("a number of seconds", _is_duration)
 PLACE = Checked("a place as `path:line:column`", _is_place)
+COUNT = Checked("a whole number, not negative", lambda value: _is_whole(value, GREATEST))
+SOURCE = Checked("a path of the library or of the project", _is_source)
+EXACT_NUMBER = Checked(
+    f"an exact number as `-12` or `1/4096`, of at most {MOST_WRITTEN:_} digits", _is_exact
+)
+CONFIDENCE = Checked('a confidence as `95 %`, or ""', _is_confidence)
 COUNTS = Checked("whole numbers with a space between them, 1,000 at most", _is_counts)
 VALUES = Checked("exact numbers, or `-`, with a space between them", _is_values)
 PER_OCTAVE = Checked(
@@ -115,7 +148,12 @@ MAY_JUDGE = Checked(
 """The verdict of a statement; a report has none."""
 TRIAL_VERDICT = Checked('"good" or "bad"', lambda value: value in ("good", "bad"))
 
-QUANTITY = {"value": str, "unit": str, "text": str, "error": Optional(str)}
+QUANTITY = Variant(
+    "unit",
+    {"": {"value": str, "unit": str, "text": str, "error": Optional(EXACT_NUMBER)}},
+    {"value": EXACT_NUMBER, "unit": str, "text": str, "error": Optional(EXACT_NUMBER)},
+)
+"""One without a unit is a condition or a text."""
 METRICS = MapOf(MapOf(Nullable(QUANTITY)))
 SENT = {"contract": Optional([[str]]), "source": Optional(str)}
 TEST = {
@@ -137,7 +175,7 @@ SERIES = {
     "changes": Optional([{"at": QUANTITY, "what": str}]),
 }
 MEASURES = {"flow": str, "metric": str, "statistic": str}
-INTERVAL = {"lower": Nullable(QUANTITY), "upper": Nullable(QUANTITY), "repeats": int}
+INTERVAL = {"lower": Nullable(QUANTITY), "upper": Nullable(QUANTITY), "repeats": COUNT}
 LIMITS = {
     "lower": Nullable(QUANTITY),
     "upper": Nullable(QUANTITY),
@@ -162,19 +200,19 @@ STATEMENT = {
     "measures": Optional(MEASURES),
     **SIDES,
     "terms": Optional([TERM]),
-    "confidence": Optional(str),
+    "confidence": Optional(CONFIDENCE),
     "interval": Optional(Nullable(INTERVAL)),
     "series": Optional(SERIES),
     "note": str,
     "caution": Optional(str),
 }
 LOSS = {
-    "repeat": Optional(int),
+    "repeat": Optional(COUNT),
     "flow": str,
     "element": str,
     "cause": str,
     "carries": Optional(str),
-    "cells": int,
+    "cells": COUNT,
 }
 BOUND = {
     "what": str,
@@ -194,11 +232,11 @@ DELAYS = {
 }
 TRIAL = {
     "load": QUANTITY,
-    "number": int,
+    "number": COUNT,
     "length": QUANTITY,
-    "stands_for": Optional(int),
-    "sent": int,
-    "lost": int,
+    "stands_for": Optional(COUNT),
+    "sent": COUNT,
+    "lost": COUNT,
     "loss": QUANTITY,
     "verdicts": MapOf(TRIAL_VERDICT),
 }
@@ -227,7 +265,7 @@ PHASE = Variant(
         "search": {
             "name": str,
             "kind": str,
-            "repeat": int,
+            "repeat": COUNT,
             "variable": str,
             "method": str,
             "low": QUANTITY,
@@ -240,9 +278,9 @@ PHASE = Variant(
         "point": {
             "name": str,
             "kind": str,
-            "repeat": int,
+            "repeat": COUNT,
             "measure": QUANTITY,
-            "repeats": int,
+            "repeats": COUNT,
             "flows": [str],
             "ran": bool,
             "note": str,
@@ -260,7 +298,7 @@ CASE = {
     "run": {
         "warmup": Optional(QUANTITY),
         "measure": Optional(QUANTITY),
-        "repeat": int,
+        "repeat": COUNT,
         "common_draws": Optional(bool),
         "payload": Optional(bool),
         "promises": Optional(bool),
@@ -290,17 +328,17 @@ FRAME = {
         "python": str,
         "numpy": str,
         "numba": str,
-        "sources": [{"name": str, "sha256": str, "text": str}],
-        "limits": dict,
-        "policy": dict,
+        "sources": [{"name": SOURCE, "sha256": str, "text": str}],
+        "limits": MapOf(COUNT),
+        "policy": MapOf(str),
     },
 }
 """What is known before the run."""
 PLAN = {**FRAME, "planned": [CASE]}
 SUMMARY: Shape = {
-    **dict.fromkeys(VERDICTS, int),
-    "measured": Optional(int),
-    "criteria": Optional(MapOf(int)),
+    **dict.fromkeys(VERDICTS, COUNT),
+    "measured": Optional(COUNT),
+    "criteria": Optional(MapOf(COUNT)),
 }
 OUTCOME = {**FRAME, "state": str, "verdict": VERDICT, "summary": SUMMARY, "cases": [CASE]}
 TIMING = {
@@ -332,7 +370,7 @@ def violations(value: Any, shape: Shape, path: str = "") -> Iterator[str]:
         return
     plain = isinstance(shape, type)
     kind: Any = shape if plain else list if isinstance(shape, list) else dict
-    if not isinstance(value, kind):
+    if not isinstance(value, kind) or (isinstance(value, bool) and kind is int):
         yield f"`{path}` is not {_NOUNS[kind]}"
     elif isinstance(shape, list):
         for number, each in enumerate(value):
@@ -348,9 +386,10 @@ def _variant_violations(value: Any, of: Variant, path: str) -> Iterator[str]:
     found = list(violations(value, dict, path)) or list(
         violations({of.field: value.get(of.field)}, {of.field: str}, path)
     )
-    if not found and value[of.field] not in of.shapes:
+    shape = of.otherwise if found else of.shapes.get(value[of.field], of.otherwise)
+    if not found and shape is None:
         found = [f"`{path}.{of.field}` is not one of {', '.join(of.shapes)}"]
-    yield from found or violations(value, of.shapes[value[of.field]], path)
+    yield from found or violations(value, shape, path)
 
 
 def _field_violations(value: dict[str, Any], fields: dict[str, Shape], path: str) -> Iterator[str]:

@@ -8,12 +8,14 @@ timing.json    start, end and durations; the only file that differs between equa
 
 from __future__ import annotations
 
+import errno
 import json
 import re
 import shutil
 from datetime import UTC, datetime
 from itertools import islice
 from pathlib import Path
+from typing import Any, NoReturn
 
 from qospec.dataclass import dataclass
 from qospec.document import Document
@@ -24,6 +26,10 @@ from qospec.writing import WriteError, reason, write_whole
 MAX_SLUG_LENGTH = 40
 MAX_REPORTED = 3
 """Problems of a file."""
+MAX_BYTES = 256 << 20
+"""Of the files of a record that are read together; a suite of 2,000 cases takes 100 MB."""
+MAX_VALUES = 10_000_000
+"""In them, with the members of objects and the items of lists: each takes some 150 bytes."""
 REMEDY = "copy the record again from where it was made, or make a new one with `qos run`"
 
 
@@ -68,11 +74,13 @@ class Record:
         if (self.folder / "outcome.json").exists():
             return self._checked("outcome.json", OUTCOME)
         frame = self.plan()
-        if frame["schema"] != SCHEMA:
-            return frame
         planned = frame.pop("planned")
         names = sorted(f"cases/{path.name}" for path in (self.folder / "cases").glob("*.json"))
-        return completed(frame, planned, [self._checked(name, CASE) for name in names])
+        if len(names) > len(planned):
+            many = f"{len(names)} cases, and {len(planned)} were planned"
+            raise RecordError(f"`{self.folder}` is damaged: it holds {many}; {REMEDY}")
+        room = _Room()
+        return completed(frame, planned, [self._checked(name, CASE, room) for name in names])
 
     def timing(self) -> Document:
         """Return the timing; of a run that was killed, nothing."""
@@ -86,26 +94,36 @@ class Record:
         except WriteError as error:
             raise RecordError(str(error)) from error
 
-    def _checked(self, name: str, shape: Shape) -> Document:
-        """Return the content of a file, after checking its schema.
-
-        That of another version is not known here: such a record is refused when it is shown.
-        """
-        document = self._read(name)
-        if document.get("schema", SCHEMA) != SCHEMA:
-            return document
+    def _checked(self, name: str, shape: Shape, room: _Room | None = None) -> Document:
+        """Return the content of a file that is within `room`, after checking its schema."""
+        document = self._read(name, room or _Room())
+        version = document.get("schema", SCHEMA)
+        if version != SCHEMA:
+            raise RecordError(
+                f"`{self.folder / name}` has schema {json.dumps(version)[:MAX_SLUG_LENGTH]}, and"
+                f" this version of qospec reads {SCHEMA}: use the one that made the record"
+            )
         found = list(islice(violations(document, shape), MAX_REPORTED + 1))
         if found:
             more = ["…"] if len(found) > MAX_REPORTED else []
             raise self._damaged(name, ", ".join(found[:MAX_REPORTED] + more))
         return document
 
-    def _read(self, name: str) -> Document:
+    def _read(self, name: str, room: _Room) -> Document:
         path = self.folder / name
         try:
-            document = json.loads(path.read_text(encoding="utf-8"))
+            data = _content(path, room.bytes)
         except OSError as error:
             raise RecordError(f"cannot read `{path}`: {reason(error)}") from error
+        if not room.takes(data):
+            raise RecordError(
+                f"`{path}` is too large: the files of a record may have {MAX_BYTES >> 20} MB and"
+                f" {MAX_VALUES:_} values together; run fewer cases at a time"
+            )
+        try:
+            document = json.loads(
+                data.decode(), object_pairs_hook=_without_doubles, parse_constant=_refuse_constant
+            )
         except ValueError as error:
             raise self._damaged(name, f"it is not JSON: {error}") from error
         except RecursionError:
@@ -116,6 +134,40 @@ class Record:
 
     def _damaged(self, name: str, why: str) -> RecordError:
         return RecordError(f"`{self.folder / name}` is damaged: {why}; {REMEDY}")
+
+
+class _Room:
+    """What the files of a record may still take: bytes, and values that are made of them."""
+
+    def __init__(self) -> None:
+        self.bytes, self._values = MAX_BYTES, MAX_VALUES
+
+    def takes(self, data: bytes) -> bool:
+        """Return whether a file fits, and count it."""
+        self.bytes -= len(data)
+        self._values -= sum(data.count(each) for each in b",{[")
+        return min(self.bytes, self._values) >= 0
+
+
+def _content(path: Path, most: int) -> bytes:
+    """Return the content of a file, up to one byte more than `most`; raises OSError."""
+    if path.exists() and not path.is_file() and not path.is_dir():  # a pipe would be waited for
+        raise OSError(errno.EINVAL, "It is not a file")
+    with path.open("rb") as file:
+        return file.read(most + 1)
+
+
+def _without_doubles(pairs: list[tuple[str, Any]]) -> Document:
+    """Return an object; raises ValueError if a name is given twice, of which readers differ."""
+    found = dict(pairs)
+    if len(found) < len(pairs):
+        name = next(name for n, (name, _) in enumerate(pairs) if name in dict(pairs[:n]))
+        raise ValueError(f"`{name}` is given twice in an object")
+    return found
+
+
+def _refuse_constant(name: str) -> NoReturn:
+    raise ValueError(f"`{name}` is no number of JSON")
 
 
 def create(root: Path, seed: str, now: datetime | None = None) -> Record:

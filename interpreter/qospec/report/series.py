@@ -7,6 +7,8 @@ from decimal import Context, Decimal
 from fractions import Fraction
 from typing import Any
 
+from qospec.record.quantity import number_of
+
 Record = Mapping[str, Any]
 
 NO_DATA = "-"
@@ -37,9 +39,8 @@ def intervals(statement: Record) -> list[dict[str, str]]:
 
 def decimal(value: object) -> str:
     """Return an exact number as a decimal of at most 12 digits; any other text as it is."""
-    try:
-        exact = Fraction(str(value))
-    except (ValueError, ZeroDivisionError):
+    exact = number_of(str(value))
+    if exact is None:
         return str(value)
     quotient = DIGITS.divide(Decimal(exact.numerator), Decimal(exact.denominator))
     text = f"{quotient:f}"

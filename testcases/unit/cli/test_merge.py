@@ -201,3 +201,15 @@ def test_a_part_whose_number_is_not_possible(parts: list[Path]) -> None:
 def test_a_copy_of_a_part_is_as_good(parts: list[Path]) -> None:
     shutil.copytree(parts[1], "elsewhere")
     assert invoke("merge", parts[0], "elsewhere", "--record", "merged").exit_code == 1
+
+
+def test_a_part_without_its_times_is_refused(parts: list[Path]) -> None:
+    (parts[0] / "timing.json").unlink()
+    assert f"`{parts[0]}` holds no timing.json: copy the record again" in refusal(*parts)
+
+
+def test_a_source_that_leads_out_of_the_project_is_refused(parts: list[Path]) -> None:
+    plan = json.loads((parts[1] / "run.json").read_text())
+    plan["provenance"]["sources"][0]["name"] = "std/../../a.qos"
+    (parts[1] / "run.json").write_text(json.dumps(plan))
+    assert "`provenance.sources[0].name` is not a path of the library" in refusal(*parts)

@@ -356,11 +356,37 @@ def test_the_first_line_of_the_library_that_has_changed_is_told(
     assert re.search(told, " ".join(done.output.split()))
 
 
-def test_a_record_writes_nothing_outside_of_its_folder(record: Path, tmp_path: Path) -> None:
-    stranger = changed(record, tmp_path, '"name": "a.qos"', '"name": "../a.qos"')
-    done = qos("pcap", stranger, "tunnelled", "a.tx", "-o", tmp_path / "x.pcapng")
+@pytest.mark.parametrize("name", ["../a.qos", "{secret}", "std/../../{secret}", "std/{up}{secret}"])
+@pytest.mark.parametrize("command", ["pcap", "report"])
+def test_a_stranger_s_record_opens_nothing_outside_of_library_and_project(
+    record: Path, tmp_path: Path, name: str, command: str
+) -> None:
+    """`qos pcap` compared a source named `std/../…` with that file, and printed a line of it."""
+    secret = tmp_path / "secret.qos"
+    secret.write_text("qos 1\nhunter2 is the password\n", encoding="utf-8")
+    name = name.format(secret=secret, up="../" * 40)
+    folder = tmp_path / "record"
+    folder.mkdir()
+    outcome = json.loads((record / "outcome.json").read_text(encoding="utf-8"))
+    outcome["provenance"]["sources"][0]["name"] = name
+    (folder / "outcome.json").write_text(json.dumps(outcome), encoding="utf-8")
+    done = qos(command, folder, *(["tunnelled", "a.tx"] if command == "pcap" else []))
+    assert done.exit_code == exits.ERROR
+    assert "`provenance.sources[0].name` is not a path of the library or of" in done.output
+    assert "hunter2" not in done.output
+
+
+def test_nor_does_the_place_of_a_case(record: Path, tmp_path: Path) -> None:
+    secret = tmp_path / "secret.qos"
+    secret.write_text("qos 1\nhunter2 is the password\n", encoding="utf-8")
+    outcome = json.loads((record / "outcome.json").read_text(encoding="utf-8"))
+    for each in outcome["cases"] + outcome["tests"]:
+        each["place"] = f"{secret}:2:1"
+    (tmp_path / "outcome.json").write_text(json.dumps(outcome), encoding="utf-8")
+    done = qos("pcap", tmp_path, "tunnelled", "a.tx", "-o", tmp_path / "x.pcapng")
     assert done.exit_code == exits.WRONG
-    assert "from outside of its project: `../a.qos`" in done.output
+    assert f"the record is damaged: it does not hold the case's file `{secret}`" in done.output
+    assert "hunter2" not in done.output
 
 
 def test_a_package_is_found_in_a_project_that_has_not_changed(

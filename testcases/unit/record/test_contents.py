@@ -16,6 +16,11 @@ STATEMENT = (*CASE, "statements", 0)
 TEST = ("tests", 0)
 REFERENCE = ("references", 0)
 NO_PLACE = "is not a place as `path:line:column`"
+NO_COUNT = "is not a whole number, not negative"
+NO_EXACT = "is not an exact number as `-12` or `1/4096`, of at most 4_300 digits"
+NO_CONFIDENCE = 'is not a confidence as `95 %`, or ""'
+NO_SOURCE = "is not a path of the library or of the project"
+SOURCE = ("provenance", "sources", 0)
 NO_COUNTS = "is not whole numbers with a space between them, 1,000 at most"
 NO_TIME = "is not a time as `2026-11-21T10:11:12Z`"
 NO_DURATION = "is not a number of seconds"
@@ -78,7 +83,61 @@ def test_the_record_that_is_looked_at_has_one_of_everything(recorded) -> None:
     [
         (("seed",), 7, "`seed` is not a text"),
         (("cases",), {}, "`cases` is not a list"),
-        ((*CASE, "run", "repeat"), "1", "`cases[0].run.repeat` is not a whole number"),
+        ((*CASE, "run", "repeat"), "1", f"`cases[0].run.repeat` {NO_COUNT}"),
+        ((*CASE, "run", "repeat"), -1, f"`cases[0].run.repeat` {NO_COUNT}"),
+        ((*CASE, "run", "repeat"), True, f"`cases[0].run.repeat` {NO_COUNT}"),
+        ((*CASE, "run", "repeat"), 10**19, f"`cases[0].run.repeat` {NO_COUNT}"),
+        (("schema",), True, "`schema` is not a whole number"),
+        *(
+            ((*CASE, "run", "measure", "value"), number, f"`cases[0].run.measure.value` {NO_EXACT}")
+            for number in (
+                "1e999999999",
+                "1E9",
+                "0x10",
+                "1/0",
+                "1/-2",
+                "1.5",
+                "1_0",
+                "inf",
+                "nan",
+                "",
+                " 1",
+                "٣",
+                "9" * 4_301,
+                "1/" + "9" * 4_301,
+            )
+        ),
+        (
+            (*DELAYS, "least", "error"),
+            "1e-999999999",
+            f"`cases[0].delays[0].least.error` {NO_EXACT}",
+        ),
+        (
+            (*STATEMENT, "confidence"),
+            "1e9 %",
+            f"`cases[0].statements[0].confidence` {NO_CONFIDENCE}",
+        ),
+        *(
+            ((*SOURCE, "name"), name, f"`provenance.sources[0].name` {NO_SOURCE}")
+            for name in (
+                "/etc/passwd",
+                "std/../../a",
+                "../a.qos",
+                "a/./b.qos",
+                "a//b.qos",
+                "",
+                "..",
+                "a\0b",
+                "std/",
+                "a" * 4_097,
+                7,
+            )
+        ),
+        (
+            ("provenance", "limits", "cells per trial"),
+            -1,
+            f"`provenance.limits.cells per trial` {NO_COUNT}",
+        ),
         ((*CASE, "ran"), 1, "`cases[0].ran` is not true or false"),
         (
             (*DELAYS, "counts"),
@@ -171,7 +230,7 @@ def test_a_missing_field_is_reported_unless_it_is_optional(recorded, name: str) 
 @pytest.mark.parametrize(
     ("heading", "shape"),
     [
-        ("Quantities", schema.QUANTITY),
+        ("Quantities", schema.QUANTITY.otherwise),
         ("The outcome", schema.OUTCOME),
         ("A test", schema.TEST),
         ("A case", schema.CASE),

@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -157,14 +158,72 @@ def test_what_a_run_that_was_killed_left_is_looked_at_too(
         kept.outcome()
 
 
-def test_a_record_of_another_schema_may_hold_something_else(tmp_path: Path) -> None:
-    kept = store.create(tmp_path, "7", NOON)
-    kept.end({"schema": 2}, {})
-    assert kept.outcome() == {"schema": 2}
+@pytest.mark.parametrize("name", ["outcome.json", "run.json"])
+@pytest.mark.parametrize("version", ["2", '"x"', "[]", "null", "{}"])
+def test_a_record_of_another_schema_is_refused_by_its_version(
+    tmp_path: Path, name: str, version: str
+) -> None:
+    (tmp_path / name).write_text(f'{{"schema": {version}}}', encoding="utf-8")
+    words = f"{name}` has schema {version}, and this version of qospec reads 1: use the one that"
+    with pytest.raises(store.RecordError, match=re.escape(words)):
+        store.Record(tmp_path).outcome()
 
 
-def test_so_may_what_a_run_of_another_schema_left_that_was_killed(tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    ("text", "why"),
+    [
+        ('{"schema": 1, "schema": 1}', "`schema` is given twice in an object"),
+        ('{"a": {"b": 1, "c": 2, "c": 2}}', "`c` is given twice in an object"),
+        ('{"a": NaN}', "`NaN` is no number of JSON"),
+        ('{"a": -Infinity}', "`-Infinity` is no number of JSON"),
+        ('{"a": ' + "9" * 5_000 + "}", "Exceeds the limit"),
+    ],
+)
+def test_what_readers_of_json_read_in_several_ways_is_refused(
+    tmp_path: Path, text: str, why: str
+) -> None:
+    (tmp_path / "outcome.json").write_text(text, encoding="utf-8")
+    with pytest.raises(store.RecordError, match=re.escape(f"damaged: it is not JSON: {why}")):
+        store.Record(tmp_path).outcome()
+
+
+def test_a_file_beyond_all_bounds_is_not_read(
+    tmp_path: Path, recorded: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
     kept = store.create(tmp_path, "7", NOON)
-    (kept.folder / "run.json").write_text('{"schema": 2}', encoding="utf-8")
-    kept.add(1, {"name": "a"})
-    assert kept.outcome() == {"schema": 2}
+    kept.end(recorded.outcome, recorded.timing)
+    data = (kept.folder / "outcome.json").read_bytes()
+    values = sum(map(data.count, (b",", b"{", b"[")))
+    for name, most in (("MAX_BYTES", len(data)), ("MAX_VALUES", values)):
+        with monkeypatch.context() as bounds:
+            bounds.setattr(store, name, most)
+            assert kept.outcome() == recorded.outcome
+            bounds.setattr(store, name, most - 1)
+            with pytest.raises(store.RecordError, match=r"outcome\.json` is too large: the files"):
+                kept.outcome()
+
+
+def test_the_cases_of_a_run_that_was_killed_are_bounded_together(
+    tmp_path: Path, recorded: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    kept = begun(tmp_path, recorded)
+    cases = recorded.outcome["cases"]
+    for number, case in enumerate(cases, 1):
+        kept.add(number, case)
+    sizes = [path.stat().st_size for path in (kept.folder / "cases").iterdir()]
+    with monkeypatch.context() as bounds:
+        most = max(sum(sizes), (kept.folder / "run.json").stat().st_size)
+        bounds.setattr(store, "MAX_BYTES", most)
+        assert kept.outcome()["cases"] == cases
+        bounds.setattr(store, "MAX_BYTES", sum(sizes) - 1)
+        with pytest.raises(store.RecordError, match="is too large"):
+            kept.outcome()
+    kept.add(len(cases) + 1, cases[0])
+    with pytest.raises(store.RecordError, match=f"holds {len(cases) + 1} cases, and {len(cases)}"):
+        kept.outcome()
+
+
+def test_a_pipe_is_not_waited_for(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "outcome.json")
+    with pytest.raises(store.RecordError, match=r"outcome\.json`: it is not a file"):
+        store.Record(tmp_path).outcome()

@@ -12,7 +12,7 @@ from qospec.units import RATIO, Unit, unit
 Record = Mapping[str, Any]
 
 _WRITTEN = re.compile(
-    r"""(?P<number>\d[\d_]*(?:\.\d[\d_]*)?)
+    r"""(?P<number>[0-9][0-9_]{0,299}(?:\.[0-9][0-9_]{0,299})?)
       (?:\ ?(?P<unit>%|[A-Za-zµμ]+(?:(?:/|_per_)[A-Za-z]+)?))?
       (?:(?:\ ?@|-)(?P<layer>[a-z]+))?""",
     re.VERBOSE,

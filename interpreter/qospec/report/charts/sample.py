@@ -7,6 +7,7 @@ from fractions import Fraction
 from typing import Any
 
 from qospec.dataclass import dataclass
+from qospec.record.quantity import number_of
 from qospec.report.words import needed, value
 
 Record = Mapping[str, Any]
@@ -14,12 +15,7 @@ Record = Mapping[str, Any]
 
 def exact(quantity: Record | None) -> Fraction | None:
     """Return a quantity's value in its base unit; None without data, and if it is not a number."""
-    if quantity is None:
-        return None
-    try:
-        return Fraction(quantity["value"])
-    except ValueError:
-        return None
+    return None if quantity is None else number_of(quantity["value"])
 
 
 @dataclass(frozen=True)

@@ -7,7 +7,7 @@ import pytest
 from qospec.report.charts.plot import BOTTOM, TOP, panel
 from qospec.report.charts.sample import Sample, sample
 
-PERCENT = {"value": "0.25", "unit": "1", "text": "25 %"}
+PERCENT = {"value": "1/4", "unit": "1", "text": "25 %"}
 
 
 def quantity(value, unit="s"):
