@@ -13,6 +13,7 @@ import sys
 
 import click
 
+from qospec.cache import refused
 from qospec.cli import exits, listing, options, streams
 from qospec.cli.check import check
 from qospec.cli.convert import convert
@@ -73,6 +74,8 @@ def main() -> None:
     # What is read stays until the end: garbage collection takes a tenth of the start.
     gc.set_threshold(GARBAGE)
     code = _run()
+    for flaw in refused.values():
+        say(f"note: {flaw}: nothing is cached there, since what is cached is run", err=True)
     # The work is done: Ctrl-C while Python shuts down would only show a traceback.
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     gc.freeze()  # nor need Python collect garbage just before it exits

@@ -5,7 +5,7 @@ runs uncompiled, which defines its result and is the oracle of the compiled kern
 
 The cache is in the user's cache folder, never in the package, and is named for the sources of all
 kernels, since Numba itself would not notice that a helper in another file has changed. Numba
-unpickles what it finds there, so no other user may write to the folder.
+unpickles what it finds there, so nobody else may write to the folder.
 """
 
 import contextlib
@@ -13,7 +13,6 @@ import dis
 import functools
 import inspect
 import os
-import stat
 import sys
 import time
 import types
@@ -22,6 +21,7 @@ from collections.abc import Callable, Container, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, ParamSpec, TypeVar, cast
 
+from qospec.cache import private_folder
 from qospec.engine.arrays import np
 
 P = ParamSpec("P")
@@ -265,7 +265,7 @@ def _numba() -> Any:
     arrayobj.fix_integer_index = intrinsics.index  # for which Numba has no option
     event.register("numba:compile", _listener(event.Listener))  # type: ignore[no-untyped-call]
     # Not by the environment: worker processes would inherit it, and nest folders.
-    numba.config.CACHE_DIR = str(_cache_folder())  # type: ignore[attr-defined]
+    numba.config.CACHE_DIR = str(cache_folder())  # type: ignore[attr-defined]
     return numba
 
 
@@ -306,8 +306,9 @@ def compiling_s() -> float:
     return _compiling_s
 
 
-def _cache_folder() -> Path:
-    """Return a writable folder named for the kernels' sources, if possible in the user's cache."""
+@functools.cache
+def cache_folder() -> Path:
+    """Return a private folder named for the kernels' sources, in `NUMBA_CACHE_DIR` if possible."""
     import hashlib
     import tempfile
 
@@ -316,38 +317,7 @@ def _cache_folder() -> Path:
     for part in ("engine", "elements", "traffic", "metrics", "protocol"):
         for path in sorted((package / part).rglob("*.py")):
             digest.update(path.read_bytes())
-    for root in _roots():
-        folder = root / digest.hexdigest()
-        try:
-            folder.mkdir(parents=True, exist_ok=True)
-        except OSError:
-            continue
-        if os.access(folder, os.W_OK):
-            return folder
-    return Path(tempfile.mkdtemp(prefix="qospec-"))
-
-
-def _roots() -> Iterator[Path]:
-    """Yield the places of the cache: NUMBA_CACHE_DIR, the cache of the user, then /tmp."""
-    import tempfile
-
-    import platformdirs
-
-    if chosen := os.environ.get("NUMBA_CACHE_DIR"):
-        yield Path(chosen)
-    yield platformdirs.user_cache_path("qospec") / "kernels"
-    if hasattr(os, "getuid"):
-        folder = Path(tempfile.gettempdir()) / f"qospec-{os.getuid()}"
-        if _is_ours_alone(folder):
-            yield folder / "kernels"
-
-
-def _is_ours_alone(folder: Path) -> bool:
-    """Create a private folder; return whether it is private, as others may have created it."""
-    try:
-        folder.mkdir(mode=0o700, exist_ok=True)
-        status = folder.lstat()
-    except OSError:
-        return False
-    ours = stat.S_ISDIR(status.st_mode) and status.st_uid == os.getuid()
-    return ours and stat.S_IMODE(status.st_mode) == stat.S_IRWXU
+    named = digest.hexdigest()
+    chosen = os.environ.get("NUMBA_CACHE_DIR")
+    folder = private_folder(f"kernels/{named}", *([Path(chosen) / named] if chosen else []))
+    return folder or Path(tempfile.mkdtemp(prefix="qospec-"))

@@ -5,6 +5,7 @@ an entry that refers to the other's code, and damaged code crashes the process.
 """
 
 import contextlib
+import errno
 import os
 import pickle
 from collections.abc import Callable
@@ -16,6 +17,8 @@ import numba
 from numba.core import caching
 from numba.core.runtime.nrt import rtsys
 from numba.core.serialize import dumps
+
+from qospec.cache import make_private
 
 DIGEST_BYTES = 16
 
@@ -73,8 +76,17 @@ def _digest(body: bytes) -> bytes:
     return blake2b(body, digest_size=DIGEST_BYTES).digest()
 
 
+class _PrivateLocator(caching.UserProvidedCacheLocator):
+    """Numba's folder for the functions of a module, unless others can write to it."""
+
+    def ensure_cache_path(self) -> None:
+        """Create the folder; raises OSError if it cannot be used."""
+        if not make_private(Path(self.get_cache_path())):  # type: ignore[no-untyped-call]
+            raise PermissionError(errno.EACCES, "It is not private")
+
+
 class _CacheImplementation(caching.CompileResultCacheImpl):
-    _locator_classes = [caching.UserProvidedCacheLocator]  # noqa: RUF012 - as in Numba
+    _locator_classes = [_PrivateLocator]  # noqa: RUF012 - as in Numba
 
 
 class KernelCache(caching.FunctionCache):
@@ -86,7 +98,7 @@ class KernelCache(caching.FunctionCache):
         """Create the cache; `unwritable` is called each time that an entry cannot be written.
 
         Raises:
-            RuntimeError: No folder can be written to.
+            RuntimeError: No folder can be written to, or others can write to it.
         """
         super().__init__(function)  # type: ignore[no-untyped-call]
         self._unwritable = unwritable

@@ -8,8 +8,9 @@ from hashlib import blake2b
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-import platformdirs
 from jinja2 import BytecodeCache, compiler
+
+from qospec.cache import private_folder
 
 if TYPE_CHECKING:
     from jinja2 import Environment
@@ -27,7 +28,7 @@ class Bytecode(BytecodeCache):
 
     def __init__(self, environment: Environment, *, markup: bool) -> None:
         """Serve an environment; whether text is escaped for `markup` is part of the bytecode."""
-        self._folder = platformdirs.user_cache_path("qospec") / "templates"
+        self._folder = private_folder("templates")
         parts = [str(markup), *sorted(environment.filters), *sorted(environment.tests)]
         made_by = Path(compiler.__file__).read_bytes()
         self._base = blake2b("\0".join(parts).encode() + made_by)
@@ -40,23 +41,23 @@ class Bytecode(BytecodeCache):
 
     def load_bytecode(self, bucket: Bucket) -> None:
         """Load a template's bytecode, if it is cached and undamaged."""
+        if self._folder is None:
+            return
         with suppress(OSError):
-            written = self._path(bucket).read_bytes()
+            written = (self._folder / bucket.key).read_bytes()
             digest, code = written[:DIGEST_BYTES], written[DIGEST_BYTES:]
             if _digest(code) == digest:
                 bucket.bytecode_from_string(code)
 
     def dump_bytecode(self, bucket: Bucket) -> None:
         """Cache a template's bytecode, if possible; a file with its name is always complete."""
-        path, code = self._path(bucket), bucket.bytecode_to_string()
+        if self._folder is None:
+            return
+        path, code = self._folder / bucket.key, bucket.bytecode_to_string()
         temporary = path.with_suffix(f".{os.getpid()}")
         with suppress(OSError):
-            path.parent.mkdir(parents=True, exist_ok=True)
             temporary.write_bytes(_digest(code) + code)
             temporary.replace(path)
-
-    def _path(self, bucket: Bucket) -> Path:
-        return self._folder / bucket.key
 
 
 def _digest(code: bytes) -> bytes:

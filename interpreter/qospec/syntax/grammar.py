@@ -17,6 +17,7 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from qospec.cache import private_folder
 from qospec.resources import SPEC
 
 if TYPE_CHECKING:
@@ -86,7 +87,10 @@ class Grammar(NamedTuple):
 def grammar() -> Grammar:
     """Return the grammar of `.qos` files, from the cache if it is there."""
     text = (SPEC / "qos.lark").read_bytes()
-    path = _cache_folder() / f"{_digest(text)}.json"
+    folder = private_folder("grammar")
+    if folder is None:
+        return compile_with_lark(text.decode())
+    path = folder / f"{_digest(text)}.json"
     with suppress(OSError, ValueError, TypeError, KeyError):
         cached = json.loads(path.read_bytes())
         return Grammar(**{**cached, "rules": [Rule(*rule) for rule in cached["rules"]]})
@@ -94,12 +98,6 @@ def grammar() -> Grammar:
     with suppress(OSError):
         _write(path, json.dumps(made._asdict()).encode())
     return made
-
-
-def _cache_folder() -> Path:
-    import platformdirs
-
-    return platformdirs.user_cache_path("qospec") / "grammar"
 
 
 def _digest(text: bytes) -> str:
@@ -117,7 +115,6 @@ def _write(path: Path, data: bytes) -> None:
     """Write a file that others see whole or not at all."""
     import tempfile
 
-    path.parent.mkdir(parents=True, exist_ok=True)
     handle, name = tempfile.mkstemp(dir=path.parent)
     try:
         with os.fdopen(handle, "wb") as file:

@@ -1,15 +1,14 @@
 """The kernel compiler's cache: where it lies, and what happens when it cannot be written."""
 
 import hashlib
+import inspect
 import os
 import pickle
 import subprocess
 import sys
-import tempfile
 from collections.abc import Callable
 from pathlib import Path
 
-import platformdirs
 import pytest
 
 from qospec.engine import kernel
@@ -33,7 +32,8 @@ kernel.notices.update({each: lambda each=each: print(each) for each in ("compili
 def run(folder: Path, more: str) -> list[str]:
     program = folder / "program.py"
     program.write_text(PROGRAM + more, encoding="utf-8")
-    environment = {**os.environ, "NUMBA_CACHE_DIR": str(folder / "cache")}
+    caches = {"NUMBA_CACHE_DIR": str(folder / "cache"), "XDG_CACHE_HOME": str(folder / "other")}
+    environment = {**os.environ, **caches}
     environment.pop("QOS_KERNELS", None)
     done = subprocess.run(
         [sys.executable, program], env=environment, capture_output=True, text=True, check=False
@@ -132,7 +132,7 @@ print(cffi.FFI, yaml.safe_load("a"))
     "trouble",
     [
         "import resource; resource.setrlimit(resource.RLIMIT_FSIZE, (64, 64))",
-        "kernel._cache_folder = lambda: '/proc/nowhere'",
+        "kernel.cache_folder = lambda: '/proc/nowhere'",
     ],
 )
 def test_a_cache_that_cannot_be_written_is_reported_once_and_the_kernel_runs(
@@ -195,67 +195,44 @@ def test_the_time_that_compiling_takes_is_known(tmp_path: Path) -> None:
     assert run(tmp_path, program) == ["False True True"]
 
 
-@pytest.fixture
-def temporary(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """Return what is used of the temporary folder; the user's cache is no folder."""
-    (tmp_path / "file").write_text("")
-    monkeypatch.delenv("NUMBA_CACHE_DIR", raising=False)
-    monkeypatch.setattr(platformdirs, "user_cache_path", lambda _: tmp_path / "file")
-    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
-    return tmp_path / f"qospec-{os.getuid()}"
-
-
 @pytest.mark.parametrize("place", ["elements", "engine/line", "protocol"])
 def test_a_changed_source_of_a_kernel_has_a_folder_of_its_own(
     place: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("NUMBA_CACHE_DIR", str(tmp_path / "cache"))
     monkeypatch.setattr(kernel, "__file__", str(tmp_path / "qospec" / "engine" / "kernel.py"))
-    before = kernel._cache_folder()
+    folder = inspect.unwrap(kernel.cache_folder)
+    before = folder()
     source = tmp_path / "qospec" / place / "new.py"
     source.parent.mkdir(parents=True)
     source.write_text("a = 1\n")
-    assert kernel._cache_folder() != before
+    assert folder() != before
 
 
-def test_the_temporary_folder_is_made_for_us_alone(temporary: Path) -> None:
-    folder = kernel._cache_folder()
-    assert folder.is_relative_to(temporary)
-    assert temporary.stat().st_mode & 0o777 == 0o700
-    assert kernel._cache_folder() == folder
+@pytest.mark.slow
+@pytest.mark.parametrize("place", ["cache", "cache/*", "cache/*/*"])
+def test_a_cache_that_others_can_write_to_is_not_loaded(tmp_path: Path, place: str) -> None:
+    """What stands in a file there would run, as it does from a private folder."""
+    run(tmp_path, "print(fourfold(2))")
+    for path in (tmp_path / "cache").rglob("*.nbc"):
+        body = f"cos\nmkdir\n(V{tmp_path / 'ran'}\ntR.".encode()
+        path.write_bytes(hashlib.blake2b(body, digest_size=16).digest() + body)
+    (folder,) = tmp_path.glob(place)
+    folder.chmod(0o777)
+    assert run(tmp_path, "print(fourfold(2))")[-1] == "8"
+    assert not (tmp_path / "ran").exists()
+    folder.chmod(0o700)
+    assert run(tmp_path, "print(fourfold(2))")[-1] == "8"
+    assert (tmp_path / "ran").exists()
 
 
-def test_a_temporary_folder_that_others_can_write_to_is_refused(temporary: Path) -> None:
-    temporary.mkdir()
-    temporary.chmod(0o777)
-    folder = kernel._cache_folder()
-    assert not folder.is_relative_to(temporary)
-    assert folder.stat().st_mode & 0o777 == 0o700
-
-
-def test_a_link_in_the_place_of_the_temporary_folder_is_refused(
-    temporary: Path, tmp_path: Path
+def test_kernels_are_kept_elsewhere_if_others_can_write_to_the_chosen_folder(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    (tmp_path / "elsewhere").mkdir(mode=0o700)
-    temporary.symlink_to(tmp_path / "elsewhere")
-    kernel._cache_folder()
-    assert not list((tmp_path / "elsewhere").iterdir())
-
-
-def test_a_temporary_folder_of_somebody_else_is_refused(
-    temporary: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    temporary.mkdir(mode=0o700)
-    ours = os.getuid()
-    calls = iter([ours, ours + 1])
-    monkeypatch.setattr(os, "getuid", lambda: next(calls))
-    assert not kernel._cache_folder().is_relative_to(temporary)
-
-
-def test_a_system_without_user_ids_has_a_folder_too(
-    temporary: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.delattr(os, "getuid")
-    folder = kernel._cache_folder()
-    assert folder.is_dir()
-    assert not folder.is_relative_to(temporary)
+    (tmp_path / "shared").mkdir()
+    (tmp_path / "shared").chmod(0o777)
+    monkeypatch.setenv("NUMBA_CACHE_DIR", str(tmp_path / "shared"))
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "ours"))
+    folder = inspect.unwrap(kernel.cache_folder)()
+    assert folder.is_relative_to(tmp_path / "ours")
+    assert not list((tmp_path / "shared").iterdir())

@@ -1,13 +1,19 @@
 import csv
 import io
 import json
+import marshal
+import pickle
 import re
 import subprocess
 import sys
-from hashlib import sha256
+import tempfile
+from hashlib import blake2b, sha256
 from pathlib import Path
 
+import platformdirs
 import pytest
+from jinja2 import Environment
+from jinja2.bccache import bc_magic
 
 from qospec.record.schema import OUTCOME, violations
 from qospec.report import bytecode, confined
@@ -202,7 +208,7 @@ def test_the_example_of_the_specification_is_csv_whatever_cases_are_called(docum
 
 
 def test_a_damaged_compiled_template_is_compiled_again(document, tmp_path, monkeypatch):
-    monkeypatch.setattr(bytecode.platformdirs, "user_cache_path", lambda _: tmp_path)
+    monkeypatch.setattr(platformdirs, "user_cache_path", lambda _: tmp_path)
     expected = render(document, {}, "markdown")
     kept = list((tmp_path / "templates").iterdir())
     assert kept
@@ -213,10 +219,31 @@ def test_a_damaged_compiled_template_is_compiled_again(document, tmp_path, monke
     assert sorted((tmp_path / "templates").iterdir()) == sorted(kept)
 
 
+def poison(path):
+    """Put another template's bytecode in place of what is kept of one."""
+    kept = io.BytesIO(path.read_bytes()[bytecode.DIGEST_BYTES :])
+    start = kept.read(len(bc_magic)) + pickle.dumps(pickle.load(kept), 2)  # noqa: S301 -- ours
+    code = start + marshal.dumps(Environment(autoescape=True).compile("poisoned"))
+    path.write_bytes(blake2b(code, digest_size=bytecode.DIGEST_BYTES).digest() + code)
+
+
+def test_no_compiled_template_that_others_can_write_is_run(document, tmp_path, monkeypatch):
+    monkeypatch.setattr(platformdirs, "user_cache_path", lambda _: tmp_path)
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path / "nowhere"))
+    expected = render(document, {}, "markdown")
+    folder = tmp_path / "templates"
+    for path in folder.iterdir():
+        poison(path)
+    assert render(document, {}, "markdown") == "poisoned"
+    folder.chmod(0o777)
+    assert render(document, {}, "markdown") == expected
+
+
 def test_templates_are_compiled_where_nothing_can_be_kept(document, tmp_path, monkeypatch):
     expected = render(document, {}, "markdown")
     (tmp_path / "file").touch()
-    monkeypatch.setattr(bytecode.platformdirs, "user_cache_path", lambda _: tmp_path / "file")
+    monkeypatch.setattr(platformdirs, "user_cache_path", lambda _: tmp_path / "file")
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path / "file"))
     assert render(document, {}, "markdown") == expected
 
 

@@ -6,9 +6,11 @@ import logging
 import re
 import subprocess
 import sys
+import tempfile
 from pathlib import Path
 
 import lark
+import platformdirs
 import pytest
 
 from qospec.resources import SPEC
@@ -25,10 +27,11 @@ compiled = functools.cache(compile_with_lark)
 
 @pytest.fixture
 def cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    monkeypatch.setattr(module, "_cache_folder", lambda: tmp_path / "cache")
+    monkeypatch.setattr(platformdirs, "user_cache_path", lambda _: tmp_path)
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path / "nowhere"))
     monkeypatch.setattr(module, "compile_with_lark", compiled)
     grammar.cache_clear()
-    yield tmp_path / "cache"
+    yield tmp_path / "grammar"
     grammar.cache_clear()
 
 
@@ -110,6 +113,18 @@ def test_nothing_need_be_writable(cache: Path) -> None:
     cache.write_text("a file where the folder should be")
     assert isinstance(grammar(), Grammar)
     assert cache.read_text() == "a file where the folder should be"
+
+
+@pytest.mark.slow
+def test_no_table_that_others_can_write_is_read(cache: Path) -> None:
+    made = grammar()
+    (kept,) = cache.iterdir()
+    kept.write_text(json.dumps({**made._asdict(), "keywords": {}}), encoding="utf-8")
+    grammar.cache_clear()
+    assert grammar().keywords == {}
+    cache.chmod(0o777)
+    grammar.cache_clear()
+    assert grammar() == made
 
 
 @pytest.mark.slow
