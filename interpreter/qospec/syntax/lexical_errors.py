@@ -195,12 +195,6 @@ def _sign(written: str) -> LexicalError:
         return LexicalError("E0009", message, f"write `{known[1]}`", *known, replacement)
     if written in _QUOTES:
         return LexicalError("E0008", f"`{written}` is a typographic quotation mark", 'write `"`')
-    import unicodedata
-
-    if unicodedata.category(written).startswith(("Z", "C")):
-        message = f"this is not a plain space ({character_name(written)})"
-        replacement = " " if unicodedata.category(written) == "Zs" else None
-        return LexicalError("E0009", message, "write a plain space", replacement=replacement)
     return LexicalError("E0009", f"unexpected `{written}`", "")
 
 
@@ -208,6 +202,11 @@ def hidden(character: str) -> LexicalError:
     """Return the error for an invisible character."""
     if character == "\r":
         return _SPECIAL[character]
+    import unicodedata
+
+    if unicodedata.category(character) == "Zs":
+        message = f"this is not a plain space ({character_name(character)})"
+        return LexicalError("E0009", message, "write a plain space", replacement=" ")
     message = f"this line contains an invisible character ({character_name(character)})"
     return LexicalError("E0009", message, "delete it, or retype the line")
 

@@ -268,7 +268,9 @@ class _Lexer:
             error, before = lexical_errors.hidden(source.text[start]), line
             line = source.position(start)[0]
             if line > before:
-                self._report(error.code, error.message, start, start + 1, error.help)
+                place, end = Span(source, start, start + 1), start + 1
+                fix = (Edit(place, error.replacement),) if error.replacement else ()
+                self._report(error.code, error.message, start, end, error.help, fix)
 
     def _report(
         self,

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from qospec.diagnostics import Diagnostic, did_you_mean
 from qospec.source import Span
-from qospec.syntax.lexical_errors import shortened
+from qospec.syntax.lexical_errors import lexical_error, shortened
 from qospec.yaml_twin.nodes import Mapping, Scalar, Sequence, TranscriptionError
 
 if TYPE_CHECKING:
@@ -80,6 +80,11 @@ class Expectations:
                 "E0004", message, key, f"write `{word}:`, and the rest as keys below it"
             )
         near = did_you_mean(key.value, known)
+        if not key.value.isascii() and key.value.isidentifier():
+            foreign = lexical_error("FOREIGN", key.value)
+            return self.error(
+                foreign.code, foreign.message, key, f"write `{near}`" if near else foreign.help
+            )
         if near and near != key.value:
             return self.error("E0004", f"`{shortened(key.value)}`: did you mean `{near}`?", key)
         return self.error("E0004", message, key, f"write one of: {' '.join(known)}")

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from qospec.dataclass import dataclass
 from qospec.diagnostics import MOST, Diagnostic, Label
 from qospec.source import Span
-from qospec.syntax.lexical_errors import hidden, lexical_error, shortened
+from qospec.syntax.lexical_errors import hidden, shortened
 from qospec.syntax.limits import DEEPEST, too_long
 from qospec.visible import hidden_in
 
@@ -125,10 +125,6 @@ LEVELS = 5 * DEEPEST
 """Nested lists and mappings: a block of the text takes up to five levels."""
 
 _COMMENT = re.compile(r"#[^\n]*")
-_BLANK = re.compile(r"[^\S\t\n\r ]")
-"""A space that is not a plain one. YAML takes it for a letter."""
-_BLANK_BETWEEN = re.compile(rf"(?:^[ ]*|[:,?-][ ]*)({_BLANK.pattern})", re.MULTILINE)
-"""One in a place where only plain spaces separate tokens."""
 
 
 class TranscriptionError(Exception):
@@ -260,10 +256,6 @@ class _Composer:
         try:
             yield from _events_of(self._source.text[self._mark :])
         except yaml.YAMLError as error:
-            mark = getattr(error, "problem_mark", None)
-            until = mark.index + self._mark if mark is not None else self._last
-            if (blank := _BLANK_BETWEEN.search(self._source.text, self._last, until)) is not None:
-                raise self._no_blank(*blank.span(1)) from error
             raise TranscriptionError(yaml_error(error, self._source, self._mark)) from error
 
     def _follow(self, event: Any) -> None:
@@ -292,8 +284,6 @@ class _Composer:
         self._look_for_comments(start)
         self._last = end
         style = "" if event.style in (None, "") else event.style
-        if not style and (blank := _BLANK.search(self._source.text, start, end)) is not None:
-            raise self._no_blank(*blank.span())
         if style in {"|", ">"}:
             self._look_at_head(start, end)
         self._add(Scalar(event.value, start, end, style))
@@ -310,12 +300,6 @@ class _Composer:
         return TranscriptionError(
             Diagnostic("E0013", message, self._line(start, end), help=help_text)
         )
-
-    def _no_blank(self, start: int, end: int) -> TranscriptionError:
-        error = lexical_error("STRAY", self._source.text[start:end])
-        help_text = f"{error.help}, or put the text in quotes if it belongs there"
-        span = Span(self._source, start, end)
-        return TranscriptionError(Diagnostic(error.code, error.message, span, help=help_text))
 
     def _line(self, start: int, end: int) -> Span:
         """Return a span that stays within its first line."""

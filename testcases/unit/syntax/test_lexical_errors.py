@@ -72,7 +72,6 @@ def test_a_number_of_another_base_is_written_in_decimal(written: str, help_: str
 @pytest.mark.parametrize(
     ("written", "help_"),
     [
-        ("\u00a0", "write a plain space"),
         ("\u201c", 'write `"`'),
         ("%", "write the number before it, as in `95%`"),
         ("\r", "end lines with a line feed"),
