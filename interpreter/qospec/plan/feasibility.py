@@ -95,7 +95,9 @@ def no_path(case: Case, network: Network, error: NoPathError) -> Diagnostic:
     cells = _cells(error, flow)
     if error.machine >= 0:
         message = f"{cells} arrive at the machine `{network.elements[error.machine].path}`"
-        help_text = "lead only messages there: `classify { told = cell.message, rest = otherwise }`"
+        help_text = (
+            "lead only messages there: `… = classify { told = cell.message, rest = otherwise }`"
+        )
         help_text = help_text.replace("cell", "pkt") if flow.stream is not None else help_text
     elif error.host >= 0:
         message = f"{cells} arrive at `{network.hosts[error.host].path}`, not at `{target}`"

@@ -106,11 +106,13 @@ class NodeArray(Value):
 
     def field(self, name: ast.Name, evaluator: Evaluator) -> Value:  # noqa: ARG002
         """Refuse: choose one first."""
+        hosts = all(node.template is None for node in self.nodes)
+        behind = "" if hosts and name.text not in SIDES else f".{name.text}"
         raise error(
             "E0401",
             f"`{self.name}` is an array of {len(self.nodes)}",
             name.span,
-            help=f"say which: `{self.name}[0].{name.text}`",
+            help=f"say which: `{self.name}[0]{behind}`",
         )
 
 
@@ -136,7 +138,8 @@ class NodeValue(Value):
                 "E0401",
                 f"`{self.node.path}` is a host: it has one port, without a name",
                 name.span,
-                help=f"write `{self.node.path}`, or `{self.node.path}.tx` to measure what it sends",
+                help=f"write `{self.node.path}` in a link, or `{self.node.path}.tx` to measure "
+                "what it sends",
             )
         ports = template.ports.get(name.text)
         part = _part(self.node, name.text)

@@ -77,7 +77,7 @@ def worst(evaluator: Evaluator, node: ast.Call, scope: Scope) -> Value:
             "E0204",
             "`worst` takes one metric of a group, not a calculation",
             argument.span,
-            help="write `worst(user.delay.p99)`, and calculate with the result",
+            help="write `worst(…)` around one metric, and calculate with the result",
         )
     if leaf.members is None:
         raise error(
@@ -163,7 +163,7 @@ def exponential(evaluator: Evaluator, node: ast.Call, scope: Scope) -> Value:
         name, value = next(iter(ends.items()))
         message = f"`exponential` of a time has no parameter `{name}`"
         given = " and ".join(f"`{each}`" for each in ends)
-        help_text = f"leave {given} out, or give a size as the mean, as in `500 B`"
+        help_text = f"leave {given} out, or give a size as the mean"
         raise error("E0104", message, value.span, help=help_text)
     return Exponential(mean)
 

@@ -56,7 +56,7 @@ class Value:
             "E0104",
             f"{self.what} has no fields to change",
             body.span,
-            help="remove the braces, or write a kind such as `line` before them",
+            help="remove the braces, or write a kind in place of what is before them",
         )
 
     def unfinished(self, span: Span) -> CheckError | None:  # noqa: ARG002

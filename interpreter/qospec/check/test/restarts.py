@@ -139,7 +139,7 @@ def _path(value: Value, span: Span, scope: Scope, of: Evaluator) -> str:
         "E0204",
         f"`restart` is a device of the topology or an element of it, not {value.what}",
         span,
-        help="write its name, such as `restart = router` or `restart = router.core`",
+        help="write its name: `restart = …`",
     )
 
 

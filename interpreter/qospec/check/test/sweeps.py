@@ -103,7 +103,7 @@ def _values(node: ast.Expression, scope: Scope, evaluator: Evaluator) -> list[tu
                 "E0506",
                 f"expected a list or a range to sweep over, found {series.what}",
                 node.span,
-                help="write `in [first, second]` or `in first .. last step width`",
+                help="write `in [first, second]` or `in … .. … step …`",
             )
         values = [(item, text_of_value(item)) for item in series.items]
     if not values:

@@ -272,7 +272,7 @@ class CaseMaker:
                     "E0514",
                     f"no flow depends on `{name.text}`",
                     name.span,
-                    help=f"use it in a flow's traffic, such as `load(rate = {name.text})`",
+                    help=f"use it in a flow's traffic, as in `…(rate = {name.text})`",
                 )
             )
         elif not builder.listed:

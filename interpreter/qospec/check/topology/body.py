@@ -119,7 +119,7 @@ class _Builder:
                     "E0112",
                     "a node must be declared outside of loops",
                     statement.span,
-                    help="declare an array: `a = host(count = 4)`",
+                    help="declare an array outside of the loop: `… = host(count = …)`",
                 )
         elif not isinstance(statement, ast.Loop):
             raise misplaced(statement, HERE)

@@ -84,7 +84,7 @@ _ROWS = (
         "E0001",
         r"^\s*(?P<at>if)\b",
         "`if` cannot begin a statement; it chooses between two values",
-        'write `value if condition else other`, or `skip unless condition "why"`',
+        'write `… if … else …`, or `skip unless … "why"`',
     ),
     _row(
         "E0011",

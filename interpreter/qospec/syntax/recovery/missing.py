@@ -212,7 +212,7 @@ def missing_entry(site: ErrorSite) -> Diagnosis | None:
     if (site.before, site.kind) != ("LBRACE", "RBRACE") or not site.accepted & VALUES:
         return None
     message = f"expected an entry after {site.quoted(site.at - 1)}"
-    return Diagnosis(site.diagnostic("E0011", message, "write `{ key: value }`"))
+    return Diagnosis(site.diagnostic("E0011", message, "write `{ …: … }`"))
 
 
 def missing_step(site: ErrorSite) -> Diagnosis | None:

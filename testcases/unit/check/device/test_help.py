@@ -66,11 +66,11 @@ _STATISTIC = "a statistic follows what is measured, as in `flow.delay.{}`"
         ),
         (
             "let waits = exponential(500 us, min = 40 B, max = 1_500 B)",
-            "leave `min` and `max` out, or give a size as the mean, as in `500 B`",
+            "leave `min` and `max` out, or give a size as the mean",
         ),
         (
             "let waits = exponential(500 us, max = 9 ms)",
-            "leave `max` out, or give a size as the mean, as in `500 B`",
+            "leave `max` out, or give a size as the mean",
         ),
         (
             "let mark = std.dscp.ef",

@@ -1,0 +1,198 @@
+"""Every remedy that shows what to write is followed, and leads out of the error.
+
+What a help shows is put where a reader would put it: in place of what is marked, of what resembles
+it most beside that, or as a line of its own. Then this error is gone from there, and what comes
+instead, if anything, is another one.
+"""
+
+import difflib
+import re
+import shutil
+from collections import Counter
+from collections.abc import Iterator
+from pathlib import Path
+from typing import NamedTuple
+
+import pytest
+from testcases.language.test_language import diagnosed, refused_ones
+
+from qospec.diagnostics import Diagnostic
+from qospec.repair import applied, fix_of
+from qospec.source import Span
+from qospec.syntax.grammar import keywords
+
+SHOWN = re.compile(r"(?:write|add|say which:|as in|such as|is|\bor|: |^) ?(`[^`…]+`|\"[^\"…]+\")")
+"""What a help shows to be written; what has a `…` is to be completed."""
+WORDS = frozenset(word for table in keywords().values() for word in table)
+"""Words of the language, which a help may name without showing how to write them."""
+BOUND = re.compile(
+    r"(?:write|send packets of) at (?:least|most) ([0-9][\w.%]*(?: [A-Za-z/]+)?(?: @ip)?)"
+)
+NUMBER = re.compile(r"^write ([0-9][\w.,/]*(?: [\w/]+)?)$")
+TOKEN = re.compile(r"\w+|[^\w\s]")
+EXPECTATION = re.compile(r"\s*# (?:error|warning)\b.*")
+MOST_ALIKE = 6
+
+
+class Followed(NamedTuple):
+    """A text with a remedy followed, and what was written there: where, and how much of it."""
+
+    text: str
+    start: int = 0
+    length: int = 0
+
+
+class Remedy(NamedTuple):
+    """What one help shows, of a diagnostic of a file."""
+
+    path: Path
+    told: tuple[Diagnostic, ...]
+    diagnostic: Diagnostic
+    shown: str
+    """What to write; "" for the fix that goes with the help."""
+
+
+def main_of(path: Path) -> Path:
+    return path / "main.qos" if path.is_dir() else path
+
+
+def shown_by(diagnostic: Diagnostic) -> list[str]:
+    help_ = diagnostic.help
+    codes = [each.strip("`") for each in SHOWN.findall(help_)]
+    numbers = [each[1] for each in (BOUND.search(help_), NUMBER.match(help_)) if each]
+    written = [each for each in codes if re.search(r"\w", each) and each not in WORDS]
+    return list(dict.fromkeys([*written, *numbers]))
+
+
+def remedies(path: Path) -> Iterator[Remedy]:
+    main = main_of(path)
+    told = tuple(diagnosed(main))
+    for each in told:
+        if Path(each.span.source.name).name == main.name:
+            for shown in [""] if each.fix else shown_by(each):
+                yield Remedy(path, told, each, shown)
+
+
+def regions(text: str, start: int, end: int, shown: str) -> list[tuple[int, int]]:
+    """Return the parts of the lines of a span that resemble what is shown, the most alike first."""
+    first = text.rfind("\n", 0, start) + 1
+    last = text.find("\n", end - 1 if end > start else end)
+    line = EXPECTATION.sub("", text[first : last if last >= 0 else len(text)])
+    tokens = [(each.start() + first, each.end() + first) for each in TOKEN.finditer(line)]
+    parts = [(a, b) for a, _ in tokens for _, b in tokens if a < b]
+    around = [(a, b) for a, b in parts if a <= end and b >= start]
+    matcher = difflib.SequenceMatcher(b=shown, autojunk=False)
+
+    def likeness(part: tuple[int, int]) -> tuple[float, int]:
+        matcher.set_seq1(text[slice(*part)])
+        return matcher.ratio(), part[0] - part[1]
+
+    best = sorted(around, key=likeness, reverse=True)[:MOST_ALIKE]
+    return [*best, *sorted(parts, key=likeness, reverse=True)[:2]]
+
+
+def followed(remedy: Remedy) -> Iterator[Followed]:
+    """Yield the file with the remedy followed, in each way that a reader may try."""
+    diagnostic, shown = remedy.diagnostic, remedy.shown
+    text = diagnostic.span.source.text
+    if not shown:
+        yield Followed(applied(text, [fix_of(diagnostic)])[0])
+        return
+    yield replaced(text, diagnostic.span.start, diagnostic.span.end, shown)._replace(length=0)
+    yield from in_its_own_place(text, diagnostic.span, shown)
+    yield from in_place_of_what_is_alike(text, diagnostic, shown)
+    yield from inserted(text, diagnostic.span, shown)
+
+
+def replaced(text: str, start: int, end: int, shown: str, before: str = "") -> Followed:
+    written = text[:start] + before + shown + text[end:]
+    return Followed(written, start + len(before), len(shown))
+
+
+def in_its_own_place(text: str, span: Span, shown: str) -> Iterator[Followed]:
+    """Yield where only what is shown can belong: braces behind a medium, an import, a claim."""
+    lines = [(each.start(), each.end()) for each in re.finditer(r".+", text)]
+    (here,) = (each for each in lines if each[0] <= span.start <= each[1])
+    if shown.startswith("{"):
+        for medium in re.finditer(r"\bvia [\w.]+", text):
+            yield replaced(text, medium.end(), medium.end(), shown, " ")
+    if shown.startswith("import "):
+        yield replaced(text, *here, shown)._replace(length=0)
+        yield replaced(text, lines[0][1], lines[0][1], shown, "\n")
+    if shown.startswith("as "):
+        line = EXPECTATION.sub("", text[slice(*here)])
+        end = here[0] + len(line.partition(" when ")[0])
+        yield replaced(text, end, end, shown, " ")
+
+
+def in_place_of_what_is_alike(text: str, diagnostic: Diagnostic, shown: str) -> Iterator[Followed]:
+    """Yield it in place of a path or a condition, or of what resembles it beside a mark."""
+    span = diagnostic.span
+    for path in re.finditer(r"[\w.\[\]\"/]+", text):
+        if path.start() <= span.start < path.end():
+            yield replaced(text, path.start(), path.end(), shown)._replace(length=0)
+    if statement := re.match(r"(?:expect|require|invariant) (?:\w+: )?", span.text):
+        yield replaced(text, span.start + statement.end(), span.end, shown)._replace(length=0)
+    for each in (span, *(label.span for label in diagnostic.secondary)):
+        if each.source is span.source:
+            for number, (start, end) in enumerate(regions(text, each.start, each.end, shown)):
+                one = replaced(text, start, end, shown)
+                yield one if number in range(2, MOST_ALIKE) else one._replace(length=0)
+
+
+def inserted(text: str, span: Span, shown: str) -> Iterator[Followed]:
+    """Yield it as a line of its own, or as one more of what is between braces."""
+    above = text.rfind("\n", 0, span.start) + 1
+    for place in (above, text.find("\n", span.end) + 1, *ends_of_blocks(text, span.end)):
+        yield Followed(text[:place] + shown + "\n" + text[place:])
+    for opened in re.finditer(r"[\w)]+ \{", text):
+        for behind in (f" {shown}, ", f"\n{shown}\n"):
+            yield Followed(text[: opened.end()] + behind + text[opened.end() :])
+    for closed in re.finditer(r",? *\}", text[span.start :]):
+        place = span.start + closed.start()
+        yield Followed(text[:place] + f", {shown}" + text[place:])
+
+
+def ends_of_blocks(text: str, start: int) -> list[int]:
+    """Return where the blocks around a place end."""
+    return [start + each.start() + 1 for each in re.finditer(r"\n *\}", text[start:])][:2]
+
+
+def leads_on(remedy: Remedy, one: Followed, folder: Path) -> bool:
+    """Return whether an error is gone, what was written can be read, and is not wrong itself.
+
+    Another error may come elsewhere; or where what is marked was replaced, as the help says.
+    """
+    path = folder / remedy.path.name
+    if remedy.path.is_dir():
+        shutil.copytree(remedy.path, path, dirs_exist_ok=True)
+    main_of(path).write_text(one.text, encoding="utf-8")
+    own, grown = remedy.diagnostic, len(one.text) - len(remedy.diagnostic.span.source.text)
+    places = {own.span.start, own.span.start + grown}
+    before = Counter((each.code, each.message) for each in remedy.told)
+    found = diagnosed(main_of(path))
+    after = Counter((each.code, each.message) for each in found)
+    fresh = [each for each in found if (each.code, each.message) in after - before]
+    remains = any(
+        (each.code, each.message) == (own.code, own.message) and each.span.start in places
+        for each in found
+    )
+    return not remains and not any(
+        (each.code.startswith("E00") and each.code != own.code)
+        or (one.length and one.start < each.span.end and each.span.start < one.start + one.length)
+        for each in fresh
+    )
+
+
+@pytest.mark.parametrize(
+    "path",
+    [each for each in refused_ones() if main_of(each).suffix == ".qos"],
+    ids=lambda path: path.stem,
+)
+def test_each_remedy_leads_out_of_its_error(path: Path, tmp_path: Path) -> None:
+    misled = [
+        (each.diagnostic.code, each.diagnostic.help, each.shown)
+        for each in remedies(path)
+        if not any(leads_on(each, one, tmp_path) for one in followed(each))
+    ]
+    assert misled == []
