@@ -6,6 +6,7 @@ from dataclasses import replace
 from fractions import Fraction
 from typing import TYPE_CHECKING, NamedTuple
 
+from qospec.dataclass import dataclass
 from qospec.diagnostics import Diagnostic, Label
 from qospec.model.suite import WIDEST, Case, GoalResult, Point, Search, tested
 from qospec.plan.first_links import grows, offered_bps, overloads
@@ -72,23 +73,41 @@ def checked_ends(case: Case, phase: Phase, problems: Problems) -> Ends | None:
 def at_use(unfit: Iterable[Diagnostic], case: Case) -> Iterator[Diagnostic]:
     """Yield what is wrong with phases, those of a template at the test that is built on it.
 
-    What follows from one argument in the same way is said once, with the other phases.
+    What follows from one argument in the same way is said once, with the other phases; so is that
+    trials send nothing, with the remedy for all of them.
     """
-    found: dict[tuple[str, Span], Diagnostic] = {}
-    phases: dict[tuple[str, Span], list[str]] = {}
+    found: dict[tuple[object, ...], Diagnostic] = {}
+    phases: dict[tuple[object, ...], dict[str, None]] = {}
     for each in unfit:
         moved = case.at.at_use(each) if case.at is not None else each
-        if moved.span == each.span:
+        is_own, is_short = moved.span == each.span, isinstance(each, ShortTrial)
+        if is_own and not is_short:
             yield each
             continue
-        key = moved.code, moved.span
-        found.setdefault(key, moved)
-        here = (f"`{phase.name}`" for phase in case.phases if each.span in phase.span)
-        phases.setdefault(key, []).extend(here)
+        where = [phase for phase in case.phases if each.span in phase.span]
+        key = moved.code, *map(type, where), None if is_own else moved.span
+        here = {f"`{phase.name}`": None for phase in where}
+        if key not in found or _needs_more(moved, found[key]):
+            found[key] = moved
+            phases[key] = here | phases.get(key, {})
+        phases[key] |= here
     for key, moved in found.items():
-        others = list(dict.fromkeys(phases[key]))[1:]
+        others = list(phases[key])[1:]
         more = (f"the same holds for {', '.join(others)}",) if others else ()
         yield replace(moved, notes=(*moved.notes, *more))
+
+
+@dataclass(frozen=True)
+class ShortTrial(Diagnostic):
+    """A trial that sends less than one item, and in how many seconds it sends one; 0 if never."""
+
+    least_s: Fraction = Fraction(0)
+
+
+def _needs_more(one: Diagnostic, other: Diagnostic) -> bool:
+    if not isinstance(one, ShortTrial) or not isinstance(other, ShortTrial):
+        return False
+    return one.least_s > other.least_s
 
 
 def _parameter(case: Case, span: Span | None) -> str:
@@ -250,20 +269,22 @@ def _too_short(phase: Phase, case: Case, where: str, parameter: str) -> Diagnost
     """Return the error of a trial that sends nothing; a `parameter` says how long it lasts."""
     items, length_ps, called = _items(phase, case), case.run.measure_ps, _called(case)
     length = text_of(Fraction(length_ps, PS_PER_S), TIME)
-    longer = "send something in it"
+    longer, least_s = "send something in it", Fraction(0)
     if items:
-        least = _time(Fraction(length_ps, PS_PER_S) / items)
+        least_s = Fraction(length_ps, PS_PER_S) / items
+        least = _time(least_s)
         longer = f"let a trial last at least {least}"
         longer += ", or raise the lowest load" if isinstance(phase, Search) else ""
         longer = f"give `{parameter}` at least {least}" if parameter else longer
     place = phase.goals[0].trial_span if isinstance(phase, Search) else phase.measure_span
-    return Diagnostic(
+    return ShortTrial(
         "E0610",
         f"a trial at {where} sends less than one {called}",
         phase.span if place is None else place,
         secondary=() if parameter or place is None else (Label(phase.span, "in this phase"),),
         notes=(f"{number_text(items)} {called}s in {length}",),
         help=longer,
+        least_s=least_s,
     )
 
 
