@@ -85,7 +85,7 @@ def at_use(unfit: Iterable[Diagnostic], case: Case) -> Iterator[Diagnostic]:
             yield each
             continue
         where = [phase for phase in case.phases if each.span in phase.span]
-        key = moved.code, *map(type, where), None if is_own else moved.span
+        key: tuple[object, ...] = (moved.code, *map(type, where), None if is_own else moved.span)
         here = {f"`{phase.name}`": None for phase in where}
         if key not in found or _needs_more(moved, found[key]):
             found[key] = moved

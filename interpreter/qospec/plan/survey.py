@@ -204,6 +204,7 @@ def _fits(case: Case, name: str, survey: Survey, problems: Problems) -> bool:
         *warnings.late_keys(case, survey),
         *warnings.refused_by_receivers(case, survey),
         *warnings.left_encrypted(case, survey),
+        *warnings.unauthenticated(survey),
         *warnings.idle_faults(case, survey),
         *warnings.all_too_large(case, survey),
         *channels.never_heard(case.networks[name]),

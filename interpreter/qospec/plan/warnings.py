@@ -4,7 +4,7 @@ Quanta of a round robin below the packet size; queues and token buckets too smal
 classes that no flow sends items to; rates of meters and shapers that no line before them reaches;
 packets that reach the end of a tunnel without having entered it; flows of which no packet may be
 cut that must be; faults that nothing reaches which they could hit; associations of which a receiver
-knows nothing, or that expire before they are replaced.
+knows nothing, that expire before they are replaced, or that authenticate nothing.
 """
 
 from __future__ import annotations
@@ -210,6 +210,25 @@ class Classes:
                     notes=("in any case of these tests", *changed),
                     help=f"{way_out}, or leave the class out",
                 )
+
+
+def unauthenticated(survey: Survey) -> Iterator[Diagnostic]:
+    """Yield each end that encrypts packets without authenticating them. Source: RFC 8221, 4."""
+    for index, numbers in sorted(survey.reach.any.items()):
+        element, instance = survey.drafts[index].element, survey.drafts[index].instance
+        if not isinstance(element, Association) or not element.encrypts or instance.span is None:
+            continue
+        if _sent(survey, numbers) and not element.esp.icv_bytes:
+            yield Diagnostic(
+                "W0630",
+                f"`{instance.path}` encrypts without authenticating",
+                instance.span,
+                notes=(
+                    "the receiver takes what was tampered with for what was sent (RFC 8221, 4)",
+                ),
+                help="give both ends an `integrity`, such as `hmac_sha2_256_128`, or an"
+                " `encryption` that authenticates, such as `aes_128_gcm`",
+            )
 
 
 def _ahead_of(index: int, routes: Routes) -> list[Instance]:
