@@ -241,9 +241,16 @@ def _comparable(
     )
 
 
+_SHARES = {"cell": "clr", "pkt": "loss"}
+"""By what is counted, the metric that is a share of it."""
+
+
 def _help_text(left: Amount | Deferred, right: Amount | Deferred, second: Span) -> str:
     what, plain = named(left.dimension), right.dimension == NUMBER
     if plain and isinstance(right, Amount):
+        share = _SHARES.get(base_unit(left.dimension))
+        if second.text.endswith("%") and share is not None:
+            return f"measure a share, such as `{share}`, or give it a unit"
         return with_unit(second.text, left.dimension)
     if what == "a time" and right.dimension == CELLS:
         return time_of_cells(right.value if isinstance(right, Amount) else None, second.text)

@@ -32,10 +32,11 @@ ELSEWHERE = {
     "p0": "min",
     "p100": "max",
     "latency": "delay",
-    "rtt": "delay",
     "jitter": "cdv_2pt",
     "loss": "lost",
     "dropped": "lost",
+    "out_of_order": "reordered",
+    "duplicates": "copies",
 }
 """Names of statistics and metrics in other tools, and what they are called here."""
 
@@ -60,12 +61,14 @@ def unknown_metric(
     spellings = [spelling for each in known for spelling in (each.name, *each.aliases)]
     word = name.text.lower()
     meant = OF_EXCHANGES.get(word, "") if "exchanges" in parts else ""
-    if not meant and ELSEWHERE.get(word) in spellings:
+    if not meant and ELSEWHERE.get(word) in (*spellings, *parts):
         meant = ELSEWHERE[word]
     near = meant or did_you_mean(name.text, [*spellings, *parts])
     help_text = one_of("metrics")
     if word in REQUESTS and "answers" in parts:
         near, help_text = "", f"the flow itself is its requests: write `{path}`"
+    elif OF_EXCHANGES.get(word) == "exchanges.delay" and not meant:
+        near, help_text = "", f"let `{path}` be an `echo`, and measure `{path}.exchanges.delay`"
     shown = (min((each.name, *each.aliases[:1]), key=len) for each in known)
     note = f"metrics: {' '.join(sorted(shown))}"
     return error(

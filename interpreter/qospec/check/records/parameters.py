@@ -337,9 +337,29 @@ def _verify_layer(value: Amount, layer: str, each: ast.Parameter, node: ast.Expr
         f"`{each.name.text}` is counted @{layer}, and this {what}",
         node.span,
         secondary=(each.span, f"declared as {each.annotation.text} here"),
-        help=f"write `{written.span.text} @{layer}`"
+        help=_counted_at(value.layer, layer)
+        if value.layer
+        else f"write `{written.span.text} @{layer}`"
         if isinstance(written, ast.Quantity)
         else f"count it `@{layer}`",
+    )
+
+
+_ON_ETHERNET = {"ip": 0, "frame": 18, "line": 38}
+"""How many bytes are around a packet in a layer, without tags. Source: IEEE 802.3, 3.1 and 4.4."""
+_EXAMPLE_BYTES = 512
+
+
+def _counted_at(given: str, wanted: str) -> str:
+    """Return what must be known to count in another layer, which is another quantity."""
+    if given not in _ON_ETHERNET or wanted not in _ON_ETHERNET:
+        return f"count it `@{wanted}`, which is another quantity"
+    more = _ON_ETHERNET[wanted] - _ON_ETHERNET[given]
+    there = f"{abs(more)} B {'more' if more > 0 else 'less'}"
+    share = f"{_EXAMPLE_BYTES + more} / {_EXAMPLE_BYTES}"
+    return (
+        f"count it `@{wanted}`: a packet on Ethernet has {there} there, so this times {share} if"
+        f" all have {_EXAMPLE_BYTES} B @{given}"
     )
 
 

@@ -89,7 +89,7 @@ def test_a_quantity_as_a_criterion_is_named_and_compared(checked, text, what, wa
         (
             "let a = 5\nlet b = a { x = 3 }",
             "E0104",
-            "remove the braces, or write a kind such as `line` before them",
+            "remove the braces, or write a kind in place of what is before them",
         ),
         (
             "traffic a = packets { rate = 1 pkt/s, size = mix [40 B @ip, 576 B @frame] }",
@@ -105,6 +105,14 @@ def test_a_quantity_as_a_criterion_is_named_and_compared(checked, text, what, wa
             f"{DEVICE.replace('cell', 'packet')}topology t {{\n  x = d\n  let r = x.w.rate\n}}",
             "E0422",
             "link it, as in `link x.w -- … via media.fast_ethernet`, or write the rate",
+        ),
+        (
+            "test t(rate: Rate @frame) { }\ntest u = t(rate = 20 Mbit/s @ip)",
+            "E0212",
+            (
+                "count it `@frame`: a packet on Ethernet has 18 B more there, "
+                "so this times 530 / 512 if all have 512 B @ip"
+            ),
         ),
         ("test t = bose(n = 3)", "E0101", "declare it, or import the file that does"),
         ("test rose(n: Ratio) { }\ntest t = bose(n = 3)", "E0101", "write `rose`"),

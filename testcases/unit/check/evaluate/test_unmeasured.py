@@ -39,7 +39,7 @@ def test_a_part_of_a_flow_by_another_name_is_offered_with_the_others(checked, te
     ("text", "help_"),
     [
         ("plain.requests.lost == 0 pkt", "write one that `qos metrics` lists"),
-        ("plain.rtt.mean < 1 ms", "write `delay`"),
+        ("plain.rtt.mean < 1 ms", "let `plain` be an `echo`, and measure `plain.exchanges.delay`"),
     ],
 )
 def test_a_flow_that_nobody_answers_has_no_such_parts(checked, text, help_):
