@@ -39,11 +39,15 @@ def named(path: Path, exclude: Sequence[Path] = ()) -> Sequence[Path]:
     if not found:
         raise error(
             "E0106",
-            f"no .qos file in{path}",
+            f"there is no .qos file in {_folder(path)}",
             whole_file(path),
             help="name a file, or a folder that holds .qos files",
         )
     return found
+
+
+def _folder(path: Path) -> str:
+    return "this folder" if path == Path() else f"`{path}`"
 
 
 def below(folder: Path, exclude: Sequence[Path] = ()) -> list[Path]:

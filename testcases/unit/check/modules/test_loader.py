@@ -123,7 +123,7 @@ def test_a_folder_with_the_name_of_a_file_is_a_folder(tmp_path, reported):
     folder = tmp_path / "adir.qos"
     folder.mkdir()
     (problem,) = reported(folder)
-    assert (problem.code, problem.message) == ("E0106", f"no .qos file in{folder}")
+    assert (problem.code, problem.message) == ("E0106", f"there is no .qos file in `{folder}`")
     (folder / "a.qos").write_text("qos 1\nlet a = b\n")
     assert [problem.code for problem in reported(tmp_path)] == ["E0101"]
 
