@@ -12,7 +12,8 @@ from qospec.units import RATIO, Unit, unit
 Record = Mapping[str, Any]
 
 _WRITTEN = re.compile(
-    r"""(?P<number>[0-9][0-9_]{0,299}(?:\.[0-9][0-9_]{0,299})?)
+    r"""(?P<number>[0-9][0-9_]{0,299}?(?:\.[0-9][0-9_]{0,299})?)
+      (?:_per_(?P<divisor>[0-9][0-9_]{0,299}))?
       (?:\ ?(?P<unit>%|[A-Za-zµμ]+(?:(?:/|_per_)[A-Za-z]+)?))?
       (?:(?:\ ?@|-)(?P<layer>[a-z]+))?""",
     re.VERBOSE,
@@ -47,13 +48,21 @@ def scale_of(cases: Sequence[Record], name: str) -> Scale | None:
 
 
 def shown(text: str) -> str:
-    """Return a value as people write it: `1_518 B @ip` of `1_518B-ip`; other texts as they are."""
+    """Return a value as people write it: `1_518 B @ip` of `1_518B-ip`, `1 / 512` of `1_per_512`.
+
+    Other texts stay as they are.
+    """
     match = _WRITTEN.fullmatch(text)
     found = _quantity(text)
     if match is None or found is None:
         return text
-    parts = [match["number"], found.of.canonical, f"@{found.layer}" if found.layer else ""]
-    return text if found.of.canonical in ("", "%") else " ".join(filter(None, parts))
+    number = match["number"]
+    if match["divisor"]:
+        number = f"{number} / {match['divisor']}"
+    elif found.of.canonical in ("", "%"):
+        return text
+    layer = f"@{found.layer}" if found.layer else ""
+    return " ".join(filter(None, [number, found.of.canonical, layer]))
 
 
 def along(cases: Sequence[Record], names: Sequence[str]) -> tuple[str, Scale] | None:
@@ -83,7 +92,9 @@ def _quantity(text: str) -> _Quantity | None:
     of = unit(written) if written else Unit(RATIO, Fraction(1), "")
     if of is None:
         return None
-    return _Quantity(Fraction(match["number"].replace("_", "")), of, match["layer"] or "")
+    value = Fraction(match["number"].replace("_", ""))
+    divisor = int((match["divisor"] or "1").replace("_", ""))
+    return _Quantity(value / divisor, of, match["layer"] or "") if divisor else None
 
 
 def _numbering(values: Sequence[Fraction]) -> bool:

@@ -221,9 +221,16 @@ def test_a_share_goes_along_before_what_has_more_values():
 
 
 def test_a_quantity_is_shown_as_people_write_it():
-    written = ("1_518B", "10Mbit_per_s-line", "50%", "wfq", "17", "3parsec")
-    expected = ["1_518 B", "10 Mbit/s @line", "50%", "wfq", "17", "3parsec"]
+    written = ("1_518B", "10Mbit_per_s-line", "50%", "wfq", "17", "3parsec", "1_per_512", "1_per_0")
+    expected = ["1_518 B", "10 Mbit/s @line", "50%", "wfq", "17", "3parsec", "1 / 512", "1_per_0"]
     assert [shown(text) for text in written] == expected
+
+
+def test_quotients_are_values_of_an_axis():
+    cases = swept(in_turn(), weight=("1_per_512", "1_per_64", "0.5"))
+    assert scale_of(cases, "weight").values == {
+        "1_per_512": Fraction(1, 512), "1_per_64": Fraction(1, 64), "0.5": Fraction(1, 2),
+    }  # fmt: skip
 
 
 @pytest.fixture
