@@ -24,7 +24,6 @@ EXAMPLES = 1_000
 """Of each target, where neither a number nor a time is asked for."""
 NOTHING_RUN = "nothing that was drawn could be run"
 NOT_BEGUN = "the search ended before its first example"
-REDRAW_S = 0.1
 MOST_NAMES = 6
 """Of what never happened, so many are printed; the JSON document has all."""
 
@@ -89,8 +88,7 @@ def fuzz(paths: tuple[str, ...], **asked: Any) -> None:
     _verify_writable(start)
     search = campaign.Campaign(request)
     began_s = time.monotonic()
-    live = not asked["no_progress"] and sys.stderr is not None and sys.stderr.isatty()
-    reports = search.run(_Progress(search, live=live))
+    reports = search.run(FuzzProgress(search, wanted=not asked["no_progress"]))
     _report(search, reports, start, request, time.monotonic() - began_s, asked)
 
 
@@ -144,28 +142,30 @@ def _targets(paths: tuple[str, ...], *, as_json: bool) -> list[Target]:
     return chosen
 
 
-class _Progress:
-    """One line, redrawn on a terminal."""
+class FuzzProgress:
+    """How far a search is."""
 
-    def __init__(self, search: Campaign, *, live: bool) -> None:
+    def __init__(self, search: Campaign, *, wanted: bool) -> None:
+        """Take the search; show nothing unless that is `wanted`."""
+        from qospec.cli.progress import ProgressLine
+
         self._search = search
-        self._live = live
-        self._began_s = self._said_s = time.monotonic()
-        self._drawn = 0
+        self._line = ProgressLine(live=wanted, reports=wanted)
+        self._began_s = time.monotonic()
 
     def __call__(self, name: str, share: float) -> None:
-        now_s = time.monotonic()
-        if not self._live or now_s - self._said_s < REDRAW_S:
-            return
-        self._said_s = now_s
-        done = f", {share:.0%} of its examples" if share else ""
-        line = f"  {self._search.examples:_} examples, {now_s - self._began_s:.0f} s; {name}{done}"
-        output.show_progress(line, self._drawn)
-        self._drawn = len(line)
+        """Show that a target is being searched, and the share of its examples that is done."""
+
+        def line() -> str:
+            done = f", {share:.0%} of its examples" if share else ""
+            seconds = time.monotonic() - self._began_s
+            return f"{self._search.examples:_} examples, {seconds:.0f} s; {name}{done}"
+
+        self._line.show(line)
 
     def clear(self) -> None:
-        if self._drawn:
-            output.show_progress("", self._drawn)
+        """Clear the line."""
+        self._line.clear()
 
 
 def _report(

@@ -11,7 +11,7 @@ from qospec.cli.output import say, show_progress
 from qospec.report.text import seconds
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Callable, Iterable, Mapping
 
     from qospec.plan.plan import CasePlan
 
@@ -38,18 +38,50 @@ def workload_of(plans: Iterable[CasePlan]) -> Workload:
     return Workload({plan.case.name: (plan.trials, plan.cells) for plan in plans})
 
 
+class ProgressLine:
+    """What is going on, on stderr: drawn again and again on a terminal, said at times elsewhere."""
+
+    def __init__(self, *, live: bool, reports: bool) -> None:
+        """Draw the line if `live` and stderr is a terminal; else say it at times if `reports`."""
+        self._live = live and sys.stderr is not None and sys.stderr.isatty()
+        self._reports = reports and not self._live
+        self._said_s = time.monotonic()
+        self._drawn = 0
+
+    def show(self, line: Callable[[], str]) -> None:
+        """Show the line, if it is time to."""
+        now_s = time.monotonic()
+        if now_s - self._said_s < (REDRAW_S if self._live else REPORT_S):
+            return
+        self._said_s = now_s
+        if self._reports:
+            say(f"running: {line()}", err=True)
+        if self._live:
+            drawn = f"  {line()}"[: shutil.get_terminal_size().columns - 1]
+            show_progress(drawn, self._drawn)
+            self._drawn = len(drawn)
+
+    def clear(self) -> None:
+        """Clear the line."""
+        if self._drawn:
+            show_progress("", self._drawn)
+            self._drawn = 0
+
+    def postpone(self) -> None:
+        """Say nothing for a while: something else was just said."""
+        self._said_s = time.monotonic()
+
+
 class Progress:
     """Shows on stderr how far a run is."""
 
     def __init__(self, work: Workload, *, live: bool, reports: bool) -> None:
         """Draw a line if `live` and stderr is a terminal; else print one at times if `reports`."""
         self._work = work
-        self._live = live and sys.stderr is not None and sys.stderr.isatty()
-        self._reports = reports and not self._live
+        self._line = ProgressLine(live=live, reports=reports)
         self._shares: dict[str, float] = {}
         self._run: set[str] = set()
-        self._began_s = self._said_s = time.monotonic()
-        self._drawn = 0
+        self._began_s = time.monotonic()
 
     def update(self, case: str, share: float) -> None:
         """Set the share of a case that is done."""
@@ -64,29 +96,15 @@ class Progress:
         self._shares.pop(case, None)
         self._run.add(case)
         self.clear()
-        self._said_s = time.monotonic()
+        self._line.postpone()
 
     def tick(self) -> None:
         """Show how far the run is, if it is time to."""
-        now_s = time.monotonic()
-        if now_s - self._said_s < (REDRAW_S if self._live else REPORT_S):
-            return
-        self._said_s = now_s
-        if self._reports:
-            say(f"running: {self.line()}", err=True)
-        if self._live:
-            self._draw()
-
-    def _draw(self) -> None:
-        line = f"  {self.line()}"[: shutil.get_terminal_size().columns - 1]
-        show_progress(line, self._drawn)
-        self._drawn = len(line)
+        self._line.show(self.line)
 
     def clear(self) -> None:
         """Clear the line."""
-        if self._drawn:
-            show_progress("", self._drawn)
-            self._drawn = 0
+        self._line.clear()
 
     def _share_done(self) -> float:
         """Return the share of the whole that is done."""

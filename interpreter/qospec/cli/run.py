@@ -74,7 +74,7 @@ def run(**asked: Any) -> None:
     part = asked["part"]
     own = _own(plans, part)
     wanted = not asked["no_progress"]
-    progress = Progress(workload_of(own), live=wanted, reports=wanted and not request.as_json)
+    progress = Progress(workload_of(own), live=wanted, reports=wanted)
     here = _here(request, suite)
     console = Console(
         len(own),

@@ -21,7 +21,6 @@ if TYPE_CHECKING:
     from qospec.shrink.case import CaseShrinker, Shrunk
     from qospec.shrink.trial import Failure
 
-REDRAW_S = 0.1
 TIDY_S = 2.0
 """How long it may take to tidy up when the time is up or the user has enough."""
 
@@ -68,7 +67,7 @@ def shrink(case: str, **asked: Any) -> None:
 
     checked, test, found = _selected(case, as_json=asked["as_json"])
     path = _output(case, checked, test, asked)
-    progress = _Progress(live=not asked["no_progress"])
+    progress = ShrinkProgress(wanted=not asked["no_progress"])
     began_s = time.monotonic()
     with Interruption() as interruption:
 
@@ -203,28 +202,29 @@ def _failure(document: Document, label: str) -> Failure:
 # ---- what is said
 
 
-class _Progress:
-    """One line, redrawn on a terminal."""
+class ShrinkProgress:
+    """How far it is."""
 
-    def __init__(self, *, live: bool) -> None:
+    def __init__(self, *, wanted: bool) -> None:
+        """Show nothing unless that is `wanted`."""
+        from qospec.cli.progress import ProgressLine
+
         self.shrinker: CaseShrinker | None = None
-        self._live = live and sys.stderr is not None and sys.stderr.isatty()
-        self._began_s = self._said_s = time.monotonic()
-        self._drawn = 0
+        self._line = ProgressLine(live=wanted, reports=wanted)
+        self._began_s = time.monotonic()
 
     def __call__(self) -> None:
-        now_s = time.monotonic()
-        if not self._live or now_s - self._said_s < REDRAW_S:
-            return
-        self._said_s = now_s
-        doing = "running the case" if self.shrinker is None else self.shrinker.doing
-        line = f"  {now_s - self._began_s:.0f} s; {doing}"
-        output.show_progress(line, self._drawn)
-        self._drawn = len(line)
+        """Show it, if it is time to."""
+
+        def line() -> str:
+            doing = "running the case" if self.shrinker is None else self.shrinker.doing
+            return f"{time.monotonic() - self._began_s:.0f} s; {doing}"
+
+        self._line.show(line)
 
     def clear(self) -> None:
-        if self._drawn:
-            output.show_progress("", self._drawn)
+        """Clear the line."""
+        self._line.clear()
 
 
 def _report(

@@ -2,11 +2,16 @@
 
 import io
 import sys
+from collections.abc import Callable
+from functools import partial
+from types import SimpleNamespace
 
 import pytest
 
 from qospec.cli import progress as module
+from qospec.cli.fuzz import FuzzProgress
 from qospec.cli.progress import REPORT_S, Progress, Workload
+from qospec.cli.shrink import ShrinkProgress
 
 WORK = Workload({"one": (4, 99), "two:n=1": (2, 99), "two:n=2": (2, 99)})
 
@@ -54,6 +59,25 @@ def test_a_message_is_printed_at_times_where_nothing_is_drawn(
         "running: 1/3 cases, 4/8 trials, about 30 s left",
         "running: 1/3 cases, 4/8 trials, about 1 min 0 s left",
     ]
+
+
+@pytest.mark.parametrize("command", ["shrink", "fuzz"])
+def test_searches_say_at_times_that_they_go_on(
+    clock: list[float], capsys: pytest.CaptureFixture[str], command: str
+) -> None:
+    """As a run does: where there is no terminal, silence looks like standing still."""
+    if command == "shrink":
+        progress: Callable[[], None] = ShrinkProgress(wanted=True)
+        said = "running the case"
+    else:
+        progress = partial(FuzzProgress(SimpleNamespace(examples=7_000), wanted=True), "p", 0.5)
+        said = "p, 50% of its examples"
+    for _ in range(2 * REPORT_S):
+        clock[0] += 1
+        progress()
+    lines = capsys.readouterr().err.splitlines()
+    assert [line.startswith("running: ") and line.endswith(said) for line in lines] == [True] * 2
+    assert f"{REPORT_S} s; " in lines[0]
 
 
 def test_what_nobody_wants_to_hear_is_not_said(
