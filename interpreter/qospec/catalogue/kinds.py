@@ -19,6 +19,7 @@ from fractions import Fraction
 from functools import cache, cached_property
 from typing import Annotated, Any, Literal, NamedTuple, get_args, get_origin, get_type_hints
 
+from qospec.catalogue.statistics import named_cause
 from qospec.dataclass import dataclass
 
 Role = Literal["element", "machine", "traffic", "arrivals", "dropping", "metric", "method"]
@@ -262,9 +263,10 @@ class Catalogue:
 
     @cached_property
     def causes(self) -> frozenset[str]:
-        """Return the causes for which elements and endpoints lose items."""
+        """Return the causes for which elements and endpoints lose items, and names of several."""
         builds = (kind.build for role in LOSING for kind in self.of(role).values())
-        return frozenset(cause for each in builds for cause in each.causes)
+        causes = [cause for each in builds for cause in each.causes]
+        return frozenset(causes) | frozenset(map(named_cause, causes))
 
     @cached_property
     def _by_role(self) -> Mapping[Role, Mapping[str, Kind]]:

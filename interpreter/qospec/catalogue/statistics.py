@@ -15,6 +15,30 @@ QUANTILE = re.compile(r"p(?!0+(?:_0+)?\Z)(\d{1,2})(?:_(\d{1,6}))?")
 ABOVE = re.compile(r"above_(\d+)")
 PACKET = re.compile(r"packet_(10000|[1-9]\d{0,3})")
 
+KINDS_OF_CAUSES = {"policed": ("policed_pcr", "policed_scr")}
+"""Causes of loss that have a name together."""
+CAUSE_WORDS = {
+    "policed_pcr": "policed: above PCR with CDVT",
+    "policed_scr": "policed: above SCR with MBS",
+}
+"""Causes that reports show in words, by the traffic parameters that a cell exceeded."""
+_NAMES_OF_KINDS = {kind: name for name, kinds in KINDS_OF_CAUSES.items() for kind in kinds}
+
+
+def named_cause(cause: str) -> str:
+    """Return the name that a cause of loss has together with others of its kind, or its own."""
+    return _NAMES_OF_KINDS.get(cause, cause)
+
+
+def cause_words(cause: str) -> str:
+    """Return a cause of loss as reports show it."""
+    return CAUSE_WORDS.get(cause, cause)
+
+
+def is_of_cause(cause: str, name: str) -> bool:
+    """Return whether a name stands for a cause of loss, alone or with others of its kind."""
+    return name in (cause, named_cause(cause))
+
 
 class Pattern(NamedTuple):
     """Names of one form, of which a metric offers all.

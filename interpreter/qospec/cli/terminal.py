@@ -248,7 +248,7 @@ class Console:
         found = ", ".join(
             f"{count} {verdict}"
             for verdict, count in document["summary"].items()
-            if verdict in MARKS and count
+            if (verdict in MARKS or verdict == "not run") and count
         )
         say(f"{found}; seed {document['seed']}")
         if criteria := claims_sentence(document):

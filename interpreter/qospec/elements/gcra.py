@@ -6,11 +6,12 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 from qospec.calculus.curve import bursts
 from qospec.catalogue.kinds import Domain, Names, element
+from qospec.catalogue.statistics import KINDS_OF_CAUSES
 from qospec.dataclass import dataclass
 from qospec.engine.arrays import np
 from qospec.engine.element import Element, Loss, Step
 from qospec.engine.event.transition import CONNECTION, DONE, MARKS, Transition, lose, send
-from qospec.engine.items.partition import split
+from qospec.engine.items.partition import partition
 from qospec.engine.kernel import kernel, part
 from qospec.engine.source.contract import LONGEST_TOLERANCE_PS
 from qospec.protocol.atm import SERVICE_CATEGORIES
@@ -29,14 +30,16 @@ if TYPE_CHECKING:
     Test = tuple[int, ...]
     """The fields of a test."""
 
-CONFORMS, DISCARDED, TAGGED = 0, 1, 2
+CONFORMS, OVER_PEAK, OVER_SUSTAINED, TAGGED = range(4)
+"""The outcomes of a cell. The second and third are discarded: by the first test, and the second."""
 
 NO_TOLERANCE_ENDS_PS = 2**62
 LARGEST_DENOMINATOR = 2**62
 
-OWN, VIOLATED, SECOND, TESTS = range(4)
-"""The state: the number of indices with tests of their own; the outcome of a cell that violates its
-contract; where the second tests begin, 0 without any VBR. Then come the first tests, by index.
+OWN, TAGS_ALL, SECOND, TESTS = range(4)
+"""The state: the number of indices with tests of their own; whether a cell that violates its
+contract is tagged; where the second tests begin, 0 without any VBR. Then come the first tests, by
+index.
 
 A cell of a higher index is tested with the user cells of its connection, which are OWN indices
 below, or a multiple."""
@@ -57,7 +60,8 @@ class Gcra(Element):
     tau = BT + CDVT, on all cells (VBR.1) or on CLP 0 cells only (VBR.2 and VBR.3). A cell updates
     the tests only if it conforms to all that apply to it. Under VBR.3 a CLP 0 cell that fails only
     the second test is tagged; from there on it is a CLP 1 cell, to which only the first test
-    applies.
+    applies. What is discarded is counted by the test that it failed, as `policed_pcr` or
+    `policed_scr`, and by both as `policed`.
 
     Not modelled: frame-based and dynamic GCRA (GFR, ABR); a change of contract during a trial.
     """
@@ -75,7 +79,7 @@ class Gcra(Element):
     police: Names = ("cbr", "vbr_rt", "vbr_nrt")
     """The service categories that are policed; cells of others pass."""
 
-    causes = ("policed",)
+    causes = KINDS_OF_CAUSES["policed"]
     keeps_spacing = True
 
     def __post_init__(self) -> None:
@@ -131,24 +135,27 @@ class Gcra(Element):
         own = connections.count if self.oam == "joint" else connections.indices
         if "misinserted" in connections.planes:  # the last plane: tested as cells of the user
             own = min(own, connections.index(0, "misinserted"))
-        violated = DISCARDED if self.violate == "discard" else TAGGED
         first, second = (np.array(tests, np.int64).ravel() for tests in zip(*tests_of, strict=True))
-        head = [own, violated, TESTS + len(first) if dual else 0]
+        head = [own, self.violate == "tag", TESTS + len(first) if dual else 0]
         return np.concatenate([head, first, second[: len(second) * dual]], dtype=np.int64)
 
     def transition(self, setting: Setting) -> Transition:
-        return Transition(self.start(setting), _arrive, losses=(("", "policed"),))
+        return Transition(
+            self.start(setting), _arrive, losses=tuple(("", cause) for cause in self.causes)
+        )
 
     def process(self, state: Whole, arrivals: tuple[Batch, ...], until_ps: int) -> Step:
         (batch,) = arrivals
         outcome = np.empty(batch.count, np.uint8)
-        discarded, tagged = _police(batch, state, outcome)
-        if tagged:
+        counts = np.zeros(TAGGED + 1, np.int64)
+        _police(batch, state, outcome, counts)
+        if counts[TAGGED]:
             batch = batch.with_marks(batch.marks | (outcome == TAGGED))
-            outcome = (outcome == DISCARDED).view(np.uint8)
-        kept, lost = split(batch, outcome, discarded)
-        losses = (Loss("policed", lost),) if discarded else ()
-        return Step((kept,), (until_ps,), losses)
+            outcome[outcome == TAGGED] = CONFORMS
+            counts[CONFORMS] += counts[TAGGED]
+        kept, *lost = partition(batch, outcome, tuple(counts[:TAGGED].tolist()))
+        losses = [Loss(*each) for each in zip(self.causes, lost, strict=True) if each[1].count]
+        return Step((kept,), (until_ps,), tuple(losses))
 
 
 def _passing(interval_ps: Fraction, tolerance_ps: int) -> Curve:
@@ -190,8 +197,8 @@ def _test(increment_ps: Fraction, tolerance_ps: int) -> Test:
 def _arrive(state: Whole, items: Whole, item: int, port: int, now_ps: int, out: Whole) -> int:
     """Pass a cell on at once, tag it or discard it; see `engine.event.transition`."""
     outcome = _outcome(state, items[item, CONNECTION], items[item, MARKS], now_ps)
-    if outcome == DISCARDED:
-        lose(out, 0, item)
+    if outcome in (OVER_PEAK, OVER_SUSTAINED):
+        lose(out, outcome - OVER_PEAK, item)
         return DONE
     if outcome == TAGGED:
         items[item, MARKS] |= CLP
@@ -200,26 +207,23 @@ def _arrive(state: Whole, items: Whole, item: int, port: int, now_ps: int, out: 
 
 
 @kernel
-def _police(batch: Batch, state: Whole, outcome: Marks) -> tuple[int, bool]:
-    """Write the outcome of each cell; return how many are discarded, and whether any is tagged."""
+def _police(batch: Batch, state: Whole, outcome: Marks, counts: Whole) -> None:
+    """Write the outcome of each cell, and count them by outcome."""
     at_ps, connection, marks = batch.at_ps, batch.connection, batch.marks
-    discarded, tagged = 0, False
     for i in range(len(at_ps)):
         found = _outcome(state, connection[i], marks[i], at_ps[i])
         outcome[i] = found
-        discarded += found == DISCARDED
-        tagged |= found == TAGGED
-    return discarded, tagged
+        counts[found] += 1
 
 
 @kernel
 def _outcome(state: Whole, connection: int, marks: int, now_ps: int) -> int:
-    """Apply the tests of its connection to a cell; return CONFORMS, DISCARDED or TAGGED."""
+    """Apply the tests of its connection to a cell; return its outcome."""
     while connection >= state[OWN]:
         connection -= state[OWN]
     first, outcome = part(state, TESTS + FIELDS * connection, FIELDS), CONFORMS
     if not _conforms(first, now_ps):
-        return state[VIOLATED]  # type: ignore[no-any-return]
+        return TAGGED if state[TAGS_ALL] else OVER_PEAK
     if state[SECOND]:
         second = part(state, state[SECOND] + FIELDS * connection, FIELDS)
         if marks & CLP == 0 or not second[ONLY_CLP_0]:
@@ -228,7 +232,7 @@ def _outcome(state: Whole, connection: int, marks: int, now_ps: int) -> int:
             elif second[TAGS]:
                 outcome = TAGGED
             else:
-                return state[VIOLATED]  # type: ignore[no-any-return]
+                return TAGGED if state[TAGS_ALL] else OVER_SUSTAINED
     _count(first, now_ps)
     return outcome
 

@@ -16,7 +16,8 @@ class Lost(Metric):
     """Count the cells or packets sent within the window that were lost, whatever the cause.
 
     `lost.CAUSE` counts those lost for one cause, such as `lost.overflow`; causes are those of the
-    elements, and `discarded` for items discarded on purpose.
+    elements, and `discarded` for items discarded on purpose. `lost.policed` counts what any policer
+    discarded, and `lost.policed_pcr` and `lost.policed_scr` what failed one test of a `gcra`.
     """
 
     dimension = "cells"
@@ -32,4 +33,4 @@ class Lost(Metric):
             return None
         if not statistic:
             return tally.lost_count
-        return sum(cells for (_, cause), cells in tally.lost.items() if cause == statistic)
+        return tally.lost_for(statistic)

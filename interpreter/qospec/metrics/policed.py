@@ -26,4 +26,4 @@ class Policed(Metric):
         """Return a number of cells or packets, or None if none were sent."""
         if not tally.sent:
             return None
-        return sum(cells for (_, cause), cells in tally.lost.items() if cause == "policed")
+        return tally.lost_for("policed")

@@ -38,6 +38,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
     from qospec.diagnostics import Diagnostic
+    from qospec.engine.experiment import Node
     from qospec.model.expression import Measured, Place
     from qospec.model.suite import Case, Flow, Network, Phase, Suite, Test
     from qospec.plan.tables import Member
@@ -63,6 +64,8 @@ class Planned:
         discarders: By flow, the elements on its paths that may discard: (path, causes); of a
             scheduler, the queues before it.
         lines: As of `Lowered`.
+        holders: By flow, the places on its paths where items may wait: queues, lines without one,
+            elements that hold items.
         packets: The flows of packets.
     """
 
@@ -70,6 +73,7 @@ class Planned:
     populations: dict[str, Population]
     discarders: dict[str, tuple[tuple[str, tuple[str, ...]], ...]]
     lines: dict[str, str]
+    holders: dict[str, tuple[str, ...]]
     packets: frozenset[str] = frozenset()
 
     @cached_property
@@ -258,6 +262,7 @@ def _network(
         {p.name: p for p in _populations(case, name, connections, members)},
         {flow.name: tuple(_discarders(i, lowered, members)) for i, flow in enumerate(case.flows)},
         lowered.lines,
+        {flow.name: tuple(_holders(i, lowered, members)) for i, flow in enumerate(case.flows)},
         frozenset(flow.name for flow in case.flows if flow.stream is not None),
     )
 
@@ -398,13 +403,26 @@ def _parts(
             yield part, of[part], 0
 
 
+def _on_path(flow: int, lowered: Lowered, members: tuple[Member, ...]) -> Iterator[Node]:
+    """Yield the nodes that items of a flow may pass."""
+    mine = {number for number, member in enumerate(members) if member.flow == flow}
+    for node, reach in zip(lowered.nodes, lowered.reach, strict=True):
+        if mine & reach:
+            yield node
+
+
+def _holders(flow: int, lowered: Lowered, members: tuple[Member, ...]) -> Iterator[str]:
+    for node in _on_path(flow, lowered, members):
+        if node.queues:
+            yield from (queue.element for queue in node.queues)
+        elif node.clock is not None or node.element.holds:
+            yield node.path
+
+
 def _discarders(
     flow: int, lowered: Lowered, members: tuple[Member, ...]
 ) -> Iterator[tuple[str, tuple[str, ...]]]:
-    mine = {number for number, member in enumerate(members) if member.flow == flow}
-    for node, reach in zip(lowered.nodes, lowered.reach, strict=True):
-        if not mine & reach:
-            continue
+    for node in _on_path(flow, lowered, members):
         for queue in node.queues:  # a scheduler discards nothing itself
             if queue.limit is not None:
                 yield queue.element, drop_policy.causes(queue.drop, queue.limit)

@@ -12,6 +12,7 @@ from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
 from qospec.catalogue.kinds import discover
+from qospec.catalogue.statistics import cause_words, named_cause
 from qospec.judge.readings import QUANTILES
 from qospec.judge.verdict import PROBLEMS, VERDICTS, Verdict, worst
 from qospec.model.expression import found as found_in
@@ -229,10 +230,13 @@ def _nothing_discarded(plan: CasePlan, repeats: Sequence[Readings]) -> str:
         for discarders in planned.discarders.values():
             could.update(discarders)
         for path, cause in dict.fromkeys((p, c) for p, causes in could.items() for c in causes):
-            others[f"{path} ({{}} {cause})"] += sum(
+            others[f"{path} ({{}} {cause_words(cause)})"] += sum(
                 readings.discarded(network, path, cause) for readings in repeats
             )
-    named = ", ".join(f"{path} (0 {' or '.join(causes)})" for path, causes in could.items())
+    named = ", ".join(
+        f"{path} (0 {' or '.join(dict.fromkeys(map(named_cause, causes)))})"
+        for path, causes in could.items()
+    )
     flows = [flow for phase in plan.phases for flow in phase.flows] or plan.case.flows
     sent = sorted({"cell" if flow.stream is None else "packet" for flow in flows})
     nothing = f"no {' or '.join(sent or ['cell'])} was discarded"
@@ -278,12 +282,15 @@ def completed(frame: Document, planned: Sequence[Document], done: Sequence[Docum
     ended = {case["name"]: case for case in done}
     cases = [ended.get(case["name"], case) for case in planned]
     verdicts: list[Verdict] = [case["verdict"] for case in cases]
+    seen = [case["verdict"] for case in cases if NOT_RUN not in case["errors"]]
+    left = len(cases) - len(seen)
     return {
         **frame,
         "state": "complete" if all(map(_is_finished, cases)) else "interrupted",
         "verdict": worst(verdicts),
         "summary": {
-            **{verdict: verdicts.count(verdict) for verdict in VERDICTS},
+            **{verdict: seen.count(verdict) for verdict in VERDICTS},
+            **({"not run": left} if left else {}),
             "criteria": count_by_claim(cases),
         },
         "cases": cases,
@@ -370,7 +377,7 @@ def discard_sentence(discard: Mapping[str, Any]) -> str:
     items = item + "s" * (discard["most"] != 1)
     when = f" {discard['when']}" if discard["when"] else ""
     lost = f"{' to '.join(ends)} {items} of {flow}{when}"
-    return f"{lost}: {discard['element']} ({discard['cause']})"
+    return f"{lost}: {discard['element']} ({cause_words(discard['cause'])})"
 
 
 MAX_NAMED = 3

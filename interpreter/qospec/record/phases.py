@@ -6,6 +6,7 @@ from collections import Counter
 from fractions import Fraction
 from typing import TYPE_CHECKING
 
+from qospec.catalogue.statistics import cause_words
 from qospec.judge.found import (
     LOWEST_BAD,
     NONE_BAD_AT_ALL,
@@ -201,14 +202,14 @@ def _causes(goal: Goal, found: GoalResult, result: SearchResult) -> Iterator[str
         item, flow = items_of(population, carries)
         items = f"{count:_} {item}{'' if count == 1 else 's'} of {flow}"
         often = f" in {trials[place]} trials" if trials[place] > 1 else ""
-        yield f"{items}{often}: {element} ({cause})"
+        yield f"{items}{often}: {element} ({cause_words(cause)})"
 
 
 def _places(goal: Goal, found: GoalResult, result: SearchResult) -> list[str]:
     """Return where items were lost at the upper bound, and why, where most were lost first."""
     lost: Counter[str] = Counter()
     for loss in _losses_above(goal, found, result):
-        lost[f"{loss.element} ({loss.cause})"] += loss.cells
+        lost[f"{loss.element} ({cause_words(loss.cause)})"] += loss.cells
     return [place for place, _ in lost.most_common(MAX_CAUSES)]
 
 

@@ -214,6 +214,10 @@ LOSS = {
     "carries": Optional(str),
     "cells": COUNT,
 }
+WAIT = {
+    "flow": str,
+    "places": [{"element": str, "mean": QUANTITY, "most": QUANTITY}],
+}
 BOUND = {
     "what": str,
     "most": Nullable(QUANTITY),
@@ -310,6 +314,7 @@ CASE = {
     "delays": Optional([DELAYS]),
     "losses": [LOSS],
     "bounds": Optional([BOUND]),
+    "waits": Optional([WAIT]),
     "why": [str],
     "errors": [str],
     "again": str,
@@ -338,6 +343,7 @@ PLAN = {**FRAME, "planned": [CASE]}
 SUMMARY: Shape = {
     **dict.fromkeys(VERDICTS, COUNT),
     "measured": Optional(COUNT),
+    "not run": Optional(COUNT),
     "criteria": Optional(MapOf(COUNT)),
 }
 OUTCOME = {**FRAME, "state": str, "verdict": VERDICT, "summary": SUMMARY, "cases": [CASE]}

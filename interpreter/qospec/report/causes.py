@@ -11,6 +11,7 @@ from collections.abc import Callable, Collection, Iterator, Mapping
 from fractions import Fraction
 from typing import Any
 
+from qospec.catalogue.statistics import cause_words
 from qospec.judge.verdict import PROBLEMS
 from qospec.protocol.parts import OF_CELLS, OF_EXCHANGES, OF_PACKETS
 from qospec.record.outcome import discard_sentence, loss_sentence
@@ -23,8 +24,9 @@ Record = Mapping[str, Any]
 def discarded(case: Record) -> list[dict[str, Any]]:
     """Return where items were discarded, each flow, place and cause once over all repeats.
 
-    Each has `flow`, `element`, `cause`, `carries` ("" if unknown), the `least` and `most` lost
-    there in any repeat with losses, and `when`: in how many repeats, "" if there is only one.
+    Each has `flow`, `element`, `cause`, its `words`, `carries` ("" if unknown), the `least` and
+    `most` lost there in any repeat with losses, and `when`: in how many repeats, "" if there is
+    only one.
     """
     found: dict[tuple[str, str, str], list[Record]] = {}
     for loss in case["losses"]:
@@ -34,6 +36,7 @@ def discarded(case: Record) -> list[dict[str, Any]]:
             "flow": flow,
             "element": element,
             "cause": cause,
+            "words": cause_words(cause),
             "carries": losses[0].get("carries", ""),
             "least": min(loss["cells"] for loss in losses),
             "most": max(loss["cells"] for loss in losses),
@@ -55,6 +58,9 @@ def reasons(case: Record) -> list[str]:
     Of what was discarded, only that of the flows named by unmet criteria is included. If nothing of
     these was discarded, a sentence says so first, and everything else is included. A record whose
     losses do not state what was lost, cells or packets, keeps its own sentences.
+
+    They stand in the order of what they cost the criteria: of delays, where the time went comes
+    first; of ratings of calls, what came too late and what was lost, the more of them first.
     """
     if any("carries" not in loss for loss in case["losses"]):
         return list(case["why"])
@@ -63,7 +69,68 @@ def reasons(case: Record) -> list[str]:
     named, found = _named(case), concerned(case)
     if found and named and root(found[0]["flow"]) not in named:
         others[f"nothing of {' and '.join(named)} was discarded{_errored(case, named)}"] = None
-    return [*others, *map(discard_sentence, found)]
+    late, waited = _late(case), _waited(case)
+    slow = [sentence for flow, sentence in waited.items() if flow not in late]
+    costs = [(each["most"], [discard_sentence(each)]) for each in found]
+    costs += [
+        (count, [sentence, *filter(None, [waited.get(flow)])])
+        for flow, (count, sentence) in late.items()
+    ]
+    costs.sort(key=lambda cost: -cost[0])
+    timed = [*slow, *(sentence for _, sentences in costs for sentence in sentences)]
+    return [*others, *timed] if case["losses"] else [*timed, *others]
+
+
+RATED = frozenset({"late", "mean_opinion_score", "r_factor"})
+"""Metrics of calls for which a packet that comes too late is lost."""
+
+
+def _late(case: Record) -> dict[str, tuple[int, str]]:
+    """Return by rated flow how many packets came too late to be played, and a sentence of it."""
+    found = {}
+    for flow in dict.fromkeys(_rated(case)):
+        counts = [_count(repeat, flow, "late") for repeat in case["repeats"]]
+        seen = [count for count in counts if count]
+        if seen:
+            sent = _count(case["metrics"], flow, "sent")
+            ends = " to ".join(dict.fromkeys(f"{end(seen):_}" for end in (min, max)))
+            when = _when(len(seen), len(counts))
+            late = f"{ends} of {sent:_} packets of {flow}{' ' if when else ''}{when}"
+            found[flow] = max(seen), f"{late}: too late to be played"
+    return found
+
+
+def _rated(case: Record) -> Iterator[str]:
+    """Yield the flows whose calls unmet criteria rate."""
+    for statement in case["statements"]:
+        if statement["verdict"] in PROBLEMS:
+            for each in (statement, *statement.get("terms", ())):
+                if (each.get("measures") or {}).get("metric") in RATED:
+                    yield each["measures"]["flow"]
+
+
+def _count(metrics: Record, flow: str, metric: str) -> int:
+    counted = metrics.get(flow, {}).get(metric)
+    return 0 if counted is None else int(counted["value"])
+
+
+def _waited(case: Record) -> dict[str, str]:
+    """Return by flow how long its items took in the first trial, and where they waited."""
+    found = {}
+    for wait in case.get("waits", ()):
+        metrics = case["metrics"].get(wait["flow"], {})
+        took = [metrics.get(f"transfer_delay.{end}") for end in ("min", "max", "mean")]
+        if None in took:
+            continue
+        least, most, mean = (each["text"] for each in took)
+        places = ", ".join(
+            f"{each['element']} ({each['mean']['text']} on average, {each['most']['text']} at most)"
+            for each in wait["places"]
+        )
+        where = f"waiting at {places}" if places else "nothing waited on its way"
+        of = f"{wait['flow']} took {least} to {most}, on average {mean}"
+        found[wait["flow"]] = f"{of}: {where}"
+    return found
 
 
 def _errored(case: Record, flows: Collection[str]) -> str:

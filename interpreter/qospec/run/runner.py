@@ -19,6 +19,7 @@ from qospec.catalogue.kinds import discover
 from qospec.dataclass import dataclass
 from qospec.engine import kernel
 from qospec.judge.result import Result
+from qospec.judge.verdict import PROBLEMS
 from qospec.record import outcome
 from qospec.record.schema import TIME_FORMAT
 from qospec.run import trial
@@ -28,6 +29,7 @@ from qospec.run.phase import Setting
 from qospec.run.phased import PhasedRun
 from qospec.run.properties import PropertyRun
 from qospec.run.schedule import PlainRun, Schedule, run_here
+from qospec.run.waiting import wait_documents
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Generator, Mapping, Sequence
@@ -113,6 +115,7 @@ def execute(request: RunRequest, record: Record, listener: ProgressListener) -> 
                 request.bounds,
                 request.commands[plan.case.name],
                 keep_going=request.keep_going,
+                explains=True,
             )
             for plan in request.own(request.plans)
         )
@@ -159,13 +162,18 @@ def _results(
 
 
 def _case_run(
-    plan: CasePlan, bounds: Bounds, command: str = "", *, keep_going: bool = False
+    plan: CasePlan,
+    bounds: Bounds,
+    command: str = "",
+    *,
+    keep_going: bool = False,
+    explains: bool = False,
 ) -> CaseRun:
     if plan.case.phases and not plan.case.skip:
         return PhasedRun(Setting(plan, bounds, keep_going=keep_going), command)
     if plan.case.examine is not None:
         return PropertyRun(plan, command)
-    work = partial(_case, plan, command, keep_going=keep_going)
+    work = partial(_case, plan, command, keep_going=keep_going, explains=explains)
     return PlainRun(plan.case.name, work, partial(_result_of_lost, plan, command))
 
 
@@ -185,11 +193,19 @@ def _result_of_lost(plan: CasePlan, command: str, lost: LostJob) -> JobResult:
 
 
 def _case(
-    plan: CasePlan, command: str, on_progress: Callable[[float], None], *, keep_going: bool
+    plan: CasePlan,
+    command: str,
+    on_progress: Callable[[float], None],
+    *,
+    keep_going: bool,
+    explains: bool,
 ) -> JobResult:
     stopwatch = Stopwatch()
     result = trial.run(plan, discover(), on_progress, keep_going=keep_going)
     document = outcome.case_document(plan, result, command)
+    if explains and document["verdict"] in PROBLEMS and not document["errors"]:
+        waits = wait_documents(plan, document["statements"], discover(), on_progress)
+        document |= {"waits": waits} if waits else {}
     return JobResult(document, *stopwatch.read())
 
 

@@ -67,15 +67,15 @@ class Book:
             self.sustained = form(contract.sustained_interval_ps, limit)
 
     def verdict(self, t, clp):
-        """Return pass, tag or violate."""
+        """Return pass, tag, or the cause for which it is discarded."""
         applies = self.sustained is not None and (
             clp == 0 or self.contract.sustainable_applies_to == "0+1"
         )
         if not self.peak.conforms(t):
-            return "violate"
+            return "policed_pcr"
         if applies and not self.sustained.conforms(t):
             if not self.contract.tagging:
-                return "violate"
+                return "policed_scr"
             self.peak.count(t)
             return "tag"
         self.peak.count(t)
@@ -85,7 +85,7 @@ class Book:
 
 
 def by_the_book(at_ps, connection, clp, gcra, contracts, form=VirtualScheduling):
-    """Return (number, CLP) of what goes on, and the numbers of what is discarded."""
+    """Return (number, CLP) of what goes on, and (number, cause) of what is discarded."""
     books, kept, lost = {}, [], []
     for number, (t, index, mark) in enumerate(zip(at_ps, connection, clp, strict=True)):
         vc, is_oam = index % len(contracts), index >= len(contracts)
@@ -95,8 +95,8 @@ def by_the_book(at_ps, connection, clp, gcra, contracts, form=VirtualScheduling)
             continue
         own = (vc, is_oam and gcra.oam == "separate")
         verdict = books.setdefault(own, Book(contract, form)).verdict(t, mark)
-        if verdict == "violate" and gcra.violate == "discard":
-            lost.append(number)
+        if verdict.startswith("policed") and gcra.violate == "discard":
+            lost.append((number, verdict))
         else:
             kept.append((number, mark if verdict == "pass" else 1))
     return kept, lost
@@ -161,7 +161,8 @@ def test_it_polices_by_the_book(lab, form, drawn, gcra, cuts):
     (kept,) = got.departures
     marked, lost = by_the_book(at_ps, connection, clp, gcra, agreed, form)
     assert list(zip(kept.sent_ps.tolist(), kept.marks.tolist(), strict=True)) == marked
-    assert got.lost == [("policed", "", connection[number], number) for number in lost]
+    expected = [(cause, "", connection[number], number) for number, cause in lost]
+    assert sorted(got.lost) == sorted(expected)
 
 
 @pytest.mark.parametrize(
@@ -244,7 +245,7 @@ def test_a_fraction_of_a_ps_is_carried(lab, by_events, count):
         setting = lab.setting(contracts=[contract])
         got = lab.carry(Gcra(), setting, batch, by_events=by_events)
         assert got.departures[0].sent_ps.tolist() == list(range(kept))
-        assert got.lost == [("policed", "", 0, n) for n in range(kept, count + 1)]
+        assert got.lost == [("policed_pcr", "", 0, n) for n in range(kept, count + 1)]
 
 
 @pytest.mark.parametrize("by_events", [False, True])
@@ -268,7 +269,7 @@ def test_an_oam_cell_at_full_contract_costs_one_user_cell_if_policed_jointly(lab
     connection = [0, 0, 0, 0, 0, 1, 0, 0, 0, 0, 0]
     batch = lab.cells(at_ps, connection=connection)
     joint = lab.carry(Gcra(), lab.setting(contracts=[contract]), batch)
-    assert joint.lost == [("policed", "", 0, 6)]
+    assert joint.lost == [("policed_pcr", "", 0, 6)]
     for way in ("separate", "exempt"):
         assert lab.carry(Gcra(oam=way), lab.setting(contracts=[contract]), batch).lost == []
 

@@ -26,3 +26,10 @@ def test_it_counts_by_cause_wherever_that_is(tally: Callable[..., Tally]) -> Non
 
 def test_what_was_planned_and_never_sent_is_not_lost(tally: Callable[..., Tally]) -> None:
     assert Lost().measure(tally(planned=9, sent=7, received=6, lost={("q", "overflow"): 1})) == 1
+
+
+def test_a_name_of_several_causes_counts_them_together(tally: Callable[..., Tally]) -> None:
+    lost = {("a.upc", "policed_pcr"): 2, ("a.upc", "policed_scr"): 3, ("b.meter", "policed"): 4}
+    seen = tally(sent=20, lost=lost)
+    causes = ("policed", "policed_pcr", "policed_scr")
+    assert [Lost().measure(seen, cause) for cause in causes] == [9, 2, 3]

@@ -9,6 +9,11 @@ def test_it_counts_what_policers_discarded_wherever_they_are(tally: Callable[...
     assert Policed().measure(tally(sent=9, lost=lost)) == 6
 
 
+def test_it_counts_by_whichever_test_cells_failed(tally: Callable[..., Tally]) -> None:
+    lost = {("a.upc", "policed_pcr"): 2, ("a.upc", "policed_scr"): 3, ("b.meter", "policed"): 4}
+    assert Policed().measure(tally(sent=20, lost=lost)) == 9
+
+
 def test_losses_of_other_causes_are_not_its_own(tally: Callable[..., Tally]) -> None:
     assert Policed().measure(tally(sent=9, lost={("policed", "overflow"): 3})) == 0
 

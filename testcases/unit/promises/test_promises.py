@@ -126,7 +126,7 @@ def test_sound_devices_keep_all_promises(cases):
         result = trial.run(case, discover(), lambda _: None, promises=ALL)
         assert result.errors == ()
         lost |= {(loss.element, loss.cause) for loss in result.repeats[0].readings.losses()}
-    wanted = {("dut.upc", "policed"), ("dut.queue", "overflow"), ("dut.smooth", "overflow")}
+    wanted = {("dut.upc", "policed_pcr"), ("dut.queue", "overflow"), ("dut.smooth", "overflow")}
     assert lost == wanted, "they have something to keep"
 
 
@@ -162,7 +162,7 @@ def swallowing(step, _):
 def first_of_each_batch_lost(step, _):
     (left,) = step.departures
     gone = left.part(0, min(1, left.count))
-    losses = (Loss("policed", gone),) if gone.count else ()
+    losses = (Loss("policed_pcr", gone),) if gone.count else ()
     rest = left.part(gone.count, left.count)
     return step._replace(departures=(rest,), losses=(*step.losses, *losses))
 

@@ -132,6 +132,7 @@ def test_what_one_repeat_lost_is_not_among_what_all_of_them_did(known) -> None:
         "flow": "files",
         "element": "dut.bulk",
         "cause": "early",
+        "words": "early",
         "carries": known.get("carries", ""),
         "least": 7,
         "most": 8,
@@ -158,4 +159,74 @@ def test_what_kept_exchanges_from_their_end_is_a_reason_too() -> None:
     assert reasons(case) == [
         "2 exchanges of ask: a.ask (timed_out)",
         "1 answer of ask[1]: far.meter (policed)",
+    ]
+
+
+def rated(late: tuple[int, ...], *losses: tuple[int, int], metric: str = "mean_opinion_score"):
+    """Return a case of calls, by repeat so many too late, and what was lost: (repeat, number)."""
+    case = made(
+        *((repeat, "talk", "r.queue", "overflow", count) for repeat, count in losses),
+        repeats=len(late),
+        text="talk.mos.min >= 3.6",
+        flows=("talk",),
+    )
+    case["why"] = [] if losses else ["no packet was discarded: r.queue (0 overflow)"]
+    case["statements"][0]["measures"] = {"flow": "talk", "metric": metric, "statistic": "min"}
+    took = {"min": "278 us", "mean": "24.94 ms", "max": "99.09 ms"}
+    case["metrics"] = {
+        "talk": {
+            "sent": {"value": "18000", "unit": "pkt", "text": "18_000 pkt"},
+            **{f"transfer_delay.{name}": {"text": text} for name, text in took.items()},
+        }
+    }
+    case["repeats"] = [{"talk": {"late": {"value": str(count)}}} for count in late]
+    place = {"element": "r.queue", "mean": {"text": "46.4 pkt"}, "most": {"text": "182 pkt"}}
+    case["waits"] = [{"flow": "talk", "places": [place]}]
+    return case
+
+
+LATE = "1_370 to 4_488 of 18_000 packets of talk per repeat: too late to be played"
+TOOK = (
+    "talk took 278 us to 99.09 ms, on average 24.94 ms:"
+    " waiting at r.queue (46.4 pkt on average, 182 pkt at most)"
+)
+
+
+def test_what_came_too_late_precedes_fewer_losses() -> None:
+    assert reasons(rated((1_370, 4_488), (1, 5), (2, 10))) == [
+        LATE,
+        TOOK,
+        "5 to 10 packets of talk per repeat: r.queue (overflow)",
+    ]
+
+
+def test_what_came_too_late_follows_more_losses() -> None:
+    assert reasons(rated((1_370, 4_488), (2, 5_000))) == [
+        "5_000 packets of talk per repeat, in 1 of 2: r.queue (overflow)",
+        LATE,
+        TOOK,
+    ]
+
+
+def test_that_nothing_was_lost_follows_what_was_late() -> None:
+    none = "no packet was discarded: r.queue (0 overflow)"
+    assert reasons(rated((0, 12))) == [
+        "12 of 18_000 packets of talk per repeat, in 1 of 2: too late to be played", TOOK, none,
+    ]  # fmt: skip
+
+
+def test_of_a_delay_where_the_time_went_comes_first_and_nothing_is_too_late() -> None:
+    case = rated((1_370, 4_488), (1, 5_000), metric="transfer_delay")
+    assert reasons(case) == [
+        TOOK,
+        "5_000 packets of talk per repeat, in 1 of 2: r.queue (overflow)",
+    ]
+
+
+def test_the_test_of_a_policer_that_discarded_is_named() -> None:
+    case = made((1, "film", "sw.upc", "policed_scr", 4), (1, "film", "sw.upc", "policed_pcr", 2))
+    case["why"] = []
+    assert reasons(case) == [
+        "4 packets of film: sw.upc (policed: above SCR with MBS)",
+        "2 packets of film: sw.upc (policed: above PCR with CDVT)",
     ]

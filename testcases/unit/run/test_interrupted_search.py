@@ -86,6 +86,8 @@ def test_a_search_without_a_finished_trial_is_not_run(tmp_path) -> None:
         ("knee", False, "inconclusive"),
     ]
     assert outcome["cases"][1]["errors"] == ["not run: the run was interrupted"]
+    summary = outcome["summary"]
+    assert (summary["pass"], summary["inconclusive"], summary["not run"]) == (1, 0, 1)
 
 
 def test_a_search_that_is_interrupted_keeps_its_finished_trials(tmp_path) -> None:

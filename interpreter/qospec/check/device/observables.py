@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, ClassVar
 
+from qospec.catalogue.statistics import is_of_cause, named_cause
 from qospec.check.evaluate.context import error
 from qospec.check.evaluate.values import Deferred, Value
 from qospec.dataclass import dataclass
@@ -27,7 +28,9 @@ UTILISATION = "utilisation"
 
 def observed(kind: Kind) -> tuple[str, ...]:
     """Return what is observed of an element of that kind, as authors write it."""
-    causes = loss_causes(kind, "lost")
+    causes = dict.fromkeys(
+        name for cause in loss_causes(kind, "lost") for name in (named_cause(cause), cause)
+    )
     waiting = tuple(f"occupancy.{e}" for e in STATISTICS) if has_occupancy(kind) else ()
     busy = (UTILISATION,) if kind.build.serves else ()
     return (*(("lost", *causes) if causes else ()), *waiting, *busy)
@@ -41,7 +44,7 @@ def has_occupancy(kind: Kind) -> bool:
 def loss_causes(kind: Kind, name: str) -> tuple[str, ...]:
     """Return the causes of loss at a kind of element that a name stands for."""
     causes: tuple[str, ...] = kind.build.causes
-    return causes if name == "lost" else tuple(each for each in causes if each == name)
+    return causes if name == "lost" else tuple(c for c in causes if is_of_cause(c, name))
 
 
 def described(kind: Kind) -> tuple[str, tuple[str, ...]]:

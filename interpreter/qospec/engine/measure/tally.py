@@ -7,7 +7,7 @@ from fractions import Fraction
 from math import isqrt
 from typing import TYPE_CHECKING, NamedTuple
 
-from qospec.catalogue.statistics import packet_of, share_of
+from qospec.catalogue.statistics import is_of_cause, packet_of, share_of
 from qospec.dataclass import dataclass
 
 if TYPE_CHECKING:
@@ -273,3 +273,7 @@ class Tally:
     def lost_count(self) -> int:
         """Return the number of cells lost, whatever the cause."""
         return sum(self.lost.values())
+
+    def lost_for(self, name: str) -> int:
+        """Return the number of cells lost for a cause, or for those that have this name."""
+        return sum(cells for (_, cause), cells in self.lost.items() if is_of_cause(cause, name))
