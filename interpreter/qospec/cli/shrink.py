@@ -262,7 +262,7 @@ def _show(
 ) -> None:
     output.say(f"{plan.case.name}: {found.failure.sentence}", "")
     output.say(*(f"    {line}".rstrip() for line in found.text.splitlines()), "")
-    before, after = _size(plan.span.source.text if plan.span else "", plan), found.size
+    before, after = _size(plan, found), found.size
     output.say(f"  from {before}", f"  to   {after}")
     for each in found.mends:
         output.say(f"  passes with {each}")
@@ -274,7 +274,9 @@ def _show(
         )
     elif not found.mends:
         output.say("  note: no single value of a device was found with which it passes")
-    small = "the smallest" if found.complete else f"the smallest so far: {stopped}"
+    small = f"the smallest so far: {stopped}" if stopped else "smaller, perhaps not the smallest"
+    if found.complete and found.thorough:
+        small = "the smallest"
     output.say(f"  {small}; {found.tried:_} tests run, {seconds:.1f} s, saved in {path}")
     output.say(f"  repeat    {_command(path, asked)}")
 
@@ -284,10 +286,11 @@ def _command(path: Path, asked: dict[str, Any]) -> str:
     return shlex.join(["qos", "run", str(path), *(["--seed", seed] if seed != "0" else [])])
 
 
-def _size(text: str, plan: CasePlan) -> str:
-    from qospec.shrink.case import size_of
+def _size(plan: CasePlan, found: Shrunk) -> str:
+    from qospec.shrink.case import lines_of, size_in_words
 
-    return size_of(text, plan)
+    text = plan.span.source.text if plan.span else ""
+    return size_in_words(lines_of(text, found.text), plan)
 
 
 def _document(found: Shrunk, path: Path, plan: CasePlan, asked: dict[str, Any]) -> Document:

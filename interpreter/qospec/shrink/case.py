@@ -7,12 +7,15 @@ from fractions import Fraction
 from typing import TYPE_CHECKING, NamedTuple
 
 from qospec.dataclass import dataclass
+from qospec.diagnostics import Problems
+from qospec.formatting import formatted
 from qospec.shrink import start
 from qospec.shrink.layout import laid_out
 from qospec.shrink.modules import Modules, draft_of
 from qospec.shrink.shrinker import Shrinker
 from qospec.shrink.trial import Bench, fails_alike
 from qospec.shrink.values import Values
+from qospec.source import Source
 from qospec.units import PS_PER_S, TIME, text_of
 
 if TYPE_CHECKING:
@@ -60,6 +63,7 @@ class Shrunk:
         searched: Whether all were tried.
         tried: How many drafts were run.
         complete: Whether it ended by itself, since nothing smaller fails alike.
+        thorough: Whether all that is smaller was tried, also what might fail for another reason.
     """
 
     text: str
@@ -69,6 +73,7 @@ class Shrunk:
     searched: bool
     tried: int
     complete: bool
+    thorough: bool
 
 
 class CaseShrinker:
@@ -122,12 +127,29 @@ class CaseShrinker:
         if shrinker is None:
             return None
         failure = shrinker.wanted._replace(label=self._subject.failure.label)
-        text = laid_out(shrinker.draft, failure.sentence)
+        text = self._laid_out(shrinker.draft, failure.sentence)
         mends = tuple(each.shown for each in shrinker.cures)
-        size = size_of(text, shrinker.plan)
+        size = size_in_words(len(text.splitlines()), shrinker.plan)
         return Shrunk(
-            text, size, failure, mends, shrinker.searched, self._bench.tried, self._complete
+            text,
+            size,
+            failure,
+            mends,
+            shrinker.searched,
+            self._bench.tried,
+            self._complete,
+            shrinker.is_thorough,
         )
+
+    def _laid_out(self, draft: Draft, sentence: str) -> str:
+        """Return a draft as a file that has no more lines than the one that the case is in.
+
+        If it would, it says nothing of why it fails. One that is written more densely than files
+        are laid out is compared as it would be in that layout.
+        """
+        said, bare = laid_out(draft, sentence), laid_out(draft, "")
+        most = lines_of(self._subject.unit.source.text, bare)
+        return said if len(said.splitlines()) <= most else bare
 
     @property
     def doing(self) -> str:
@@ -168,9 +190,20 @@ class CaseShrinker:
                     yield named, name
 
 
-def size_of(text: str, plan: CasePlan) -> str:
-    """Return in words how large a case is: `21 lines, 1 flow, 12 ms`."""
-    lines, flows = len(text.splitlines()), len(plan.case.flows)
+def lines_of(case: str, shrunk: str) -> int:
+    """Return how many lines the file of a case has to compare with what came of it.
+
+    If it has fewer, it is written more densely: then it is counted in the one layout.
+    """
+    count = len(case.splitlines())
+    if len(shrunk.splitlines()) <= count:
+        return count
+    return len((formatted(Source("", case), Problems()) or case).splitlines())
+
+
+def size_in_words(lines: int, plan: CasePlan) -> str:
+    """Return in words how large a case of so many lines is: `21 lines, 1 flow, 12 ms`."""
+    flows = len(plan.case.flows)
     parts = [f"{lines:_} line{'s' * (lines != 1)}"]
     if flows:
         length = text_of(Fraction(plan.cost.emulated_ps, PS_PER_S), TIME)

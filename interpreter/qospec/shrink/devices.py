@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 _TESTERS = "host"
 """What makes nodes that are no devices."""
-_HOW_MANY = "count"
+HOW_MANY = "count"
 """The argument that says how many nodes are made, not what they are."""
 _MADE = (ast.Topology, ast.Test)
 """What may hand its parameters on to a device."""
@@ -56,11 +56,16 @@ def _devices(draft: Draft) -> Iterator[tuple[ast.Node, Scope]]:
         if not made or not isinstance(node, ast.Bind):
             continue
         if isinstance(node.value, ast.Call):
-            if node.value.path.name.text != _TESTERS:
+            if is_of_devices(node.value):
                 yield node.value.path, topology
-                yield from ((e, topology) for e in node.value.arguments if _name(e) != _HOW_MANY)
+                yield from ((e, topology) for e in node.value.arguments if _name(e) != HOW_MANY)
         else:
             yield node.value, topology
+
+
+def is_of_devices(call: ast.Call) -> bool:
+    """Return whether what makes nodes in a topology makes devices."""
+    return call.path.name.text != _TESTERS
 
 
 def _values(draft: Draft, name: str, scope: Scope) -> Iterator[tuple[ast.Node, Scope]]:

@@ -50,18 +50,19 @@ class Cure(NamedTuple):
 
     @property
     def mends(self) -> tuple[Mend, ...]:
-        """Return all that differ."""
-        some = (self.near, self.far, self.roundest)
-        return tuple(dict.fromkeys(each for each in some if each is not None))
+        """Return those that a smaller test must pass with, all that differ.
+
+        With the nearest, which is found bit by bit, it passes by a hair: hardly any smaller test
+        would, too. So it is left out if there is a round one.
+        """
+        return tuple(dict.fromkeys((self.roundest or self.near, self.far)))
 
     @property
     def shown(self) -> str:
         """Return it in words."""
-        low, high = (self.far, self.near) if self.falls else (self.near, self.far)
-        ends = dict.fromkeys((low.new, high.new))
-        such = self.roundest
-        as_ = f", such as {such.new}," if such is not None and such.new not in ends else ""
-        return f"{self.near.place.shown} = {' to '.join(ends)}{as_} instead of {self.near.old}"
+        ends = [each.new for each in self.mends]
+        between = " to ".join(reversed(ends) if self.falls else ends)
+        return f"{self.near.place.shown} = {between} instead of {self.near.old}"
 
 
 class Seen(NamedTuple):
@@ -75,10 +76,14 @@ class Seen(NamedTuple):
 
 
 def devices_of(draft: Draft, modules: Modules) -> Iterator[tuple[Unit | None, ast.Declaration]]:
-    """Yield the devices of a draft, those that it declares and those of files that it imports."""
-    for each in draft.tree.declarations:
-        if isinstance(each, ast.Device):
-            yield None, each
+    """Yield the devices of a draft, those that it declares and those of files that it imports.
+
+    Before them come its topologies, which give devices other values than their defaults.
+    """
+    for kind in (ast.Topology, ast.Device):
+        for each in draft.tree.declarations:
+            if isinstance(each, kind):
+                yield None, each
     seen: set[tuple[str, str]] = set()
     waiting = list(_imported(draft.tree, modules.unit))
     while waiting:

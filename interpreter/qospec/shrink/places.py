@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
+from qospec.shrink.devices import HOW_MANY, is_of_devices
+from qospec.shrink.draft import paths_in
 from qospec.syntax import ast
 
 if TYPE_CHECKING:
@@ -44,12 +46,37 @@ class Mend(NamedTuple):
 
 
 def places_in(node: ast.Declaration, path: Path | None) -> Iterator[tuple[Place, ast.Node]]:
-    """Yield the values of a declaration, with the nodes that they are written as."""
+    """Yield the values of a declaration, with the nodes that they are written as.
+
+    Of a topology, these are what it makes devices with, and the defaults of parameters that it
+    hands on to them.
+    """
     counts: dict[tuple[str, ...], int] = {}
-    for value, trail in _values(node, ()):
+    for value, trail in _handed_on(node) if isinstance(node, ast.Topology) else _values(node, ()):
         number = counts.get(trail, 0)
         counts[trail] = number + 1
         yield Place(path, node.name.text, trail, number), value
+
+
+def _handed_on(topology: ast.Topology) -> Iterator[tuple[ast.Node, tuple[str, ...]]]:
+    used: set[str] = set()
+    for name, argument in _arguments(topology.body):
+        used |= {path.name.text for path in paths_in(argument)}
+        yield from _values(argument, (name,))
+    for parameter in topology.parameters:
+        if parameter.name.text in used:
+            yield from _values(parameter, ())
+
+
+def _arguments(body: ast.Body) -> Iterator[tuple[str, ast.Argument]]:
+    """Yield what devices are made with, each with the name of the first that is."""
+    for each in body.statements:
+        if isinstance(each, ast.Loop):
+            yield from _arguments(each.body)
+        elif isinstance(each, ast.Bind) and isinstance(each.value, ast.Call):
+            for argument in each.value.arguments if is_of_devices(each.value) else ():
+                if argument.name is None or argument.name.text != HOW_MANY:
+                    yield each.names[0].text, argument
 
 
 def _values(node: ast.Node, trail: tuple[str, ...]) -> Iterator[tuple[ast.Node, tuple[str, ...]]]:

@@ -75,7 +75,7 @@ def without_unused(draft: Draft, name: str, check: Callable[[str, Problems], obj
 def _without(draft: Draft, name: ast.Name, above: Sequence[ast.Node]) -> Iterator[Edit]:
     """Yield the changes that remove what has a name, and what that takes with it."""
     node = above[-1]
-    if isinstance(node, ast.Let):
+    if isinstance(node, ast.Let | ast.Sweep):
         yield draft.removed(node)
     elif isinstance(node, ast.Parameter):
         yield draft.removed(node)

@@ -105,6 +105,11 @@ class Shrinker:
         self._avoided: tuple[Pass, ...] = ()
 
     @property
+    def is_thorough(self) -> bool:
+        """Return whether all steps are made: those left out might fail for another reason."""
+        return self.searched and not self._avoided
+
+    @property
     def plan(self) -> CasePlan:
         """Return the plan of the draft."""
         return self._tried.plan
@@ -179,7 +184,8 @@ class Shrinker:
             self.cures = found  # those so far are kept if this is interrupted
         self.searched = time.monotonic() < until_s
         self._mends = [mend for cure in self.cures for mend in cure.mends]
-        if not self.cures and any(mends.devices_of(self.draft, modules)):
+        devices = (node for _, node in mends.devices_of(self.draft, modules))
+        if not self.cures and any(isinstance(node, ast.Device) for node in devices):
             self._avoided = GUESSES
 
     # ---- smaller and smaller

@@ -174,6 +174,51 @@ def test_what_is_interrupted_has_no_unused_names_and_does_not_contradict_itself(
     assert "warning" not in shrink("shrunk_drops.qos", command="check").output
 
 
+GIVEN = """qos 1
+
+import std.media, std.devices.generic
+
+topology net {
+  a, b = host
+  r = generic.ip_router(ports = 2, buffer = 10 pkt)
+  link a -- r.p[0] via media.fast_ethernet
+  link r.p[1] -- b via media.ethernet
+}
+
+test whole on net {
+  flow f = packets { rate = 8 Mbit/s @ip, size = 1_500 B @ip, source = burst { size = 30 pkt } }
+    from a to b
+  run { warmup = 90 ms, measure = 900 ms }
+  expect nothing_lost: f.lost == 0 pkt
+}
+"""
+
+
+def test_what_a_topology_gives_to_a_library_device_tells_what_counts(shrink, tmp_path) -> None:
+    """With room for all 30 packets of a burst it passes, and so must each smaller test."""
+    (tmp_path / "given.qos").write_text(GIVEN, encoding="utf-8")
+    result = shrink("given.qos::whole")
+    assert "passes with `r.buffer` of `net` = " in result.stdout
+    assert "  the smallest; " in result.stdout
+    text = (tmp_path / "shrunk_whole.qos").read_text("utf-8")
+    assert "buffer = 10 pkt" in text
+    assert "warmup" not in text
+    assert len(text.splitlines()) <= len(GIVEN.splitlines())
+
+
+def test_no_result_has_more_lines_than_the_case_and_only_the_smallest_is_called_so(
+    shrink, tmp_path
+) -> None:
+    """No value of a device mends what fails with any, so that not all steps are made."""
+    never = GIVEN.replace("f.lost == 0 pkt", "f.delay.min > 1 s")
+    (tmp_path / "given.qos").write_text(never, encoding="utf-8")
+    result = shrink("given.qos::whole")
+    assert "no single value of a device was found" in result.stdout
+    assert "  smaller, perhaps not the smallest; " in result.stdout
+    text = (tmp_path / "shrunk_whole.qos").read_text("utf-8")
+    assert len(text.splitlines()) <= len(never.splitlines())
+
+
 def test_another_criterion_and_another_file_can_be_named(shrink) -> None:
     result = shrink(CASE, "--criterion", "late", "-o", "b.qos", "--json")
     document = json.loads(result.stdout)

@@ -126,6 +126,18 @@ def test_what_nothing_uses_goes_with_what_only_that_uses(tmp_path: Path) -> None
     )
 
 
+def test_a_sweep_that_nothing_uses_goes_too(tmp_path: Path) -> None:
+    """It is left where a case that needs its name, for its draws, was stopped."""
+    draft = Draft.read(LEFT.replace("  let first", "  sweep load in [95%]\n  let first"))
+    assert draft is not None
+    bench = Bench(tmp_path / "a.qos", "0", Clock(None, lambda: None))
+    problems = Problems()
+    text = without_unused(draft, "t", bench.suite).text
+    bench.suite(text, problems)
+    assert problems.all == ()
+    assert "sweep" not in text
+
+
 @pytest.mark.parametrize("seconds", [60.0, -1.0])
 def test_what_is_stopped_is_tidied_in_one_run_if_there_is_time(tmp_path: Path, seconds) -> None:
     def wait() -> None:

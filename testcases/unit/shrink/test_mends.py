@@ -104,7 +104,36 @@ def test_the_roundest_value_of_a_narrow_range_mends_too() -> None:
     assert cure.roundest is not None
     assert cure.roundest.new == "7 us"
     assert cure.roundest in cure.mends
-    assert cure.shown.endswith(", such as 7 us, instead of 6 us")
+    assert cure.shown == f"`each` of `box` = 7 us to {cure.far.new} instead of 6 us"
+
+
+def test_what_passes_by_a_hair_holds_up_no_smaller_test() -> None:
+    """With 2.99 us it passes, too, but what is a little smaller would not."""
+    (cure,) = found(lambda mend, value: mend.old == "6 us" and value is not None and value < 3)
+    assert cure.near not in cure.mends
+    assert {each.new for each in cure.mends} == {cure.roundest.new, cure.far.new}
+
+
+TOPOLOGY = """
+topology net(room: Packets = 8 pkt, length: Length = 10 km) {
+  a = host(count = 3)
+  one = box(room = room, speed = 5 Mbit/s)
+  for i in 0 .. 1 {
+    more = box(7 pkt, count = 4)
+  }
+  link a[0] -- one.p via medium(length = length)
+}
+"""
+
+
+def test_what_a_topology_gives_devices_is_tried_too_and_nothing_else_of_it() -> None:
+    draft = Draft.read(f"qos 1{TOPOLOGY}")
+    assert draft is not None
+    (topology,) = draft.tree.declarations
+    found_places = {
+        ".".join(place.trail): draft.raw(value) for place, value in places_in(topology, None)
+    }
+    assert found_places == {"one.speed": "5 Mbit/s", "more": "7 pkt", "room": "8 pkt"}
 
 
 def test_a_range_below_the_old_value_runs_upwards_too() -> None:
