@@ -63,6 +63,28 @@ def test_a_queue_with_a_place_too_many_is_found_and_shrunk(tmp_path):
     assert broken(finding.text, tmp_path) == []
 
 
+TWO = """qos 1
+device pipe {
+  port west, east: cell
+  there = fifo { limit = 50 cell }
+  west.rx -> there -> east.tx
+  east.rx -> west.tx
+  invariant short: there.occupancy.max <= 2 cell
+  invariant dead: east.tx.count == 0
+}
+"""
+
+
+@pytest.mark.slow
+def test_a_scenario_that_breaks_another_promise_is_no_smaller_one(tmp_path):
+    """One cell is enough for the second; three at once break the first, and so the second, too."""
+    found = explore(target(TWO, tmp_path), Block(0, 60, "0")).findings
+    assert {each.statement for each in found} == {"short", "dead"}
+    assert {each.statement for each in found if each.statement in broken(each.text, tmp_path)} == {
+        "short", "dead",
+    }  # fmt: skip
+
+
 @pytest.mark.slow
 def test_nothing_is_found_of_a_sound_device(tmp_path):
     explored = explore(target(TOO_MANY % "", tmp_path), Block(0, 30, "0"))

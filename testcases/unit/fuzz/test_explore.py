@@ -50,6 +50,37 @@ def test_each_broken_promise_is_found_with_its_smallest_example() -> None:
     assert found == {"small": ("[11]", "11", True), "short": ("[0, 0, 0]", "3", True)}
 
 
+class Steps(Lists):
+    """A number of which a large one breaks a promise, and a multiple of 16 below another."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.broken: list[str] = []
+
+    def run(self, draw) -> Outcome:
+        """Draw a number, and judge it."""
+        number = draw(st.integers(0, 10**6))
+        if number >= 500_000:
+            broken = [Violation("modest", "", "modest")]
+        else:
+            broken = [Violation("uneven", "", "uneven")] * (number % 16 == 0 and number > 0)
+        self.broken += [each.statement for each in broken]
+        return Outcome(tuple(broken), lambda _: str(number))
+
+
+def test_what_gets_smaller_breaks_the_promise_that_was_found_and_no_other() -> None:
+    """Half of a large number may break the other promise."""
+    first = set()
+    for seed in range(6):
+        steps = Steps()
+        found = explore(steps, BLOCK._replace(seed=str(seed))).findings
+        first.add(found[0].statement)
+        assert found[0].statement == steps.broken[0]
+        smallest = {each.statement: each.text for each in found}
+        assert smallest == {"modest": "500000", "uneven": "16"}
+    assert "modest" in first
+
+
 def test_equal_seeds_find_the_same_and_others_draw_others() -> None:
     assert explore(Lists(), BLOCK) == explore(Lists(), BLOCK)
     other = BLOCK._replace(seed="1")

@@ -144,3 +144,24 @@ def test_a_wrong_policer_is_found_with_the_three_cells_that_it_needs(found, seed
 
 def test_the_policer_of_the_engine_keeps_its_promise(found) -> None:
     assert found(POLICED).findings == ()
+
+
+STEPS = """qos 1
+property steps {
+  forall n: Int in 0 .. 1_000
+  expect modest: n < 700
+  expect small: n < 10 or n >= 600
+}
+"""
+
+
+@pytest.mark.parametrize("seed", ["0", "1", "2", "3"])
+def test_a_value_that_breaks_another_promise_is_no_smaller_example(found, seed) -> None:
+    """What is below 700 in few digits, such as 100, breaks the other one."""
+    explored = found(STEPS, BLOCK._replace(seed=seed))
+    smallest = {
+        each.statement: re.findall(r"forall n: Int in \[(\d+)\]", each.text)
+        for each in explored.findings
+    }
+    assert int(smallest["modest"][0]) >= 700
+    assert smallest["small"] == ["10"]
