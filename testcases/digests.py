@@ -17,9 +17,10 @@ DIGESTS = Path(__file__).with_suffix(".txt")
 def digest(case: Document) -> str:
     """Return the digest of a case's document, less what is no result of it.
 
-    That is the command that runs it again, and what is proved, which is compared with the results.
+    That is the command that runs it again, what is proved, which is compared with the results, and
+    where packets waited, which explains them.
     """
-    kept = {key: value for key, value in case.items() if key not in ("again", "bounds")}
+    kept = {key: value for key, value in case.items() if key not in ("again", "bounds", "waits")}
     return hashlib.sha256(json.dumps(kept, sort_keys=True).encode()).hexdigest()[:16]
 
 
