@@ -51,9 +51,16 @@ DEVICES = {
   faulty = lose { probability = 0.5% }
   queue = fifo { limit = 64 pkt }
   west.rx -> faulty -> core -> queue -> east.tx""",
+    "every 30th": """core = processor { per_packet = 25 us, limit = 64 pkt }
+  faulty = lose { first = 30, every = 30 }
+  queue = fifo { limit = 64 pkt }
+  west.rx -> faulty -> core -> queue -> east.tx""",
     "queue": """queue = fifo { limit = 64 pkt }
   west.rx -> queue -> east.tx""",
     "policer": """meter = police { cir = 19.3 Mbit/s @ip, cbs = 50 kB }
+  queue = fifo { limit = 64 pkt }
+  west.rx -> meter -> queue -> east.tx""",
+    "generous policer": """meter = police { cir = 19.3 Mbit/s @ip, cbs = 150 kB }
   queue = fifo { limit = 64 pkt }
   west.rx -> meter -> queue -> east.tx""",
     "tight policer": """meter = police { cir = 19.3 Mbit/s @ip, cbs = 5 kB }

@@ -59,6 +59,29 @@ def test_each_step_reports_the_four_performance_attributes(activated):
     assert float(table.columns[2].cells[3]) == pytest.approx(20, rel=1e-3)
 
 
+def test_each_step_sends_its_share_of_the_contract(activated):
+    """25, 50, 75 and 100 % of CIR, CIR and EIR, and CIR and 125 % of EIR. Source: Y.1564, 8."""
+    document = activated("queue", eir="eir = 8 Mbit/s @frame,")
+    (table,) = grids([document], 110, 40)
+    rates = [float(cell) for cell in table.columns[2].cells]
+    assert rates == pytest.approx([5, 10, 15, 20, 28, 30, 20], rel=1e-3)
+
+
+@pytest.mark.parametrize(
+    ("device", "bursts", "verdict"),
+    [("generous policer", "100 kB", "fail"), ("policer", "55 kB", "pass")],
+)
+def test_a_policer_may_pass_its_bursts_once_and_no_more(activated, device, bursts, verdict):
+    """In 500 ms CIR and 150 kB are 22.4 Mbit/s, and 50 kB 20.8, in frames a little more.
+
+    With 100 kB 21.6 may pass, with 55 kB 20.9, where twice 100 kB would be 23.2 and half of 55 kB
+    20.5.
+    """
+    document = activated(device, base=BASE.replace("100 kB", bursts))
+    failed_step = ["policed_to_limit[policed.user]"] if verdict == "fail" else []
+    assert (document["verdict"], failed(document)) == (verdict, failed_step)
+
+
 def test_without_a_policer_too_much_passes(activated):
     """CIR + EIR and a quarter more arrive, 25 Mbit/s. Source: the policing step."""
     document = activated("queue")
@@ -94,11 +117,14 @@ def test_a_device_that_forwards_nothing_fails_each_step(activated):
     assert {"arrives[excess.user]", "arrives[policed.user]"} <= {*failed(document)}
 
 
-def test_a_line_below_the_committed_rate_fails_where_it_is_reached(activated):
-    document = activated("queue", out="media.ethernet { rate = 18 Mbit/s @line }")
+@pytest.mark.parametrize(("mbit_per_s", "passing"), [(18, 3), (14, 2), (9, 1), (4, 0)])
+def test_a_line_below_the_committed_rate_fails_where_it_is_reached(activated, mbit_per_s, passing):
+    """The steps send 5, 10, 15 and 20 Mbit/s of frames, and 3.9 % more with preamble and gap."""
+    document = activated("queue", out=f"media.ethernet {{ rate = {mbit_per_s} Mbit/s @line }}")
     points = {label.partition("[")[2].partition(".")[0] for label in failed(document)}
-    assert {"cir_100", "performance", "excess", "policed"} <= points
-    assert not points & {"cir_25", "cir_50", "cir_75"}
+    steps = ["cir_25", "cir_50", "cir_75", "cir_100"]
+    assert points >= {*steps[passing:], "performance", "excess", "policed"}
+    assert not points & {*steps[:passing]}
 
 
 def test_the_policing_step_depends_on_the_excess_rate(activated):
