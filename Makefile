@@ -1,27 +1,33 @@
 # Targets for developers. Each target sets up what it needs; `make` alone prints the list.
 .POSIX:
-.PHONY: help setup demo quick test test-browser test-nightly test-seeds lint coverage digests calibration bench fuzz-language mutation clean
+.PHONY: help setup demo quick test test-browser test-nightly test-seeds test-versions lint lock coverage digests calibration bench fuzz-language mutation clean
 
 BIN = .venv/bin
+INSTALL = $(BIN)/pip install --quiet --disable-pip-version-check
 
 help: ## Print this list
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/make \1	\2/p' Makefile
 
-setup: .venv/installed ## Create .venv with the tested versions, and compile what the suites use; does nothing if nothing changed
-
-# The first Python that is new enough; 3.11 first, since the lock was tested with it.
-.venv/installed: requirements.lock setup.cfg pyproject.toml
+# The first Python that is new enough; 3.11 first, since the locks were tested with it.
+.venv/users: requirements-users.lock setup.cfg pyproject.toml
 	@for python in python3.11 python3.12 python3.13 python3.14 python3 none; do \
 	    $$python -c 'import ensurepip, sys; sys.exit(sys.version_info < (3, 11))' 2> /dev/null && break; \
 	done; \
 	if [ $$python = none ]; then echo 'qospec needs Python 3.11 or later, with its venv module' >&2; exit 1; fi; \
 	$$python -m venv .venv
-	$(BIN)/pip install --quiet --disable-pip-version-check --requirement requirements.lock
-	$(BIN)/pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation --editable .
+	$(INSTALL) --require-hashes --requirement requirements-users.lock
+	$(INSTALL) --no-deps --no-build-isolation --editable .
+	@touch $@
+
+# The same versions and more, so nothing is installed twice.
+.venv/developers: .venv/users requirements.lock
+	$(INSTALL) --require-hashes --requirement requirements.lock
 	$(BIN)/qos warm testcases/suites -j 2
 	@touch $@
 
-demo: setup ## Run the acceptance suites of the ATM encryptor and write their report
+setup: .venv/developers ## Create .venv with the tested versions, and compile what the suites use; does nothing if nothing changed
+
+demo: .venv/users ## Run the acceptance suites of the ATM encryptor and write their report; installs no tools for developers
 	$(BIN)/qos run testcases/suites/eantc -j 2
 
 # Tests of commands and reports start processes, so they are left out.
@@ -42,9 +48,13 @@ test-nightly: test-seeds coverage ## Run the suites at ten seeds, reference mode
 	$(BIN)/python -m pytest testcases/unit/elements testcases/unit/dropping testcases/unit/engine testcases/unit/metrics \
 	    testcases/unit/traffic testcases/properties --hypothesis-profile nightly --numprocesses 2 --dist worksteal
 	$(BIN)/python testcases/drivers.py 20000
+	$(BIN)/python testcases/versions.py --all
 
 test-seeds: setup ## Run each suite at ten seeds: the verdicts must be the same
 	$(BIN)/python -m pytest testcases/suites --seeds=10 --numprocesses 2 --dist worksteal
+
+test-versions: setup ## Run a short suite with the lowest versions that setup.cfg allows, and with the newest
+	$(BIN)/python testcases/versions.py
 
 lint: setup ## Check format, rules, types and imports
 	$(BIN)/ruff format --check .
@@ -77,6 +87,15 @@ fuzz-language: setup ## Feed damaged files to the parser and the checker for SEC
 
 mutation: setup ## Change the models one operator at a time; list the changes that no test notices (takes hours)
 	$(BIN)/python testcases/mutation/run.py
+
+# One version of each package for all systems and all Pythons. What is locked stays, unless UPGRADE
+# is `--upgrade`, or `--upgrade-package NAME`.
+LOCK = $(BIN)/uv pip compile setup.cfg --quiet --universal --python-version 3.11 --fork-strategy fewest \
+    --generate-hashes --no-annotate --custom-compile-command 'make lock' $(UPGRADE) --extra build
+
+lock: setup ## Renew the locks after a change of setup.cfg; UPGRADE=--upgrade takes the newest versions
+	$(LOCK) --output-file requirements-users.lock
+	$(LOCK) --extra fuzz --extra dev --constraint requirements-users.lock --output-file requirements.lock
 
 clean: ## Remove .venv, builds and caches, but not records
 	rm -rf .venv build dist htmlcov .coverage .coverage.* .hypothesis .import_linter_cache .mypy_cache .pytest_cache .ruff_cache

@@ -170,7 +170,7 @@ def test_only_the_array_door_and_ciphers_import_numpy() -> None:
 def test_the_version_loads_nothing_heavy(tmp_path: Path) -> None:
     loaded = loaded_by(["--version"], tmp_path)
     ours = {name for name in loaded if name.startswith("qospec.")}
-    own = {"cli", "version", "visible", "writing"}
+    own = {"cache", "cli", "version", "visible", "writing"}
     assert {name.split(".")[1] for name in ours} == own, "a command is imported when it runs"
     assert loaded.isdisjoint(OUTPUT | ENGINE | LANGUAGE | {"fractions", "hashlib"})
 

@@ -1,0 +1,119 @@
+"""Runs a short suite with the lowest versions that `setup.cfg` allows, and with the newest.
+
+Each has an environment of its own, which is removed again: the lowest one with the oldest Python
+of this machine, the newest one with the newest Python; with `--all`, the newest also with each
+Python between. Which they were is printed, and that there is no other.
+
+python testcases/versions.py
+"""
+
+import shlex
+import shutil
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+
+ROOT = Path(__file__).parents[1]
+UV = (sys.executable, "-m", "uv", "--quiet")
+MINORS = range(11, 20)
+"""Of Python 3, as in `python_requires`; those that there are not yet are not found."""
+RESOLUTIONS = {"lowest": "lowest-direct", "newest": "highest"}
+
+SUITE = {
+    "qos run testcases/suites/eantc -j 2 --no-progress --record {folder}/records": 0,
+    "qos fuzz stdlib/devices/broken/meters.qos::deep_bucket --examples 60 -j 2 --no-progress"
+    " --no-database --save {folder}": 1,
+    "python -m pytest -q -n 2 testcases/house/test_hostile_folder.py": 0,
+    "python -m pytest -q -n 2 -m 'not slow' testcases/unit/ciphers"
+    " testcases/unit/cli/test_output.py testcases/unit/cli/test_pcap.py testcases/unit/report"
+    " testcases/unit/fuzz/test_explore.py testcases/unit/syntax testcases/unit/test_cache.py"
+    " testcases/unit/yaml_twin": 0,
+}
+"""Commands with the exit code that is right: the broken device is found."""
+
+
+def interpreters() -> dict[str, str]:
+    """Return the Pythons of this machine by version, of each minor one the first that is found."""
+    found: dict[int, tuple[str, str]] = {}
+    for minor, candidate in _candidates():
+        program = "import platform, venv; print(platform.python_version())"
+        code, printed = answer(candidate, "-c", program)
+        if code == 0:
+            found.setdefault(minor, (printed.strip(), candidate))
+    return dict(found[minor] for minor in sorted(found))
+
+
+def _candidates() -> Iterator[tuple[int, str]]:
+    """Yield programs that may be a Python: on the path, or those that pyenv keeps aside."""
+    yield from ((minor, path) for minor in MINORS if (path := shutil.which(f"python3.{minor}")))
+    if pyenv := shutil.which("pyenv"):
+        _, root = answer(pyenv, "root")
+        for minor in MINORS:
+            found = Path(root.strip(), "versions").glob(f"3.{minor}.*/bin/python")
+            yield from ((minor, str(path)) for path in sorted(found))
+
+
+def run(*command: object, text: str = "", expected: int = 0) -> str:
+    """Run a command; return what it printed, or exit with that if it failed."""
+    words = [str(each) for each in command]
+    code, printed = answer(*words, text=text)
+    if code != expected:
+        sys.exit(f"{printed}{shlex.join(words)}: exit code {code}")
+    return printed
+
+
+def answer(*words: str, text: str = "") -> tuple[int, str]:
+    """Run a command in the project; return its exit code and what it printed."""
+    done = subprocess.run(
+        words,
+        cwd=ROOT,
+        input=text,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+        check=False,
+    )
+    return done.returncode, done.stdout
+
+
+def declared(pins: Iterable[str]) -> str:
+    """Return the versions of what `setup.cfg` names itself."""
+    text = (ROOT / "setup.cfg").read_text(encoding="utf-8").lower()
+    named = [each.split("==") for each in pins]
+    return ", ".join(f"{name} {at}" for name, at in named if f"\n    {name} >=" in text)
+
+
+def try_out(which: str, version: str, python: str, folder: Path) -> None:
+    """Make an environment, and run the suite in it; exits if anything there fails."""
+    began_s = time.monotonic()
+    how = ("--resolution", RESOLUTIONS[which], "--python", python)
+    extras = (f"--extra={each}" for each in ("build", "fuzz", "dev"))
+    pins = run(*UV, "pip", "compile", "setup.cfg", *extras, *how, "--no-header", "--no-annotate")
+    print(f"\nPython {version}, {which} versions: {declared(pins.split())}", flush=True)
+    run(*UV, "venv", "--python", python, folder)
+    install = (*UV, "pip", "install", "--python", folder)
+    run(*install, "--requirement", "-", text=pins)
+    run(*install, "--no-deps", "--no-build-isolation", "--editable", ".")
+    for command, code in SUITE.items():
+        program, *arguments = shlex.split(command.format(folder=folder))
+        printed = run(folder / "bin" / program, *arguments, expected=code)
+        print(f"{program} {arguments[0]}: {printed.strip().splitlines()[-1]}", flush=True)
+    print(f"{time.monotonic() - began_s:.0f} s", flush=True)
+
+
+def main() -> None:
+    """Try out the environments, and say of which Pythons there were any."""
+    found = interpreters()
+    print(f"Python 3.{MINORS[0]} or later on this machine: {', '.join(found)}")
+    oldest, *_, newest = [*found] * 2
+    newest_in = [each for each in found if each != oldest] if "--all" in sys.argv else [newest]
+    for which, version in [("lowest", oldest), *(("newest", each) for each in newest_in)]:
+        with tempfile.TemporaryDirectory(prefix="qospec-") as folder:
+            try_out(which, version, found[version], Path(folder))
+
+
+if __name__ == "__main__":
+    main()
