@@ -51,6 +51,6 @@ def report_internal_error(error: Exception) -> None:
 
 
 def environment_error(message: str) -> NoReturn:
-    """Exit because of the environment_error: a disk, a permission."""
+    """Exit because of the environment: a disk, a permission."""
     say_error(message)
     sys.exit(ERROR)

@@ -80,12 +80,12 @@ class Progress:
         self._work = work
         self._line = ProgressLine(live=live, reports=reports)
         self._shares: dict[str, float] = {}
-        self._run: set[str] = set()
+        self._ended: set[str] = set()
         self._began_s = time.monotonic()
 
     def update(self, case: str, share: float) -> None:
         """Set the share of a case that is done."""
-        first = not self._shares and not self._run
+        first = not self._shares and not self._ended
         self._shares[case] = share
         if first and self._share_done() < SURE:
             self._began_s = time.monotonic()  # so far workers have only started
@@ -94,7 +94,7 @@ class Progress:
     def finish(self, case: str) -> None:
         """Mark a case as finished, and clear the line for what is printed about it."""
         self._shares.pop(case, None)
-        self._run.add(case)
+        self._ended.add(case)
         self.clear()
         self._line.postpone()
 
@@ -109,19 +109,19 @@ class Progress:
     def _share_done(self) -> float:
         """Return the share of the whole that is done."""
         parts = self._work.parts
-        ended = sum(parts[name] for name in self._run)
+        ended = sum(parts[name] for name in self._ended)
         return ended + sum(parts[name] * share for name, share in self._shares.items())
 
     def line(self) -> str:
         """Return how far the run is, in words."""
         work, shares = self._work, self._shares
-        trials = sum(work.trials[name] for name in self._run)
+        trials = sum(work.trials[name] for name in self._ended)
         trials += sum(int(work.trials[name] * share) for name, share in shares.items())
         done = self._share_done()
         passed_s = time.monotonic() - self._began_s
         known = SURE <= done < 1
         left_s = max(1, round(passed_s * (1 - done) / done)) if known else 0
         left = f", about {seconds(left_s)} left" if known else ""
-        cases = f"{len(self._run)}/{len(work.trials)} cases"
+        cases = f"{len(self._ended)}/{len(work.trials)} cases"
         running = f"; now {', '.join(shares)}" if shares else ""
         return f"{cases}, {trials}/{sum(work.trials.values())} trials{left}{running}"

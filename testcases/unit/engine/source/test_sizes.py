@@ -1,4 +1,4 @@
-"""Sizes drawn or in order: the same however the items are cut, and as often already formatted."""
+"""Sizes drawn or in order: the same however the items are cut, and as often as they should be."""
 
 from collections import Counter
 from fractions import Fraction
