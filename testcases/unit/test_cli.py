@@ -129,8 +129,9 @@ def test_json_is_one_document_on_stdout(tmp_path: Path) -> None:
     document = json.loads(run(tmp_path, PASSES, FAILS, more=("--json",)).stdout)
     assert document["schema"] == 1
     summary = document["summary"]
-    criteria = {"exact": 0, "calibrated": 0, "range": 0, "shape": 0, "none": 2, "not applicable": 0}
-    assert summary.pop("criteria") == criteria
+    claims = dict.fromkeys(("exact", "range", "shape", "calibrated", "consistent"), 0)
+    assert summary.pop("criteria") == {**claims, "none": 2, "not applicable": 0}
+    assert summary.pop("statements") == {**claims, "none": 0}
     assert summary == {
         "skip": 0,
         "measured": 0,

@@ -23,6 +23,7 @@ class Planned(Metric):
     least = 0
     when_absent = 0
     exact = True
+    of_source = True
 
     def measure(self, tally: Tally, _statistic: str = "") -> int:
         """Return a number of cells or packets."""

@@ -24,6 +24,7 @@ class Sent(Metric):
     least = 0
     when_absent = 0
     exact = True
+    of_source = True
     series = ("",)
 
     def measure(self, tally: Tally, _statistic: str = "") -> int:

@@ -68,6 +68,7 @@ class Measured:
         least: A lower bound; None if none is known.
         most: An upper bound, likewise.
         place: Where it is measured; None: at the flow's ends.
+        of_source: Whether it follows from what a source sends, so that no device changes it.
     """
 
     network: str
@@ -83,6 +84,7 @@ class Measured:
     least: Fraction | None = None
     most: Fraction | None = None
     place: Place | None = None
+    of_source: bool = False
 
 
 @dataclass(frozen=True)

@@ -204,13 +204,39 @@ class Statement:
 JUDGED = ("require", "expect")
 """Statements that have a verdict of their own; an invariant is of a device."""
 
+
+class Claim(NamedTuple):
+    """A kind of claim about a publication.
+
+    Attributes:
+        meaning: What a criterion says by it.
+        reproduces: Whether a criterion that holds reproduces what was published.
+    """
+
+    meaning: str
+    reproduces: bool = True
+
+
+CONSISTENT = "consistent"
+"""The claim of what no device decides."""
+
 CLAIMS = {
-    "exact": "the published number follows from mechanism and inputs alone, to its last digit",
-    "calibrated": "the model was set by this very number, so it proves nothing",
-    "range": "what is measured lies in a published range, or within a tolerance of a number",
-    "shape": "it rises, falls, is flat, is ordered or has its knee as the text or figure says",
+    "exact": Claim(
+        "the printed number, or what a printed formula gives, follows from mechanism and inputs"
+        " alone, to its last digit; a device that does nothing does not pass it"
+    ),
+    "range": Claim("what is measured lies in a published range, or within a tolerance of a number"),
+    "shape": Claim("it rises, falls, is flat, is ordered or has its knee as text or figure says"),
+    "calibrated": Claim(
+        "the model was set by this very number, so it proves nothing", reproduces=False
+    ),
+    CONSISTENT: Claim(
+        "the print agrees with itself, or with what a device that does nothing gives, so it proves"
+        " nothing about a device",
+        reproduces=False,
+    ),
 }
-"""What a criterion can claim about a publication, after `as`, and what each word means."""
+"""What a criterion can claim about a publication, after `as`; from the strongest on."""
 
 MAX_INTERVALS = 10_000
 """The most intervals of a time series."""

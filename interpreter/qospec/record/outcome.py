@@ -26,7 +26,7 @@ from qospec.record.parts import part_of
 from qospec.record.phases import phase_documents, why_of_phases
 from qospec.record.quantity import HISTOGRAM_ERROR, quantity
 from qospec.record.series import series_document
-from qospec.record.statements import count_by_claim, statement_document
+from qospec.record.statements import count_by_claim, count_statements, statement_document
 from qospec.units import CELL_RATE, PACKET_RATE, PS_PER_S, TIME, text_of
 
 if TYPE_CHECKING:
@@ -292,6 +292,7 @@ def completed(frame: Document, planned: Sequence[Document], done: Sequence[Docum
             **{verdict: seen.count(verdict) for verdict in VERDICTS},
             **({"not run": left} if left else {}),
             "criteria": count_by_claim(cases),
+            "statements": count_statements(frame["tests"], cases),
         },
         "cases": cases,
     }

@@ -345,6 +345,7 @@ SUMMARY: Shape = {
     "measured": Optional(COUNT),
     "not run": Optional(COUNT),
     "criteria": Optional(MapOf(COUNT)),
+    "statements": Optional(MapOf(COUNT)),
 }
 OUTCOME = {**FRAME, "state": str, "verdict": VERDICT, "summary": SUMMARY, "cases": [CASE]}
 TIMING = {

@@ -265,6 +265,27 @@ def count_by_claim(cases: Iterable[Mapping[str, Any]]) -> dict[str, int]:
     return {claim: found[claim] for claim in (*CLAIMS, UNCLAIMED, NOT_APPLICABLE)}
 
 
+def count_statements(
+    tests: Iterable[Mapping[str, Any]], cases: Iterable[Mapping[str, Any]]
+) -> dict[str, int]:
+    """Return the number of published statements that tests cover, by their strongest claim.
+
+    A statement counts once, however many tests and cases cover it. Those of which no criterion that
+    applied makes a claim are `none`.
+    """
+    of_test: dict[str, set[str]] = {}
+    for case in cases:
+        of_test.setdefault(case["test"], set()).update(map(_claim, case["statements"]))
+    claims: dict[str, set[str]] = {}
+    for test in tests:
+        for name in test["covers"]:
+            claims.setdefault(name, set()).update(of_test.get(test["name"], ()))
+    found = Counter(
+        next((claim for claim in CLAIMS if claim in its), UNCLAIMED) for its in claims.values()
+    )
+    return {claim: found[claim] for claim in (*CLAIMS, UNCLAIMED)}
+
+
 def _claim(statement: Mapping[str, Any]) -> str:
     if statement["verdict"] == NOT_APPLICABLE:
         return NOT_APPLICABLE

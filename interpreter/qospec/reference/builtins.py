@@ -118,7 +118,7 @@ TABLES: dict[str, dict[str, str]] = {
     },
     "statistic": STATISTICS,
     "concept": CONCEPTS,
-    "claim": {name: f"after `as`: {meaning}" for name, meaning in CLAIMS.items()},
+    "claim": {name: f"after `as`: {claim.meaning}" for name, claim in CLAIMS.items()},
 }
 """The meanings of names, by kind."""
 

@@ -7,40 +7,47 @@ from typing import Any
 
 from qospec.judge.verdict import NOT_APPLICABLE
 from qospec.model.suite import CLAIMS
-from qospec.record.statements import UNCLAIMED, count_by_claim
+from qospec.record.statements import UNCLAIMED, count_by_claim, count_statements
 
 Record = Mapping[str, Any]
 
+NOT_REPRODUCED = " (not counted as reproduced)"
 _WORDS = {
-    "exact": "exact",
-    "calibrated": "calibrated (not counted as reproduced)",
-    "range": "in range",
-    "shape": "shape",
+    **{name: f"{name}{'' if of.reproduces else NOT_REPRODUCED}" for name, of in CLAIMS.items()},
     UNCLAIMED: "without a claim",
 }
 
 
-def is_calibrated_only(counts: Mapping[str, int]) -> bool:
-    """Return whether all claims are of calibrated values, so that nothing is reproduced."""
-    claimed = [claim for claim in CLAIMS if counts[claim]]
-    return claimed == ["calibrated"]
+def only_claim(counts: Mapping[str, int]) -> str:
+    """Return the claims by which nothing is reproduced, if there are no others: `calibrated`."""
+    claimed = [claim for claim in CLAIMS if counts.get(claim)]
+    return "" if any(CLAIMS[claim].reproduces for claim in claimed) else " and ".join(claimed)
 
 
 def claimed(counts: Mapping[str, int]) -> str:
     """Return counts in words: `3 exact, 1 shape; 2 not applicable`; "" without any of these."""
-    idle = counts[NOT_APPLICABLE]
-    if not idle and not any(counts[claim] for claim in CLAIMS):
+    idle = counts.get(NOT_APPLICABLE)
+    if not idle and not any(counts.get(claim) for claim in CLAIMS):
         return ""
     applied = ", ".join(
-        f"{counts[claim]} {said}" for claim, said in _WORDS.items() if counts[claim]
+        f"{count} {said}" for claim, said in _WORDS.items() if (count := counts.get(claim))
     )
     return "; ".join(filter(None, [applied, f"{idle} {NOT_APPLICABLE}" if idle else ""]))
 
 
+def statements(document: Record) -> dict[str, int]:
+    """Return how many published statements the tests cover, by their strongest claim."""
+    return count_statements(document["tests"], document["cases"])
+
+
 def claims_sentence(document: Record) -> str:
-    """Return the claims of all criteria in one line; "" without claims, if all criteria apply."""
-    words = claimed(count_by_claim(document["cases"]))
-    return f"criteria: {words}" if words else ""
+    """Return the claims of statements and criteria in one line.
+
+    It is "" without claims, if all criteria apply.
+    """
+    criteria = claimed(count_by_claim(document["cases"]))
+    said = {"statements covered": claimed(statements(document)), "criteria": criteria}
+    return "; ".join(f"{what}: {words}" for what, words in said.items() if words)
 
 
 def not_reproduced(document: Record) -> list[dict[str, Any]]:
@@ -69,6 +76,7 @@ FUNCTIONS: dict[str, Callable[..., Any]] = {
     "criteria": count_by_claim,
     "not_reproduced": not_reproduced,
     "procedures": procedures,
+    "statements": statements,
 }
 
 FILTERS: dict[str, Callable[..., Any]] = {"claimed": claimed}

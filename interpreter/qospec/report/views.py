@@ -15,7 +15,7 @@ from typing import Any
 
 from qospec.judge.verdict import NOT_APPLICABLE, PROBLEMS, VERDICTS
 from qospec.record.statements import count_by_claim
-from qospec.report.claims import is_calibrated_only
+from qospec.report.claims import only_claim
 from qospec.report.words import confidence, needed, subject
 
 Record = Mapping[str, Any]
@@ -118,9 +118,9 @@ def title(document: Record) -> str:
 def requirements(document: Record) -> list[dict[str, Any]]:
     """Return what the tests cover, each with `name`, `verdict` and `tests`.
 
-    Each also has the `criteria` counted by their claims; it is `calibrated_only` if all its claims
-    are of calibrated values. A test that covers nothing is listed under its own name, after the
-    others, with `stated` false.
+    Each also has the `criteria` counted by their claims; `only` are those by which nothing is
+    reproduced, if it makes no others. A test that covers nothing is listed under its own name,
+    after the others, with `stated` false.
     """
     found: dict[tuple[bool, str], list[dict[str, Any]]] = {}
     for test in tests(document):
@@ -135,7 +135,7 @@ def requirements(document: Record) -> list[dict[str, Any]]:
             "tests": its,
             "verdict": worst(test["verdict"] for test in its if test["verdict"]),
             "criteria": (of := count_by_claim(case for test in its for case in test["cases"])),
-            "calibrated_only": is_calibrated_only(of),
+            "only": only_claim(of),
         }
         for (stated, name), its in sorted(found.items(), key=lambda item: not item[0][0])
     ]

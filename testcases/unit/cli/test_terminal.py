@@ -34,7 +34,7 @@ def test_a_summary_says_how_sure_all_criteria_are_together(
 ) -> None:
     console = Console(2, quiet=False, progress=None)
     sure = case(confidence="95 %", interval={"lower": None, "upper": None, "repeats": 5})
-    summary = {"summary": {"pass": 2}, "seed": "0"}
+    summary = {"summary": {"pass": 2}, "seed": "0", "tests": []}
     console.summary({**summary, "cases": [sure, sure]})
     told = capsys.readouterr().out
     assert "2 criteria were judged with confidence; on average at most 0.1 of them is" in told
@@ -50,11 +50,13 @@ def test_a_summary_says_what_criteria_claim_and_how_many_do_not_apply(
     idle = case(verdict="not applicable", note="it applies when n == 2", measured=None)
     found = [case(claim="exact"), case(claim="calibrated"), idle]
     counts = {"pass": 3, "fail": 0, "criteria": {"exact": 1}}
-    console.summary({"summary": counts, "seed": "0", "cases": found})
+    tests = [{"name": "t", "covers": ["table 1", "table 2"]}]
+    console.summary({"summary": counts, "cases": found, "tests": tests, "seed": "0"})
     told = capsys.readouterr().out.splitlines()
     assert told[0] == "3 pass; seed 0"
     assert told[1] == (
-        "criteria: 1 exact, 1 calibrated (not counted as reproduced); 1 not applicable"
+        "statements covered: 2 exact;"
+        " criteria: 1 exact, 1 calibrated (not counted as reproduced); 1 not applicable"
     )
 
 
@@ -63,7 +65,7 @@ def test_what_does_not_apply_is_not_among_what_failed(capsys: pytest.CaptureFixt
     failed |= {"verdict": "inconclusive", "errors": [], "losses": [], "why": ["why not"]}
     failed |= {"metrics": {}, "again": "qos run a"}
     Console(1, quiet=False, progress=None).summary(
-        {"summary": {"inconclusive": 1}, "seed": "0", "cases": [failed]}
+        {"summary": {"inconclusive": 1}, "seed": "0", "tests": [], "cases": [failed]}
     )
     told = capsys.readouterr().out
     assert "why not" in told
@@ -91,7 +93,7 @@ def test_an_inconclusive_criterion_of_a_failed_case_is_labelled_and_comes_last(
     ]
     failed = case() | {"verdict": "fail", "statements": statements, "errors": [], "losses": []}
     failed |= {"why": [], "metrics": {}, "again": "qos run a"}
-    summary = {"summary": {"fail": 1}, "seed": "0", "cases": [failed]}
+    summary = {"summary": {"fail": 1}, "seed": "0", "tests": [], "cases": [failed]}
     Console(1, quiet=False, progress=None).summary(summary)
     first, _, second = capsys.readouterr().out.partition("rare < 10 ms\n")
     assert "mean < 1 us" in first
@@ -107,7 +109,7 @@ def test_why_and_rerun_belong_to_the_case_not_to_its_last_criterion(
     failed = case(**more, text="mean < 10 ms") | {"verdict": "fail", "errors": ["it broke"]}
     failed |= {"why": ["2 cells of f"], "metrics": {}, "losses": [], "again": "qos run a"}
     Console(1, quiet=False, progress=None).summary(
-        {"summary": {"fail": 1}, "seed": "0", "cases": [failed]}
+        {"summary": {"fail": 1}, "seed": "0", "tests": [], "cases": [failed]}
     )
     lines = capsys.readouterr().out.splitlines()
     assert "    needed    < 10 ms" in lines
@@ -137,7 +139,7 @@ def test_of_a_criterion_of_a_loop_what_is_equal_is_shown_once(
         asked("[2]", "1 %", "f.lost == 0", "f.lost == 0", "a.qos:3:1"),
     ]
     here = LocalNames(tests={"t": "a.qos:1:1"})
-    document = {"summary": {"fail": 2}, "seed": "0", "cases": [failed, failed]}
+    document = {"summary": {"fail": 2}, "seed": "0", "tests": [], "cases": [failed, failed]}
     Console(1, quiet=False, progress=None, here=here, verbose=True).summary(document)
     block = [
         "FAIL  t",
@@ -194,7 +196,12 @@ def run(cases=SWEEP, *, verbose=False):
     for each in cases:
         console.ended(each, 0.5)
     rest = [{**each, "ran": False} for each in SWEEP[len(cases) :]]
-    document = {"summary": {"pass": 1, "fail": 2}, "seed": "0", "cases": [*cases, *rest]}
+    document = {
+        "summary": {"pass": 1, "fail": 2},
+        "seed": "0",
+        "tests": [],
+        "cases": [*cases, *rest],
+    }
     console.summary(document)
 
 
@@ -267,7 +274,7 @@ def test_cases_that_are_skipped_for_one_reason_are_shown_once(
 ) -> None:
     far = [swept(load, 0, "skip", statements=[], why=["too far"]) for load in ("10%", "20%")]
     Console(2, quiet=False, progress=None).summary(
-        {"summary": {"skip": 2}, "seed": "0", "cases": far}
+        {"summary": {"skip": 2}, "seed": "0", "tests": [], "cases": far}
     )
     told = capsys.readouterr().out
     assert "SKIP  2 cases of t are skipped for the same reason\n  cases     load = 10%, 20%" in told

@@ -43,7 +43,7 @@ def written(expect: str, where: str = "") -> str:
 
 @pytest.mark.slow
 def test_the_smallest_values_are_saved_as_a_test_that_fails(command, tmp_path) -> None:
-    result = command("fuzz", written("expect few: user.sent <= 50 cell"), *FEW)
+    result = command("fuzz", written("expect few: user.received <= 50 cell"), *FEW)
     assert result.exit_code == 1, result.output
     saved = tmp_path / "fuzz_arrives_few.qos"
     lines = saved.read_text().splitlines()

@@ -46,7 +46,7 @@ test t on slow_star {
   control quick = star
   flow f = random(rate = 10_000 cell/s) from a to c
   run { measure = 10 ms }
-  expect same: f.sent == quick.f.sent
+  require same: f.sent == quick.f.sent
   expect switch: f.delay.mean - quick.f.delay.mean within 1 ns of 6 us
 }
 """
@@ -106,7 +106,7 @@ def test_warmup_is_not_measured(planned, star: str, ran: Ran) -> None:
 test t on star {
   flow f = steady(rate = 10_000 cell/s) from a to c
   run { warmup = 5 ms, measure = 10 ms }
-  expect e: f.sent == 100 cell
+  require e: f.sent == 100 cell
 }
 """
     )

@@ -103,7 +103,7 @@ def case(planned, *statements):
     ],
 )
 def test_a_record_keeps_the_delays_that_a_statement_names(planned, statement, of):
-    found = case(planned, statement, "expect f.sent > 0")
+    found = case(planned, statement, "expect f.received > 0")
     assert [(each["flow"], each["metric"]) for each in found["delays"]] == of
 
 

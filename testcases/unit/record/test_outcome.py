@@ -6,6 +6,7 @@ import pytest
 
 from qospec.catalogue.kinds import discover
 from qospec.record.outcome import case_document, completed
+from qospec.record.statements import count_statements
 from qospec.run import trial
 
 BENCH = """
@@ -86,7 +87,7 @@ def swept(planned):
     ],
 )
 def test_what_does_not_apply_is_no_pass(swept, statement, note) -> None:
-    first, second = swept(statement, "expect f.sent > 0 cell")
+    first, second = swept(statement, "require f.sent > 0 cell")
     idle, active = first["statements"][0], second["statements"][0]
     assert (idle["verdict"], idle["note"], idle["measured"]) == ("not applicable", note, None)
     assert active["verdict"] == ("" if statement.startswith("report") else "pass")
@@ -123,10 +124,40 @@ def test_criteria_are_counted_by_what_they_claim(swept) -> None:
     assert [each["claim"] for each in cases[0]["statements"]] == [
         "exact", "shape", "calibrated", "", ""
     ]  # fmt: skip
-    summary = completed({}, cases, cases)["summary"]
+    summary = completed({"tests": [], "cases": []}, cases, cases)["summary"]
     assert summary["pass"] == 2
     assert summary["criteria"] == {
-        "exact": 2, "calibrated": 2, "range": 0, "shape": 1, "none": 2, "not applicable": 1
+        "exact": 2, "range": 0, "shape": 1, "calibrated": 2, "consistent": 0, "none": 2,
+        "not applicable": 1,
+    }  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("claims", "strongest"),
+    [
+        (["shape", "range", "consistent"], "range"),
+        (["calibrated", "exact", "exact"], "exact"),
+        (["consistent", "calibrated", ""], "calibrated"),
+        (["", "consistent"], "consistent"),
+        ([""], "none"),
+        ([], "none"),
+    ],
+)
+def test_a_statement_counts_once_by_its_strongest_claim(claims, strongest) -> None:
+    idle = {"claim": "exact", "verdict": "not applicable"}
+    statements = [idle, *({"claim": claim, "verdict": "pass"} for claim in claims)]
+    cases = [{"test": f"t{n % 2}", "statements": [each]} for n, each in enumerate(statements)]
+    tests = [{"name": "t0", "covers": ["table"]}, {"name": "t1", "covers": ["table"]}]
+    found = count_statements(tests, cases)
+    assert {claim for claim, count in found.items() if count} == {strongest}
+    assert sum(found.values()) == 1
+
+
+def test_each_statement_of_a_test_counts() -> None:
+    cases = [{"test": "t", "statements": [{"claim": "shape", "verdict": "pass"}]}]
+    tests = [{"name": "t", "covers": ["a", "b"]}, {"name": "u", "covers": ["b", "c"]}]
+    assert count_statements(tests, cases) == {
+        "exact": 0, "range": 0, "shape": 2, "calibrated": 0, "consistent": 0, "none": 1
     }  # fmt: skip
 
 

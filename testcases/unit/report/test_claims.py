@@ -3,7 +3,13 @@
 import pytest
 
 from qospec.record.statements import count_by_claim
-from qospec.report.claims import claimed, claims_sentence, not_reproduced, procedures
+from qospec.report.claims import (
+    claimed,
+    claims_sentence,
+    not_reproduced,
+    procedures,
+    statements,
+)
 from qospec.report.render import render
 from qospec.report.views import columns, requirements
 from qospec.report.words import measured
@@ -38,7 +44,10 @@ def test_criteria_are_counted_by_what_they_claim(claiming):
 
 
 def test_one_line_says_so_and_what_does_not_count(claiming):
-    sentence = claims_sentence(claiming)
+    found = statements(claiming)
+    assert sum(found.values()) == len({n for test in claiming["tests"] for n in test["covers"]})
+    of_statements, sentence = claims_sentence(claiming).split("; ", 1)
+    assert of_statements == f"statements covered: {claimed(found)}"
     assert sentence.startswith("criteria: 1 exact, 1 calibrated (not counted as reproduced), ")
     assert sentence.endswith(" without a claim; 1 not applicable")
 
@@ -51,19 +60,21 @@ def test_without_claims_there_is_no_sentence(document):
 @pytest.mark.parametrize(
     ("claims", "only"),
     [
-        (["calibrated"], True),
-        (["calibrated", "calibrated", ""], True),
-        (["calibrated", "shape"], False),
-        (["shape"], False),
-        ([""], False),
+        (["calibrated"], "calibrated"),
+        (["calibrated", "calibrated", ""], "calibrated"),
+        (["consistent", ""], "consistent"),
+        (["consistent", "calibrated"], "calibrated and consistent"),
+        (["calibrated", "shape"], ""),
+        (["shape"], ""),
+        ([""], ""),
     ],
 )
-def test_what_is_calibrated_only_is_not_reproduced(document, claims, only):
+def test_by_what_is_calibrated_or_consistent_only_nothing_is_reproduced(document, claims, only):
     like = document["cases"][0]["statements"][1]
     its = [{**like, "kind": "expect", "claim": claim} for claim in claims]
     for case in document["cases"]:
         case["statements"] = its
-    assert {each["calibrated_only"] for each in requirements(document)} == {only}
+    assert {each["only"] for each in requirements(document)} == {only}
 
 
 def test_what_does_not_apply_is_shown_so_and_needs_nothing(claiming):
@@ -98,7 +109,7 @@ def test_procedures_are_listed_with_their_tests(claiming):
         ),
         ("markdown", ["- not reproduced: **figure 3-15**: the text names no cause", "1 exact"]),
         ("html", ["not reproduced</span>", "the text names no cause", "<b>calibrated only</b>"]),
-        ("html", ["Criteria: 1 exact, 1 calibrated (not counted as reproduced)"]),
+        ("html", ["criteria: 1 exact, 1 calibrated (not counted as reproduced)"]),
         ("html", ['title="it applies when pvcs &gt; 10">not applicable</td>']),
         ("junit", ['name="not reproduced" value="figure 3-15: the text names no cause"']),
         ("junit", ['name="not applicable" value="expect ', ': it applies when pvcs &gt; 10"']),

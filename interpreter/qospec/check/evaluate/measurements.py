@@ -66,6 +66,11 @@ class FlowValue(Value):
         member = "" if self.member is None else f"[{self.member}]"
         return f"{network}{self.flow}{member}{'' if self.part == 'user' else f'.{self.part}'}"
 
+    @property
+    def is_unanswered(self) -> bool:
+        """Return whether it is what a source sends whatever becomes of it, and not at a place."""
+        return self.part == "user" and self.place is None and "answers" not in self.has
+
     def on(self, network: str, *, controlled: bool) -> FlowValue:
         """Return the same flow on another network."""
         return replace(self, network=network, controlled=controlled)
@@ -200,6 +205,7 @@ class MetricValue(Value):
             least,
             most,
             flow.place,
+            metric.of_source and flow.is_unanswered,
         )
 
     def unfinished(self, span: Span) -> CheckError:

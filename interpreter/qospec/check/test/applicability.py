@@ -12,6 +12,7 @@ from qospec.check.evaluate.clauses import DECIDED
 from qospec.check.evaluate.context import error
 from qospec.diagnostics import Edit
 from qospec.model.expression import Operation, is_constant
+from qospec.model.suite import CLAIMS
 from qospec.source import Span
 from qospec.syntax import ast
 
@@ -71,11 +72,12 @@ def _criteria(statements: Iterable[ast.Statement]) -> Iterator[ast.Criterion]:
 
 def _unclaimed(node: ast.Criterion, statements: Sequence[Statement]) -> Iterator[CheckError]:
     if any(each.published for each in statements):
+        *others, last = (f"`as {claim}`" for claim in CLAIMS)
         yield error(
             "W0610",
             "this compares with a published number, and does not say what it claims",
             node.condition.span,
-            help="add `as exact`, `as calibrated`, `as range` or `as shape`",
+            help=f"add {', '.join(others)} or {last}",
         )
 
 

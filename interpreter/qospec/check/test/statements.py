@@ -11,7 +11,7 @@ from qospec.check.evaluate.criteria import condition, duplicate_label, reported
 from qospec.check.evaluate.loops import misplaced
 from qospec.check.test.intervals import every_of
 from qospec.model.expression import found, is_published, measurements, observed, without_readings
-from qospec.model.suite import JUDGED, Point, Run, Statement
+from qospec.model.suite import CONSISTENT, JUDGED, Point, Run, Statement
 from qospec.syntax import ast
 
 if TYPE_CHECKING:
@@ -122,7 +122,8 @@ class Statements:
         if confidence is not None:
             self._verify_repeats(node, expression)
         if expression is not None:
-            idle = DECIDED if without_readings(expression) is True else ""
+            settled = without_readings(expression) is True and claim != CONSISTENT
+            idle = DECIDED if settled else ""
             published = when.published or is_published(expression)
             clauses = Clauses(confidence, claim, idle, published)
         self._add(node, node.condition, expression, subscript, clauses)

@@ -19,12 +19,14 @@ from qospec.model.expression import (
     Evaluated,
     Measured,
     Operation,
+    found,
     is_constant,
     is_published,
+    observed,
     with_leaves,
     without_readings,
 )
-from qospec.model.suite import JUDGED
+from qospec.model.suite import CONSISTENT, JUDGED
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
@@ -38,6 +40,7 @@ SAME = "both sides are the same"
 SETTLED = "its sides can have no other values"
 UNMEASURED = "it measures nothing"
 WITHOUT = "it holds without what is measured"
+SENT = "no device changes what a source sends"
 
 EXAMPLES = {"require": "user.sent within 1% of user.planned", "expect": "user.lost == 0"}
 """Of criteria that can fail."""
@@ -55,9 +58,9 @@ def criteria(cases: Sequence[Case]) -> Iterator[CheckError]:
 
 
 def unfailing_warning(statement: Statement, why: str) -> CheckError:
-    """Return the warning that a criterion always holds."""
-    if is_published(statement.expression) and why == UNMEASURED:
-        return _no_criterion(statement)
+    """Return the warning that no device fails a criterion."""
+    if why == SENT or (is_published(statement.expression) and why == UNMEASURED):
+        return _no_criterion(statement, why)
     return never_fails(statement.kind, why, statement.span, EXAMPLES[statement.kind])
 
 
@@ -65,19 +68,36 @@ def unfailing(cases: Sequence[Case]) -> Iterator[tuple[Statement, str]]:
     """Yield each criterion that holds in all cases, whatever is measured, and why."""
     for statements in by_place(cases):
         asked = [each for each in statements if each.kind in JUDGED and not is_unmet(each)]
-        reasons = [reason(each.expression) for each in asked]
+        if any(each.claim == CONSISTENT for each in asked):
+            continue
+        reasons = [reason(each.expression) or _of_source(each) for each in asked]
         if reasons and all(reasons):
             yield asked[0], reasons[0]
 
 
-def _no_criterion(statement: Statement) -> CheckError:
-    """Return the warning that published numbers are compared with each other."""
+def _of_source(statement: Statement) -> str:
+    """Return why no device fails an `expect`: it depends on what sources send, and is not measured.
+
+    A `require` may well ask whether a source sends what the test needs.
+    """
+    leaves = observed(statement.expression)
+    measured = [each for each in leaves if isinstance(each, Measured) and each.of_source]
+    own = leaves and len(measured) == len(leaves) and not found(statement.expression)
+    return SENT if own and statement.kind == "expect" else ""
+
+
+def _no_criterion(statement: Statement, why: str) -> CheckError:
+    """Return the warning that published numbers are compared with each other, or what is sent."""
     label = "" if statement.label == statement.text else f"{statement.label}: "
+    also = ", or `require` it if the test depends on it" if why == SENT else ""
     return error(
         "W0601",
-        f"`{statement.kind}` never fails here: published numbers do not depend on the device",
+        f"`{statement.kind}` says nothing about the device: {why}"
+        if why == SENT
+        else f"`{statement.kind}` never fails here: published numbers do not depend on the device",
         statement.span,
-        help=f"write `report {label}{statement.text}`, which shows whether they agree",
+        help=f"write `report {label}{statement.text}`, which shows whether it holds; claim it"
+        f" `as {CONSISTENT}`{also}",
     )
 
 

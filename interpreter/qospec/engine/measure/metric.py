@@ -45,6 +45,9 @@ class Metric(ABC):
     """The statistics for a flow of packets, if they differ."""
     exact: ClassVar[bool] = False
     """Whether it is a count, which the checker lets a criterion compare with `==`."""
+    of_source: ClassVar[bool] = False
+    """Whether it follows from what a source sends by itself, so that no device changes it: for
+    criteria that no device can fail."""
     better: ClassVar[Literal["more", "less"]] = "less"
     """Which of two values is the better one, for `worst` of a group."""
     least: ClassVar[int | None] = None
