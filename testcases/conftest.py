@@ -78,6 +78,12 @@ def outcomes_of(path: Path, names: Collection[str]) -> list[Document]:
 
 
 @pytest.fixture
+def read_cases() -> Callable[[Path], list[Suite]]:
+    """Return what reads the cases of a specification, each as a suite of its own."""
+    return cases_of
+
+
+@pytest.fixture
 def run_cases() -> Callable[[Path, Collection[str]], list[Document]]:
     """Return what runs cases as the items of a suite are run."""
     return outcomes_of

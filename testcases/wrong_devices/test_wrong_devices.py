@@ -5,37 +5,16 @@ the others unchanged. The suite runs in a project of its own, in which it import
 place of the original.
 """
 
-import re
-import shutil
 from collections.abc import Callable, Collection
 from pathlib import Path
 
 import pytest
+from replacing import copied, replace_device
 from wrong import WRONG, Wrong
 
 from qospec.document import Document
 
-HERE = Path(__file__).parent
-SUITES = HERE.parent / "suites"
-
 RunCases = Callable[[Path, Collection[str]], list[Document]]
-
-
-def copied(work: str, project: Path) -> Path:
-    """Copy a folder of suites and its wrong devices into a project; return that of the suites."""
-    (project / "qos.toml").write_text('[project]\nname = "copy"\nedition = 1\n', encoding="utf-8")
-    shutil.copytree(HERE / work, project / "testcases" / "wrong_devices" / work)
-    return Path(shutil.copytree(SUITES / work, project / "testcases" / "suites" / work))
-
-
-def with_import(text: str, old: str, new: str) -> str:
-    """Return a file that imports `new` where it imported `old`, by the same name."""
-    return re.sub(
-        rf"^(import .*?)(?<![\w.]){re.escape(old)}(?![\w.])( as \w+)?",
-        lambda found: f"{found[1]}{new}{found[2] or ' as ' + old.rpartition('.')[2]}",
-        text,
-        flags=re.MULTILINE,
-    )
 
 
 def labels(documents: Collection[Document], verdict: str) -> set[str]:
@@ -49,15 +28,8 @@ def labels(documents: Collection[Document], verdict: str) -> set[str]:
 
 @pytest.mark.parametrize("wrong", WRONG, ids=lambda wrong: f"{wrong.device}-{wrong.suite}")
 def test_a_wrong_device_does_not_pass(wrong: Wrong, run_cases: RunCases, tmp_path: Path) -> None:
-    work = wrong.device.partition(".")[0]
-    folder = copied(work, tmp_path)
-    replaced = 0
-    for path in folder.glob("*.qos"):
-        text = path.read_text(encoding="utf-8")
-        new = with_import(text, wrong.replaces, f"testcases.wrong_devices.{wrong.device}")
-        path.write_text(new, encoding="utf-8")
-        replaced += new != text
-    assert replaced, f"no file of {work} imports {wrong.replaces}"
+    folder = copied(wrong.device.partition(".")[0], tmp_path)
+    replace_device(folder, wrong.replaces, wrong.device)
     documents = run_cases(folder / wrong.suite, wrong.cases)
     undecided = {"inconclusive"} if wrong.undecided else set()
     assert {document["verdict"] for document in documents} <= {"fail"} | undecided
@@ -76,3 +48,16 @@ def test_in_a_project_of_its_own_the_right_device_passes(
     cases = RIGHT[work, suite]
     documents = run_cases(copied(work, tmp_path) / suite, cases)
     assert [document["verdict"] for document in documents] == ["pass"] * len(cases)
+
+
+@pytest.mark.parametrize("packets", [1, 9, 11, 40])
+def test_a_shortcut_is_asked_for_by_the_tenth_packet_and_by_no_other(
+    packets: int, run_cases: RunCases, tmp_path: Path
+) -> None:
+    suite = copied("signalling", tmp_path) / "paths.qos"
+    text, said = suite.read_text(encoding="utf-8"), "topology routed(packets: Int = 10)"
+    assert text.count(said) == 1
+    suite.write_text(text.replace(said, said.replace("10", str(packets))), encoding="utf-8")
+    (case,) = run_cases(suite, ("a_shortcut",))
+    assert case["verdict"] == "fail"
+    assert labels([case], "fail") >= {"so_many_the_long_way"}

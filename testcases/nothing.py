@@ -1,0 +1,314 @@
+"""Devices that do nothing, and which claims they pass, and why: see `test_nothing.py`."""
+
+from collections.abc import Mapping
+from typing import NamedTuple
+
+
+class Nothing(NamedTuple):
+    """Devices that forward at once, lose nothing and know nothing, in place of those of a suite.
+
+    Attributes:
+        work: The folder of the suite.
+        devices: The modules that are replaced, as the suite imports them, each with that of a
+            device that does nothing, below the folder of the wrong devices.
+        survivors: By file, the criteria that they pass, `test.label`, below the reason for it.
+        unclaimed: What those criteria are called that claim nothing, in a suite that makes no
+            claims, since it follows no publication; "" where they are left out.
+        left_out: Files whose devices are not replaced, and why.
+    """
+
+    work: str
+    devices: Mapping[str, str]
+    survivors: Mapping[str, Mapping[str, tuple[str, ...]]] = {}
+    unclaimed: str = ""
+    left_out: Mapping[str, str] = {}
+
+
+MACHINES = "its devices are machines, and what they do is all that is asked"
+NOTHING_LOST = "it says that nothing is lost, or that no more is sent than received"
+LEVEL = "it says that something does not rise, fall or differ, and of this device nothing does"
+WITHOUT = "there is no device: sources and a line are tested"
+AT_MOST = "it bounds a value on one side, and the other side is a criterion of its own"
+SAME_INPUT = "it follows from what is put in, whatever the device is"
+
+NOTHING = [
+    Nothing(
+        "comparison",
+        {"routers": "comparison.nothing"},
+        {
+            "schedulers.qos": {
+                "the router of this test is one queue": (
+                    "delays_in_one_queue.video_longest",
+                    "delays_in_one_queue.voice_longest",
+                ),
+            }
+        },
+    ),
+    Nothing(
+        "eantc",
+        {"std.devices.sitline": "eantc.nothing", "std.devices.atm_switches": "eantc.only_forwards"},
+        {
+            "data_plane.qos": {
+                AT_MOST: ("data_plane.delay_ab_most", "data_plane.delay_ba_most"),
+            },
+            "traffic_management.qos": {
+                "as many are lost as are policed: none of either": (
+                    "policed_beside_ubr.by_policing_ab",
+                    "policed_beside_ubr.by_policing_ba",
+                ),
+                AT_MOST: (
+                    "policed_beside_ubr.ratio_ab_most",
+                    "policed_beside_ubr.ratio_ba_most",
+                ),
+                "it is within 0.01 % of what is sent, and so few are lost": (
+                    "cdvt_6_us_and_higher_do_not_lose.received_ab",
+                    "policed_beside_ubr.received_ab",
+                    "policed_beside_ubr.received_ba",
+                    "policed_beside_ubr.received_ubr_ab",
+                    "policed_beside_ubr.received_ubr_ba",
+                ),
+            },
+        },
+    ),
+    Nothing(
+        "echo",
+        {"gateways": "echo.nothing"},
+        {
+            "request_answer.qos": {
+                NOTHING_LOST: (
+                    "one_at_a_time.never_twice",
+                    "round_trips_against_loss.patient",
+                    "throughput_follows_the_window.lossless",
+                    "throughput_follows_the_window.never_twice",
+                ),
+                "it is a law of any system: Little's, or one repetition for each loss": (
+                    "round_trips_against_loss.each_loss_is_repeated",
+                    "throughput_follows_the_window.little",
+                ),
+            }
+        },
+        unclaimed="expected",
+    ),
+    Nothing(
+        "encryption",
+        {"std.devices.sitline": "encryption.nothing"},
+        {
+            "synchronisation.qos": {
+                NOTHING_LOST: (
+                    "all_are_decrypted.none_lost",
+                    "connections_are_independent.untouched",
+                    "four_thousand_connections.none_lost",
+                    "policing_of_oam_cells.one_per_interval",
+                ),
+                "what is never encrypted can be read": (
+                    "a_burst_of_losses.all_read",
+                    "a_lost_changeover_of_keys_garbles_no_more.all_read",
+                    "a_lost_user_cell_garbles_the_rest_of_the_interval.all_read",
+                    "a_misinserted_cell_garbles_the_rest_of_the_interval.all_read",
+                    "all_are_decrypted.all_read",
+                    "all_are_decrypted.none_garbled",
+                    "connections_are_independent.all_read",
+                    "four_thousand_connections.all_read",
+                    "lost_oam_cells_garble_whole_intervals.all_read",
+                ),
+                "it compares with an encryptor that does nothing either": (
+                    "all_are_decrypted.as_even",
+                    "all_are_decrypted.as_fast",
+                ),
+            }
+        },
+        unclaimed="expected",
+    ),
+    Nothing(
+        "lancom",
+        {"std.devices.lancom_routers": "lancom.nothing", "devices": "lancom.no_devices"},
+        {
+            "calls.qos": {AT_MOST: ("calls_in_full.near",)},
+            "throughput.qos": {
+                NOTHING_LOST: (
+                    "packets_per_second.passes",
+                    "packets_per_second_routed.passes",
+                ),
+                "the line, or what is offered, is the limit of both routers": (
+                    "accelerator_of_the_1700.helps",
+                    "accelerator_of_the_1700.no_more_than_twice",
+                    "equal_where_the_accelerator_limits.equal",
+                    "equal_where_the_accelerator_limits.nearly",
+                    "routing_against_vpn.equal",
+                    "routing_without_loss.near",
+                ),
+                AT_MOST: ("load_of_the_8011.not_full",),
+            },
+        },
+    ),
+    Nothing(
+        "signalling",
+        {"std.devices.signalling": "signalling.nothing"},
+        {
+            "calls.qos": {
+                "the caller and the answerer, which are not replaced, decide it": (
+                    "calls_at_once.all_answered",
+                    "calls_at_once.all_released",
+                    "evenly.begun",
+                    "one_by_one.each_as_long",
+                    "one_call.held",
+                ),
+                "calls follow each other, so that an exchange never refuses one": (
+                    "one_by_one.none_refused",
+                    "one_by_one.one_at_a_time",
+                ),
+                "it still follows as many calls as it has room for": (
+                    "too_many_calls.given_up",
+                    "too_many_calls.nothing_left",
+                    "too_many_calls.others_answered",
+                    "too_many_calls.some_refused",
+                ),
+                "nothing is left behind where nothing is remembered": (
+                    "no_capacity.all_free_again",
+                    "one_call.nothing_odd",
+                    "one_call.released",
+                ),
+            }
+        },
+        unclaimed="expected",
+        left_out={"keys.qos": MACHINES, "paths.qos": MACHINES},
+    ),
+    Nothing(
+        "unh",
+        {
+            "std.devices.unh_routers": "unh.nothing",
+            "impairments": "unh.no_impairment",
+            "four_queues": "unh.no_classes",
+            "markers": "unh.no_marks",
+        },
+        {
+            "disciplines.qos": {
+                AT_MOST: ("larger_counts_cost_delay.as_long_as_their_turns",),
+            },
+            "generator.qos": {
+                WITHOUT: (
+                    "alternating_gap_is_detected.always",
+                    "alternating_gap_is_detected.detected",
+                    "alternating_gap_is_detected.long",
+                    "alternating_gap_is_detected.short",
+                    "alternating_gap_is_detected.slow",
+                    "gap_at_line_rate.constant",
+                    "gap_at_line_rate.gap",
+                    "gap_at_overspeed.constant",
+                    "gap_at_overspeed.gap",
+                    "gap_at_overspeed.too_many",
+                    "gap_of_a_length.constant",
+                    "marks_leave_the_gap.constant",
+                    "marks_leave_the_gap.gap",
+                ),
+            },
+            "jitter.qos": {
+                "it compares two methods, and each gives 0 where delays do not vary": (
+                    "methods.method_1_is_good_elsewhere",
+                    "methods.method_1_sees_no_shape",
+                    "methods.method_2_is_too_large_for_a_saw_tooth",
+                    "methods.method_3_is_low_for_a_step",
+                    "methods.method_4_is_constant_for_a_step",
+                    "methods.method_4_is_low_for_a_saw_tooth",
+                    "methods.nor_that_of_steps",
+                ),
+                SAME_INPUT: (
+                    "method_2_is_at_one_point.method_2",
+                    "method_2_is_at_one_point.the_others",
+                ),
+            },
+            "knees.qos": {
+                NOTHING_LOST: (
+                    "a_search_case_1.none",
+                    "a_search_case_2.none",
+                    "a_search_case_2.none_set_by",
+                    "a_search_case_3.none",
+                    "b_search.none",
+                    "c_search.none",
+                ),
+                AT_MOST: ("a_search_case_2.straight_at_first", "b_search.not_before"),
+            },
+            "vendor_a.qos": {
+                NOTHING_LOST: (
+                    "a_imix_case_1.none_lost",
+                    "a_imix_case_1.straight",
+                    "a_imix_case_2.straight_below",
+                    "a_imix_case_3.straight_below",
+                    "a_knees_case_3.none_below",
+                    "a_throughput_case_1.none_lost",
+                    "a_throughput_case_1.straight_frames",
+                    "a_throughput_case_1.straight_payload",
+                    "a_throughput_case_2.none_lost",
+                    "a_throughput_case_2.none_lost_set_by",
+                    "a_throughput_case_2.straight_frames",
+                    "a_throughput_case_2.straight_frames_set_by",
+                    "a_throughput_case_2.straight_payload",
+                    "a_throughput_case_2.straight_payload_set_by",
+                    "a_throughput_case_3.larger_ones_whole",
+                ),
+                LEVEL: (
+                    "a_jitter_at_95_case_1.comparable",
+                    "a_latency_at_95_case_2.others_level",
+                ),
+                AT_MOST: (
+                    "a_imix_case_3.hardly_less",
+                    "a_imix_needs_a_penalty.not_as_printed",
+                    "a_latency_at_95_case_2.least_stays",
+                    "a_latency_at_95_case_3.least_stays",
+                    "a_throughput_case_1.never_whole",
+                    "a_throughput_case_2.no_less",
+                ),
+            },
+            "vendor_b.qos": {
+                NOTHING_LOST: (
+                    "b_imix_case_1.straight",
+                    "b_imix_case_1.whole",
+                    "b_imix_case_2.straight",
+                    "b_imix_case_2.whole",
+                    "b_imix_case_3.straight",
+                    "b_imix_case_3.whole",
+                    "b_throughput_case_1.others_straight",
+                    "b_throughput_case_1.others_whole",
+                    "b_throughput_case_2.others_straight",
+                    "b_throughput_case_2.others_whole",
+                    "b_throughput_case_3.others_straight",
+                    "b_throughput_case_3.others_whole",
+                ),
+                AT_MOST: (
+                    "b_throughput_case_1.slightly",
+                    "b_throughput_case_2.slightly",
+                    "b_throughput_case_3.slightly",
+                ),
+            },
+            "vendor_c.qos": {
+                NOTHING_LOST: (
+                    "c_imix_case_1.none_lost",
+                    "c_imix_case_1.straight",
+                    "c_imix_case_2.none_lost",
+                    "c_imix_case_2.straight",
+                    "c_imix_case_3.none_lost",
+                    "c_imix_case_3.straight",
+                    "c_throughput_case_1.none_lost",
+                    "c_throughput_case_1.straight",
+                    "c_throughput_case_2.none_lost",
+                    "c_throughput_case_2.straight",
+                    "c_throughput_case_3.none_lost",
+                    "c_throughput_case_3.straight",
+                ),
+            },
+            "vendor_d.qos": {"it is never down, and so is up": ("d_reboots.comes_back",)},
+        },
+    ),
+    Nothing(
+        "voice",
+        {"networks": "voice.nothing"},
+        {
+            "calls.qos": {
+                NOTHING_LOST: ("capacity.satisfied", "late_packets.arrived"),
+                "its network is a wire": ("codecs.rating", "codecs.score", "delayed.rating"),
+                "nothing is late that is not delayed": ("late_packets_played.late",),
+            }
+        },
+        unclaimed="expected",
+    ),
+]
