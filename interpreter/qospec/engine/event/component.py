@@ -45,7 +45,7 @@ MOST_EVENTS = 1 << 22
 MOST_ITEMS = 1 << 23
 """Items under way at once, in 512 MB."""
 ROUNDS = 1_000
-"""Events that each item inside may have on average while none goes for good."""
+"""Events that each item inside may have on average while no more go for good than are made."""
 
 LEAVES, SEEN, MAKES, RESIZES, CONSUMES, LOSES, WAITS = (
     "leaves",
@@ -60,8 +60,8 @@ LEAVES, SEEN, MAKES, RESIZES, CONSUMES, LOSES, WAITS = (
 within, items that an element made, resized or consumed, lost items, and waiting times."""
 ENTERED_AS = {LEAVES: LEFT, MAKES: MADE, RESIZES: GREW, CONSUMES: CONSUMED, LOSES: LOST}
 """The entry of an account that counts what goes out by an outlet."""
-GONE = (LEAVES, CONSUMES, LOSES)
-"""Those by which the number of items inside falls."""
+FEWER = {LEAVES: 1, CONSUMES: 1, LOSES: 1, MAKES: -1}
+"""By how many an item that goes out there lessens those inside."""
 
 
 class Outlet(NamedTuple):
@@ -166,6 +166,7 @@ class Component:
         order: Sequence[int],
         connections: Connections,
         changes: Sequence[Change] = (),
+        stop_ps: int = 0,
     ) -> None:
         """Begin a trial.
 
@@ -174,8 +175,9 @@ class Component:
             order: Their numbers, each before those that it feeds without delay.
             connections: Of the trial.
             changes: What is changed from outside, in order of time; nodes by those numbers.
+            stop_ps: The end of the trial, from which on no element begins anything by itself.
         """
-        self._changes = deque(changes)
+        self._changes, self._stop_ps = deque(changes), stop_ps
         self._transitions = [member.transition for member in members]
         self._states = [each.state for each in self._transitions]
         for number, state in enumerate(self._states):
@@ -292,8 +294,7 @@ class Component:
                 array whose columns are contiguous.
 
         Raises:
-            StuckError: Nothing comes from outside any more or time stands still, and items go round
-                for ever.
+            StuckError: The trial is over or time stands still, and items go round for ever.
             CrowdError: More than MOST_ITEMS are under way.
             TooLateError: Something would happen after more than 50 days.
             BrokenTransitionError: An element breaks its contract.
@@ -312,15 +313,14 @@ class Component:
 
     def _run(self, feed: Batch, until_ps: int, deliver: Callable[[int, Whole], None]) -> None:
         """Run all events before a time."""
-        report, now_ps, idle = self._working.report, -1, 0
+        report, now_ps, idle, gone = self._working.report, -1, 0, 0
         limits = (until_ps, MOST_EVENTS)
         report[events.EVENTS] = 0
         while True:
             code = events.drive(
                 self._places, self._wiring, feed, self._elements, self._working, limits
             )
-            if self._deliver(deliver):
-                idle = 0
+            gone += self._deliver(deliver)
             if code == events.IDLE:
                 return
             if code == events.POOL:
@@ -331,10 +331,11 @@ class Component:
                 self._replenish(int(report[events.NODE]), int(report[events.REASON]))
             elif code == events.BUDGET:
                 due_ps = int(self._places.due[1, DUE_PS])
-                idle = idle + MOST_EVENTS if until_ps == FOREVER_PS or due_ps == now_ps else 0
+                goes_on = gone > 0 or now_ps < due_ps < self._stop_ps
+                idle = 0 if goes_on else idle + MOST_EVENTS
                 if self.inside and idle > ROUNDS * self.inside:
                     raise StuckError(self.inside, int(report[events.NODE]))
-                now_ps, report[events.EVENTS] = due_ps, 0
+                now_ps, gone, report[events.EVENTS] = due_ps, 0, 0
             elif code > events.REPLENISH:
                 self._complain(code)
 
@@ -376,21 +377,21 @@ class Component:
                 schedule(self._places, place, int(batch.at_ps[0]))
         return joined(*arrivals) if arrivals else empty()
 
-    def _deliver(self, deliver: Callable[[int, Whole], None]) -> bool:
-        """Empty the outbox; return whether any item in it has gone for good."""
+    def _deliver(self, deliver: Callable[[int, Whole], None]) -> int:
+        """Empty the outbox; return how many items have gone for good, less those that were made."""
         outbox = self._working.outbox
         count = int(outbox[0, 0])
         if not count:
-            return False
+            return 0
         stops = np.zeros(len(self.outlets) + 1, np.int64)
         columns = np.empty((events.OUTBOX_COLUMNS, count), np.int64)
         events.put_in_order(self._wiring, outbox, stops, columns, self._gone)
-        outbox[0, 0], start, gone = 0, 0, False
+        outbox[0, 0], start, gone = 0, 0, 0
         for number in np.flatnonzero(np.diff(stops[:-1], prepend=0)).tolist():
             stop = int(stops[number])
             rows, outlet = columns[:, start:stop].T, self.outlets[number]
             deliver(number, rows)
-            gone |= outlet.what in GONE
+            gone += FEWER.get(outlet.what, 0) * (stop - start)
             if outlet.what == RESIZES:
                 before, after = map(self._totals.of, resized(rows))
                 self._entries[outlet.element, GREW] += after - before

@@ -38,10 +38,9 @@ if TYPE_CHECKING:
     from qospec.engine.arrays import Whole
     from qospec.engine.event.component import Outlet
     from qospec.engine.event.transition import Transition
-    from qospec.engine.experiment import Change
+    from qospec.engine.experiment import Change, Experiment
     from qospec.engine.graph.components import Budget
     from qospec.engine.graph.node import NodeRuntime
-    from qospec.engine.items.connections import Connections
     from qospec.engine.measure.observation import Recorder
 
 
@@ -53,7 +52,7 @@ class Cycle:
         runtimes: Sequence[NodeRuntime],
         transitions: Sequence[Transition],
         recorder: Recorder,
-        connections: Connections,
+        experiment: Experiment,
         *,
         changes: Sequence[Change],
         budget: Budget,
@@ -64,10 +63,11 @@ class Cycle:
             runtimes: The nodes.
             transitions: How each answers.
             recorder: Of the trial.
-            connections: Of the trial.
+            experiment: The trial.
             changes: What is changed from outside.
             budget: Of the endpoints of the trial.
         """
+        connections, stop_ps = experiment.connections, experiment.measurement.stop_ps
         self._runtimes = runtimes
         self._budget = budget
         self._is_checked = os.environ.get("QOS_CHECK") == "1"
@@ -92,7 +92,7 @@ class Cycle:
         ]
         order = _order_of_work(runtimes, members)
         try:
-            self._component = Component(members, order, connections, changes)
+            self._component = Component(members, order, connections, changes, stop_ps)
         except BrokenTransitionError as broken:
             raise self._by_path(broken) from None
         self._outer = self._links_from_outside(order, transitions, sender)
@@ -124,7 +124,7 @@ class Cycle:
         """Advance to the lowest watermark of the links that lead in, or `cap_ps`.
 
         Raises:
-            EndlessError: The sources have stopped, yet items go round or wait for ever.
+            EndlessError: The trial is over or time stands still, yet items never leave.
             BudgetError: An endpoint makes more items than it may.
             CrowdedError: More items are under way than memory should hold.
             OverflowError: What waits at a node takes it more than 50 days.

@@ -267,7 +267,7 @@ class _Network:
                     runtimes,
                     transitions,
                     self._recorder,
-                    experiment.connections,
+                    experiment,
                     changes=changes,
                     budget=budget,
                 )

@@ -16,7 +16,7 @@ from qospec.elements.fifo import Fifo
 from qospec.elements.line import Line
 from qospec.elements.vc_switch import VcSwitch
 from qospec.engine.event import component
-from qospec.engine.event.transition import DONE, Transition, send
+from qospec.engine.event.transition import CONNECTION, DONE, SENT, SIZE, Transition, make, send
 from qospec.engine.experiment import END, Experiment, MeasurementSpec, Node, Source, Wire
 from qospec.engine.graph import emulation
 from qospec.engine.graph.promises import BrokenPromiseError
@@ -197,6 +197,46 @@ def test_cells_that_never_leave_end_the_trial(
     assert set(caught.value.paths) == {
         f"{kind}[{host}]" for kind in ("switch", "ring") for host in range(HOSTS)
     }
+
+
+def test_cells_that_leave_one_after_the_other_are_no_endless_loop(
+    vcs: Vcs, listed: Any, arrived: list[tuple[int, int, int]], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Few are inside at any time, and all of them together take more events than may be idle."""
+    monkeypatch.setattr(component, "MOST_EVENTS", 1_000)
+    cells = [[(number * 10**9, 0) for number in range(2_000)], [], []]
+    emulation.run(ring(vcs, listed, cells), chunk=10**6)
+    assert len(arrived) == 2_000
+
+
+@kernel
+def _copy(state: Any, items: Any, item: int, port: int, now_ps: int, out: Any) -> int:  # noqa: ARG001
+    copy = make(items, out, items[item, CONNECTION], items[item, SIZE], 0, items[item, SENT])
+    send(out, 0, copy, now_ps)
+    send(out, 1, item, now_ps + state[0])
+    return DONE
+
+
+class Copier(Delay):
+    """An element that lets a copy leave, and sends the item round."""
+
+    inputs = ("", "round")
+    outputs = ("", "round")
+
+    def transition(self, setting: Any) -> Transition:  # noqa: ARG002
+        return Transition(np.array([self.time]), _copy)
+
+
+def test_a_cell_that_goes_round_is_found_though_its_copies_leave(
+    vcs: Vcs, listed: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(component, "MOST_EVENTS", 1_000)
+    nodes = (Node("a", Copier(5)), Node("b", Delay(5)))
+    sources = (Source("f", listed([(0, 0)]), 0, 1, "even", CELLS, 0, 0),)
+    wires = (Wire(0, 0, END), Wire(0, 1, 1), Wire(1, 0, 0, 1))
+    experiment = Experiment(vcs(1), sources, nodes, wires, MeasurementSpec(0, 10, (0,)), ("s",))
+    with pytest.raises(emulation.EndlessError, match="1 items never leave the cycle through a, b"):
+        emulation.run(experiment)
 
 
 @kernel
