@@ -18,6 +18,9 @@ the lesser of their largest L, less that of b. So a chain guarantees
 Where costs are lengths over rates, that is Le Boudec and Thiran's concatenation of such nodes, with
 the best node as the last; without the L it is the convolution of service curves, their section
 1.4.3. An item that is lost on its way is counted nevertheless: the bound is no shorter with it.
+
+A server that saves up, such as a shaper, may also let item n go at a(n), and its T is below 0: it
+is there that items wait, or as if it were not there. So a chain takes the longest of both.
 """
 
 from __future__ import annotations
@@ -26,10 +29,11 @@ from fractions import Fraction
 from operator import attrgetter
 from typing import TYPE_CHECKING, NamedTuple
 
+from qospec.calculus.curve import NOTHING, Curve, over
+
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from qospec.calculus.curve import Curve
     from qospec.calculus.guarantee import Arrival
     from qospec.calculus.service import ServiceCurve
 
@@ -40,12 +44,14 @@ class Stage(NamedTuple):
     Attributes:
         alone_ps: T + L, the longest time of an item that comes alone.
         largest_ps: L, the most that an item costs; 0 if T alone bounds the delay.
-        byte_ps: The most that an item costs for each byte that it has where the chain begins.
+        above: By the size that an item has where the chain begins, a bound of what it costs.
+        saves: Whether the server may let an item go at once.
     """
 
     alone_ps: Fraction
     largest_ps: Fraction = Fraction(0)
-    byte_ps: Fraction = Fraction(0)
+    above: Curve = NOTHING
+    saves: bool = False
 
 
 def left_over(service: ServiceCurve, others: Curve) -> Iterator[tuple[Fraction, Fraction]]:
@@ -81,10 +87,36 @@ def delay_ps(arriving: Arrival, stages: Sequence[Sequence[Stage]]) -> Fraction |
         ]
         if len(chosen) < len(stages):
             continue
-        found = _delay_ps(arriving, chosen)
+        found = _longest_ps(arriving, chosen)
         if found is not None and (best is None or found < best):
             best = found
     return best
+
+
+def _longest_ps(arriving: Arrival, chain: Sequence[Stage]) -> Fraction | None:
+    """Return the longest delay with one guarantee of each server, whichever let items go at once.
+
+    Of those that do not, one has the largest L. The others of them have a T + L of 0 at most, so
+    they add no more than that an item may cost them most.
+    """
+    found = Fraction(0)
+    for slowest in [None, *(n for n, stage in enumerate(chain) if stage.saves)]:
+        most_ps = Fraction(0) if slowest is None else chain[slowest].largest_ps
+        some = [
+            stage if n == slowest or not stage.saves else _added(stage, most_ps)
+            for n, stage in enumerate(chain)
+        ]
+        longest_ps = _delay_ps(arriving, some)
+        if longest_ps is None:
+            return None
+        found = max(found, longest_ps)
+    return found
+
+
+def _added(stage: Stage, most_ps: Fraction) -> Stage:
+    """Return what a server adds that saves up, and is not the one with the largest L."""
+    alone_ps = max(stage.alone_ps, Fraction(0))
+    return stage._replace(alone_ps=alone_ps) if stage.largest_ps <= most_ps else Stage(alone_ps)
 
 
 def _delay_ps(arriving: Arrival, chain: Sequence[Stage]) -> Fraction | None:
@@ -92,8 +124,16 @@ def _delay_ps(arriving: Arrival, chain: Sequence[Stage]) -> Fraction | None:
     largest_ps = max(each.largest_ps for each in chain)
     behind_ps: Fraction | None = Fraction(0)
     if largest_ps:
-        behind_ps = arriving.taking(largest_ps, max(each.byte_ps for each in chain)).excess()
+        behind_ps = arriving.taking(_dearest(arriving.sizes, chain)).excess()
     if behind_ps is None:
         return None
     once_ps = sum((each.alone_ps for each in chain), Fraction(0)) - largest_ps
     return once_ps + max(behind_ps, Fraction(0))
+
+
+def _dearest(sizes: Sequence[int], chain: Sequence[Stage]) -> Curve:
+    """Return a bound of what items cost the dearest of some servers, by their sizes."""
+    known = {stage.above for stage in chain if stage.largest_ps}
+    if len(known) == 1:
+        return known.pop()
+    return over((max(above.at(size) or Fraction(0) for above in known), size) for size in sizes)

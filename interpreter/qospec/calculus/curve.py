@@ -257,7 +257,17 @@ def once(at_ps: Sequence[int], each: int = 1) -> Curve:
     return _above([(count * each, span) for count, span in enumerate(spans, 1)], total)
 
 
-def _above(points: Sequence[tuple[int, int]], last: Bucket, parts: int = 1) -> Curve:
+def over(points: Iterable[tuple[Fraction | int, int]]) -> Curve:
+    """Return the lowest concave curve that begins at 0, never falls, and is above some points.
+
+    Args:
+        points: (value, place): that much at that place, above 0 and ascending.
+    """
+    known = [*points]
+    return _above([(0, 0), *known], Bucket(Fraction(max(known)[0]), Fraction(0)))
+
+
+def _above(points: Sequence[tuple[Fraction | int, int]], last: Bucket, parts: int = 1) -> Curve:
     """Return the lowest concave curve above some arrivals and below a line.
 
     Args:
@@ -265,7 +275,7 @@ def _above(points: Sequence[tuple[int, int]], last: Bucket, parts: int = 1) -> C
         last: A line that is above all of them, of time in the same unit.
         parts: How many of these units are a picosecond.
     """
-    hull: list[tuple[int, int]] = []
+    hull: list[tuple[Fraction | int, int]] = []
     for count, span in points:
         if hull and hull[-1][1] == span:
             hull.pop()
@@ -280,7 +290,11 @@ def _above(points: Sequence[tuple[int, int]], last: Bucket, parts: int = 1) -> C
     return Curve.of((burst, rate * parts) for burst, rate in lines)
 
 
-def _is_flatter(first: tuple[int, int], middle: tuple[int, int], end: tuple[int, int]) -> bool:
+def _is_flatter(
+    first: tuple[Fraction | int, int],
+    middle: tuple[Fraction | int, int],
+    end: tuple[Fraction | int, int],
+) -> bool:
     """Return whether it is flatter from the first point to the end than to the middle."""
     return (end[0] - first[0]) * (middle[1] - first[1]) < (middle[0] - first[0]) * (
         end[1] - first[1]

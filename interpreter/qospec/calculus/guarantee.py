@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Sequence
 from fractions import Fraction
 from typing import TYPE_CHECKING, NamedTuple
 
-from qospec.calculus.curve import NOTHING, UNBOUNDED, Curve
+from qospec.calculus.curve import NOTHING, UNBOUNDED, Curve, over
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -27,6 +28,8 @@ class Costs(NamedTuple):
         cheapest_ps: The least of an item for each of its bytes.
         dearest_ps: The most.
         whole: Whether all items take whole ps.
+        above: By the size of an item, the least concave bound of what it costs: each of its lines
+            is a time for the item, and one for each byte.
     """
 
     shortest_ps: Fraction
@@ -34,13 +37,16 @@ class Costs(NamedTuple):
     cheapest_ps: Fraction
     dearest_ps: Fraction
     whole: bool
+    above: Curve
 
 
 CostsOf = Callable[[tuple[int, ...]], Costs]
 """Returns the costs of items of some sizes, of which there is one at least."""
 
 
-def costs(sizes: Sequence[int], amount: Callable[[int], int], each_ps: Fraction) -> Costs:
+def costs(
+    sizes: Sequence[int], amount: Callable[[int], Fraction | int], each_ps: Fraction
+) -> Costs:
     """Return the costs of items of some sizes, given how many units of a time each takes."""
     amounts = [*map(amount, sizes)]
     shares = [Fraction(one, size) for size, one in zip(sizes, amounts, strict=True)]
@@ -50,6 +56,7 @@ def costs(sizes: Sequence[int], amount: Callable[[int], int], each_ps: Fraction)
         min(shares) * each_ps,
         max(shares) * each_ps,
         all(one % each_ps.denominator == 0 for one in amounts),
+        over(zip(amounts, sizes, strict=True)).times(each_ps),
     )
 
 
@@ -86,12 +93,19 @@ class Arrival(NamedTuple):
         """Return how much time the items take of a server, given what they cost it."""
         if not self.sizes:
             return NOTHING
-        found = of(self.sizes)
-        return self.taking(found.longest_ps, found.dearest_ps)
+        return self.taking(of(self.sizes).above)
 
-    def taking(self, item_ps: Fraction, byte_ps: Fraction) -> Curve:
-        """Return how much time the items take, given the most of an item and of a byte; above 0."""
-        return self.items.times(item_ps).least(self.size_bytes.times(byte_ps))
+    def taking(self, above: Curve) -> Curve:
+        """Return how much time the items take, given a bound of what one costs by its size.
+
+        Each line of it holds of every item, so of all of them: so long for each, and for each byte.
+        """
+        found = UNBOUNDED
+        for item_ps, byte_ps in above.lines:
+            by_items = self.items.times(item_ps) if item_ps else NOTHING
+            by_bytes = self.size_bytes.times(byte_ps) if byte_ps else NOTHING
+            found = found.least(by_items.plus(by_bytes))
+        return found
 
 
 def of_items(items: Curve, sizes: Iterable[int]) -> Arrival:
@@ -116,12 +130,31 @@ class Server(NamedTuple):
         costs: What items cost, by their sizes.
         after_ps: What is added to every departure.
         shared: Whether it is that of all inputs together, in order of arrival.
+        saves: Whether it may let an item go at once, since it saves up what it does not use: then
+            the latency of its service is below 0, by what it may have saved.
     """
 
     service: ServiceCurve
     costs: CostsOf
     after_ps: int = 0
     shared: bool = False
+    saves: bool = False
+
+
+class Share(NamedTuple):
+    """The service that an input of a scheduler has at least.
+
+    Attributes:
+        service: The service, of work in the time that it takes.
+        costs: What items cost, by their sizes.
+        always: Whether it holds from any instant on at which something waits at the input, and not
+            only from when it began to: then what an item finds ahead of it, within a limit, bounds
+            its delay too.
+    """
+
+    service: ServiceCurve
+    costs: CostsOf
+    always: bool = False
 
 
 class Guarantee(NamedTuple):
@@ -147,6 +180,14 @@ class Guarantees(NamedTuple):
 
     inputs: tuple[Guarantee, ...]
     leaves: Arrival | None = None
+
+
+def best(guarantees: Iterable[Guarantee]) -> Guarantee:
+    """Return the one of several that hold with the least delay, or else the first."""
+    found = [*guarantees]
+    least = min(found, key=lambda each: math.inf if each.most_ps is None else each.most_ps)
+    waiting = least_known(*(each.waiting for each in found))
+    return least._replace(waiting=None if waiting is None else int(waiting))
 
 
 def least_known(*values: Fraction | int | None) -> Fraction | int | None:

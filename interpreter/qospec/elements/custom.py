@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from fractions import Fraction
 from typing import TYPE_CHECKING
 
 from qospec.catalogue.kinds import Sizes, element
@@ -10,12 +11,12 @@ from qospec.engine.kernel import kernel
 from qospec.engine.scheduler import round_robin
 from qospec.engine.scheduler.policy import Policy
 from qospec.engine.scheduler.round_robin import LEFT, TURN
-from qospec.engine.scheduler.scheduler import Scheduler, Share, beside, check_numbers
+from qospec.engine.scheduler.scheduler import Scheduler, Taken, beside, check_numbers
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
-    from fractions import Fraction
 
+    from qospec.calculus.guarantee import Share
     from qospec.engine.line.clock import Clock
     from qospec.engine.scheduler.scheduler import Competitor
     from qospec.engine.scheduler.tree import Tree
@@ -51,15 +52,19 @@ class Custom(Scheduler):
     def inputs(self) -> tuple[str, ...]:
         return tuple(name for name, _ in self.byte_counts)
 
-    def share(self, number: int, inputs: Sequence[Competitor | None]) -> Share:
-        """Return its byte count in a turn beside those of others, each exceeded by a packet."""
+    def share(self, number: int, inputs: Sequence[Competitor | None], clock: Clock) -> Share:
+        """Return its byte count in a turn beside those of others, each exceeded by a packet.
+
+        Up to the end of a packet, all bytes but its own were sent in full turns, at most.
+        """
         counts = [count for _, count in self.byte_counts]
 
-        def taken(mine: Competitor, other: Competitor, place: int) -> tuple[Fraction, Fraction]:
-            turn_ps = (counts[place] + other.largest_bytes) * other.dearest_ps
-            return turn_ps, turn_ps / (counts[number] * mine.cheapest_ps)
+        def taken(mine: Competitor, other: Competitor, place: int) -> Taken:
+            turn_ps = (counts[place] + other.largest_bytes - 1) * other.dearest_ps
+            more_ps = turn_ps / counts[number]
+            return Taken(max(turn_ps - more_ps * mine.smallest_bytes, Fraction(0)), byte_ps=more_ps)
 
-        return beside(number, inputs, taken)
+        return beside(number, inputs, clock, taken)
 
     def fields(self, clock: Clock) -> Mapping[int, int | tuple[int, ...]]:
         return {TURN: tuple(count for _, count in self.byte_counts)}

@@ -9,12 +9,13 @@ from qospec.catalogue.kinds import Data, Weights, element
 from qospec.dataclass import dataclass
 from qospec.engine.kernel import kernel
 from qospec.engine.scheduler.policy import Policy
-from qospec.engine.scheduler.scheduler import Quanta, Share, Weighted, beside
+from qospec.engine.scheduler.scheduler import Quanta, Taken, Weighted, beside
 from qospec.engine.scheduler.tree import FIRST, LAST, SIZE, WAITS, input_fields, own_fields
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
+    from qospec.calculus.guarantee import Share
     from qospec.engine.line.clock import Clock
     from qospec.engine.scheduler.scheduler import Competitor
     from qospec.engine.scheduler.tree import Tree
@@ -115,22 +116,25 @@ class Drr(Weighted):
     def quanta(self) -> Quanta:
         return Quanta(self.quantum, tuple(int(weight * self.quantum) for _, weight in self.weights))
 
-    def share(self, number: int, inputs: Sequence[Competitor | None]) -> Share:
+    def share(self, number: int, inputs: Sequence[Competitor | None], clock: Clock) -> Share:
         """Return its quanta beside those of others, whose turns may all come first.
 
         Boyer, Stea and Sofack 2012, Deficit Round Robin with network calculus: while this input is
-        served x bytes it has at most (x + l) / Q full turns, and others one turn more, in which
-        each sends a quantum and, over all of them, at most a packet that it had saved up.
+        served x bytes it has at most (x + d) / Q full turns, and others one turn more, in which
+        each sends a quantum and, over all of them, what it had saved up. What is saved up, d, was
+        too little for a packet: a byte less than the largest. Up to the end of a packet, the turn
+        in which it is sent is not one of those that are full, so x does not count it.
         """
         quanta = self.quanta.each
 
-        def taken(mine: Competitor, other: Competitor, place: int) -> tuple[Fraction, Fraction]:
-            turns = 1 + Fraction(mine.largest_bytes, quanta[number])
-            first_bytes = turns * quanta[place] + other.largest_bytes
-            more_ps = quanta[place] * other.dearest_ps
-            return first_bytes * other.dearest_ps, more_ps / (quanta[number] * mine.cheapest_ps)
+        def taken(mine: Competitor, other: Competitor, place: int) -> Taken:
+            ratio = Fraction(quanta[place], quanta[number])
+            saved_bytes = mine.largest_bytes - 1 - mine.smallest_bytes
+            first_bytes = quanta[place] + ratio * saved_bytes + other.largest_bytes - 1
+            before_ps = first_bytes * other.dearest_ps
+            return Taken(before_ps, byte_ps=ratio * other.dearest_ps)
 
-        return beside(number, inputs, taken)
+        return beside(number, inputs, clock, taken)
 
     def fields(self, clock: Clock) -> Mapping[int, int | tuple[int, ...]]:
         return {QUANTUM: self.quanta.each}

@@ -7,7 +7,15 @@ from fractions import Fraction
 from math import floor
 from typing import TYPE_CHECKING, Annotated, Literal
 
-from qospec.calculus.guarantee import Arrival, Costs, Guarantee, Guarantees, Server, costs
+from qospec.calculus.guarantee import (
+    Arrival,
+    Costs,
+    Guarantee,
+    Guarantees,
+    Server,
+    costs,
+    least_known,
+)
 from qospec.calculus.service import RateLatency, backlog, delay_ps
 from qospec.catalogue.kinds import Boolean, Domain, Limit, Time, TimeBySize, element
 from qospec.dataclass import dataclass
@@ -209,7 +217,8 @@ class Processor(Element):
         most_ps = floor(full_ps if most is None else min(most, full_ps))
         behind = backlog(offered.items, (RateLatency(share / longest_ps, service[0].latency_ps),))
         waiting = fitting * queues_there
-        waiting = waiting if behind is None else min(waiting, floor(behind))
+        came = offered.items.at(most_ps - int(self._curve.least_ps))
+        waiting = floor(least_known(waiting, behind, came) or 0)
         least_ps, server = int(self._curve.least_ps), Server(service, self._costs, shared=True)
         return Guarantees((Guarantee(least_ps, most_ps, waiting, server=server),) * self.ports)
 

@@ -9,13 +9,14 @@ from qospec.catalogue.kinds import Weights, element
 from qospec.dataclass import dataclass
 from qospec.engine.kernel import kernel
 from qospec.engine.scheduler.policy import Policy
-from qospec.engine.scheduler.scheduler import Share, Weighted, beside
+from qospec.engine.scheduler.scheduler import Taken, Weighted, beside
 from qospec.engine.scheduler.tree import FIRST, LAST, SIZE, VIRTUAL, WAITS, input_fields
 from qospec.engine.scheduler.virtual_time import costs_of
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
+    from qospec.calculus.guarantee import Share
     from qospec.engine.line.clock import Clock
     from qospec.engine.scheduler.scheduler import Competitor
     from qospec.engine.scheduler.tree import Tree
@@ -85,20 +86,19 @@ class Scfq(Weighted):
         super().__post_init__()
         costs_of(self.weights)
 
-    def share(self, number: int, inputs: Sequence[Competitor | None]) -> Share:
+    def share(self, number: int, inputs: Sequence[Competitor | None], clock: Clock) -> Share:
         """Return its share by weight; Golestani 1994 bounds what others have beside it.
 
-        While this input is served x bytes, virtual time grows by (x + l) / w at most, and another
-        input sends its weight times that, and a packet.
+        While this input is served x bytes, up to the end of a packet, virtual time grows by x / w
+        at most, and another input sends its weight times that, and a packet.
         """
         weights = [Fraction(weight) for _, weight in self.weights]
 
-        def taken(mine: Competitor, other: Competitor, place: int) -> tuple[Fraction, Fraction]:
+        def taken(_: Competitor, other: Competitor, place: int) -> Taken:
             ratio = weights[place] / weights[number]
-            first_bytes = ratio * mine.largest_bytes + other.largest_bytes
-            return first_bytes * other.dearest_ps, ratio * other.dearest_ps / mine.cheapest_ps
+            return Taken(other.largest_bytes * other.dearest_ps, byte_ps=ratio * other.dearest_ps)
 
-        return beside(number, inputs, taken)
+        return beside(number, inputs, clock, taken)
 
     def fields(self, clock: Clock) -> Mapping[int, int | tuple[int, ...]]:
         return {COST: costs_of(self.weights).costs}

@@ -2,11 +2,21 @@
 
 from __future__ import annotations
 
+import functools
 from fractions import Fraction
 from math import floor
 from typing import TYPE_CHECKING
 
-from qospec.calculus.guarantee import Arrival, Guarantee, Guarantees
+from qospec.calculus.guarantee import (
+    Arrival,
+    Costs,
+    Guarantee,
+    Guarantees,
+    Server,
+    costs,
+    least_known,
+)
+from qospec.calculus.service import RateLatency
 from qospec.catalogue.kinds import Limit, element
 from qospec.dataclass import dataclass
 from qospec.engine.arrays import np
@@ -72,6 +82,12 @@ class State:
     watched: bool
 
 
+@functools.lru_cache(maxsize=256)
+def _costs(byte_ps: Fraction, sizes: tuple[int, ...]) -> Costs:
+    """Return how long the tokens of packets take to accrue."""
+    return costs(sizes, lambda size_bytes: size_bytes, byte_ps)
+
+
 @element(
     source="RFC 2475, 2.3.3.3 (shapers); RFC 3290, 7.1.2 (non-work-conserving) and Appendix A",
     carries=("packet",),
@@ -114,6 +130,7 @@ class Shape(Element):
 
         A shaper serves its own bucket: Le Boudec and Thiran, 1.5 and 1.7.4. What is
         owed at the end of a ps, by rounding down when a packet leaves, is less than a ps's worth.
+        A packet that waits has come within the longest time that one waits.
         """
         (offered,) = arriving
         if not offered.sizes:
@@ -126,8 +143,13 @@ class Shape(Element):
             held_bytes = min(held_bytes, max(excess_bytes - self.burst_size, Fraction(0)))
         passed = token_bucket.passed_by(self.token_bucket)
         leaves = Arrival(passed.times(Fraction(1, offered.sizes[0])), passed, offered.sizes)
-        waiting = floor(held_bytes / offered.sizes[0])
-        return Guarantees((Guarantee(0, floor(held_bytes * byte_ps), waiting),), leaves)
+        most_ps = floor(held_bytes * byte_ps)
+        waiting = least_known(held_bytes / offered.sizes[0], offered.items.at(most_ps))
+        assert waiting is not None  # noqa: S101 -- the first is known
+        saved_ps = self.burst_size * byte_ps
+        service = (RateLatency(latency_ps=-saved_ps),)
+        server = Server(service, functools.partial(_costs, byte_ps), saves=True)
+        return Guarantees((Guarantee(0, most_ps, floor(waiting), server=server),), leaves)
 
     def start(self, setting: Setting) -> State:
         fields = np.zeros(RING + PLACES * WIDTH, np.int64)

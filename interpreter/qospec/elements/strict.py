@@ -7,17 +7,20 @@ from fractions import Fraction
 from typing import TYPE_CHECKING
 
 from qospec.calculus.curve import NOTHING, Curve
+from qospec.calculus.guarantee import Share
 from qospec.calculus.service import residual
 from qospec.catalogue.kinds import Names, element
 from qospec.dataclass import dataclass
 from qospec.engine.kernel import kernel
+from qospec.engine.line.guarantee import costs_of
 from qospec.engine.scheduler.policy import Policy
-from qospec.engine.scheduler.scheduler import Scheduler, Share
+from qospec.engine.scheduler.scheduler import Scheduler
 from qospec.engine.scheduler.tree import FIRST, WAITS
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from qospec.engine.line.clock import Clock
     from qospec.engine.scheduler.scheduler import Competitor
     from qospec.engine.scheduler.tree import Tree
 
@@ -46,11 +49,12 @@ class Strict(Scheduler):
     order: Names
     """The inputs, highest priority first."""
 
-    def share(self, number: int, inputs: Sequence[Competitor | None]) -> Share:
+    def share(self, number: int, inputs: Sequence[Competitor | None], clock: Clock) -> Share:
         above = [each.work for each in inputs[:number] if each is not None]
         below = [each.longest_ps for each in inputs[number + 1 :] if each is not None]
         before = functools.reduce(Curve.plus, above, NOTHING)
-        return Share(residual(before, max(below, default=Fraction(0))), always=not above)
+        service = residual(before, max(below, default=Fraction(0)))
+        return Share(service, functools.partial(costs_of, clock), always=not above)
 
     policy = Policy("strict", _select, forgets=True)
 

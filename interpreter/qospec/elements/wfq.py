@@ -8,7 +8,7 @@ from qospec.catalogue.kinds import Weights, element
 from qospec.dataclass import dataclass
 from qospec.engine.kernel import kernel
 from qospec.engine.scheduler.policy import Policy
-from qospec.engine.scheduler.scheduler import Share, Weighted, fair
+from qospec.engine.scheduler.scheduler import Weighted, fair
 from qospec.engine.scheduler.tree import (
     ARRIVAL_TAG,
     FIRST,
@@ -26,6 +26,7 @@ from qospec.engine.scheduler.virtual_time import (
     WHOLE,
     clock_fields,
     costs_of,
+    lost_bytes,
     position,
     record_service,
     restart,
@@ -34,6 +35,7 @@ from qospec.engine.scheduler.virtual_time import (
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
+    from qospec.calculus.guarantee import Share
     from qospec.engine.line.clock import Clock
     from qospec.engine.scheduler.scheduler import Competitor
     from qospec.engine.scheduler.tree import Tree
@@ -145,8 +147,8 @@ class Wfq(Weighted):
         super().__post_init__()
         costs_of(self.weights)
 
-    def share(self, number: int, inputs: Sequence[Competitor | None]) -> Share:
-        return fair(number, inputs, self.weights)
+    def share(self, number: int, inputs: Sequence[Competitor | None], clock: Clock) -> Share:
+        return fair(number, inputs, self.weights, lost_bytes(self.weights, clock))
 
     def fields(self, clock: Clock) -> Mapping[int, int | tuple[int, ...]]:
         costs, weights, whole = costs_of(self.weights)

@@ -10,12 +10,12 @@ from qospec.engine.kernel import kernel
 from qospec.engine.scheduler import round_robin
 from qospec.engine.scheduler.policy import Policy
 from qospec.engine.scheduler.round_robin import LEFT, TURN
-from qospec.engine.scheduler.scheduler import Share, Weighted, beside
+from qospec.engine.scheduler.scheduler import Taken, Weighted, beside
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
-    from fractions import Fraction
 
+    from qospec.calculus.guarantee import Share
     from qospec.engine.line.clock import Clock
     from qospec.engine.scheduler.scheduler import Competitor
     from qospec.engine.scheduler.tree import Tree
@@ -44,15 +44,18 @@ class Wrr(Weighted):
 
     policy = Policy("wrr", round_robin.select, on_service=_on_service, on_idle=round_robin.on_idle)
 
-    def share(self, number: int, inputs: Sequence[Competitor | None]) -> Share:
-        """Return its packets in a turn beside those of others, whose turns may all come first."""
+    def share(self, number: int, inputs: Sequence[Competitor | None], clock: Clock) -> Share:
+        """Return its packets in a turn beside those of others, whose turns may all come first.
+
+        Up to the end of packet n, n - 1 packets were sent in full turns, and others have one more.
+        """
         weights = [weight for _, weight in self.weights]
 
-        def taken(mine: Competitor, other: Competitor, place: int) -> tuple[Fraction, Fraction]:
+        def taken(_: Competitor, other: Competitor, place: int) -> Taken:
             turn_ps = weights[place] * other.longest_ps
-            return turn_ps, turn_ps / (weights[number] * mine.shortest_ps)
+            return Taken(turn_ps - turn_ps / weights[number], item_ps=turn_ps / weights[number])
 
-        return beside(number, inputs, taken)
+        return beside(number, inputs, clock, taken)
 
     def fields(self, clock: Clock) -> Mapping[int, int | tuple[int, ...]]:
         return {TURN: tuple(weight for _, weight in self.weights)}

@@ -6,7 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from qospec.calculus.chain import Stage, delay_ps, left_over
-from qospec.calculus.curve import NOTHING, Curve, once
+from qospec.calculus.curve import NOTHING, Curve, once, over
 from qospec.calculus.guarantee import of_items
 from qospec.calculus.service import RateLatency
 
@@ -18,7 +18,7 @@ ABOVE_0 = st.fractions(Fraction(1, 3), 9, max_denominator=3)
 
 
 def stage(rate: int, latency: int) -> Stage:
-    return Stage(latency + Fraction(1, rate), Fraction(1, rate), Fraction(1, rate))
+    return Stage(latency + Fraction(1, rate), Fraction(1, rate), over([(Fraction(1, rate), 1)]))
 
 
 def test_a_burst_is_paid_once() -> None:
@@ -36,6 +36,32 @@ def test_a_node_may_be_known_by_its_delay_alone() -> None:
     assert delay_ps(arriving, [[stage(4, 5)], [delay], [stage(6, 7)]]) == 115 + Fraction(1, 6)
     assert delay_ps(arriving, [[delay], [delay]]) == 200
     assert delay_ps(arriving, [[stage(1, 0)], [stage(6, 7)]]) is None
+
+
+def shaper(rate: int, bucket: int) -> Stage:
+    """Return what a shaper guarantees items of 1 B."""
+    cost = Fraction(1, rate)
+    return Stage((1 - bucket) * cost, cost, over([(cost, 1)]), saves=True)
+
+
+def test_a_shaper_and_a_line_pay_a_burst_once() -> None:
+    """Le Boudec and Thiran, 1.5: the service is the lesser of both, so the longer wait counts.
+
+    A burst of 60 B waits for a shaper of 2 B/s and 24 B until (60 - 24) / 2 s, and for the line of
+    6 B/s 60 / 6 s. Apart it would wait for both: 24 / 6 s more, which come from the shaper at once.
+    """
+    arriving = of_items(Curve.of([(60, 1)]), ONE)
+    line = stage(6, 7)
+    assert delay_ps(arriving, [[shaper(2, 24)], [line]]) == 18 + 7 + Fraction(1, 6)
+    assert delay_ps(arriving, [[shaper(2, 48)], [line]]) == 10 + 7
+    assert delay_ps(arriving, [[shaper(2, 24)]]) == 18
+    assert delay_ps(arriving, [[shaper(2, 99)]]) == 0
+
+
+def test_of_several_shapers_the_slowest_counts() -> None:
+    arriving = of_items(Curve.of([(60, 1)]), ONE)
+    shapers = [[shaper(3, 12)], [shaper(2, 24)], [shaper(4, 1)]]
+    assert delay_ps(arriving, shapers) == max(48 / Fraction(3), 36 / Fraction(2), 59 / Fraction(4))
 
 
 def test_the_best_of_several_guarantees_is_taken() -> None:
@@ -57,6 +83,7 @@ ITEMS = st.lists(
     st.tuples(st.sampled_from([0, 0, 1, 5]), st.integers(1, 4)), min_size=1, max_size=7
 )
 SERVERS = st.lists(st.tuples(NUMBERS, ABOVE_0, ABOVE_0), min_size=1, max_size=4)
+SHAPERS = st.lists(st.tuples(ABOVE_0, st.integers(4, 9), st.booleans()), min_size=4, max_size=4)
 
 
 @some
@@ -71,13 +98,40 @@ def test_servers_that_are_as_late_as_they_may_be(items, servers) -> None:
             max(ends[k] + latency + sum(costs[k : n + 1]) for k in range(n + 1))
             for n in range(len(items))
         ]
-    dearest = [fixed + each * max(sizes) for _, fixed, each in servers]
-    chain = [
-        [Stage(latency + most, most, fixed / min(sizes) + each)]
-        for (latency, fixed, each), most in zip(servers, dearest, strict=True)
-    ]
+    chain = []
+    for latency, fixed, each in servers:
+        above = over((fixed + each * size, size) for size in sorted(set(sizes)))
+        most = fixed + each * max(sizes)
+        chain.append([Stage(latency + most, most, above)])
     arriving = of_items(once(first), set(sizes))
     longest = delay_ps(arriving, chain)
+    assert longest is not None
+    assert max(end - begin for end, begin in zip(ends, first, strict=True)) <= longest
+
+
+@some
+@given(ITEMS, SERVERS, SHAPERS)
+def test_shapers_between_servers_that_are_as_late_as_they_may_be(items, servers, shapers) -> None:
+    first = ends = [sum(gap for gap, _ in items[: n + 1]) for n in range(len(items))]
+    sizes = [size for _, size in items]
+    chain = []
+    for (latency, _, each), (byte, bucket, is_there) in zip(servers, shapers, strict=False):
+        if is_there:  # its bucket is full where it has sent nothing since
+            ends = [
+                max(ends[k] + max(byte * (sum(sizes[k : n + 1]) - bucket), 0) for k in range(n + 1))
+                for n in range(len(items))
+            ]
+            known = sorted(set(sizes))
+            above = over((byte * size, size) for size in known)
+            alone = byte * (known[-1] - bucket)
+            chain.append([Stage(alone, byte * known[-1], above, saves=True)])
+        ends = [
+            max(ends[k] + latency + each * sum(sizes[k : n + 1]) for k in range(n + 1))
+            for n in range(len(items))
+        ]
+        most = each * max(sizes)
+        chain.append([Stage(latency + most, most, over([(most, max(sizes))]))])
+    longest = delay_ps(of_items(once(first), set(sizes)), chain)
     assert longest is not None
     assert max(end - begin for end, begin in zip(ends, first, strict=True)) <= longest
 
@@ -86,7 +140,7 @@ def test_servers_that_are_as_late_as_they_may_be(items, servers) -> None:
 @given(st.integers(1, 9), SERVERS)
 def test_equal_items_at_once_take_exactly_that_long(count: int, servers) -> None:
     costs = [cost for _, cost, _ in servers]
-    chain = [[Stage(latency + cost, cost, cost)] for latency, cost, _ in servers]
+    chain = [[Stage(latency + cost, cost, over([(cost, 1)]))] for latency, cost, _ in servers]
     latency = sum(each for each, _, _ in servers)
     longest = delay_ps(of_items(once([0] * count), ONE), chain)
     assert longest == latency + sum(costs) + (count - 1) * max(costs)

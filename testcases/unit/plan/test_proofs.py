@@ -144,6 +144,57 @@ def test_a_burst_is_paid_only_once(planned, ran, first: int, second: int) -> Non
     assert [where for where, _ in proof.path] == ["a -> x.w", "x.cpu to y.e -> b"]
 
 
+SHARED = """
+device box {
+  port x, y, out: packet
+  s = SCHEDULER
+  x.rx -> s.a
+  y.rx -> s.b
+  s -> out.tx
+  out.rx -> x.tx
+}
+topology one {
+  p, q, r = host
+  d = box
+  link p -- d.x via media.gigabit_ethernet
+  link q -- d.y via media.gigabit_ethernet
+  link d.out -- r via media.fast_ethernet
+}
+test t on one {
+  flow fast = packets { size = 1_518 B @frame, source = replay { at = [FIRST us] } } from p to r
+  flow slow = packets { size = 1_518 B @frame, source = replay { at = [OTHERS] } } from q to r
+  run { measure = 10 ms }
+  expect fast.delay.max < 1 s
+}
+"""
+"""A packet of 123.04 us on the line, of which the last 0.96 us are a gap, and 12.144 us before."""
+
+
+@pytest.mark.parametrize(
+    ("scheduler", "first", "others", "longest_ns"),
+    [
+        # One of the other input was begun 1 us before.
+        ("wfq { weights = { a: 5, b: 1 } }", 1, "0 us", 12_144 + 2 * 123_040 - 960 - 1_000),
+        ("wf2q_plus { weights = { a: 5, b: 1 } }", 1, "0 us", 12_144 + 2 * 123_040 - 960 - 1_000),
+        ("scfq { weights = { a: 5, b: 1 } }", 1, "0 us", 12_144 + 2 * 123_040 - 960 - 1_000),
+        # The quantum is too small for a packet: two turns each, and the other input was first.
+        (
+            "drr { weights = { a: 1, b: 1 }, quantum = 1_400 B }",
+            30,
+            "0 us, 0 us, 0 us",
+            12_144 + 3 * 123_040 - 960 - 30_000,
+        ),
+    ],
+)
+def test_what_others_have_begun_is_within_the_bound(
+    planned, ran, scheduler: str, first: int, others: str, longest_ns: int
+) -> None:
+    case = case_of(planned, SHARED, scheduler=scheduler, first=first, others=others)
+    measured_ps = ran(case).readings._tallies["fast"].delays.max_ps
+    assert measured_ps == longest_ns * 1_000
+    assert case.networks[""].proofs.delay(0, 1).most_ps >= measured_ps
+
+
 REORDERED = (
     ROW.replace("0 us, 0 us, 0 us]", "150 us, 300 us, 450 us]")
     .replace(
@@ -163,6 +214,31 @@ topology row {
         "  link between.e -- y.w via media.fast_ethernet",
     )
 )
+
+
+@pytest.mark.parametrize(
+    ("bucket", "last_ns"),
+    [
+        # The last leaves the shaper when the tokens of 15,000 B have come, and the line is idle.
+        (3_000, 2_000 * 15_000 + 1_220_800),
+        # Eight leave at once, and keep the line busy until it has sent all.
+        (12_000, 11 * 1_230_400 + 1_220_800),
+    ],
+)
+def test_a_shaper_and_the_line_behind_it_pay_a_burst_once(
+    planned, ran, bucket: int, last_ns: int
+) -> None:
+    """Twelve packets of 1,500 B, 123.04 us apart, at 4 Mbit/s; each 1.2304 ms on the line."""
+    shaper = f"4 Mbit/s @ip, burst = {bucket} B, limit = 99 pkt"
+    text = SHAPED.replace("8 Mbit/s @ip, burst = 200 B, limit = 9 pkt", shaper)
+    text = text.replace("size = 100 B", "size = 1_500 B").replace("measure = 1 ms", "measure = 1 s")
+    text = text.replace("at = [0 us, 0 us, 0 us]", f"at = [{', '.join(['0 us'] * 12)}]")
+    text = text.replace("x.e -- b via media.fast_ethernet", "x.e -- b via media.ethernet")
+    case = case_of(planned, text)
+    proof = case.networks[""].proofs.delay(0, 1)
+    longest_ps = (121_440 + last_ns - 11 * 123_040) * 1_000
+    assert ran(case).readings._tallies["f"].delays.max_ps == longest_ps == proof.most_ps
+    assert [where for where, _ in proof.path] == ["a -> x.w", "x.s to x.e -> b"]
 
 
 def test_a_burst_is_paid_again_behind_what_lets_items_be_overtaken(planned, ran) -> None:

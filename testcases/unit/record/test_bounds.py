@@ -1,10 +1,15 @@
 """Proved bounds in a document, and in words."""
 
+from fractions import Fraction
+from types import SimpleNamespace
+
 from qospec.catalogue.kinds import discover
+from qospec.judge.readings import Bounded
 from qospec.record.bounds import bound_documents
 from qospec.record.schema import BOUND, violations
 from qospec.report.words import proved_bounds
 from qospec.run import trial
+from qospec.units import COUNT
 
 TEXT = """
 let lane = line { rate = 424 Mbit/s @cell, slotted = false, length = 0 m }
@@ -41,6 +46,17 @@ def test_each_bound_stands_beside_what_was_measured(planned) -> None:
         "delay of back: at most 2 us, 2 us measured (100 %)",
         "items in x.q: at most 0, 0 measured",
     ]
+
+
+def test_the_most_of_all_repeats_counts_whichever_comes_last() -> None:
+    def repeat(measured: int | None) -> SimpleNamespace:
+        most = None if measured is None else Fraction(measured)
+        found = Bounded("items in q", Fraction(8), most, COUNT)
+        return SimpleNamespace(bounds=lambda: [found])
+
+    (document,) = bound_documents([repeat(2), repeat(6), repeat(4), repeat(None)])
+    assert document["measured"]["value"] == "6"
+    assert document["share"]["value"] == "3/4"
 
 
 def test_a_queue_without_a_bound_says_why(planned) -> None:

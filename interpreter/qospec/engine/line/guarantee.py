@@ -29,6 +29,7 @@ from qospec.calculus.service import WHOLE, RateLatency, backlog, delay_ps, later
 from qospec.protocol.atm import CELL_BYTES
 
 if TYPE_CHECKING:
+    from qospec.calculus.guarantee import CostsOf, Share
     from qospec.calculus.service import ServiceCurve
     from qospec.catalogue.kinds import Buffer
     from qospec.engine.line.clock import Clock
@@ -64,9 +65,10 @@ def full_ps(clock: Clock, arriving: Arrival, limit: Buffer | None) -> int | None
     That is what the limit lets wait, and the item that is being sent, which may have begun within
     the ps in which this one arrives; None without a limit.
     """
-    if limit is None:
-        return None
-    each = costs_of(clock, arriving.sizes)
+    return None if limit is None else _full_ps(costs_of(clock, arriving.sizes), limit)
+
+
+def _full_ps(each: Costs, limit: Buffer) -> int:
     if limit.unit == "byte":
         return ceil(limit.amount * each.dearest_ps + each.longest_ps)
     return ceil((limit.amount + 1) * each.longest_ps)
@@ -90,20 +92,31 @@ def served_in_order(
     service = later(WHOLE, waits_ps)
     most = least_known(delay_ps(arriving.work(of), service), full_ps(clock, arriving, limit))
     behind = backlog(arriving.items, (RateLatency(1 / longest_ps, Fraction(waits_ps)),))
-    waiting = None
+    waiting: Fraction | int | None = come_within(clock, arriving, most)
     if behind is not None:  # one of them is being sent, unless all wait for a slot
-        waiting = floor(behind) if waits_ps else ceil(behind) - 1
+        waiting = least_known(waiting, floor(behind) if waits_ps else ceil(behind) - 1)
     bounded = _bounded(clock, arriving, most, waiting, limit)
-    return (bounded._replace(server=server_of(clock, service)),)
+    return (bounded._replace(server=server_of(clock, service, of)),)
 
 
-def server_of(clock: Clock, service: ServiceCurve) -> Server:
+def come_within(clock: Clock, arriving: Arrival, most_ps: Fraction | int | None) -> int | None:
+    """Return how many items wait at most, given the longest time up to the end of one on the line.
+
+    All that wait have come within the longest time that an item waits, up to its own on the line.
+    """
+    if most_ps is None:
+        return None
+    shortest_ps = costs_of(clock, arriving.sizes).shortest_ps
+    came = arriving.items.at(max(Fraction(most_ps) - shortest_ps, Fraction(0)))
+    return None if came is None else floor(came)
+
+
+def server_of(clock: Clock, service: ServiceCurve, costs_at: CostsOf) -> Server:
     """Return a service of a line as a chain needs it, which goes by when items have arrived.
 
     Where slots are rounded, items leave less than a ps later than the service says; see `whole_ps`.
     """
     rounded_ps = int(clock.slotted and clock.slot_ps.denominator > 1)
-    costs_at = functools.partial(costs_of, clock)
     return Server(later(service, rounded_ps), costs_at, clock.arrival_ps)
 
 
@@ -111,7 +124,7 @@ def _bounded(
     clock: Clock,
     arriving: Arrival,
     most: Fraction | int | None,
-    waiting: int | None,
+    waiting: Fraction | int | None,
     limit: Buffer | None,
 ) -> Guarantee:
     """Return a guarantee, given the longest time up to the end of an item on the line.
@@ -157,30 +170,15 @@ def guaranteed(clock: Clock | None, arriving: Arrival, limit: Buffer | None = No
     return Guarantees(served_in_order(clock, arriving, limit), sent(clock, arriving))
 
 
-def share_of(
-    clock: Clock, arriving: Arrival, service: ServiceCurve, limit: Buffer | None, *, always: bool
-) -> Guarantee:
-    """Return what a scheduler guarantees of an input with a service, within a limit.
-
-    Args:
-        clock: The line.
-        arriving: What arrives at the input.
-        service: Of work at that input, in the time that it takes of the line.
-        limit: Of its queue.
-        always: Whether it holds from any instant on at which something waits there: then what an
-            item finds ahead of it, within the limit, bounds its delay too.
-    """
-    of = functools.partial(costs_of, clock)
-    shortest_ps = of(arriving.sizes).shortest_ps
-    delayed = later(service, latency_ps(clock))
-    most = least_known(delay_ps(arriving.work(of), delayed))
-    full = full_ps(clock, arriving, limit)
-    if always and full is not None:  # what is being sent may have begun within this very ps
-        most = least_known(most, *(late + full / rate + 1 for rate, late in delayed))
-    if not service:
+def share_of(clock: Clock, arriving: Arrival, share: Share, limit: Buffer | None) -> Guarantee:
+    """Return what a scheduler guarantees of an input by its share, within a limit."""
+    if not share.service:
         return Guarantee(0, None, why=NO_SHARE)
-    came = None
-    if most is not None:  # what waits has come within the longest time that an item waits
-        came = arriving.items.at(max(Fraction(most) - shortest_ps, Fraction(0)))
-    bounded = _bounded(clock, arriving, most, None if came is None else floor(came), limit)
-    return bounded._replace(server=server_of(clock, delayed))
+    delayed = later(share.service, latency_ps(clock))
+    most = least_known(delay_ps(arriving.work(share.costs), delayed))
+    if share.always and limit is not None:
+        full_ps = _full_ps(share.costs(arriving.sizes), limit)
+        # What is being sent may have begun within this very ps.
+        most = least_known(most, *(late + full_ps / rate + 1 for rate, late in delayed))
+    bounded = _bounded(clock, arriving, most, come_within(clock, arriving, most), limit)
+    return bounded._replace(server=server_of(clock, delayed, share.costs))

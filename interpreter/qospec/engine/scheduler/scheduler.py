@@ -16,8 +16,9 @@ from abc import abstractmethod
 from fractions import Fraction
 from typing import TYPE_CHECKING, ClassVar, NamedTuple
 
-from qospec.calculus.guarantee import Arrival, Guarantee, Guarantees
-from qospec.calculus.service import RateLatency
+from qospec.calculus.curve import NOTHING, Curve
+from qospec.calculus.guarantee import Arrival, Costs, Guarantee, Guarantees, Share, best, costs
+from qospec.calculus.service import RateLatency, residual
 from qospec.dataclass import dataclass
 from qospec.engine.arrays import np
 from qospec.engine.element import Element, Loss, Step
@@ -57,8 +58,6 @@ from qospec.engine.scheduler.virtual_time import rebase
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
-    from qospec.calculus.curve import Curve
-    from qospec.calculus.service import ServiceCurve
     from qospec.catalogue.kinds import Buffer
     from qospec.engine.arrays import Rows, Whole
     from qospec.engine.element import Setting
@@ -109,32 +108,17 @@ class Competitor(NamedTuple):
 
     Attributes:
         work: How much time it takes of the line.
-        shortest_ps: The time of the shortest item.
-        longest_ps: That of the longest.
-        largest_bytes: The size of the largest item.
+        longest_ps: The time of the longest item.
+        smallest_bytes: The size of the smallest item.
+        largest_bytes: That of the largest.
         dearest_ps: The most time that a byte takes, its share of the framing included.
-        cheapest_ps: The least.
     """
 
     work: Curve
-    shortest_ps: Fraction
     longest_ps: Fraction
+    smallest_bytes: int
     largest_bytes: int
     dearest_ps: Fraction
-    cheapest_ps: Fraction
-
-
-class Share(NamedTuple):
-    """The service that an input has at least, of work in the time that it takes of the line.
-
-    Attributes:
-        service: The service.
-        always: Whether it holds from any instant on at which something waits at the input, and not
-            only from when it began to.
-    """
-
-    service: ServiceCurve
-    always: bool = False
 
 
 class Quanta(NamedTuple):
@@ -169,19 +153,23 @@ class Scheduler(Element):
         """Return the scheduler at each of its own inputs; None: a queue."""
         return (None,) * len(self.inputs)
 
-    def share(self, number: int, inputs: Sequence[Competitor | None]) -> Share:  # noqa: ARG002
+    def share(self, number: int, inputs: Sequence[Competitor | None], clock: Clock) -> Share:  # noqa: ARG002
         """Return the service that an input has at least; by default none is known.
 
         Args:
             number: Of the input.
             inputs: What arrives at each; None: nothing does.
+            clock: Of the line.
         """
-        return Share(())
+        return Share((), functools.partial(costs_of, clock))
 
     def guarantees(
         self, arriving: tuple[Arrival, ...], clock: Clock | None, limits: tuple[Buffer | None, ...]
     ) -> Guarantees:
-        """Return what each input is guaranteed by its share, and what the line sends."""
+        """Return what each input is guaranteed by its share, and what the line sends.
+
+        Or by what all others leave, in whatever order: Le Boudec and Thiran, 6.2.1.
+        """
         if clock is None:
             raise ValueError("no line serves this element")
         inputs = [_competitor(clock, each) for each in arriving]
@@ -190,9 +178,14 @@ class Scheduler(Element):
             if competes is None:
                 found.append(Guarantee(0, 0))
                 continue
-            service, always = self.share(number, inputs)
             limit = limits[number] if limits else None
-            found.append(share_of(clock, each, service, limit, always=always))
+            others = (one.work for n, one in enumerate(inputs) if one and n != number)
+            left = residual(functools.reduce(Curve.plus, others, NOTHING), Fraction(0))
+            shares = (
+                self.share(number, inputs, clock),
+                Share(left, functools.partial(costs_of, clock)),
+            )
+            found.append(best(share_of(clock, each, share, limit) for share in shares))
         together = functools.reduce(Arrival.plus, arriving)
         return Guarantees(tuple(found), sent(clock, together))
 
@@ -257,52 +250,98 @@ def _competitor(clock: Clock, arriving: Arrival) -> Competitor | None:
     each = costs_of(clock, arriving.sizes)
     return Competitor(
         arriving.work(functools.partial(costs_of, clock)),
-        each.shortest_ps,
         each.longest_ps,
+        arriving.sizes[0],
         arriving.sizes[-1],
         each.dearest_ps,
-        each.cheapest_ps,
     )
+
+
+class Taken(NamedTuple):
+    """The most time that another input takes of the line while one is served.
+
+    Attributes:
+        before_ps: Before any work of that one.
+        item_ps: For each item of that one, besides.
+        byte_ps: For each of its bytes, besides.
+    """
+
+    before_ps: Fraction
+    item_ps: Fraction = Fraction(0)
+    byte_ps: Fraction = Fraction(0)
 
 
 def beside(
     number: int,
     inputs: Sequence[Competitor | None],
-    taken: Callable[[Competitor, Competitor, int], tuple[Fraction, Fraction]],
+    clock: Clock,
+    taken: Callable[[Competitor, Competitor, int], Taken],
 ) -> Share:
     """Return the share of an input beside which no other does more than a bounded work.
+
+    What others take while an item is served is counted as its cost.
 
     Args:
         number: Of the input.
         inputs: What arrives at each.
-        taken: Of the input, another, and the number of that: the most time that the other takes
-            before any work of this one, and then for each ps of it.
+        clock: Of the line.
+        taken: Of the input, another, and the number of that: what the other takes.
     """
     mine = inputs[number]
     assert mine is not None  # noqa: S101 -- no share is asked for where nothing arrives
-    found = [
+    others = [
         taken(mine, each, other)
         for other, each in enumerate(inputs)
         if each is not None and other != number
     ]
-    before_ps = sum((first for first, _ in found), Fraction(0))
-    slower = 1 + sum((more for _, more in found), Fraction(0))
-    return Share((RateLatency(1 / slower, before_ps),), always=True)
+    before_ps = sum((each.before_ps for each in others), Fraction(0))
+    item_ps = sum((each.item_ps for each in others), Fraction(0))
+    byte_ps = sum((each.byte_ps for each in others), Fraction(0))
+    of = functools.partial(_costs_beside, clock, item_ps, byte_ps)
+    return Share((RateLatency(latency_ps=before_ps),), of, always=True)
 
 
-def fair(number: int, inputs: Sequence[Competitor | None], weights: Numbers) -> Share:
-    """Return the share by weight of an input served in the order of a fluid server; or none.
+@functools.lru_cache(maxsize=256)
+def _costs_beside(
+    clock: Clock, item_ps: Fraction, byte_ps: Fraction, sizes: tuple[int, ...]
+) -> Costs:
+    def cost_ps(size_bytes: int) -> Fraction:
+        return costs_of(clock, (size_bytes,)).longest_ps + item_ps + size_bytes * byte_ps
 
-    A packet is finished no later than by the fluid server and the time of one more packet: Parekh
-    and Gallager 1993; of WF2Q+, Bennett and Zhang 1997. Another is added for the rounding of
-    virtual time. Where sizes differ, the fluid server's bytes take no constant time
-    of the line, and nothing is known.
+    return costs(sizes, cost_ps, Fraction(1))
+
+
+def fair(
+    number: int, inputs: Sequence[Competitor | None], weights: Numbers, lost_bytes: Fraction
+) -> Share:
+    """Return the share by weight of an input served in the order of a fluid server.
+
+    A packet ends no later than in the fluid server and the time of the largest packet: Parekh and
+    Gallager 1993, theorem 1; of WF2Q+, Bennett and Zhang 1997, theorem 4. The fluid server counts
+    bytes, each of which takes the line as long as the dearest one at most.
+
+    Args:
+        number: Of the input.
+        inputs: What arrives at each.
+        weights: Of all inputs, with their names.
+        lost_bytes: What rounding of virtual time may add to what is sent before a packet, whenever
+            an input begins to be served.
     """
-    times = {each for one in inputs if one for each in (one.shortest_ps, one.longest_ps)}
-    if len(times) > 1:
-        return Share(())
+    known = [each for each in inputs if each is not None]
+    byte_ps = max(each.dearest_ps for each in known)
+    smallest_bytes = min(each.smallest_bytes for each in known)
+    # Each time that an input begins to be served costs so much of the fluid server, and it has sent
+    # a packet before it can begin again.
+    losing = 1 + lost_bytes / smallest_bytes
+    first_bytes = max(each.largest_bytes for each in known) + lost_bytes * (len(known) + 4)
     shares = [Fraction(weight) for _, weight in weights]
-    return Share((RateLatency(shares[number] / sum(shares), 2 * times.pop()),))
+    service = RateLatency(shares[number] / sum(shares) / losing, first_bytes * byte_ps)
+    return Share((service,), functools.partial(_costs_by_bytes, byte_ps))
+
+
+@functools.lru_cache(maxsize=256)
+def _costs_by_bytes(byte_ps: Fraction, sizes: tuple[int, ...]) -> Costs:
+    return costs(sizes, lambda size_bytes: size_bytes, byte_ps)
 
 
 def _tags(state: State) -> list[tuple[int, ...]]:

@@ -80,6 +80,13 @@ def clock_fields(clock: Clock, largest_cost: int) -> Mapping[int, int]:
     return {FINE: fine, UNITS: pace.numerator, PER_PS: pace.denominator, **around}
 
 
+def lost_bytes(weights: Sequence[tuple[str, Fraction]], clock: Clock) -> Fraction:
+    """Return what rounding costs at most when an input begins to be served; see `fair`."""
+    found = costs_of(weights)
+    fine: int = clock_fields(clock, max(found.costs) * sum(found.weights))[FINE]
+    return max(Fraction(1), Fraction(sum(found.weights), found.whole)) / (1 << fine)
+
+
 def rebase(tree: Tree, tags_of: Sequence[Tags], queues: Whole, arrival_tags: Whole) -> None:
     """Shift virtual times to start from now, so that they never grow too large.
 

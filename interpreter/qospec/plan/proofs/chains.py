@@ -13,6 +13,7 @@ from math import floor
 from typing import TYPE_CHECKING, NamedTuple, Protocol
 
 from qospec.calculus.chain import Stage, delay_ps, left_over
+from qospec.calculus.curve import over
 from qospec.calculus.guarantee import SILENCE, Arrival
 
 if TYPE_CHECKING:
@@ -113,12 +114,12 @@ class Chains:
         sizes = self._sizes(place, lambda _: True)
         if guarantee is None or guarantee.server is None or not sizes:
             return False
-        service, costs, after_ps, _ = guarantee.server
-        longest_ps = costs(sizes).longest_ps
-        alone_ps = min((late + longest_ps / rate for rate, late in service), default=None)
+        server = guarantee.server
+        longest_ps = server.costs(sizes).longest_ps
+        alone_ps = min((late + longest_ps / rate for rate, late in server.service), default=None)
         if alone_ps is None or guarantee.most_ps is None:
             return alone_ps is not None
-        return guarantee.most_ps > alone_ps + after_ps
+        return guarantee.most_ps > max(alone_ps, Fraction(0)) + server.after_ps
 
     def _arriving_at(self, place: Place) -> Iterator[Key]:
         for group in self._followed.groups(place):
@@ -179,15 +180,16 @@ class Chains:
             yield Stage(Fraction(guarantee.most_ps))
         if guarantee.server is None:
             return
-        service, costs, after_ps, shared = guarantee.server
+        service, costs, after_ps, shared, saves = guarantee.server
         others = self._part(place, lambda key: key not in keys)
         for each in self._followed.inputs(place.node) if shared else ():
             others = others if each == place else others.plus(self._part(each, lambda _: True))
         mine = costs(self._sizes(place, keys.__contains__))
-        byte_ps = mine.longest_ps / smallest_bytes if smallest_bytes else mine.dearest_ps
+        above = over([(mine.longest_ps, smallest_bytes)]) if smallest_bytes else mine.above
         for latency_ps, slower in left_over(service, others.work(costs)):
             largest_ps = slower * mine.longest_ps
-            yield Stage(latency_ps + after_ps + largest_ps, largest_ps, slower * byte_ps)
+            alone_ps = latency_ps + after_ps + largest_ps
+            yield Stage(alone_ps, largest_ps, above.times(slower), saves)
 
     def _part(self, place: Place, chosen: Callable[[Key], bool]) -> Arrival:
         """Return a bound of some of what arrives at an input."""
