@@ -120,7 +120,8 @@ def outcome(
             departures[number] = joined(departures[number], left)
             before[number] = now_ps
         note_losses(losses, step.losses, came_ps, until_ps)
-        waits += zip(*(times.tolist() for times in step.waits or ()), strict=True)
+        for times in (step.waits or {}).values():
+            waits += zip(*(each.tolist() for each in times), strict=True)
         services += zip(*(times.tolist() for times in step.services or ()), strict=True)
         done = stops
     kept = {index: amount for index, amount in held_bytes.items() if amount}

@@ -283,7 +283,7 @@ class Processor(Element):
             outcomes = self._outcomes(state, batch, port)
             if state.watched:
                 waited = outcomes.began_ps > batch.at_ps
-                waits = batch.at_ps[waited], outcomes.began_ps[waited]
+                waits = {"": (batch.at_ps[waited], outcomes.began_ps[waited])}
                 served = outcomes.left_ps > outcomes.began_ps
                 services = outcomes.began_ps[served], outcomes.left_ps[served]
             batch, port, losses = _separate_lost(batch, port, outcomes)

@@ -45,6 +45,8 @@ from qospec.engine.meter.token_bucket import (
 from qospec.protocol.ip import LARGEST_PACKET_BYTES
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from qospec.catalogue.kinds import Buffer
     from qospec.engine.arrays import Marks, Times, Whole
     from qospec.engine.element import Setting
@@ -180,7 +182,7 @@ class Shape(Element):
 
     def _shaped(
         self, state: State, batch: Batch
-    ) -> tuple[Batch, tuple[Loss, ...], tuple[Times, Times] | None]:
+    ) -> tuple[Batch, tuple[Loss, ...], Mapping[str, tuple[Times, Times]] | None]:
         """Return the packets that leave, the losses, and the times of those that waited."""
         token_bucket.check_sizes(batch)
         self._check_load(state.fields, batch)
@@ -189,7 +191,7 @@ class Shape(Element):
         while (done := _shape_batch(batch, done, state.fields, left_ps, outcome)) < batch.count:
             state.fields = _with_more_places(state.fields)
         late = left_ps > batch.at_ps if state.watched else None
-        waits = None if late is None else (batch.at_ps[late], left_ps[late])
+        waits = None if late is None else {"": (batch.at_ps[late], left_ps[late])}
         batch, losses = batch.moved(left_ps), []
         for each, cause in enumerate(CAUSES, TOO_LONG) if outcome.any() else ():
             is_lost = outcome == each

@@ -18,7 +18,7 @@ a property test holds every element of the catalogue to it:
 from __future__ import annotations
 
 from abc import ABC
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
 from qospec.calculus.guarantee import Guarantee, Guarantees
@@ -65,18 +65,19 @@ class Step(NamedTuple):
         departures: A batch per output, with all times below its watermark.
         until_ps: A watermark per output: no earlier departure will follow.
         losses: The items that were lost here.
-        waits: If the setting requires it: when each item that waited arrived, and when its service
-            began or it was abandoned; in order.
+        waits: If the setting requires it, by path of the queue, "" its own: when each item that
+            waited arrived, and when its service began or it was abandoned; in order.
         made: The items that the element made, whatever became of them.
         consumed: The items that ended here, neither lost nor delivered.
         resized: The items whose size was changed here: as they were before, and after.
-        services: Like `waits`: when the service of each item that was served began and ended.
+        services: If the setting requires it: when the service of each item that was served began
+            and ended; in order.
     """
 
     departures: tuple[Batch, ...]
     until_ps: tuple[int, ...]
     losses: tuple[Loss, ...] = ()
-    waits: tuple[Times, Times] | None = None
+    waits: Mapping[str, tuple[Times, Times]] | None = None
     made: tuple[Batch, ...] = ()
     consumed: tuple[Batch, ...] = ()
     resized: tuple[tuple[Batch, Batch], ...] = ()
@@ -98,7 +99,8 @@ class Setting(NamedTuple):
         owns_times: Whether the element owns `at_ps` of arrivals: nothing else reads it again, so
             departures may be written over it.
         watched: Whether an element that holds items reports those that waited, in `Step.waits`, and
-            one that serves them when it was busy, in `Step.services`.
+            one that serves them when it was busy, in `Step.services`. What waits for a line, its
+            transition reports.
         stop_ps: The end of the trial, when sources stop: an endpoint begins nothing then or later.
         restarts_ps: When it is told to restart, in order; only of an element that can.
     """

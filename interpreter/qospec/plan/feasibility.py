@@ -175,6 +175,17 @@ def loop_in_batches(paths: tuple[str, ...], network: Network, case: Case) -> Dia
     )
 
 
+def unreported_queue(path: str, network: Network, case: Case) -> Diagnostic:
+    """Return the error for a statement on a queue whose element works in batches only."""
+    return Diagnostic(
+        "E0590",
+        f"what waits in `{path}` cannot be observed yet",
+        _span_on((path,), network, case),
+        notes=("an element reports it in its `transition`: docs/extending.md",),
+        help="write the `transition` of the element, or leave out the statements on its occupancy",
+    )
+
+
 def _span_on(paths: tuple[str, ...], network: Network, case: Case) -> Span:
     spans = (e.span for e in network.elements if e.path in paths and e.span is not None)
     return next(spans, None) or case.flows[0].span

@@ -17,6 +17,7 @@ from qospec.diagnostics import Problems
 from qospec.engine.experiment import Experiment, Intervals, MeasurementSpec, Source, Tap
 from qospec.engine.graph.components import cycle_in_batches, zero_delay_cycle
 from qospec.engine.items.connections import Connections
+from qospec.engine.measure.occupancy import find_silent
 from qospec.engine.queue import drop_policy
 from qospec.engine.source.sizes import CELLS
 from qospec.model.expression import counted, measurements
@@ -247,14 +248,17 @@ def _network(
         if loop is not None:
             problems.add(refuse(loop, network, case))
             return None
+    measurement = _measurement(case, name, connections, members)
+    silent = find_silent(measurement, lowered.nodes)
+    if silent is not None:
+        problems.add(feasibility.unreported_queue(silent, network, case))
+        return None
     experiment = Experiment(
         connections=connections,
         sources=tuple(_sources(case.flows, members, lowered)),
         nodes=lowered.nodes,
         wires=lowered.wires,
-        measurement=_measurement(case, name, connections, members)._replace(
-            taps=tuple(_taps(places, network, lowered))
-        ),
+        measurement=measurement._replace(taps=tuple(_taps(places, network, lowered))),
         seed=seed,
     )
     return Planned(

@@ -124,8 +124,9 @@ class Lab:
                     loss.batch.connection, loss.batch.sent_ps, strict=True
                 ):
                     lost.append((loss.cause, loss.element, int(connection), int(sent_ps)))
-            if step.waits is not None:
-                waits += zip(*(times.tolist() for times in step.waits), strict=True)
+            for path, times in (step.waits or {}).items():
+                assert path in ("", *(queue.element for queue in setting.queues))
+                waits += zip(*(each.tolist() for each in times), strict=True)
             if step.services is not None:
                 services += zip(*(times.tolist() for times in step.services), strict=True)
             done = stops

@@ -130,7 +130,7 @@ def test_what_begins_on_arrival_has_not_waited(lab, by_events):
     where, cells = lab.setting(clock=clock, watched=True), lab.cells([0, 10, 2_000, 2_999, 4_000])
     got = lab.carry(Fifo(limit), where, cells, by_events=by_events)
     assert got.departures[0].at_ps.tolist() == [1_000, 2_000, 3_000, 4_000, 5_000]
-    if by_events:  # of batches it is found from what comes and leaves
+    if by_events:  # loops over batches keep no account of them
         assert got.waits == [(10, 1_000), (2_999, 3_000)]
 
 

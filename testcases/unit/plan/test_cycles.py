@@ -7,6 +7,7 @@ from click.testing import CliRunner
 
 from qospec import cli
 from qospec.diagnostics import Problems
+from qospec.elements.fifo import Fifo
 from qospec.engine.switching import Fabric
 
 BOTH_WAYS = """
@@ -40,6 +41,29 @@ test both_ways on bench {
 """
 
 
+ONE_WAY = """
+device edge {
+  port w, e: packet
+  wait = fifo { limit = 9 pkt }
+  w.rx -> wait -> e.tx
+  e.rx -> w.tx
+}
+
+topology bench {
+  a, b = host
+  d = edge
+  link a -- d.w via media.fast_ethernet
+  link d.e -- b via media.ethernet
+}
+
+test one_way on bench {
+  flow there = packets { rate = 1_000 pkt/s, size = 64 B @frame } from a to b
+  run { measure = 10 ms }
+  expect there.lost == 0
+}
+"""
+
+
 def test_an_element_that_works_in_batches_only_is_refused_in_a_loop(
     planned, problems: Problems, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -55,6 +79,21 @@ def test_an_element_that_works_in_batches_only_is_refused_in_a_loop(
     assert (
         error.help == "write the `transition` of the element, or take `left.core` out of the loop"
     )
+
+
+def test_what_waits_where_nothing_reports_it_cannot_be_observed(
+    planned, problems: Problems, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(Fifo, "transition", None)
+    (case,) = planned(ONE_WAY)
+    assert case
+    planned(ONE_WAY.replace("there.lost == 0", "d.wait.occupancy.max < 9 pkt"))
+    (error,) = problems.errors
+    assert (error.code, error.message) == (
+        "E0590",
+        "what waits in `d.wait` cannot be observed yet",
+    )
+    assert error.span.source.text[error.span.start :].startswith("wait")
 
 
 def test_a_check_says_so_too(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

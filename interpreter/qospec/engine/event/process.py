@@ -1,8 +1,4 @@
-"""An element on its own: how it processes batches, by its own `process` or event by event.
-
-What waits in queues of other paths, those that a scheduler serves, is not in `Step.waits`: it is
-found from what comes and leaves, as for batches; see `measure.occupancy`.
-"""
+"""An element on its own: how it processes batches, by its own `process` or event by event."""
 
 from __future__ import annotations
 
@@ -29,7 +25,7 @@ from qospec.engine.event.transition import IN_SERVICE
 from qospec.engine.items.batch import FOREVER_PS, Batch, empty, joined
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
     from qospec.engine.arrays import Times, Whole
     from qospec.engine.element import Process, Setting
@@ -87,9 +83,19 @@ def _as_one(steps: list[Step]) -> Step:
         made=tuple(batch for step in steps for batch in step.made),
         consumed=tuple(batch for step in steps for batch in step.consumed),
         resized=tuple(pair for step in steps for pair in step.resized),
-        waits=_times_of([step.waits for step in steps]),
+        waits=_waits_of(steps),
         services=_times_of([step.services for step in steps]),
     )
+
+
+def _waits_of(steps: list[Step]) -> Mapping[str, tuple[Times, Times]]:
+    """Return what waited in several steps, by queue, as of one."""
+    queues = dict.fromkeys(queue for step in steps for queue in step.waits or {})
+    return {
+        queue: times
+        for queue in queues
+        if (times := _times_of([(step.waits or {}).get(queue) for step in steps])) is not None
+    }
 
 
 def _times_of(each: Sequence[tuple[Times, Times] | None]) -> tuple[Times, Times] | None:
@@ -145,7 +151,7 @@ class EventProcess:
             tuple(departures),
             (leaving_ps,) * len(departures),
             tuple(losses),
-            reported.get(""),
+            {queue: times for queue, times in reported.items() if queue != IN_SERVICE},
             tuple(ended[MAKES]),
             tuple(ended[CONSUMES]),
             tuple(resizes),

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Protocol
 
 from qospec.engine.arrays import np
 from qospec.engine.element import Setting
-from qospec.engine.event.process import process_of
+from qospec.engine.event.process import EventProcess, process_of
 from qospec.engine.experiment import DISCARD, END
 from qospec.engine.graph.components import (
     Budget,
@@ -353,7 +353,12 @@ def _node_runtime(
     process: Process | None = None
     lookahead_ps = element.lookahead_ps(node.clock)
     if changes is not None:
-        process = process_of(element, setting, changes)
+        if setting.watched and not element.holds:
+            # What waits for a line is reported by transitions only: a loop over batches that kept
+            # account of each item would cost every trial.
+            process = EventProcess(element, setting, changes).process
+        else:
+            process = process_of(element, setting, changes)
         if conduct is not None:
             process = conduct.noting(process)
         process = recorder.occupancies.recording(process, node)

@@ -9,18 +9,23 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from qospec.catalogue.kinds import Buffer
+from qospec.elements.delay import Delay
 from qospec.elements.fifo import Fifo
 from qospec.elements.shape import Shape
 from qospec.elements.strict import Strict
-from qospec.engine.element import Setting, Step
-from qospec.engine.experiment import MeasurementSpec, Node
+from qospec.engine.element import Setting
+from qospec.engine.event.process import EventProcess
+from qospec.engine.event.transition import CONNECTION, DONE, SENT, SIZE, Transition, make, send
+from qospec.engine.experiment import END, Experiment, MeasurementSpec, Node, Source, Wire
+from qospec.engine.graph import emulation
 from qospec.engine.items.batch import FOREVER_PS, Batch, unsealed
 from qospec.engine.items.connections import Connections, Contract
+from qospec.engine.kernel import kernel
 from qospec.engine.line.clock import Clock
-from qospec.engine.measure import occupancy
 from qospec.engine.measure.occupancy import Occupancies, Occupancy
 from qospec.engine.queue.drop_policy import Waiting
 from qospec.engine.random import Draws
+from qospec.engine.source.sizes import Sizes
 from qospec.protocol.encapsulation import Encapsulation
 
 CLOCK = Clock(Fraction(8 * 10**12), slotted=False, propagation_ps=5, encapsulation=Encapsulation())
@@ -77,9 +82,8 @@ def carried(node: Node, arrivals, cuts, queues):
     """Return what was seen of the queues, the departures, and who was lost."""
     assert node.clock is not None
     watched = Occupancies(measurement_of(node.clock, queues))
-    setting = Setting(CONNECTIONS, Draws(("s",)), node.clock, node.queues, owns_times=True)
-    state = node.element.start(setting)
-    process = watched.recording(lambda came, until: node.element.process(state, came, until), node)
+    setting = Setting(CONNECTIONS, Draws(("s",)), node.clock, node.queues, watched=True)
+    process = watched.recording(EventProcess(node.element, setting).process, node)
     left, lost, before = [], set(), 0
     for until_ps in (*cuts, FOREVER_PS):
         came = [[i for i in items if before <= i[0] < until_ps] for items in arrivals]
@@ -154,20 +158,6 @@ def test_of_queues_before_a_scheduler(name, data, limit):
     assert seen["low"].most <= 3
 
 
-def test_a_queue_that_is_starved_keeps_nothing_of_what_it_loses():
-    """However much is lost, only what waits is kept."""
-    queues = (Waiting("high", None), Waiting("low", Buffer(1, "packet")))
-    node = Node("top", Strict(("high", "low")), CLOCK, queues)
-    service = occupancy._Service(("high", "low"), CLOCK)
-    state = node.element.start(Setting(CONNECTIONS, Draws(("s",)), CLOCK, queues))
-    for round_ps in range(0, 100_000, 1_000):
-        high = batch([(round_ps + 20 * n, 2 * (round_ps + n), 0, 20) for n in range(50)])
-        low = batch([(round_ps + 20 * n, 2 * (round_ps + n) + 1, 1, 20) for n in range(50)])
-        step = node.element.process(state, (high, low), round_ps + 1_000)
-        service.served((high, low), step)
-    assert sum(held.count for held in service._pending) <= 4
-
-
 @pytest.mark.parametrize("chunk_ps", [1, 40, 1_000])
 @pytest.mark.parametrize(
     ("window", "expected"),
@@ -199,8 +189,8 @@ def test_of_two_copies_of_a_packet_the_one_that_finds_room_waits(until_ps):
     node = Node("q", Fifo(Buffer(1, "packet")), CLOCK)
     items = [(0, 0, 0, 100), (10, 1, 1, 20), (10, 1, 1, 20), (20, 2, 0, 30), (130, 3, 0, 30)]
     watched = Occupancies(MeasurementSpec(0, 1_000, (), queues=("q",)))
-    state = node.element.start(Setting(CONNECTIONS, Draws(("s",)), CLOCK, owns_times=True))
-    process = watched.recording(lambda came, until: node.element.process(state, came, until), node)
+    setting = Setting(CONNECTIONS, Draws(("s",)), CLOCK, watched=True)
+    process = watched.recording(EventProcess(node.element, setting).process, node)
     for early in (True, False):
         part = [each for each in items if (each[0] < until_ps) is early]
         process((batch(part),), until_ps if early else FOREVER_PS)
@@ -208,24 +198,44 @@ def test_of_two_copies_of_a_packet_the_one_that_finds_room_waits(until_ps):
     assert watched.seen == {"q": Occupancy(1, 90)}
 
 
-@pytest.mark.parametrize(
-    ("clock", "left_ps", "expected"),
-    [
-        # of 20 bytes: from 100 to 120, and to 140, of which the way takes 5 more
-        (CLOCK, (125, 145), (110, 120)),
-        # the slots of 53 bytes begin at 7, at 2_831_203.6, at 5_662_400.2 and at 8_493_596.7
-        (CLOCKS["cells of STM-1 in slots"], (5_662_400, 8_493_596), (2_831_204, 5_662_400)),
-    ],
-)
-def test_what_leaves_without_having_come_keeps_the_line_busy(clock, left_ps, expected):
-    """So does one that was taken for its copy in another queue; the next one waits for it."""
-    came_ps, began_ps = expected
-    size = 20 if clock.encapsulation else 53
-    unknown, known = (left_ps[0], 1, 1, size), (left_ps[1], 2, 0, size)
-    step = Step((batch([unknown, known]),), (FOREVER_PS,))
-    came = batch([(came_ps, 2, 0, size)])
-    found = occupancy._Service(("q",), clock).served((came,), step)
-    assert [times.tolist() for times in found[0]] == [[came_ps], [began_ps]]
+@kernel
+def _double(state, items, item, port, now_ps, out):  # noqa: ARG001
+    copy = make(items, out, items[item, CONNECTION], items[item, SIZE], 0, now_ps)
+    items[copy, SENT] = items[item, SENT]
+    send(out, 0, item, now_ps)
+    send(out, 1, copy, now_ps)
+    return DONE
+
+
+class Doubling(Delay):
+    """An element that sends an equal copy of each item by its other output."""
+
+    outputs = ("", "copy")
+    process = None
+
+    def transition(self, setting):  # noqa: ARG002
+        return Transition(np.zeros(0, np.int64), _double)
+
+
+@pytest.mark.parametrize("by_events", [False, True])
+def test_equal_copies_in_two_queues_of_a_scheduler_wait_where_they_are(listed, by_events):
+    """That in `low` is sent from 0 to 100; that in `high` comes at 50, and waits for it.
+
+    From outside they are one: which of them has left first only the scheduler knows.
+    """
+    queues = (Waiting("high", None), Waiting("low", None))
+    nodes = (
+        Node("twice", Doubling(0)),
+        Node("later", Delay(50)),
+        Node("top", Strict(("high", "low")), CLOCK, queues),
+    )
+    wires = (Wire(0, 0, 1), Wire(1, 0, 2, 0), Wire(0, 1, 2, 1), Wire(2, 0, END))
+    sizes = Sizes((100,), (1,))
+    source = Source("f", listed([(0, 0)]), 0, 1, "even", sizes, 0, 0, 0, ETHERNET)
+    measured = MeasurementSpec(0, 1_000, (0, 0), queues=("high", "low"))
+    experiment = Experiment(CONNECTIONS, (source,), nodes, wires, measured, ("s",))
+    seen = emulation.run(experiment, by_events=by_events)
+    assert seen.occupancies == {"high": Occupancy(1, 50), "low": Occupancy()}
 
 
 def test_nothing_is_watched_that_nobody_asks_for():
