@@ -10,6 +10,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from qospec.calculus.curve import once
+from qospec.calculus.guarantee import of_items
 from qospec.catalogue.kinds import Buffer, Curve
 from qospec.elements.processor import Processor
 from qospec.engine.items.batch import FOREVER_PS
@@ -315,6 +317,29 @@ def test_behind_a_packet_of_one_byte_the_size_changes_too(lab):
     assert times(lab, processor, [0, MS], size_bytes=[1, 2])[0] == [10 * US, MS + 13 * US]
 
 
+@pytest.mark.parametrize("by_watchdog", [False, True])
+def test_the_packet_ahead_of_a_restart_is_not_one_of_another_size(lab, by_watchdog):
+    """It restarts at 12 or 15 us; the first one behind takes 10 us, and the next one 3 us more."""
+    watchdog = {"watchdog_timeout": 15 * US} if by_watchdog else {}
+    processor = simple(
+        per_size_change=3 * US, restart_time=100 * US, limit=Buffer(9, "packet"), **watchdog
+    )
+    at_ps, sizes = [0, 0, MS, 2 * MS], [64, 64, 1_518, 64]
+    done, lost = times(lab, processor, at_ps, () if by_watchdog else (12 * US,), size_bytes=sizes)
+    assert (done, lost) == ([10 * US, MS + 10 * US, 2 * MS + 13 * US], ["reboot"])
+
+
+def test_a_packet_that_finds_no_room_is_not_ahead_of_the_next(lab):
+    """Nor is one that comes while it restarts. Both are large, and those served are small."""
+    processor = simple(per_size_change=3 * US, restart_time=100 * US)
+    at_ps, sizes = [0, 0, 0, 0, 50 * US], [64, 64, 64, 1_518, 64]
+    done, lost = times(lab, processor, at_ps, size_bytes=sizes)
+    assert (done, lost) == ([10 * US, 20 * US, 30 * US, 60 * US], ["overflow"])
+    at_ps, sizes = [0, 150 * US, 250 * US, MS], [64, 1_518, 64, 64]
+    done, lost = times(lab, processor, at_ps, (100 * US,), size_bytes=sizes)
+    assert (done, lost) == ([10 * US, 260 * US, MS + 10 * US], ["reboot"])
+
+
 def test_a_watchdog_starts_it_anew_again_and_again(lab):
     processor = simple(restart_time=100 * US, watchdog_timeout=25 * US, limit=Buffer(100, "packet"))
     done, lost = times(lab, processor, [0] * 4 + [124 * US, 125 * US] + [200 * US] * 4)
@@ -390,6 +415,27 @@ def test_without_a_timeout_there_is_no_watchdog(lab):
 def test_one_that_cannot_restart_is_not_told_to(lab):
     with pytest.raises(ValueError, match="cannot restart"):
         times(lab, simple(), [0], (US,))
+
+
+@pytest.mark.parametrize(
+    ("per_size_change", "longest_ps", "waiting"),
+    [
+        # A burst of three takes 30 us, at 7 of 10 us of time and behind 30 us of housekeeping.
+        (0, 30 * US + 300 * US // 7, 3),
+        (4 * US, 30 * US + 420 * US // 7, 3),
+    ],
+)
+def test_its_delay_is_bounded_by_a_rate_and_a_latency(per_size_change, longest_ps, waiting):
+    """Le Boudec and Thiran, 1.4.1: T + sigma / R."""
+    processor = simple(
+        per_size_change=per_size_change,
+        housekeeping=30 * US,
+        housekeeping_every=100 * US,
+        limit=Buffer(64, "packet"),
+    )
+    arriving = of_items(once([0, 0, 0]), [64])
+    (found,) = processor.guarantees((arriving,), None, ()).inputs
+    assert (found.most_ps, found.waiting) == (longest_ps, waiting)
 
 
 def test_interruptions_that_leave_no_time_are_refused():

@@ -129,6 +129,13 @@ def test_a_lost_request_is_repeated_after_the_timeout():
     assert not seen.ledger.imbalance
 
 
+@pytest.mark.parametrize(("timeout", "requests"), [(16 * US, 1), (16 * US - 1, 2)])
+def test_an_answer_is_in_time_as_the_timeout_ends(timeout, requests):
+    """What arrives in a ps is before alarms: of a round trip of 16 us nothing is sent again."""
+    seen = observed(replace(FIRST, window=1, timeout=timeout), 16 * US)
+    assert [sent_by(seen, path) for path in ("to", "from", "pag")] == [requests] * 3
+
+
 def test_an_answer_that_comes_too_late_ends_nothing():
     """Of the three requests in a round trip of 16 us one is answered first, and two for nothing."""
     seen = observed(replace(FIRST, window=1, timeout=7 * US), 16 * US)

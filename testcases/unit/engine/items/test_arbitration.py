@@ -91,6 +91,20 @@ def test_in_turn_the_next_input_goes_first(inputs):
             before = tie[0]
 
 
+@pytest.mark.parametrize(
+    ("rule", "expected"),
+    [
+        ("fixed_order", [[0, 1, 2], [0, 2, 2], [1], [0, 1, 2]]),
+        # The second tie begins behind input 0, the third behind input 2.
+        ("round_robin", [[0, 1, 2], [2, 0, 2], [1], [0, 1, 2]]),
+    ],
+)
+def test_four_moments_by_hand(rule, expected):
+    """All three inputs, then two of them, of which one has two items, one alone, and all again."""
+    batches = batches_of([[10, 20, 40], [10, 30, 40], [10, 20, 20, 40]])
+    assert ties(arbitrated(batches, arbiter(rule, DRAWS))) == expected
+
+
 @pytest.mark.parametrize("places", [1, 2, 3])
 @pytest.mark.parametrize("inputs", [2, 3, 5])
 def test_in_turn_each_saturated_input_has_the_same_share(inputs, places):

@@ -209,6 +209,58 @@ def test_a_transition_may_stop_several_timers(alone):
     assert machine.log == 1_2_5
 
 
+def test_variables_are_set_all_at_once(alone):
+    """Each from what they were before: v 10 and w 11 are swapped, and n is v + 2 w, thus 32."""
+    state, way = alone.state, alone.way
+    told = {"v": "w", "w": "v", "n": "v w 2 * +"}
+    machine = alone(
+        state(
+            "s",
+            way("press", "s", 1, "v 10 ==", set=told, send=(("x", "tell"),)),
+            way("press", "s", 2, "v 11 == w 10 == and n 32 == and"),
+        ),
+        peers={("x", "tell"): 4},
+    )
+    # A message of the same transition carries what they are now: w, then v.
+    assert machine.content(machine.tell("press", 10), 2) == [[10, 11]]
+    machine.tell("press", 11)
+    assert machine.log == 1_2
+
+
+def test_a_condition_is_met_by_what_variables_were_before(alone):
+    """Of two transitions the first of which the condition holds is taken, and one only."""
+    state, way = alone.state, alone.way
+    machine = alone(
+        state(
+            "s",
+            way("press", "s", 1, "v 10 ==", set={"v": "v 1 +"}),
+            way("press", "s", 2, "v 11 ==", set={"v": "v 1 -"}),
+        )
+    )
+    machine.tell("press", 10)
+    machine.tell("press", 11)
+    machine.tell("press", 12)
+    assert machine.log == 1_2_1
+
+
+def test_timers_are_stopped_before_they_are_started(alone):
+    """So one that a transition stops and starts runs anew: until 5 + 10, not until 10."""
+    state, way = alone.state, alone.way
+    machine = alone(
+        state(
+            "s",
+            way("begin", "s", 1, start=("t",)),
+            way("press", "s", 2, stop=("t",), start=("t",)),
+            way("t", "s", 3),
+        ),
+        timers={"t": 10},
+    )
+    machine.wake(0)
+    assert machine.alarm(machine.tell("press", 5)) == 15
+    machine.run(15)
+    assert machine.log == 1_2_3
+
+
 def test_a_timer_that_is_stopped_leaves_those_of_other_instances(alone):
     state, way = alone.state, alone.way
     ways = way("t", "a", 3), way("tell", "b", 2, stop=("t",))

@@ -47,6 +47,15 @@ def test_arrivals_are_ordered_by_time_and_then_by_row(inputs, random):
     ]
 
 
+def test_simultaneous_arrivals_are_in_the_order_of_their_rows():
+    """Row 3 has items 0 and 1, row 1 items 2 and 3, row 2 item 4; all but the first come at 7."""
+    batches = (batch([5, 7], 0), batch([7, 7], 1), batch([7], 2))
+    rows = np.array([3, 1, 2], np.uint32)
+    turns = in_arrival_order(by_input(batches), joined(*batches).at_ps, rows)
+    assert turns.rows.tolist() == [3, 1, 1, 2, 3]
+    assert turns.numbers.tolist() == [0, 2, 3, 4, 1]
+
+
 @given(st.lists(st.tuples(st.integers(0, 40), st.integers(0, 2)), min_size=2, max_size=20))
 def test_one_batch_for_all_inputs_is_in_the_same_order_as_one_per_input(cells):
     cells.sort()
