@@ -250,12 +250,12 @@ def _send_uncongested(
     time_ps, time_part, room_ps = pace
     part_binary, time_binary = binary
     propagation, lead = line[PROPAGATION], line[LEAD]
-    stamps = len(began_ps) > 0
+    stamps, limited = len(began_ps) > 0, room_ps < NO_LIMIT_PS
     free, part, first, sent = line[FREE], line[PART], 0, len(at_ps)
     for i in range(len(at_ps)):
         t = at_ps[i]
         if t <= free:
-            if t < free - room_ps:
+            if limited and t < free - room_ps:
                 sent = i
                 break
             if stamps:

@@ -387,4 +387,4 @@ def _update_previous(previous: Whole, c: int, order: int, latency_ps: int, delay
 def _add(tracked: TrackedConnections, c: int, which: int, value: int) -> None:
     """Add a value of at least 0 to a row."""
     row = tracked.seen[c, which]
-    add_delay(row, value, tracked.buckets, tracked.as_double, tracked.as_bits)
+    add_delay(row, value, 0, tracked.buckets, tracked.as_double, tracked.as_bits)
