@@ -159,7 +159,8 @@ class _Origin:
         count = len(at_ps)
         sizes = self._sizes.next(connection)
         if count > len(self._marks):
-            self._marks = np.full(count, self._source.marks, np.uint32)
+            # Some more, since windows hold more or fewer by a few items.
+            self._marks = np.full(count + count // 8, self._source.marks, np.uint32)
         if self._source.first:
             connection = connection + np.int32(self._source.first)
         # Only items that a line will stamp may share columns of times: others may write over them.

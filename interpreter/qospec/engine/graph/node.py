@@ -139,6 +139,8 @@ class NodeRuntime:
     """
 
     __slots__ = (
+        "_came",
+        "_left",
         "_links",
         "_passages",
         "_process",
@@ -181,6 +183,7 @@ class NodeRuntime:
         self._links: tuple[Link, ...] = ()
         self.horizon_ps = 0
         self.entries = recorder.totals.no_entries()
+        self._came, self._left = self.entries[CAME], self.entries[LEFT]
 
     def connect(
         self,
@@ -230,11 +233,12 @@ class NodeRuntime:
 
     def _forward(self, arrivals: tuple[Batch, ...], step: Step) -> None:
         totals, entries = self._recorder.totals, self.entries
+        came, left = self._came, self._left
         for batch in arrivals:
-            entries[CAME] += totals.of(batch)
+            came += totals.of(batch)
         leaving = zip(self.sinks, step.departures, step.until_ps, strict=True)
         for number, (sink, batch, until_ps) in enumerate(leaving):
-            entries[LEFT] += totals.of(batch)
+            left += totals.of(batch)
             if self.is_seen and len(batch.at_ps):
                 self.see(number, batch)
             sink.put(batch, until_ps)
