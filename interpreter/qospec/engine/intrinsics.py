@@ -108,6 +108,19 @@ def state_at(_: Any, states: Any, node: Any) -> Any:
     return NUMBERS(ROWS, INTEGER), generate
 
 
+@intrinsic
+def bits_of_double(_: Any, number: Any) -> Any:
+    """Return a number as a double, and that as the integer that has its bits."""
+
+    def generate(context: Any, builder: Any, _: Any, arguments: Any) -> Any:
+        double = context.get_value_type(types.float64)
+        return builder.bitcast(
+            builder.sitofp(arguments[0], double), context.get_value_type(INTEGER)
+        )
+
+    return INTEGER(INTEGER), generate
+
+
 def _call(context: Any, builder: Any, arguments: Any, kinds: tuple[Any, ...]) -> Any:
     """Call the function at `arguments[0][arguments[1]]` with the other arguments."""
     table = _array(NUMBERS)(context, builder, arguments[0])

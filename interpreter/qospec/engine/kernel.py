@@ -108,6 +108,11 @@ def rows(array: Any, start: int, count: int, width: int) -> Any:
     return array[start : start + count * width].reshape(count, width)
 
 
+def bits_of_double(number: int) -> int:
+    """Return a number as a double, and that as the integer that has its bits."""
+    return int(np.float64(number).view(np.int64))
+
+
 def call_arrive(functions: Any, place: int, *arguments: Any) -> Any:
     """Call one of the `arrive` kernels of a `function_table`; see `engine.event.transition`."""
     return functions[place](*arguments)
@@ -159,7 +164,7 @@ def state_table(states: Sequence[Any], *, compiled: bool) -> Any:
     return np.array([(each.ctypes.data, len(each)) for each in states], np.int64).reshape(-1, 2)
 
 
-INTRINSICS = (signed, part, rows, call_arrive, call_wake, state_at)
+INTRINSICS = (signed, part, rows, bits_of_double, call_arrive, call_wake, state_at)
 """What compiled code finds in `engine.intrinsics` instead."""
 
 

@@ -15,11 +15,11 @@ from functools import cache
 from typing import TYPE_CHECKING, NamedTuple
 
 from qospec.engine.arrays import np
-from qospec.engine.kernel import kernel, linked
+from qospec.engine.kernel import bits_of_double, kernel, linked
 from qospec.engine.measure.tally import Delays
 
 if TYPE_CHECKING:
-    from qospec.engine.arrays import Doubles, Indices, Rows, Times, Whole
+    from qospec.engine.arrays import Indices, Rows, Times, Whole
 
 COUNT, LEAST, LARGEST, SUM_LOW, SUM_HIGH, SQUARES_LOW, SQUARES_HIGH, BUCKETS = range(8)
 """Columns of a row, which fills one cache line. BUCKETS is where the histogram row of the
@@ -67,8 +67,7 @@ def bucket_start_ps(bucket: int) -> int:
 
 def bucket_of(delay_ps: int) -> int:
     """Return the bucket in which a delay falls."""
-    bits = int(np.array(float(delay_ps)).view(np.int64))
-    return max(0, (bits >> _FRACTION_SHIFT) - _BELOW_ONE)
+    return max(0, (bits_of_double(delay_ps) >> _FRACTION_SHIFT) - _BELOW_ONE)
 
 
 class DelaySummary(NamedTuple):
@@ -150,14 +149,12 @@ def _squares_of(  # noqa: PLR0913, PLR0917 -- a row, by its columns
 
 
 class Histogram:
-    """Rows of buckets, flat, and one word of memory to read the bits of a double."""
+    """Rows of buckets, flat."""
 
-    __slots__ = ("_long", "_unnormalised", "as_bits", "as_double", "counts")
+    __slots__ = ("_long", "_unnormalised", "counts")
 
     def __init__(self, rows: int) -> None:
         self.counts = _zeros(rows * ROW_BUCKETS)
-        self.as_double = np.zeros(1)
-        self.as_bits = self.as_double.view(np.int64)
         self._unnormalised = 0
         self._long = False
 
@@ -169,9 +166,8 @@ class Histogram:
         self.normalise(len(at_ps), rows)
         # Unsigned indices need no check for counting from the end.
         indices = connection.view(np.uint32)
-        into = rows, self.counts, self.as_double, self.as_bits
         add = _add_long if self._long else _add
-        if add(at_ps, sent_ps, indices, *into) > _LOW_31:
+        if add(at_ps, sent_ps, indices, rows, self.counts) > _LOW_31:
             self._long = True
 
     def normalise(self, more: int, rows: Whole) -> None:
@@ -212,15 +208,7 @@ def _zeros(count: int) -> Whole:
 
 
 @kernel
-def _add(  # noqa: PLR0913, PLR0917  a kernel has no objects
-    at_ps: Times,
-    sent_ps: Times,
-    connection: Rows,
-    rows: Whole,
-    buckets: Whole,
-    as_double: Doubles,
-    as_bits: Whole,
-) -> int:
+def _add(at_ps: Times, sent_ps: Times, connection: Rows, rows: Whole, buckets: Whole) -> int:
     """Add delays: up to 2**32 for each connection before its sums are normalised.
 
     Return the last delay that was larger than all before it on its connection; 0 if none was.
@@ -231,28 +219,24 @@ def _add(  # noqa: PLR0913, PLR0917  a kernel has no objects
         connection: (n,) Row of each.
         rows: (connections, 8) Updated.
         buckets: (rows * ROW_BUCKETS,) Updated.
-        as_double: (1,) Scratch.
-        as_bits: (1,) The same memory, as an integer.
     """
     record_ps = 0
     for i in range(len(at_ps)):
         row, delay_ps = rows[connection[i]], at_ps[i] - sent_ps[i]
-        record_ps = add_delay(row, delay_ps, record_ps, buckets, as_double, as_bits)
+        record_ps = add_delay(row, delay_ps, record_ps, buckets)
     return record_ps
 
 
 @kernel
-def add_delay(  # noqa: PLR0913, PLR0917  likewise
-    row: Whole, delay_ps: int, record_ps: int, buckets: Whole, as_double: Doubles, as_bits: Whole
-) -> int:
+def add_delay(row: Whole, delay_ps: int, record_ps: int, buckets: Whole) -> int:
     """Add one delay to its row and bucket; return it if it is larger than all before.
 
     Else `record_ps` is returned: to answer yes or no, and let the caller ask, takes 8 % longer.
     """
     start = row[BUCKETS]
     if start >= 0:
-        as_double[0] = delay_ps
-        buckets[start + max(0, (as_bits[0] >> _FRACTION_SHIFT) - _BELOW_ONE)] += 1
+        bits = bits_of_double(delay_ps)
+        buckets[start + max(0, (bits >> _FRACTION_SHIFT) - _BELOW_ONE)] += 1
     row[COUNT] += 1
     # Rarely true, hence branches: without a store no later cell waits for it.
     if delay_ps < row[LEAST]:  # noqa: PLR1730

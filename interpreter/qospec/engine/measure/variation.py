@@ -22,7 +22,7 @@ from qospec.engine.measure.tally import Packet, Reordering, Smoothed, Variation,
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from qospec.engine.arrays import Doubles, Indices, Rows, Sizes, Times, Whole
+    from qospec.engine.arrays import Indices, Rows, Sizes, Times, Whole
     from qospec.engine.experiment import Experiment, Source
     from qospec.engine.items.batch import Batch
 
@@ -145,8 +145,6 @@ def _new_tracked(
         delays.new_rows(rows.reshape(-1)).reshape(n, -1, 8),
         kept,
         histogram.counts,
-        histogram.as_double,
-        histogram.as_bits,
     )
 
 
@@ -212,7 +210,7 @@ class TrackedConnections(NamedTuple):
         previous: (n, 2, 8) The previous packet, by order.
         seen: (n, 6, 8) Rows of `engine.measure.delays`.
         kept: (n, each, 3) The first packets, by number, as in the ring.
-        buckets, as_double, as_bits: Of the histogram of the rows.
+        buckets: Of the histogram of the rows.
     """
 
     first: int
@@ -222,8 +220,6 @@ class TrackedConnections(NamedTuple):
     seen: Whole
     kept: Whole
     buckets: Whole
-    as_double: Doubles
-    as_bits: Whole
 
 
 @kernel
@@ -387,4 +383,4 @@ def _update_previous(previous: Whole, c: int, order: int, latency_ps: int, delay
 def _add(tracked: TrackedConnections, c: int, which: int, value: int) -> None:
     """Add a value of at least 0 to a row."""
     row = tracked.seen[c, which]
-    add_delay(row, value, 0, tracked.buckets, tracked.as_double, tracked.as_bits)
+    add_delay(row, value, 0, tracked.buckets)

@@ -43,8 +43,6 @@ def tracked(first: int = 0, connections: int = 1, places: int = 64) -> TrackedCo
         delays.new_rows(np.full(6 * connections, -1)).reshape(connections, 6, 8),
         np.zeros((connections, 0, 3), np.int64),
         histogram.counts,
-        histogram.as_double,
-        histogram.as_bits,
     )
 
 
