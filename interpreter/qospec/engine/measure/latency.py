@@ -59,14 +59,15 @@ class Latencies:
         self._table = np.full(len(histogram_row), -1, np.int32)
         self._tables: list[Whole] = []
         for source in experiment.sources:
-            times_ps = transmission_times(experiment, source)
             mine = slice(source.first, source.first + source.connections)
-            if times_ps is not None and source.sizes.alike:
+            times_ps = transmission_times(experiment, source) if source.sizes.alike else None
+            if times_ps is not None:
                 self.offset_ps[mine] = times_ps[-1]
         for source in experiment.sources:
-            times_ps = transmission_times(experiment, source)
             mine = slice(source.first, source.first + source.connections)
-            if times_ps is not None and self._is_recorded(experiment, mine):
+            recorded = self._is_recorded(experiment, mine)
+            times_ps = transmission_times(experiment, source) if recorded else None
+            if times_ps is not None:
                 self._table[mine] = len(self._tables)
                 self._tables.append(times_ps)
         followed = np.where(self._table < 0, -1, histogram_row)

@@ -41,9 +41,9 @@ class Variations:
         ranges = experiment.measurement.ranges("variation")
         recorded: list[tuple[Whole, Source]] = []
         for source in experiment.sources:
-            times_ps = transmission_times(experiment, source)
             mine = any(source.first < end and begin < _stop(source) for begin, end in ranges)
-            if mine and times_ps is not None:
+            times_ps = transmission_times(experiment, source) if mine else None
+            if times_ps is not None:
                 recorded.append((times_ps, source))
         rows = [histogram_row[source.first : _stop(source)] for _, source in recorded]
         used = np.unique(np.concatenate([[-1], *rows]))  # few of all rows
