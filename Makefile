@@ -1,6 +1,6 @@
 # Targets for developers. Each target sets up what it needs; `make` alone prints the list.
 .POSIX:
-.PHONY: help setup demo quick test test-browser test-nightly test-seeds test-versions lint lock coverage digests calibration bench fuzz-language mutation clean
+.PHONY: help setup demo quick test test-browser test-nightly test-seeds test-versions lint lock coverage digests calibration bench ratios fuzz-language mutation clean
 
 BIN = .venv/bin
 INSTALL = $(BIN)/pip install --quiet --disable-pip-version-check
@@ -44,11 +44,12 @@ test-browser: setup ## Test reports in Chromium, on screen and printed; needs th
 	    { echo "test-browser needs the extra: $(BIN)/pip install --editable '.[browser]'" >&2; exit 1; }
 	$(BIN)/python -m pytest testcases/browser
 
-test-nightly: test-seeds coverage ## Run the suites at ten seeds, reference models and properties on up to 2,000 random examples, the drivers on 20,000 networks; measure the coverage
+test-nightly: test-seeds coverage ## Run the suites at ten seeds, reference models and properties on up to 2,000 random examples, the drivers on 20,000 networks; measure the coverage, and the speed beside C
 	$(BIN)/python -m pytest testcases/unit/elements testcases/unit/dropping testcases/unit/engine testcases/unit/metrics \
 	    testcases/unit/traffic testcases/properties --hypothesis-profile nightly --numprocesses 2 --dist worksteal
 	$(BIN)/python testcases/drivers.py 20000
 	$(BIN)/python testcases/versions.py --all
+	$(BIN)/python benchmarks/ratios.py
 
 test-seeds: setup ## Run each suite at ten seeds: the verdicts must be the same
 	$(BIN)/python -m pytest testcases/suites --seeds=10 --numprocesses 2 --dist worksteal
@@ -72,7 +73,10 @@ coverage: setup ## Measure the test coverage of the package
 	$(BIN)/coverage report
 
 bench: setup ## Compare the speed of the engine with C in the same run
-	$(BIN)/python benchmarks/run.py w1 w2 w3 both_ways ring
+	$(BIN)/python benchmarks/run.py w1 w2 w3 both_ways ring echo
+
+ratios: setup ## Record how fast the engine is beside C, which test-nightly compares with, on an idle machine
+	$(BIN)/python benchmarks/ratios.py --record
 
 digests: setup ## Renew the digests of the suites' results, after an intended change of results
 	$(BIN)/qos run testcases/suites -j 2 --json | $(BIN)/python testcases/digests.py

@@ -43,6 +43,8 @@ PACKETS = 12 * 1_024
 CONNECTIONS, CELLS = 4_000, 2**19
 KEY = bytes(range(16))
 W1_SECONDS = 4
+W1_REPEATS = 3
+TINY = {"PACKETS": 12, "CONNECTIONS": 100, "CELLS": 2**10, "W1_SECONDS": 1, "W1_REPEATS": 1}
 W1_MOST = 40
 """How many times as long W1 may take with bytes."""
 
@@ -181,7 +183,7 @@ def measure() -> list[Figure]:
         CELLS / seconds / 1e6
         for seconds in figures.medians(cells.seal, cells.in_bulk, cells.as_stream)
     )
-    bare, whole = figures.medians(behind.without, behind.with_bytes, repeats=3)
+    bare, whole = figures.medians(behind.without, behind.with_bytes, repeats=W1_REPEATS)
     many = "M cells/s"
     return [
         Figure(

@@ -11,13 +11,15 @@ from figures import Figure
 SUITE = "testcases/suites/eantc/data_plane.qos"
 MOST_S = 20
 REPEATS = 5
+OPTIONS: tuple[str, ...] = ()
+TINY = {"REPEATS": 1, "OPTIONS": ("-k", "connections_at_random and scenario=1")}
 
 
 def measure() -> list[Figure]:
     """Return the median CPU and wall seconds of a run with a warm cache."""
     walls, cpus = [], []
     with tempfile.TemporaryDirectory() as records:
-        command = [*figures.command(), "run", SUITE, "--record", records]
+        command = [*figures.command(), "run", SUITE, "--record", records, *OPTIONS]
         for turn in range(REPEATS + 1):
             wall_s, cpu_s = figures.children(command)
             if turn:

@@ -35,6 +35,7 @@ BIT_RATE = Fraction(10**10)
 TIMEOUT_PS = 10**9
 CLIENTS = (1, 1_000)
 DURATION_MS = {1: 1_000, 1_000: 10}
+TINY = {"DURATION_MS": {1: 10, 1_000: 1}}
 LIMIT = 4_000
 LEAST_SPEED = 5
 COUNTS = ("sent", "answered", "lost", "again", "late")

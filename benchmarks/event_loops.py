@@ -38,6 +38,7 @@ MOST_CPU_S = 0.2
 """Per emulated second."""
 LARGEST_MIB = 300
 REPEATS = 11
+TINY = {"REPEATS": 1}
 
 LINE = (
     *("BYTE", "BYTE_PART", "DENOMINATOR", "SLOT", "SLOT_PART", "SLOTTED"),

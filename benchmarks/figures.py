@@ -20,6 +20,12 @@ if TYPE_CHECKING:
 HERE = Path(__file__).parent
 ROOT = HERE.parent
 REPEATS = 21
+PROCESSES = 5
+"""How many fresh processes show the memory that a duration needs."""
+DURATIONS_S: tuple[float, ...] = (1, 10, 60)
+SHOWS_MEMORY = True
+TINY = {"REPEATS": 1, "PROCESSES": 1, "DURATIONS_S": (1,)}
+"""What makes a benchmark tiny, so that a test can run it; others have such a table, too."""
 FLAGS = ("-O3", "-ffp-contract=off", "-std=c11", "-shared", "-fPIC")
 
 
@@ -66,15 +72,15 @@ def compiled(name: str, folder: Path) -> ctypes.CDLL | None:
     return ctypes.CDLL(str(library))
 
 
-def medians(*measured: Callable[[], object], repeats: int = REPEATS) -> list[float]:
-    """Return the CPU seconds of each; they take turns, and the first turn does not count.
+def medians(*measured: Callable[[], object], repeats: int | None = None) -> list[float]:
+    """Return the CPU seconds of each; they take turns, and the first of `REPEATS` does not count.
 
     Of the first it is the median, of another one that times the median of what it took beside the
     first in each turn: a machine that is shared changes its speed within seconds, and what ran
     in one turn met the same.
     """
     seconds: list[list[float]] = [[] for _ in measured]
-    for turn in range(repeats + 1):
+    for turn in range((repeats or REPEATS) + 1):
         for times, run in zip(seconds, measured, strict=True):
             start = time.thread_time()
             run()
@@ -86,14 +92,18 @@ def medians(*measured: Callable[[], object], repeats: int = REPEATS) -> list[flo
 
 
 def memory(
-    name: str, script: str, limit_mib: int, durations_s: tuple[float, ...] = (1, 10, 60)
+    name: str, script: str, limit_mib: int, durations_s: tuple[float, ...] = ()
 ) -> list[Figure]:
-    """Return the largest memory of fresh processes that simulate so many seconds.
+    """Return the largest memory of fresh processes that simulate so many seconds, or `DURATIONS_S`.
 
-    The script takes the seconds, and prints what `largest_mib` returns at its end.
+    The script takes the seconds, and prints what `largest_mib` returns at its end. Nothing is
+    measured unless `SHOWS_MEMORY`.
     """
+    if not SHOWS_MEMORY:
+        return []
+    durations_s = durations_s or DURATIONS_S
     peaks: dict[float, list[float]] = {seconds: [] for seconds in durations_s}
-    for _ in range(5):
+    for _ in range(PROCESSES):
         for seconds, mib in peaks.items():
             run = [sys.executable, script, f"{seconds:g}"]
             done = subprocess.run(run, capture_output=True, text=True, check=True)

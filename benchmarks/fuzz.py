@@ -12,6 +12,9 @@ import figures
 from figures import Figure
 
 REPEATS = 3
+OF_AN_ELEMENT, OF_A_DEVICE = 1_000, 300
+"""Examples."""
+TINY = {"REPEATS": 1, "OF_AN_ELEMENT": 150, "OF_A_DEVICE": 20}
 
 PROPERTY = """qos 1
 property policed {
@@ -32,10 +35,15 @@ def measure() -> list[Figure]:
         path = Path(name) / "policed.qos"
         path.write_text(PROPERTY)
         return [
-            Figure("fuzz.property", _median_rate(str(path), 1_000), "examples/s", target=">= 300"),
+            Figure(
+                "fuzz.property",
+                _median_rate(str(path), OF_AN_ELEMENT),
+                "examples/s",
+                target=">= 300",
+            ),
             Figure(
                 "fuzz.device",
-                _median_rate(f"{DEVICE}::atm_switch", 300),
+                _median_rate(f"{DEVICE}::atm_switch", OF_A_DEVICE),
                 "examples/s",
                 target=">= 30",
             ),

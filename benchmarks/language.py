@@ -21,6 +21,7 @@ PROJECT_S = 1.5
 MOST_GROWTH = 1.3
 """How much longer each line may take in a project of four times the size."""
 REPEATS = 5
+TINY = {"LINES": 300, "REPEATS": 1}
 
 LABORATORY = """\
 qos 1

@@ -17,6 +17,7 @@ from qospec.report.render import render
 FLOWS = 1_000
 TIMES = (1, 2, 4)
 REPEATS = 3
+TINY = {"FLOWS": 10, "REPEATS": 1}
 MOST_S = 5.0
 MOST_MB = 5.0
 MOST_GROWTH = 1.3

@@ -13,9 +13,12 @@ import json
 import sys
 from typing import TYPE_CHECKING
 
+import figures
 from figures import MismatchError
 
 if TYPE_CHECKING:
+    from types import ModuleType
+
     from figures import Figure
 
 LOOPS = ("both_ways", "ring")
@@ -46,6 +49,24 @@ def line(figure: Figure) -> str:
     return text + (f"   (target: {figure.target})" if figure.target else "")
 
 
+def make_tiny(module: ModuleType) -> None:
+    """Give a benchmark, and what it shares with others, the constants of its table `TINY`."""
+    for each in (figures, sys.modules.get("event_loops"), module):
+        for name, value in getattr(each, "TINY", {}).items():
+            setattr(each, name, value)
+
+
+def measure(name: str, milliseconds: int | None, *, tiny: bool) -> list[Figure]:
+    """Return the figures of one benchmark; raises MismatchError."""
+    module = importlib.import_module(name)
+    if tiny:
+        make_tiny(module)
+    if name in LOOPS:
+        found: list[Figure] = module.measure(milliseconds or (10 if tiny else 1_000))
+        return found
+    return list(module.measure())
+
+
 def main() -> int:
     """Run the named benchmarks; return 1 if results differ from the peer's."""
     parser = argparse.ArgumentParser(description="Measure the engine against peers in one run.")
@@ -54,24 +75,28 @@ def main() -> int:
     parser.add_argument(
         "--milliseconds",
         type=int,
-        default=1_000,
         metavar="N",
         help=f"emulated time of {' and '.join(LOOPS)} (default: 1000)",
     )
+    parser.add_argument(
+        "--tiny", action="store_true", help="do little, once, as tests do: figures mean nothing"
+    )
+    parser.add_argument("--no-memory", action="store_true", help="measure only the speed")
     asked = parser.parse_args()
-    figures: list[Figure] = []
+    figures.SHOWS_MEMORY = not asked.no_memory
+    all_figures: list[Figure] = []
     for name in asked.names:
         try:
-            module = importlib.import_module(name)
-            found = module.measure(asked.milliseconds) if name in LOOPS else module.measure()
+            found = measure(name, asked.milliseconds, tiny=asked.tiny)
         except MismatchError as error:
             print(f"MISMATCH {error}")
             return 1
-        figures += found
+        all_figures += found
         if not asked.json:
             print(*map(line, found), sep="\n", flush=True)
     if asked.json:
-        print(json.dumps({"figures": [dataclasses.asdict(f) for f in figures]}, indent=2))
+        document = {"figures": [dataclasses.asdict(each) for each in all_figures]}
+        print(json.dumps(document, indent=2))
     return 0
 
 

@@ -28,6 +28,15 @@ NDR = "goal ndr { loss = 0 }"
 PDR = "goal pdr { loss = 0.5% }"
 BISECTION = "trial = 1 s, total = 21 s, exceed = 50%, method = binary"
 DRAWN = 100
+TRIALS, PHASES = "", ""
+"""Of the searches and of the tables: by default those of the RFCs."""
+TINY = {
+    "REPEATS": 1,
+    "SIZES": "[1518 B]",
+    "DRAWN": 2,
+    "TRIALS": "trial = 20 ms, total = 420 ms",
+    "PHASES": ", sizes = [1518 B @frame], duration = 1 s, stream = 1 s",
+}
 EVEN, RANDOM = "even", "random"
 """The phases of flows: at random, all trials of a load are run, and else one stands for them."""
 LEAST = {EVEN: 4 / 3, RANDOM: 34 / 23}
@@ -82,7 +91,7 @@ test throughput on bench {{
 }}
 """
 TABLE = """
-test table = rfc2544.benchmark(line = 100 Mbit/s @line) on bench {{
+test table = rfc2544.benchmark(line = 100 Mbit/s @line{phases}) on bench {{
   {flows}
 }}
 """
@@ -114,21 +123,16 @@ test throughput on bench(each = each, room = room) {{
 PACKETS = "packets { size = size, rate = load }"
 ONE_WAY = "flow forth = sent(size = size, load = load) from a to b"
 BOTH_WAYS = f"{ONE_WAY}\n  flow back = sent(size = size, load = load) from b to a"
-ROUTER_TABLE, GATEWAYS_TABLE = (
-    topology.replace("std.media", "std.media, std.procedures.rfc2544", 1)
-    + TABLE.format(flows=flows.replace("sent(size = size, load = load)", PACKETS))
-    for topology, flows in ((ROUTER, ONE_WAY), (GATEWAYS, BOTH_WAYS))
-)
 
 
 def measure() -> list[Figure]:
     """Return what searches cost, beside those with fewer goals, by bisection, with more workers."""
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
-        ndr = Run(folder, _seven(ROUTER, ONE_WAY, NDR))
-        both = Run(folder, _seven(ROUTER, ONE_WAY, f"{NDR}\n    {PDR}"))
+        ndr = Run(folder, _seven(ROUTER, ONE_WAY, f"{NDR}\n    {TRIALS}"))
+        both = Run(folder, _seven(ROUTER, ONE_WAY, f"{NDR}\n    {PDR}\n    {TRIALS}"))
         bisection = Run(folder, _seven(ROUTER, ONE_WAY, f"{NDR}\n    {BISECTION}"))
-        gateways = Run(folder, _seven(GATEWAYS, BOTH_WAYS, NDR))
+        gateways = Run(folder, _seven(GATEWAYS, BOTH_WAYS, f"{NDR}\n    {TRIALS}"))
         return [
             Figure("search.ndr", ndr.cpu_s, "s CPU", target="<= 10 s"),
             Figure("search.ndr.gateways", gateways.cpu_s, "s CPU", target="<= 20 s"),
@@ -137,8 +141,12 @@ def measure() -> list[Figure]:
             _emulated("search.ndr_and_pdr", both, bisection, "bisection for NDR", ""),
             *_second_goals(folder, EVEN),
             *_second_goals(folder, RANDOM),
-            *_speed_up("search.router_table", Run(folder, ROUTER_TABLE, repeats=1), REPEATS),
-            *_speed_up("search.gateways_table", Run(folder, GATEWAYS_TABLE, repeats=1), 1),
+            *_speed_up(
+                "search.router_table", Run(folder, _table(ROUTER, ONE_WAY), repeats=1), REPEATS
+            ),
+            *_speed_up(
+                "search.gateways_table", Run(folder, _table(GATEWAYS, BOTH_WAYS), repeats=1), 1
+            ),
         ]
 
 
@@ -147,14 +155,21 @@ def _seven(topology: str, flows: str, goals: str) -> str:
     return topology + TEST.format(sizes=SIZES, flows=flows, goals=goals)
 
 
+def _table(topology: str, flows: str) -> str:
+    """Return a specification of the whole of RFC 2544."""
+    topology = topology.replace("std.media", "std.media, std.procedures.rfc2544", 1)
+    flows = flows.replace("sent(size = size, load = load)", PACKETS)
+    return topology + TABLE.format(flows=flows, phases=PHASES)
+
+
 class Run:
     """A specification that is run several times with one worker: its median times."""
 
-    def __init__(self, folder: Path, text: str, repeats: int = REPEATS) -> None:
+    def __init__(self, folder: Path, text: str, repeats: int | None = None) -> None:
         self.path = folder / f"{len(list(folder.iterdir()))}.qos"
         self.path.write_text(text)
         self.again("-j", "1")  # compiles, and does not count
-        taken = [self.again("-j", "1") for _ in range(repeats)]
+        taken = [self.again("-j", "1") for _ in range(repeats or REPEATS)]
         self.wall_s, self.cpu_s = map(statistics.median, zip(*taken, strict=True))
         self.each_emulated_s = self._each_emulated_s()
         self.emulated_s = sum(self.each_emulated_s)

@@ -8,7 +8,7 @@ import tempfile
 from pathlib import Path
 
 import figures
-from figures import REPEATS, Figure
+from figures import Figure
 
 SUITE = "testcases/suites/eantc"
 COMMANDS = {"start.version": (["--version"], 0.1), "start.check": (["check", SUITE], 0.3)}
@@ -69,7 +69,7 @@ def _taken(commands: dict[str, list[str]]) -> tuple[dict[str, float], dict[str, 
     """Return the median wall and CPU seconds of commands that take turns."""
     walls: dict[str, list[float]] = {name: [] for name in commands}
     cpus: dict[str, list[float]] = {name: [] for name in commands}
-    for _ in range(REPEATS + 1):
+    for _ in range(figures.REPEATS + 1):
         for name, command in commands.items():
             wall_s, cpu_s = figures.children(command)
             walls[name].append(wall_s)

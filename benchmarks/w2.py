@@ -51,9 +51,12 @@ LIMITS = (64, 256, 256)
 QUANTUM = 1_500
 LOADS = {"95": Fraction(95, 100), "120": Fraction(120, 100)}
 SECONDS = 60
+TINY = {"SECONDS": 1}
 SEED = ("w2",)
 LARGEST_MIB = 300
 LEAST_SPEED = 10
+DURATIONS_S = (20, 60, 120)
+"""Whose memory is compared; a shorter trial is within one window of the sources, and needs less."""
 C_PACKETS = 16_384
 """Packets per window in C, at its fastest."""
 UDP_BYTES = 8
@@ -264,7 +267,7 @@ def measure() -> list[Figure]:
     with tempfile.TemporaryDirectory() as folder:
         library = figures.compiled("w2", Path(folder))
         speeds = [speed(name, library) for name in LOADS]
-    return speeds + figures.memory("w2", __file__, LARGEST_MIB)
+    return speeds + figures.memory("w2", __file__, LARGEST_MIB, DURATIONS_S)
 
 
 if __name__ == "__main__":

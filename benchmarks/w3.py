@@ -19,7 +19,7 @@ from figures import Figure, MismatchError
 from qospec.elements import gcra
 from qospec.engine.element import Setting
 from qospec.engine.graph import emulation
-from qospec.engine.items.batch import Batch, uninitialised
+from qospec.engine.items.batch import Batch, uninitialised, unsealed
 from qospec.engine.items.connections import Connections, Contract
 from qospec.engine.random import Draws
 
@@ -28,6 +28,7 @@ CELLS = 10_000_000
 CELL_RATE = Fraction(352_720, FLOWS)
 GAP_PS = int(10**12 / (FLOWS * CELL_RATE))
 """On average; each cell is of a random flow, so those of a flow arrive at its rate, in clumps."""
+TINY = {"CELLS": 10_000}
 TOLERANCES_PS = {"conforming": 10**18, "violating": 2 * 10**10}
 
 
@@ -42,7 +43,7 @@ def cells() -> list[Batch]:
         now_ps = int(at_ps[-1])
         flow = draws.integers(0, FLOWS, count).astype(np.int32)
         batches.append(
-            Batch(
+            unsealed(
                 at_ps=at_ps,
                 sent_ps=at_ps,
                 connection=flow,

@@ -1,0 +1,35 @@
+"""What counts as a fall of a benchmark's ratio to C."""
+
+import importlib.util
+import json
+from pathlib import Path
+
+import pytest
+
+FOLDER = Path(__file__).parents[2] / "benchmarks"
+SPEC = importlib.util.spec_from_file_location("ratios", FOLDER / "ratios.py")
+assert SPEC is not None
+assert SPEC.loader is not None
+ratios = importlib.util.module_from_spec(SPEC)
+SPEC.loader.exec_module(ratios)
+
+
+@pytest.mark.parametrize(
+    ("now", "falls"),
+    [
+        pytest.param({"one": 0.91, "other": 1.82}, [], id="a tenth less is not reached"),
+        pytest.param({"one": 0.89, "other": 3.0}, ["one"], id="one fell, the other rose"),
+        pytest.param({"one": 1.0, "other": 1.78}, ["other"], id="a tenth of its own ratio"),
+        pytest.param({"one": 1.0}, ["other"], id="one was not measured"),
+        pytest.param({"one": 1.0, "other": 2.0, "new": 0.1}, [], id="one is not recorded yet"),
+    ],
+)
+def test_a_ratio_falls_by_more_than_a_tenth(now, falls):
+    assert ratios.find_falls({"one": 1.0, "other": 2.0}, now) == falls
+
+
+def test_each_benchmark_with_a_peer_in_c_is_recorded():
+    recorded = json.loads((FOLDER / "ratios.json").read_text(encoding="utf-8"))
+    assert {name.split(".")[0] for name in recorded} == {path.stem for path in FOLDER.glob("*.c")}
+    assert set(ratios.NAMES) == {path.stem for path in FOLDER.glob("*.c")}
+    assert all(ratio > 0 for ratio in recorded.values())

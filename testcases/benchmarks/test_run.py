@@ -1,0 +1,39 @@
+"""Each benchmark runs, with little work, and gives the same results as its peer in C."""
+
+import json
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+FOLDER = Path(__file__).parents[2] / "benchmarks"
+SHARED = {"event_loops", "figures", "ratios", "run"}
+NAMES = sorted({path.stem for path in FOLDER.glob("*.py")} - SHARED)
+WITH_C = {path.stem for path in FOLDER.glob("*.c")}
+
+
+def run(*words: str) -> subprocess.CompletedProcess[str]:
+    """Return what a run of benchmarks said."""
+    command = [sys.executable, "run.py", *words]
+    return subprocess.run(command, cwd=FOLDER, capture_output=True, text=True, check=False)
+
+
+def test_there_are_benchmarks_with_a_peer_in_c():
+    assert WITH_C
+    assert set(NAMES) >= WITH_C
+
+
+@pytest.mark.slow
+@pytest.mark.untraced
+@pytest.mark.parametrize("name", NAMES)
+def test_a_benchmark_runs(name):
+    done = run(name, "--tiny", "--json")
+    assert done.returncode == 0, done.stdout + done.stderr
+    figures = json.loads(done.stdout)["figures"]
+    assert figures
+    assert all(figure["value"] > 0 for figure in figures)
+    in_c = [figure for figure in figures if figure["peer_name"].startswith("C")]
+    # The peers are compiled where there is a compiler, and compared before they are measured.
+    assert bool(in_c) == (name in WITH_C and shutil.which("gcc") is not None)
