@@ -44,10 +44,11 @@ test-browser: setup ## Test reports in Chromium, on screen and printed; needs th
 	    { echo "test-browser needs the extra: $(BIN)/pip install --editable '.[browser]'" >&2; exit 1; }
 	$(BIN)/python -m pytest testcases/browser
 
-test-nightly: test-seeds coverage ## Run the suites at ten seeds, reference models and properties on up to 2,000 random examples, the drivers on 20,000 networks; measure the coverage, and the speed beside C
+test-nightly: test-seeds coverage ## Run suites at ten seeds, models and properties on more random examples, calibration, versions; measure coverage and speed
 	$(BIN)/python -m pytest testcases/unit/elements testcases/unit/dropping testcases/unit/engine testcases/unit/metrics \
 	    testcases/unit/traffic testcases/properties --hypothesis-profile nightly --numprocesses 2 --dist worksteal
 	$(BIN)/python testcases/drivers.py 20000
+	$(BIN)/python testcases/calibration/table.py --trials 200
 	$(BIN)/python testcases/versions.py --all
 	$(BIN)/python benchmarks/ratios.py
 
@@ -81,7 +82,7 @@ ratios: setup ## Record how fast the engine is beside C, which test-nightly comp
 digests: setup ## Renew the digests of the suites' results, after an intended change of results
 	$(BIN)/qos run testcases/suites -j 2 --json | $(BIN)/python testcases/digests.py
 
-calibration: setup ## Print how often criteria with a confidence, and searches, are wrong about what is known
+calibration: setup ## Print how often criteria with a confidence, hints and searches are wrong; fail if more often than they say
 	$(BIN)/python testcases/calibration/table.py
 
 SECONDS = 120

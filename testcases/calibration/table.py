@@ -5,13 +5,17 @@ The truth about the queues and the devices is known: `make calibration`.
 
 import argparse
 import itertools
+import math
+import sys
 from fractions import Fraction
 
 from asked import Row
 from costs import MODELS, cost
+from hints import count as count_hints
 from knees import KNEES, SEARCHES
 from knees import count as count_searches
-from trials import count
+from means import TESTS, counts
+from trials import count, most_wrong
 
 SURE, SURER = Fraction(95, 100), Fraction(99, 100)
 
@@ -115,11 +119,45 @@ OTHER_QUEUES = tuple(
 )
 
 
-def main() -> None:
-    """Print a line for each row, as it is counted."""
+HINTS = tuple(
+    (Row(load, room, 1_000, repeats, asked, SURE), Fraction(nearness))
+    for load, room, repeats, asked, nearness in (
+        (0.8, 0, 5, "mean", "1.3"),
+        (0.8, 0, 10, "mean", "1.1"),
+        (0.8, 0, 5, "p90", "1.3"),
+        (0.5, 0, 5, "p99", "1.3"),
+        (0.8, 8, 5, "loss", "1.5"),
+        (0.8, 12, 10, "loss", "3"),
+        (0.8, 16, 5, "loss", "40"),
+    )
+)
+"""With the share of the true value that is asked for."""
+HELD = Fraction(8, 10)
+
+
+def main() -> int:
+    """Print the tables, row by row as they are counted; return 1 if a bound is broken, else 0."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--trials", type=int, default=1_000)
-    trials = parser.parse_args().trials
+    parser.add_argument("--only", choices=("queues", "means", "hints", "searches"))
+    asked = parser.parse_args()
+    tables = {
+        "queues": print_queues,
+        "means": print_means,
+        "hints": print_hints,
+        "searches": print_searches,
+    }
+    broken = [
+        name for name, table in tables.items() if asked.only in (None, name) and table(asked.trials)
+    ]
+    if broken:
+        print(f"wrong more often than they may be: {', '.join(broken)}", file=sys.stderr)
+    return int(bool(broken))
+
+
+def print_queues(trials: int) -> bool:
+    """Print a line for each row of queues; return whether one is wrong too often."""
+    broken = False
     print(
         "| queue | load | room | cells | repeats | criterion | confidence"
         " | wrong below | wrong above | decided | trials |"
@@ -134,8 +172,58 @@ def main() -> None:
             f" | {found.false_below} | {found.false_above} | {found.decided} | {trials} |",
             flush=True,
         )
-    print_searches(trials)
-    print_costs()
+        most = most_wrong(trials, row.confidence)
+        broken |= max(found.false_below, found.false_above) > most
+    return broken
+
+
+def print_means(trials: int) -> bool:
+    """Print a line for each network and metric; return whether one is wrong too often.
+
+    What so few repeats cannot show to differ is printed, but not held to that.
+    """
+    broken = False
+    print(
+        "\n| network | metric | repeats | above the mean | below the mean | of | share | ± |"
+        " repeats that differ |"
+    )
+    print("|---" * 9 + "|")
+    for test in TESTS:
+        for found in counts(test, 20 * trials):
+            worst = max(found.wrong_above, found.wrong_below)
+            share = worst / found.cases
+            error = math.sqrt(max(share, 1 / found.cases) * (1 - share) / found.cases)
+            rare = "" if found.shown else ", too rarely for as many repeats"
+            print(
+                f"| {found.test} | {found.metric} | {found.repeats} | {found.wrong_above}"
+                f" | {found.wrong_below} | {found.cases} | {share:.1%} | {error:.1%}"
+                f" | {found.differ:.0%}{rare} |",
+                flush=True,
+            )
+            broken |= found.shown and worst > most_wrong(found.cases, SURE)
+    return broken
+
+
+def print_hints(trials: int) -> bool:
+    """Print a line for each criterion; return whether fewer hints hold than are said to."""
+    broken = False
+    print(
+        "\n| queue | load | room | criterion | repeats | asked for | undecided | ranges"
+        " | fewer did | the most did not | hold |"
+    )
+    print("|---" * 11 + "|")
+    for row, nearness in HINTS:
+        found = count_hints(row, nearness, trials)
+        wrong = found.too_few + found.too_many
+        held = 1 - wrong / found.ranges if found.ranges else 1
+        print(
+            f"| {row.queue} | {row.load} | {row.room or 'any'} | {row.asked} | {row.repeats}"
+            f" | {float(nearness):g} times it | {found.cases} | {found.ranges} | {found.too_few}"
+            f" | {found.too_many} | {held:.0%} |",
+            flush=True,
+        )
+        broken |= wrong > most_wrong(found.ranges, HELD)
+    return broken
 
 
 def print_costs() -> None:
@@ -149,8 +237,8 @@ def print_costs() -> None:
         )
 
 
-def print_searches(searches: int) -> None:
-    """Print a line for each sort of device and method."""
+def print_searches(searches: int) -> bool:
+    """Print a line for each sort of device and method, and what searches cost: held to nothing."""
     print(
         "\n| 10 % to 90 % of trials bad | method | trials at a load | load below the bounds"
         " | load above the bounds | 1 in 20 farther than | trials | searches |"
@@ -163,7 +251,9 @@ def print_searches(searches: int) -> None:
             f" | {found.farthest:.2%} | {found.trials:.0f} | {searches} |",
             flush=True,
         )
+    print_costs()
+    return False
 
 
 if __name__ == "__main__":
-    main()
+    sys.exit(main())

@@ -17,10 +17,10 @@ from typing import TYPE_CHECKING
 
 from qospec.catalogue.statistics import from_histogram, share_of
 from qospec.judge import quantiles
-from qospec.judge.found import is_found
+from qospec.judge.found import decided, is_found
 from qospec.judge.found_repeats import FoundConstraint, found_constraint, median_interval
 from qospec.judge.losses import as_ratios, compared_count, is_count, losses
-from qospec.judge.means import MeanConstraint
+from qospec.judge.means import MeanConstraint, could_not_be_better, skewness, skewness_of
 from qospec.judge.quantiles import (
     Quantile,
     bonferroni_level,
@@ -29,8 +29,7 @@ from qospec.judge.quantiles import (
     needed_bounds,
     value_of,
 )
-from qospec.judge.repeats import ConfidenceLevels, MeanReadings
-from qospec.judge.statistics import assumed_skewness
+from qospec.judge.repeats import MOST_STEPS, ConfidenceLevels, MeanReadings, MoreRepeats
 from qospec.judge.verdict import (
     MIRRORED,
     Interval,
@@ -50,8 +49,7 @@ from qospec.model.expression import (
     measurements,
     observed,
 )
-from qospec.model.suite import MAX_REPEATS
-from qospec.units import PS_PER_S
+from qospec.model.suite import MAX_REPEATS, MIN_REPEATS
 
 if TYPE_CHECKING:
     from qospec.judge.losses import Losses
@@ -67,6 +65,9 @@ IDENTICAL_REPEATS = "the repeats do not differ"
 UNBOUNDED = f"{IDENTICAL_REPEATS}, so more would not decide: judge each one, without a confidence"
 TOO_CLOSE = f"even {MAX_REPEATS:_} repeats would hardly decide: they are too close to the bound"
 OPEN = "more repeats would not decide: search a wider range"
+UNTOLD = "these repeats leave open which side it is on, so how many more would decide is not known"
+BETTER_SINCE = "repeats that could not be better have come since, and weaken nothing"
+EACH_FAILS = "each of the {} repeats fails by itself"
 NOTHING_DRAWN = "nothing is drawn at random, so all repeats are identical"
 DOES_NOT_HOLD = "it does not hold"
 
@@ -98,6 +99,18 @@ def judge_repeats(
     rows = [row for row in rows if row]
     if not any(repeat.drawn for repeat in repeats):
         return _judge_undrawn(statement, repeats[0])
+    shown = _judge_drawn(replace(statement, expression=expression), rows, repeats)
+    earlier = None if shown.more is None or found else _before_the_last(statement, repeats)
+    return earlier or shown
+
+
+def _judge_drawn(
+    statement: Statement, rows: Sequence[Values], repeats: Sequence[RepeatReadings]
+) -> Judgement:
+    """Return the judgement of repeats that differ, or might; rows are the sides' values in each."""
+    expression, confidence = statement.expression, statement.confidence
+    assert isinstance(expression, Operation) and confidence is not None  # noqa: S101, PT018
+    found = is_found(expression)
     averaged = isinstance(repeats[0], MeanReadings)
     leaf = None if averaged else compared_count(expression)
     counted = losses(leaf, repeats) if leaf is not None else None
@@ -114,11 +127,10 @@ def judge_repeats(
         constraints = [found_constraint(expression, repeats)]
         shown = _shown_found(expression, rows, repeats, confidence)
     else:
-        leaves = dict.fromkeys(observed(expression))
-        skewness = max((_assumed_skewness(each, repeats) for each in leaves), default=Fraction(0))
-        constraints = _mean_constraints(expression, repeats, counted, skewness)
-        shown = _shown(expression, rows, confidence, counted, skewness)
-    verdict, notes = _decide(constraints, statement, confidence)
+        constraints = _mean_constraints(expression, repeats, counted)
+        shown = _shown(expression, rows, confidence, counted, repeats)
+    verdict, notes, more = _decide(constraints, statement, confidence)
+    notes += [] if found or more is None else _unanimity(expression, repeats)
     few = _too_few_items(expression, estimates, confidence, constraints)
     notes = [few if few and each == TOO_CLOSE else each for each in notes]
     if counted is not None and len(set(map(tuple, rows))) == 1:
@@ -126,7 +138,7 @@ def judge_repeats(
     notes += _sample_sizes(expression, estimates, confidence)
     if all(map(is_measured, _sides(expression))):
         notes.append(SEPARATE_INTERVALS if estimates else BY_DIFFERENCE)
-    return replace(shown, verdict=verdict, note="; ".join(notes))
+    return replace(shown, verdict=verdict, note="; ".join(notes), more=more)
 
 
 def _numbers(expression: Operation, repeat: RepeatReadings) -> tuple[Fraction, ...]:
@@ -134,6 +146,31 @@ def _numbers(expression: Operation, repeat: RepeatReadings) -> tuple[Fraction, .
     values = [evaluate(operand, repeat.read) for operand in expression.operands]
     numbers = tuple(value for value in values if isinstance(value, Fraction))
     return numbers if len(numbers) == len(values) else ()
+
+
+def _before_the_last(statement: Statement, repeats: Sequence[RepeatReadings]) -> Judgement | None:
+    """Return the judgement of the repeats before the last, if it cannot weaken that they pass.
+
+    A repeat that could not be better may be farther from the others than these are from each other,
+    and so raise their deviation.
+    """
+    assert isinstance(statement.expression, Operation)  # noqa: S101 -- a comparison
+    below, *others = quantiles.constraints(statement.expression, {}, 1)
+    before = len(repeats) - 1
+    perfect = not others and could_not_be_better(below.expression, repeats[-1])
+    if not perfect or not MIN_REPEATS <= before < MOST_STEPS:
+        return None
+    found = judge_repeats(statement, repeats[:-1], before)
+    if found.verdict != "pass":
+        return None
+    notes = [each for each in found.note.split("; ") if each and each != BETTER_SINCE]
+    return replace(found, note="; ".join([BETTER_SINCE, *notes]))
+
+
+def _unanimity(expression: Operation, repeats: Sequence[RepeatReadings]) -> list[str]:
+    """Return a note if no repeat meets a criterion that all of them together do not decide."""
+    alone = [decided(expression, repeat.read) for repeat in repeats]
+    return [] if any(each is not False for each in alone) else [EACH_FAILS.format(len(repeats))]
 
 
 def _judge_undrawn(statement: Statement, repeat: RepeatReadings) -> Judgement:
@@ -178,27 +215,27 @@ def _too_few_items(
 
 def _decide(
     constraints: Sequence[Constraint], statement: Statement, confidence: Fraction
-) -> tuple[Verdict, list[str]]:
-    """Return the verdict and its notes."""
+) -> tuple[Verdict, list[str], MoreRepeats | None]:
+    """Return the verdict, its notes, and how many more repeats would decide if these do not."""
     levels = ConfidenceLevels(confidence, 1 - (1 - confidence) / len(constraints))
     held = [constraint.holds(levels) for constraint in constraints]
     verdict: Verdict = "pass" if all(held) else "inconclusive"
     if False in held and statement.kind == "expect":
         verdict = "fail"
-    notes, identical = [], all(constraint.identical for constraint in constraints)
-    if False in held and statement.kind == "require":
-        notes.append(DOES_NOT_HOLD)
-    elif None in held and False not in held:
-        additional = _more_repeats(constraints, held, levels)
+    identical = all(constraint.identical for constraint in constraints)
+    notes = [DOES_NOT_HOLD] if False in held and statement.kind == "require" else []
+    more = None
+    if None in held and False not in held:
+        more = _more_repeats(constraints, held, levels)
         if any(each.is_open for each in constraints if isinstance(each, FoundConstraint)):
             notes.append(OPEN)
-        elif identical and additional > MAX_REPEATS:
+        elif identical and more.least > MAX_REPEATS:
             notes.append(UNBOUNDED)
         else:
-            notes.append(_more_repeats_note(additional))
+            notes.append(more_repeats_note(more))
     if identical and not {UNBOUNDED, OPEN} & set(notes):
         notes.append(IDENTICAL_REPEATS)
-    return verdict, notes
+    return verdict, notes, more
 
 
 def _estimates(expression: Operation, repeats: Sequence[RepeatReadings]) -> Estimates:
@@ -234,8 +271,8 @@ def _estimate(leaf: Observed, repeats: Sequence[RepeatReadings]) -> Estimate:
     counted = losses(leaf, repeats) if isinstance(leaf, Measured) and is_count(leaf) else None
     if counted is not None:
         return counted
-    values, skewness = _values(leaf, repeats), _assumed_skewness(leaf, repeats)
-    return MeanConstraint.of(values, strict=False, skewness=skewness, possible=bounds(leaf))
+    values, skewed = _values(leaf, repeats), skewness_of(leaf, repeats)
+    return MeanConstraint.of(values, strict=False, skewness=skewed, possible=bounds(leaf))
 
 
 def _values(
@@ -248,16 +285,6 @@ def _values(
     reads = [repeat.read if counted is None else lambda _: counted.value for repeat in repeats]
     values = [evaluate(expression, read) for read in reads]
     return [value for value in values if isinstance(value, Fraction)]
-
-
-def _assumed_skewness(leaf: Observed, repeats: Sequence[RepeatReadings]) -> Fraction:
-    """Return the skewness to assume for a measured value; of delays, that above the shortest."""
-    values, least = _values(leaf, repeats), Fraction(0)
-    if isinstance(leaf, Measured) and leaf.statistic == "mean":
-        found = [repeat.delays(leaf) for repeat in repeats]
-        shortest = [each.min_ps for each in found if each is not None and each.min_ps is not None]
-        least = Fraction(min(shortest, default=0), PS_PER_S)
-    return assumed_skewness(values, least if least <= min(values) else Fraction(0))
 
 
 def _shown_estimates(
@@ -365,7 +392,6 @@ def _mean_constraints(
     expression: Operation,
     repeats: Sequence[RepeatReadings],
     counted: Losses | None,
-    skewness: Fraction,
 ) -> list[MeanConstraint]:
     """Return the constraints of a comparison, by the values of each repeat."""
     directions = [True, False]
@@ -379,7 +405,7 @@ def _mean_constraints(
             strict=each.strict,
             losses=counted,
             increasing=increasing,
-            skewness=skewness,
+            skewness=skewness(each.expression, repeats),
             possible=bounds(each.expression),
         )
         for each, increasing in zip(found, directions, strict=True)
@@ -388,23 +414,29 @@ def _mean_constraints(
 
 def _more_repeats(
     constraints: Sequence[Constraint], held: Sequence[bool | None], levels: ConfidenceLevels
-) -> int:
-    """Return how many more repeats would decide; a number above `MAX_REPEATS` if too many."""
+) -> MoreRepeats:
+    """Return how many more repeats would decide: one constraint fails, or all hold."""
     undecided = [
         constraint for constraint, known in zip(constraints, held, strict=True) if known is None
     ]
-    needed = [
-        (constraint.mean > 0, constraint.more_repeats(levels) or MAX_REPEATS + 1)
-        for constraint in undecided
-    ]
-    against = [additional for bad, additional in needed if bad]
-    return min(against) if against else max(additional for _, additional in needed)
+    against = [each for each in undecided if each.mean > 0]
+    needed = [each.more_repeats(levels) for each in against or undecided]
+    choose = min if against else max
+    known = [each.most for each in needed if each.most is not None]
+    enough = bool(known) and (bool(against) or len(known) == len(needed))
+    return MoreRepeats(choose(each.least for each in needed), choose(known) if enough else None)
 
 
-def _more_repeats_note(additional: int) -> str:
-    if additional > MAX_REPEATS:
+def more_repeats_note(more: MoreRepeats) -> str:
+    """Return in words how many more repeats would decide."""
+    if more.least > MAX_REPEATS:
         return TOO_CLOSE
-    return f"about {additional:_} more {'repeat' if additional == 1 else 'repeats'} would decide"
+    if more.most is None:
+        return UNTOLD
+    noun = "repeat" if more.most == 1 else "repeats"
+    if more.least == more.most:
+        return f"{more.most:_} more {noun} would probably decide"
+    return f"{more.least:_} to {more.most:_} more {noun} would probably decide"
 
 
 def _shown(
@@ -412,7 +444,7 @@ def _shown(
     rows: Sequence[Values],
     confidence: Fraction,
     counted: Losses | None,
-    skewness: Fraction,
+    repeats: Sequence[RepeatReadings],
 ) -> Judgement:
     """Return what to show: the mean and its interval, beside the bound."""
     first, last, comparison = _measured_first(expression)
@@ -429,7 +461,11 @@ def _shown(
     if counted is not None:  # against what is known
         lefts = [counted.value] * len(rows)
     constraint = MeanConstraint.of(
-        lefts, strict=False, losses=counted, skewness=skewness, possible=bounds(first)
+        lefts,
+        strict=False,
+        losses=counted,
+        skewness=skewness(first, repeats),
+        possible=bounds(first),
     )
     least, most = constraint.interval(confidence, len(rows))
     tolerance = None
@@ -463,7 +499,7 @@ def _shown_found(
     ends = median_interval(first, repeats, confidence)
     lower, upper = (Side(end, dimension_of(first)) for end in ends)
     shown = replace(
-        _shown(expression, rows, confidence, None, Fraction(0)),
+        _shown(expression, rows, confidence, None, repeats),
         measured=Side(middle, dimension_of(first)),
         interval=Interval(lower, upper, confidence, len(repeats)),
     )

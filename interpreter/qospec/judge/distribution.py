@@ -85,6 +85,7 @@ class Distribution:
         self.count = sum(totals)
         self._lost = tuple(lost)
         self._repeats = repeats
+        self._dispersions: dict[tuple[Fraction, int, Fraction], Fraction] = {}
 
     @cached_property
     def _rows(self) -> list[TailCounts]:
@@ -122,6 +123,33 @@ class Distribution:
             for row, found, each in zip(self._rows, counts, self.totals, strict=True)
         )
 
+    def first(self, repeats: int) -> Distribution:
+        """Return the distribution of the first repeats alone."""
+        taken = slice(repeats)
+        return Distribution(self._repeats[taken], self.totals[taken], self._lost[taken])
+
+    @property
+    def least_share_lost(self) -> Fraction:
+        """Return what share each repeat has lost at least, of its items and of the mean number."""
+        usual = Fraction(self.count, len(self.totals))
+        pairs = zip(self._lost, self.totals, strict=True)
+        return min(lost / max(Fraction(total), usual) for lost, total in pairs)
+
+    @property
+    def last_lost(self) -> int:
+        """Return how many items the last repeat lost."""
+        return self._lost[-1]
+
+    def reached_in_each_ps(self, share: Fraction) -> int | None:
+        """Return a time that in each repeat at least this share of all delays reach; None: none."""
+        usual = Fraction(self.count, len(self.totals))
+        found = [
+            row.nth_largest_ps(max(1, math.ceil(share * max(Fraction(total), usual))))
+            for row, total in zip(self._rows, self.totals, strict=True)
+        ]
+        known = [time_ps for time_ps in found if time_ps is not None]
+        return min(known) if len(known) == len(found) else None
+
     def nth_longest_ps(self, number: int) -> tuple[int, int] | None:
         """Return bounds of the n-th longest delay, n from 1; None if that item was lost."""
         behind = number - sum(self._lost)
@@ -132,29 +160,43 @@ class Distribution:
         most_ps = max(each.max_ps for each in self._repeats if each.max_ps is not None)
         return max(low, least_ps), min(high, most_ps)
 
-    def design_effect(self, share: Fraction, confidence: Fraction, thresholds: int) -> Fraction:
+    def design_effect(
+        self, share: Fraction, confidence: Fraction, thresholds: int, repeats: int | None = None
+    ) -> Fraction:
         """Return the design effect where `share` of all items lie beyond a threshold, at least 1.
 
         It is estimated at that threshold and at those beyond which twice as many items lie, four
         times as many, up to half of them, until `thresholds` of them had enough items; with a share
-        above half, by the items that are not beyond. The largest estimate counts, because few items
-        may agree by chance. The estimate comes from few repeats itself, so it is enlarged by the
-        square of the ratio of Student's quantile to the normal one. With a single repeat it is
-        unknown, and 1.
+        above half, by the items that are not beyond. Few items may agree by chance, so that at the
+        threshold itself counts only if it is more than the pooled one: the squared deviations of
+        all thresholds over those of independent items. The largest of them would grow with their
+        number. The estimate comes from few repeats itself, so it is enlarged by the square of the
+        ratio of Student's quantile to the normal one: for `repeats` such repeats, which are as many
+        as there are unless it is said. With a single repeat it is unknown, and 1.
         """
-        repeats = len(self.totals)
-        if repeats == 1:
+        if len(self.totals) == 1:
             return Fraction(1)
-        wider = (student_quantile(confidence, repeats - 1) / normal_quantile(confidence)) ** 2
-        largest = Fraction(1)
-        for counts in self._tails(share):
-            effect = _dispersion(counts, self.totals) * wider
-            largest = max(largest, effect)
+        found = self._dispersion(share, thresholds, _widening(confidence, len(self.totals)))
+        return max(Fraction(1), found * _widening(confidence, repeats or len(self.totals)))
+
+    def _dispersion(self, share: Fraction, thresholds: int, wider: Fraction) -> Fraction:
+        """Return how much the repeats differ, over how much they would by independent items."""
+        key = share, thresholds, wider
+        if key not in self._dispersions:
+            self._dispersions[key] = self._estimated(*key)
+        return self._dispersions[key]
+
+    def _estimated(self, share: Fraction, thresholds: int, wider: Fraction) -> Fraction:
+        own, squares, expected = Fraction(0), Fraction(0), Fraction(0)
+        for number, counts in enumerate(self._tails(share)):
+            found = _dispersion(counts, self.totals)
+            own = found.ratio if not number and share else own
+            squares, expected = squares + found.squares, expected + found.expected
             rarer = min(sum(counts), self.count - sum(counts))
-            thresholds -= rarer >= SUFFICIENT_ITEMS * max(effect, Fraction(1))
+            thresholds -= rarer >= SUFFICIENT_ITEMS * max(found.ratio * wider, Fraction(1))
             if thresholds <= 0:
                 break
-        return largest
+        return max(own, squares / expected if expected else Fraction(0))
 
     def _tails(self, share: Fraction) -> Iterator[tuple[int, ...]]:
         """Yield the items of each repeat beyond thresholds that move towards the median."""
@@ -173,8 +215,25 @@ class Distribution:
             rarer = min(rarer * 2, HALF)
 
 
-def _dispersion(counts: Sequence[int], totals: Sequence[int]) -> Fraction:
-    """Return the variance of counts over that of independent items; 0 if they are none or all.
+def _widening(confidence: Fraction, repeats: int) -> Fraction:
+    """Return by how much a variance that so many repeats estimate is enlarged."""
+    return (student_quantile(confidence, repeats - 1) / normal_quantile(confidence)) ** 2
+
+
+class Dispersion(NamedTuple):
+    """The squared deviations of counts, and what they would be of independent items."""
+
+    squares: Fraction
+    expected: Fraction
+
+    @property
+    def ratio(self) -> Fraction:
+        """Return the one over the other; 0 if the items are none or all."""
+        return self.squares / self.expected if self.expected else Fraction(0)
+
+
+def _dispersion(counts: Sequence[int], totals: Sequence[int]) -> Dispersion:
+    """Return by how much the counts of repeats differ.
 
     The share p of all items includes those of the repeat, so the squared deviations of independent
     items sum up to p (1 - p) (n - sum of n_i² / n), for n_i items of each repeat. Where one repeat
@@ -182,8 +241,8 @@ def _dispersion(counts: Sequence[int], totals: Sequence[int]) -> Fraction:
     """
     items, found = sum(totals), sum(counts)
     if max(totals) == items:
-        return Fraction(items)
+        return Dispersion(Fraction(items), Fraction(1))
     expected = found * (items - found) * (items**2 - sum(total**2 for total in totals))
     pairs = zip(counts, totals, strict=True)
     squares = sum((count * items - found * total) ** 2 for count, total in pairs)
-    return Fraction(squares * items, expected) if expected else Fraction(0)
+    return Dispersion(Fraction(squares, items**2), Fraction(expected, items**3))

@@ -9,11 +9,13 @@ and Nagaraja, Order Statistics (2003), 7.1.
 
 from __future__ import annotations
 
+import math
 from fractions import Fraction
 from typing import TYPE_CHECKING, NamedTuple
 
 from qospec.judge.found import decided, excess, limits
-from qospec.judge.statistics import binomial_critical_value
+from qospec.judge.repeats import LIKELY, MoreRepeats, first_to_decide
+from qospec.judge.statistics import binomial_critical_value, clopper_pearson
 from qospec.model.bounds import Bounds
 from qospec.model.suite import MAX_REPEATS
 
@@ -62,22 +64,20 @@ class FoundConstraint(NamedTuple):
             return True
         return False if _is_most(self.failed, self.repeats, levels.failing) else None
 
-    def more_repeats(self, levels: ConfidenceLevels) -> int | None:
-        """Return how many more repeats like these would decide; None if too many."""
+    def more_repeats(self, levels: ConfidenceLevels) -> MoreRepeats:
+        """Return how many more repeats like these would decide."""
         bad = self.mean > 0
         confidence = levels.failing if bad else levels.passing
         count = self.failed if bad else self.held
+        shares = clopper_pearson(count, self.repeats, 1 - LIKELY)
+        most, least = (self._more(share, confidence) for share in shares)
+        return MoreRepeats(least, None if most > MAX_REPEATS else most)
 
-        def decides(repeats: int) -> bool:
-            return _is_most(count * repeats // self.repeats, repeats, confidence)
-
-        low, high = self.repeats, MAX_REPEATS
-        if not decides(high):
-            return None
-        while high - low > 1:
-            middle = (low + high) // 2
-            low, high = (low, middle) if decides(middle) else (middle, high)
-        return high - self.repeats
+    def _more(self, share: Fraction, confidence: Fraction) -> int:
+        """Return how many more decide if such a share of them does; more than may be, if none."""
+        return first_to_decide(
+            lambda repeats: _is_most(math.floor(share * repeats), repeats, confidence), self.repeats
+        )
 
 
 def found_constraint(expression: Operation, repeats: Sequence[RepeatReadings]) -> FoundConstraint:

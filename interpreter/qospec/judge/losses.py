@@ -17,10 +17,11 @@ from qospec.catalogue.statistics import bound_of
 from qospec.engine.measure.metric import Counting
 from qospec.engine.measure.tally import Delays
 from qospec.judge.distribution import Distribution
-from qospec.judge.repeats import rare_share
+from qospec.judge.repeats import MOST_STEPS, markov_share, rare_share
 from qospec.judge.statistics import assumed_skewness, clopper_pearson, half_width
 from qospec.model.bounds import Bounds
 from qospec.model.expression import Constant, Measured, Operation
+from qospec.model.suite import MIN_REPEATS
 from qospec.units import CELLS, RATIO, number_text, text_of
 
 if TYPE_CHECKING:
@@ -135,13 +136,38 @@ class Losses(NamedTuple):
         if self.identical:
             low, high = self._of_equal_repeats(confidence, repeats)
         else:
-            effect = self.design_effect(confidence) * self.repeats / repeats
+            effect = self.design_effect(confidence, repeats) * self.repeats / repeats
             sent = max(1, math.floor(self.sent / effect))
             fewest = math.floor((self.lost - self.uncertain) / effect)
             most = math.ceil(self.lost / effect)
             low, _ = clopper_pearson(min(fewest, sent), sent, 1 - confidence)
             _, high = clopper_pearson(min(most, sent), sent, 1 - confidence)
+            if repeats == self.repeats:
+                high = min(high, self._before_the_last(confidence))
+                if effect > 1:  # else these bounds are exact
+                    low = max(low, self._in_each_repeat(confidence))
         return min(low, share), max(high, share)
+
+    def _in_each_repeat(self, confidence: Fraction) -> Fraction:
+        """Return the ratio that losses in each single repeat show: see `repeats.markov_share`."""
+        least = Fraction(0) if self.uncertain else self.delays.least_share_lost
+        return markov_share(confidence, self.repeats) * least
+
+    def _before_the_last(self, confidence: Fraction) -> Fraction:
+        """Return the upper bound that the repeats before a perfect one have shown.
+
+        That nothing is lost in one more repeat makes no smaller ratio less likely; if its delays
+        differ, the design effect may be estimated to be greater all the same.
+        """
+        if not MIN_REPEATS < self.repeats <= MOST_STEPS or self.delays.last_lost:
+            return Fraction(1)
+        before = self.repeats - 1
+        delays = self.delays.first(before)
+        by_repeat = self.sent_by_repeat[:before]
+        earlier = self._replace(
+            sent=delays.count, repeats=before, sent_by_repeat=by_repeat, delays=delays
+        )
+        return earlier._ratio(confidence, before)[1] if delays.count else Fraction(1)  # noqa: SLF001
 
     def _of_equal_repeats(self, confidence: Fraction, repeats: int) -> tuple[Fraction, Fraction]:
         """Return the interval where what is drawn once per repeat may decide all of it."""
@@ -149,11 +175,11 @@ class Losses(NamedTuple):
         surely, possibly = self.lost - self.uncertain, Fraction(self.lost, self.sent)
         return Fraction(surely, self.sent) * (1 - rare), possibly + rare * (1 - possibly)
 
-    def design_effect(self, confidence: Fraction) -> Fraction:
+    def design_effect(self, confidence: Fraction, repeats: int | None = None) -> Fraction:
         """Return the design effect of losses: n cells count as n divided by it."""
         share = Fraction(self.lost, self.sent)
         levels = THRESHOLDS.get(self.counted, OTHER_THRESHOLDS)
-        return self.delays.design_effect(share, confidence, levels)
+        return self.delays.design_effect(share, confidence, levels, repeats)
 
     def note(self, confidence: Fraction) -> str:
         """Return the count in words, with the upper bound of the ratio."""

@@ -21,18 +21,19 @@ from typing import TYPE_CHECKING, NamedTuple, Protocol
 from qospec.catalogue.kinds import discover
 from qospec.engine.measure.metric import Metric
 from qospec.judge.distribution import Distribution
-from qospec.judge.repeats import decide, repeats_to_decide
+from qospec.judge.repeats import MOST_STEPS, decide, markov_share, repeats_to_decide
 from qospec.judge.statistics import binomial_critical_value
 from qospec.judge.verdict import MIRRORED
 from qospec.model.bounds import Bounds, bounds
 from qospec.model.expression import Measured, Operation, evaluate, measurements
+from qospec.model.suite import MIN_REPEATS
 from qospec.units import PS_PER_S, number_text
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Mapping, Sequence
+    from collections.abc import Callable, Collection, Mapping, Sequence
 
     from qospec.engine.measure.tally import Delays
-    from qospec.judge.repeats import ConfidenceLevels
+    from qospec.judge.repeats import ConfidenceLevels, MoreRepeats
     from qospec.model.expression import Counted, Expression, Leaf
 
 THRESHOLDS = 2
@@ -60,6 +61,9 @@ class Estimate(Protocol):
     def interval(self, confidence: Fraction, repeats: int) -> Bounds:
         """Return the interval of `repeats` such repeats, with that confidence on each side."""
 
+    def design_effect(self, confidence: Fraction, repeats: int) -> Fraction:
+        """Return as how many items an independent one counts; 1 where repeats are not counted."""
+
 
 class NeededBounds(NamedTuple):
     """Which bounds of a measured value a criterion needs in order to hold."""
@@ -77,9 +81,9 @@ class Quantile:
     def __init__(self, repeats: Sequence[Delays], share: Fraction) -> None:
         """Take the delays of each repeat, and the share of them that the quantile is not below."""
         self._delays = Distribution(repeats, [each.count for each in repeats], [0] * len(repeats))
+        self._of_repeats = repeats
         self._repeats = len(repeats)
         self._beyond = 1 - share
-        self._effects: dict[Fraction, Fraction] = {}
 
     @property
     def value(self) -> Fraction:
@@ -91,20 +95,39 @@ class Quantile:
     def interval(self, confidence: Fraction, repeats: int) -> Bounds:
         """Return the confidence interval; a bound is None where there are too few delays for it."""
         items = self.independent(confidence, repeats)
-        counts = self._design_effect(confidence) * self._repeats / repeats
+        counts = self.design_effect(confidence, repeats) * self._repeats / repeats
         few = binomial_critical_value(items, self._beyond, 1 - confidence)
         many = items - binomial_critical_value(items, 1 - self._beyond, 1 - confidence)
         highest = self._delays.nth_longest_ps(math.floor(few * counts) + 1) if few >= 0 else None
         lowest = self._delays.nth_longest_ps(math.ceil(many * counts)) if many <= items else None
-        return Bounds(
-            None if lowest is None else Fraction(lowest[0], PS_PER_S),
-            None if highest is None else Fraction(highest[1], PS_PER_S),
-        )
+        low_ps, high_ps = lowest and lowest[0], highest and highest[1]
+        if repeats == self._repeats:
+            high_ps = _known(min, high_ps, self._before_the_last_ps(confidence))
+            if self.design_effect(confidence, repeats) > 1:  # else these bounds are exact
+                low_ps = _known(max, low_ps, self._reached_in_each_ps(confidence))
+        return Bounds(_seconds(low_ps), _seconds(high_ps))
+
+    def _reached_in_each_ps(self, confidence: Fraction) -> int | None:
+        """Return the lower bound that each single repeat shows: see `repeats.markov_share`."""
+        share = self._beyond / markov_share(confidence, self._repeats)
+        return self._delays.reached_in_each_ps(share) if share < 1 else None
+
+    def _before_the_last_ps(self, confidence: Fraction) -> int | None:
+        """Return the upper bound that the repeats before the last show, if none of its is longer.
+
+        That nothing in one more repeat is beyond a bound speaks for it; if its delays differ, the
+        design effect may be estimated to be greater all the same.
+        """
+        if not MIN_REPEATS < self._repeats <= MOST_STEPS:
+            return None
+        *before, last = self._of_repeats
+        most = Quantile(before, 1 - self._beyond).interval(confidence, len(before)).most
+        return None if most is None else max(int(most * PS_PER_S), last.max_ps or 0)
 
     def independent(self, confidence: Fraction, repeats: int) -> int:
         """Return the effective sample size of `repeats` such repeats."""
         delays = Fraction(self._delays.count * repeats, self._repeats)
-        return max(1, math.floor(delays / self._design_effect(confidence)))
+        return max(1, math.floor(delays / self.design_effect(confidence, repeats)))
 
     def note(self, confidence: Fraction, ends: NeededBounds, items: str) -> str:
         """Return the effective sample size in words, and the one needed if it is too small.
@@ -134,19 +157,24 @@ class Quantile:
         )
         return max(sizes, default=(0, ""))
 
-    def _design_effect(self, confidence: Fraction) -> Fraction:
-        if (
-            self._delays.identical
-        ):  # what each repeat draws once, such as phases, may decide all of it
+    def design_effect(self, confidence: Fraction, repeats: int) -> Fraction:
+        """Return the design effect of `repeats` such repeats."""
+        if self._delays.identical:
+            # what each repeat draws once, such as phases, may decide all of it
             return Fraction(self._delays.count, self._repeats)
-        if confidence not in self._effects:
-            found = self._delays.design_effect(self._beyond, confidence, THRESHOLDS)
-            rarer = min(self._beyond, 1 - self._beyond) * self._delays.count
-            independent = (rarer or 1) / found  # `p0` is the least delay alone
-            self._effects[confidence] = 1 + (found - 1) * (
-                1 + SMALL_SAMPLE_CORRECTION / independent
-            )
-        return self._effects[confidence]
+        found = self._delays.design_effect(self._beyond, confidence, THRESHOLDS, repeats)
+        rarer = min(self._beyond, 1 - self._beyond) * self._delays.count * repeats / self._repeats
+        independent = (rarer or 1) / found  # `p0` is the least delay alone
+        return 1 + (found - 1) * (1 + SMALL_SAMPLE_CORRECTION / independent)
+
+
+def _known(choose: Callable[..., int], *ends: int | None) -> int | None:
+    """Return the greater or the smaller of the ends that are known; None without any."""
+    return choose((end for end in ends if end is not None), default=None)
+
+
+def _seconds(time_ps: int | None) -> Fraction | None:
+    return None if time_ps is None else Fraction(time_ps, PS_PER_S)
 
 
 class EstimateConstraint(NamedTuple):
@@ -181,9 +209,13 @@ class EstimateConstraint(NamedTuple):
         """Return whether it holds with the confidence needed; None if that is undecided."""
         return decide(lambda each: self._interval(each, self.repeats), levels, strict=self.strict)
 
-    def more_repeats(self, levels: ConfidenceLevels) -> int | None:
-        """Return how many more repeats like these would decide; None if too many."""
-        return repeats_to_decide(self._interval, self.mean, levels, self.repeats)
+    def more_repeats(self, levels: ConfidenceLevels) -> MoreRepeats:
+        """Return how many more repeats like these would decide."""
+        of = levels.passing, self.repeats
+        effect = any(each.design_effect(*of) > 1 for each in self.estimates.values())
+        return repeats_to_decide(
+            self._interval, self.mean, levels, self.repeats, alike=self.identical, effect=effect
+        )
 
     def _interval(self, confidence: Fraction, repeats: int) -> Bounds:
         return interval_of(self.expression, self.estimates, confidence, repeats)

@@ -29,6 +29,17 @@ class ConfidenceLevels(NamedTuple):
     failing: Fraction
 
 
+class MoreRepeats(NamedTuple):
+    """From how many to how many more repeats decide, in at least 8 of 10 cases.
+
+    `least` is more than `MAX_REPEATS` if no number decides. `most` is None if nothing is known of
+    it, since the repeats may yet turn out to be on the other side.
+    """
+
+    least: int
+    most: int | None
+
+
 class RepeatReadings(Protocol):
     """What was measured in one repeat."""
 
@@ -96,14 +107,30 @@ class Constraint(Protocol):
     def holds(self, levels: ConfidenceLevels) -> bool | None:
         """Return whether it holds with the confidence needed; None if that is undecided."""
 
-    def more_repeats(self, levels: ConfidenceLevels) -> int | None:
-        """Return how many more repeats like these would decide; None if too many."""
+    def more_repeats(self, levels: ConfidenceLevels) -> MoreRepeats:
+        """Return how many more repeats like these would decide."""
 
 
 def rare_share(confidence: Fraction, repeats: int) -> Fraction:
     """Return the greatest share of repeats with other values, where all of these gave the same."""
     _, most = statistics.clopper_pearson(0, repeats, 1 - confidence)
     return most
+
+
+MOST_STEPS = 40
+"""Up to so many repeats, what fewer of them have shown is looked at as well.
+
+Further ones change the design effect so little that they cannot weaken what the others show.
+"""
+
+
+def markov_share(confidence: Fraction, repeats: int) -> Fraction:
+    """Return the share of the least value of all repeats that their mean is at least.
+
+    Values are at least 0. The product of independent values over their mean has a mean of 1, so
+    with a probability of at most s it reaches 1 / s (Markov's inequality), whatever they are.
+    """
+    return 1 - rare_share(confidence, repeats)
 
 
 def interval_without_spread(
@@ -137,26 +164,52 @@ def decide(
     return False if fails else None
 
 
+LIKELY = Fraction(8, 10)
+"""The confidence of each end of what is likely, for the number of repeats that would decide.
+
+By calibration, that number is then within its range in more than 8 of 10 cases.
+"""
+
+
 def repeats_to_decide(
     interval: Callable[[Fraction, int], Bounds],
     mean: Fraction,
     levels: ConfidenceLevels,
     repeats: int,
-) -> int | None:
-    """Return how many more repeats like these would decide; None if too many.
+    *,
+    alike: bool = False,
+    effect: bool = False,
+) -> MoreRepeats:
+    """Return how many more repeats like these would decide.
 
-    `interval` returns the confidence interval after a number of repeats.
+    `interval` returns the confidence interval after a number of repeats. The quantity itself is as
+    uncertain as these repeats leave it: the farther from 0 it may be, the fewer are needed. If they
+    are `alike`, such as without any loss, it is taken that all are. If a design `effect` is part of
+    it, half or four times as many may do, since few repeats hardly tell it.
     """
-    bad = mean > 0
 
-    def decides(count: int) -> bool:
-        found = interval(levels.failing if bad else levels.passing, count)
-        end = found.least if bad else found.most
-        return end is not None and (end > 0 if bad else end < 0)
+    def more(value: Fraction) -> int:
+        def decides(count: int) -> bool:
+            found = interval(levels.failing if value > 0 else levels.passing, count)
+            end = found.least if value > 0 else found.most
+            return end is not None and (value + end - mean) * (1 if value > 0 else -1) > 0
 
+        return first_to_decide(decides, repeats)
+
+    ends = Bounds(mean, mean) if alike else interval(LIKELY, repeats)
+    far, near = (ends.most, ends.least) if mean > 0 else ends
+    least = more(mean if far is None else far)
+    most = None if near is None or (near > 0) != (mean > 0) else more(near)
+    if effect and least <= MAX_REPEATS:
+        least, most = (least + 1) // 2, most and 4 * most
+    return MoreRepeats(least, None if most is None or most > MAX_REPEATS >= least else most)
+
+
+def first_to_decide(decides: Callable[[int], bool], repeats: int) -> int:
+    """Return how many more than these repeats decide first; too many if even the most do not."""
     low, high = repeats, MAX_REPEATS
     if not decides(high):
-        return None
+        return MAX_REPEATS + 1
     while high - low > 1:
         middle = (low + high) // 2
         low, high = (low, middle) if decides(middle) else (middle, high)

@@ -41,6 +41,10 @@ underestimate the deviation. Found by calibration: see docs/design.md.
 """
 MAX_SKEWNESS = 4
 """Twice as skewed as the exponential distribution."""
+MAX_SKEWNESS_BELOW = 8
+"""Likewise below a limit, where most repeats may be, such as what was offered."""
+MAX_SKEWNESS_OF_RATIO = 20
+"""Likewise below 1, such as that of fairness, which falls with the square of what differs."""
 
 Values = Sequence[Fraction]
 
@@ -207,15 +211,15 @@ def variance(values: Values) -> Fraction:
     return sum(((value - middle) ** 2 for value in values), Fraction(0)) / (len(values) - 1)
 
 
-def assumed_skewness(values: Values, least: Fraction) -> Fraction:
-    """Return the skewness to assume for values that cannot be below `least`."""
+def assumed_skewness(values: Values, least: Fraction, greatest: int = MAX_SKEWNESS) -> Fraction:
+    """Return the skewness to assume for values that cannot be below `least`, up to `greatest`."""
     deviation = square_root(variance(values))
     above = mean(values) - least
     if not deviation:
         return Fraction(0)
     if above <= 0:
-        return Fraction(MAX_SKEWNESS)
-    return min(Fraction(MAX_SKEWNESS), SKEWNESS_PER_DEVIATION * deviation / above)
+        return Fraction(greatest)
+    return min(Fraction(greatest), SKEWNESS_PER_DEVIATION * deviation / above)
 
 
 def half_width(values: Values, skewness: Fraction, confidence: Fraction, repeats: int) -> Fraction:

@@ -27,6 +27,7 @@ from qospec.units import text_of
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
+    from qospec.judge.repeats import MoreRepeats
     from qospec.model.expression import Expression, Reader, Value
     from qospec.model.suite import Statement
     from qospec.units import Dimension
@@ -114,6 +115,7 @@ class Judgement:
         tolerance: Of `within`.
         interval: Of what was measured, over all repeats.
         note: What else a reader should know.
+        more: How many more repeats would decide, if repeats together do not.
     """
 
     verdict: Verdict | None
@@ -123,6 +125,7 @@ class Judgement:
     tolerance: Side | None = None
     interval: Interval | None = None
     note: str = ""
+    more: MoreRepeats | None = None
 
 
 def deciding(judgements: Sequence[Judgement]) -> int:

@@ -33,6 +33,7 @@ class BitRate(Metric):
     measured_at = ("flow", "place")
     better = "more"
     least = 0
+    delivered = True
     statistics = ("cell", "payload")
     packet_statistics = ("line", "frame", "ip", "payload")
     series = ("cell", "payload", "line", "frame", "ip")

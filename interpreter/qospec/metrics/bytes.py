@@ -24,6 +24,7 @@ class Bytes(Metric):
     measured_at = ("place",)
     better = "more"
     least = 0
+    delivered = True
     statistics = ("cell", "payload")
     packet_statistics = ("line", "frame", "ip", "payload")
     exact = True

@@ -24,6 +24,7 @@ class Items(Metric):
     measured_at = ("place",)
     better = "more"
     least = 0
+    delivered = True
     exact = True
 
     def measure(self, tally: Tally, _statistic: str = "") -> int:

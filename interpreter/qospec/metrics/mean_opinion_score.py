@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from fractions import Fraction
 
 from qospec.catalogue.kinds import metric
 from qospec.engine.measure.metric import CallMetric
 from qospec.voice.emodel import mean_opinion_score
-
-if TYPE_CHECKING:
-    from fractions import Fraction
 
 
 @metric(
@@ -25,7 +22,7 @@ class MeanOpinionScore(CallMetric):
     """
 
     least = 1
-    most = 5
+    most = Fraction(9, 2)
 
     def score(self, rating: Fraction) -> Fraction:
         """Return the mean opinion score that corresponds to R."""

@@ -21,6 +21,7 @@ class Received(Metric):
     dimension = "cells"
     better = "more"
     least = 0
+    delivered = True
     exact = True
     series = ("",)
 

@@ -29,6 +29,7 @@ class Throughput(Metric):
     measured_at = ("flow", "place")
     better = "more"
     least = 0
+    delivered = True
     series = ("",)
 
     def measure(self, tally: Tally, _statistic: str = "") -> Fraction | None:

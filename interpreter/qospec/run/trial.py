@@ -44,7 +44,7 @@ def run(
         return Result(())
     for number in range(case.case.run.repeat):
         try:
-            readings = _observe(case, catalogue, number, on_progress, promises)
+            readings = observe(case, catalogue, number, on_progress, promises)
         except Exception as error:  # noqa: BLE001 - any failure of the tester is the verdict `error`
             return Result(tuple(repeats), (f"{type(error).__name__}: {error}",))
         judgements = tuple(judge(statement, readings.read) for statement in case.case.statements)
@@ -55,13 +55,14 @@ def run(
     return Result(tuple(repeats))
 
 
-def _observe(
+def observe(
     case: CasePlan,
     catalogue: Catalogue,
     number: int,
-    on_progress: Callable[[float], None],
-    promises: tuple[Promise, ...],
+    on_progress: Callable[[float], None] = lambda _: None,
+    promises: tuple[Promise, ...] = (),
 ) -> Readings:
+    """Return what the trials of a repeat observed, whose random draws depend on its number."""
     if case.case.run.promises:
         from qospec.promises.builtin import ALL as promises  # noqa: N811 -- which few tests need
     seen = {}

@@ -107,18 +107,41 @@ USUAL = [delays((10, 20, 8), (20, 30, 10), (40, 50, 2))] * 4
 beyond 20 are 60, as many of each again."""
 
 
-@pytest.mark.parametrize(("thresholds", "effect"), [(1, 1), (2, Fraction(25, 4) * WIDER)])
-def test_thresholds_with_enough_items_are_looked_at_up_to_their_number(thresholds, effect) -> None:
+@pytest.mark.parametrize(("thresholds", "effect"), [(1, 1), (2, 80 / Fraction("39.2") * WIDER)])
+def test_thresholds_with_enough_items_are_pooled_up_to_their_number(thresholds, effect) -> None:
+    """Squares are 0, 80 and 0, where independent ones have 7.2, 12.8 and 19.2.
+
+    The 20 items beyond the second threshold are less than 10 by their effect, so the third counts.
+    """
     found = of(SLOW, *USUAL).design_effect(Fraction(1, 10), DEFAULT_CONFIDENCE, thresholds)
     assert float(found) == pytest.approx(float(effect), rel=1e-3)
 
 
 def test_items_that_depend_on_each_other_are_not_enough_for_a_threshold() -> None:
-    """Ten items beyond 40 are fewer than one by their effect, so those beyond 30 count too."""
+    """Ten items beyond 40 are fewer than one by their effect, so further ones count, too.
+
+    Beyond 40, 30 and 20, squares are 80, 320 and 180; of independent ones 7.2, 12.8 and 19.2.
+    """
     slow = delays((30, 40, 10), (40, 50, 10))
     others = [delays((10, 20, 15), (20, 30, 5))] * 4
     found = of(slow, *others).design_effect(Fraction(1, 10), DEFAULT_CONFIDENCE, 1)
-    assert float(found) == pytest.approx(float(25 * WIDER), rel=1e-3)
+    assert float(found) == pytest.approx(float(580 / Fraction("39.2") * WIDER), rel=1e-3)
+
+
+def test_what_is_asked_for_itself_counts_if_it_differs_most() -> None:
+    """Ten items beyond 40 in one repeat, squares of 80 over 7.2; beyond 30, all have as many."""
+    slow = delays((10, 20, 10), (40, 50, 10))
+    others = [delays((10, 20, 10), (30, 40, 10))] * 4
+    found = of(slow, *others).design_effect(Fraction(1, 10), DEFAULT_CONFIDENCE, 1)
+    assert float(found) == pytest.approx(float(80 / Fraction("7.2") * WIDER), rel=1e-3)
+
+
+def test_of_more_repeats_a_design_effect_is_better_known() -> None:
+    """Student's t of 19 degrees of freedom is 1.72913, the normal quantile 1.64485."""
+    slow = delays((10, 20, 10), (40, 50, 10))
+    both = of(slow, *[delays((10, 20, 10), (30, 40, 10))] * 4)
+    found = both.design_effect(Fraction(1, 10), DEFAULT_CONFIDENCE, 1, repeats=20)
+    assert float(found) == pytest.approx(80 / 7.2 * (1.72913 / 1.64485) ** 2, rel=1e-4)
 
 
 def test_a_rare_share_begins_with_the_longest_delay() -> None:

@@ -7,7 +7,13 @@ from typing import NamedTuple
 import pytest
 
 from qospec.engine.measure.tally import Delays
-from qospec.judge.confidence import NOTHING_DRAWN, UNBOUNDED, judge_repeats
+from qospec.judge.confidence import (
+    EACH_FAILS,
+    NOTHING_DRAWN,
+    UNBOUNDED,
+    UNTOLD,
+    judge_repeats,
+)
 from qospec.judge.means import MeanConstraint
 from qospec.judge.quantiles import (
     SMALL_SAMPLE_CORRECTION,
@@ -225,7 +231,7 @@ def test_too_few_items_have_no_upper_bound_and_say_how_many_are_needed() -> None
     shown = judged("<", P99, ps(10**6), repeats=agreeing(5, range(1, 41)))
     assert (shown.verdict, shown.interval.upper.value) == ("inconclusive", None)
     assert shown.note == (
-        "about 3 more repeats would decide; "
+        "3 more repeats would probably decide; "
         "200 delays count as 200 independent ones, and an upper bound needs 299"
     )
     enough = judged("<", P99, ps(10**6), repeats=agreeing(8, range(1, 41)))
@@ -312,9 +318,7 @@ def test_the_note_of_several_quantiles_names_them_and_their_share_of_the_doubt()
 
 def test_a_quantile_that_is_too_near_the_bound_is_no_mean() -> None:
     far = judged("<", P90, ps(90), repeats=agreeing(5, range(1, 101))).note
-    assert far.startswith(
-        "even 10_000 repeats would hardly decide: they are too close to the bound"
-    )
+    assert far.startswith(f"{UNTOLD}; {EACH_FAILS.format(5)}; ")
 
 
 def test_a_quantile_with_too_few_items_even_in_very_many_repeats_is_not_near_its_bound() -> None:
@@ -323,14 +327,35 @@ def test_a_quantile_with_too_few_items_even_in_very_many_repeats_is_not_near_its
     assert few.startswith("even 10_000 repeats would have too few independent delays; ")
     assert "and an upper bound needs 29_956" in few
     seen = [delays(*[1] * 9_998, 9, 9)] * 5
-    for missed in (
-        judged("<", p99_99, ps(5), repeats=seen),
-        judged("within", p99_99, ps(1), ps(6), repeats=seen),
-    ):
-        assert missed.note.startswith("even 10_000 repeats would hardly decide: they are too close")
+    missed = judged("within", p99_99, ps(1), ps(6), repeats=seen)
+    assert missed.note.startswith("even 10_000 repeats would hardly decide: they are too close")
     met = judged("<=", p99_99, ps(9), repeats=seen)
     assert met.measured.value == met.bound.value
     assert met.note.startswith("even 10_000 repeats would have too few independent delays; ")
+
+
+def test_delays_of_two_thresholds_show_how_much_they_depend_on_each_other() -> None:
+    """All have as many items beyond the quantile; 4 in 100 count for their squares of 80 at 20 %.
+
+    Independent items have 7.2, 12.8 and 19.2 at 10, 20 and 60 %, so 80 / 39.2 times the 1.6797 of
+    five repeats is the design effect, and more by 5 over the 10 beyond the quantile over it.
+    """
+    slow = delays(*[1] * 8, *[30] * 10, *[40] * 2)
+    usual = [delays(*[1] * 8, *[20] * 10, *[40] * 2)] * 4
+    effect = 80 / 39.2 * 1.6797
+    effect = 1 + (effect - 1) * (1 + 5 * effect / 10)
+    found = Quantile([slow, *usual], Fraction(9, 10)).independent(DEFAULT_CONFIDENCE, 5)
+    assert found == int(100 / effect)
+
+
+def test_what_each_repeat_shows_by_far_fails() -> None:
+    """Beyond 10 is a share of 2 % in each, or more in one: with 95 % the mean is above 1.1 %."""
+    alike = [delays(*[1] * 98, 20, 20)] * 4
+    shown = judged("<", P99, ps(10), repeats=[delays(*[1] * 50, *[20] * 50), *alike])
+    assert shown.verdict == "fail"
+    rarer = [delays(*[1] * 99, 20)] * 4
+    shown = judged("<", P99, ps(10), repeats=[delays(*[1] * 50, *[20] * 50), *rarer])
+    assert shown.verdict == "inconclusive"
 
 
 def test_one_item_is_one_and_what_are_no_delays_are_values() -> None:

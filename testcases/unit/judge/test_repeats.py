@@ -46,4 +46,18 @@ def test_repeats_decide_once_0_is_outside_of_the_interval(mean):
     def interval(_, repeats):
         return Bounds(mean - Fraction(1, repeats), mean + Fraction(1, repeats))
 
-    assert repeats_to_decide(interval, mean, LEVELS, 1) == 2
+    assert repeats_to_decide(interval, mean, LEVELS, 1, alike=True) == (2, 2)
+
+
+@pytest.mark.parametrize("sign", [1, -1])
+def test_the_nearer_to_0_it_may_be_the_more_repeats_are_needed(sign):
+    """It reaches as far as 3 / n, when 4 repeats have shown that it is from 1/4 to 7/4."""
+
+    def interval(_, repeats):
+        return Bounds(sign - Fraction(3, repeats), sign + Fraction(3, repeats))
+
+    assert repeats_to_decide(interval, Fraction(sign), LEVELS, 4) == (1, 9)  # 3/13 < 1/4
+    # by the design effect half or four times as many
+    assert repeats_to_decide(interval, Fraction(sign), LEVELS, 4, effect=True) == (1, 36)
+    # 2 have shown that it is from -1/2 to 5/2, where 3/3 is less
+    assert repeats_to_decide(interval, Fraction(sign), LEVELS, 2) == (1, None)

@@ -52,12 +52,15 @@ class Metric(ABC):
     """Which of two values is the better one, for `worst` of a group."""
     least: ClassVar[int | None] = None
     """The lower bound of its values, if any, for criteria that cannot fail and for intervals."""
-    most: ClassVar[int | None] = None
+    most: ClassVar[int | Fraction | None] = None
     """The upper bound of its values, likewise."""
     sized: ClassVar[bool] = False
     """Whether it needs the size of packets, which whole exchanges do not have."""
     of_calls: ClassVar[bool] = False
     """Whether it is measured of calls only, whose traffic says how speech is coded and played."""
+    delivered: ClassVar[bool] = False
+    """Whether it grows with what arrives of what was planned, and falls by what does not: for the
+    judge, who assumes that it differs downwards from that."""
     counting: ClassVar[Counting | None] = None
     """What it counts, if it is a number of some items out of all, or their share; for the judge."""
     noun: ClassVar[str] = "values"

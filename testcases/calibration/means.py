@@ -1,0 +1,117 @@
+"""How often means of repeats that are skewed, towards more or towards less, are judged wrongly.
+
+The repeats of a network are drawn once, and so many of them at a time are judged together. What is
+true is the mean of all.
+"""
+
+from __future__ import annotations
+
+import functools
+import itertools
+import statistics
+from dataclasses import replace
+from fractions import Fraction
+from pathlib import Path
+from typing import TYPE_CHECKING, NamedTuple
+
+from qospec.catalogue.kinds import discover
+from qospec.check import check
+from qospec.diagnostics import Problems
+from qospec.judge.confidence import judge_repeats
+from qospec.judge.means import COUNTS
+from qospec.model.expression import Measured, observed
+from qospec.plan.plan import Bounds, plan
+from qospec.run import trial
+from qospec.units import CELLS
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from qospec.engine.measure.tally import Delays
+    from qospec.judge.readings import Readings
+    from qospec.model.expression import Counted, Leaf
+    from qospec.model.suite import Statement
+    from qospec.plan.plan import CasePlan
+
+NETWORKS = Path(__file__).with_name("skewed.qos")
+TESTS = ("heavy_loss", "some_loss", "no_loss")
+REPEATS = (5, 10, 20)
+
+
+class Count(NamedTuple):
+    """How many of the cases put a mean above what is true, and how many below it.
+
+    `differ` is the share of repeats that differ from the usual value by a tenth of the deviation or
+    more: what makes repeats differ may be too rare for so few to show, as is said of a confidence.
+    """
+
+    test: str
+    metric: str
+    repeats: int
+    cases: int
+    wrong_above: int
+    wrong_below: int
+    differ: float
+
+    @property
+    def shown(self) -> bool:
+        """Return whether so many repeats show, with 95 % confidence, that some differ at all."""
+        return self.differ > 1 - 0.05 ** (1 / self.repeats)
+
+
+class Kept:
+    """What a repeat measured of some values; all else would take much memory."""
+
+    drawn = True
+
+    def __init__(self, readings: Readings, leaves: list[Measured | Counted]) -> None:
+        flows = [leaf for leaf in leaves if isinstance(leaf, Measured) and leaf.flow]
+        of = [replace(leaf, statistic="", place=None, dimension=CELLS) for leaf in flows]
+        sums = [replace(leaf, metric=name) for leaf in of for name in COUNTS]
+        self._values = {leaf: readings.read(leaf) for leaf in (*leaves, *sums)}
+        found = {leaf: readings.delays(leaf) for leaf in flows}
+        self._delays = {leaf: each and replace(each, buckets=()) for leaf, each in found.items()}
+
+    def read(self, leaf: Leaf) -> Fraction | None:
+        """Return the value of a measurement."""
+        return self._values.get(leaf)
+
+    def delays(self, leaf: Measured) -> Delays | None:
+        """Return the delays of a flow, without their histogram."""
+        return self._delays.get(leaf)
+
+
+def counts(test: str, drawn: int) -> Iterator[Count]:
+    """Yield a count for each metric and number of repeats, of so many repeats of a network."""
+    case, repeats = _drawn(test, drawn)
+    for statement, number in itertools.product(case.case.statements, REPEATS):
+        yield _count(test, statement, repeats, number)
+
+
+@functools.cache
+def _drawn(test: str, number: int) -> tuple[CasePlan, list[Kept]]:
+    """Return the plan of the only case of a test, and repeats of it."""
+    problems = Problems()
+    plans = plan(check([NETWORKS], discover(), problems), "0", Bounds(), problems)
+    if problems.all:
+        raise ValueError(problems.all)
+    (case,) = (each for each in plans if each.test == test)
+    leaves = [leaf for each in case.case.statements for leaf in observed(each.expression)]
+    found = (trial.observe(case, discover(), repeat) for repeat in range(number))
+    return case, [Kept(readings, leaves) for readings in found]
+
+
+def _count(test: str, statement: Statement, repeats: list[Kept], number: int) -> Count:
+    (leaf,) = observed(statement.expression)
+    values = [each.read(leaf) for each in repeats]
+    truth = sum(values, Fraction(0)) / len(values)
+    above = below = 0
+    cases = [repeats[first : first + number] for first in range(0, len(repeats), number)]
+    for case in cases:
+        interval = judge_repeats(statement, case, len(case)).interval
+        lower, upper = interval.lower.value, interval.upper.value
+        above += lower is not None and lower > truth
+        below += upper is not None and upper < truth
+    usual, far = statistics.median(values), statistics.pstdev(map(float, values)) / 10
+    differ = sum(abs(value - usual) >= far for value in values) / len(values)
+    return Count(test, statement.label, number, len(cases), above, below, differ)
