@@ -15,6 +15,7 @@ Record = Mapping[str, Any]
 
 DIGITS = 4
 """Significant digits of the greatest value of a column."""
+DIGITS_OF_UNCERTAINTY = 2
 LEAST_DIGITS = 3
 """Significant digits of the least value that is not zero."""
 MOST_DECIMALS = 9
@@ -42,7 +43,8 @@ def figures(
 
     Args:
         quantities: None where there is no data.
-        margins: The interval of each quantity, if it has one: what follows it after "±".
+        margins: The interval of each quantity, if it has one. It follows the quantity, with two
+            digits of its half width: `2.10 ±0.32`, or `2.1 (0 .. 6.4)` if it is not symmetric.
         least: The least difference that must be seen, in base units.
     """
     known = [quantity for quantity in quantities if quantity is not None]
@@ -50,20 +52,48 @@ def figures(
     values = [exact(quantity) for quantity in quantities]
     if len(dimensions) != 1 or (dimension := dimensions.pop()) is None:
         return Figures("", [each["text"] if each else NO_DATA for each in quantities])
-    widths = [_margin(*pair) for pair in zip(values, margins or [None] * len(values), strict=True)]
+    ends = [_ends(interval) for interval in margins or [None] * len(values)]
+    widths = [
+        None if value is None or each is None else max(value - each[0], each[1] - value)
+        for value, each in zip(values, ends, strict=True)
+    ]
     greatest = max((abs(value) for value in values if value is not None), default=Fraction(0))
     spelling, factor = fitting_unit(greatest, dimension)
     scaled = [None if value is None else value / factor for value in values]
     seen = [each / factor for each in (*widths, least) if each]
     places = _places([value for value in scaled if value is not None], seen)
-    texts = [NO_DATA if value is None else fixed(value, places) for value in scaled]
     return Figures(
         spelling,
         [
-            text if width is None else f"{text} ±{fixed(width / factor, places)}"
-            for text, width in zip(texts, widths, strict=True)
+            _figure(value, places, None if each is None else [end / factor for end in each])
+            for value, each in zip(scaled, ends, strict=True)
         ],
     )
+
+
+def _figure(value: Fraction | None, places: int, ends: Sequence[Fraction] | None) -> str:
+    """Return a value, which has that many decimals if it has no interval."""
+    if value is None:
+        return NO_DATA
+    width = Fraction(0) if ends is None else max(value - ends[0], ends[1] - value)
+    if ends is None or width <= 0:
+        return fixed(value, places)
+    low, high = ends
+    places = _places_of_uncertainty(width)
+    if fixed(value - low, places) == fixed(high - value, places):
+        return f"{rounded(value, places)} ±{rounded(width, places)}"
+    return f"{rounded(value, places)} ({rounded(low, places)} .. {rounded(high, places)})"
+
+
+def _places_of_uncertainty(width: Fraction) -> int:
+    """Return the number of decimals that show two digits of an uncertainty: JCGM 100:2008, 7.2.6.
+
+    Whole units are never rounded away.
+    """
+    places = DIGITS_OF_UNCERTAINTY - 1 - decade(width)
+    if round(width * Fraction(10) ** places) == 10**DIGITS_OF_UNCERTAINTY:  # rounded up
+        places -= 1
+    return max(0, min(places, MOST_DECIMALS))
 
 
 def intervals(
@@ -88,12 +118,11 @@ def _dimension(quantity: Record) -> Dimension | None:
     return None if known is None else known.dimension
 
 
-def _margin(value: Fraction | None, interval: Record | None) -> Fraction | None:
-    """Return the distance from a value to the farther end of its interval."""
-    if value is None or not interval:
-        return None
-    ends = [exact(interval[name]) for name in ("lower", "upper")]
-    return max((abs(value - end) for end in ends if end is not None), default=None)
+def _ends(interval: Record | None) -> list[Fraction] | None:
+    """Return the ends of an interval; None if there is none, or if it is open."""
+    ends = [exact(interval[name]) for name in ("lower", "upper")] if interval else []
+    known = [end for end in ends if end is not None]
+    return known if known and len(known) == len(ends) else None
 
 
 def _places(values: Sequence[Fraction], differences: Sequence[Fraction]) -> int:
@@ -116,6 +145,14 @@ def fixed(value: Fraction, places: int) -> str:
     scaled = (2 * abs(value.numerator) * 10**places + value.denominator) // (2 * value.denominator)
     if not scaled:
         return number_text(value, digits=LEAST_DIGITS)
+    return rounded(value, places)
+
+
+def rounded(value: Fraction, places: int) -> str:
+    """Return a number with that many decimals, an exact zero without."""
+    if not value:
+        return "0"
+    scaled = (2 * abs(value.numerator) * 10**places + value.denominator) // (2 * value.denominator)
     whole, rest = divmod(scaled, 10**places)
-    sign = "-" if value < 0 else ""
+    sign = "-" if value < 0 and scaled else ""
     return sign + number_text(whole) + (f".{rest:0{places}}" if places else "")

@@ -43,11 +43,32 @@ def test_conditions_and_unknown_units_keep_their_texts():
     assert figures([quantity(2, "s^2/call", "2 s^2/call")]).texts == ["2 s^2/call"]
 
 
-def test_an_interval_is_a_margin_as_wide_as_its_farther_end():
-    mean, lower, upper = times(20, 18, 23)
-    interval = {"lower": lower, "upper": upper, "repeats": 5}
-    assert figures([mean, mean], [interval, None]).texts == ["20 ±3", "20"]
-    assert figures([mean], [{"lower": None, "upper": None}]).texts == ["20"]
+@pytest.mark.parametrize(
+    ("middle", "low", "high", "text"),
+    [
+        ("2.1", 0, "6.4", "2.1 (0 .. 6.4)"),  # cut at what can be
+        ("2.1", "-2.2", "6.4", "2.1 ±4.3"),
+        ("20", "18", "23", "20.0 (18.0 .. 23.0)"),
+        ("159.481", "154.912", "164.05", "159.5 ±4.6"),
+        ("1.63812", "1.60612", "1.67012", "1.638 ±0.032"),
+        ("55.617", "54.817", "56.417", "55.62 ±0.80"),
+        ("656.2", "621.2", "691.2", "656 ±35"),
+        ("7.3", "7.2004", "7.3996", "7.30 ±0.10"),  # not 0.0996, which has three digits
+        ("512", "-722.4", "1746.4", "512 ±1234"),
+        ("0.04", "-0.96", "1.04", "0.0 ±1.0"),
+        ("-3", "-3.5", "-2.5", "-3.00 ±0.50"),
+        ("7", "7", "7", "7"),
+    ],
+)
+def test_an_uncertainty_has_two_digits_and_its_value_as_many_decimals(middle, low, high, text):
+    mean, *ends = (quantity(Fraction(value), "pkt/s") for value in (middle, low, high))
+    interval = dict(zip(("lower", "upper"), ends, strict=True))
+    assert figures([mean], [interval]).texts == [text]
+
+
+def test_a_value_without_both_ends_has_no_uncertainty():
+    mean, lower = times(20, 18)
+    assert figures([mean, mean], [{"lower": lower, "upper": None}, None]).texts == ["20", "20"]
 
 
 def test_a_column_of_many_decades_hides_no_value():
