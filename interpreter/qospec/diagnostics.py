@@ -8,6 +8,7 @@ from itertools import islice
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
 from qospec.dataclass import dataclass
+from qospec.secret import WITHHELD
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -102,10 +103,9 @@ class Problems:
 
     @property
     def all(self) -> tuple[Diagnostic, ...]:
-        """Return all diagnostics, by file and place."""
-        return tuple(
-            sorted(self._found.values(), key=lambda d: (d.span.source.name, d.span.start, d.code))
-        )
+        """Return all diagnostics, by file and place, without a key in what they say."""
+        found = map(_without_keys, self._found.values())
+        return tuple(sorted(found, key=lambda d: (d.span.source.name, d.span.start, d.code)))
 
     @property
     def errors(self) -> tuple[Diagnostic, ...]:
@@ -116,6 +116,23 @@ class Problems:
         """Raise SpecificationError if there is an error."""
         if self.errors:
             raise SpecificationError(self.all)
+
+
+def _without_keys(found: Diagnostic) -> Diagnostic:
+    """Return a diagnostic whose words have nothing of what its sources do not show."""
+    places = (found.span, *(each.span for each in found.secondary))
+    sources = [each.source for each in places if WITHHELD in each.source.shown]
+    for source in {id(each): each for each in sources}.values():
+        secondary = (replace(each, text=source.without_keys(each.text)) for each in found.secondary)
+        found = replace(
+            found,
+            message=source.without_keys(found.message),
+            label=source.without_keys(found.label),
+            secondary=tuple(secondary),
+            notes=tuple(map(source.without_keys, found.notes)),
+            help=source.without_keys(found.help),
+        )
+    return found
 
 
 def did_you_mean(name: str, known: Iterable[str]) -> str:

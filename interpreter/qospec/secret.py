@@ -29,13 +29,17 @@ _KEYS = re.compile(
     r"(?<=key)\s*[=:]\s*(?:"
     r"""'"(?!file:)(?P<nested>[^"'\n]*)"'|"'(?!file:)(?P<inner>[^"'\n]*)'\""""
     r"""|"(?!'?file:)(?P<double>[^"\n]*)"|'(?!"|file:)(?P<single>[^'\n]*)'"""
-    r"""|["']?(?P<bare>(?:0[xX])?[0-9A-Fa-f]{16,}\b))"""
+    r"""|["']?(?P<bare>(?:0[xX])?[0-9A-Fa-f](?:[ \t:-]?[0-9A-Fa-f]){15,}\b))"""
     # in quotes, wherever they are, what may be hexadecimal digits; the text may lack its end
     r"""|(?<=["'])(?P<digits>[0-9A-Za-z][0-9A-Za-z \t:-]+[0-9A-Za-z])(?=["']|[^"'\n]*$)""",
     re.MULTILINE,
 )
-_COMMENT = re.compile(r"#[^\n]*")
-_KEY_IN_COMMENT = re.compile(
+_WORD = re.compile("[0-9A-Za-z]+")
+_LEAST_WORD = 4
+"""So many characters of a key are withheld from a message that has them as a word."""
+_LEAST_PART = 8
+"""So many are, wherever they stand in a key."""
+_BARE_KEY = re.compile(
     r"\b(?:(?:0[xX])?[0-9A-Fa-f]{32,}|[0-9A-Fa-f]{2}(?:[:-][0-9A-Fa-f]{2}){15,})\b"
 )
 """As long as the shortest key of AES; numbers of so many digits are not written."""
@@ -90,12 +94,24 @@ class Secret:
 
 def redacted(text: str) -> str:
     """Return a text of the same length with stars in place of all that looks like a key."""
-    return _COMMENT.sub(lambda found: redacted_comment(found[0]), _KEYS.sub(_with_stars, text))
+    return redacted_comment(_KEYS.sub(_with_stars, text))
 
 
 def redacted_comment(text: str) -> str:
-    """Return the text of a comment with stars in place of what is long enough to be a key."""
-    return _KEY_IN_COMMENT.sub(lambda digits: WITHHELD * len(digits[0]), text)
+    """Return a text, as of a comment, with stars for what is long enough to be a key."""
+    return _BARE_KEY.sub(lambda digits: WITHHELD * len(digits[0]), text)
+
+
+def without_words(text: str, withheld: str) -> str:
+    """Return a message with stars in place of the words that it has of a text to withhold."""
+    words = {each for each in _WORD.findall(withheld) if len(each) >= _LEAST_WORD}
+
+    def shown(word: re.Match[str]) -> str:
+        is_part = len(word[0]) >= _LEAST_PART and any(word[0] in each for each in words)
+        is_more = any(each in word[0] for each in words)
+        return WITHHELD * len(word[0]) if is_part or is_more else word[0]
+
+    return _WORD.sub(shown, text) if words else text
 
 
 def _with_stars(found: re.Match[str]) -> str:

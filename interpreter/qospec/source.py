@@ -7,7 +7,7 @@ from bisect import bisect_right
 from functools import cached_property
 
 from qospec.dataclass import dataclass
-from qospec.secret import WITHHELD, redacted
+from qospec.secret import WITHHELD, redacted, without_words
 from qospec.visible import visible
 
 
@@ -40,6 +40,12 @@ class Source:
         """Show stars in place of a text in quotes from now on, as it is meant as a key."""
         stars = re.sub(r"[^\"'\r\n]", WITHHELD, self.shown[start:end])
         vars(self)["shown"] = self.shown[:start] + stars + self.shown[end:]
+
+    def without_keys(self, message: str) -> str:
+        """Return what is said of the text, without what is not shown of it."""
+        found = re.finditer(re.escape(WITHHELD) + "+", self.shown)
+        withheld = " ".join(self.text[each.start() : each.end()] for each in found)
+        return without_words(message, withheld)
 
     @cached_property
     def line_starts(self) -> tuple[int, ...]:

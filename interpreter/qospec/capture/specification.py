@@ -10,7 +10,6 @@ from __future__ import annotations
 import hashlib
 import importlib.metadata
 import platform
-import re
 import tempfile
 from contextlib import contextmanager
 from dataclasses import replace
@@ -21,6 +20,7 @@ from qospec.capture.error import CaptureError, listed
 from qospec.catalogue.kinds import discover
 from qospec.check import check
 from qospec.check.modules import files
+from qospec.check.records.keys import NAMED_FILE
 from qospec.diagnostics import Problems, did_you_mean
 from qospec.engine.security.end import SecurityEnd
 from qospec.plan.plan import Bounds, plan
@@ -37,8 +37,6 @@ if TYPE_CHECKING:
     from qospec.plan.plan import CasePlan
     from qospec.syntax.tokens import Tokens
 
-_KEY_FILE = re.compile(r"""(["'])file:[^"'\n]*\1""")
-"""The name of a file with a key, which no record holds."""
 LIBRARY = "std"
 """The first part of the recorded names of its files."""
 
@@ -209,7 +207,7 @@ def _project(sources: list[Document], folders: Sequence[Path]) -> Iterator[Path]
         root = Path(folder).resolve()
         (root / "qos.toml").touch()
         for name, text in texts.items():
-            _put(root, name, _KEY_FILE.sub(rf"\1{WITHHELD}\1", text))
+            _put(root, name, NAMED_FILE.sub(rf"\1{WITHHELD}\1", text))
         yield root
 
 

@@ -10,6 +10,7 @@ import click
 
 from qospec.cli import exits, loading, options, output
 from qospec.cli.streams import STDIN, read
+from qospec.secret import redacted
 from qospec.visible import visible
 
 if TYPE_CHECKING:
@@ -159,10 +160,13 @@ def _show_diff(source: Source, text: str) -> None:
     from difflib import unified_diff
 
     name = visible(source.name)
-    lines = unified_diff(_lines(source.text), _lines(text), name, name)
+    before, after = redacted(source.text), redacted(text)
+    lines = unified_diff(_lines(before), _lines(after), name, name)
     for line in lines:
         whole = line.endswith("\n")
         output.say_text(line if whole else f"{line}\n\\ No newline at end of file\n", end="")
+    if (before, after) != (source.text, text):
+        output.say(f"note: {name} has keys, shown as stars: the diff is no patch of it", err=True)
 
 
 def _lines(text: str) -> list[str]:

@@ -279,11 +279,14 @@ def _diagnostic(diagnostic: Diagnostic) -> dict[str, Any]:
 
 
 def _fix(diagnostic: Diagnostic) -> tuple[Edit, ...]:
+    """Return the edits that mend a mistake; none if they would show a key."""
     if not diagnostic.fix:
         return ()
     from qospec.repair import fix_of
 
-    return fix_of(diagnostic)
+    fix = fix_of(diagnostic)
+    shows = any(each.span.source.without_keys(each.text) != each.text for each in fix)
+    return () if shows else fix
 
 
 def _edit(edit: Edit) -> dict[str, Any]:

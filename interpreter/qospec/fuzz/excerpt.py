@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from qospec.diagnostics import Problems
 from qospec.formatting import formatted
+from qospec.secret import redacted
 from qospec.source import Source, Span
 from qospec.syntax import ast
 from qospec.syntax.parser import parse
@@ -33,6 +34,8 @@ def excerpt(
 ) -> str:
     """Return the text of a file with a declaration and whatever it uses of its own file.
 
+    Stars stand in place of its keys: it is printed and kept, and others are as good.
+
     Args:
         source: The file, in either form and without mistakes.
         name: Of the declaration.
@@ -52,7 +55,7 @@ def excerpt(
             changes = edits(each) if each.name.text == name else ()
             parts.append(_changed(each.span, changes))
     made = Source(PurePath(source.name).name, "\n\n".join(parts) + "\n")
-    return formatted(made, Problems()) or made.text
+    return redacted(formatted(made, Problems()) or made.text)
 
 
 def around(span: Span) -> str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from qospec.check.records.keys import moved
 from qospec.dataclass import dataclass
 from qospec.writing import WriteError, reason, write_whole
 
@@ -50,7 +51,8 @@ class Finding:
         except OSError as error:
             message = f"cannot make the folder `{path.parent}`: {reason(error)}"
             raise WriteError(message) from error
-        write_whole(path, self.text)
+        home = Path(self.place.rsplit(":", 2)[0]).parent
+        write_whole(path, moved(self.text, home, path.parent))
         return path
 
     def document(self, path: Path | None) -> Document:

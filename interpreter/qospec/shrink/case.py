@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from qospec.dataclass import dataclass
 from qospec.diagnostics import Problems
 from qospec.formatting import formatted
+from qospec.secret import redacted
 from qospec.shrink import start
 from qospec.shrink.layout import laid_out
 from qospec.shrink.modules import Modules, draft_of
@@ -127,7 +128,8 @@ class CaseShrinker:
         if shrinker is None:
             return None
         failure = shrinker.wanted._replace(label=self._subject.failure.label)
-        text = self._laid_out(shrinker.draft, failure.sentence)
+        # It is printed and kept, and other keys are as good: times do not depend on them.
+        text = redacted(self._laid_out(shrinker.draft, failure.sentence))
         mends = tuple(each.shown for each in shrinker.cures)
         size = size_in_words(len(text.splitlines()), shrinker.plan)
         return Shrunk(

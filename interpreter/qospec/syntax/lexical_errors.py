@@ -63,6 +63,8 @@ _SURE = frozenset(_SIGNS) - {"&&", "||", "&", "|", "!", "=>", "\u2014", "\u2013"
 """Those with only one meaning. `=>` may be an arrow, a dash a link or a minus."""
 
 _QUOTES = "\u201c\u201d\u201e\u2018\u2019\u00ab\u00bb"
+_LONGEST_BASED = 16
+"""Of hexadecimal digits with their `0x`; more may be a key, which no message shows."""
 _LONGEST = 30
 
 
@@ -126,7 +128,7 @@ def _grouped(written: str) -> LexicalError:
 def _based(written: str) -> LexicalError:
     text = written.lower().replace("_", "")
     base = {"x": 16, "o": 8, "b": 2}[text[1]]
-    fits = len(text) < _LONGEST and all(int(digit, 16) < base for digit in text[2:])
+    fits = len(text) <= _LONGEST_BASED and all(int(digit, 16) < base for digit in text[2:])
     help_text = f"write {int(text[2:], base):_}" if fits else "write it with the digits 0 to 9"
     word = str(int(text[2:], base)) if fits else "1"
     return LexicalError(

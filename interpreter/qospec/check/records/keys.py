@@ -6,12 +6,15 @@ No message shows a text that is meant as a key, nor what a file holds.
 from __future__ import annotations
 
 import errno
+import os
+import re
 import string
-from pathlib import Path
+from pathlib import Path, PurePath
 from typing import TYPE_CHECKING
 
 from qospec.check.evaluate.context import error
 from qospec.check.evaluate.values import Text, Value
+from qospec.check.modules import files
 from qospec.secret import BETWEEN, WITHHELD, Secret, redacted
 
 if TYPE_CHECKING:
@@ -19,6 +22,8 @@ if TYPE_CHECKING:
 
 IN_FILE = "file:"
 """Before the name of a file, relative to the one that names it."""
+NAMED_FILE = re.compile(rf"""(["']){IN_FILE}([^"'\n]*)\1""")
+"""Such a name in a text, between its quotation marks."""
 LONGEST_FILE_BYTES = 4_096
 """No key is near as long."""
 
@@ -40,12 +45,31 @@ def key(value: Value, name: str, span: Span) -> Secret:
     return _of_digits(value.text, f"`{name}`", span, f'; of a file, write `{name} = "{IN_FILE}…"`')
 
 
+def moved(text: str, home: Path, folder: Path) -> str:
+    """Return a text of the folder `home` as one of `folder`: it names the same files of keys."""
+
+    def named(found: re.Match[str]) -> str:
+        file = PurePath(os.path.relpath(home / found[2], folder)).as_posix()
+        return f"{found[1]}{IN_FILE}{file}{found[1]}"
+
+    return NAMED_FILE.sub(named, text)
+
+
 def _in_file(file: str, home: str, name: str, span: Span) -> Secret:
     """Return the key in a file that is named in another one, `home`."""
     shown = redacted(f'"{file}"')[1:-1]  # a key may stand where its file is meant
     what = f"the file `{shown}` of `{name}`"
+    path, root = Path(home).parent / file, files.root_of(Path(home))
     try:
-        text = _content(Path(home).parent / file)
+        if Path(file).is_absolute() or not files.real(path).is_relative_to(root):
+            raise error(
+                "E0214",
+                f"{what} is not in the project",
+                span,
+                note=f"the project's root is {files.shown(root)}",
+                help="copy it into the project: neither a path nor a link may lead out of it",
+            )
+        text = _content(path)
     except (OSError, ValueError) as cause:
         why = getattr(cause, "strerror", None) or "it is not a name of a file"
         raise error(
