@@ -222,8 +222,8 @@ CONSISTENT = "consistent"
 
 CLAIMS = {
     "exact": Claim(
-        "the printed number, or what a printed formula gives, follows from mechanism and inputs"
-        " alone, to its last digit; a device that does nothing does not pass it"
+        "the printed number follows from mechanism and inputs alone, to its last digit; a device"
+        " that does nothing does not pass it"
     ),
     "range": Claim("what is measured lies in a published range, or within a tolerance of a number"),
     "shape": Claim("it rises, falls, is flat, is ordered or has its knee as text or figure says"),
