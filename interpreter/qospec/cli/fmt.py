@@ -10,7 +10,6 @@ import click
 
 from qospec.cli import exits, loading, options, output
 from qospec.cli.streams import STDIN, read
-from qospec.secret import redacted
 from qospec.visible import visible
 
 if TYPE_CHECKING:
@@ -158,6 +157,8 @@ def _sources(paths: tuple[str, ...], problems: Problems) -> Iterator[Source]:
 def _show_diff(source: Source, text: str) -> None:
     """Print what would change."""
     from difflib import unified_diff
+
+    from qospec.secret import redacted
 
     name = visible(source.name)
     before, after = redacted(source.text), redacted(text)
