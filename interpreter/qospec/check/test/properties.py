@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
@@ -36,7 +36,7 @@ from qospec.model.drawn import Asserted, Drawn, Examined
 from qospec.model.expression import Evaluated
 from qospec.model.suite import Case, Network, Property, Run, Statement
 from qospec.syntax import ast
-from qospec.units import PS_PER_S, TIME, WHOLE
+from qospec.units import PS_PER_S, TIME, WHOLE, Dimension
 from qospec.units import text_of as amount_text
 
 if TYPE_CHECKING:
@@ -56,10 +56,10 @@ def checked(node: ast.Property, home: Scope, evaluator: Evaluator) -> Property |
     context = evaluator.context
     before = context.mistakes
     scope = _declared(node, home, evaluator)
-    drawn, listed = _bounds(node, scope, evaluator) if context.mistakes == before else ({}, {})
+    drawn, counted = _bounds(node, scope, evaluator) if context.mistakes == before else ({}, {})
     for statement in node.body.statements:
         if isinstance(statement, ast.ForAll) and statement.where is not None:
-            conditions.verify_where(statement.where, drawn | listed, scope, evaluator)
+            conditions.verify_where(statement.where, drawn, counted, scope, evaluator)
         elif isinstance(statement, ast.Criterion) and statement.kind == "expect":
             _expected(statement, drawn, scope, evaluator)
         elif not isinstance(statement, ast.ForAll | ast.Let):
@@ -275,8 +275,6 @@ def to_draw(node: ast.ForAll, scope: Scope, evaluator: Evaluator) -> tuple[Drawn
     if is_continuous(node.values):
         low, high, whole = _ends(node, node.values, scope, evaluator)
         assert low.value is not None and high.value is not None  # noqa: PT018, S101 -- drawn before
-        counts = node.annotation is not None and TYPES[node.annotation.text] in WHOLE
-        counts &= node.annotation is None or node.annotation.text != "Ratio"
         between = Drawn(
             name,
             span,
@@ -284,7 +282,7 @@ def to_draw(node: ast.ForAll, scope: Scope, evaluator: Evaluator) -> tuple[Drawn
             high=high.value,
             dimension=whole.dimension,
             layer=whole.layer,
-            whole=counts or (whole.dimension in WHOLE and not whole.dimension.is_ratio),
+            whole=_is_counted(node, whole.dimension),
         )
         return between, lambda value, _: Amount(Fraction(value), whole.dimension, whole.layer)
     values = evaluator.plain(node.values, scope)
@@ -299,6 +297,13 @@ def to_draw(node: ast.ForAll, scope: Scope, evaluator: Evaluator) -> tuple[Drawn
         map(text_of_value, values.items)
     )
     return Drawn(name, span, choices=texts), lambda value, _: values.items[value]
+
+
+def _is_counted(node: ast.ForAll, dimension: Dimension) -> bool:
+    """Return whether only whole numbers are drawn of a range."""
+    counts = node.annotation is not None and TYPES[node.annotation.text] in WHOLE
+    counts &= node.annotation is None or node.annotation.text != "Ratio"
+    return counts or (dimension in WHOLE and not dimension.is_ratio)
 
 
 def _scope(node: ast.Property, home: Scope, functions: Functions) -> Scope:
@@ -437,24 +442,35 @@ def _typed(node: ast.ForAll, value: Value) -> None:
 
 def _bounds(
     node: ast.Property, scope: Scope, evaluator: Evaluator
-) -> tuple[dict[str, Bounds], dict[str, Bounds]]:
-    """Return by name between what values are drawn from ranges, and from lists of numbers.
+) -> tuple[dict[str, Bounds], dict[str, Sequence[Fraction | int]]]:
+    """Return by name between what values are drawn from ranges, and what values can be counted.
 
     An end is unknown where it depends on others. An expectation of a list may hold for all of it,
     as that of an example which was kept, so only a `where` is held against lists.
     """
-    drawn, listed = dict[str, Bounds](), dict[str, Bounds]()
+    drawn, counted = dict[str, Bounds](), dict[str, Sequence[Fraction | int]]()
     for each in node.body.statements:
-        if isinstance(each, ast.ForAll) and is_continuous(each.values):
-            drawn[each.name.text] = ends_of(each.values, scope, evaluator)
-        elif isinstance(each, ast.ForAll):
-            values = evaluator.plain(each.values, scope)
-            items = values.items if isinstance(values, List) else ()
-            numbers = [item.value for item in items if isinstance(item, Amount)]
-            known = [number for number in numbers if number is not None]
-            if items and len(known) == len(items):
-                listed[each.name.text] = Bounds(min(known), max(known))
-    return drawn, listed
+        if isinstance(each, ast.ForAll):
+            if is_continuous(each.values):
+                drawn[each.name.text] = ends_of(each.values, scope, evaluator)
+            if points := counted_values(each, scope, evaluator):
+                counted[each.name.text] = points
+    return drawn, counted
+
+
+def counted_values(
+    node: ast.ForAll, scope: Scope, evaluator: Evaluator
+) -> Sequence[Fraction | int]:
+    """Return the numbers that may be drawn, ascending; none unless each of them is known."""
+    if is_continuous(node.values):
+        value = placeholder_of(node, scope, evaluator)
+        whole = isinstance(value, Amount) and _is_counted(node, value.dimension)
+        return conditions.whole_numbers(ends_of(node.values, scope, evaluator)) if whole else ()
+    values = evaluator.plain(node.values, scope)
+    items = values.items if isinstance(values, List) else ()
+    numbers = [item.value for item in items if isinstance(item, Amount)]
+    known = [number for number in numbers if number is not None]
+    return sorted(known) if len(known) == len(items) else ()
 
 
 def ends_of(values: ast.Range, scope: Scope, evaluator: Evaluator) -> Bounds:

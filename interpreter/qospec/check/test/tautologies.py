@@ -11,7 +11,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from qospec.check.evaluate.context import CheckError, error
-from qospec.check.test.applicability import by_place, is_unmet
+from qospec.check.test.applicability import OPPOSITE, by_place, is_unmet
 from qospec.model.bounds import bounds, declared
 from qospec.model.expression import (
     Attribute,
@@ -45,7 +45,6 @@ SENT = "no device changes what a source sends"
 EXAMPLES = {"require": "user.sent within 1% of user.planned", "expect": "user.lost == 0"}
 """Of criteria that can fail."""
 NEVER_OF_THE_SAME = ("!=", "<", ">")
-OPPOSITE = {"<": ">=", "<=": ">", ">": "<=", ">=": "<"}
 MIRRORED = {">": "<", ">=": "<="}
 TURNED = {"<": ">", "<=": ">=", ">": "<", ">=": "<=", "==": "=="}
 """Each comparison that limits a value, and the same with its sides exchanged."""
@@ -134,13 +133,21 @@ def _always(expression: Expression, of: Callable[[Leaf], Bounds], *, expected: b
         return next(filter(None, reasons)) if enough(reasons) else ""
     if _of_the_same(expression):
         return SAME if (operator not in NEVER_OF_THE_SAME) is expected else ""
-    if operator not in OPPOSITE:
-        return ""
-    return _ordered(operator if expected else OPPOSITE[operator], operands, of)
+    return _compared(operator if expected else OPPOSITE.get(operator, ""), operands, of)
+
+
+def _compared(operator: str, sides: Sequence[Expression], of: Callable[[Leaf], Bounds]) -> str:
+    """Return why a comparison holds for all values of its sides; "" if it may not."""
+    if operator in ("==", "!="):
+        order = "<=" if operator == "==" else "<"
+        orders = [_ordered(order, each, of) for each in (sides, sides[::-1])]
+        enough = all if operator == "==" else any
+        return next(filter(None, orders)) if enough(orders) else ""
+    return _ordered(operator, sides, of) if operator in OPPOSITE else ""
 
 
 def _ordered(operator: str, sides: Sequence[Expression], of: Callable[[Leaf], Bounds]) -> str:
-    """Return why a comparison holds for all values of its sides; "" if it may not."""
+    """Return why an order of two sides holds for all their values; "" if it may not."""
     if operator in MIRRORED:
         operator, sides = MIRRORED[operator], sides[::-1]
     left, right = sides

@@ -1,8 +1,11 @@
 """What cannot be otherwise: of values that are not known, and of names that limits leave none."""
 
 from fractions import Fraction
+from itertools import product
 
 import pytest
+from hypothesis import assume, given
+from hypothesis import strategies as st
 
 from qospec.catalogue.kinds import discover
 from qospec.check import check
@@ -12,18 +15,24 @@ from qospec.model.expression import Counted
 from qospec.units import CELL_RATE, CELLS
 
 
-@pytest.fixture
-def codes(tmp_path):
-    """Return what gives the codes of all that is reported of a file."""
+@pytest.fixture(scope="module")
+def reported(tmp_path_factory):
+    """Return what gives all that is reported of a file."""
+    path = tmp_path_factory.mktemp("vacuity") / "a.qos"
 
     def of(text):
-        path = tmp_path / "a.qos"
         path.write_text(f"qos 1\n{text}\n")
         problems = Problems()
         check([path], discover(), problems)
-        return [each.code for each in problems.all]
+        return problems.all
 
     return of
+
+
+@pytest.fixture
+def codes(reported):
+    """Return what gives the codes of all that is reported of a file."""
+    return lambda text: [each.code for each in reported(text)]
 
 
 @pytest.mark.parametrize(
@@ -49,6 +58,85 @@ def codes(tmp_path):
 def test_a_where_that_limits_leave_nothing_of_is_reported(codes, where, met) -> None:
     text = "property p {\n  forall k: Int in 1 .. 9\n  forall m: Int in 1 .. k\n"
     text += f"  forall n: Int in 1 .. 9 where {where}\n  expect n < m\n}}"
+    assert codes(text) == ([] if met else ["E0516"])
+
+
+WHOLE, LISTED = range(1, 8), (2, 5, 11)
+ANY = [Fraction(part, 8) for part in range(-8, 25)]
+"""Some of the numbers of a range of which any may be drawn."""
+
+
+def joined(parts):
+    """Return texts of two parts of conditions or terms, with an operator between them."""
+    return st.tuples(st.just("("), parts, st.sampled_from("+-*"), parts, st.just(")")).map(" ".join)
+
+
+def conditions_of(names):
+    """Return conditions of names that read alike in Python."""
+    values = st.sampled_from(names) | st.integers(0, 30).map(str)
+    term = st.recursive(values, joined, max_leaves=3)
+    signs = st.sampled_from(["==", "==", "!=", "<", "<=", ">", ">="])
+    compared = st.tuples(st.sampled_from(names), st.sampled_from("+-*"), term, signs, term)
+    listed = st.lists(st.integers(-9, 30).map(str), min_size=1, max_size=3).map(", ".join)
+    among = st.tuples(term, listed).map(lambda parts: f"{parts[0]} in [{parts[1]}]")
+    return st.recursive(
+        compared.map(" ".join) | among,
+        lambda each: (
+            st.tuples(each, st.sampled_from(["and", "or"]), each)
+            .map(lambda parts: f"({' '.join(parts)})")
+            .flatmap(lambda text: st.sampled_from([text, f"not {text}"]))
+        ),
+        max_leaves=3,
+    )
+
+
+def is_never_met(reported, where):
+    """Return whether a `where` is refused since no values meet it."""
+    text = "property p {\n  forall n: Int in 1 .. 7\n  forall l in [2, 5, 11]\n"
+    text += f"  forall x in -1 .. 3 where {where}\n  expect n < l and x < l\n}}"
+    messages = {each.message for each in reported(text)}
+    assume(not any("does not depend" in each for each in messages))
+    assert messages <= {"no values that are drawn meet this, so nothing is examined"}
+    return bool(messages)
+
+
+@given(where=conditions_of("nl"))
+def test_a_where_of_what_can_be_counted_is_refused_if_no_values_meet_it(reported, where) -> None:
+    values = [{"n": n, "l": item} for n, item in product(WHOLE, LISTED)]
+    met = any(eval(where, {}, each) for each in values)  # noqa: S307 -- of our own making
+    assert is_never_met(reported, where) is not met
+
+
+@given(where=conditions_of("nlx"))
+def test_no_where_that_some_numbers_meet_is_refused(reported, where) -> None:
+    values = [{"n": n, "l": item, "x": x} for n, item, x in product(WHOLE, LISTED, ANY)]
+    met = any(eval(where, {}, each) for each in values)  # noqa: S307 -- of our own making
+    assert not (met and is_never_met(reported, where))
+
+
+@pytest.mark.parametrize(
+    ("where", "met"),
+    [
+        ("n * n == 2", False),
+        ("n * n == 4", True),
+        ("m * m == 2", False),
+        ("m * m == 999_999_000_000", False),
+        ("m * m == 1_000_000_000_000", True),
+        ("x * x > 16", False),
+        ("x * x > 15", True),
+        ("x * (1 - x) > 30%", False),
+        ("x * (1 - x) >= 25%", True),
+        ("x * x == 2", True),
+        ("x * x == 17", False),
+        ("max(n, 3) > 9", False),
+        ("n within 1% of 4.5", False),
+        ("n within 20% of 4.5", True),
+        ("1 / (n - 3) > 5", True),
+    ],
+)
+def test_a_where_is_decided_in_parts_of_what_is_drawn(codes, where, met) -> None:
+    text = "property p {\n  forall n: Int in 1 .. 9\n  forall m: Int in 1 .. 1_000_000\n"
+    text += f"  forall x in 0 .. 4 where {where}\n  expect n < m and x < n\n}}"
     assert codes(text) == ([] if met else ["E0516"])
 
 

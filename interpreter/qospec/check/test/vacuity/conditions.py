@@ -6,10 +6,13 @@ drawn, a parameter, and what a run counts. What `tautologies` says of it then ho
 
 from __future__ import annotations
 
+from collections import deque
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from fractions import Fraction
+from typing import TYPE_CHECKING, NamedTuple
 
-from qospec.check.evaluate.context import CheckError, error
+from qospec.check.evaluate.context import CheckError, LimitReached, error
+from qospec.check.evaluate.scope import Binding, Scope
 from qospec.check.evaluate.values import Amount, Boolean, Deferred
 from qospec.check.test import tautologies
 from qospec.model.bounds import Bounds, bounds, declared
@@ -28,7 +31,6 @@ if TYPE_CHECKING:
 
     from qospec.check.device.ports import Template
     from qospec.check.evaluate.evaluator import Evaluator
-    from qospec.check.evaluate.scope import Scope
     from qospec.check.evaluate.values import Value
     from qospec.model.expression import Expression, Leaf
     from qospec.source import Span
@@ -109,15 +111,148 @@ def depends_on_draws(node: ast.Expression, scope: Scope, evaluator: Evaluator) -
 # ---- `where`
 
 
+CELLS_OF_RANGE = 1_000
+"""Into how many parts a range is cut of which any number may be drawn."""
+MOST_BOXES = 2_000
+"""How many parts of what is drawn are examined: a thousand values, and what they are halves of."""
+LONGEST_COUNTED = 10**9
+"""Of ranges of whole numbers that are cut down to single ones."""
+
+
+class Values(NamedTuple):
+    """What values a name may have: some of `points`, which ascend.
+
+    If `continuous`, also those between one and the next.
+    """
+
+    points: Sequence[Fraction | int]
+    continuous: bool = False
+
+    @property
+    def bounds(self) -> Bounds:
+        """Return the least and the greatest."""
+        return Bounds(Fraction(self.points[0]), Fraction(self.points[-1]))
+
+    @property
+    def parts(self) -> int:
+        """Return into how many parts they can be cut."""
+        return len(self.points) - self.continuous
+
+    def middle(self) -> Values:
+        """Return one of them."""
+        return Values(self.points[len(self.points) // 2 :][:1])
+
+    def halves(self) -> tuple[Values, Values]:
+        """Return them in two parts, which are `continuous` likewise."""
+        half = len(self.points) // 2
+        first, last = self.points[: half + self.continuous], self.points[half:]
+        return Values(first, self.continuous), Values(last, self.continuous)
+
+
+def whole_numbers(between: Bounds) -> Sequence[int]:
+    """Return the whole numbers of a range; none if it has too many, or an end is no such number."""
+    least, most = between
+    if least is None or most is None or most - least > LONGEST_COUNTED:
+        return ()
+    whole = least.denominator == most.denominator == 1
+    return range(int(least), int(most) + 1) if whole else ()
+
+
+def _values(between: Bounds) -> Values | None:
+    """Return the numbers of a range, cut into equal parts; None if an end is not known."""
+    least, most = between
+    if least is None or most is None:
+        return None
+    width = (most - least) / CELLS_OF_RANGE
+    if not width:
+        return Values((least,))
+    return Values([least + width * part for part in range(CELLS_OF_RANGE + 1)], continuous=True)
+
+
 def verify_where(
-    node: ast.Expression, drawn: Mapping[str, Bounds], scope: Scope, evaluator: Evaluator
+    node: ast.Expression,
+    drawn: Mapping[str, Bounds],
+    counted: Mapping[str, Sequence[Fraction | int]],
+    scope: Scope,
+    evaluator: Evaluator,
 ) -> None:
-    """Report a `where` that depends on nothing drawn, or that no values meet."""
+    """Report a `where` that depends on nothing drawn, or that no values meet.
+
+    `drawn` has the bounds of ranges by name, `counted` the values of each name that has no others.
+    """
     if not depends_on_draws(node, scope, evaluator):
         return
-    condition = opened(node, scope, evaluator)
-    if tautologies.impossible(condition, within(drawn)) or _is_empty(condition, within(drawn)):
+    given = {name: Values(points) for name, points in counted.items()}
+    cut = {name: _values(between) for name, between in drawn.items() if name not in given}
+    every = given | {name: values for name, values in cut.items() if values is not None}
+    used = node.names_used()
+    box = {name: values for name, values in every.items() if name in used}
+    with evaluator.context.apart() as problems:
+        examined = _Where(node, drawn, scope, evaluator)
+        try:
+            never = examined.is_impossible(box) and not problems.errors
+        except (CheckError, LimitReached):  # of some values, so it is reported where they are drawn
+            never = False
+    if never:
         evaluator.context.report(never_met(node.span))
+
+
+class _Where:
+    """Examines a `where` for parts of what is drawn: boxes, which have some values of each name."""
+
+    def __init__(
+        self, node: ast.Expression, drawn: Mapping[str, Bounds], scope: Scope, evaluator: Evaluator
+    ) -> None:
+        self._node = node
+        self._drawn = drawn
+        self._scope = scope
+        self._evaluator = evaluator
+        self._condition = opened(node, scope, evaluator)
+
+    def is_impossible(self, whole: Mapping[str, Values]) -> bool:
+        """Return whether no values of a box meet it; False as well if that was not found out.
+
+        Branch and bound: a box of which that is not evident is halved, unless one value of each
+        name in it may meet the condition.
+        """
+        boxes = deque([whole])
+        for _ in range(MOST_BOXES):
+            if not boxes:
+                return True
+            box = boxes.popleft()
+            if self._is_refuted(box):
+                continue
+            widest = max(box, key=lambda name: box[name].parts, default="")
+            if not widest or box[widest].parts == 1:
+                return False
+            if not self._is_refuted({name: values.middle() for name, values in box.items()}):
+                return False
+            boxes += [{**box, widest: half} for half in box[widest].halves()]
+        return not boxes
+
+    def _is_refuted(self, box: Mapping[str, Values]) -> bool:
+        """Return whether it is evident that no values of a box meet the condition."""
+        of = within({**self._drawn, **{name: values.bounds for name, values in box.items()}})
+        if tautologies.impossible(self._condition, of) or _is_empty(self._condition, of):
+            return True
+        return all(len(each.points) == 1 for each in box.values()) and self._truth(box) is False
+
+    def _truth(self, box: Mapping[str, Values]) -> bool | None:
+        """Return the value of the condition where each name has one value; None if unknown."""
+        at = Scope(self._scope)
+        for name, values in box.items():
+            if (drawn := self._scope.find(name)) is None:
+                continue
+            unknown = drawn.value(self._evaluator.context)
+            if isinstance(unknown, Amount):
+                known = Amount(Fraction(values.points[0]), unknown.dimension, unknown.layer)
+                at.names[name] = _with_value(drawn, known)
+        return self._evaluator.truth(self._node, at)
+
+
+def _with_value(drawn: Binding, value: Amount) -> Binding:
+    """Return what a `forall` declares, with one of its values."""
+    return Binding(drawn.name, drawn.span, drawn.what, lambda: value)
 
 
 def never_met(place: Span) -> CheckError:

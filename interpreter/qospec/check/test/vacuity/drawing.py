@@ -12,13 +12,14 @@ from qospec.check.evaluate.context import error
 from qospec.check.evaluate.scope import known_binding
 from qospec.check.test import tautologies
 from qospec.check.test.parts import CaseScope, is_continuous, parts_of
-from qospec.check.test.properties import ends_of, placeholder_of
+from qospec.check.test.properties import counted_values, ends_of, placeholder_of
 from qospec.check.test.vacuity import conditions
 from qospec.model.expression import Operation, is_constant, is_published, without_readings
 from qospec.syntax import ast
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
+    from fractions import Fraction
 
     from qospec.check.evaluate.context import CheckError
     from qospec.check.evaluate.evaluator import Evaluator
@@ -59,15 +60,18 @@ def _drawn(node: ast.Test, scope: Scope, evaluator: Evaluator) -> dict[str, Boun
     A `where` that no values meet is reported.
     """
     drawn: dict[str, Bounds] = {}
+    counted: dict[str, Sequence[Fraction | int]] = {}
     for each in node.statements:
         if isinstance(each, ast.ForAll):
             value = placeholder_of(each, scope, evaluator)
             name = each.name.text
             scope.names[name] = known_binding(each.name, "a drawn value", value)
+            if points := counted_values(each, scope, evaluator):
+                counted[name] = points
             if is_continuous(each.values):
                 drawn[name] = ends_of(each.values, scope, evaluator)
                 if each.where is not None:
-                    conditions.verify_where(each.where, drawn, scope, evaluator)
+                    conditions.verify_where(each.where, drawn, counted, scope, evaluator)
     return drawn
 
 
