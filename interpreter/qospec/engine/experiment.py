@@ -131,6 +131,7 @@ class MeasurementSpec(NamedTuple):
         start_ps: Start of the window. A cell counts by when the line of its source sent its first
             bit; for `planned`, by when it was ready.
         stop_ps: End of the window, exclusive. Sources stop here.
+        drains: Whether what the line of its source still holds then counts as sent, however late.
         histogram_row: Per connection index, its row of the delay histogram, or -1.
         followed: What else to record, as metrics name it in `needs`, each with a range of
             connection indices, the end exclusive.
@@ -150,6 +151,7 @@ class MeasurementSpec(NamedTuple):
     taps: tuple[Tap, ...] = ()
     changed_ps: int | None = None
     servers: tuple[str, ...] = ()
+    drains: bool = False
 
     def ranges(self, need: str) -> tuple[tuple[int, int], ...]:
         """Return the ranges of connection indices for which a need is recorded."""

@@ -254,8 +254,9 @@ class Run:
 
     `overload` says that flows may offer more than a line carries, `common_draws` that all cases
     of the test have the same random draws, `payload` that bytes are made behind it, `promises` that
-    it is held to what all devices promise. `changes_ps` says when something changes in a trial,
-    since `measure` began, `changes` what, and `restarts` what restarts then.
+    it is held to what all devices promise, `drains` that what waits for a first link in the end
+    counts as sent. `changes_ps` says when something changes in a trial, since `measure` began,
+    `changes` what, and `restarts` what restarts then.
     """
 
     warmup_ps: int
@@ -265,6 +266,7 @@ class Run:
     common_draws: bool = False
     payload: bool = False
     promises: bool = False
+    drains: bool = False
     changes_ps: tuple[int, ...] = ()
     restarts: tuple[Restart, ...] = ()
     changes: tuple[Change, ...] = field(default=(), compare=False)
@@ -353,10 +355,7 @@ class Search:
         return self.low.denominator == self.step.denominator == 1
 
     def warmup_ps(self, run: Run) -> int:
-        """Return the warmup of a trial: none where its length depends on the load, as of a burst.
-
-        What is sent before would be part of the burst.
-        """
+        """Return the warmup of a trial; that of a burst has none, which would be part of it."""
         return 0 if any(goal.varies for goal in self.goals) else run.warmup_ps
 
 

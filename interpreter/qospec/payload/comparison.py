@@ -138,7 +138,8 @@ class Comparison:
             found = find(*spoilt, *arrived) != UNKNOWN
             measurement, users = self._experiment.measurement, self._experiment.connections.count
             found &= (arrived.sent_ps >= measurement.start_ps) & (arrived.connection < users)
-            found &= arrived.sent_ps < measurement.stop_ps
+            if not measurement.drains:
+                found &= arrived.sent_ps < measurement.stop_ps
             np.add.at(self.errored, arrived.connection[found], 1)
             stays = find(*ended, *spoilt) == UNKNOWN
             self._spoilt = [_Seen(spoilt.connection[stays], spoilt.sent_ps[stays])]

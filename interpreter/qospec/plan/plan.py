@@ -330,6 +330,7 @@ def _measurement(
         servers=tuple(sorted(_observed(case, network, "utilisation"))),
         series=tuple(sorted(_series(case, network, named))),
         changed_ps=case.run.warmup_ps + max(changes_ps) if changes_ps else None,
+        drains=case.run.drains,
     )
 
 

@@ -206,6 +206,57 @@ def test_a_burst_has_no_warmup_which_would_be_part_of_it(planned) -> None:
     assert search["emulated"]["text"] == "20 ms"
 
 
+@pytest.mark.parametrize(
+    "sizes",
+    [
+        "[1_518 B, 64 B]",
+        "[64 B, 1_518 B]",
+        "[1_518 B, 64 B, 64 B, 64 B, 64 B]",
+        "[1_518 B, 1_518 B, 1_518 B, 64 B, 64 B, 64 B, 64 B, 64 B, 64 B]",
+        "{ 1_518 B: 1, 64 B: 5 }",
+    ],
+)
+@pytest.mark.parametrize("phases", ["even", "random"])
+def test_a_burst_of_several_sizes_is_sent_to_its_last_frame(planned, sizes, phases) -> None:
+    """The sixth frame is lost, so the longest burst has five.
+
+    Frames are ready at the mean distance. With the third order that is 29.98 us, and 45.49 us with
+    the fourth, but a large frame takes 123.04 us on the line: the second of two is sent when all of
+    a burst of two have been ready for long, at 90.98 us.
+    """
+    text = f"""
+    device faulty {{
+      port west, east: packet
+      core = lose {{ first = 6, every = 1_000 }}
+      queue = fifo {{ limit = 100 pkt }}
+      west.rx -> core -> queue -> east.tx
+      east.rx -> discard
+    }}
+    topology bench {{
+      a, b = host
+      dut = faulty
+      link a -- dut.west via media.fast_ethernet
+      link dut.east -- b via media.fast_ethernet
+    }}
+    test t on bench {{
+      search burst in 1 frame .. 20 frame {{
+        goal longest {{ loss = 0 }}
+        load = 100 Mbit/s @line
+        trial = burst
+        method = binary
+      }}
+      flow f = packets {{ rate = load, size = mix {sizes} @frame, phases = {phases} }} from a to b
+      report [longest.burst]
+    }}
+    """
+    (search,) = document(phased(planned, text))["phases"]
+    for trial in search["trials"]:
+        frames = int(trial["load"]["value"])
+        assert (trial["sent"], trial["lost"]) == (frames, frames >= 6)
+    (goal,) = search["goals"]
+    assert (goal["lower"]["value"], goal["upper"]["value"]) == ("5", "6")
+
+
 def test_repeats_are_judged_together_with_a_confidence(planned) -> None:
     text = TEXT.replace("expect good: ndr.rate >= 70_000 cell/s", "").replace(
         "expect more: pdr.rate within 10% of ndr.rate",

@@ -170,7 +170,9 @@ class CaseMaker:
                 trial_ps = sized(made, builder.built).goals[0].trial_ps
             length_ps = trial_ps or phase.goals[0].trial_ps
             warmup_ps = phase.warmup_ps(run)
-            run = replace(run, warmup_ps=warmup_ps, measure_ps=length_ps, repeat=1)
+            # A burst may be ready before the first link has sent all of it.
+            drains = any(goal.varies for goal in phase.goals)
+            run = replace(run, warmup_ps=warmup_ps, measure_ps=length_ps, repeat=1, drains=drains)
         self._change(builder, phases, trial, run)
         case = builder.required(self._case, run)
         measured = self._measured.get(phase.name, ()) if isinstance(phase, Point) else ()

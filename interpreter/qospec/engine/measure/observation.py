@@ -266,14 +266,18 @@ class Recorder:
         if self._observer is not None:
             self._observer.ended(batch, "")
         self._network[LEFT] += self.totals.of(batch)
+        window_ps = self._measurement.start_ps, self._measurement.stop_ps
+        first, last = batch.at_ps.searchsorted(window_ps).tolist()
         if self._series.needed:
             self._series.arrived(batch)
         if self._volumes.needed:
-            self._add_bytes(batch, batch.at_ps, self._volumes.carried_bytes)
-        if self._wholly_inside(batch.sent_ps, batch.at_ps[-1]):
+            inside = batch.part(first, last)
+            self._volumes.add(inside.connection, inside.size_bytes, self._volumes.carried_bytes)
+        if last == batch.count and self._wholly_inside(batch.sent_ps, batch.at_ps[-1]):
             self._record_delays(batch, point)
             return
-        sent, arrived = self._inside(batch.sent_ps), self._inside(batch.at_ps)
+        sent, arrived = self._inside(batch.sent_ps), np.zeros(batch.count, np.bool_)
+        arrived[first:last] = True
         delays.count(
             batch.connection[arrived & ~sent].view(np.uint32), self._carried_minus_received, 1
         )
@@ -284,11 +288,6 @@ class Recorder:
         first = int(sent.argmin()) if not sent.all() else batch.count
         self._record_delays(batch.part(0, first), point)
         self._record_delays(batch.part(first, batch.count).select(sent[first:]), point)
-
-    def _add_bytes(self, batch: Batch, time_ps: Times, counts: Whole) -> None:
-        """Add the bytes of packets whose `time_ps` lies in the window."""
-        batch = self._within(batch, time_ps)
-        self._volumes.add(batch.connection, batch.size_bytes, counts)
 
     def _within(self, batch: Batch, time_ps: Times) -> Batch:
         """Return the items whose `time_ps` lies in the window."""
@@ -409,15 +408,16 @@ class Recorder:
         delays.count(connection.view(np.uint32), counts, 1)
 
     def _wholly_inside(self, time_ps: Times, latest_ps: int) -> bool:
-        """Return whether all times lie in the window; none is above `latest_ps`."""
+        """Return whether all items sent then are of the population; none is after `latest_ps`."""
         measurement = self._measurement
         return bool(
-            latest_ps < measurement.stop_ps
+            (measurement.drains or latest_ps < measurement.stop_ps)
             and (measurement.start_ps <= 0 or time_ps.min() >= measurement.start_ps)
         )
 
     def _inside(self, time_ps: Times) -> Truths:
-        inside: Truths = time_ps < self._measurement.stop_ps
-        if self._measurement.start_ps > 0:
-            inside &= time_ps >= self._measurement.start_ps
+        """Return which items sent then are of the population."""
+        inside: Truths = time_ps >= self._measurement.start_ps
+        if not self._measurement.drains:
+            inside &= time_ps < self._measurement.stop_ps
         return inside
