@@ -26,7 +26,6 @@ from qospec.check.evaluate.values import (
     Value,
 )
 from qospec.check.records.parameters import let_binding
-from qospec.check.test import tautologies
 from qospec.check.test.parts import is_continuous
 from qospec.check.test.sweeps import shell_safe, text_of_value
 from qospec.check.test.vacuity import conditions
@@ -487,13 +486,15 @@ def _expected(
         refuse_clauses(node, "a property", "holds for all values")
     except CheckError as mistake:
         evaluator.context.report(mistake)
-    if conditions.depends_on_draws(node.condition, scope, evaluator):
-        bounds = conditions.within(drawn)
-        why = tautologies.reason(conditions.opened(node.condition, scope, evaluator), bounds)
-        if why:
-            evaluator.context.report(
-                tautologies.never_fails("expect", why, node.span, conditions.OF_PROPERTY)
-            )
+    before = evaluator.context.mistakes
+    evaluator.truth(node.condition, scope)
+    if evaluator.context.mistakes == before:
+        condition, of = (
+            conditions.opened(node.condition, scope, evaluator),
+            conditions.within(drawn),
+        )
+        for idle in conditions.of_criterion(node, [condition], conditions.PROPERTY, of):
+            evaluator.context.report(idle)
 
 
 def written_value(what: Drawn, value: DrawnValue) -> str:

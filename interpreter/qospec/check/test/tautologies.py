@@ -38,8 +38,8 @@ if TYPE_CHECKING:
 
 SAME = "both sides are the same"
 SETTLED = "its sides can have no other values"
-UNMEASURED = "it measures nothing"
-WITHOUT = "it holds without what is measured"
+UNMEASURED = "it is known beforehand"
+WITHOUT = "a part that is known beforehand makes it true"
 SENT = "no device changes what a source sends"
 
 EXAMPLES = {"require": "user.sent within 1% of user.planned", "expect": "user.lost == 0"}

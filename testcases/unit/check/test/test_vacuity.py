@@ -187,3 +187,38 @@ def test_a_sweep_may_depend_on_what_is_drawn_and_that_on_other_draws(codes) -> N
     assert codes(text) == []
     swept = text.replace("forall k", "sweep k")
     assert codes(swept) == ["E0516"] * 2
+
+
+@pytest.mark.parametrize(
+    "criterion",
+    [
+        "expect user.lost <= user.lost",
+        "expect 1 < 2",
+        "expect user.lost == 0 or 1 < 2",
+        "require user.sent >= 0",
+        "expect user.lost != -1 cell",
+        "expect user.planned > 0 cell",
+    ],
+)
+def test_what_cannot_fail_is_told_alike_whether_a_test_draws_or_not(reported, criterion) -> None:
+    text = """
+    import std.media
+    topology wire {{
+      a, b = host
+      link a -- b via media.stm1
+    }}
+    test t on wire {{
+      {rate}
+      flow user = ubr {{ pcr = rate }} from a to b
+      run {{ measure = 1 ms }}
+      expect user.lost == 0 cell
+      {criterion}
+    }}
+    """
+    drawn, known = (
+        [(each.code, each.severity, each.message, each.help) for each in reported(whole)]
+        for rate in ("forall rate in 1_000 cell/s .. 9_000 cell/s", "let rate = 9_000 cell/s")
+        for whole in [text.format(rate=rate, criterion=criterion)]
+    )
+    assert drawn == known
+    assert [each[0] for each in drawn] == ["W0601"]

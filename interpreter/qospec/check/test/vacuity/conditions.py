@@ -35,8 +35,25 @@ if TYPE_CHECKING:
     from qospec.model.expression import Expression, Leaf
     from qospec.source import Span
 
-OF_PROPERTY = "conforms(passed, pcr = rate, cdvt = tau)"
-OF_DEVICE = "queue.occupancy.max <= 64 cell"
+
+class Subject(NamedTuple):
+    """What criteria are of, besides runs of a test: what they should depend on, and an example."""
+
+    depends_on: str
+    remedy: str
+    example: str
+
+
+PROPERTY = Subject(
+    "what is drawn",
+    "expect something of a value that `forall` draws",
+    "conforms(passed, pcr = rate, cdvt = tau)",
+)
+DEVICE = Subject(
+    "what happens in the device",
+    "state something that a run could break, such as `queue.occupancy.max <= 64 cell`",
+    "queue.occupancy.max <= 64 cell",
+)
 
 
 def opened(node: ast.Expression, scope: Scope, evaluator: Evaluator) -> Expression:
@@ -83,10 +100,11 @@ def within(ranges: Mapping[str, Bounds]) -> Callable[[Leaf], Bounds]:
 # ---- what depends on nothing
 
 
-def idle(place: Span, on: str, help_text: str, *, same: bool = False) -> CheckError:
+def idle(place: Span, subject: Subject, *, same: bool = False) -> CheckError:
     """Return the mistake of a condition that does not depend on what it should."""
-    message = f"this does not depend on {on}" + (": both sides are the same" if same else "")
-    return error("E0516", message, place, help=help_text)
+    message = f"this does not depend on {subject.depends_on}"
+    message += f": {tautologies.SAME}" if same else ""
+    return error("E0516", message, place, help=subject.remedy)
 
 
 def compares_the_same(node: ast.Expression) -> bool:
@@ -103,9 +121,27 @@ def depends_on_draws(node: ast.Expression, scope: Scope, evaluator: Evaluator) -
     same = compares_the_same(node)
     if not same and known is None:
         return True
-    help_text = "expect something of a value that `forall` draws"
-    evaluator.context.report(idle(node.span, "what is drawn", help_text, same=same))
+    evaluator.context.report(idle(node.span, PROPERTY, same=same))
     return False
+
+
+def of_criterion(
+    node: ast.Criterion,
+    conditions: Sequence[Expression],
+    subject: Subject,
+    of: Callable[[Leaf], Bounds] = declared,
+) -> Iterator[CheckError]:
+    """Yield what is said of a criterion that cannot be otherwise, as everywhere.
+
+    One that never fails is warned of, as in a test. One that is false in any case is a mistake.
+    `conditions` are those of all iterations of a loop.
+    """
+    reasons = [tautologies.reason(each, of) for each in conditions]
+    same = compares_the_same(node.condition)
+    if all(reasons):
+        yield tautologies.never_fails(node.kind, reasons[0], node.span, subject.example)
+    elif same or all(map(_is_settled, conditions)):
+        yield idle(node.condition.span, subject, same=same)
 
 
 # ---- `where`
@@ -315,18 +351,7 @@ def invariants(template: Template, evaluator: Evaluator) -> Iterator[CheckError]
         with evaluator.context.apart() as problems:
             conditions = [opened(each.condition, scope, evaluator) for each, scope in iterations]
         if not problems.errors:
-            yield from _unfailing(node, conditions)
-
-
-def _unfailing(node: ast.Criterion, conditions: Sequence[Expression]) -> Iterator[CheckError]:
-    same = compares_the_same(node.condition)
-    if same or all(map(_is_settled, conditions)):
-        help_text = f"state something that a run could break, such as `{OF_DEVICE}`"
-        yield idle(node.condition.span, "what happens in the device", help_text, same=same)
-        return
-    reasons = [tautologies.reason(each) for each in conditions]
-    if all(reasons):
-        yield tautologies.never_fails("invariant", reasons[0], node.span, OF_DEVICE)
+            yield from of_criterion(node, conditions, DEVICE)
 
 
 def _is_settled(condition: Expression) -> bool:

@@ -14,7 +14,7 @@ from qospec.check.test import tautologies
 from qospec.check.test.parts import CaseScope, is_continuous, parts_of
 from qospec.check.test.properties import counted_values, ends_of, placeholder_of
 from qospec.check.test.vacuity import conditions
-from qospec.model.expression import Operation, is_constant, is_published, without_readings
+from qospec.model.expression import is_constant
 from qospec.syntax import ast
 
 if TYPE_CHECKING:
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from qospec.check.evaluate.scope import Scope
     from qospec.check.test.parts import Parts
     from qospec.model.bounds import Bounds
-    from qospec.model.suite import Case, Statement
+    from qospec.model.suite import Case
     from qospec.source import Span
 
 
@@ -45,7 +45,7 @@ def verify(node: ast.Test, home: Scope, cases: Sequence[Case], evaluator: Evalua
     for statement, why in tautologies.unfailing(cases):
         asked = own.get(_place(statement.span))
         if asked is None or varying.isdisjoint(asked.condition.names_used()):
-            evaluator.context.report(_settled(statement, why))
+            evaluator.context.report(tautologies.unfailing_warning(statement, why))
         elif is_constant(statement.expression):
             with evaluator.context.apart() as problems:
                 condition = conditions.opened(asked.condition, scope, evaluator)
@@ -131,18 +131,6 @@ def _drawn_from_a_sweep(path: ast.Path, name: ast.Name, sweep: ast.Sweep) -> Che
         note="what a `forall` draws is the same in all cases of an example",
         help=f"draw `{name.text}` too, {how}",
     )
-
-
-def _settled(statement: Statement, why: str) -> CheckError:
-    """Return what is said of a criterion that names nothing drawn, as in a property."""
-    expression = statement.expression
-    same = why == tautologies.SAME and isinstance(expression, Operation)
-    same &= getattr(expression, "operator", "") not in ("and", "or", "not")
-    if is_published(expression) or not (same or without_readings(expression) is True):
-        return tautologies.unfailing_warning(statement, why)
-    example = tautologies.EXAMPLES[statement.kind]
-    help_text = f"{statement.kind} something that can fail, such as `{example}`"
-    return conditions.idle(statement.span, "what is measured", help_text, same=same)
 
 
 def _criteria(node: ast.Test) -> dict[tuple[str, int], ast.Criterion]:
