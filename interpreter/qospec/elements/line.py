@@ -9,7 +9,7 @@ from qospec.catalogue.kinds import Boolean, DelayPerLength, Domain, Length, Time
 from qospec.dataclass import dataclass
 from qospec.engine.arrays import np
 from qospec.engine.element import Element, Step
-from qospec.engine.event.transition import DONE, SENT, SIZE, Transition, send
+from qospec.engine.event.transition import DONE, SENT, SIZE, Transition, send, waited
 from qospec.engine.kernel import kernel
 from qospec.engine.line import tail_drop, transmission
 from qospec.engine.line.clock import Clock
@@ -168,7 +168,8 @@ class Line(Element):
         return State(line, slotted, stamps, setting.size_bytes, setting.owns_times)
 
     def transition(self, setting: Setting) -> Transition:
-        return Transition(transmission.line_of(setting.clock), _arrive)
+        queues = ("",) if setting.watched else ()
+        return Transition(transmission.line_of(setting.clock), _arrive, queues=queues)
 
     def process(self, state: State, arrivals: tuple[Batch, ...], until_ps: int) -> Step:
         (batch,) = arrivals
@@ -201,6 +202,8 @@ def _sent(state: State, batch: Batch) -> Batch:
 def _arrive(state: Whole, items: Whole, item: int, port: int, now_ps: int, out: Whole) -> int:
     """Send an item when the line is free; see `engine.event.transition`."""
     start = start_of(state, now_ps)
+    if start[0] > now_ps:
+        waited(out, 0, now_ps, start[0])
     if state[STAMPS]:
         items[item, SENT] = start[0] + state[LEAD]
     send(out, 0, item, transmit(state, start, items[item, SIZE]))

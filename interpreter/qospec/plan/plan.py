@@ -420,8 +420,8 @@ def _holders(flow: int, lowered: Lowered, members: tuple[Member, ...]) -> Iterat
     for node in _on_path(flow, lowered, members):
         if node.queues:
             yield from (queue.element for queue in node.queues)
-        elif node.clock is not None or node.element.holds:
-            yield node.path
+        elif node.element.holds or (node.clock is not None and not node.clock.stamps):
+            yield node.path  # a delay begins when the line of the source sends: none is of it
 
 
 def _discarders(

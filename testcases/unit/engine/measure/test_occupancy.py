@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from qospec.catalogue.kinds import Buffer
 from qospec.elements.delay import Delay
 from qospec.elements.fifo import Fifo
+from qospec.elements.line import Line
 from qospec.elements.shape import Shape
 from qospec.elements.strict import Strict
 from qospec.engine.element import Setting
@@ -140,6 +141,17 @@ def test_of_a_queue(name, data, limit):
     assert seen["q"] == by_the_book(arrivals[0], left, clock)
     assert seen["q"].most <= limit
     assert len(left) + len(lost) == len(arrivals[0])
+
+
+@pytest.mark.parametrize("name", CLOCKS)
+@given(data=st.data())
+def test_of_a_line_without_a_queue(name, data):
+    """What waits for the line of a source is reported too."""
+    clock = CLOCKS[name]
+    arrivals, cuts = data.draw(coming(clock=clock))
+    seen, left, _ = carried(Node("a", Line(rate=clock.bit_rate), clock), arrivals, cuts, ("a",))
+    assert seen["a"] == by_the_book(arrivals[0], left, clock)
+    assert len(left) == len(arrivals[0])
 
 
 @pytest.mark.parametrize("name", CLOCKS)
