@@ -61,7 +61,9 @@ class EspDecrypt(Association):
     Its marks stay those of the outer header, which `esp_encrypt` has copied.
 
     Not modelled: a mark that the packet had before a device on the way changed that of the outer
-    header; the time that it takes, which a `processor` has.
+    header; the time that it takes. A `processor` behind it takes time for what is accepted only, so
+    a flood of forged packets costs it none. One ahead of it takes time for all, by their sizes in
+    the tunnel.
     """
 
     replay_window: Window = replay.SIZE
