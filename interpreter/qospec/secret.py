@@ -29,9 +29,9 @@ _KEYS = re.compile(
     r"(?<=key)\s*[=:]\s*(?:"
     r"""'"(?!file:)(?P<nested>[^"'\n]*)"'|"'(?!file:)(?P<inner>[^"'\n]*)'\""""
     r"""|"(?!'?file:)(?P<double>[^"\n]*)"|'(?!"|file:)(?P<single>[^'\n]*)'"""
-    r"""|["']?(?P<bare>(?:0[xX])?[0-9A-Fa-f](?:[ \t:-]?[0-9A-Fa-f]){15,}\b))"""
+    r"""|["']?(?P<bare>(?:0[xX])?[0-9A-Fa-f](?:[ \t:_-]?[0-9A-Fa-f]){15,}\b))"""
     # in quotes, wherever they are, what may be hexadecimal digits; the text may lack its end
-    r"""|(?<=["'])(?P<digits>[0-9A-Za-z][0-9A-Za-z \t:-]+[0-9A-Za-z])(?=["']|[^"'\n]*$)""",
+    r"""|(?<=["'])(?P<digits>[0-9A-Za-z][0-9A-Za-z \t:_-]+[0-9A-Za-z])(?=["']|[^"'\n]*$)""",
     re.MULTILINE,
 )
 _WORD = re.compile("[0-9A-Za-z]+")
@@ -131,7 +131,7 @@ def _looks_like_key(text: str, *, is_address: bool) -> bool:
     """
     if _ADDRESS.fullmatch(text) and (is_address or not _FULL.fullmatch(text)):
         return False
-    digits = BETWEEN.sub("", text.removeprefix("0x").removeprefix("0X"))
+    digits = BETWEEN.sub("", text.removeprefix("0x").removeprefix("0X")).replace("_", "")
     wrong = sum(each not in string.hexdigits for each in digits)
     is_long = len(digits) >= _SHORTEST
     return is_long and wrong * _TYPED <= len(digits)

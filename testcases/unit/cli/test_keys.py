@@ -177,6 +177,8 @@ WRONG = [
     ("based", "key = 0xKEY", "numbers are decimal"),
     ("groups", "key = SPACED", ""),
     ("colons", "key = COLONS", ""),
+    ("underscores", "key = JOINED", ""),
+    ("joined text", 'key = "JOINED"', "there are other characters"),
     ("open", 'key = "KEY', "never closed"),
     ("single", "key = 'KEY'", "a text is written between"),
     ("odd", 'key = "KEYa"', "their number is odd"),
@@ -191,17 +193,20 @@ WRONG = [
 ]
 
 
-@pytest.mark.parametrize(
-    ("written", "words"), [each[1:] for each in WRONG], ids=[w[0] for w in WRONG]
-)
+@pytest.mark.parametrize("wrong", WRONG, ids=lambda wrong: wrong[0])
 @pytest.mark.parametrize("options", [(), ("--json",)])
 def test_no_message_shows_a_key_that_is_written_wrongly(
     tmp_path: Path, wrong: tuple[str, str, str], options: tuple[str, ...]
 ) -> None:
     _, written, words = wrong
     digits = f"{key(7)}01020304"
-    for name, text in (("SPACED", grouped(digits, " ", 8)), ("COLONS", grouped(digits, ":")),
-                       ("KEY", digits)):  # fmt: skip
+    spellings = {
+        "SPACED": grouped(digits, " ", 8),
+        "COLONS": grouped(digits, ":"),
+        "JOINED": grouped(digits, "_", 8),
+        "KEY": digits,
+    }
+    for name, text in spellings.items():
         written = written.replace(name, text)
     path = tmp_path / "a.qos"
     path.write_text(
