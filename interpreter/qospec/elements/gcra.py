@@ -33,6 +33,9 @@ if TYPE_CHECKING:
 CONFORMS, OVER_PEAK, OVER_SUSTAINED, TAGGED = range(4)
 """The outcomes of a cell. The second and third are discarded: by the first test, and the second."""
 
+POLICED = KINDS_OF_CAUSES["policed"]
+"""The causes of these two outcomes."""
+
 NO_TOLERANCE_ENDS_PS = 2**62
 LARGEST_DENOMINATOR = 2**62
 
@@ -79,7 +82,7 @@ class Gcra(Element):
     police: Names = ("cbr", "vbr_rt", "vbr_nrt")
     """The service categories that are policed; cells of others pass."""
 
-    causes = KINDS_OF_CAUSES["policed"]
+    causes = POLICED
     keeps_spacing = True
 
     def __post_init__(self) -> None:
@@ -141,7 +144,7 @@ class Gcra(Element):
 
     def transition(self, setting: Setting) -> Transition:
         return Transition(
-            self.start(setting), _arrive, losses=tuple(("", cause) for cause in self.causes)
+            self.start(setting), _arrive, losses=tuple(("", cause) for cause in POLICED)
         )
 
     def process(self, state: Whole, arrivals: tuple[Batch, ...], until_ps: int) -> Step:
@@ -154,7 +157,7 @@ class Gcra(Element):
             outcome[outcome == TAGGED] = CONFORMS
             counts[CONFORMS] += counts[TAGGED]
         kept, *lost = partition(batch, outcome, tuple(counts[:TAGGED].tolist()))
-        losses = [Loss(*each) for each in zip(self.causes, lost, strict=True) if each[1].count]
+        losses = [Loss(*each) for each in zip(POLICED, lost, strict=True) if each[1].count]
         return Step((kept,), (until_ps,), tuple(losses))
 
 

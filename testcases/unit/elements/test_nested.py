@@ -243,6 +243,7 @@ class Listed:
     def __init__(self, packets):
         self.packets = packets
         self.size_bytes = tuple({packet.size for packet in packets})
+        self.alike = len(self.size_bytes) == 1
 
     def start(self, *_asked):
         return Listed(self.packets)

@@ -44,7 +44,7 @@ def test_compiling_is_no_time_of_a_case(plan: CasePlan, monkeypatch: pytest.Monk
     clock = iter([50.0, 1_057.0])
     monkeypatch.setattr(job.time, "monotonic", lambda: next(clock))
     monkeypatch.setattr(runner.trial, "run", lambda *_, **__: runner.Result(()))
-    result = runner._case(plan, "again", lambda _: None, keep_going=False)
+    result = runner._case(plan, "again", lambda _: None, keep_going=False, explains=False)
     assert (result.seconds, result.compiling_s) == (7.0, 1_000.0)
 
 
