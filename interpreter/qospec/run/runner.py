@@ -29,7 +29,7 @@ from qospec.run.phase import Setting
 from qospec.run.phased import PhasedRun
 from qospec.run.properties import PropertyRun
 from qospec.run.schedule import PlainRun, Schedule, run_here
-from qospec.run.waiting import wait_documents
+from qospec.run.waiting import explain_delays
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Generator, Mapping, Sequence
@@ -204,8 +204,9 @@ def _case(
     result = trial.run(plan, discover(), on_progress, keep_going=keep_going)
     document = outcome.case_document(plan, result, command)
     if explains and document["verdict"] in PROBLEMS and not document["errors"]:
-        waits = wait_documents(plan, document["statements"], discover(), on_progress)
-        document |= {"waits": waits} if waits else {}
+        waits = explain_delays(plan, document["statements"], discover(), on_progress)
+        document |= {"waits": waits.documents} if waits.documents else {}
+        document["why"] = [*document["why"], *waits.unknown]
     return JobResult(document, *stopwatch.read())
 
 

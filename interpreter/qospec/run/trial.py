@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from qospec.engine.experiment import Experiment, Node
     from qospec.engine.graph.promises import Conduct
     from qospec.engine.measure.observation import Observation
-    from qospec.plan.plan import CasePlan, Planned
+    from qospec.plan.plan import CasePlan
     from qospec.promises.promise import Promise
 
 
@@ -74,33 +74,36 @@ def observe(
             on_progress((before + min(1.0, now_ps / stop_ps)) / case.trials)
 
         noted = conducts.setdefault(name, []) if promises else None
-        names = (f"repeat {number}",)
-        seen[name] = (planned, _emulated(case, planned, names, report, noted))
+        seeded = seed_repeat(planned.experiment, number)
+        seen[name] = (planned, _emulate(case, seeded, report, noted))
     readings = Readings(catalogue, seen)
     if promises:
         for name, (planned, observation) in seen.items():
-            seeded = _seeded(planned.experiment, (f"repeat {number}",))
+            seeded = seed_repeat(planned.experiment, number)
             hold(Trial(seeded, observation, conducts[name], readings), promises)
     return readings
 
 
-def _seeded(experiment: Experiment, names: tuple[str, ...]) -> Experiment:
+def seed_repeat(experiment: Experiment, number: int) -> Experiment:
+    """Return the experiment of a repeat, counted from 0: its random draws depend on the number."""
+    return _extend_seed(experiment, (f"repeat {number}",))
+
+
+def _extend_seed(experiment: Experiment, names: tuple[str, ...]) -> Experiment:
     """Return an experiment whose random draws depend on `names`, too."""
     return experiment._replace(seed=(*experiment.seed, *names))
 
 
-def _emulated(
+def _emulate(
     case: CasePlan,
-    planned: Planned,
-    names: tuple[str, ...],
+    seeded: Experiment,
     report: Callable[[int, int], None],
     conducts: list[tuple[Node, Conduct]] | None = None,
 ) -> Observation:
-    """Return what a trial observed, whose random draws depend on `names` too.
+    """Return what a trial observed.
 
     What each node did is written into `conducts`, if they are given.
     """
-    seeded = _seeded(planned.experiment, names)
     if not case.case.run.payload:
         return emulation.run(seeded, on_progress=report, conducts=conducts)
     from qospec.payload.comparison import Comparison  # loads ciphers, which few tests need
@@ -127,7 +130,7 @@ def run_one(
         on_progress(min(1.0, now_ps / stop_ps))
 
     try:
-        observation = _emulated(case, planned, names, report)
+        observation = _emulate(case, _extend_seed(planned.experiment, names), report)
         readings = Readings(discover(), {"": (planned, observation)})
     except Exception as error:  # noqa: BLE001 - any failure of the tester is the verdict `error`
         return TrialResult(error=f"{type(error).__name__}: {error}")

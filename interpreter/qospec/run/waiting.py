@@ -2,21 +2,25 @@
 
 To watch every queue of every trial would cost each run time that only a few need. So one trial of
 such a case is run again with the same draws, and the queues on the way of its flows are watched.
+The verdict is known by then, and nothing here changes it.
 """
 
 from __future__ import annotations
 
 from fractions import Fraction
-from typing import TYPE_CHECKING
+from itertools import chain
+from typing import TYPE_CHECKING, NamedTuple
 
 from qospec.engine.graph import emulation
+from qospec.engine.measure.occupancy import list_silent
 from qospec.judge.verdict import PROBLEMS
 from qospec.model.expression import measurements
 from qospec.record.quantity import quantity
+from qospec.run.trial import seed_repeat
 from qospec.units import CELLS, PACKETS
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Sequence
 
     from qospec.catalogue.kinds import Catalogue
     from qospec.document import Document
@@ -29,12 +33,19 @@ MOST_PLACES = 3
 """Places at which the most time was spent waiting."""
 
 
-def wait_documents(
+class Waits(NamedTuple):
+    """Where flows waited: the documents of it, and in sentences what of it is unknown."""
+
+    documents: list[Document]
+    unknown: list[str]
+
+
+def explain_delays(
     plan: CasePlan,
     statements: Sequence[Document],
     catalogue: Catalogue,
     on_progress: Callable[[float], None],
-) -> list[Document]:
+) -> Waits:
     """Return where the flows waited whose delays did not do, in the first trial.
 
     Args:
@@ -43,20 +54,57 @@ def wait_documents(
         catalogue: What says which metrics delays decide.
         on_progress: Called with the share of the case that is done; what it raises ends this.
     """
-    flows = dict.fromkeys(_delayed(plan, statements, catalogue))
+    waits = Waits([], [])
     if plan.cells > MOST_CELLS:
-        return []
-    found = []
+        return waits
+    flows = dict.fromkeys(_list_delayed(plan, statements, catalogue))
     for network in dict.fromkeys(network for network, _ in flows):
-        planned = plan.networks[network]
-        mine = [flow for of, flow in flows if of == network]
-        observation = _watched(planned, mine, lambda *_: on_progress(1.0))
-        prefix = f"{network}." if network else ""
-        found += [_document(planned, observation, flow, prefix) for flow in mine]
-    return found
+        mine = [flow for its_network, flow in flows if its_network == network]
+        _explain_network(plan, network, mine, lambda *_: on_progress(1.0), waits)
+    return waits
 
 
-def _delayed(
+def _explain_network(
+    plan: CasePlan,
+    network: str,
+    flows: Sequence[str],
+    on_progress: Callable[[int, int], None],
+    waits: Waits,
+) -> None:
+    """Add to `waits` where the flows of a network waited.
+
+    An element without a `transition` does not report what waits in it for a line. If all else is
+    empty, nothing is said of where a flow waited: it may have been there.
+    """
+    planned = plan.networks[network]
+    prefix = f"{network}." if network else ""
+    silent = frozenset(list_silent(planned.experiment.nodes))
+    watched = {
+        flow: tuple(place for place in planned.holders[flow] if place not in silent)
+        for flow in flows
+    }
+    try:
+        observation = _watch(planned, watched.values(), on_progress)
+    except Exception as error:  # noqa: BLE001 - as in a trial; an author's transition runs only here
+        named = " and ".join(prefix + flow for flow in flows)
+        waits.unknown.append(
+            f"where {named} waited is unknown: to watch it failed: {type(error).__name__}: {error}"
+        )
+        return
+    for flow in flows:
+        document = _describe(planned, observation, flow, watched[flow], prefix)
+        unknown = [place for place in planned.holders[flow] if place in silent]
+        if document["places"] or not unknown:
+            waits.documents.append(document)
+        if unknown:
+            named = " and ".join(prefix + place for place in unknown)
+            waits.unknown.append(
+                f"what waited at {named} on the way of {prefix}{flow} is unknown:"
+                " an element without a `transition` does not report it"
+            )
+
+
+def _list_delayed(
     plan: CasePlan, statements: Sequence[Document], catalogue: Catalogue
 ) -> Iterator[tuple[str, str]]:
     """Yield the network and the name of each flow of which a criterion on its delays is unmet."""
@@ -71,24 +119,25 @@ def _delayed(
                 yield leaf.network, leaf.flow
 
 
-def _watched(
-    planned: Planned, flows: Sequence[str], on_progress: Callable[[int, int], None]
+def _watch(
+    planned: Planned, places: Iterable[Iterable[str]], on_progress: Callable[[int, int], None]
 ) -> Observation:
-    """Run the first trial again; all that it draws is as it was."""
-    experiment = planned.experiment
-    places = {place for flow in flows for place in planned.holders[flow]}
-    measurement = experiment.measurement.without("payload")._replace(queues=tuple(sorted(places)))
-    seed = (*experiment.seed, "repeat 0")
-    again = experiment._replace(seed=seed, measurement=measurement)
-    return emulation.run(again, on_progress=on_progress)
+    """Run the first trial again with all `places` watched; all that it draws is as it was."""
+    experiment = seed_repeat(planned.experiment, 0)
+    queues = tuple(sorted(set(chain.from_iterable(places))))
+    measurement = experiment.measurement.without("payload")._replace(queues=queues)
+    return emulation.run(experiment._replace(measurement=measurement), on_progress=on_progress)
 
 
-def _document(planned: Planned, observation: Observation, flow: str, prefix: str) -> Document:
+def _describe(
+    planned: Planned, observation: Observation, flow: str, places: Iterable[str], prefix: str
+) -> Document:
+    """Return at which of `places` a flow waited longest; each name begins with `prefix`."""
     window = planned.experiment.measurement
     window_ps = window.stop_ps - window.start_ps
     dimension = PACKETS if flow in planned.packets else CELLS
     waited = {
-        place: seen for place in planned.holders[flow]
+        place: seen for place in places
         if (seen := observation.occupancies[place]).waited_ps
     }  # fmt: skip
     longest = sorted(waited, key=lambda place: -waited[place].waited_ps)

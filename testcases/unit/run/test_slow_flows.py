@@ -5,9 +5,11 @@ from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
+import pytest
 from click.testing import CliRunner
 
 from qospec import cli
+from qospec.elements.fifo import Fifo
 
 SPEC = """qos 1
 import std.media
@@ -40,6 +42,7 @@ test bursts on narrow {
 
 def ran(folder: Path, criterion: str) -> tuple[dict[str, Any], str]:
     """Run the test with a criterion; return the document of its case, and what is printed."""
+    folder.mkdir(exist_ok=True)
     path = folder / "a.qos"
     path.write_text(SPEC.replace("CRITERION", criterion), "utf-8")
     words = ["run", str(path), "--record", str(folder / "records"), "--no-progress"]
@@ -81,3 +84,30 @@ def test_of_a_flow_that_nothing_holds_up_this_is_said(tmp_path: Path) -> None:
     case, printed = ran(tmp_path, "steady.delay.min < 1 us")
     assert case["waits"] == [{"flow": "steady", "places": []}]
     assert "nothing waited on its way" in printed
+
+
+def test_what_no_element_reports_is_unknown_and_the_verdict_stays(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """An element may have a `process` only; what waits in it, nothing reports."""
+    whole, _ = ran(tmp_path / "whole", "f.delay.max < 1 ms")
+    monkeypatch.setattr(Fifo, "transition", None)
+    case, printed = ran(tmp_path / "batches", "f.delay.max < 1 ms")
+    assert (case["verdict"], "waits" in case) == ("fail", False)
+    assert (case["statements"], case["metrics"]) == (whole["statements"], whole["metrics"])
+    assert "what waited at r.q on the way of f is unknown" in printed
+    assert "nothing waited" not in printed
+
+
+def test_a_failure_to_watch_costs_no_verdict(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Outside of a loop, and if no statement names it, a transition runs for the watching only."""
+
+    def fail(*_: object) -> None:
+        raise LookupError("no such state")
+
+    monkeypatch.setattr(Fifo, "transition", fail)
+    case, printed = ran(tmp_path, "f.delay.max < 1 ms")
+    assert (case["verdict"], case["errors"], "waits" in case) == ("fail", [], False)
+    assert "where f waited is unknown: to watch it failed: LookupError: no such state" in printed

@@ -87,13 +87,17 @@ class Occupancies:
 
 
 def find_silent(measurement: MeasurementSpec, nodes: Sequence[Node]) -> str | None:
-    """Return the path of a queue that statements use and no element reports; None: there is none.
+    """Return a queue that statements use and no element reports, by path; None: there is none."""
+    return next((path for path in list_silent(nodes) if path in measurement.queues), None)
+
+
+def list_silent(nodes: Sequence[Node]) -> list[str]:
+    """Return the paths of the queues that no element reports, so that they cannot be watched.
 
     What waits for a line is reported by transitions, and these elements have none.
     """
     silent = (node for node in nodes if node.element.transition is None and not node.element.holds)
-    paths = (path for node in silent for path in queue_paths(node))
-    return next((path for path in paths if path in measurement.queues), None)
+    return [path for node in silent for path in queue_paths(node)]
 
 
 def queue_paths(node: Node) -> tuple[str, ...]:
