@@ -13,7 +13,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from fractions import Fraction
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from qospec.catalogue.statistics import from_histogram, share_of
 from qospec.judge import quantiles
@@ -29,7 +29,7 @@ from qospec.judge.quantiles import (
     needed_bounds,
     value_of,
 )
-from qospec.judge.repeats import MOST_STEPS, ConfidenceLevels, MeanReadings, MoreRepeats
+from qospec.judge.repeats import ConfidenceLevels, MeanReadings, MoreRepeats, looks_back
 from qospec.judge.verdict import (
     MIRRORED,
     Interval,
@@ -49,7 +49,7 @@ from qospec.model.expression import (
     measurements,
     observed,
 )
-from qospec.model.suite import MAX_REPEATS, MIN_REPEATS
+from qospec.model.suite import MAX_REPEATS
 
 if TYPE_CHECKING:
     from qospec.judge.losses import Losses
@@ -100,7 +100,7 @@ def judge_repeats(
     if not any(repeat.drawn for repeat in repeats):
         return _judge_undrawn(statement, repeats[0])
     shown = _judge_drawn(replace(statement, expression=expression), rows, repeats)
-    earlier = None if shown.more is None or found else _before_the_last(statement, repeats)
+    earlier = None if shown.more is None or found else _before_the_last(statement, rows, repeats)
     return earlier or shown
 
 
@@ -110,24 +110,16 @@ def _judge_drawn(
     """Return the judgement of repeats that differ, or might; rows are the sides' values in each."""
     expression, confidence = statement.expression, statement.confidence
     assert isinstance(expression, Operation) and confidence is not None  # noqa: S101, PT018
+    evidence = _gather(expression, repeats)
+    if evidence is None:
+        return Judgement("inconclusive", None, note="no data in all repeats together")
+    constraints, estimates, counted = evidence
     found = is_found(expression)
-    averaged = isinstance(repeats[0], MeanReadings)
-    leaf = None if averaged else compared_count(expression)
-    counted = losses(leaf, repeats) if leaf is not None else None
-    by_mean = found or averaged or leaf is not None
-    estimates = {} if by_mean else _estimates(expression, repeats)
     if estimates:
-        if any(value_of(side, estimates) is None for side in expression.operands):
-            return Judgement("inconclusive", None, note="no data in all repeats together")
-        constraints: Sequence[Constraint] = quantiles.constraints(
-            expression, estimates, len(repeats)
-        )
         shown = _shown_estimates(expression, estimates, confidence, len(repeats))
     elif found:
-        constraints = [found_constraint(expression, repeats)]
         shown = _shown_found(expression, rows, repeats, confidence)
     else:
-        constraints = _mean_constraints(expression, repeats, counted)
         shown = _shown(expression, rows, confidence, counted, repeats)
     verdict, notes, more = _decide(constraints, statement, confidence)
     notes += [] if found or more is None else _unanimity(expression, repeats)
@@ -141,6 +133,30 @@ def _judge_drawn(
     return replace(shown, verdict=verdict, note="; ".join(notes), more=more)
 
 
+class _Evidence(NamedTuple):
+    """The constraints of a criterion in the repeats, and the estimates or the count behind them."""
+
+    constraints: Sequence[Constraint]
+    estimates: Estimates
+    counted: Losses | None
+
+
+def _gather(expression: Operation, repeats: Sequence[RepeatReadings]) -> _Evidence | None:
+    """Return what the repeats show of a criterion; None without data in all of them together."""
+    averaged = isinstance(repeats[0], MeanReadings)
+    leaf = None if averaged else compared_count(expression)
+    counted = losses(leaf, repeats) if leaf is not None else None
+    if is_found(expression):
+        return _Evidence([found_constraint(expression, repeats)], {}, counted)
+    estimates = {} if averaged or leaf is not None else _estimates(expression, repeats)
+    if not estimates:
+        return _Evidence(_mean_constraints(expression, repeats, counted), {}, counted)
+    if any(value_of(side, estimates) is None for side in expression.operands):
+        return None
+    constraints = quantiles.constraints(expression, estimates, len(repeats))
+    return _Evidence(constraints, estimates, counted)
+
+
 def _numbers(expression: Operation, repeat: RepeatReadings) -> tuple[Fraction, ...]:
     """Return the values of both sides of a comparison; none if one of them has no data."""
     values = [evaluate(operand, repeat.read) for operand in expression.operands]
@@ -148,23 +164,35 @@ def _numbers(expression: Operation, repeat: RepeatReadings) -> tuple[Fraction, .
     return numbers if len(numbers) == len(values) else ()
 
 
-def _before_the_last(statement: Statement, repeats: Sequence[RepeatReadings]) -> Judgement | None:
+def _before_the_last(
+    statement: Statement, rows: Sequence[Values], repeats: Sequence[RepeatReadings]
+) -> Judgement | None:
     """Return the judgement of the repeats before the last, if it cannot weaken that they pass.
 
     A repeat that could not be better may be farther from the others than these are from each other,
-    and so raise their deviation.
+    and so raise their deviation. The same holds of those before it, as long as nothing is decided.
     """
+    expression = as_ratios(statement.expression)
     assert isinstance(statement.expression, Operation)  # noqa: S101 -- a comparison
+    assert isinstance(expression, Operation)  # noqa: S101 -- likewise
     below, *others = quantiles.constraints(statement.expression, {}, 1)
-    before = len(repeats) - 1
-    perfect = not others and could_not_be_better(below.expression, repeats[-1])
-    if not perfect or not MIN_REPEATS <= before < MOST_STEPS:
+    if others or statement.confidence is None:
         return None
-    found = judge_repeats(statement, repeats[:-1], before)
-    if found.verdict != "pass":
+    levels = ConfidenceLevels(statement.confidence, statement.confidence)
+    held: bool | None = None
+    while held is None and looks_back(len(repeats)):
+        if not could_not_be_better(below.expression, repeats[-1]):
+            return None
+        rows, repeats = rows[:-1], repeats[:-1]
+        evidence = _gather(expression, repeats)
+        if evidence is None:
+            return None
+        (constraint,) = evidence.constraints
+        held = constraint.holds(levels)
+    if not held:
         return None
-    notes = [each for each in found.note.split("; ") if each and each != BETTER_SINCE]
-    return replace(found, note="; ".join([BETTER_SINCE, *notes]))
+    found = _judge_drawn(replace(statement, expression=expression), rows, repeats)
+    return replace(found, note="; ".join(filter(None, [BETTER_SINCE, found.note])))
 
 
 def _unanimity(expression: Operation, repeats: Sequence[RepeatReadings]) -> list[str]:

@@ -123,10 +123,10 @@ class Distribution:
             for row, found, each in zip(self._rows, counts, self.totals, strict=True)
         )
 
-    def first(self, repeats: int) -> Distribution:
-        """Return the distribution of the first repeats alone."""
-        taken = slice(repeats)
-        return Distribution(self._repeats[taken], self.totals[taken], self._lost[taken])
+    @cached_property
+    def before_the_last(self) -> Distribution:
+        """Return the distribution of all repeats but the last."""
+        return Distribution(self._repeats[:-1], self.totals[:-1], self._lost[:-1])
 
     @property
     def least_share_lost(self) -> Fraction:

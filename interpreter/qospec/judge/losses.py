@@ -17,11 +17,10 @@ from qospec.catalogue.statistics import bound_of
 from qospec.engine.measure.metric import Counting
 from qospec.engine.measure.tally import Delays
 from qospec.judge.distribution import Distribution
-from qospec.judge.repeats import MOST_STEPS, markov_share, rare_share
+from qospec.judge.repeats import looks_back, markov_share, rare_share
 from qospec.judge.statistics import assumed_skewness, clopper_pearson, half_width
 from qospec.model.bounds import Bounds
 from qospec.model.expression import Constant, Measured, Operation
-from qospec.model.suite import MIN_REPEATS
 from qospec.units import CELLS, RATIO, number_text, text_of
 
 if TYPE_CHECKING:
@@ -159,10 +158,10 @@ class Losses(NamedTuple):
         That nothing is lost in one more repeat makes no smaller ratio less likely; if its delays
         differ, the design effect may be estimated to be greater all the same.
         """
-        if not MIN_REPEATS < self.repeats <= MOST_STEPS or self.delays.last_lost:
+        if not looks_back(self.repeats) or self.delays.last_lost:
             return Fraction(1)
         before = self.repeats - 1
-        delays = self.delays.first(before)
+        delays = self.delays.before_the_last
         by_repeat = self.sent_by_repeat[:before]
         earlier = self._replace(
             sent=delays.count, repeats=before, sent_by_repeat=by_repeat, delays=delays

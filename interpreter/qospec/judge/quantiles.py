@@ -14,6 +14,7 @@ significance level (Bonferroni's inequality); the rest is interval arithmetic.
 
 from __future__ import annotations
 
+import functools
 import math
 from fractions import Fraction
 from typing import TYPE_CHECKING, NamedTuple, Protocol
@@ -21,12 +22,11 @@ from typing import TYPE_CHECKING, NamedTuple, Protocol
 from qospec.catalogue.kinds import discover
 from qospec.engine.measure.metric import Metric
 from qospec.judge.distribution import Distribution
-from qospec.judge.repeats import MOST_STEPS, decide, markov_share, repeats_to_decide
+from qospec.judge.repeats import decide, looks_back, markov_share, repeats_to_decide
 from qospec.judge.statistics import binomial_critical_value
 from qospec.judge.verdict import MIRRORED
 from qospec.model.bounds import Bounds, bounds
 from qospec.model.expression import Measured, Operation, evaluate, measurements
-from qospec.model.suite import MIN_REPEATS
 from qospec.units import PS_PER_S, number_text
 
 if TYPE_CHECKING:
@@ -118,11 +118,14 @@ class Quantile:
         That nothing in one more repeat is beyond a bound speaks for it; if its delays differ, the
         design effect may be estimated to be greater all the same.
         """
-        if not MIN_REPEATS < self._repeats <= MOST_STEPS:
+        if not looks_back(self._repeats):
             return None
-        *before, last = self._of_repeats
-        most = Quantile(before, 1 - self._beyond).interval(confidence, len(before)).most
-        return None if most is None else max(int(most * PS_PER_S), last.max_ps or 0)
+        most = self._before_the_last.interval(confidence, self._repeats - 1).most
+        return None if most is None else max(int(most * PS_PER_S), self._of_repeats[-1].max_ps or 0)
+
+    @functools.cached_property
+    def _before_the_last(self) -> Quantile:
+        return Quantile(self._of_repeats[:-1], 1 - self._beyond)
 
     def independent(self, confidence: Fraction, repeats: int) -> int:
         """Return the effective sample size of `repeats` such repeats."""

@@ -9,7 +9,7 @@ from qospec.catalogue.statistics import GOES_ON
 from qospec.judge import statistics
 from qospec.model.bounds import Bounds
 from qospec.model.expression import Measured
-from qospec.model.suite import MAX_REPEATS
+from qospec.model.suite import MAX_REPEATS, MIN_REPEATS
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -122,6 +122,11 @@ MOST_STEPS = 40
 
 Further ones change the design effect so little that they cannot weaken what the others show.
 """
+
+
+def looks_back(repeats: int) -> bool:
+    """Return whether what the repeats before the last have shown is looked at as well."""
+    return MIN_REPEATS < repeats <= MOST_STEPS
 
 
 def markov_share(confidence: Fraction, repeats: int) -> Fraction:
