@@ -206,7 +206,7 @@ def repeats_to_decide(
     least = more(mean if far is None else far)
     most = None if near is None or (near > 0) != (mean > 0) else more(near)
     if effect and least <= MAX_REPEATS:
-        least, most = (least + 1) // 2, most and 4 * most
+        least, most = (least + 1) // 2, None if most is None else 4 * most
     return MoreRepeats(least, None if most is None or most > MAX_REPEATS >= least else most)
 
 
