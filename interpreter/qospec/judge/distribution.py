@@ -85,7 +85,7 @@ class Distribution:
         self.count = sum(totals)
         self._lost = tuple(lost)
         self._repeats = repeats
-        self._dispersions: dict[tuple[Fraction, int, Fraction], Fraction] = {}
+        self._pooled_ratios: dict[tuple[Fraction, int, Fraction], Fraction] = {}
 
     @cached_property
     def _rows(self) -> list[TailCounts]:
@@ -176,20 +176,20 @@ class Distribution:
         """
         if len(self.totals) == 1:
             return Fraction(1)
-        found = self._dispersion(share, thresholds, _widening(confidence, len(self.totals)))
+        found = self._pooled_ratio(share, thresholds, _widening(confidence, len(self.totals)))
         return max(Fraction(1), found * _widening(confidence, repeats or len(self.totals)))
 
-    def _dispersion(self, share: Fraction, thresholds: int, wider: Fraction) -> Fraction:
+    def _pooled_ratio(self, share: Fraction, thresholds: int, wider: Fraction) -> Fraction:
         """Return how much the repeats differ, over how much they would by independent items."""
         key = share, thresholds, wider
-        if key not in self._dispersions:
-            self._dispersions[key] = self._estimated(*key)
-        return self._dispersions[key]
+        if key not in self._pooled_ratios:
+            self._pooled_ratios[key] = self._pool_thresholds(*key)
+        return self._pooled_ratios[key]
 
-    def _estimated(self, share: Fraction, thresholds: int, wider: Fraction) -> Fraction:
+    def _pool_thresholds(self, share: Fraction, thresholds: int, wider: Fraction) -> Fraction:
         own, squares, expected = Fraction(0), Fraction(0), Fraction(0)
         for number, counts in enumerate(self._tails(share)):
-            found = _dispersion(counts, self.totals)
+            found = _dispersion_of_counts(counts, self.totals)
             own = found.ratio if not number and share else own
             squares, expected = squares + found.squares, expected + found.expected
             rarer = min(sum(counts), self.count - sum(counts))
@@ -232,7 +232,7 @@ class Dispersion(NamedTuple):
         return self.squares / self.expected if self.expected else Fraction(0)
 
 
-def _dispersion(counts: Sequence[int], totals: Sequence[int]) -> Dispersion:
+def _dispersion_of_counts(counts: Sequence[int], totals: Sequence[int]) -> Dispersion:
     """Return by how much the counts of repeats differ.
 
     The share p of all items includes those of the repeat, so the squared deviations of independent
