@@ -79,11 +79,10 @@ def test_a_mistake_that_only_some_values_make_is_a_finding(found) -> None:
 
 
 def test_a_where_that_nothing_meets_is_told_with_its_place(found) -> None:
-    explored = found(
-        "qos 1\nproperty p { forall n: Int in 1 .. 5 where n * n == 2, expect n > 5 }\n"
-    )
+    # Of whole numbers the checker would refuse it; no rational one is a root of 2 either.
+    explored = found("qos 1\nproperty p { forall n in 1 .. 5 where n * n == 2, expect n > 5 }\n")
     ((condition, count),) = explored.refused.items()
-    assert condition.endswith("a.qos:2:44: where n * n == 2")
+    assert condition.endswith("a.qos:2:39: where n * n == 2")
     assert count == explored.examples > 0
 
 
