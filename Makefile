@@ -8,8 +8,8 @@ INSTALL = $(BIN)/pip install --quiet --disable-pip-version-check
 help: ## Print this list
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/make \1	\2/p' Makefile
 
-# Modules are compiled here, since an environment may forbid Python to keep what it compiles at a start: with 400 modules
-# compiled each time, `qos check` takes twice as long. The first Python that is new enough; 3.11 first, since the locks were tested with it.
+# The first Python that is new enough; 3.11 first, since the locks were tested with it. Modules are compiled here, since an
+# environment may forbid Python to keep what it compiles at a start, and then each `qos check` takes twice as long.
 .venv/users: requirements-users.lock setup.cfg pyproject.toml
 	@for python in python3.11 python3.12 python3.13 python3.14 python3 none; do \
 	    $$python -c 'import ensurepip, sys; sys.exit(sys.version_info < (3, 11))' 2> /dev/null && break; \
