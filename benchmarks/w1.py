@@ -198,7 +198,7 @@ def speed() -> list[Figure]:
         seconds, behind, peers = figures.medians(
             lambda: emulation.run(ours), lambda: emulation.run(queued), peer.run
         )
-    ratio, target = peers / seconds, "ratio >= 0.8"
+    ratio, target = peers / seconds, "ratio >= 0.95"
     in_c, unit = hops / peers, "M cell-hops/s"
     return [
         Figure("w1.speed", hops / seconds, unit, in_c, "C", ratio, target),

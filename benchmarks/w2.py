@@ -243,7 +243,7 @@ def speed(name: str, library: ctypes.CDLL | None) -> Figure:
     ours = experiment(SECONDS, LOADS[name])
     seen = emulation.run(ours)
     packets = int(seen.planned.sum()) / 1e6
-    target = f">= {LEAST_SPEED} M packets/s and ratio >= 0.6"
+    target = f">= {LEAST_SPEED} M packets/s and ratio >= 0.75"
     if library is None:
         (seconds,) = figures.medians(lambda: emulation.run(ours))
         return Figure(f"w2.speed.{name}", packets / seconds, "M packets/s", target=target)
