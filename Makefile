@@ -4,6 +4,7 @@
 
 BIN = .venv/bin
 INSTALL = $(BIN)/pip install --quiet --disable-pip-version-check
+CALIBRATE = PYTHONPATH=testcases $(BIN)/python testcases/calibration/table.py
 
 help: ## Print this list
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/make \1	\2/p' Makefile
@@ -50,7 +51,7 @@ test-nightly: test-seeds coverage ## Run suites at ten seeds, models and propert
 	$(BIN)/python -m pytest testcases/unit/elements testcases/unit/dropping testcases/unit/engine testcases/unit/metrics \
 	    testcases/unit/traffic testcases/properties --hypothesis-profile nightly --numprocesses 2 --dist worksteal
 	$(BIN)/python testcases/drivers.py 20000
-	$(BIN)/python testcases/calibration/table.py --trials 200
+	$(CALIBRATE) --trials 200
 	$(BIN)/python testcases/versions.py --all
 	$(BIN)/python benchmarks/ratios.py
 
@@ -85,7 +86,7 @@ digests: setup ## Renew the digests of the suites' results, after an intended ch
 	$(BIN)/qos run testcases/suites -j 2 --json | $(BIN)/python testcases/digests.py
 
 calibration: setup ## Print how often criteria with a confidence, hints and searches are wrong; fail if more often than they say
-	$(BIN)/python testcases/calibration/table.py
+	$(CALIBRATE)
 
 SECONDS = 120
 

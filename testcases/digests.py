@@ -4,6 +4,7 @@ They guard changes that should change no result: a case fails if one bit of its 
 Run as a program, reads the document of a run from standard input and stores its digests.
 """
 
+import argparse
 import hashlib
 import json
 import sys
@@ -31,6 +32,7 @@ def stored() -> dict[str, str]:
 
 
 if __name__ == "__main__":
+    argparse.ArgumentParser(description="Store the digests of a run.").parse_args()
     run = json.load(sys.stdin)
     named = sorted((case["name"], digest(case)) for case in run["cases"])
     DIGESTS.write_text("".join(f"{value} {name}\n" for name, value in named), encoding="utf-8")

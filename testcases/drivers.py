@@ -3,6 +3,7 @@
 python testcases/drivers.py 20000
 """
 
+import argparse
 import sys
 from collections import Counter
 from typing import Any, NamedTuple
@@ -153,4 +154,6 @@ def compare(count: int) -> None:
 
 
 if __name__ == "__main__":
-    compare(int(sys.argv[1]))
+    parser = argparse.ArgumentParser(description="Compare the drivers over many networks.")
+    parser.add_argument("networks", type=int)
+    compare(parser.parse_args().networks)

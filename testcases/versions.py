@@ -7,6 +7,7 @@ Python between. Which they were is printed, and that there is no other.
 python testcases/versions.py
 """
 
+import argparse
 import shlex
 import shutil
 import subprocess
@@ -106,10 +107,13 @@ def try_out(which: str, version: str, python: str, folder: Path) -> None:
 
 def main() -> None:
     """Try out the environments, and say of which Pythons there were any."""
+    parser = argparse.ArgumentParser(description="Run a short suite with several versions.")
+    parser.add_argument("--all", action="store_true", help="also with each Python between")
+    asked = parser.parse_args()
     found = interpreters()
     print(f"Python 3.{MINORS[0]} or later on this machine: {', '.join(found)}")
     oldest, *_, newest = [*found] * 2
-    newest_in = [each for each in found if each != oldest] if "--all" in sys.argv else [newest]
+    newest_in = [each for each in found if each != oldest] if asked.all else [newest]
     for which, version in [("lowest", oldest), *(("newest", each) for each in newest_in)]:
         with tempfile.TemporaryDirectory(prefix="qospec-") as folder:
             try_out(which, version, found[version], Path(folder))

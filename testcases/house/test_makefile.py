@@ -1,7 +1,10 @@
-"""The Makefile calls commands that exist, on paths that exist."""
+"""The Makefile calls commands that exist, on paths that exist, and programs that start."""
 
+import os
 import re
 import shlex
+import subprocess
+import sys
 from pathlib import Path
 
 import click
@@ -12,6 +15,9 @@ from qospec import cli
 ROOT = Path(__file__).parents[2]
 CALL = re.compile(r"^\t.*?\$\(BIN\)/qos ([^|\n]*)", re.MULTILINE)
 CALLS = CALL.findall((ROOT / "Makefile").read_text(encoding="utf-8"))
+PROGRAM = re.compile(r"((?:\w+=\w+ )*)\$\(BIN\)/(python [a-z/]+\.py)")
+PROGRAMS = sorted(set(PROGRAM.findall((ROOT / "Makefile").read_text(encoding="utf-8"))))
+"""Variables of the environment, and the program that is called with them."""
 
 
 def parsed(call: str) -> click.Context:
@@ -37,3 +43,16 @@ def test_a_call_is_understood_and_its_paths_are_there(call: str) -> None:
 def test_a_call_that_is_wrong_is_found(call: str) -> None:
     with pytest.raises(click.UsageError):
         parsed(call)
+
+
+@pytest.mark.parametrize(("variables", "program"), PROGRAMS)
+def test_a_program_starts_as_it_is_called(variables: str, program: str) -> None:
+    python, script = program.split()
+    assert python == "python"
+    outside = {name: value for name, value in os.environ.items() if name != "PYTHONPATH"}
+    environment = {**outside, **dict(each.split("=") for each in variables.split())}
+    subprocess.run([sys.executable, script, "--help"], cwd=ROOT, env=environment, check=True)
+
+
+def test_the_makefile_calls_programs() -> None:
+    assert len(PROGRAMS) > 5
