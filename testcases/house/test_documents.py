@@ -9,15 +9,16 @@ import pytest
 
 ROOT = Path(__file__).parents[2]
 PACKAGE = ROOT / "interpreter" / "qospec"
-OF_THE_TREE = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
+OF_THE_TREE = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
 DOCUMENTS = [*OF_THE_TREE, *sorted((ROOT / "spec").glob("*.md"))]
-DESIGN = ROOT / "docs" / "design.md"
+DESIGN = ROOT / "docs" / "design"
 ARCHITECTURE = ROOT / "docs" / "architecture.md"
 
 BLOCK = re.compile(r"^```.*?^```$", re.MULTILINE | re.DOTALL)
 HEADING = re.compile(r"^(#{1,6}) (.+)$", re.MULTILINE)
 LINK = re.compile(r"\[[^]]*\]\(([^)#\s]*)(#[^)\s]*)?\)")
 FILE = re.compile(r"`([a-z][\w./]*/[\w.]+\.(?:py|md|toml|lark|qos|txt|j2))`")
+DATED = re.compile(r"\A.+\n\n\*20\d\d-[01]\d-[0-3]\d\.\*\s")
 PLACEHOLDER = re.compile(r"NAME|WORK")
 
 
@@ -60,12 +61,12 @@ def test_files_that_are_named_exist(path: Path) -> None:
     assert {file for file in files if not any((root / file).exists() for root in roots)} == set()
 
 
-def test_the_contents_of_the_design_list_every_decision() -> None:
-    sections = [(level, text) for level, text in headings(DESIGN) if level > 1]
-    listed = re.findall(r"^( *)- (?:\*\*)?\[(.+)\]\((#.*?)\)", prose(DESIGN), re.MULTILINE)
-    assert [(3 if indent else 2, text) for indent, text, _ in listed] == sections
-    assert [link for *_, link in listed] == [anchor(text) for _, text in sections]
-    assert len({link for *_, link in listed}) == len(listed)
+@pytest.mark.parametrize("path", sorted(DESIGN.glob("[!R]*.md")), ids=lambda path: path.name)
+def test_every_decision_has_its_date_and_every_page_is_listed(path: Path) -> None:
+    decisions = prose(path).split("\n## ")[1:]
+    assert decisions
+    assert [decision for decision in decisions if not DATED.search(decision)] == []
+    assert f"| [{path.name}]({path.name}) |" in prose(DESIGN / "README.md")
 
 
 def layers(contract: str) -> list[set[str]]:

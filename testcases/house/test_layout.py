@@ -17,7 +17,7 @@ SYNTAX = "[E00"
 """What an example that cannot be read says of itself: a mistake whose code begins so."""
 
 BLOCK = re.compile(r"^```qos\n(.*?)^```$", re.MULTILINE | re.DOTALL)
-TEXTS = [ROOT / "README.md", *sorted((ROOT / "spec").glob("*.md")), *(ROOT / "docs").glob("*.md")]
+TEXTS = [ROOT / "README.md", *sorted((ROOT / "spec").glob("*.md")), *(ROOT / "docs").rglob("*.md")]
 EXAMPLES = [
     pytest.param(match[1], id=f"{path.name}:{text.count(chr(10), 0, match.start())}")
     for path in TEXTS

@@ -43,7 +43,7 @@ SMALL_SAMPLE_CORRECTION = 5
 """The design effect is enlarged by this over k, for k independent delays beyond the quantile.
 
 When these are few by chance, the repeats differ less by chance, too. Found by calibration, see
-docs/design.md: without it 8 of 100 false criteria passed where 5 may.
+docs/design/confidence.md: without it 8 of 100 false criteria passed where 5 may.
 """
 
 

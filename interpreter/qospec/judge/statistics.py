@@ -37,7 +37,7 @@ SKEWNESS_PER_DEVIATION = 13
 """The skewness of mean delays, per standard deviation over distance from the least delay.
 
 It is 5 to 10 for queues at loads of 0.5 to 0.9; the rest allows for few repeats, which tend to
-underestimate the deviation. Found by calibration: see docs/design.md.
+underestimate the deviation. Found by calibration: see docs/design/confidence.md.
 """
 MAX_SKEWNESS = 4
 """Twice as skewed as the exponential distribution."""
