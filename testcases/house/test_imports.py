@@ -2,6 +2,7 @@
 
 import ast
 import json
+import re
 import shutil
 import subprocess
 import sys
@@ -164,6 +165,35 @@ def test_the_contracts_of_the_engine_import_its_rooms_for_types_only(module: str
 def test_only_the_array_door_and_ciphers_import_numpy() -> None:
     """Any other import would bring NumPy into `qos check`, which needs no arrays."""
     assert {path for path in importers("numpy") if path.parent != CIPHERS} <= {NUMPY_DOOR}
+
+
+def names_set_elsewhere(path: Path) -> Iterator[str]:
+    """Yield each private name of another package that a file reads, and each name that it sets."""
+    tree = ast.parse(path.read_text(encoding="utf-8"))
+    others = {
+        name.asname or name.name.partition(".")[0]
+        for node in ast.walk(tree)
+        if isinstance(node, ast.Import | ast.ImportFrom)
+        and "qospec" not in (getattr(node, "module", None) or node.names[0].name)
+        for name in node.names
+    }
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Attribute):
+            root = ast.unparse(node).partition(".")[0]
+            sets = isinstance(node.ctx, ast.Store | ast.Del)
+            if root in others and (sets or re.match("_[a-z]", node.attr)):
+                yield ast.unparse(node)
+
+
+def test_only_one_module_takes_private_names_of_packages_and_sets_names_in_them() -> None:
+    found = {name: path.name for path in MODULES for name in names_set_elsewhere(path)}
+    documented = {
+        "numba.config.CACHE_DIR": "kernel.py",
+        "os._exit": "workers.py",
+        "sys.stderr": "streams.py",
+        "sys.stdout": "streams.py",
+    }
+    assert found == documented, "see qospec/internals.py"
 
 
 @pytest.mark.slow

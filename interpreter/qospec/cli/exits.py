@@ -44,7 +44,12 @@ def user_error(message: str, *choices: str) -> NoReturn:
 
 
 def report_internal_error(error: Exception) -> None:
-    """Report an internal error."""
+    """Report an internal error, or that a package lacks what qospec needs of it."""
+    from qospec.internals import MissingNameError
+
+    if isinstance(error, MissingNameError):
+        say_error(str(error))
+        return
     words = f"{type(error).__name__}: {error}"
     say(f"error: internal error in qospec: {words}", err=True)
     say("  = help: set QOS_TRACEBACK=1 to see where; please report it", err=True)

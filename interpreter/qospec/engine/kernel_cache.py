@@ -19,8 +19,16 @@ from numba.core.runtime.nrt import rtsys
 from numba.core.serialize import dumps
 
 from qospec.cache import make_private
+from qospec.internals import find_internal, replace_internal
 
 DIGEST_BYTES = 16
+
+# What the classes below override; Python would not mind if there was nothing to override.
+for _name in ("_impl_class", "load_overload", "_load_overload", "save_overload", "_index_key"):
+    find_internal(caching.FunctionCache, _name)
+for _name in ("_locator_classes", "locator", "filename_base"):
+    find_internal(caching.CompileResultCacheImpl, _name)
+find_internal(caching.UserProvidedCacheLocator, "ensure_cache_path")
 
 
 class Entries(caching.IndexDataCacheFile):
@@ -103,7 +111,8 @@ class KernelCache(caching.FunctionCache):
         super().__init__(function)  # type: ignore[no-untyped-call]
         self._unwritable = unwritable
         stamp = self._impl.locator.get_source_stamp()
-        self._cache_file: Entries = Entries(Path(self._cache_path), self._impl.filename_base, stamp)
+        entries = Entries(Path(self._cache_path), self._impl.filename_base, stamp)
+        replace_internal(self, "_cache_file", entries)
 
     def load_overload(self, sig: Any, target_context: Any) -> Any:
         """Return the code compiled for a signature; None if no usable entry is stored.

@@ -8,7 +8,7 @@ from collections import Counter
 from contextlib import contextmanager, nullcontext, suppress
 from functools import partial
 from random import Random  # noqa: TID251 -- of what Hypothesis draws
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from hypothesis import Phase, Verbosity, find, reject, settings, target
 from hypothesis import strategies as st
@@ -19,6 +19,7 @@ from hypothesis.internal.conjecture import engine, providers
 from qospec.fuzz.aims import closest
 from qospec.fuzz.finding import Finding
 from qospec.fuzz.target import Smaller
+from qospec.internals import find_internal, substitute_internal
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -34,10 +35,6 @@ MANY = 20
 FEWEST_AIMED = 80
 """A block of fewer examples is too short to aim at anything."""
 _KEY = b"examples"
-_LOCAL = "_local_constants"
-"""Where Hypothesis has the constants of modules."""
-_VARIATIONS = "generate_mutations_from"
-"""What makes variations of an example in it."""
 
 
 class Block(NamedTuple):
@@ -333,16 +330,9 @@ def _examples_drawn_anew() -> Iterator[None]:
 
     Those of a scenario are much like it, and each takes as long as a new one.
     """
-    runner: Any = getattr(engine, "ConjectureRunner", None)
-    kept = getattr(runner, _VARIATIONS, None)
-    if kept is None:
+    runner = find_internal(engine, "ConjectureRunner")
+    with substitute_internal(runner, "generate_mutations_from", lambda *_: None):
         yield
-        return
-    setattr(runner, _VARIATIONS, lambda *_: None)
-    try:
-        yield
-    finally:
-        setattr(runner, _VARIATIONS, kept)
 
 
 @contextmanager
@@ -351,16 +341,12 @@ def _draws_that_depend_on_the_seed_only() -> Iterator[None]:
 
     Else what is drawn would depend on which modules a process has loaded.
     """
-    provider: Any = getattr(providers, "HypothesisProvider", None)
-    constants: Any = getattr(providers, "Constants", None)
-    if provider is None or constants is None or _LOCAL not in vars(provider):
-        yield
-        return
-    kept = vars(provider)[_LOCAL]
-    providers.CONSTANTS_CACHE.cache.clear()
-    setattr(provider, _LOCAL, constants())
+    provider = find_internal(providers, "HypothesisProvider")
+    nothing = find_internal(providers, "Constants")()
+    cache = find_internal(find_internal(providers, "CONSTANTS_CACHE"), "cache")
+    cache.clear()
     try:
-        yield
+        with substitute_internal(provider, "_local_constants", nothing):
+            yield
     finally:
-        setattr(provider, _LOCAL, kept)
-        providers.CONSTANTS_CACHE.cache.clear()
+        cache.clear()

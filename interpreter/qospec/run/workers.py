@@ -22,6 +22,7 @@ from multiprocessing import connection
 from typing import TYPE_CHECKING, NamedTuple
 
 from qospec.engine import kernel
+from qospec.internals import find_internal, replace_internal
 from qospec.run.interruption import TERMINAL_SIGNALS, terminal_signals_blocked
 from qospec.run.job import LostJob
 
@@ -234,9 +235,9 @@ def _keep_current_folder_out() -> None:
     They start by `-c`, whose path begins at the current folder: a `types.py` in a project of
     somebody else would run. There is no public way but the environment, which `-E` ignores.
     """
-    util: Any = importlib.import_module("multiprocessing.util")
-    flags = util._args_from_interpreter_flags  # noqa: SLF001 - see above
-    util._args_from_interpreter_flags = lambda: ["-P", *flags()]  # noqa: SLF001
+    util = importlib.import_module("multiprocessing.util")
+    flags = find_internal(util, "_args_from_interpreter_flags")
+    replace_internal(util, "_args_from_interpreter_flags", lambda: ["-P", *flags()])
 
 
 def _receive(worker: _Worker) -> float | _Notice | _WorkError | _Done | _Cancelled | LostJob:

@@ -131,8 +131,11 @@ def compile_with_lark(text: str) -> Grammar:
     from lark.grammar import Rule as LarkRule
     from lark.lexer import TerminalDef
 
+    from qospec.internals import find_internal
+
+    serialize = find_internal(Lark, "memo_serialize")
     lark = Lark(text, parser="lalr", lexer="basic", start=START)
-    data, memo = lark.memo_serialize([TerminalDef, LarkRule])
+    data, memo = serialize(lark, [TerminalDef, LarkRule])
     table = data["parser"]["parser"]
     made = {key: _rule(each) for key, each in memo.items() if each["__type__"] == "Rule"}
     # Rules that do the same with the stack are one to the parser.
