@@ -24,7 +24,7 @@ from w1 import experiment as w1_experiment
 from qospec.ciphers.cells import CellCipher
 from qospec.ciphers.esp import Association, Rows
 from qospec.ciphers.key import Key
-from qospec.ciphers.octets import each_row
+from qospec.ciphers.octets import iterate_rows
 from qospec.elements.cell_decrypt import CellDecrypt
 from qospec.elements.cell_encrypt import CellEncrypt
 from qospec.engine.experiment import END, Node, Wire
@@ -67,7 +67,7 @@ class Packets:
         self.cipher = AESGCM(KEY)
         self.calls = [
             [
-                each_row(draws.integers(0, 256, (len(rows), width), dtype=np.uint8))
+                iterate_rows(draws.integers(0, 256, (len(rows), width), dtype=np.uint8))
                 for width in (12, self.esp.encrypted_bytes(rows.shape[1]), 8)
             ]
             for rows in self.packets

@@ -37,13 +37,13 @@ from qospec.engine.queue.drop_policy import Waiting
 from qospec.engine.random import Draws
 from qospec.engine.scheduler.scheduler import Combined
 from qospec.engine.source.sizes import Sizes
-from qospec.protocol.marks import marked
+from qospec.protocol.marks import set_marks
 from qospec.traffic.poisson import Poisson
 from qospec.units import PS_PER_S
 
 IMIX = Sizes((40, 576, 1_500), (7, 4, 1))
 CLASSES = ("ef", "af", "be")
-MARKS = tuple(marked(dscp=code) for code in (46, 10, 0))
+MARKS = tuple(set_marks(dscp=code) for code in (46, 10, 0))
 SHARES = (Fraction(4, 19), Fraction(9, 19), Fraction(6, 19))
 """Shares of the load, such that the round robin has losses at 120 %."""
 LIMITS = (64, 256, 256)

@@ -7,7 +7,7 @@ import numpy as np
 from qospec.ciphers.esp import Association
 from qospec.ciphers.headers import checksum
 from qospec.ciphers.key import Key
-from qospec.ciphers.octets import big_endian
+from qospec.ciphers.octets import encode_big_endian
 from qospec.protocol.esp import ENCRYPTIONS, INTEGRITIES, Esp
 
 NEAR, FAR = "192.0.2.1", "198.51.100.2"
@@ -42,14 +42,14 @@ def packets_of(family, size, count=3, seed=1, **fields):
     made = np.random.default_rng(seed).integers(0, 256, (count, size), dtype=np.uint8)
     if family == "ipv6":
         made[:, 0] = 0x60
-        made[:, 4:6] = big_endian([size - 40], 2)
+        made[:, 4:6] = encode_big_endian([size - 40], 2)
         made[:, 6] = UNASSIGNED
         return made
     made[:, 0], made[:, 1], made[:, 9] = 0x45, fields.get("tos", 0), UNASSIGNED
-    made[:, 2:4] = big_endian([size], 2)
-    made[:, 6:8] = big_endian([fields.get("flags", 0)], 2)
+    made[:, 2:4] = encode_big_endian([size], 2)
+    made[:, 6:8] = encode_big_endian([fields.get("flags", 0)], 2)
     made[:, 10:12] = 0
-    made[:, 10:12] = big_endian(checksum(made[:, :20]), 2)
+    made[:, 10:12] = encode_big_endian(checksum(made[:, :20]), 2)
     return made
 
 

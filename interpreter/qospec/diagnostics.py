@@ -135,7 +135,7 @@ def _without_keys(found: Diagnostic) -> Diagnostic:
     return found
 
 
-def did_you_mean(name: str, known: Iterable[str]) -> str:
+def suggest_name(name: str, known: Iterable[str]) -> str:
     """Return the known name that is similar enough to be meant, or nothing.
 
     Nothing if several differ equally, and only in their numbers: the one written is not misspelt.
@@ -152,7 +152,7 @@ def did_you_mean(name: str, known: Iterable[str]) -> str:
     return close[0] if close else ""
 
 
-def respelling(
+def correct_spelling(
     span: Span, written: str, known: Iterable[str], short: int = _SHORT
 ) -> tuple[Edit, ...]:
     """Return the edit that corrects the spelling of a name, if nothing else can have been meant.

@@ -8,7 +8,7 @@ from textwrap import wrap
 from typing import TYPE_CHECKING, NamedTuple
 
 from qospec.diagnostics import MOST, Label
-from qospec.visible import INSTEAD, is_hidden, visible
+from qospec.visible import INSTEAD, is_hidden, make_visible
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -238,4 +238,4 @@ def _broken(text: str, indent: int, width: int) -> list[str]:
 
 def _one_line(text: str) -> str:
     """Return a text on one line of limited length."""
-    return visible(text, _LONGEST)
+    return make_visible(text, _LONGEST)

@@ -10,7 +10,7 @@ import os
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
-from qospec.check.modules.files import is_folder, real, root_of
+from qospec.check.modules.files import find_root, is_folder, resolve_links
 from qospec.check.modules.project import is_pinned
 from qospec.resources import STDLIB
 from qospec.writing import WriteError, write_whole
@@ -69,7 +69,7 @@ def repair(check: Callable[[], Problems], paths: Sequence[Path]) -> Repaired:
     return Repaired(fixed, tuple(files), problems, tuple(failed.values()))
 
 
-def fixable(problems: Problems, paths: Sequence[Path]) -> int:
+def count_fixable(problems: Problems, paths: Sequence[Path]) -> int:
     """Return how many errors `repair` would fix in its first pass."""
     return sum(len(fixes) for fixes in _changes(problems, paths).values())
 
@@ -77,14 +77,14 @@ def fixable(problems: Problems, paths: Sequence[Path]) -> int:
 def _changes(problems: Problems, paths: Sequence[Path]) -> dict[Source, list[tuple[Edit, ...]]]:
     found: dict[Source, list[tuple[Edit, ...]]] = {}
     for diagnostic in problems.all:
-        source, fix = diagnostic.span.source, fix_of(diagnostic)
+        source, fix = diagnostic.span.source, find_edits(diagnostic)
         fixes = found.get(source, [])
         if fix and fix not in fixes and _may_change(source, paths):
             found[source] = [*fixes, fix]
     return found
 
 
-def fix_of(diagnostic: Diagnostic) -> tuple[Edit, ...]:
+def find_edits(diagnostic: Diagnostic) -> tuple[Edit, ...]:
     """Return the edits of a fix in the file itself.
 
     A fix is written for the text form. In YAML it is applied only if it replaces a word by a word.
@@ -98,12 +98,12 @@ def fix_of(diagnostic: Diagnostic) -> tuple[Edit, ...]:
 
 
 def _may_change(source: Source, paths: Sequence[Path]) -> bool:
-    file = real(Path(source.name))
-    if file.is_relative_to(real(STDLIB)) or is_pinned(file):
+    file = resolve_links(Path(source.name))
+    if file.is_relative_to(resolve_links(STDLIB)) or is_pinned(file):
         return False
     return any(
-        file.is_relative_to(real(path)) if is_folder(path) else file == real(path)
-        for path in paths or [root_of(Path("any"))]
+        file.is_relative_to(resolve_links(path)) if is_folder(path) else file == resolve_links(path)
+        for path in paths or [find_root(Path("any"))]
     )
 
 
@@ -130,7 +130,7 @@ def _has_ties(one: Edit, other: Edit) -> bool:
 
 def rewrite(source: Source, text: str) -> None:
     """Replace the text of a file that was read; raises RepairError."""
-    path = real(Path(source.name))
+    path = resolve_links(Path(source.name))
     if not os.access(path, os.W_OK):
         raise RepairError(f"cannot change {source.name}: it is not writable")
     try:

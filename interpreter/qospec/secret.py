@@ -92,17 +92,17 @@ class Secret:
         return type(self), (self._secret, self.file)
 
 
-def redacted(text: str) -> str:
+def redact(text: str) -> str:
     """Return a text of the same length with stars in place of all that looks like a key."""
-    return redacted_comment(_KEYS.sub(_with_stars, text))
+    return redact_comment(_KEYS.sub(_with_stars, text))
 
 
-def redacted_comment(text: str) -> str:
+def redact_comment(text: str) -> str:
     """Return a text, as of a comment, with stars for what is long enough to be a key."""
     return _BARE_KEY.sub(lambda digits: WITHHELD * len(digits[0]), text)
 
 
-def without_words(text: str, withheld: str) -> str:
+def redact_words(text: str, withheld: str) -> str:
     """Return a message with stars in place of the words that it has of a text to withhold."""
     words = {each for each in _WORD.findall(withheld) if len(each) >= _LEAST_WORD}
 

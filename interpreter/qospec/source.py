@@ -7,8 +7,8 @@ from bisect import bisect_right
 from functools import cached_property
 
 from qospec.dataclass import dataclass
-from qospec.secret import WITHHELD, redacted, without_words
-from qospec.visible import visible
+from qospec.secret import WITHHELD, redact, redact_words
+from qospec.visible import make_visible
 
 
 @dataclass(frozen=True)
@@ -34,7 +34,7 @@ class Source:
     @cached_property
     def shown(self) -> str:
         """Return the text without the keys in it, as messages and records have it."""
-        return redacted(self.text)
+        return redact(self.text)
 
     def hide(self, start: int, end: int) -> None:
         """Show stars in place of a text in quotes from now on, as it is meant as a key."""
@@ -45,7 +45,7 @@ class Source:
         """Return what is said of the text, without what is not shown of it."""
         found = re.finditer(re.escape(WITHHELD) + "+", self.shown)
         withheld = " ".join(self.text[each.start() : each.end()] for each in found)
-        return without_words(message, withheld)
+        return redact_words(message, withheld)
 
     @cached_property
     def line_starts(self) -> tuple[int, ...]:
@@ -85,7 +85,7 @@ class Span:
     def place(self) -> str:
         """Return `name:line:column`, which terminals make clickable."""
         line, column = self.source.position(self.start)
-        return f"{visible(self.source.name)}:{line}:{column}"
+        return f"{make_visible(self.source.name)}:{line}:{column}"
 
     @property
     def recorded_place(self) -> str:

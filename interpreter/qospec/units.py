@@ -54,7 +54,7 @@ class Dimension:
     def name(self) -> str:
         """Return its name for readers: "a time", "a cell rate", "a count of cells"."""
         known = _NAMES.get(self)
-        return known if known is not None else f"a quantity in {base_unit(self)}"
+        return known if known is not None else f"a quantity in {find_base_unit(self)}"
 
 
 def _base(name: str) -> Dimension:
@@ -109,9 +109,9 @@ class Unit(NamedTuple):
 
 
 @functools.lru_cache(maxsize=1024)
-def unit(text: str) -> Unit | None:
+def find_unit(text: str) -> Unit | None:
     """Return a unit, or None if there is no such unit."""
-    simple, alone = table()
+    simple, alone = load_table()
     if text in simple:
         return simple[text]
     parts = text.split("/")
@@ -123,18 +123,18 @@ def unit(text: str) -> Unit | None:
 
 
 @functools.cache
-def tables() -> dict[str, dict[str, dict[str, Any]]]:
+def load_tables() -> dict[str, dict[str, dict[str, Any]]]:
     """Return `spec/units.toml` as data: rows by spelling, by dimension and `misread`."""
     with (SPEC / "units.toml").open("rb") as file:
         return tomllib.load(file)
 
 
 @functools.cache
-def table() -> tuple[dict[str, Unit], frozenset[str]]:
+def load_table() -> tuple[dict[str, Unit], frozenset[str]]:
     """Return the simple units by spelling, and those that cannot be part of a compound."""
     simple: dict[str, Unit] = {}
     alone = set()
-    for dimension, rows in tables().items():
+    for dimension, rows in load_tables().items():
         if dimension == "misread":
             continue
         above, _, below = dimension.partition("/")
@@ -148,7 +148,7 @@ def table() -> tuple[dict[str, Unit], frozenset[str]]:
     return simple, frozenset(alone)
 
 
-def base_unit(dimension: Dimension) -> str:
+def find_base_unit(dimension: Dimension) -> str:
     """Return the base unit of a dimension: `s`, `bit/s`, or `1` for a ratio."""
     return _compound(BASE_UNITS, dimension.exponents)
 
@@ -185,7 +185,7 @@ _SHORT = 2
 _FINEST = 15
 
 
-def text_of(
+def format_value(
     value: Fraction | int, dimension: Dimension, *, digits: int = 4, exact: bool = False
 ) -> str:
     """Return a value as text: `5.66 us`, `149.76 Mbit/s`, `352_720 cell/s`, `0.56 %`.
@@ -200,20 +200,20 @@ def text_of(
     """
     value = Fraction(value)
     if dimension.is_ratio and dimension.counted:
-        return number_text(value, digits=digits, exact=exact)
+        return format_number(value, digits=digits, exact=exact)
     *larger, (shown, factor) = _fitting(value, dimension)
-    number = number_text(value / factor, digits=digits, exact=exact)
+    number = format_number(value / factor, digits=digits, exact=exact)
     if larger and not exact:
         above, most = larger[-1]
         if abs(Fraction(number)) * factor >= most:  # rounded up to one of the next unit
-            shown, number = above, number_text(value / most, digits=digits)
+            shown, number = above, format_number(value / most, digits=digits)
     return f"{number} {shown}"
 
 
-def fitting_unit(value: Fraction, dimension: Dimension) -> tuple[str, Fraction]:
+def choose_unit(value: Fraction, dimension: Dimension) -> tuple[str, Fraction]:
     """Return the unit in which a value is a short number: its spelling, "" for a count; its factor.
 
-    The spelling belongs to the table that `text_of` uses, so one column of a table can have it.
+    The spelling is of the table that `format_value` uses, so one column of a table can have it.
     """
     if dimension.is_ratio and dimension.counted:
         return "", Fraction(1)
@@ -224,8 +224,8 @@ def _fitting(value: Fraction, dimension: Dimension) -> list[tuple[str, Fraction]
     """Return the units up to the one that fits a value, which is last."""
     spellings = _FITTING.get(dimension)
     if spellings is None:
-        return [(base_unit(dimension), Fraction(1))]
-    known = [(spelling, unit(spelling)) for spelling in spellings]
+        return [(find_base_unit(dimension), Fraction(1))]
+    known = [(spelling, find_unit(spelling)) for spelling in spellings]
     fitting = [(spelling, each.factor) for spelling, each in known if each is not None]
     if dimension == DATA:
         if value % 8:
@@ -236,13 +236,13 @@ def _fitting(value: Fraction, dimension: Dimension) -> list[tuple[str, Fraction]
     return fitting[: too_large + 1]
 
 
-def number_text(value: Fraction | int, *, digits: int = 4, exact: bool = False) -> str:
-    """Return a number with few digits, grouped with `_` from 10_000 on; see `text_of`."""
+def format_number(value: Fraction | int, *, digits: int = 4, exact: bool = False) -> str:
+    """Return a number with few digits, grouped with `_` from 10_000 on; see `format_value`."""
     value = Fraction(value)
     sign, value = ("-", -value) if value < 0 else ("", value)
     if value.denominator == 1:
         return f"{sign}{_grouped(value.numerator)}"
-    places = decimals(value)
+    places = count_decimals(value)
     if exact and places is None:
         return f"{sign}{_grouped(value.numerator)}/{_grouped(value.denominator)}"
     if not exact and (places is None or places > _SHORT):
@@ -255,7 +255,7 @@ def number_text(value: Fraction | int, *, digits: int = 4, exact: bool = False) 
     return f"{sign}{_grouped(whole)}{'.' if tail else ''}{tail}"
 
 
-def decimals(value: Fraction) -> int | None:
+def count_decimals(value: Fraction) -> int | None:
     """Return the number of decimals that show a value exactly; None if there are too many."""
     rest, twos, fives = value.denominator, 0, 0
     while rest % 2 == 0:

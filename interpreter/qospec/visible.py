@@ -58,7 +58,7 @@ def is_hidden(character: str) -> bool:
     )
 
 
-def hidden_in(text: str, shown: str = "") -> Iterator[int]:
+def find_hidden(text: str, shown: str = "") -> Iterator[int]:
     """Yield where the hidden characters of a file are, but for those that are `shown`.
 
     A carriage return is hidden unless it belongs to the end of a line, a byte order mark unless the
@@ -70,7 +70,7 @@ def hidden_in(text: str, shown: str = "") -> Iterator[int]:
         yield from (each.start() for each in re.finditer(pattern, text))
 
 
-def visible(text: str, most: int | None = None) -> str:
+def make_visible(text: str, most: int | None = None) -> str:
     """Return a text on one line, all of it visible, without its middle if it is too long."""
     if most is not None and len(text) > most:
         text = f"{text[: most // 2]} … {text[-most // 2 :]}"
@@ -82,9 +82,9 @@ def visible(text: str, most: int | None = None) -> str:
     )
 
 
-def visible_lines(text: str) -> str:
+def make_lines_visible(text: str) -> str:
     """Return a text with its lines, all of it visible."""
-    found = [*hidden_in(text, NO_BREAK)]
+    found = [*find_hidden(text, NO_BREAK)]
     if not found:
         return text
     parts = [text[start + 1 : end] for start, end in pairwise([-1, *found, len(text)])]

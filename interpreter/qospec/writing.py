@@ -46,7 +46,7 @@ def write_whole(path: Path, text: str, mode: int | None = None) -> None:
         else:
             _write_to_device(path, data)
     except OSError as error:
-        raise WriteError(f"cannot write `{path}`: {reason(error)}") from error
+        raise WriteError(f"cannot write `{path}`: {explain_failure(error)}") from error
 
 
 def verify_folder(folder: Path) -> None:
@@ -67,10 +67,12 @@ def verify_folder(folder: Path) -> None:
         with tempfile.TemporaryFile(dir=nearest):
             pass
     except OSError as error:
-        raise WriteError(f"cannot {doing} the folder `{folder}`: {reason(error)}") from error
+        raise WriteError(
+            f"cannot {doing} the folder `{folder}`: {explain_failure(error)}"
+        ) from error
 
 
-def reason(error: Exception) -> str:
+def explain_failure(error: Exception) -> str:
     """Return the reason for a failure, in the system's words if it has any."""
     if isinstance(error, OSError) and error.strerror:
         return error.strerror.lower()
@@ -86,7 +88,7 @@ def _mode(path: Path) -> int | None:
 
 
 @contextlib.contextmanager
-def replacing(path: Path) -> Iterator[BinaryIO]:
+def replace_file(path: Path) -> Iterator[BinaryIO]:
     """Open a file whose content replaces what there is, all of it or, after an exception, nothing.
 
     As `write_whole` does, for what is too large to be held.
@@ -98,7 +100,7 @@ def replacing(path: Path) -> Iterator[BinaryIO]:
         with _replacement(Path(os.path.realpath(path)), _mode(path)) as file:
             yield file
     except OSError as error:
-        raise WriteError(f"cannot write `{path}`: {reason(error)}") from error
+        raise WriteError(f"cannot write `{path}`: {explain_failure(error)}") from error
 
 
 @contextlib.contextmanager

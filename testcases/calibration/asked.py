@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import queues
 
-from qospec.catalogue.statistics import above
+from qospec.catalogue.statistics import name_share_above
 from qospec.model.expression import Constant, Expression, Measured, Operation
 from qospec.units import CELLS, PS_PER_S, RATIO, TIME
 
@@ -68,7 +68,7 @@ def question(row: Row) -> Question:
     word, _, last = row.asked.rpartition(" ")
     if word == "above":
         bound_ps = round(_delay(row, last) * SERVICE_PS)
-        return _rarely(_measured("transfer_delay", above(bound_ps)), 1 - share_of(last))
+        return _rarely(_measured("transfer_delay", name_share_above(bound_ps)), 1 - share_of(last))
     if word == "pdv":
         truth = _seconds(_delay(row, last) - _least(row))
         return Question(_measured("packet_delay_variation", last), truth, CLEARLY * truth)

@@ -19,7 +19,7 @@ from qospec.check import check
 from qospec.diagnostics import Problems
 from qospec.judge.confidence import judge_repeats
 from qospec.judge.means import COUNTS
-from qospec.model.expression import Measured, observed
+from qospec.model.expression import Measured, list_observed
 from qospec.plan.plan import Bounds, plan
 from qospec.run import trial
 from qospec.units import CELLS
@@ -96,13 +96,13 @@ def _drawn(test: str, number: int) -> tuple[CasePlan, list[Kept]]:
     if problems.all:
         raise ValueError(problems.all)
     (case,) = (each for each in plans if each.test == test)
-    leaves = [leaf for each in case.case.statements for leaf in observed(each.expression)]
+    leaves = [leaf for each in case.case.statements for leaf in list_observed(each.expression)]
     found = (trial.observe(case, discover(), repeat) for repeat in range(number))
     return case, [Kept(readings, leaves) for readings in found]
 
 
 def _count(test: str, statement: Statement, repeats: list[Kept], number: int) -> Count:
-    (leaf,) = observed(statement.expression)
+    (leaf,) = list_observed(statement.expression)
     values = [each.read(leaf) for each in repeats]
     truth = sum(values, Fraction(0)) / len(values)
     above = below = 0

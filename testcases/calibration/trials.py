@@ -12,7 +12,7 @@ import numpy as np
 import queues
 from asked import SERVICE_PS, Row, delays, losses, question, warmup
 
-from qospec.catalogue.statistics import bound_of
+from qospec.catalogue.statistics import parse_bound
 from qospec.engine.measure.tally import Delays
 from qospec.judge.confidence import judge_repeats
 from qospec.model.expression import Constant, Measured, Operation
@@ -57,7 +57,7 @@ class Repeat(NamedTuple):
             return Fraction(self.lost)
         if leaf.metric == "sent":
             return Fraction(self.seen.count + self.lost)
-        bound_ps = bound_of(leaf.statistic)
+        bound_ps = parse_bound(leaf.statistic)
         if bound_ps is not None:
             return Fraction(self.seen.above(bound_ps)[1], self.seen.count)
         return Fraction(self.seen.sum_ps, self.seen.count * PS_PER_S)

@@ -81,9 +81,9 @@ def as_yaml(text: str) -> str:
     """Return a text in YAML, or unchanged if it cannot be parsed."""
     from qospec.diagnostics import Problems
     from qospec.source import Source
-    from qospec.yaml_twin.writer import yaml_of
+    from qospec.yaml_twin.writer import write_yaml
 
-    return yaml_of(Source("main.qos", text), Problems()) or text
+    return write_yaml(Source("main.qos", text), Problems()) or text
 
 
 def child(seed: int, seconds: float, most: int, folder: Path, found: Path) -> None:

@@ -9,13 +9,13 @@ from typing import TYPE_CHECKING
 from qospec.catalogue.kinds import discover
 from qospec.check import Limits, check
 from qospec.diagnostics import MOST, Problems
-from qospec.formatting import formatted
+from qospec.formatting import format_text
 from qospec.plan.plan import Bounds, plan
 from qospec.rendering import render_all
 from qospec.source import Source
 from qospec.yaml_twin.form import is_yaml
-from qospec.yaml_twin.reader import text_of
-from qospec.yaml_twin.writer import yaml_of
+from qospec.yaml_twin.reader import transcribe_yaml
+from qospec.yaml_twin.writer import write_yaml
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -49,9 +49,9 @@ def _rewrite(path: Path) -> None:
         source = Source(path.name, path.read_bytes().decode())
     except UnicodeDecodeError:
         return
-    written = text_of(source, Problems()) if is_yaml(path.name) else source
-    laid_out = formatted(written, Problems()) if written is not None else None
+    written = transcribe_yaml(source, Problems()) if is_yaml(path.name) else source
+    laid_out = format_text(written, Problems()) if written is not None else None
     if written is not None and laid_out is not None:
-        again = formatted(Source(source.name, laid_out), Problems())
+        again = format_text(Source(source.name, laid_out), Problems())
         assert laid_out == again, "the layout of a layout is another"
-        yaml_of(written, Problems())
+        write_yaml(written, Problems())

@@ -13,7 +13,7 @@ import pytest
 from click.testing import CliRunner
 
 from qospec.catalogue.kinds import CARRIED, PACKAGES, Buffer, Catalogue, Kind, Role, discover
-from qospec.check.device.observables import loss_causes
+from qospec.check.device.observables import list_loss_causes
 from qospec.cli import qos
 from qospec.engine.arrays import np
 from qospec.engine.element import Element, Setting
@@ -87,7 +87,7 @@ def assert_documented(kind: Kind) -> None:
         for text in (words, counted):
             assert "cell" not in text or "packet" in text, "it is for packets, too"
     if kind.role == "element":
-        assert {*loss_causes(kind, "lost")} <= causes_of_loss(), "chapter 4 lists all causes"
+        assert {*list_loss_causes(kind, "lost")} <= causes_of_loss(), "chapter 4 lists all causes"
 
 
 def test_causes_of_loss_are_found_in_the_specification() -> None:

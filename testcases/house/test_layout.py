@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from qospec.diagnostics import Problems
-from qospec.formatting import formatted
+from qospec.formatting import format_text
 from qospec.source import Source
 
 ROOT = Path(__file__).parents[2]
@@ -29,13 +29,13 @@ EXAMPLES = [
 @pytest.mark.parametrize("path", FILES, ids=lambda path: path.relative_to(ROOT).as_posix())
 def test_a_file_is_formatted(path: Path) -> None:
     text = path.read_bytes().decode("utf-8")
-    assert formatted(Source(path.name, text), Problems()) == text, f"run `qos fmt {path}`"
+    assert format_text(Source(path.name, text), Problems()) == text, f"run `qos fmt {path}`"
 
 
 @pytest.mark.parametrize("text", EXAMPLES)
 def test_an_example_is_formatted_unless_it_shows_a_mistake_of_syntax(text: str) -> None:
     expected = None if SYNTAX in text else text
-    assert formatted(Source("example.qos", text), Problems()) == expected
+    assert format_text(Source("example.qos", text), Problems()) == expected
 
 
 def test_there_are_files_and_examples() -> None:

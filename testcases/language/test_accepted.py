@@ -23,16 +23,16 @@ import pytest
 from qospec.catalogue.kinds import discover
 from qospec.check import check
 from qospec.check.evaluate.values import Deferred, List, Map, Value
-from qospec.check.topology.body import layout
+from qospec.check.topology.body import lay_out
 from qospec.diagnostics import Problems
 from qospec.model.suite import Case, Flow, Phase, Point, Run, Search, Suite
 from qospec.plan.phases import checked_ends
 from qospec.plan.plan import Bounds, plan
 from qospec.reference.declarations import Declarations, Declared
-from qospec.reference.origins import origins
+from qospec.reference.origins import trace_origins
 from qospec.reference.values import value_text
 from qospec.syntax import ast
-from qospec.units import PACKET_RATE, RATIO, TIME, text_of
+from qospec.units import PACKET_RATE, RATIO, TIME, format_value
 
 HERE = Path(__file__).parent
 CATALOGUE = discover()
@@ -96,7 +96,7 @@ class Meaning:
         return say(declared, saying) or "-"
 
     def _of_a_value(self, declared: Declared, saying: Saying) -> str:
-        made = origins(declared, self.declarations)
+        made = trace_origins(declared, self.declarations)
         if made is None:
             return shown(self.declarations.value(declared))
         if saying.name == "kind":
@@ -185,7 +185,7 @@ class Meaning:
         what = saying.name
         value = self.declarations.value(declared)
         inside = value.signature.placeholders(defaults=True)
-        made = layout(declared.node, inside, self.declarations.evaluator)
+        made = lay_out(declared.node, inside, self.declarations.evaluator)
         if what == "links":
             return listed(f"{cable.left[2]} -- {cable.right[2]}" for cable in made.cables)
         if what == "nodes":
@@ -201,7 +201,8 @@ def members(flow: Flow) -> Iterator[str]:
 def restarted(run: Run) -> str:
     """Return what restarts, and when."""
     each = (
-        f" restarting {listed(each.elements)} after {text_of(Fraction(each.at_ps, PS_PER_S), TIME)}"
+        f" restarting {listed(each.elements)} after "
+        f"{format_value(Fraction(each.at_ps, PS_PER_S), TIME)}"
         for each in run.restarts
     )
     return "".join(each)
@@ -210,7 +211,7 @@ def restarted(run: Run) -> str:
 def ran(case: Case) -> str:
     run = case.run
     times = " + ".join(
-        text_of(each / PS_PER_S, TIME) for each in (run.warmup_ps, run.measure_ps) if each
+        format_value(each / PS_PER_S, TIME) for each in (run.warmup_ps, run.measure_ps) if each
     )
     times += (f" x {run.repeat}" if run.repeat > 1 else "") + run.overload * " overload"
     return times + restarted(run)
@@ -218,7 +219,7 @@ def ran(case: Case) -> str:
 
 def sought(found: Phase) -> str:
     assert isinstance(found, Search)
-    ends = [text_of(each, found.dimension) for each in (found.low, found.high)]
+    ends = [format_value(each, found.dimension) for each in (found.low, found.high)]
     goals = listed(goal.name for goal in found.goals)
     return f"{found.name} {ends[0]} .. {ends[1]} {found.method}: {goals}"
 
@@ -226,14 +227,14 @@ def sought(found: Phase) -> str:
 def phase_text(phase: Phase) -> str:
     """Return a search with its step and its widths, or a point."""
     if isinstance(phase, Point):
-        length = text_of(Fraction(phase.run.measure_ps, PS_PER_S), TIME)
-        times = [text_of(Fraction(each, PS_PER_S), TIME) for each in phase.run.changes_ps]
+        length = format_value(Fraction(phase.run.measure_ps, PS_PER_S), TIME)
+        times = [format_value(Fraction(each, PS_PER_S), TIME) for each in phase.run.changes_ps]
         changes = f" changing after {listed(times)}" if times else ""
         changes += restarted(phase.run)
         return f"point {phase.name} {length} x {phase.run.repeat}{changes}"
-    step = "" if phase.step is None else f" step {text_of(phase.step, phase.dimension)}"
+    step = "" if phase.step is None else f" step {format_value(phase.step, phase.dimension)}"
     confirm = f" x {phase.chooser.confirm}" if phase.method == "step" else ""
-    widths = [text_of(g.width, phase.dimension if g.absolute else RATIO) for g in phase.goals]
+    widths = [format_value(g.width, phase.dimension if g.absolute else RATIO) for g in phase.goals]
     return f"search {sought(phase)} by {' '.join(widths)}{step}{confirm}"
 
 
@@ -243,7 +244,7 @@ def sent_in(case: Case, phase: Phase) -> Iterator[str]:
     assert ends is not None
     for flow in ends.low.flows:
         sent = [flow, *(each.flow for each in flow.changes)]
-        rates = (text_of(each.arrivals.mean_rate(1), PACKET_RATE) for each in sent)
+        rates = (format_value(each.arrivals.mean_rate(1), PACKET_RATE) for each in sent)
         yield f"{flow.name} {' then '.join(rates)}"
 
 

@@ -17,13 +17,13 @@ import pytest
 from testcases.language.test_language import diagnosed, refused_ones
 
 from qospec.diagnostics import Diagnostic
-from qospec.repair import applied, fix_of
+from qospec.repair import applied, find_edits
 from qospec.source import Span
-from qospec.syntax.grammar import keywords
+from qospec.syntax.grammar import load_keywords
 
 SHOWN = re.compile(r"(?:write|add|say which:|as in|such as|is|\bor|: |^) ?(`[^`…]+`|\"[^\"…]+\")")
 """What a help shows to be written; what has a `…` is to be completed."""
-WORDS = frozenset(word for table in keywords().values() for word in table)
+WORDS = frozenset(word for table in load_keywords().values() for word in table)
 """Words of the language, which a help may name without showing how to write them."""
 BOUND = re.compile(
     r"(?:write|send packets of) at (?:least|most) ([0-9][\w.%]*(?: [A-Za-z/]+)?(?: @ip)?)"
@@ -96,7 +96,7 @@ def followed(remedy: Remedy) -> Iterator[Followed]:
     diagnostic, shown = remedy.diagnostic, remedy.shown
     text = diagnostic.span.source.text
     if not shown:
-        yield Followed(applied(text, [fix_of(diagnostic)])[0])
+        yield Followed(applied(text, [find_edits(diagnostic)])[0])
         return
     yield replaced(text, diagnostic.span.start, diagnostic.span.end, shown)._replace(length=0)
     yield from in_its_own_place(text, diagnostic.span, shown)

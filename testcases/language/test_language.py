@@ -29,7 +29,7 @@ from qospec.plan.plan import Bounds, CasePlan, plan
 from qospec.plan.survey import verify
 from qospec.source import Source
 from qospec.syntax import ast
-from qospec.yaml_twin.form import tree_of
+from qospec.yaml_twin.form import read_tree
 
 HERE = Path(__file__).parent
 SPEC = HERE.parents[1] / "spec"
@@ -128,7 +128,7 @@ def twin_of(path: Path) -> Path:
 
 
 def tree(path: Path) -> ast.File | None:
-    return tree_of(Source(path.name, path.read_text(encoding="utf-8")), Problems())
+    return read_tree(Source(path.name, path.read_text(encoding="utf-8")), Problems())
 
 
 def planned(path: Path) -> tuple[Suite, tuple[CasePlan, ...]]:

@@ -33,7 +33,7 @@ from qospec.engine.items.batch import FOREVER_PS, Batch, empty, joined
 from qospec.engine.items.connections import Contract
 from qospec.engine.kernel import kernel
 from qospec.engine.line import transmission
-from qospec.protocol.fragments import fragment_bytes
+from qospec.protocol.fragments import list_fragment_bytes
 from qospec.protocol.marks import ALL
 
 ELEMENTS = discover(("qospec.elements",)).of("element")
@@ -303,7 +303,7 @@ def sizes_after(element: Any, size_bytes: int) -> set[int]:
         )
         forms = [form for form in inside if form.largest_bytes == size_bytes]
     if isinstance(element, Reassemble):
-        sizes = (size for size in range(1_501) if fragment_bytes(size, 576)[0] == size_bytes)
+        sizes = (size for size in range(1_501) if list_fragment_bytes(size, 576)[0] == size_bytes)
         forms += [Form("packet", ((size, 1),)) for size in sizes]
     try:
         return {size for form in forms for size, _ in element.form_after(form).sizes}

@@ -7,13 +7,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as draw
 
 from qospec.diagnostics import Problems
-from qospec.formatting import formatted
+from qospec.formatting import format_text
 from qospec.formatting.equivalence import equivalent
 from qospec.formatting.source import read_trivia
 from qospec.resources import STDLIB
 from qospec.source import Source
 from qospec.syntax import ast
-from qospec.syntax.grammar import grammar
+from qospec.syntax.grammar import load_grammar
 from qospec.syntax.parser import parse
 from qospec.syntax.tokens import tokenize
 
@@ -30,7 +30,7 @@ BREAKS = [
 ]  # fmt: skip
 WIDTHS = [100, 60, 30, 1]
 
-KEYWORDS = set(grammar().keywords.values())
+KEYWORDS = set(load_grammar().keywords.values())
 
 few = settings(max_examples=settings().max_examples // 2)
 
@@ -89,9 +89,9 @@ def comments(text: str) -> list[str]:
 def test_what_a_file_says_stays_and_formatting_again_changes_nothing(text: str, width: int) -> None:
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr("qospec.formatting.printer.WIDTH", width)
-        once = formatted(Source("a.qos", text), Problems())
+        once = format_text(Source("a.qos", text), Problems())
         assert once is not None
-        again = formatted(Source("a.qos", once), Problems())
+        again = format_text(Source("a.qos", once), Problems())
     assert equivalent(tree(once), tree(text))
     assert comments(once) == comments(text)
     assert again == once
@@ -120,6 +120,6 @@ def without_lines(get: draw.DrawFn) -> tuple[str, str]:
 @given(without_lines())
 @few
 def test_where_lines_ended_within_a_statement_does_not_matter(texts: tuple[str, str]) -> None:
-    plain, other = (formatted(Source("a.qos", text), Problems()) for text in texts)
+    plain, other = (format_text(Source("a.qos", text), Problems()) for text in texts)
     assert plain is not None
     assert plain == other

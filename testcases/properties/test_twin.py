@@ -10,22 +10,22 @@ from hypothesis import given, settings
 from hypothesis import strategies as draw
 
 from qospec.diagnostics import Problems
-from qospec.formatting import formatted, read
+from qospec.formatting import format_text, read
 from qospec.formatting.equivalence import equivalent
 from qospec.rendering import render_all
 from qospec.resources import STDLIB
 from qospec.source import Source
 from qospec.syntax.limits import LONGEST
 from qospec.syntax.tokens import tokenize
-from qospec.yaml_twin.reader import parse, text_of
-from qospec.yaml_twin.writer import yaml_of
+from qospec.yaml_twin.reader import parse, transcribe_yaml
+from qospec.yaml_twin.writer import write_yaml
 
 TESTCASES = Path(__file__).parents[1]
 PATHS = [
     path
     for folder in (STDLIB, TESTCASES / "suites", TESTCASES / "language" / "accept")
     for path in sorted(folder.rglob("*.qos"))
-    if formatted(Source("a.qos", path.read_text(encoding="utf-8")), Problems()) is not None
+    if format_text(Source("a.qos", path.read_text(encoding="utf-8")), Problems()) is not None
 ]
 TEXTS = [path.read_text(encoding="utf-8") for path in PATHS]
 TWINS = [path.read_text("utf-8") for path in sorted((TESTCASES / "language").rglob("*.yaml"))]
@@ -43,17 +43,17 @@ few = settings(max_examples=settings().max_examples // 4)
 
 def assert_the_same(text: str) -> bool:
     """A text is the same after YAML and back; return whether it is one without mistakes."""
-    once = formatted(Source("a.qos", text), Problems())
-    made = yaml_of(Source("a.qos", text), Problems())
+    once = format_text(Source("a.qos", text), Problems())
+    made = write_yaml(Source("a.qos", text), Problems())
     if once is None or made is None:
         return False
-    back = text_of(Source("a.yaml", made), Problems())
+    back = transcribe_yaml(Source("a.yaml", made), Problems())
     laid_out = read(Source("a.qos", once), Problems())
     assert back is not None
     assert laid_out is not None
-    assert formatted(back, Problems()) == once
+    assert format_text(back, Problems()) == once
     assert equivalent(parse(Source("a.yaml", made), Problems()), laid_out.tree)
-    assert yaml_of(back, Problems()) == made
+    assert write_yaml(back, Problems()) == made
     return True
 
 
@@ -91,7 +91,7 @@ def bear(text: str) -> None:
         assert 0 <= error.span.start <= error.span.end <= len(text)
     assert not re.search("[\x00-\x09\x0b-\x1f\x7f]", render_all(problems.all))
     if tree is not None and not problems.errors:
-        said = text_of(Source("a.yaml", text), Problems())
+        said = transcribe_yaml(Source("a.yaml", text), Problems())
         assert said is not None
         assert_the_same(said.text)
 

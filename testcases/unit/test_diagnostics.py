@@ -2,7 +2,7 @@
 
 import pytest
 
-from qospec.diagnostics import Diagnostic, Problems, SpecificationError, did_you_mean
+from qospec.diagnostics import Diagnostic, Problems, SpecificationError, suggest_name
 from qospec.source import Source, Span
 
 FIRST = Source("a.qos", "qos 1\nlet a = 1 s\n")
@@ -52,12 +52,12 @@ def test_errors_are_raised_together_with_the_warnings() -> None:
     [("topologi", "topology"), ("expct", "expect"), ("tset", "test"), ("x", ""), ("colour", "")],
 )
 def test_a_near_name_is_offered_and_a_far_one_is_not(name: str, meant: str) -> None:
-    assert did_you_mean(name, ["topology", "expect", "test", "sweep"]) == meant
+    assert suggest_name(name, ["topology", "expect", "test", "sweep"]) == meant
 
 
 @pytest.mark.parametrize(("name", "meant"), [("ddr", "drr"), ("wtr", "wrr"), ("xyr", "")])
 def test_of_three_letters_one_may_be_wrong(name: str, meant: str) -> None:
-    assert did_you_mean(name, ["drr", "wrr", "scfq"]) == meant
+    assert suggest_name(name, ["drr", "wrr", "scfq"]) == meant
 
 
 CIPHERS = ["aes_128_cbc", "aes_192_cbc", "aes_256_cbc", "aes_128_gcm", "null"]
@@ -75,9 +75,9 @@ CIPHERS = ["aes_128_cbc", "aes_192_cbc", "aes_256_cbc", "aes_128_gcm", "null"]
     ],
 )
 def test_another_number_is_not_a_misspelt_one(name: str, meant: str) -> None:
-    assert did_you_mean(name, CIPHERS) == meant
+    assert suggest_name(name, CIPHERS) == meant
 
 
 def test_of_equally_near_words_one_is_offered_and_a_name_may_be_known_twice() -> None:
-    assert did_you_mean("losst", ["loss", "lost"]) in {"loss", "lost"}
-    assert did_you_mean("p1", ["p12", "p12"]) == "p12"
+    assert suggest_name("losst", ["loss", "lost"]) in {"loss", "lost"}
+    assert suggest_name("p1", ["p12", "p12"]) == "p12"

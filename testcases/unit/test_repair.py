@@ -7,7 +7,7 @@ import pytest
 
 from qospec.catalogue.kinds import discover
 from qospec.check import check
-from qospec.diagnostics import Diagnostic, Edit, Problems, respelling
+from qospec.diagnostics import Diagnostic, Edit, Problems, correct_spelling
 from qospec.repair import ROUNDS, RepairError, applied, repair, rewrite
 from qospec.resources import STDLIB
 from qospec.source import Source, Span
@@ -126,4 +126,6 @@ def test_a_name_is_respelt_only_if_nothing_else_can_be_meant(
     written: str, known: list[str], meant: str
 ) -> None:
     span = Span(Source("a", written), 0, len(written))
-    assert [edit.text for edit in respelling(span, written, known)] == ([meant] if meant else [])
+    assert [edit.text for edit in correct_spelling(span, written, known)] == (
+        [meant] if meant else []
+    )

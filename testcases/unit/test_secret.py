@@ -4,7 +4,7 @@ import pytest
 
 from qospec.engine.security.state_vector import CELL_KEY_BYTES
 from qospec.protocol.esp import ENCRYPTIONS, INTEGRITIES
-from qospec.secret import Secret, redacted
+from qospec.secret import Secret, redact
 
 DIGITS = "00112233445566778899aabbccddeeff"
 BYTES = "00:11:22:33:44:55:66:77:88:99:aa:bb:cc:dd:ee:ff"
@@ -68,7 +68,7 @@ ADDRESS = "2001:0db8:0000:0000:0000:0000:0000:0001"
 )
 def test_what_looks_like_a_key_becomes_stars(text: str, shown: str | None) -> None:
     shown = text if shown is None else shown
-    assert redacted(text) == shown
+    assert redact(text) == shown
     assert len(shown) == len(text)
 
 
@@ -83,5 +83,5 @@ def test_no_key_that_a_transform_takes_is_too_short_to_be_withheld() -> None:
     keys = [each.key_bytes for each in (*ENCRYPTIONS.values(), *INTEGRITIES.values())]
     shortest = min(CELL_KEY_BYTES, *filter(None, keys))
     text = f'let shared = "{"3d" * shortest}"'
-    assert redacted(text) == f'let shared = "{"**" * shortest}"'
-    assert redacted(f"# it is {'3d' * shortest}") == f"# it is {'**' * shortest}"
+    assert redact(text) == f'let shared = "{"**" * shortest}"'
+    assert redact(f"# it is {'3d' * shortest}") == f"# it is {'**' * shortest}"

@@ -17,24 +17,24 @@ from qospec.units import (
     RATIO,
     TIME,
     Dimension,
-    base_unit,
-    number_text,
-    table,
-    text_of,
-    unit,
+    find_base_unit,
+    find_unit,
+    format_number,
+    format_value,
+    load_table,
 )
 
 GREEK = {"µs", "μs"}
 
 
 def factor(text: str) -> Fraction:
-    known = unit(text)
+    known = find_unit(text)
     assert known is not None, text
     return known.factor
 
 
 def test_there_are_42_spellings_and_two_of_the_microsecond() -> None:
-    spellings, _ = table()
+    spellings, _ = load_table()
     assert len(spellings.keys() - GREEK) == 42
     assert spellings.keys() >= GREEK
 
@@ -66,9 +66,9 @@ def test_a_factor_is_exact(text: str, expected: Fraction) -> None:
 
 @pytest.mark.parametrize("text", ["bps", "kbps", "Mbps", "Gbps"])
 def test_bits_per_second_have_a_short_spelling_that_is_rewritten(text: str) -> None:
-    short = unit(text)
+    short = find_unit(text)
     assert short is not None
-    assert short == unit(short.canonical)
+    assert short == find_unit(short.canonical)
     assert short.canonical == text.replace("bps", "bit/s")
 
 
@@ -77,11 +77,11 @@ def test_bits_per_second_have_a_short_spelling_that_is_rewritten(text: str) -> N
     ["", "/", "s/", "/s", "bit/s/s", "bps/s", "%/s", "s/Hz", "S", "kbyte", "Kbit", "cell / s"],
 )
 def test_what_is_not_in_the_table_is_no_unit(text: str) -> None:
-    assert unit(text) is None
+    assert find_unit(text) is None
 
 
 def test_a_rate_over_bytes_per_cell_is_a_cell_rate_by_algebra() -> None:
-    rate, per_cell = unit("kbit/s"), unit("B/cell")
+    rate, per_cell = find_unit("kbit/s"), find_unit("B/cell")
     assert rate is not None
     assert per_cell is not None
     assert rate.dimension / per_cell.dimension == CELL_RATE
@@ -100,8 +100,8 @@ def test_counts_are_dimensions() -> None:
 def test_a_count_is_a_ratio_that_is_shown_otherwise() -> None:
     assert COUNT == RATIO
     assert hash(COUNT) == hash(RATIO)
-    assert text_of(4, COUNT) == "4"
-    assert text_of(4, RATIO) == "400 %"
+    assert format_value(4, COUNT) == "4"
+    assert format_value(4, RATIO) == "400 %"
 
 
 @pytest.mark.parametrize(
@@ -119,7 +119,7 @@ def test_a_count_is_a_ratio_that_is_shown_otherwise() -> None:
 )
 def test_a_dimension_has_a_name_and_a_unit(dimension: Dimension, name: str, base: str) -> None:
     assert dimension.name == name
-    assert base_unit(dimension) == base
+    assert find_base_unit(dimension) == base
 
 
 # ---- values as text
@@ -153,13 +153,13 @@ def test_a_dimension_has_a_name_and_a_unit(dimension: Dimension, name: str, base
 def test_a_value_is_shown_in_a_fitting_unit(
     value: str, dimension: Dimension, expected: str
 ) -> None:
-    assert text_of(Fraction(value), dimension) == expected
+    assert format_value(Fraction(value), dimension) == expected
 
 
 def test_whole_units_are_never_rounded_away() -> None:
-    assert text_of(Fraction(1_234_567), CELLS, digits=2) == "1_234_567 cell"
-    assert text_of(Fraction("0.0001234567"), TIME, digits=2) == "123 us"
-    assert text_of(Fraction("0.0000012345"), TIME, digits=2) == "1.2 us"
+    assert format_value(Fraction(1_234_567), CELLS, digits=2) == "1_234_567 cell"
+    assert format_value(Fraction("0.0001234567"), TIME, digits=2) == "123 us"
+    assert format_value(Fraction("0.0000012345"), TIME, digits=2) == "1.2 us"
 
 
 @pytest.mark.parametrize(
@@ -175,19 +175,19 @@ def test_whole_units_are_never_rounded_away() -> None:
 def test_what_rounds_up_to_the_next_unit_is_shown_in_it(
     value: str, dimension: Dimension, shown: str
 ) -> None:
-    assert text_of(Fraction(value), dimension) == shown
-    assert text_of(Fraction(value), dimension, exact=True) != "1 ms"
+    assert format_value(Fraction(value), dimension) == shown
+    assert format_value(Fraction(value), dimension, exact=True) != "1 ms"
 
 
 def test_an_exact_value_is_not_rounded() -> None:
-    assert text_of(Fraction("0.00000566125"), TIME, exact=True) == "5.66125 us"
-    assert text_of(Fraction(18_720_000, 53), CELL_RATE, exact=True) == "18_720_000/53 cell/s"
+    assert format_value(Fraction("0.00000566125"), TIME, exact=True) == "5.66125 us"
+    assert format_value(Fraction(18_720_000, 53), CELL_RATE, exact=True) == "18_720_000/53 cell/s"
 
 
 def test_a_number_is_grouped_from_five_digits_on() -> None:
-    assert number_text(1600) == "1600"
-    assert number_text(16_000) == "16_000"
-    assert number_text(Fraction("16000.25")) == "16_000.25"
+    assert format_number(1600) == "1600"
+    assert format_number(16_000) == "16_000"
+    assert format_number(Fraction("16000.25")) == "16_000.25"
 
 
 @given(
@@ -195,7 +195,7 @@ def test_a_number_is_grouped_from_five_digits_on() -> None:
     draw.sampled_from([TIME, RATE, DATA, CELL_RATE, RATIO, LENGTH]),
 )
 def test_what_is_shown_is_near_what_is_meant(value: Fraction, dimension: Dimension) -> None:
-    number, shown = text_of(value, dimension).split(" ")
+    number, shown = format_value(value, dimension).split(" ")
     back = Fraction(number.replace("_", "")) * factor(shown)
     assert abs(back - value) <= value / 1000
-    assert unit(shown) is not None
+    assert find_unit(shown) is not None

@@ -6,7 +6,7 @@ import unicodedata
 
 import pytest
 
-from qospec.visible import hidden_in, is_hidden, visible, visible_lines
+from qospec.visible import find_hidden, is_hidden, make_lines_visible, make_visible
 
 HIDDEN = [
     "\x00", "\x08", "\x1b", "\x7f", "\x85", "\x9b", "\u00ad", "\u034f", "\u061c", "\u115f",
@@ -21,22 +21,26 @@ HIDDEN = [
 @pytest.mark.parametrize("character", HIDDEN, ids=lambda each: f"U+{ord(each):04X}")
 def test_what_cannot_be_seen_is_hidden(character: str) -> None:
     assert is_hidden(character)
-    assert list(hidden_in(f"ab{character}c")) == [2]
-    assert visible(f"ab{character}c") == "ab\ufffdc"
+    assert list(find_hidden(f"ab{character}c")) == [2]
+    assert make_visible(f"ab{character}c") == "ab\ufffdc"
 
 
 @pytest.mark.parametrize("character", list("a ~ü ß→µ日本⁻½\u0301\ufffd\t\n😀⠁"))
 def test_what_can_be_seen_and_what_lays_out_a_text_is_not(character: str) -> None:
     assert not is_hidden(character)
-    assert list(hidden_in(f"ab{character}c")) == []
+    assert list(find_hidden(f"ab{character}c")) == []
 
 
 @pytest.mark.parametrize("character", list("\u00a0\u202f"))
 def test_a_blank_that_reports_write_is_refused_in_a_text_and_shown_in_one(character: str) -> None:
     """Between digits it keeps a number together; two names that differ by it look alike."""
     assert is_hidden(character)
-    assert list(hidden_in(f"ab{character}c")) == [2]
-    assert visible(f"1{character}000") == visible_lines(f"1{character}000") == f"1{character}000"
+    assert list(find_hidden(f"ab{character}c")) == [2]
+    assert (
+        make_visible(f"1{character}000")
+        == make_lines_visible(f"1{character}000")
+        == f"1{character}000"
+    )
 
 
 def test_all_that_python_s_tables_call_format_or_a_blank_is_hidden() -> None:
@@ -70,11 +74,11 @@ def test_what_is_not_assigned_yet_is_taken_on_any_python_alike() -> None:
 def test_a_carriage_return_ends_a_line_and_a_byte_order_mark_begins_a_text(
     text: str, places: list[int]
 ) -> None:
-    assert list(hidden_in(text)) == places
+    assert list(find_hidden(text)) == places
 
 
 def test_what_is_shown_stays_on_its_line() -> None:
-    assert visible("a\n\tb\r\x1b[32m✓ pass") == "a  b \ufffd[32m✓ pass"
+    assert make_visible("a\n\tb\r\x1b[32m✓ pass") == "a  b \ufffd[32m✓ pass"
 
 
 @pytest.mark.parametrize(
@@ -82,4 +86,4 @@ def test_what_is_shown_stays_on_its_line() -> None:
     [("", ""), ("a\n\tb\r\n", "a\n\tb\r\n"), ("\ufeffa\rb\u2028", "\ufeffa\ufffdb\ufffd")],
 )
 def test_lines_stay_where_a_text_has_them(text: str, shown: str) -> None:
-    assert visible_lines(text) == shown
+    assert make_lines_visible(text) == shown

@@ -29,7 +29,7 @@ from fractions import Fraction
 from operator import attrgetter
 from typing import TYPE_CHECKING, NamedTuple
 
-from qospec.calculus.curve import NOTHING, Curve, over
+from qospec.calculus.curve import NOTHING, Curve, cover_points
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -54,7 +54,9 @@ class Stage(NamedTuple):
     saves: bool = False
 
 
-def left_over(service: ServiceCurve, others: Curve) -> Iterator[tuple[Fraction, Fraction]]:
+def find_leftover_service(
+    service: ServiceCurve, others: Curve
+) -> Iterator[tuple[Fraction, Fraction]]:
     """Yield, as pairs of T and 1/R, what a server in order of arrival leaves beside other items.
 
     If b + r t is the most work of others within a time t, rate R and latency T leave rate R - r
@@ -71,7 +73,7 @@ def left_over(service: ServiceCurve, others: Curve) -> Iterator[tuple[Fraction, 
                 yield latency_ps + burst / rate, 1 / (rate - more)
 
 
-def delay_ps(arriving: Arrival, stages: Sequence[Sequence[Stage]]) -> Fraction | None:
+def bound_delay_ps(arriving: Arrival, stages: Sequence[Sequence[Stage]]) -> Fraction | None:
     """Return the longest delay of items through a chain; None: no bound.
 
     Args:
@@ -136,4 +138,6 @@ def _dearest(sizes: Sequence[int], chain: Sequence[Stage]) -> Curve:
     known = {stage.above for stage in chain if stage.largest_ps}
     if len(known) == 1:
         return known.pop()
-    return over((max(above.at(size) or Fraction(0) for above in known), size) for size in sizes)
+    return cover_points(
+        (max(above.at(size) or Fraction(0) for above in known), size) for size in sizes
+    )

@@ -218,7 +218,7 @@ def _compared_bends(one: Sequence[Scaled], other: Sequence[Scaled]) -> int:
     return up * its_down - its_up * down
 
 
-def bursts(period_ps: Fraction, size: int = 1, apart_ps: Fraction | int = 0) -> Curve:
+def bound_bursts(period_ps: Fraction, size: int = 1, apart_ps: Fraction | int = 0) -> Curve:
     """Return the curve of bursts of `size`, evenly apart, that begin once a period."""
     rate, peak = size / Fraction(period_ps), []
     if size > 1 and apart_ps:
@@ -226,7 +226,7 @@ def bursts(period_ps: Fraction, size: int = 1, apart_ps: Fraction | int = 0) -> 
     return Curve.of([(size - rate * (size - 1) * apart_ps, rate), *peak])
 
 
-def periodic(gaps_ps: Sequence[Fraction]) -> Curve:
+def bound_gaps(gaps_ps: Sequence[Fraction]) -> Curve:
     """Return the curve of arrivals with these gaps in turn, over and over."""
     parts = math.lcm(*(gap_ps.denominator for gap_ps in gaps_ps))
     gaps = [_times(gap_ps, parts) for gap_ps in gaps_ps]
@@ -245,7 +245,7 @@ def periodic(gaps_ps: Sequence[Fraction]) -> Curve:
     return _above([*enumerate(spans, 1)], last, parts)
 
 
-def once(at_ps: Sequence[int], each: int = 1) -> Curve:
+def bound_instants(at_ps: Sequence[int], each: int = 1) -> Curve:
     """Return the curve of `each` arrivals at some instants, ascending, and of none after them."""
     total = Bucket(Fraction(each * len(at_ps)), Fraction(0))
     if len(at_ps) > MOST_INSTANTS:
@@ -257,7 +257,7 @@ def once(at_ps: Sequence[int], each: int = 1) -> Curve:
     return _above([(count * each, span) for count, span in enumerate(spans, 1)], total)
 
 
-def over(points: Iterable[tuple[Fraction | int, int]]) -> Curve:
+def cover_points(points: Iterable[tuple[Fraction | int, int]]) -> Curve:
     """Return the lowest concave curve that begins at 0, never falls, and is above some points.
 
     Args:

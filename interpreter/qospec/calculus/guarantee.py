@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from fractions import Fraction
 from typing import TYPE_CHECKING, NamedTuple
 
-from qospec.calculus.curve import NOTHING, UNBOUNDED, Curve, over
+from qospec.calculus.curve import NOTHING, UNBOUNDED, Curve, cover_points
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -44,7 +44,7 @@ CostsOf = Callable[[tuple[int, ...]], Costs]
 """Returns the costs of items of some sizes, of which there is one at least."""
 
 
-def costs(
+def compute_costs(
     sizes: Sequence[int], amount: Callable[[int], Fraction | int], each_ps: Fraction
 ) -> Costs:
     """Return the costs of items of some sizes, given how many units of a time each takes."""
@@ -56,7 +56,7 @@ def costs(
         min(shares) * each_ps,
         max(shares) * each_ps,
         all(one % each_ps.denominator == 0 for one in amounts),
-        over(zip(amounts, sizes, strict=True)).times(each_ps),
+        cover_points(zip(amounts, sizes, strict=True)).times(each_ps),
     )
 
 
@@ -108,15 +108,15 @@ class Arrival(NamedTuple):
         return found
 
 
-def of_items(items: Curve, sizes: Iterable[int]) -> Arrival:
+def bound_items(items: Curve, sizes: Iterable[int]) -> Arrival:
     """Return the bound of items of these sizes."""
     known = tuple(sorted(sizes))
     return Arrival(items, items.times(known[-1]) if known else NOTHING, known)
 
 
-def unbounded(sizes: Iterable[int]) -> Arrival:
+def describe_unbounded(sizes: Iterable[int]) -> Arrival:
     """Return what is said of items of which only the sizes are known."""
-    return of_items(UNBOUNDED, sizes)
+    return bound_items(UNBOUNDED, sizes)
 
 
 SILENCE = Arrival(NOTHING, NOTHING, ())
@@ -182,14 +182,14 @@ class Guarantees(NamedTuple):
     leaves: Arrival | None = None
 
 
-def best(guarantees: Iterable[Guarantee]) -> Guarantee:
+def choose_least_delay(guarantees: Iterable[Guarantee]) -> Guarantee:
     """Return the one of several that hold with the least delay, or else the first."""
     found = [*guarantees]
     least = min(found, key=lambda each: math.inf if each.most_ps is None else each.most_ps)
-    waiting = least_known(*(each.waiting for each in found))
+    waiting = find_least_known(*(each.waiting for each in found))
     return least._replace(waiting=None if waiting is None else int(waiting))
 
 
-def least_known(*values: Fraction | int | None) -> Fraction | int | None:
+def find_least_known(*values: Fraction | int | None) -> Fraction | int | None:
     """Return the least of some bounds; None if there is none."""
     return min((each for each in values if each is not None), default=None)

@@ -28,12 +28,12 @@ WHOLE: ServiceCurve = (RateLatency(),)
 """A server that serves nothing else."""
 
 
-def later(service: ServiceCurve, time_ps: Fraction | int) -> ServiceCurve:
+def delay_service(service: ServiceCurve, time_ps: Fraction | int) -> ServiceCurve:
     """Return a service that begins later."""
     return tuple(RateLatency(rate, latency_ps + time_ps) for rate, latency_ps in service)
 
 
-def delay_ps(arrivals: Curve, service: ServiceCurve) -> Fraction | None:
+def bound_delay_ps(arrivals: Curve, service: ServiceCurve) -> Fraction | None:
     """Return the longest delay of arrivals that are served in order; None: no bound.
 
     It is the horizontal deviation: Le Boudec and Thiran, 1.4.1, the delay bound. How long a work w
@@ -47,7 +47,7 @@ def delay_ps(arrivals: Curve, service: ServiceCurve) -> Fraction | None:
     ).excess()
 
 
-def backlog(arrivals: Curve, service: ServiceCurve) -> Fraction | None:
+def bound_backlog(arrivals: Curve, service: ServiceCurve) -> Fraction | None:
     """Return a bound of the backlog; None: no bound.
 
     The vertical deviation from each rate alone: Le Boudec and Thiran, 1.4.1, the backlog bound.
@@ -56,7 +56,7 @@ def backlog(arrivals: Curve, service: ServiceCurve) -> Fraction | None:
     return min((most for most in each if most is not None), default=None)
 
 
-def residual(others: Curve, blocking_ps: Fraction) -> ServiceCurve:
+def find_residual(others: Curve, blocking_ps: Fraction) -> ServiceCurve:
     """Return what others leave that go first, and one item that is not interrupted.
 
     Le Boudec and Thiran, 1.3.2, non-preemptive priority nodes. Each line of `others` leaves the

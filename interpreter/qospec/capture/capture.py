@@ -14,7 +14,7 @@ from qospec.engine.graph import emulation
 from qospec.engine.security.seal import index_in
 from qospec.payload.fill import Fill
 from qospec.payload.flight import ARRIVED
-from qospec.payload.packets import flows_of
+from qospec.payload.packets import describe_flows
 from qospec.version import VERSION
 
 if TYPE_CHECKING:
@@ -66,7 +66,7 @@ class Writer:
             self._bytes = partial(
                 packets.frames,
                 framed=framed,
-                flows=flows_of(experiment, flows),
+                flows=describe_flows(experiment, flows),
                 fill=fill,
                 wrap=esp.sealing(found),
                 cutting=packets.Cutting(

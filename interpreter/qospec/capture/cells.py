@@ -15,9 +15,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, NamedTuple
 
 from qospec.capture.pcapng import LinkType
-from qospec.ciphers.octets import big_endian, each_row
+from qospec.ciphers.octets import encode_big_endian, iterate_rows
 from qospec.engine.arrays import np
-from qospec.payload.fill import payloads, tampered
+from qospec.payload.fill import fill_payloads, tamper_rows
 from qospec.protocol.atm import CELL_PAYLOAD_BYTES
 from qospec.protocol.marks import CLP
 from qospec.units import PS_PER_S
@@ -85,20 +85,20 @@ def cells(
     types = np.array([PAYLOAD_TYPES[name] for name in addresses.names], np.int64)[plane]
     header = addresses.paths[of] << 20 | addresses.channels[of] << 4 | types << 1
     header |= items.batch.marks & CLP
-    made[:, ERF_BYTES : ERF_BYTES + HEADER_BYTES] = big_endian(header, 4)
+    made[:, ERF_BYTES : ERF_BYTES + HEADER_BYTES] = encode_big_endian(header, 4)
     body = made[:, ERF_BYTES + HEADER_BYTES :]
     for number, name in enumerate(addresses.names):
         mine = np.flatnonzero(plane == number)
         if name not in MANAGEMENT:
-            plain = payloads(items.where(mine), CELL_PAYLOAD_BYTES, fill)
+            plain = fill_payloads(items.where(mine), CELL_PAYLOAD_BYTES, fill)
             body[mine] = encryption.encrypted(items.where(mine), plain)
             continue
         body[mine] = np.frombuffer(MANAGEMENT[name](), np.uint8)
         which, announced = encryption.announced(items.where(mine))
         for cell, content in zip(mine[which].tolist(), announced, strict=True):
             body[cell] = np.frombuffer(security_payload(content.tobytes()), np.uint8)
-    body[:] = tampered(body, items.batch.sealed().seal < 0, CELL_PAYLOAD_BYTES // 2)
-    return each_row(made)
+    body[:] = tamper_rows(body, items.batch.sealed().seal < 0, CELL_PAYLOAD_BYTES // 2)
+    return iterate_rows(made)
 
 
 def oam_payload() -> bytes:

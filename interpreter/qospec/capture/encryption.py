@@ -8,13 +8,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from qospec.ciphers.octets import big_endian
+from qospec.ciphers.octets import encode_big_endian
 from qospec.engine.arrays import np
 from qospec.engine.experiment import Tap
 from qospec.engine.security.end import SecurityEnd
 from qospec.engine.security.seal import UNTAMPERED
 from qospec.engine.security.state_vector import jump_of
-from qospec.payload.associations import cell_key, encrypting
+from qospec.payload.associations import derive_cell_key, find_encrypting
 from qospec.payload.flight import UNKNOWN
 from qospec.payload.keystreams import Keystreams
 
@@ -44,7 +44,7 @@ class CellEncryption:
         self._sender = np.full(self._count, UNKNOWN)
         self._keystreams = Keystreams(experiment)
         self._keys: dict[tuple[int, int], Key] = {}
-        self.taps = tuple(Tap(str(each), each, 0) for each in encrypting(experiment, node))
+        self.taps = tuple(Tap(str(each), each, 0) for each in find_encrypting(experiment, node))
 
     def passed(self, place: str, batch: Batch) -> None:
         """Take note of which device encrypts which VC."""
@@ -69,7 +69,7 @@ class CellEncryption:
         seal = items.batch.sealed().seal & UNTAMPERED
         which = np.flatnonzero(seal)
         made = np.empty((len(which), 9), np.uint8)
-        made[:, 1:] = big_endian(seal[which], 8)
+        made[:, 1:] = encode_big_endian(seal[which], 8)
         rows = zip(self._vc(items)[which].tolist(), jump_of(seal[which]).tolist(), strict=True)
         made[:, 0] = [self._key_number(vc, jump) & 1 for vc, jump in rows]
         return which, made
@@ -91,7 +91,7 @@ class CellEncryption:
         for of, after in np.unique(np.stack([vc, jump]), axis=1).T.tolist():
             number = self._key_number(of, after)
             if (of, number) not in self._keys:
-                key = cell_key(self._experiment, int(self._sender[of]), of, after)
+                key = derive_cell_key(self._experiment, int(self._sender[of]), of, after)
                 self._keys[of, number] = key
 
     def _vc(self, items: Items) -> Whole:
@@ -99,5 +99,5 @@ class CellEncryption:
 
     def _key_number(self, vc: int, jump: int) -> int:
         element = self._experiment.nodes[self._sender[vc]].element
-        assert isinstance(element, SecurityEnd)  # noqa: S101 -- as `encrypting` finds
+        assert isinstance(element, SecurityEnd)  # noqa: S101 -- as `find_encrypting` has it
         return element.key_number(jump)

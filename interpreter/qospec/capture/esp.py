@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 from qospec.capture.error import CaptureError
 from qospec.engine.arrays import np
 from qospec.engine.security.seal import UNTAMPERED, index_in, number_in, size_in
-from qospec.payload.associations import encrypting, secured
-from qospec.payload.packets import outer_header
+from qospec.payload.associations import find_encrypting, list_associations
+from qospec.payload.packets import prepend_header
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -72,8 +72,8 @@ def associations_on(experiment: Experiment, node: int) -> dict[int, Secured]:
     """
     found: dict[int, Secured] = {}
     paths: dict[int, str] = {}
-    for number in encrypting(experiment, node):
-        path, mine = experiment.nodes[number].path, secured(experiment, number)
+    for number in find_encrypting(experiment, node):
+        path, mine = experiment.nodes[number].path, list_associations(experiment, number)
         common = min(mine.keys() & found.keys(), default=None)
         if common is not None:
             away = max(len(mine), list(paths.values()).count(paths[common]))
@@ -102,14 +102,14 @@ def sealing(associations: Mapping[int, Secured]) -> Wrap:
     def wrap(items: Items, inner: Bytes, size_bytes: int) -> Bytes:
         seal = items.batch.sealed().seal
         if not seal[0] & UNTAMPERED:
-            return outer_header(items, inner, size_bytes)
+            return prepend_header(items, inner, size_bytes)
         inside = size_in(int(seal[0])) - inner.shape[1]
-        made = outer_header(items, inner, inside) if inside else inner
+        made = prepend_header(items, inner, inside) if inside else inner
         numbers = np.array([number_in(each) for each in seal.tolist()])
         association = associations[index_in(int(seal[0]))]
         made = association.tampered(association.sealed(numbers, made), seal < 0)
         outside = inner.shape[1] + size_bytes - made.shape[1]
-        return outer_header(items, made, outside) if outside else made
+        return prepend_header(items, made, outside) if outside else made
 
     return wrap
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, NamedTuple
 
 from qospec.capture.error import CaptureError
-from qospec.diagnostics import did_you_mean
+from qospec.diagnostics import suggest_name
 from qospec.engine.experiment import Tap
 
 if TYPE_CHECKING:
@@ -31,7 +31,7 @@ class Link(NamedTuple):
     node: Node
 
 
-def link_of(network: Network, planned: Planned, name: str) -> Link:
+def find_link(network: Network, planned: Planned, name: str) -> Link:
     """Return a link by its name or by that of a side at one of its ends; raises CaptureError.
 
     Without a name it is the only one over which anything may go.
@@ -51,6 +51,6 @@ def link_of(network: Network, planned: Planned, name: str) -> Link:
     known = {each.path for each in network.elements if ARROW in each.path}
     if path in known:
         raise CaptureError(f"nothing goes over `{name}` in this case, but over", used)
-    near = did_you_mean(name, [*known, *network.sides])
+    near = suggest_name(name, [*known, *network.sides])
     hint = f"did you mean `{near}`?" if near else "these carry something"
     raise CaptureError(f"there is no link `{name}`: {hint}", used)

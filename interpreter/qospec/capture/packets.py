@@ -13,12 +13,12 @@ from typing import TYPE_CHECKING, NamedTuple
 from qospec.capture.error import CaptureError
 from qospec.capture.pcapng import LinkType
 from qospec.ciphers import headers
-from qospec.ciphers.fragments import part_of
-from qospec.ciphers.octets import big_endian, each_row, repeated
+from qospec.ciphers.fragments import cut_fragment
+from qospec.ciphers.octets import encode_big_endian, iterate_rows, repeat_row
 from qospec.engine.arrays import np
 from qospec.engine.security.seal import INDEX_BITS, SIZE_BITS, UNTAMPERED, size_in
-from qospec.payload.fill import tampered
-from qospec.payload.packets import IP_TYPES, ip_packets, mark_of
+from qospec.payload.fill import tamper_rows
+from qospec.payload.packets import IP_TYPES, build_ip_packets, read_mark
 from qospec.protocol.encapsulation import LABEL_BYTES, TAG_BYTES
 from qospec.protocol.fragments import UNIT_BYTES
 from qospec.protocol.ip import IPV4_HEADER_BYTES
@@ -100,14 +100,14 @@ def frames(
         flow, sent_bytes, size_bytes, inside, fragment, more_follow = kind
         mine = np.flatnonzero(kind_of.reshape(-1) == number)
         alike = items.where(mine)
-        inner = ip_packets(alike, flows[flow], sent_bytes, fill)
+        inner = build_ip_packets(alike, flows[flow], sent_bytes, fill)
         around = size_bytes - sent_bytes
         if more_follow or fragment:
             whole = _part(alike, inner, wrap, cutting)
         else:
             whole = wrap(alike, inner, around) if around > 0 else inner
         if not inside:
-            whole = tampered(whole, seal[mine] < 0, whole.shape[1] - 1)
+            whole = tamper_rows(whole, seal[mine] < 0, whole.shape[1] - 1)
         version_6 = whole[0, 0] >> 4 == headers.VERSIONS["ipv6"]
         family = "ipv6" if version_6 else "ipv4"
         for place, frame in zip(mine.tolist(), _framed(alike, whole, framed, family), strict=True):
@@ -156,20 +156,20 @@ def _cut(items: Items, packets: Bytes, size_bytes: int) -> Bytes:
             "packets on this link were put into others and then cut, and a capture holds no such"
             " fragments"
         )
-    return part_of(packets, start_bytes, carried_bytes)
+    return cut_fragment(packets, start_bytes, carried_bytes)
 
 
 def _framed(items: Items, packets: Bytes, framed: Encapsulation, family: str) -> list[bytes]:
     kind = link_type(framed)
     if kind is RAW:
-        return each_row(packets)
+        return iterate_rows(packets)
     if kind is PPP:
         head = PPP_ADDRESS_AND_CONTROL + PPP_TYPES[family].to_bytes(2, "big")
-        return [with_ppp_check(head + each) for each in each_row(packets)]
-    parts = [repeated(FAR_STATION + NEAR_STATION, items.total)]
+        return [with_ppp_check(head + each) for each in iterate_rows(packets)]
+    parts = [repeat_row(FAR_STATION + NEAR_STATION, items.total)]
     parts += _tags(items, framed.vlan_tags)
     parts.append(
-        repeated(
+        repeat_row(
             (LABEL_TYPE if framed.labels else IP_TYPES[family]).to_bytes(2, "big"), items.total
         )
     )
@@ -177,7 +177,7 @@ def _framed(items: Items, packets: Bytes, framed: Encapsulation, family: str) ->
     parts.append(packets)
     size = sum(part.shape[1] for part in parts) + ETHERNET_CHECK_BYTES
     parts.append(np.zeros((items.total, max(0, framed.least_bytes - size)), np.uint8))
-    whole = each_row(np.concatenate(parts, axis=1))
+    whole = iterate_rows(np.concatenate(parts, axis=1))
     return [each + zlib.crc32(each).to_bytes(ETHERNET_CHECK_BYTES, "little") for each in whole]
 
 
@@ -186,8 +186,8 @@ def _tags(items: Items, count: int) -> list[Bytes]:
     parts = []
     for place in range(count):
         kind = SERVICE_TAG_TYPE if place < count - 1 else TAG_TYPE
-        priority = mark_of(items, "priority") if place == 0 else np.zeros(items.total, np.int64)
-        parts.append(big_endian(kind << 16 | priority << 13, TAG_BYTES))
+        priority = read_mark(items, "priority") if place == 0 else np.zeros(items.total, np.int64)
+        parts.append(encode_big_endian(kind << 16 | priority << 13, TAG_BYTES))
     return parts
 
 
@@ -196,11 +196,11 @@ def _labels(items: Items, count: int) -> list[Bytes]:
     parts = []
     for place in range(count):
         none = np.zeros(items.total, np.int64)
-        group = mark_of(items, "traffic_class") if place == 0 else none
+        group = read_mark(items, "traffic_class") if place == 0 else none
         entry = (
             (FIRST_LABEL + place) << 12 | (place == count - 1) << 8 | headers.DEFAULT_TIME_TO_LIVE
         )
-        parts.append(big_endian(entry | group << 9, LABEL_BYTES))
+        parts.append(encode_big_endian(entry | group << 9, LABEL_BYTES))
     return parts
 
 

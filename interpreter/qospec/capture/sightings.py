@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, NamedTuple, Protocol
 
 from qospec.engine.arrays import np
 from qospec.engine.items.batch import joined
-from qospec.payload.flight import UNKNOWN, Flight, Items, copied, find
+from qospec.payload.flight import UNKNOWN, Flight, Items, copy_batch, find
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -70,12 +70,12 @@ class Sightings:
 
     def began(self, batch: Batch) -> None:
         """Number items that are sent; each connection's are sent in order."""
-        self._began.append(copied(batch))
+        self._began.append(copy_batch(batch))
 
     def passed(self, place: str, batch: Batch) -> None:
         """Keep items that pass."""
         if place == self.taps[0].place:
-            self._passed.append(copied(batch))
+            self._passed.append(copy_batch(batch))
         elif self._ahead is not None:
             self._ahead.passed(place, batch)
 

@@ -21,11 +21,11 @@ from qospec.catalogue.kinds import discover
 from qospec.check import check
 from qospec.check.modules import files
 from qospec.check.records.keys import NAMED_FILE
-from qospec.diagnostics import Problems, did_you_mean
+from qospec.diagnostics import Problems, suggest_name
 from qospec.engine.security.end import SecurityEnd
 from qospec.plan.plan import Bounds, plan
 from qospec.resources import STDLIB
-from qospec.secret import WITHHELD, redacted
+from qospec.secret import WITHHELD, redact
 from qospec.source import Source
 from qospec.syntax.tokens import tokenize
 from qospec.version import VERSION
@@ -58,7 +58,7 @@ class Recorded(NamedTuple):
     differences: tuple[str, ...]
 
 
-def recorded(outcome: Document, name: str, folders: Sequence[Path] = ()) -> Recorded:
+def rebuild_case(outcome: Document, name: str, folders: Sequence[Path] = ()) -> Recorded:
     """Return a case of an outcome; raises CaptureError if it cannot be run again.
 
     Args:
@@ -85,7 +85,7 @@ def recorded(outcome: Document, name: str, folders: Sequence[Path] = ()) -> Reco
 def _case(outcome: Document, name: str) -> Document:
     cases = {each["name"]: each for each in outcome["cases"]}
     if name not in cases:
-        near = did_you_mean(name, cases)
+        near = suggest_name(name, cases)
         hint = f"did you mean `{near}`?" if near else f"there are {listed(list(cases))}"
         raise CaptureError(f"the record has no case `{name}`: {hint}")
     found: Document = cases[name]
@@ -196,7 +196,7 @@ def _planned(
 def _project(sources: list[Document], folders: Sequence[Path]) -> Iterator[Path]:
     """Give the root of a project with these files: one at hand, or a copy that is removed after."""
     texts = {each["name"]: each["text"] for each in sources if not _is_of_library(each)}
-    roots = [files.root_of(folder / "any") for folder in folders]
+    roots = [files.find_root(folder / "any") for folder in folders]
     found = next(
         (root for root in roots if all(_holds(root, *each) for each in texts.items())), None
     )
@@ -218,8 +218,8 @@ def _is_of_library(source: Document) -> bool:
 def _holds(root: Path, name: str, text: str) -> bool:
     """Return whether a file of that name and text is below a root."""
     try:
-        return files.recorded(files.real(root / name), root) == name and (
-            redacted((root / name).read_bytes().decode()) == text
+        return files.write_recorded_path(files.resolve_links(root / name), root) == name and (
+            redact((root / name).read_bytes().decode()) == text
         )
     except (OSError, UnicodeDecodeError):
         return False

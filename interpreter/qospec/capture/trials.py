@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from qospec.capture.error import CaptureError, listed
 from qospec.catalogue.kinds import discover
-from qospec.diagnostics import did_you_mean
+from qospec.diagnostics import suggest_name
 from qospec.judge.phases import TrialResult
 from qospec.judge.readings import Readings
-from qospec.model.suite import GoalResult, Search, tested
+from qospec.model.suite import GoalResult, Search, list_tested
 from qospec.plan.plan import CasePlan
 from qospec.record.outcome import metrics_document
 from qospec.run.phase import Setting
@@ -63,7 +63,7 @@ class Trial(NamedTuple):
     words: str
 
 
-def trial_of(of: Recorded, asked: Asked) -> Trial:
+def find_trial(of: Recorded, asked: Asked) -> Trial:
     """Return the trial that is asked for; raises CaptureError."""
     if of.plan.case.phases:
         return _of_phase(of, asked)
@@ -133,7 +133,7 @@ def _of_search(
 
     def differs(seen: Observation) -> str:
         flows = tuple(Readings(discover(), {"": (network, seen)}).exchanged())
-        made = TrialResult(flows, frozenset(each.name for each in tested(planned.case.flows)))
+        made = TrialResult(flows, frozenset(each.name for each in list_tested(planned.case.flows)))
         if (made.sent, made.lost) == (ran["sent"], ran["lost"]):
             return ""
         return (
@@ -188,7 +188,7 @@ def _number(asked: int, most: int, what: str) -> int:
 def _unknown(what: str, name: str, names: list[str]) -> str:
     if not names:
         return f"there is no {what} `{name}`: the test has none"
-    near = did_you_mean(name, names)
+    near = suggest_name(name, names)
     hint = f"did you mean `{near}`?" if near else f"there are {listed(names)}"
     return f"there is no {what} `{name}`: {hint}"
 

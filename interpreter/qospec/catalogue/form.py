@@ -9,7 +9,7 @@ from fractions import Fraction
 from typing import TYPE_CHECKING, NamedTuple
 
 from qospec.catalogue.kinds import UnfitError
-from qospec.protocol.fragments import MOST_FRAGMENTS, fragment_bytes
+from qospec.protocol.fragments import MOST_FRAGMENTS, list_fragment_bytes
 from qospec.protocol.ip import IPV4_HEADER_BYTES
 
 if TYPE_CHECKING:
@@ -197,7 +197,7 @@ class Form(NamedTuple):
             )
         counts: dict[int, int] = {}
         for size, count in self.sizes:
-            fragments = fragment_bytes(size, mtu_bytes)
+            fragments = list_fragment_bytes(size, mtu_bytes)
             if len(fragments) > MOST_FRAGMENTS:
                 raise ValueError(
                     f"{size} B would become {len(fragments)} fragments, and at most"

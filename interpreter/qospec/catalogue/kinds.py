@@ -19,7 +19,7 @@ from fractions import Fraction
 from functools import cache, cached_property
 from typing import Annotated, Any, Literal, NamedTuple, get_args, get_origin, get_type_hints
 
-from qospec.catalogue.statistics import named_cause
+from qospec.catalogue.statistics import name_cause
 from qospec.dataclass import dataclass
 
 Role = Literal["element", "machine", "traffic", "arrivals", "dropping", "metric", "method"]
@@ -266,7 +266,7 @@ class Catalogue:
         """Return the causes for which elements and endpoints lose items, and names of several."""
         builds = (kind.build for role in LOSING for kind in self.of(role).values())
         causes = [cause for each in builds for cause in each.causes]
-        return frozenset(causes) | frozenset(map(named_cause, causes))
+        return frozenset(causes) | frozenset(map(name_cause, causes))
 
     @cached_property
     def _by_role(self) -> Mapping[Role, Mapping[str, Kind]]:
@@ -350,7 +350,7 @@ def _kind(cls: type) -> Kind:
         name=mark.name or re.sub(r"(?<=[a-z0-9])(?=[A-Z])", "_", cls.__name__).lower(),
         role=mark.role,
         duty=mark.duty,
-        summary=documentation(cls).partition("\n")[0],
+        summary=read_documentation(cls).partition("\n")[0],
         source=mark.source,
         parameters={p.name: p for p in _parameters(cls, mark)},
         build=cls,
@@ -362,7 +362,7 @@ def _kind(cls: type) -> Kind:
     )
 
 
-def documentation(cls: Any) -> str:
+def read_documentation(cls: Any) -> str:
     """Return a class's docstring; if Python strips docstrings, read from its source."""
     if sys.flags.optimize < STRIPPED:
         return inspect.cleandoc(cls.__doc__ or "")

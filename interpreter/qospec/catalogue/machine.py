@@ -225,7 +225,7 @@ class Unreached(NamedTuple):
     transitions: tuple[str, ...]
 
 
-def unreached(program: Program, taken: tuple[int, ...]) -> Unreached:
+def list_unreached(program: Program, taken: tuple[int, ...]) -> Unreached:
     """Return what a machine never did, given how often it took each transition in all."""
     ways = list(zip(program.transitions, taken, strict=True))
     reached = {program.states[0].name} | {way.target for way, times in ways if times}

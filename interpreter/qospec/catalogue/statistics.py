@@ -25,19 +25,19 @@ CAUSE_WORDS = {
 _NAMES_OF_KINDS = {kind: name for name, kinds in KINDS_OF_CAUSES.items() for kind in kinds}
 
 
-def named_cause(cause: str) -> str:
+def name_cause(cause: str) -> str:
     """Return the name that a cause of loss has together with others of its kind, or its own."""
     return _NAMES_OF_KINDS.get(cause, cause)
 
 
-def cause_words(cause: str) -> str:
+def describe_cause(cause: str) -> str:
     """Return a cause of loss as reports show it."""
     return CAUSE_WORDS.get(cause, cause)
 
 
 def is_of_cause(cause: str, name: str) -> bool:
     """Return whether a name stands for a cause of loss, alone or with others of its kind."""
-    return name in (cause, named_cause(cause))
+    return name in (cause, name_cause(cause))
 
 
 class Pattern(NamedTuple):
@@ -90,7 +90,7 @@ def offers(statistics: tuple[str, ...], name: str) -> bool:
     )
 
 
-def share_of(quantile: str) -> Fraction | None:
+def parse_share(quantile: str) -> Fraction | None:
     """Return the share that a quantile is named for, 999/1000 for `p99_9`; None for other names."""
     named = re.fullmatch(r"p(\d+)(?:_(\d+))?", quantile)
     if named is None:
@@ -100,23 +100,23 @@ def share_of(quantile: str) -> Fraction | None:
     return share if share <= 1 else None
 
 
-def packet_of(name: str) -> int | None:
+def parse_packet_number(name: str) -> int | None:
     """Return the number, from 1, of the packet that a statistic is named for; None for others."""
     named = PACKET.fullmatch(name)
     return int(named[1]) if named else None
 
 
-def above(bound_ps: int) -> str:
+def name_share_above(bound_ps: int) -> str:
     """Return what the share of what exceeds a bound is called."""
     return f"above_{bound_ps}"
 
 
-def bound_of(name: str) -> int | None:
+def parse_bound(name: str) -> int | None:
     """Return the bound in ps that a share is named for; None for other names."""
     named = ABOVE.fullmatch(name)
     return int(named[1]) if named else None
 
 
-def from_histogram(name: str) -> bool:
+def is_from_histogram(name: str) -> bool:
     """Return whether a statistic comes from a histogram, which knows a delay to 1/1024 of it."""
-    return QUANTILE.fullmatch(name) is not None or bound_of(name) is not None
+    return QUANTILE.fullmatch(name) is not None or parse_bound(name) is not None

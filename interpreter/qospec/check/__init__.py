@@ -9,7 +9,7 @@ from qospec.check.builtins import BuiltIns
 from qospec.check.evaluate.context import Context, LimitReached, Limits
 from qospec.check.evaluate.evaluator import Evaluator
 from qospec.check.modules.loader import Loader
-from qospec.check.suite import scopes_of, suite
+from qospec.check.suite import collect_scopes, suite
 from qospec.diagnostics import Problems
 from qospec.model.suite import Suite
 from qospec.source import Source
@@ -40,7 +40,7 @@ def check(
     context = Context(catalogue, problems, limits, BuiltIns(catalogue))
     try:
         units, evaluator = Loader(context).load(paths), Evaluator(context)
-        return suite(units, scopes_of(units, evaluator), evaluator)
+        return suite(units, collect_scopes(units, evaluator), evaluator)
     except LimitReached:
         return Suite((), (), ())
 
@@ -73,7 +73,7 @@ class Checked:
         self._loader = Loader(context, texts or {})
         self.evaluator = Evaluator(context)
         self.units = () if paths is None else self._loader.load(paths)
-        self.scopes = scopes_of(self.units, self.evaluator)
+        self.scopes = collect_scopes(self.units, self.evaluator)
         self.suite = Suite((), (), ())
         with suppress(LimitReached):
             self.suite = suite(self.units, self.scopes, self.evaluator)
@@ -87,7 +87,7 @@ class Checked:
         with context.apart() as found:
             try:
                 units = self._loader.text(Source(str(path), text), path)
-                scopes = scopes_of(units, self.evaluator, self.scopes)
+                scopes = collect_scopes(units, self.evaluator, self.scopes)
                 self.scopes |= {each.path: scopes[each.path] for each in units if not each.named}
                 return suite(units, scopes, self.evaluator)
             except LimitReached:

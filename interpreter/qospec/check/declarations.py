@@ -24,7 +24,7 @@ from qospec.check.evaluate.values import (
 from qospec.check.records.kinds import KindValue
 from qospec.check.records.parameters import Signature
 from qospec.check.records.record import Record
-from qospec.diagnostics import did_you_mean
+from qospec.diagnostics import suggest_name
 from qospec.model.suite import Reference
 from qospec.syntax import ast
 
@@ -290,7 +290,7 @@ class ReferenceValue(Value):
         """Return a published value."""
         known = self._scope.names.get(name.text)
         if known is None:
-            near = did_you_mean(name.text, self._scope.names)
+            near = suggest_name(name.text, self._scope.names)
             raise error(
                 "E0104",
                 f"`{self.node.name.text}` has no field `{name.text}`",

@@ -20,7 +20,7 @@ from qospec.check.evaluate.values import POISON, Value
 from qospec.check.records.parameters import let_binding
 from qospec.check.records.record import Record
 from qospec.check.test import flows, properties
-from qospec.check.test.expansion import check_template, draws, expanded
+from qospec.check.test.expansion import check_template, draws, expand_tests
 from qospec.check.test.expansion import drawn as drawn_of
 from qospec.check.test.vacuity import conditions
 from qospec.check.topology import body
@@ -49,7 +49,7 @@ NOUNS: dict[type, str] = {
 def suite(units: Sequence[Unit], scopes: Mapping[Path, Scope], evaluator: Evaluator) -> Suite:
     """Return the suite of the files; what has a mistake is reported and left out.
 
-    `scopes` has the names of each, from `scopes_of`.
+    `scopes` has the names of each, from `collect_scopes`.
     """
     networks = Networks(evaluator)
     references = []
@@ -67,7 +67,7 @@ def suite(units: Sequence[Unit], scopes: Mapping[Path, Scope], evaluator: Evalua
     seen: dict[str, ast.Test | ast.Property] = {}
     for unit in units:
         made = [each for each in finite if each.span.source is unit.source]
-        made += expanded(unit, scopes[unit.path], networks, evaluator) if unit.named else []
+        made += expand_tests(unit, scopes[unit.path], networks, evaluator) if unit.named else []
         for node in unit.tree.declarations if unit.tree else ():
             if isinstance(node, ast.Test | ast.Property) and any(
                 test.span is node.span for test in made
@@ -99,7 +99,7 @@ def _properties(
     return tuple(found)
 
 
-def scopes_of(
+def collect_scopes(
     units: Sequence[Unit], evaluator: Evaluator, known: Mapping[Path, Scope] | None = None
 ) -> dict[Path, Scope]:
     """Return the names that each file declares and imports, and those `known` of other files."""
@@ -224,7 +224,7 @@ def _with_unknowns(value: TrafficValue | TopologyValue, evaluator: Evaluator) ->
         before = evaluator.context.mistakes
         inside = signature.placeholders(defaults=defaults)
         if isinstance(value, TopologyValue):
-            body.layout(value.node, inside, evaluator)
+            body.lay_out(value.node, inside, evaluator)
         else:
             record = value.record(inside, evaluator)
             if isinstance(record, Record):

@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from qospec.ciphers.encryption import BLOCK_BYTES
-from qospec.ciphers.octets import big_endian, each_row
+from qospec.ciphers.octets import encode_big_endian, iterate_rows
 from qospec.protocol.atm import CELL_PAYLOAD_BYTES
 
 if TYPE_CHECKING:
@@ -126,10 +126,14 @@ class CellCipher:
         made = np.empty(int(ends[-1]) + SPARE_BYTES, np.uint8)
         zeros, room = memoryview(bytes(int(lengths.max()))), made.data
         counters = np.zeros((len(lengths), BLOCK_BYTES), np.uint8)
-        counters[:, -8:] = big_endian(layout.first * BLOCKS, 8)
+        counters[:, -8:] = encode_big_endian(layout.first * BLOCKS, 8)
         contexts = map(self._keystreams.__getitem__, layout.used.tolist())
         every = zip(
-            contexts, each_row(counters), lengths.tolist(), (ends - lengths).tolist(), strict=True
+            contexts,
+            iterate_rows(counters),
+            lengths.tolist(),
+            (ends - lengths).tolist(),
+            strict=True,
         )
         for context, counter, length, start in every:
             context.reset_nonce(counter)

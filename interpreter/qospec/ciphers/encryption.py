@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Protocol
 import numpy as np
 
 from qospec.ciphers.ghash import Ghash
-from qospec.ciphers.octets import big_endian
+from qospec.ciphers.octets import encode_big_endian
 
 if TYPE_CHECKING:
     from cryptography.hazmat.primitives.ciphers import BlockCipherAlgorithm, CipherContext
@@ -124,7 +124,7 @@ class _Cbc:
 
     def vectors(self, numbers: Numbers) -> Octets:
         blocks = np.zeros((len(numbers), self._block_bytes), np.uint8)
-        blocks[:, -8:] = big_endian(numbers, 8)
+        blocks[:, -8:] = encode_big_endian(numbers, 8)
         return _through(self._forward, blocks)
 
     def encrypt(self, plain: Parts, vectors: Octets, known: Octets, into: Octets) -> None:  # noqa: ARG002
@@ -146,7 +146,7 @@ class _Ctr:
         self._salt = np.frombuffer(salt, np.uint32)
 
     def vectors(self, numbers: Numbers) -> Octets:
-        return big_endian(numbers, 8)
+        return encode_big_endian(numbers, 8)
 
     def encrypt(self, plain: Parts, vectors: Octets, known: Octets, into: Octets) -> None:  # noqa: ARG002
         rows = np.concatenate(plain, axis=1)
@@ -220,5 +220,5 @@ def _to_hash(known: Octets, width: int) -> tuple[Octets, Octets]:
     start = blocks_in(known.shape[1]) * BLOCK_BYTES
     hashed = np.zeros((len(known), start + (blocks_in(width) + 1) * BLOCK_BYTES), np.uint8)
     hashed[:, : known.shape[1]] = known
-    hashed[:, -BLOCK_BYTES:] = big_endian([8 * known.shape[1], 8 * width], 8).ravel()
+    hashed[:, -BLOCK_BYTES:] = encode_big_endian([8 * known.shape[1], 8 * width], 8).ravel()
     return hashed, hashed[:, start:-BLOCK_BYTES]

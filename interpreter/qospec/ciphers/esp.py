@@ -16,7 +16,7 @@ from qospec.ciphers import headers
 from qospec.ciphers.encryption import row_cipher
 from qospec.ciphers.integrity import RowHmac
 from qospec.ciphers.numbering import Numbering
-from qospec.ciphers.octets import big_endian, numbers_in
+from qospec.ciphers.octets import encode_big_endian, numbers_in
 from qospec.protocol.esp import HEADER_BYTES, TRAILER_BYTES
 from qospec.protocol.ip import IPV4_HEADER_BYTES, LARGEST_PACKET_BYTES
 
@@ -172,7 +172,7 @@ class Association:
         """Return the SPI and the number, which a cipher authenticates besides (RFC 4106, 5)."""
         # As one number, since copies of a few bytes for each row cost most here.
         start = int.from_bytes(self._spi + bytes(4), "big", signed=True)
-        return big_endian(start | numbers, HEADER_BYTES)
+        return encode_big_endian(start | numbers, HEADER_BYTES)
 
     def _seal(self, batch: Rows, into: Octets) -> None:
         """Write packets of one size sealed."""
@@ -201,7 +201,9 @@ class Association:
         datagrams[:, : len(header)] = header
         if self.esp.family == "ipv6":
             ends = into[:, headers.IPV6_ADDRESSES : start]
-            found = big_endian(headers.transport_checksum(ends, headers.UDP, datagrams), 2)
+            found = encode_big_endian(
+                headers.compute_transport_checksum(ends, headers.UDP, datagrams), 2
+            )
             datagrams[:, headers.UDP_CHECKSUM : len(header)] = found
 
     def _check_own(self, packets: Octets) -> None:
@@ -222,9 +224,9 @@ class Association:
         protocol = headers.UDP if esp.in_udp else headers.ESP
         if esp.mode == "transport":
             sizes = np.full(len(packets), size_bytes)
-            return headers.rewritten(packets[:, : esp.ip_bytes], sizes, protocol)
+            return headers.rewrite_headers(packets[:, : esp.ip_bytes], sizes, protocol)
         carried = headers.own_carried(packets, numbers)
-        make = headers.ipv4 if esp.family == "ipv4" else headers.ipv6
+        make = headers.build_ipv4 if esp.family == "ipv4" else headers.build_ipv6
         return make(size_bytes, protocol, self._ends, carried)
 
     def numbers_of(self, packets: Octets) -> Numbers:
@@ -252,7 +254,7 @@ class Association:
         if esp.mode == "tunnel":
             return Opened(plain[:, :-TRAILER_BYTES], length, faults)
         sizes = np.where(faults == GENUINE, length + esp.ip_bytes, 0)
-        own = headers.rewritten(packets[:, : esp.ip_bytes], sizes, plain[:, -1])
+        own = headers.rewrite_headers(packets[:, : esp.ip_bytes], sizes, plain[:, -1])
         return Opened(np.concatenate([own, plain[:, :-TRAILER_BYTES]], axis=1), sizes, faults)
 
     def _unprotected(self, protected: Octets, numbers: Numbers) -> tuple[Octets, Truths]:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from qospec.ciphers import headers
-from qospec.ciphers.octets import big_endian
+from qospec.ciphers.octets import encode_big_endian
 from qospec.protocol.fragments import UNIT_BYTES
 from qospec.protocol.ip import IPV4_HEADER_BYTES
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from qospec.ciphers.octets import Octets
 
 
-def part_of(packets: Octets, start_bytes: int, payload_bytes: int) -> Octets:
+def cut_fragment(packets: Octets, start_bytes: int, payload_bytes: int) -> Octets:
     """Return (n, size) the same fragment of each of n packets of one size, without options.
 
     Args:
@@ -31,9 +31,11 @@ def part_of(packets: Octets, start_bytes: int, payload_bytes: int) -> Octets:
     words = packets[:, headers.FLAGS].astype(np.int64) << 8 | packets[:, headers.FLAGS + 1]
     words = (words | more) + start_bytes // UNIT_BYTES
     header = packets[:, :IPV4_HEADER_BYTES].copy()
-    header[:, headers.FLAGS : headers.FLAGS + 2] = big_endian(words, 2)
-    length = big_endian([IPV4_HEADER_BYTES + payload_bytes], 2)
+    header[:, headers.FLAGS : headers.FLAGS + 2] = encode_big_endian(words, 2)
+    length = encode_big_endian([IPV4_HEADER_BYTES + payload_bytes], 2)
     header[:, headers.TOTAL_LENGTH : headers.TOTAL_LENGTH + 2] = length
     header[:, headers.CHECKSUM : headers.CHECKSUM + 2] = 0
-    header[:, headers.CHECKSUM : headers.CHECKSUM + 2] = big_endian(headers.checksum(header), 2)
+    header[:, headers.CHECKSUM : headers.CHECKSUM + 2] = encode_big_endian(
+        headers.checksum(header), 2
+    )
     return np.concatenate([header, carried[:, start_bytes : start_bytes + payload_bytes]], axis=1)

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from qospec.ciphers.octets import big_endian, repeated
+from qospec.ciphers.octets import encode_big_endian, repeat_row
 from qospec.protocol.ip import FAMILY_EXTRA_BYTES, IPV4_HEADER_BYTES
 
 if TYPE_CHECKING:
@@ -68,7 +68,7 @@ def _folded(sums: Numbers) -> Numbers:
     return ~sums & _WORD
 
 
-def ipv4(packet_bytes: int, protocol: int, ends: bytes, carried: Carried) -> Octets:
+def build_ipv4(packet_bytes: int, protocol: int, ends: bytes, carried: Carried) -> Octets:
     """Return (n, 20) headers of packets of one size; `ends` are source and destination."""
     start = struct.pack(
         ">BBHHHBBH", WITHOUT_OPTIONS, 0, packet_bytes, 0, 0, DEFAULT_TIME_TO_LIVE, protocol, 0
@@ -87,13 +87,13 @@ def ipv4(packet_bytes: int, protocol: int, ends: bytes, carried: Carried) -> Oct
     return words.view(np.uint8)
 
 
-def ipv6(packet_bytes: int, protocol: int, ends: bytes, carried: Carried) -> Octets:
+def build_ipv6(packet_bytes: int, protocol: int, ends: bytes, carried: Carried) -> Octets:
     """Return (n, 40) headers of packets of one size; `ends` are source and destination."""
     payload_bytes = packet_bytes - IPV6_HEADER_BYTES
     rest = payload_bytes.to_bytes(2, "big") + bytes([protocol, DEFAULT_TIME_TO_LIVE]) + ends
     count = len(carried.type_of_service)
     first = VERSIONS["ipv6"] << 28 | carried.type_of_service.astype(np.int64) << 20
-    return np.concatenate([big_endian(first, 4), repeated(rest, count)], axis=1)
+    return np.concatenate([encode_big_endian(first, 4), repeat_row(rest, count)], axis=1)
 
 
 def udp(datagram_bytes: int, port: int) -> NDArray[np.uint8]:
@@ -101,7 +101,7 @@ def udp(datagram_bytes: int, port: int) -> NDArray[np.uint8]:
     return np.frombuffer(struct.pack(">4H", port, port, datagram_bytes, 0), np.uint8)
 
 
-def transport_checksum(ends: Octets, protocol: int, segments: Octets) -> Numbers:
+def compute_transport_checksum(ends: Octets, protocol: int, segments: Octets) -> Numbers:
     """Return (n,) the checksum of what IP carries, in which its own field is 0.
 
     Args:
@@ -111,8 +111,10 @@ def transport_checksum(ends: Octets, protocol: int, segments: Octets) -> Numbers
     """
     count, width = segments.shape
     start = np.broadcast_to(ends, (count, ends.shape[1]))
-    said = repeated(struct.pack(">HH", protocol, width), count)
-    found = checksum(np.concatenate([start, said, segments, repeated(bytes(width % 2), count)], 1))
+    said = repeat_row(struct.pack(">HH", protocol, width), count)
+    found = checksum(
+        np.concatenate([start, said, segments, repeat_row(bytes(width % 2), count)], 1)
+    )
     return np.where(found == 0, _WORD, found) if protocol == UDP else found
 
 
@@ -132,16 +134,18 @@ def own_carried(packets: Octets, identification: Numbers) -> Carried:
     )
 
 
-def rewritten(headers: Octets, packet_bytes: Numbers, protocol: int | NDArray[np.uint8]) -> Octets:
+def rewrite_headers(
+    headers: Octets, packet_bytes: Numbers, protocol: int | NDArray[np.uint8]
+) -> Octets:
     """Return IP headers of one family and length with another length of packet and protocol."""
     found = headers.copy()
     if found[0, 0] >> 4 == VERSIONS["ipv6"]:
         length = packet_bytes - IPV6_HEADER_BYTES
-        found[:, IPV6_PAYLOAD_LENGTH : IPV6_PAYLOAD_LENGTH + 2] = big_endian(length, 2)
+        found[:, IPV6_PAYLOAD_LENGTH : IPV6_PAYLOAD_LENGTH + 2] = encode_big_endian(length, 2)
         found[:, IPV6_NEXT_HEADER] = protocol
         return found
-    found[:, TOTAL_LENGTH : TOTAL_LENGTH + 2] = big_endian(packet_bytes, 2)
+    found[:, TOTAL_LENGTH : TOTAL_LENGTH + 2] = encode_big_endian(packet_bytes, 2)
     found[:, PROTOCOL] = protocol
     found[:, CHECKSUM : CHECKSUM + 2] = 0
-    found[:, CHECKSUM : CHECKSUM + 2] = big_endian(checksum(found), 2)
+    found[:, CHECKSUM : CHECKSUM + 2] = encode_big_endian(checksum(found), 2)
     return found

@@ -8,7 +8,7 @@ from __future__ import annotations
 import hmac
 from typing import TYPE_CHECKING
 
-from qospec.ciphers.octets import each_row, rows_of
+from qospec.ciphers.octets import iterate_rows, rows_of
 
 if TYPE_CHECKING:
     from qospec.ciphers.key import Key
@@ -33,5 +33,5 @@ class RowHmac:
     def values(self, rows: Octets) -> Octets:
         """Return (n, icv_bytes) the integrity check value of each row."""
         secret, digest = self._secret, self._digest
-        found = [hmac.digest(secret, row, digest) for row in each_row(rows)]
+        found = [hmac.digest(secret, row, digest) for row in iterate_rows(rows)]
         return rows_of(found)[:, : self._icv_bytes]

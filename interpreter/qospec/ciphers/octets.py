@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     """(n,) Whether something is so."""
 
 
-def big_endian(values: Numbers | Sequence[int], width: int) -> Octets:
+def encode_big_endian(values: Numbers | Sequence[int], width: int) -> Octets:
     """Return (n, width) the last `width` bytes of each number, most significant first; up to 8."""
     whole = np.asarray(values, np.int64).astype(">i8").view(np.uint8)
     return whole.reshape(-1, 8)[:, 8 - width :]
@@ -37,7 +37,7 @@ def rows_of(packets: Sequence[bytes]) -> Octets:
     return np.frombuffer(b"".join(packets), np.uint8).reshape(len(packets), -1)
 
 
-def each_row(rows: Octets) -> list[bytes]:
+def iterate_rows(rows: Octets) -> list[bytes]:
     """Return the rows one by one."""
     count, width = rows.shape
     if not width:
@@ -46,6 +46,6 @@ def each_row(rows: Octets) -> list[bytes]:
     return found
 
 
-def repeated(row: bytes, count: int) -> Octets:
+def repeat_row(row: bytes, count: int) -> Octets:
     """Return (count, size) one row several times; read-only."""
     return np.broadcast_to(np.frombuffer(row, np.uint8), (count, len(row)))

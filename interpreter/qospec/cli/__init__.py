@@ -28,7 +28,7 @@ from qospec.cli.report import merge, report
 from qospec.cli.run import run, warm
 from qospec.cli.shrink import shrink
 from qospec.version import VERSION
-from qospec.writing import reason
+from qospec.writing import explain_failure
 
 INTERRUPTS = (signal.SIGTERM, *([signal.SIGHUP] if hasattr(signal, "SIGHUP") else []))
 """Signals that end a command as Ctrl-C does."""
@@ -80,7 +80,7 @@ def main() -> None:
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     gc.freeze()  # nor need Python collect garbage just before it exits
     if (unwritten := streams.stdout_failure()) is not None:
-        say(f"error: cannot write to stdout: {reason(unwritten)}", err=True)
+        say(f"error: cannot write to stdout: {explain_failure(unwritten)}", err=True)
         code = exits.ERROR
     sys.exit(code)
 

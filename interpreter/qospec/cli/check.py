@@ -97,9 +97,9 @@ def _repaired(paths: tuple[str, ...]) -> Repaired:
 def _hint(problems: Problems, paths: tuple[str, ...]) -> str:
     if not any(problem.fix for problem in problems.all):
         return ""
-    from qospec.repair import fixable
+    from qospec.repair import count_fixable
 
-    count = fixable(problems, _named(paths))
+    count = count_fixable(problems, _named(paths))
     which = "it" if len(problems.all) == 1 else f"{count} of them"
     return f"{which} can be fixed with `qos check --fix`" if count else ""
 

@@ -50,8 +50,8 @@ def convert(file: str, form: str, output: str) -> None:
 def _converted(file: str, form: str, problems: Problems) -> str | None:
     """Return a file in a form, or None if there are mistakes in it."""
     from qospec.check.evaluate.context import CheckError
-    from qospec.check.modules.files import source
-    from qospec.formatting import formatted
+    from qospec.check.modules.files import read_source
+    from qospec.formatting import format_text
     from qospec.yaml_twin.form import TEXT_SUFFIX, YAML_SUFFIXES, is_yaml
 
     try:
@@ -59,19 +59,19 @@ def _converted(file: str, form: str, problems: Problems) -> str | None:
             suffix = TEXT_SUFFIX if form == "yaml" else YAML_SUFFIXES[0]
             found = read(suffix)
         else:
-            found = source(Path(file), None)
+            found = read_source(Path(file), None)
     except CheckError as mistake:
         problems.add(mistake.diagnostic)
         return None
     if is_yaml(found.name):
-        from qospec.yaml_twin.reader import text_of
+        from qospec.yaml_twin.reader import transcribe_yaml
 
-        transcribed = text_of(found, problems)
+        transcribed = transcribe_yaml(found, problems)
         if transcribed is None:
             return None
         found = transcribed
     if form == "qos":
-        return formatted(found, problems)
-    from qospec.yaml_twin.writer import yaml_of
+        return format_text(found, problems)
+    from qospec.yaml_twin.writer import write_yaml
 
-    return yaml_of(found, problems)
+    return write_yaml(found, problems)

@@ -31,7 +31,7 @@ def doc(paths: tuple[str, ...], name: str, title: str, output: str) -> None:
     """
     from qospec.catalogue.kinds import discover
     from qospec.diagnostics import Problems
-    from qospec.documentation.project import page
+    from qospec.documentation.project import render_page
     from qospec.reference.declarations import Declarations
     from qospec.report.format import ReportError
     from qospec.writing import WriteError, write_whole
@@ -40,7 +40,7 @@ def doc(paths: tuple[str, ...], name: str, title: str, output: str) -> None:
     declarations = Declarations([Path(path) for path in paths], discover(), problems)
     loading.report(problems, as_json=False)
     try:
-        text = page(declarations, title or _title(paths), name)
+        text = render_page(declarations, title or _title(paths), name)
     except ReportError as error:
         exits.user_error(str(error))
     loading.report(problems, as_json=False)

@@ -8,7 +8,7 @@ from typing import Any, NoReturn
 import click
 
 from qospec.cli.output import LONGEST, say, say_text
-from qospec.visible import visible
+from qospec.visible import make_visible
 
 PASSED = 0
 FAILED = 1
@@ -33,7 +33,7 @@ def of_outcome(document: dict[str, Any]) -> int:
 
 def say_error(message: str) -> None:
     """Report an error that ends nothing yet."""
-    say_text(f"{_ERROR}: {visible(message, LONGEST)}", err=True)
+    say_text(f"{_ERROR}: {make_visible(message, LONGEST)}", err=True)
 
 
 def user_error(message: str, *choices: str) -> NoReturn:

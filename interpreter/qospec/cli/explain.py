@@ -22,12 +22,12 @@ def explain(name: str, *, as_json: bool) -> None:
     """  # noqa: D301 -- click reads \b as a sign
     from qospec.catalogue.kinds import discover
     from qospec.diagnostics import Problems, SpecificationError
-    from qospec.reference.explanation import UnknownNameError, explained
-    from qospec.reference.listing import in_full
+    from qospec.reference.explanation import UnknownNameError, explain_name
+    from qospec.reference.listing import describe_in_full
 
     problems = Problems()
     try:
-        found = explained(name, discover(), problems)
+        found = explain_name(name, discover(), problems)
     except UnknownNameError as error:
         if problems.errors:
             loading.report(problems, as_json=as_json)
@@ -39,7 +39,7 @@ def explain(name: str, *, as_json: bool) -> None:
     if as_json:
         output.say_json({"schema": 1, "explained": found})
         return
-    output.say_text("\n\n".join(in_full(each, output.width()) for each in found))
+    output.say_text("\n\n".join(describe_in_full(each, output.width()) for each in found))
 
 
 @click.command()
@@ -50,6 +50,6 @@ def schema() -> None:
     `.yaml` files.
     """
     from qospec.catalogue.kinds import discover
-    from qospec.reference.schema import schema as schema_of
+    from qospec.reference.schema import build_schema as schema_of
 
     output.say_json(schema_of(discover()))

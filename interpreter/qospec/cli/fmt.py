@@ -10,7 +10,7 @@ import click
 
 from qospec.cli import exits, loading, options, output
 from qospec.cli.streams import STDIN, read
-from qospec.visible import visible
+from qospec.visible import make_visible
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -49,12 +49,12 @@ def fmt(paths: tuple[str, ...], **mode: bool) -> None:
 
 def _format_files(paths: tuple[str, ...], mode: _Mode, problems: Problems) -> int:
     """Format files; return the exit code."""
-    from qospec.formatting import MeaningChangedError, formatted
+    from qospec.formatting import MeaningChangedError, format_text
 
     changed = same = failed = 0
     for source in _sources(paths, problems):
         try:
-            text = formatted(source, problems)
+            text = format_text(source, problems)
         except MeaningChangedError as error:
             exits.report_internal_error(error)
             failed += 1
@@ -95,14 +95,14 @@ def _write_or_show(source: Source, text: str, mode: _Mode) -> bool:
 def _format_stdin(mode: _Mode, problems: Problems) -> int:
     """Format what comes from stdin; return the exit code."""
     from qospec.check.evaluate.context import CheckError
-    from qospec.formatting import formatted
+    from qospec.formatting import format_text
 
     try:
         source = read()
     except CheckError as mistake:
         problems.add(mistake.diagnostic)
         return exits.WRONG
-    text = formatted(source, problems)
+    text = format_text(source, problems)
     if text is None:
         return exits.WRONG
     if mode.diff:
@@ -129,9 +129,9 @@ def _sources(paths: tuple[str, ...], problems: Problems) -> Iterator[Source]:
         try:
             exclude: tuple[Path, ...] = ()
             if files.is_folder(given):
-                root = files.root_of(given / "any")
+                root = files.find_root(given / "any")
                 exclude = projects.at(root).exclude
-            found = files.named(given, exclude)
+            found = files.find_files(given, exclude)
         except CheckError as mistake:
             problems.add(mistake.diagnostic)
             continue
@@ -139,13 +139,13 @@ def _sources(paths: tuple[str, ...], problems: Problems) -> Iterator[Source]:
             if (file != given or not paths) and file.suffix != ".qos":
                 continue
             try:
-                path = file if file == given else files.inside(file, given)
-                if files.real(path) in seen:
+                path = file if file == given else files.resolve_inside(file, given)
+                if files.resolve_links(path) in seen:
                     continue
-                seen.add(files.real(path))
+                seen.add(files.resolve_links(path))
                 pinned = projects.pinning(path)
                 if pinned is None:
-                    yield files.source(path, None)
+                    yield files.read_source(path, None)
                 else:
                     packages[pinned[1].name] = None
             except CheckError as mistake:
@@ -158,10 +158,10 @@ def _show_diff(source: Source, text: str) -> None:
     """Print what would change."""
     from difflib import unified_diff
 
-    from qospec.secret import redacted
+    from qospec.secret import redact
 
-    name = visible(source.name)
-    before, after = redacted(source.text), redacted(text)
+    name = make_visible(source.name)
+    before, after = redact(source.text), redact(text)
     lines = unified_diff(_lines(before), _lines(after), name, name)
     for line in lines:
         whole = line.endswith("\n")

@@ -100,9 +100,9 @@ def _start(paths: tuple[str, ...]) -> str:
     from qospec.check.modules import files
 
     path = Path(paths[0].partition("::")[0])
-    root = files.root_of(path / "any" if path.is_dir() else path)
+    root = files.find_root(path / "any" if path.is_dir() else path)
     separator = "/" if files.exists(root / "qos.toml") else "_"
-    return files.shown(root / "fuzz") + separator
+    return files.shorten_path(root / "fuzz") + separator
 
 
 def _verify_writable(start: str) -> None:

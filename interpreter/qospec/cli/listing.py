@@ -31,7 +31,7 @@ def _command(plural: str) -> click.Command:
     @options.as_json
     def show(name: str, *, as_json: bool) -> None:
         from qospec.catalogue.kinds import discover
-        from qospec.reference.listing import COLLECTIONS, in_full, overview
+        from qospec.reference.listing import COLLECTIONS, describe_in_full, list_overview
 
         collection = next(each for each in COLLECTIONS if each.name == plural)
         catalogue = discover()
@@ -40,7 +40,7 @@ def _command(plural: str) -> click.Command:
             if as_json:
                 output.say_json({"schema": 1, plural: documents})
             else:
-                output.say_text(overview(documents, output.width()))
+                output.say_text(list_overview(documents, output.width()))
             return
         found = collection.find(name, catalogue)
         if found is None:
@@ -50,7 +50,7 @@ def _command(plural: str) -> click.Command:
         if as_json:
             output.say_json({"schema": 1, plural: [found]})
         else:
-            output.say_text(in_full(found, output.width()))
+            output.say_text(describe_in_full(found, output.width()))
 
     return show
 

@@ -196,7 +196,7 @@ def _verify(
     what: str,
 ) -> None:
     """End the command if there is a selection of a name that nothing has."""
-    from qospec.diagnostics import did_you_mean
+    from qospec.diagnostics import suggest_name
 
     missed = [s for s in selections if s.name and not any(s.selects(*each) for each in named)]
     for selection in missed:
@@ -205,7 +205,7 @@ def _verify(
             output.say(f"nothing selected: {words}", err=True)
             continue
         words = f"no {what} of {selection.path} is named `{selection.name}`"
-        near = did_you_mean(selection.name, _candidates(selection, named))
+        near = suggest_name(selection.name, _candidates(selection, named))
         words += f": did you mean `{near}`?" if near else ""
         output.say(f"nothing selected: {words}", err=True)
     if missed:
@@ -226,9 +226,9 @@ def below_project(paths: tuple[str, ...], name: str) -> Path:
     from qospec.check.modules import files
 
     path = Path(paths[0].partition("::")[0] if paths else ".")
-    root = files.root_of(path / "any" if path.is_dir() else path)
+    root = files.find_root(path / "any" if path.is_dir() else path)
     below = root if files.exists(root / "qos.toml") else Path.cwd()
-    return Path(files.shown(below / name))
+    return Path(files.shorten_path(below / name))
 
 
 def _candidates(selection: _Selection, named: Iterable[tuple[Named, str]]) -> Iterator[str]:
@@ -282,9 +282,9 @@ def _fix(diagnostic: Diagnostic) -> tuple[Edit, ...]:
     """Return the edits that mend a mistake; none if they would show a key."""
     if not diagnostic.fix:
         return ()
-    from qospec.repair import fix_of
+    from qospec.repair import find_edits
 
-    fix = fix_of(diagnostic)
+    fix = find_edits(diagnostic)
     shows = any(each.span.source.without_keys(each.text) != each.text for each in fix)
     return () if shows else fix
 

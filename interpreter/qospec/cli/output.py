@@ -15,7 +15,7 @@ from typing import Any
 
 import click
 
-from qospec.visible import visible, visible_lines
+from qospec.visible import make_lines_visible, make_visible
 
 WIDEST = 110
 """Longer lines are hard to read, however wide the terminal is."""
@@ -38,12 +38,12 @@ def width(*, err: bool = False, widest: int = WIDEST) -> int:
 
 def say(*lines: str, err: bool = False) -> None:
     """Print lines; each stays one line of limited length, whatever is in it."""
-    _print("".join(f"{visible(line, LONGEST)}\n" for line in lines), err=err)
+    _print("".join(f"{make_visible(line, LONGEST)}\n" for line in lines), err=err)
 
 
 def say_text(text: str, *, err: bool = False, end: str = "\n") -> None:
     """Print a text with its own lines and colours."""
-    plain = map(visible_lines, _COLOUR.split(text))
+    plain = map(make_lines_visible, _COLOUR.split(text))
     colours = [*_COLOUR.findall(text), end]
     _print("".join(chain.from_iterable(zip(plain, colours, strict=True))), err=err)
 
@@ -55,13 +55,13 @@ def say_json(document: Any) -> None:
 
 def show_progress(line: str, columns: int) -> None:
     """Overwrite the last line on stderr, which takes this many columns."""
-    sys.stderr.write(f"\r{visible(line).ljust(columns)}{'' if line else chr(13)}")
+    sys.stderr.write(f"\r{make_visible(line).ljust(columns)}{'' if line else chr(13)}")
     sys.stderr.flush()
 
 
 def show_file(text: str) -> None:
     """Print the text of a file: in UTF-8, with its own line ends only."""
-    click.echo(visible_lines(text).encode("utf-8"), nl=False)
+    click.echo(make_lines_visible(text).encode("utf-8"), nl=False)
 
 
 def show_usage_error(error: click.ClickException) -> None:

@@ -141,13 +141,13 @@ def _found(folder: Path, case: str, request: _Request) -> tuple[Trial, Link]:
     if not folder.is_dir():
         exits.user_error(f"no record found at `{folder}`")
     at_hand = (folder.resolve(), Path.cwd())
-    recorded = specification.recorded(Record(folder).outcome(), case, at_hand)
+    recorded = specification.rebuild_case(Record(folder).outcome(), case, at_hand)
     for difference in recorded.differences:
         say(f"warning: {difference}", err=True)
     asked = trials.Asked(request.trial or 0, request.control, request.phase, request.repeat or 0)
-    trial = trials.trial_of(recorded, asked)
+    trial = trials.find_trial(recorded, asked)
     network = trial.case.case.networks[request.control]
-    return trial, links.link_of(network, trial.planned, request.link)
+    return trial, links.find_link(network, trial.planned, request.link)
 
 
 def _check_path_of_keys(request: _Request, capture: Path | None) -> None:
@@ -165,17 +165,17 @@ def _check_path_of_keys(request: _Request, capture: Path | None) -> None:
 def _check_keys(trial: Trial, link: Link) -> None:
     """Check that there are keys."""
     from qospec.capture.error import CaptureError
-    from qospec.payload.associations import encrypting
+    from qospec.payload.associations import find_encrypting
 
-    if not encrypting(trial.planned.experiment, link.tap.node):
+    if not find_encrypting(trial.planned.experiment, link.tap.node):
         raise CaptureError(f"nothing that goes over `{link.name}` is encrypted, so it has no keys")
 
 
 def _to_file(path: Path, trial: Trial, link: Link, most: int | None) -> Writer:
     from qospec.capture.capture import capture
-    from qospec.writing import replacing
+    from qospec.writing import replace_file
 
-    with replacing(path) as file:
+    with replace_file(path) as file:
         written = capture(trial, link, file, most)
     packets = loading.counted(written.written, "packet")
     say(f"capture: {path} ({packets} of `{link.name}`, {trial.words})")

@@ -103,10 +103,10 @@ def _phase(plan: PhasePlan) -> dict[str, Any]:
 
 def _search(search: Search, loads: Sequence[int]) -> dict[str, Any]:
     """Return what a search looks for, defaults included."""
-    from qospec.reference.phases import search_text
+    from qospec.reference.phases import describe_search
 
     return {
-        "text": f"search {search.name} {search_text(search)}",
+        "text": f"search {search.name} {describe_search(search)}",
         "method": search.method,
         "low": str(search.low),
         "high": str(search.high),
@@ -116,12 +116,12 @@ def _search(search: Search, loads: Sequence[int]) -> dict[str, Any]:
 
 
 def _goal(goal: Goal, loads: int, search: Search) -> dict[str, Any]:
-    from qospec.reference.phases import goal_text, goal_values
-    from qospec.units import RATIO, text_of
+    from qospec.reference.phases import describe_goal, list_goal_values
+    from qospec.units import RATIO, format_value
 
-    values = goal_values(goal, search)
-    text = f"{goal_text(goal, values)}, at most {loads} loads"
-    return {"name": goal.name, "loss": text_of(goal.loss, RATIO), **values, "text": text}
+    values = list_goal_values(goal, search)
+    text = f"{describe_goal(goal, values)}, at most {loads} loads"
+    return {"name": goal.name, "loss": format_value(goal.loss, RATIO), **values, "text": text}
 
 
 def _items(count: int, case: Case) -> str:
@@ -136,9 +136,9 @@ def _duration(seconds: float) -> str:
     if seconds < MINUTE_S:
         from fractions import Fraction
 
-        from qospec.units import PS_PER_S, TIME, text_of
+        from qospec.units import PS_PER_S, TIME, format_value
 
-        return text_of(Fraction(round(seconds * PS_PER_S), PS_PER_S), TIME)
+        return format_value(Fraction(round(seconds * PS_PER_S), PS_PER_S), TIME)
     whole = math.ceil(seconds)
     if whole < HOUR_S:
         return f"{whole // MINUTE_S} min {whole % MINUTE_S} s"

@@ -8,7 +8,7 @@ import time
 from typing import TYPE_CHECKING
 
 from qospec.cli.output import say, show_progress
-from qospec.report.text import seconds
+from qospec.report.text import format_seconds
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
@@ -121,7 +121,7 @@ class Progress:
         passed_s = time.monotonic() - self._began_s
         known = SURE <= done < 1
         left_s = max(1, round(passed_s * (1 - done) / done)) if known else 0
-        left = f", about {seconds(left_s)} left" if known else ""
+        left = f", about {format_seconds(left_s)} left" if known else ""
         cases = f"{len(self._ended)}/{len(work.trials)} cases"
         running = f"; now {', '.join(shares)}" if shares else ""
         return f"{cases}, {trials}/{sum(work.trials.values())} trials{left}{running}"

@@ -71,11 +71,11 @@ def write(kept: Record, document: dict[str, Any], name: str) -> Path:
         ReportError: A template has a mistake.
         WriteError: The file cannot be written.
     """
-    from qospec.report.format import extension
+    from qospec.report.format import find_extension
     from qospec.report.render import render
     from qospec.writing import write_whole
 
-    path = kept.folder / f"report.{extension(name)}"
+    path = kept.folder / f"report.{find_extension(name)}"
     write_whole(path, render(document, kept.timing(), name))
     return path
 

@@ -16,7 +16,7 @@ import click
 from qospec.cli import exits, loading, options, output, streams
 from qospec.cli.report import check_formats, write_all
 from qospec.version import VERSION
-from qospec.writing import reason
+from qospec.writing import explain_failure
 
 if TYPE_CHECKING:
     from qospec.cli.terminal import Console, LocalNames
@@ -100,7 +100,7 @@ def run(**asked: Any) -> None:
         cases = f"{len(own)} of {loading.counted(len(plans), 'case')}"
         output.say(f"part {part}: {cases}; `qos merge` makes one record of all parts")
     if not request.as_json and (unwritten := streams.stdout_failure()) is not None:
-        output.say(f"warning: cannot write to stdout: {reason(unwritten)}", err=True)
+        output.say(f"warning: cannot write to stdout: {explain_failure(unwritten)}", err=True)
     code = exits.of_outcome(document)
     if code != exits.INTERRUPTED:
         code = code if not asked["exit_zero"] else exits.PASSED

@@ -81,6 +81,6 @@ STDIN = "-"
 
 def read(suffix: str = "") -> Source:
     """Read stdin as a file with that suffix; raises CheckError."""
-    from qospec.check.modules.files import MAX_BYTES, decoded
+    from qospec.check.modules.files import MAX_BYTES, decode
 
-    return decoded(f"stdin{suffix}", sys.stdin.buffer.read(MAX_BYTES + 1), None)
+    return decode(f"stdin{suffix}", sys.stdin.buffer.read(MAX_BYTES + 1), None)

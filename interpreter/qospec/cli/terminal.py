@@ -13,23 +13,28 @@ import click
 from qospec.cli.output import LONGEST, say, say_text, width
 from qospec.cli.progress import Progress, Workload
 from qospec.judge.verdict import PROBLEMS
-from qospec.report.causes import reasons, unmet, with_confidence
-from qospec.report.cautions import caution_sentence, cautions
-from qospec.report.claims import claims_sentence
-from qospec.report.grid import GAP, aligned, grids
-from qospec.report.searches import efforts, point_notes, search_notes
-from qospec.report.similar import extent, least_and_most, same_way, similar
-from qospec.report.views import counts, plural, worst
-from qospec.report.views import place as path_and_line
-from qospec.report.words import (
-    between,
-    confidence,
-    ends,
-    listed_index,
-    name_and_index,
-    proved_bounds,
+from qospec.report.causes import count_with_confidence, list_reasons, list_unmet
+from qospec.report.cautions import describe_caution, list_cautions
+from qospec.report.claims import describe_claims
+from qospec.report.grid import GAP, align_column, build_grids
+from qospec.report.searches import describe_efforts, list_point_notes, list_search_notes
+from qospec.report.similar import (
+    describe_extent,
+    describe_group,
+    describe_least_and_most,
+    group_similar,
 )
-from qospec.visible import visible
+from qospec.report.views import count_verdicts, find_worst, format_count
+from qospec.report.views import shorten_place as path_and_line
+from qospec.report.words import (
+    describe_confidence,
+    describe_ends,
+    describe_limits,
+    describe_proved_bounds,
+    list_index,
+    name_statement,
+)
+from qospec.visible import make_visible
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Container, Iterable, Iterator, Sequence
@@ -184,11 +189,11 @@ class Console:
         if self._quiet:
             return
         its = self._tables.get(case["name"], ())
-        bounds = [f"    bound  {line}" for line in proved_bounds(case) if self._verbose]
+        bounds = [f"    bound  {line}" for line in describe_proved_bounds(case) if self._verbose]
         if not its or (self._verbose and len(its) > 1):  # the table of a single case has its line
             self._print_line(case["verdict"], case["name"], seconds)
             if not its:
-                say(*(f"    note  {note}" for note in point_notes(case)))
+                say(*(f"    note  {note}" for note in list_point_notes(case)))
             say(*bounds)
         if its:
             self._waiting[case["name"]] = (case, seconds)
@@ -201,19 +206,19 @@ class Console:
 
     def _print_line(self, verdict: str, name: str, seconds: float, more: str = "") -> None:
         mark = click.style(f"{self._marks[verdict]} {verdict}", fg=COLOURS[verdict])
-        say_text(f"{mark}  {visible(name, LONGEST)}{more}  {seconds:.1f} s")
+        say_text(f"{mark}  {make_visible(name, LONGEST)}{more}  {seconds:.1f} s")
 
     def _print_table(self, names: Iterable[str]) -> None:
         """Print the results of the cases of a test that have ended."""
         ended = [self._waiting.pop(name) for name in names if name in self._waiting]
         cases = [{**case, "ran": True} for case, _ in ended]
-        of = counts(cases)
+        of = count_verdicts(cases)
         found = ", ".join(f"{count} {verdict}" for verdict, count in of.items())
-        more = f"  {plural(len(cases), 'case')}" + (f": {found}" if len(of) > 1 else "")
-        self._print_line(worst(of), cases[0]["test"], sum(took for _, took in ended), more)
+        more = f"  {format_count(len(cases), 'case')}" + (f": {found}" if len(of) > 1 else "")
+        self._print_line(find_worst(of), cases[0]["test"], sum(took for _, took in ended), more)
         rows = sys.maxsize if self._verbose else MOST_ROWS
         titled = False
-        for number, grid in enumerate(grids(cases, width() - INDENT, rows)):
+        for number, grid in enumerate(build_grids(cases, width() - INDENT, rows)):
             if grid.title and number and not titled:
                 say("")
             titled = bool(grid.title)
@@ -223,8 +228,8 @@ class Console:
             shown = len(grid.columns[0].cells)
             if grid.rows > shown:
                 say(f"    {shown} of {grid.rows} rows are shown; `-v` prints all")
-        say(*(f"    note  {note}" for note in search_notes(cases, explained=True)))
-        say(*(f"    {line}" for line in efforts(cases)))
+        say(*(f"    note  {note}" for note in list_search_notes(cases, explained=True)))
+        say(*(f"    {line}" for line in describe_efforts(cases)))
 
     def summary(self, document: dict[str, Any], foreseen: Container[tuple[str, str]] = ()) -> None:
         """Print what needs attention, and the count of each verdict.
@@ -234,7 +239,7 @@ class Console:
         """
         self._print_unfinished()
         shown = [case for case in document["cases"] if case["ran"] and _needs_words(case)]
-        groups = [[case] for case in shown] if self._verbose else similar(shown)
+        groups = [[case] for case in shown] if self._verbose else group_similar(shown)
         for group in groups:
             if group[0]["verdict"] == "skip":
                 say("", f"SKIP  {_title(group)}", *_cases(group))
@@ -251,10 +256,10 @@ class Console:
             if (verdict in MARKS or verdict == "not run") and count
         )
         say(f"{found}; seed {document['seed']}")
-        if criteria := claims_sentence(document):
+        if criteria := describe_claims(document):
             say(criteria)
         self._print_cautions(document, foreseen)
-        together = with_confidence(document)
+        together = count_with_confidence(document)
         if together["count"]:
             say(together["sentence"])
         left = sum(not case["ran"] for case in document["cases"])
@@ -267,13 +272,13 @@ class Console:
     ) -> None:
         """Print what shows less than it states; of a template's criteria that are alike, one."""
         said = set()
-        for each in cautions(document):
+        for each in list_cautions(document):
             if (each["place"], each["label"]) in foreseen:
                 continue
             test = self._here.test_of(each["first"], each["place"])
             alike = (test, each["text"]) if test else (each["place"], each["label"])
             if alike not in said:
-                say(f"warning: {test or self._here.place(each['place'])}: {caution_sentence(each)}")
+                say(f"warning: {test or self._here.place(each['place'])}: {describe_caution(each)}")
             said.add(alike)
 
     def _print_unfinished(self) -> None:
@@ -285,17 +290,17 @@ class Console:
         """Print why a case did not pass, and which others are like it."""
         case = group[0]
         verdict = click.style(case["verdict"].upper(), fg=COLOURS[case["verdict"]], bold=True)
-        say_text(f"\n{verdict}  {click.style(visible(_title(group), LONGEST), bold=True)}")
+        say_text(f"\n{verdict}  {click.style(make_visible(_title(group), LONGEST), bold=True)}")
         say(*_cases(group))
         test = ""
-        for its in _by_criterion(unmet(case)):
+        for its in _by_criterion(list_unmet(case)):
             test = self._print_asked(its[0], case, test)
             for found, where in _by_finding(its, group).items():
                 say(*([f"    at        {where}"] if where else ()))
                 say_text("\n".join(found))
         for error in case["errors"]:
             say(f"  error     {error}")
-        for line in reasons(case):
+        for line in list_reasons(case):
             say(f"  why       {line}")
         say(f"  rerun     {self._here.rerun_command(case)}")
 
@@ -306,11 +311,11 @@ class Console:
 
         Return where the test is, which is not said `before` each of its criteria again.
         """
-        asks = f"{statement['text']}{confidence(statement)}"
+        asks = f"{statement['text']}{describe_confidence(statement)}"
         if test := self._here.test_of(case["name"], statement["place"]):
             if test != before:
                 say(f"  {test}: test {case['test']}")
-            name, _ = name_and_index(statement)
+            name, _ = name_statement(statement)
             asks = asks if name == statement["text"] else f"{name}: {asks}"
         say(f"  {self._here.place(statement['place'])}: {statement['kind']} {asks}")
         return test or before
@@ -327,7 +332,7 @@ def _table_lines(grid: Grid, marks: Mapping[str, str]) -> Iterator[str]:
     drawn = [_drawn(column, deepest, marks) for column in grid.columns]
     lines = list(zip(*drawn, strict=True))
     if grid.title:
-        yield " " * INDENT + click.style(visible(grid.title), bold=True)
+        yield " " * INDENT + click.style(make_visible(grid.title), bold=True)
     for number, cells in enumerate(lines):
         if number != deepest or any(map(str.strip, cells)):  # without units, no line for them
             yield (" " * INDENT + (" " * GAP).join(cells)).rstrip()
@@ -345,7 +350,7 @@ def _drawn(column: Column, deepest: int, marks: Mapping[str, str]) -> list[str]:
             for cell in column.cells
         ]
         return [*(head.ljust(width) for head in heads), " " * width, *cells]
-    texts = map(visible, (*heads, column.unit, *aligned(column)))
+    texts = map(make_visible, (*heads, column.unit, *align_column(column)))
     width = column.width
     return [text.ljust(width) if column.align == "left" else text.rjust(width) for text in texts]
 
@@ -355,14 +360,14 @@ def _needs_words(case: Mapping[str, Any]) -> bool:
 
 
 def _title(group: Sequence[Mapping[str, Any]]) -> str:
-    return same_way(group) if len(group) > 1 else str(group[0]["name"])
+    return describe_group(group) if len(group) > 1 else str(group[0]["name"])
 
 
 def _cases(group: Sequence[Mapping[str, Any]]) -> list[str]:
     """Return which cases are alike; nothing of a single one."""
     if len(group) == 1:
         return []
-    return [f"  cases     {extent(group)}", f"  first     {group[0]['name']}"]
+    return [f"  cases     {describe_extent(group)}", f"  first     {group[0]['name']}"]
 
 
 def _print_notes(case: dict[str, Any]) -> None:
@@ -375,7 +380,7 @@ def _print_notes(case: dict[str, Any]) -> None:
 def _side(statement: Mapping[str, Any], name: str) -> str:
     """Return what was `measured`, or the `bound`, or between what it is; "" without data."""
     if limits := statement.get(f"{name}_limits"):
-        return between(limits)
+        return describe_limits(limits)
     return statement[name]["text"] if statement[name] else ""
 
 
@@ -383,7 +388,7 @@ def _by_criterion(statements: Iterable[Mapping[str, Any]]) -> list[list[Mapping[
     """Return statements by where they are written: a loop makes several of one."""
     found: dict[tuple[str, ...], list[Mapping[str, Any]]] = {}
     for each in statements:
-        name, _ = name_and_index(each)
+        name, _ = name_statement(each)
         key = (each["place"], each["kind"], each["text"], name, each["apart"])
         found.setdefault(key, []).append(each)
     return list(found.values())
@@ -398,9 +403,9 @@ def _by_finding(
     """
     found: dict[tuple[str, ...], list[str]] = {}
     for each in its:
-        _, index = name_and_index(each)
-        lines = tuple(_finding(each, least_and_most(each, group)))
-        found.setdefault(lines, []).append(listed_index(index))
+        _, index = name_statement(each)
+        lines = tuple(_finding(each, describe_least_and_most(each, group)))
+        found.setdefault(lines, []).append(list_index(index))
     return {
         lines: ("; " if any("," in each for each in where) else ", ").join(filter(None, where))
         for lines, where in found.items()
@@ -416,16 +421,16 @@ def _finding(statement: Mapping[str, Any], others: str) -> Iterator[str]:
     if not measured and statement["verdict"] == "inconclusive":
         yield "    measured  no data"
     if measured:
-        found = visible(measured, LONGEST)
+        found = make_visible(measured, LONGEST)
         more = f"; in all {others}" if others else ""
         yield f"    measured  {click.style(found, fg=COLOURS[statement['verdict']])}{more}"
     if statement["interval"] and any(statement["interval"][end] for end in ("lower", "upper")):
         repeats = statement["interval"]["repeats"]
-        interval = f"{ends(statement['interval'])}, over {repeats} repeats"
-        yield f"    interval  {visible(interval, LONGEST)}"
+        interval = f"{describe_ends(statement['interval'])}, over {repeats} repeats"
+        yield f"    interval  {make_visible(interval, LONGEST)}"
     if statement["bound"] is not None:
         tolerance = statement["tolerance"]
         width = f"within {tolerance['text']} of " if tolerance else f"{statement['comparison']} "
-        yield f"    needed    {visible(width + _side(statement, 'bound'), LONGEST)}"
+        yield f"    needed    {make_visible(width + _side(statement, 'bound'), LONGEST)}"
     if statement["note"]:
-        yield f"    note      {visible(statement['note'], LONGEST)}"
+        yield f"    note      {make_visible(statement['note'], LONGEST)}"

@@ -6,10 +6,10 @@ from typing import TYPE_CHECKING
 
 from qospec.check.suite import NOUNS
 from qospec.documentation.sections import sections, value_of
-from qospec.reference.library import declared_document
-from qospec.reference.origins import origins
+from qospec.reference.library import describe_declared
+from qospec.reference.origins import trace_origins
 from qospec.report.environment import render_template
-from qospec.report.format import ReportError, format_at
+from qospec.report.format import ReportError, read_format
 from qospec.resources import STDLIB
 from qospec.version import VERSION
 
@@ -25,10 +25,10 @@ TEMPLATES = STDLIB / "documentation"
 
 def formats() -> dict[str, Format]:
     """Return the formats of documentation by name."""
-    return {path.stem: format_at(path) for path in sorted(TEMPLATES.glob("*.j2"))}
+    return {path.stem: read_format(path) for path in sorted(TEMPLATES.glob("*.j2"))}
 
 
-def page(declarations: Declarations, title: str, name: str) -> str:
+def render_page(declarations: Declarations, title: str, name: str) -> str:
     """Return the documentation of the files that were named, in a format.
 
     Raises:
@@ -62,7 +62,7 @@ def _file(unit: Unit, number: int, declarations: Declarations) -> Document:
 
 def _declaration(declared: Declared, anchor: str, declarations: Declarations) -> Document:
     node = declared.node
-    made = origins(declared, declarations)
+    made = trace_origins(declared, declarations)
     on = getattr(node, "topology", None)
     title = getattr(node, "title", None)
     return {
@@ -72,7 +72,7 @@ def _declaration(declared: Declared, anchor: str, declarations: Declarations) ->
         "on": " ".join(on.span.text.split()) if on is not None else "",
         "title": title.text if title is not None else "",
         "comment": node.doc,
-        "place": declared_document(declared)["place"],
+        "place": describe_declared(declared)["place"],
         "value": "" if made else value_of(node),
         "kind": made["kind"] if made else "",
         "copies": [each["name"] for each in made["chain"][1:]] if made else [],

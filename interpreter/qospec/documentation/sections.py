@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from qospec.reference.values import written_text
+from qospec.reference.values import read_written_text
 from qospec.syntax import ast
 
 if TYPE_CHECKING:
@@ -87,7 +87,7 @@ def _statements(
     """Yield the statements of a body and of the loops and searches in it."""
     for statement in body.statements if body else ():
         if isinstance(statement, ast.Loop):
-            loop = f"{statement.name.text} in {written_text(statement.values)}"
+            loop = f"{statement.name.text} in {read_written_text(statement.values)}"
             yield from _statements(statement.body, (*loops, loop))
             continue
         yield statement, loops
@@ -96,7 +96,7 @@ def _statements(
 
 
 def _parameter(node: ast.Parameter) -> Row:
-    default = f" = {written_text(node.default)}" if node.default else ""
+    default = f" = {read_written_text(node.default)}" if node.default else ""
     return Row(node.name.text, f"{node.annotation.text}{default}", node.doc)
 
 
@@ -104,7 +104,7 @@ def _rows(node: ast.Statement) -> list[Row]:
     """Return a statement as rows; one for each of its names."""
     doc = getattr(node, "doc", "")
     if isinstance(node, ast.Port):
-        return [Row(written_text(name), node.carries.text, doc) for name in node.names]
+        return [Row(read_written_text(name), node.carries.text, doc) for name in node.names]
     if isinstance(node, ast.Machine):
         return _transitions(node)
     if isinstance(node, ast.Run | ast.Goal | ast.Point):
@@ -116,8 +116,8 @@ def _rows(node: ast.Statement) -> list[Row]:
 
 def _head(transition: ast.Transition) -> str:
     """Return a transition without its fields."""
-    where = f" where {written_text(transition.where)}" if transition.where else ""
-    return f"{written_text(transition.name)}{where} -> {transition.target.text}"
+    where = f" where {read_written_text(transition.where)}" if transition.where else ""
+    return f"{read_written_text(transition.name)}{where} -> {transition.target.text}"
 
 
 def _transitions(machine: ast.Machine) -> list[Row]:
@@ -148,9 +148,9 @@ def _binds(body: ast.Body) -> list[Row]:
     found = []
     for each in body.statements:
         if isinstance(each, ast.Bind):
-            found.append(Row(_names(each.names), written_text(each.value), each.doc))
+            found.append(Row(_names(each.names), read_written_text(each.value), each.doc))
         elif isinstance(each, ast.At):
-            time = written_text(each.time)
+            time = read_written_text(each.time)
             found += [row._replace(name=f"at {time}: {row.name}") for row in _binds(each.body)]
     return found
 
@@ -161,7 +161,7 @@ def _names(names: Sequence[ast.Name]) -> str:
 
 def _text(node: ast.Node | None, before: str = "", behind: str = "") -> str:
     """Return what an author wrote, between two words; nothing if it was left out."""
-    return f"{before}{written_text(node)}{behind}" if node is not None else ""
+    return f"{before}{read_written_text(node)}{behind}" if node is not None else ""
 
 
 def _flow(node: ast.Flow) -> str:

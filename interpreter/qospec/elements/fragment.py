@@ -22,7 +22,7 @@ from qospec.engine.event.transition import (
     send,
 )
 from qospec.engine.kernel import kernel
-from qospec.protocol.fragments import LEAST_MTU_BYTES, MOST_FRAGMENTS, full_payload_bytes
+from qospec.protocol.fragments import LEAST_MTU_BYTES, MOST_FRAGMENTS, compute_full_payload_bytes
 from qospec.protocol.ip import IPV4_HEADER_BYTES, LARGEST_PACKET_BYTES
 from qospec.protocol.marks import MORE_FRAGMENTS
 
@@ -80,7 +80,13 @@ class Fragment(Element):
     def transition(self, setting: Setting) -> Transition:
         connections = setting.connections
         first = connections.index(0, "fragments")
-        own = [self.mtu, full_payload_bytes(self.mtu), connections.count, first, self.dont_fragment]
+        own = [
+            self.mtu,
+            compute_full_payload_bytes(self.mtu),
+            connections.count,
+            first,
+            self.dont_fragment,
+        ]
         return Transition(np.array(own, np.int64), _arrive, losses=(("", self.causes[0]),))
 
 

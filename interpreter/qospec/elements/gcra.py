@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Annotated, Literal
 
-from qospec.calculus.curve import bursts
+from qospec.calculus.curve import bound_bursts
 from qospec.catalogue.kinds import Domain, Names, element
 from qospec.catalogue.statistics import KINDS_OF_CAUSES
 from qospec.dataclass import dataclass
@@ -167,7 +167,7 @@ def _passing(interval_ps: Fraction, tolerance_ps: int) -> Curve:
     Le Boudec and Thiran, 1.2.2: Leaky bucket and GCRA.
     """
     rounding_ps = int(interval_ps.denominator > 1)
-    return bursts(interval_ps).widened(tolerance_ps + rounding_ps)
+    return bound_bursts(interval_ps).widened(tolerance_ps + rounding_ps)
 
 
 _EVERYTHING_CONFORMS = (0, 0, 0, 0, 1, NO_TOLERANCE_ENDS_PS, 0, 0)

@@ -6,7 +6,7 @@ from fractions import Fraction
 from math import ceil, floor
 from typing import TYPE_CHECKING, Annotated, Literal
 
-from qospec.calculus.guarantee import Guarantee, Guarantees, of_items
+from qospec.calculus.guarantee import Guarantee, Guarantees, bound_items
 from qospec.catalogue.kinds import CellRate, Domain, element
 from qospec.dataclass import dataclass
 from qospec.engine.arrays import np
@@ -73,7 +73,7 @@ class OamInsert(Element):
 
     def inserted(self, passing: Arrival) -> Arrival:
         """Return as much as passes: at most one goes before each user cell."""
-        return of_items(passing.items, (CELL_BYTES,))
+        return bound_items(passing.items, (CELL_BYTES,))
 
     def start(self, setting: Setting) -> Whole:
         count = setting.connections.count

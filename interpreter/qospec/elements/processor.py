@@ -13,10 +13,10 @@ from qospec.calculus.guarantee import (
     Guarantee,
     Guarantees,
     Server,
-    costs,
-    least_known,
+    compute_costs,
+    find_least_known,
 )
-from qospec.calculus.service import RateLatency, backlog, delay_ps
+from qospec.calculus.service import RateLatency, bound_backlog, bound_delay_ps
 from qospec.catalogue.kinds import Boolean, Domain, Limit, Time, TimeBySize, element
 from qospec.dataclass import dataclass
 from qospec.engine.arrays import np
@@ -210,15 +210,17 @@ class Processor(Element):
         share = 1 - Fraction(self.housekeeping, self.housekeeping_every)
         service = (RateLatency(share, Fraction(self.housekeeping)),)
         longest_ps = self._costs(offered.sizes).longest_ps
-        most = delay_ps(offered.work(self._costs), service)
+        most = bound_delay_ps(offered.work(self._costs), service)
         queues_there = 1 if self.shared else self.ports
         fitting = self.limit.amount // (offered.sizes[0] if self.limit.unit == "byte" else 1)
         full_ps = (fitting * queues_there + 1) * longest_ps / share + self.housekeeping
         most_ps = floor(full_ps if most is None else min(most, full_ps))
-        behind = backlog(offered.items, (RateLatency(share / longest_ps, service[0].latency_ps),))
+        behind = bound_backlog(
+            offered.items, (RateLatency(share / longest_ps, service[0].latency_ps),)
+        )
         waiting = fitting * queues_there
         came = offered.items.at(most_ps - int(self._curve.least_ps))
-        waiting = floor(least_known(waiting, behind, came) or 0)
+        waiting = floor(find_least_known(waiting, behind, came) or 0)
         least_ps, server = int(self._curve.least_ps), Server(service, self._costs, shared=True)
         return Guarantees((Guarantee(least_ps, most_ps, waiting, server=server),) * self.ports)
 
@@ -232,7 +234,7 @@ class Processor(Element):
             time_ps = int(uncompiled(time_of)(points, size_bytes)) + size_bytes * self.per_byte
             return time_ps + segments * self.per_segment + self.per_size_change
 
-        return costs(sizes, longest_ps, Fraction(1))
+        return compute_costs(sizes, longest_ps, Fraction(1))
 
     def start(self, setting: Setting) -> State:
         periodic = Periodic(self.housekeeping, self.housekeeping_every, self.housekeeping_phase)

@@ -13,8 +13,8 @@ from qospec.calculus.guarantee import (
     Guarantee,
     Guarantees,
     Server,
-    costs,
-    least_known,
+    compute_costs,
+    find_least_known,
 )
 from qospec.calculus.service import RateLatency
 from qospec.catalogue.kinds import Limit, element
@@ -87,7 +87,7 @@ class State:
 @functools.lru_cache(maxsize=256)
 def _costs(byte_ps: Fraction, sizes: tuple[int, ...]) -> Costs:
     """Return how long the tokens of packets take to accrue."""
-    return costs(sizes, lambda size_bytes: size_bytes, byte_ps)
+    return compute_costs(sizes, lambda size_bytes: size_bytes, byte_ps)
 
 
 @element(
@@ -146,7 +146,7 @@ class Shape(Element):
         passed = token_bucket.passed_by(self.token_bucket)
         leaves = Arrival(passed.times(Fraction(1, offered.sizes[0])), passed, offered.sizes)
         most_ps = floor(held_bytes * byte_ps)
-        waiting = least_known(held_bytes / offered.sizes[0], offered.items.at(most_ps))
+        waiting = find_least_known(held_bytes / offered.sizes[0], offered.items.at(most_ps))
         assert waiting is not None  # noqa: S101 -- the first is known
         saved_ps = self.burst_size * byte_ps
         service = (RateLatency(latency_ps=-saved_ps),)

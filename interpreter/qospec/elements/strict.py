@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from qospec.calculus.curve import NOTHING, Curve
 from qospec.calculus.guarantee import Share
-from qospec.calculus.service import residual
+from qospec.calculus.service import find_residual
 from qospec.catalogue.kinds import Names, element
 from qospec.dataclass import dataclass
 from qospec.engine.kernel import kernel
@@ -53,7 +53,7 @@ class Strict(Scheduler):
         above = [each.work for each in inputs[:number] if each is not None]
         below = [each.longest_ps for each in inputs[number + 1 :] if each is not None]
         before = functools.reduce(Curve.plus, above, NOTHING)
-        service = residual(before, max(below, default=Fraction(0)))
+        service = find_residual(before, max(below, default=Fraction(0)))
         return Share(service, functools.partial(costs_of, clock), always=not above)
 
     policy = Policy("strict", _select, forgets=True)

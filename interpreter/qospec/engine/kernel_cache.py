@@ -101,6 +101,7 @@ class KernelCache(caching.FunctionCache):
     """Numba's cache of a function, in which no disk problem is an error."""
 
     _impl_class = _CacheImplementation
+    _cache_file: Entries
 
     def __init__(self, function: Callable[..., Any], unwritable: Callable[[], None]) -> None:
         """Create the cache; `unwritable` is called each time that an entry cannot be written.

@@ -1,8 +1,8 @@
 """The formatter: from a `.qos` file to the same file in the one layout (`spec/1-text.md`).
 
-`formatted` returns the text of a whole file. A writer of another form reads a file with `read`, and
-asks the `ParsedSource` how a node or a range of tokens looks on one line (`token_range`, `text`,
-`may_be_one_line`), and its `trivia` for the comments and blank lines at a token.
+`format_text` returns the text of a whole file. A writer of another form reads a file with `read`,
+and asks the `ParsedSource` how a node or a range of tokens looks on one line (`token_range`,
+`text`, `may_be_one_line`), and its `trivia` for the comments and blank lines at a token.
 
 Layout depends on structure and width alone. Of the old lines only blank ones are kept.
 """
@@ -17,7 +17,7 @@ from qospec.formatting.layout import Layout
 from qospec.formatting.printer import Printer
 from qospec.formatting.source import ParsedSource, read, read_trivia
 from qospec.source import Source
-from qospec.syntax.limits import too_long
+from qospec.syntax.limits import explain_too_long
 from qospec.syntax.parser import parse
 from qospec.syntax.tokens import tokenize
 
@@ -28,7 +28,7 @@ class MeaningChangedError(Exception):
     """Formatting would have changed what a file says: an internal error."""
 
 
-def formatted(source: Source, problems: Problems) -> str | None:
+def format_text(source: Source, problems: Problems) -> str | None:
     """Return the text of a file in the one layout; None if there are errors in it.
 
     Raises:
@@ -40,7 +40,7 @@ def formatted(source: Source, problems: Problems) -> str | None:
     printer = Printer(parsed)
     Layout(parsed, printer).file()
     result = Source(source.name, printer.result())
-    beyond = too_long(result)
+    beyond = explain_too_long(result)
     if beyond is not None:
         problems.add(replace(beyond, message=f"formatted, {beyond.message}"))
         return None

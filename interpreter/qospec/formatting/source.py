@@ -12,11 +12,11 @@ from typing import TYPE_CHECKING, NamedTuple
 from qospec.dataclass import dataclass
 from qospec.diagnostics import Problems
 from qospec.syntax import ast
-from qospec.syntax.grammar import END, grammar
+from qospec.syntax.grammar import END, load_grammar
 from qospec.syntax.parser import parse
 from qospec.syntax.recovery.brackets import PAIRS
 from qospec.syntax.tokens import tokenize
-from qospec.units import unit
+from qospec.units import find_unit
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -264,7 +264,7 @@ def _quantity(text: str) -> str:
 
 def spelling(text: str) -> str:
     """Return the preferred spelling of a unit; any other text is unchanged."""
-    known = unit(text)
+    known = find_unit(text)
     return known.canonical if known else text
 
 
@@ -288,4 +288,4 @@ def is_sign(tokens: Tokens, at: int) -> bool:
 
 def _named(tokens: Tokens, at: int) -> bool:
     """Return whether a keyword follows a dot, where it is a name."""
-    return tokens.kinds[at - 1] == "DOT" and tokens.kinds[at] in grammar().keywords.values()
+    return tokens.kinds[at - 1] == "DOT" and tokens.kinds[at] in load_grammar().keywords.values()

@@ -6,7 +6,7 @@ import re
 from fractions import Fraction
 from typing import TYPE_CHECKING, NamedTuple
 
-from qospec.units import text_of
+from qospec.units import format_value
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
@@ -46,7 +46,7 @@ def aims_of(readings: Readings, rooms: Mapping[str, float]) -> Iterator[tuple[st
     for each in readings.bounds():
         # Where nothing can wait, all delays are the bound, and that says nothing.
         if each.most and each.measured is not None and each.most != each.least:
-            bound = text_of(each.most, each.dimension)
+            bound = format_value(each.most, each.dimension)
             aim = Aim(float(each.measured / each.most), _proved(bound), float(each.most))
             yield _inner(_named(each.what)), aim
     for path, most in readings.occupancies.items():

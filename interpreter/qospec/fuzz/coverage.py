@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
-from qospec.catalogue.machine import unreached
+from qospec.catalogue.machine import list_unreached
 from qospec.check.device.observables import has_occupancy
 
 if TYPE_CHECKING:
@@ -179,13 +179,13 @@ def _taken(template: Template, result: Result) -> Iterator[tuple[str, Program, t
 
 def _entered(template: Template, _: CasePlan, result: Result) -> Iterator[str]:
     for path, program, taken in _taken(template, result):
-        never = unreached(program, taken).states
+        never = list_unreached(program, taken).states
         yield from (f"{path}.{each.name}" for each in program.states if each.name not in never)
 
 
 def _took(template: Template, _: CasePlan, result: Result) -> Iterator[str]:
     for path, program, taken in _taken(template, result):
-        never = {f"{path}.{way}" for way in unreached(program, taken).transitions}
+        never = {f"{path}.{way}" for way in list_unreached(program, taken).transitions}
         ways = (f"{path}.{s.name}: {way.text}" for s in program.states for way in s.transitions)
         yield from (way for way in ways if way not in never)
 

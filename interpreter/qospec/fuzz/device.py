@@ -18,7 +18,7 @@ from qospec.check.evaluate.context import CheckError, LimitReached
 from qospec.check.evaluate.dimensions import TYPES
 from qospec.check.evaluate.values import Amount, Boolean, Map, Symbol
 from qospec.check.modules import files
-from qospec.check.records.parameters import layer_of
+from qospec.check.records.parameters import split_layer
 from qospec.dataclass import dataclass
 from qospec.diagnostics import Problems
 from qospec.fuzz import strategies
@@ -258,17 +258,17 @@ def _device(unit: Unit, value: DeviceValue, scope: Scope, checked: Checked) -> D
 
 def module_of(file: Path) -> tuple[str, Path]:
     """Return what imports a file, and where a file may stand that does so."""
-    library = files.real(STDLIB)
+    library = files.resolve_links(STDLIB)
     if file.is_relative_to(library):
         inner = file.relative_to(library).with_suffix("").parts
         return ".".join(["std", *inner]), Path.cwd() / OURS
-    root = files.root_of(file)
+    root = files.find_root(file)
     return ".".join(file.relative_to(root).with_suffix("").parts), root / OURS
 
 
 def _choices(each: ast.Parameter, default: Value | None, uses: _Uses) -> list[str]:
     """Return values of a parameter as text; without a default, none if nothing is known of it."""
-    name, (kind, layer) = each.name.text, layer_of(each.annotation.text)
+    name, (kind, layer) = each.name.text, split_layer(each.annotation.text)
     first = [] if default is None else [""]
     if kind in TYPES and isinstance(default, Amount | None):
         amount = None if default is None else default.value

@@ -24,7 +24,7 @@ from qospec.plan.plan import Bounds, plan
 from qospec.promises.builtin import ALL, CHEAP
 from qospec.promises.promise import BrokenPromise
 from qospec.run import trial
-from qospec.units import text_of
+from qospec.units import format_value
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -230,7 +230,7 @@ def reason(statement: Statement, judgement: Judgement) -> str:
     measured, bound = (
         None
         if side is None or side.dimension is None or not isinstance(side.value, Fraction)
-        else text_of(side.value, side.dimension)
+        else format_value(side.value, side.dimension)
         for side in (judgement.measured, judgement.bound)
     )
     if measured is None or bound is None:

@@ -7,8 +7,8 @@ from pathlib import PurePath
 from typing import TYPE_CHECKING, NamedTuple
 
 from qospec.diagnostics import Problems
-from qospec.formatting import formatted
-from qospec.secret import redacted
+from qospec.formatting import format_text
+from qospec.secret import redact
 from qospec.source import Source, Span
 from qospec.syntax import ast
 from qospec.syntax.parser import parse
@@ -55,7 +55,7 @@ def excerpt(
             changes = edits(each) if each.name.text == name else ()
             parts.append(_changed(each.span, changes))
     made = Source(PurePath(source.name).name, "\n\n".join(parts) + "\n")
-    return redacted(formatted(made, Problems()) or made.text)
+    return redact(format_text(made, Problems()) or made.text)
 
 
 def around(span: Span) -> str:
@@ -88,9 +88,9 @@ def _tree(name: str, text: str) -> ast.File | None:
 def _as_text(source: Source) -> Source:
     if not is_yaml(source.name):
         return source
-    from qospec.yaml_twin.reader import text_of
+    from qospec.yaml_twin.reader import transcribe_yaml
 
-    text = text_of(source, Problems())
+    text = transcribe_yaml(source, Problems())
     assert text is not None  # noqa: S101 -- it was checked
     return Source(str(PurePath(source.name).with_suffix(TEXT_SUFFIX)), text.text)
 

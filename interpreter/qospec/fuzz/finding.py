@@ -5,9 +5,9 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from qospec.check.records.keys import moved
+from qospec.check.records.keys import move_keys
 from qospec.dataclass import dataclass
-from qospec.writing import WriteError, reason, write_whole
+from qospec.writing import WriteError, explain_failure, write_whole
 
 if TYPE_CHECKING:
     from qospec.document import Document
@@ -49,10 +49,10 @@ class Finding:
         try:
             path.parent.mkdir(parents=True, exist_ok=True)
         except OSError as error:
-            message = f"cannot make the folder `{path.parent}`: {reason(error)}"
+            message = f"cannot make the folder `{path.parent}`: {explain_failure(error)}"
             raise WriteError(message) from error
         home = Path(self.place.rsplit(":", 2)[0]).parent
-        write_whole(path, moved(self.text, home, path.parent))
+        write_whole(path, move_keys(self.text, home, path.parent))
         return path
 
     def document(self, path: Path | None) -> Document:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from hypothesis import strategies as st
 
-from qospec.check.test.properties import label_of, written_value
+from qospec.check.test.properties import label_criterion, write_value
 from qospec.diagnostics import Diagnostic
 from qospec.fuzz.excerpt import Edit, around, excerpt
 from qospec.fuzz.numbers import numbers
@@ -21,7 +21,7 @@ from qospec.model.suite import Statement
 from qospec.run.functions import FUNCTIONS
 from qospec.shrink.rounding import simpler
 from qospec.syntax import ast
-from qospec.units import PS_PER_S, TIME, text_of
+from qospec.units import PS_PER_S, TIME, format_value
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -168,7 +168,7 @@ class PropertyTarget(ValuesTarget):
 
     def text(self, violation: Violation, drawn: Sequence[tuple[Drawn, DrawnValue]]) -> str:
         """Return a property that draws nothing but these values."""
-        values = {what.name: written_value(what, value) for what, value in drawn}
+        values = {what.name: write_value(what, value) for what, value in drawn}
 
         def edits(node: ast.Declaration) -> Iterator[Edit]:
             yield Edit(node.name.span, f"{node.name.text}_{violation.slug}")
@@ -191,7 +191,7 @@ def _needed(statements: Sequence[ast.Statement], violation: Violation) -> set[in
         before = len(needed)
         for place, each in enumerate(statements):
             if isinstance(each, ast.Criterion):
-                needs = violation.statement in (label_of(each), MISTAKE)
+                needs = violation.statement in (label_criterion(each), MISTAKE)
             else:
                 assert isinstance(each, ast.ForAll | ast.Let)  # noqa: S101 -- it was checked
                 needs = each.name.text in used or getattr(each, "where", None) is not None
@@ -219,7 +219,7 @@ def _reason(asserted: Asserted) -> str:
         return ""
     measured, bound = judged.measured, judged.bound
     sides = [
-        text_of(side.value, side.dimension)
+        format_value(side.value, side.dimension)
         for side in (measured, bound)
         if side is not None and side.dimension is not None and isinstance(side.value, Fraction)
     ]

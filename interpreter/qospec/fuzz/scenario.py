@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from qospec.diagnostics import Problems
 from qospec.engine.security.association import Association
 from qospec.engine.security.end import SecurityEnd
-from qospec.formatting import formatted
+from qospec.formatting import format_text
 from qospec.fuzz.device import OURS, ports_of
 from qospec.fuzz.impairment import Impairment, impairments
 from qospec.fuzz.promises import PROMISES, Passage, criteria
@@ -32,7 +32,7 @@ from qospec.fuzz.strategies import rounded
 from qospec.promises.builtin import ALL
 from qospec.protocol.esp import FAMILIES
 from qospec.source import Source
-from qospec.units import PS_PER_S, TIME, text_of
+from qospec.units import PS_PER_S, TIME, format_value
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -387,14 +387,14 @@ def written(whole: Scenario, violation: Violation | None = None) -> str:
         fields = ", ".join(f"{name} = {value}" for name, value in flow.fields)
         ends = f"from {names[flow.origin]} to {names[flow.target]}"
         lines += [f"  flow f{number} = {flow.kind} {{ {fields} }} {ends}"]
-    measured = text_of(Fraction(whole.measured_ps, PS_PER_S), TIME, exact=True)
+    measured = format_value(Fraction(whole.measured_ps, PS_PER_S), TIME, exact=True)
     built_in = violation is not None and violation.statement in {each.name for each in ALL}
     chosen = {"overload": whole.overload, "payload": whole.payload, "promises": built_in}
     settings = [f"measure = {measured}", *(f"{name} = true" for name in chosen if chosen[name])]
     lines += [f"  run {{ {', '.join(settings)} }}"]
     if whole.restarts:
         half = Fraction(whole.measured_ps // 2, PS_PER_S)
-        lines += [f"  at {text_of(half, TIME, exact=True)} {{ restart = dut }}"]
+        lines += [f"  at {format_value(half, TIME, exact=True)} {{ restart = dut }}"]
     lines += _statements(whole, violation)
     return "\n".join([*lines, "}", ""])
 
@@ -402,7 +402,7 @@ def written(whole: Scenario, violation: Violation | None = None) -> str:
 def laid_out(whole: Scenario, violation: Violation) -> str:
     """Return the specification as it is kept, with comments and in the usual layout."""
     text = written(whole, violation)
-    return formatted(Source(OURS, text), Problems()) or text
+    return format_text(Source(OURS, text), Problems()) or text
 
 
 def _topology(whole: Scenario) -> list[str]:

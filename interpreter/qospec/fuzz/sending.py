@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from qospec.fuzz.strategies import rounded
 from qospec.protocol.ip import FAMILY_EXTRA_BYTES, IPV4_HEADER_BYTES, TRANSPORT_HEADER_BYTES
-from qospec.units import CELL_RATE, COUNT, PACKET_RATE, TIME, number_text, text_of
+from qospec.units import CELL_RATE, COUNT, PACKET_RATE, TIME, format_number, format_value
 
 if TYPE_CHECKING:
     from qospec.fuzz.device import Arguments
@@ -92,12 +92,12 @@ class Source(NamedTuple):
         """Return it as a specification writes it."""
         if self.kind == "replay":
             instants = (sum(self.gaps_us[1 : n + 1]) for n in range(len(self.gaps_us)))
-            texts = (text_of(Fraction(each, 10**6), TIME, exact=True) for each in instants)
+            texts = (format_value(Fraction(each, 10**6), TIME, exact=True) for each in instants)
             return f"replay {{ at = [{', '.join(texts)}] }}"
         if self.kind == "burst":
-            every = text_of(self.every, TIME, exact=True)
+            every = format_value(self.every, TIME, exact=True)
             return f"burst {{ size = {self.burst} {unit}, every = {every} }}"
-        return f"{self.kind} {{ rate = {number_text(self.rate)} {unit}/s }}"
+        return f"{self.kind} {{ rate = {format_number(self.rate)} {unit}/s }}"
 
 
 class Sending(NamedTuple):
@@ -150,15 +150,15 @@ class Sending(NamedTuple):
 
 
 def _packet_fields(flow: Sending) -> Arguments:
-    size = ("size", f"{number_text(flow.contract.size)} B @ip")
-    rate = ("rate", text_of(flow.contract.rate, PACKET_RATE))
+    size = ("size", f"{format_number(flow.contract.size)} B @ip")
+    rate = ("rate", format_value(flow.contract.rate, PACKET_RATE))
     return (size,) if flow.source.kind else (size, rate)
 
 
 def _cell_fields(it: Contract) -> Arguments:
-    fields = [("pcr", text_of(it.rate, CELL_RATE))]
+    fields = [("pcr", format_value(it.rate, CELL_RATE))]
     if it.slower is not None:
-        fields += [("scr", text_of(it.slower, CELL_RATE)), ("mbs", f"{it.mbs} cell")]
+        fields += [("scr", format_value(it.slower, CELL_RATE)), ("mbs", f"{it.mbs} cell")]
     if it.tolerance != TOLERANCES[0] or it.kind != "ubr":
         fields += [("cdvt", it.tolerance)]
     return tuple(fields)

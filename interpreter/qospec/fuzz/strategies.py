@@ -24,7 +24,7 @@ from qospec.catalogue.kinds import (
     SizeMix,
 )
 from qospec.check.evaluate.dimensions import BASE_UNITS, TYPES
-from qospec.units import DATA, RATIO, WHOLE, fitting_unit, text_of
+from qospec.units import DATA, RATIO, WHOLE, choose_unit, format_value
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
@@ -224,7 +224,7 @@ def numbers(
         least, most = min(wanted, default=none), max(wanted, default=none)
         wanted += [each for each in bounds if least <= each * WIDEST and each <= most * WIDEST]
     after = f" @{layer}" if layer else ""
-    texts = (text_of(each, dimension, exact=True) + after for each in wanted)
+    texts = (format_value(each, dimension, exact=True) + after for each in wanted)
     return list(dict.fromkeys(text.replace(" %", "%") for text in texts))
 
 
@@ -234,7 +234,7 @@ def rounded(value: Fraction, dimension: Dimension) -> Fraction:
         return Fraction(_with_two_digits(Fraction(max(1, round(value)))))
     if dimension == RATIO:
         return min(_with_two_digits(value), Fraction(1))
-    _, factor = fitting_unit(value, dimension)
+    _, factor = choose_unit(value, dimension)
     number = _with_two_digits(value / factor)
     return (Fraction(max(1, round(number))) if dimension == DATA else number) * factor
 

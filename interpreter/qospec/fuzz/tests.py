@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from qospec.check.test.properties import written_value
+from qospec.check.test.properties import write_value
 from qospec.diagnostics import Diagnostic, Problems
 from qospec.fuzz.aims import aims_in, closest
 from qospec.fuzz.excerpt import Edit, excerpt
@@ -59,7 +59,7 @@ class TestTarget(ValuesTarget):
 
     def text(self, violation: Violation, drawn: Sequence[tuple[Drawn, DrawnValue]]) -> str:
         """Return a test that draws nothing but has these values."""
-        values = {what.name: written_value(what, value) for what, value in drawn}
+        values = {what.name: write_value(what, value) for what, value in drawn}
 
         def edits(node: ast.Declaration) -> Iterator[Edit]:
             yield Edit(node.name.span, self._example)

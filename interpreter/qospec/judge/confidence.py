@@ -15,7 +15,7 @@ from dataclasses import replace
 from fractions import Fraction
 from typing import TYPE_CHECKING, NamedTuple
 
-from qospec.catalogue.statistics import from_histogram, share_of
+from qospec.catalogue.statistics import is_from_histogram, parse_share
 from qospec.judge import quantiles
 from qospec.judge.found import decided, is_found
 from qospec.judge.found_repeats import FoundConstraint, found_constraint, median_interval
@@ -39,15 +39,15 @@ from qospec.judge.verdict import (
     judge,
     side,
 )
-from qospec.model.bounds import Limits, bounds
+from qospec.model.bounds import Limits, bound_expression
 from qospec.model.expression import (
     Counted,
     Measured,
     Operation,
     evaluate,
     is_measured,
-    measurements,
-    observed,
+    list_measurements,
+    list_observed,
 )
 from qospec.model.suite import MAX_REPEATS
 
@@ -272,7 +272,7 @@ def _estimates(expression: Operation, repeats: Sequence[RepeatReadings]) -> Esti
     There is none if the criterion is linear in what it observes, and that is no quantile and no
     loss: then the mean of the repeats' values suffices.
     """
-    leaves = list(dict.fromkeys(observed(expression)))
+    leaves = list(dict.fromkeys(list_observed(expression)))
     apart = any(is_count(leaf) or _share(leaf) is not None for leaf in leaves)
     if not apart and not any(map(_is_nonlinear, expression.operands)):
         return {}
@@ -283,12 +283,12 @@ def _is_nonlinear(expression: Expression) -> bool:
     """Return whether something measured is within `abs`, `min` or `max`."""
     if not isinstance(expression, Operation):
         return False
-    bent = expression.operator in ("abs", "min", "max") and bool(observed(expression))
+    bent = expression.operator in ("abs", "min", "max") and bool(list_observed(expression))
     return bent or any(map(_is_nonlinear, expression.operands))
 
 
 def _share(leaf: Observed) -> Fraction | None:
-    return share_of(leaf.statistic) if isinstance(leaf, Measured) else None
+    return parse_share(leaf.statistic) if isinstance(leaf, Measured) else None
 
 
 def _estimate(leaf: Observed, repeats: Sequence[RepeatReadings]) -> Estimate:
@@ -300,7 +300,7 @@ def _estimate(leaf: Observed, repeats: Sequence[RepeatReadings]) -> Estimate:
     if counted is not None:
         return counted
     values, skewed = _values(leaf, repeats), skewness_of(leaf, repeats)
-    return MeanConstraint.of(values, strict=False, skewness=skewed, possible=bounds(leaf))
+    return MeanConstraint.of(values, strict=False, skewness=skewed, possible=bound_expression(leaf))
 
 
 def _values(
@@ -321,7 +321,7 @@ def _shown_estimates(
     """Return what to show: the estimate of one side, or of the difference, and its interval."""
     first, last, comparison = _measured_first(expression)
     bound = Side(value_of(last, estimates), dimension_of(last))
-    if measurements(last):
+    if list_measurements(last):
         first = Operation("-", (first, last), dimension_of(first))
         bound = replace(bound, value=Fraction(0))
     dimension = dimension_of(first)
@@ -330,7 +330,7 @@ def _shown_estimates(
     tolerance = None
     if comparison.startswith("within"):
         middle = expression.operands[1]
-        share = comparison == "within share" and bool(measurements(last))
+        share = comparison == "within share" and bool(list_measurements(last))
         width = Operation("*", (middle, Operation("abs", (last,)))) if share else middle
         tolerance = Side(value_of(width, estimates), dimension if share else dimension_of(middle))
         comparison = "within"
@@ -434,7 +434,7 @@ def _mean_constraints(
             losses=counted,
             increasing=increasing,
             skewness=skewness(each.expression, repeats),
-            possible=bounds(each.expression),
+            possible=bound_expression(each.expression),
         )
         for each, increasing in zip(found, directions, strict=True)
     ]
@@ -480,7 +480,7 @@ def _shown(
     if first is not expression.operands[0]:
         lefts, rights = rights, lefts
     dimension = dimension_of(first)
-    approximate = any(from_histogram(m.statistic) for m in measurements(expression))
+    approximate = any(is_from_histogram(m.statistic) for m in list_measurements(expression))
     bound = rights[0]
     if is_measured(last):
         lefts = [left - right for left, right in zip(lefts, rights, strict=True)]
@@ -493,7 +493,7 @@ def _shown(
         strict=False,
         losses=counted,
         skewness=skewness(first, repeats),
-        possible=bounds(first),
+        possible=bound_expression(first),
     )
     least, most = constraint.interval(confidence, len(rows))
     tolerance = None

@@ -11,14 +11,14 @@ from dataclasses import replace
 from fractions import Fraction
 from typing import TYPE_CHECKING, NamedTuple
 
-from qospec.catalogue.statistics import bound_of, share_of
+from qospec.catalogue.statistics import parse_bound, parse_share
 from qospec.diagnostics import Diagnostic, Label
 from qospec.judge.losses import DEFAULT_CONFIDENCE, as_ratios, compared_count, counting, item_kinds
 from qospec.judge.quantiles import bonferroni_level, item_noun, minimum_sample_size, needed_bounds
-from qospec.model.expression import Constant, Operation, measurements
+from qospec.model.expression import Constant, Operation, list_measurements
 from qospec.model.suite import Point
 from qospec.plan.offered import cell_rate
-from qospec.units import CELLS, PS_PER_S, RATIO, number_text
+from qospec.units import CELLS, PS_PER_S, RATIO, format_number
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -47,15 +47,15 @@ class Need(NamedTuple):
 
     def shortfall(self, items: int) -> tuple[str, str]:
         """Return in words that `items` are too few, and how many are needed."""
-        counted, needed = (number_text(n) for n in (items, self.items))
+        counted, needed = (format_number(n) for n in (items, self.items))
         called = item_noun(self.leaf)
         if not self.together:
-            low = (share_of(self.leaf.statistic) or 1) < HALF
+            low = (parse_share(self.leaf.statistic) or 1) < HALF
             ends = ("shortest", "longest") if called == "delays" else ("least", "greatest")
             end, beyond = (ends[0], "below") if low else (ends[1], "beyond")
             found = f"of {counted} {called}, `{self.leaf.text}` is the {end}"
             return found, f"of {needed}, one is expected {beyond} it"
-        if bound_of(self.leaf.statistic) is not None:
+        if parse_bound(self.leaf.statistic) is not None:
             return (
                 f"{counted} {called} cannot show `{self.text}`",
                 f"{needed} are needed, none of them above",
@@ -234,9 +234,9 @@ def _comparisons(
 
 
 def _needs_of_quantiles(part: Operation, statement: Statement) -> Iterator[Need]:
-    leaves = dict.fromkeys(measurements(part))
+    leaves = dict.fromkeys(list_measurements(part))
     for leaf in leaves:
-        share = share_of(leaf.statistic)
+        share = parse_share(leaf.statistic)
         if share is None:
             continue
         rarer = min(share, 1 - share)
@@ -277,7 +277,7 @@ def _max_items(flow: Flow, member: int | None, length_ps: int) -> int:
 
 
 def _count_items(leaf: Measured, repeat: RepeatReadings) -> int:
-    if leaf.dimension == RATIO and bound_of(leaf.statistic) is None:
+    if leaf.dimension == RATIO and parse_bound(leaf.statistic) is None:
         of = replace(leaf, metric=counting(leaf).out_of, statistic="", dimension=CELLS)
         sent = repeat.read(of)
         return int(sent) if isinstance(sent, Fraction) else 0

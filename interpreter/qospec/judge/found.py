@@ -12,10 +12,10 @@ from dataclasses import replace
 from fractions import Fraction
 from typing import TYPE_CHECKING
 
-from qospec.model.bounds import ANYTHING, Bounds, Limits, bounds
+from qospec.model.bounds import ANYTHING, Bounds, Limits, bound_expression
 from qospec.model.expression import Found, Operation, evaluate
-from qospec.model.expression import found as found_in
-from qospec.units import text_of
+from qospec.model.expression import list_found as found_in
+from qospec.units import format_value
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -87,7 +87,7 @@ def limits(expression: Expression, read: Reader, *, ended: bool = True) -> Bound
         missing = missing or value is None
         return Bounds(value, value) if isinstance(value, Fraction) else ANYTHING
 
-    found = bounds(expression, of)
+    found = bound_expression(expression, of)
     return None if missing else found
 
 
@@ -150,7 +150,7 @@ LOWEST_BAD = "the lowest load of the range was bad"
 
 def inverted(bad: Fraction, good: Fraction, dimension: Dimension) -> str:
     """Return that a load was bad, but a higher one good."""
-    low, high = text_of(bad, dimension), text_of(good, dimension)
+    low, high = format_value(bad, dimension), format_value(good, dimension)
     return f"loss inversion: {low} was bad, but {high} was good"
 
 
@@ -177,7 +177,7 @@ def _where(leaf: Found, read: Reader, dimension: Dimension) -> str:
     lower, upper = _ends(leaf, read)
     name = f"`{leaf.text}`"
     if lower is not None and upper is not None and _is_exact(leaf, lower, upper):
-        low, high = text_of(lower, dimension), text_of(upper, dimension)
+        low, high = format_value(lower, dimension), format_value(upper, dimension)
         return f"{name} is {low}: {high} was bad"
     interval = between(lower, upper, dimension)
     if not interval:
@@ -201,7 +201,7 @@ def between(lower: Fraction | None, upper: Fraction | None, dimension: Dimension
 
     Bounds that read alike are `about` that.
     """
-    low, high = ("" if end is None else text_of(end, dimension) for end in (lower, upper))
+    low, high = ("" if end is None else format_value(end, dimension) for end in (lower, upper))
     if low and high:
         return f"about {low}" if low == high else f"from {low} to {high}"
     return f"at least {low}" if low else f"below {high}" if high else ""

@@ -13,7 +13,7 @@ from fractions import Fraction
 from typing import TYPE_CHECKING, NamedTuple
 
 from qospec.catalogue.kinds import discover
-from qospec.catalogue.statistics import bound_of
+from qospec.catalogue.statistics import parse_bound
 from qospec.engine.measure.metric import Counting
 from qospec.engine.measure.tally import Delays
 from qospec.judge.distribution import Distribution
@@ -21,7 +21,7 @@ from qospec.judge.repeats import looks_back, markov_share, rare_share
 from qospec.judge.statistics import assumed_skewness, clopper_pearson, half_width
 from qospec.model.bounds import Bounds
 from qospec.model.expression import Constant, Measured, Operation
-from qospec.units import CELLS, RATIO, number_text, text_of
+from qospec.units import CELLS, RATIO, format_number, format_value
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -65,7 +65,7 @@ def item_kinds(leaf: Measured) -> frozenset[str]:
 
 def percent(confidence: Fraction) -> str:
     """Return a confidence as text, to its last digit: 99.999 % is not 100 %."""
-    return f"{number_text(confidence * 100, exact=True)} %"
+    return f"{format_number(confidence * 100, exact=True)} %"
 
 
 class Losses(NamedTuple):
@@ -182,17 +182,17 @@ class Losses(NamedTuple):
 
     def note(self, confidence: Fraction) -> str:
         """Return the count in words, with the upper bound of the ratio."""
-        cells = number_text(self.sent)
+        cells = format_number(self.sent)
         _, most = self._ratio(confidence, self.repeats)
         return (
-            f"{number_text(self.lost)} of {cells} {self.counted}:"
+            f"{format_number(self.lost)} of {cells} {self.counted}:"
             f" with {percent(confidence)} confidence the ratio is below {_rounded_up(most)}"
         )
 
 
 def losses(leaf: Measured, repeats: Sequence[RepeatReadings]) -> Losses | None:
     """Return the count that a criterion measures, over all repeats; None if no cell was sent."""
-    bound_ps = bound_of(leaf.statistic)
+    bound_ps = parse_bound(leaf.statistic)
     if bound_ps is not None:
         return _above_bound(leaf, bound_ps, repeats)
     counted, out_of = counting(leaf)
@@ -224,7 +224,7 @@ def none_lost_note(sent: int) -> str:
     """Return in words what ratio independent losses may have if none of `sent` items was lost."""
     _, most = clopper_pearson(0, sent, 1 - DEFAULT_CONFIDENCE)
     return (
-        f"0 of {number_text(sent)} lost: if losses are independent, with"
+        f"0 of {format_number(sent)} lost: if losses are independent, with"
         f" {percent(DEFAULT_CONFIDENCE)} confidence the ratio is below {_rounded_up(most)}"
     )
 
@@ -239,7 +239,7 @@ def compared_count(comparison: Operation) -> Measured | None:
 
 
 def _is_counted(leaf: Measured) -> bool:
-    return leaf.metric in _counting() or bound_of(leaf.statistic) is not None
+    return leaf.metric in _counting() or parse_bound(leaf.statistic) is not None
 
 
 def is_count(leaf: Leaf) -> bool:
@@ -278,7 +278,7 @@ def _rounded_up(ratio: Fraction) -> str:
     if digits == TWO_DIGITS:
         digits, power = 10, power + 1
     if power >= PERCENT:
-        return text_of(Fraction(digits, 10 ** (1 - power)), RATIO)
+        return format_value(Fraction(digits, 10 ** (1 - power)), RATIO)
     return f"{digits / 10:.1f} × 10{str(power).translate(_RAISED)}"
 
 

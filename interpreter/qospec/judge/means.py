@@ -31,8 +31,8 @@ from qospec.judge.statistics import (
     square_root,
     variance,
 )
-from qospec.model.bounds import ANYTHING, Bounds, bounds, declared
-from qospec.model.expression import Counted, Measured, observed
+from qospec.model.bounds import ANYTHING, Bounds, bound_expression, find_declared_bounds
+from qospec.model.expression import Counted, Measured, list_observed
 from qospec.units import CELLS, PS_PER_S
 
 if TYPE_CHECKING:
@@ -145,9 +145,9 @@ class MeanConstraint(NamedTuple):
 
 def skewness(expression: Expression, repeats: Sequence[RepeatReadings]) -> Skewness:
     """Return the skewness to assume for the values of an expression in the repeats."""
-    leaves = list(dict.fromkeys(observed(expression)))
+    leaves = list(dict.fromkeys(list_observed(expression)))
     found = [skewness_of(leaf, repeats) for leaf in leaves]
-    ends = bounds(expression, lambda _: Bounds(None, Fraction(1)))
+    ends = bound_expression(expression, lambda _: Bounds(None, Fraction(1)))
     if len(leaves) == 1 and ends.least is None and ends.most is not None:
         return found[0]
     if len(leaves) == 1 and ends.most is None and ends.least is not None:
@@ -170,7 +170,7 @@ def skewness_of(leaf: Measured | Counted, repeats: Sequence[RepeatReadings]) -> 
     above = assumed_skewness(values, min(values) if passes else _least(leaf, repeats, values))
     if passes or _is_extreme(leaf) or metric.of_calls:
         below = assumed_skewness(mirrored, -max(values), MAX_SKEWNESS_BELOW)
-    elif (most := declared(leaf).most) is not None:
+    elif (most := find_declared_bounds(leaf).most) is not None:
         below = assumed_skewness(mirrored, -most, MAX_SKEWNESS_OF_RATIO)
     elif isinstance(leaf, Measured) and metric.delivered:
         below = _skewness_by_deficits(leaf, repeats, values)
@@ -184,17 +184,23 @@ def could_not_be_better(below: Expression, repeat: RepeatReadings) -> bool:
 
     All that was planned has arrived, or the value is the best that the metric can have.
     """
-    leaves = dict.fromkeys(observed(below))
-    ends = bounds(below, lambda _: Bounds(None, Fraction(1)))
+    leaves = dict.fromkeys(list_observed(below))
+    ends = bound_expression(below, lambda _: Bounds(None, Fraction(1)))
     if len(leaves) != 1 or (ends.least is None) == (ends.most is None):
         return False
     (leaf,) = leaves
     if ends.most is not None:  # the more is measured, the more it is
-        return declared(leaf).least is not None and repeat.read(leaf) == declared(leaf).least
+        return (
+            find_declared_bounds(leaf).least is not None
+            and repeat.read(leaf) == find_declared_bounds(leaf).least
+        )
     if isinstance(leaf, Measured) and leaf.flow and _metric(leaf).delivered:
         planned, received = _counts(leaf, repeat)
         return planned is not None and planned == received
-    return declared(leaf).most is not None and repeat.read(leaf) == declared(leaf).most
+    return (
+        find_declared_bounds(leaf).most is not None
+        and repeat.read(leaf) == find_declared_bounds(leaf).most
+    )
 
 
 def _counts(leaf: Measured, repeat: RepeatReadings) -> list[Value]:

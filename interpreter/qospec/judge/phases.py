@@ -16,7 +16,7 @@ from qospec.judge.readings import Readings
 from qospec.judge.repeats import MeanReadings
 from qospec.judge.result import Judged
 from qospec.judge.verdict import judge
-from qospec.model.expression import Found, found, observed
+from qospec.model.expression import Found, list_found, list_observed
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator, Mapping, Sequence
@@ -161,7 +161,7 @@ class PhasesResult:
         if judged:
             return [Judged(None, each) for each in judged], len(judged)
         repeats, due, count = [], 0, 1
-        names = {leaf.network for leaf in observed(statement.expression)}
+        names = {leaf.network for leaf in list_observed(statement.expression)}
         for phases in self.repeats:
             points = {name: ran for name, ran in _points(phases).items() if name in names}
             count, ran = _trials(points.values())
@@ -181,7 +181,7 @@ class PhasesResult:
         The trials of a point share what a search found, and so they are one draw of it.
         """
         together = statement.kind == "report" or statement.confidence is not None
-        shared = any(found(statement.expression)) or any(
+        shared = any(list_found(statement.expression)) or any(
             phase.phase.uses_goals
             for phases in self.repeats
             for phase in phases

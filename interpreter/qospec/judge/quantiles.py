@@ -25,9 +25,9 @@ from qospec.judge.distribution import Distribution
 from qospec.judge.repeats import decide, looks_back, markov_share, repeats_to_decide
 from qospec.judge.statistics import binomial_critical_value
 from qospec.judge.verdict import MIRRORED
-from qospec.model.bounds import Bounds, bounds
-from qospec.model.expression import Measured, Operation, evaluate, measurements
-from qospec.units import PS_PER_S, number_text
+from qospec.model.bounds import Bounds, bound_expression
+from qospec.model.expression import Measured, Operation, evaluate, list_measurements
+from qospec.units import PS_PER_S, format_number
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Mapping, Sequence
@@ -139,13 +139,13 @@ class Quantile:
         """
         count, independent = self._delays.count, self.independent(confidence, self._repeats)
         ones = "one" if independent == 1 else "ones"
-        words = f"{number_text(Fraction(count))} {items} count as"
-        words += f" {number_text(Fraction(independent))} independent {ones}"
+        words = f"{format_number(Fraction(count))} {items} count as"
+        words += f" {format_number(Fraction(independent))} independent {ones}"
         if self._delays.identical:
             words += ", because the repeats do not differ"
         needed, bound = self._needed(confidence, ends)
         if independent < needed:
-            words += f", and {bound} bound needs {number_text(Fraction(needed))}"
+            words += f", and {bound} bound needs {format_number(Fraction(needed))}"
         return words
 
     def suffices(self, confidence: Fraction, ends: NeededBounds, repeats: int) -> bool:
@@ -248,7 +248,7 @@ def _uses_abs(expression: Expression) -> bool:
     """Return whether something measured is within an `abs`."""
     if not isinstance(expression, Operation):
         return False
-    dropped = expression.operator == "abs" and bool(measurements(expression))
+    dropped = expression.operator == "abs" and bool(list_measurements(expression))
     return dropped or any(map(_uses_abs, expression.operands))
 
 
@@ -260,7 +260,7 @@ def interval_of(
 ) -> Bounds:
     """Return the interval of an expression's value, with that confidence on each side."""
     each = bonferroni_level(confidence, estimates, expression)
-    return bounds(expression, lambda leaf: estimates[leaf].interval(each, repeats))  # type: ignore[index]
+    return bound_expression(expression, lambda leaf: estimates[leaf].interval(each, repeats))  # type: ignore[index]
 
 
 def constraints(
@@ -295,7 +295,8 @@ def needed_bounds(comparison: Operation, leaf: Measured | Counted) -> NeededBoun
             return of_leaf if other == leaf else Bounds(one, one)
 
         return any(
-            bounds(each.expression, known).most is None for each in constraints(comparison, {}, 1)
+            bound_expression(each.expression, known).most is None
+            for each in constraints(comparison, {}, 1)
         )
 
     return NeededBounds(lower=needed(Bounds(None, one)), upper=needed(Bounds(one, None)))

@@ -6,11 +6,18 @@ from dataclasses import replace
 from fractions import Fraction
 from typing import TYPE_CHECKING, NamedTuple
 
-from qospec.catalogue.statistics import GOES_ON, PATTERNS, bound_of
+from qospec.catalogue.statistics import GOES_ON, PATTERNS, parse_bound
 from qospec.check.evaluate.measurements import CAUSES
 from qospec.dataclass import dataclass
 from qospec.engine.experiment import Intervals
-from qospec.model.expression import Attribute, Counted, Evaluated, Found, evaluate, measurements
+from qospec.model.expression import (
+    Attribute,
+    Counted,
+    Evaluated,
+    Found,
+    evaluate,
+    list_measurements,
+)
 from qospec.plan.plan import population_name
 from qospec.units import (
     CELL_RATE,
@@ -22,7 +29,7 @@ from qospec.units import (
     RATE,
     RATIO,
     TIME,
-    text_of,
+    format_value,
 )
 
 if TYPE_CHECKING:
@@ -162,7 +169,7 @@ class Readings:
     def _of_flow(self, leaf: Measured, tally: Tally) -> Value:
         if leaf.statistic == GOES_ON:
             return self._metric(leaf.metric).goes_on(tally)
-        bound_ps = bound_of(leaf.statistic)
+        bound_ps = parse_bound(leaf.statistic)
         if bound_ps is not None:
             return _share_above(self.delays(leaf), bound_ps)
         return self._measure(leaf.metric, tally, leaf.statistic)
@@ -179,7 +186,7 @@ class Readings:
 
     def series(self, expression: Expression, every_ps: int) -> list[Value]:
         """Return the value of an expression in each interval in order; None without data."""
-        leaves = {leaf: self._tallies_of(leaf, every_ps) for leaf in measurements(expression)}
+        leaves = {leaf: self._tallies_of(leaf, every_ps) for leaf in list_measurements(expression)}
         found: list[Value] = []
         for number in range(max(map(len, leaves.values()), default=0)):
             now = {
@@ -376,7 +383,7 @@ def _seconds(time_ps: int | None) -> Fraction | None:
 
 
 def _time(time_ps: int) -> str:
-    return f"{text_of(Fraction(time_ps, PS_PER_S), TIME)} ({time_ps:_} ps)"
+    return f"{format_value(Fraction(time_ps, PS_PER_S), TIME)} ({time_ps:_} ps)"
 
 
 def _observed(leaf: Counted, planned: Planned, observation: Observation) -> Fraction | None:

@@ -10,7 +10,7 @@ from dataclasses import replace
 from fractions import Fraction
 from typing import TYPE_CHECKING, Literal
 
-from qospec.catalogue.statistics import GOES_ON, bound_of, from_histogram
+from qospec.catalogue.statistics import GOES_ON, is_from_histogram, parse_bound
 from qospec.dataclass import dataclass
 from qospec.judge.found import between, decided, notes, uncertainty
 from qospec.model.bounds import Bounds, Limits
@@ -20,9 +20,9 @@ from qospec.model.expression import (
     Operation,
     evaluate,
     is_measured,
-    measurements,
+    list_measurements,
 )
-from qospec.units import text_of
+from qospec.units import format_value
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -254,7 +254,7 @@ def with_sides(verdict: Verdict | None, expression: Expression | None, read: Rea
 def side(expression: Expression, read: Reader) -> Side:
     """Return one side of a comparison, or what is reported, for display."""
     if not isinstance(expression, Operation) or expression.operator != "list":
-        approximate = any(_is_approximate(each, read) for each in measurements(expression))
+        approximate = any(_is_approximate(each, read) for each in list_measurements(expression))
         value, dimension = evaluate(expression, read), dimension_of(expression)
         return Side(value, dimension, approximate, uncertainty(expression, read))
     texts = (_item_text(side(part, read)) for part in expression.operands)
@@ -266,15 +266,15 @@ def _item_text(item: Side) -> str:
     if item.dimension is not None and item.limits is not None:
         return between(item.limits.least, item.limits.most, item.dimension)
     if item.dimension is not None and isinstance(item.value, Fraction):
-        return text_of(item.value, item.dimension)
+        return format_value(item.value, item.dimension)
     return "no data"
 
 
 def _is_approximate(leaf: Measured, read: Reader) -> bool:
     """Return whether a value is read from a histogram; a share of 0 above a bound is exact."""
-    if bound_of(leaf.statistic) is not None:
+    if parse_bound(leaf.statistic) is not None:
         return read(leaf) != 0
-    return from_histogram(leaf.statistic)
+    return is_from_histogram(leaf.statistic)
 
 
 def dimension_of(expression: Expression) -> Dimension | None:

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from qospec.catalogue.kinds import method
 from qospec.dataclass import dataclass
-from qospec.search.method import Narrowing, undecided
+from qospec.search.method import Narrowing, find_undecided
 
 if TYPE_CHECKING:
     from fractions import Fraction
@@ -26,7 +26,7 @@ class Binary(Narrowing):
 
     def next_load(self, progress: Progress, goal: int) -> Fraction | None:
         bounds = progress.apparent_bounds(goal)
-        return undecided(bounds) or super().next_load(progress, goal)
+        return find_undecided(bounds) or super().next_load(progress, goal)
 
     def between(self, progress: Progress, goal: int, lower: Fraction, upper: Fraction) -> Fraction:
         return progress.scales[goal].middle(lower, upper)

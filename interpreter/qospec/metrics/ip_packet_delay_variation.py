@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from qospec.catalogue.kinds import metric
-from qospec.catalogue.statistics import offers, packet_of
+from qospec.catalogue.statistics import offers, parse_packet_number
 from qospec.engine.measure.metric import Metric
 
 if TYPE_CHECKING:
@@ -42,7 +42,7 @@ class IpPacketDelayVariation(Metric):
             raise ValueError(f"ip_packet_delay_variation has no statistic `{statistic}`")
         if tally.variation is None:
             return None
-        number = packet_of(statistic)
+        number = parse_packet_number(statistic)
         if number is None:
             return tally.variation.one_way.read(statistic)
         packets = tally.variation.packet(number)

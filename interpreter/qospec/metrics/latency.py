@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from qospec.catalogue.kinds import metric
-from qospec.catalogue.statistics import offers, packet_of
+from qospec.catalogue.statistics import offers, parse_packet_number
 from qospec.engine.measure.metric import Metric
 
 if TYPE_CHECKING:
@@ -47,7 +47,7 @@ class Latency(Metric):
         """Return ps; None if no packet arrived, or the data was not recorded."""
         if not offers(self.statistics, statistic):
             raise ValueError(f"latency has no statistic `{statistic}`")
-        number = packet_of(statistic)
+        number = parse_packet_number(statistic)
         if number is not None:
             packets = () if tally.variation is None else tally.variation.packet(number)
             return packets[-1].latency_ps if packets else None

@@ -6,7 +6,7 @@ from fractions import Fraction
 from typing import TYPE_CHECKING
 
 from qospec.catalogue.kinds import metric
-from qospec.catalogue.statistics import offers, packet_of
+from qospec.catalogue.statistics import offers, parse_packet_number
 from qospec.engine.measure.metric import Metric
 
 if TYPE_CHECKING:
@@ -43,7 +43,7 @@ class LatencyDeviation(Metric):
         mean_ps = Fraction(seen.sum_ps, seen.count)
         if statistic == "max":
             return max(seen.max_ps - mean_ps, mean_ps - seen.min_ps)
-        number = packet_of(statistic)
+        number = parse_packet_number(statistic)
         if number is not None:
             packets = variation.packet(number)
             return abs(packets[-1].latency_ps - mean_ps) if packets else None

@@ -6,7 +6,7 @@ from fractions import Fraction
 
 from qospec.catalogue.kinds import metric
 from qospec.engine.measure.metric import CallMetric
-from qospec.voice.emodel import mean_opinion_score
+from qospec.voice.emodel import predict_opinion_score
 
 
 @metric(
@@ -26,4 +26,4 @@ class MeanOpinionScore(CallMetric):
 
     def score(self, rating: Fraction) -> Fraction:
         """Return the mean opinion score that corresponds to R."""
-        return mean_opinion_score(rating)
+        return predict_opinion_score(rating)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from qospec.catalogue.kinds import metric
-from qospec.catalogue.statistics import offers, packet_of
+from qospec.catalogue.statistics import offers, parse_packet_number
 from qospec.engine.measure.metric import Metric
 
 if TYPE_CHECKING:
@@ -39,7 +39,7 @@ class PacketDelayVariation(Metric):
         """Return ps; None if no packet arrived, or the data was not recorded."""
         if not offers(self.statistics, statistic):
             raise ValueError(f"packet_delay_variation has no statistic `{statistic}`")
-        least_ps, number = tally.delays.min_ps, packet_of(statistic)
+        least_ps, number = tally.delays.min_ps, parse_packet_number(statistic)
         if least_ps is None:
             return None
         delay_ps = tally.delays.read(statistic) if number is None else _delay_ps(tally, number)

@@ -42,7 +42,7 @@ ANYTHING = Bounds()
 NOTHING = Bounds(Fraction(0), Fraction(0))
 
 
-def declared(leaf: Leaf) -> Bounds:
+def find_declared_bounds(leaf: Leaf) -> Bounds:
     """Return the bounds of a measured value that hold for any measurement."""
     if isinstance(leaf, Measured):
         return Bounds(leaf.least, leaf.most)
@@ -51,14 +51,18 @@ def declared(leaf: Leaf) -> Bounds:
     return Bounds(Fraction(0), Fraction(1) if leaf.observed == "utilisation" else None)
 
 
-def bounds(expression: Expression, of: Callable[[Leaf], Bounds] = declared) -> Bounds:
+def bound_expression(
+    expression: Expression, of: Callable[[Leaf], Bounds] = find_declared_bounds
+) -> Bounds:
     """Return the bounds of an expression's value; `of` gives those of measured values."""
     if isinstance(expression, Constant):
         value = expression.value
         return Bounds(value, value) if isinstance(value, Fraction) else ANYTHING
     if not isinstance(expression, Operation):
         return of(expression)
-    return _combined(expression.operator, [bounds(each, of) for each in expression.operands])
+    return _combined(
+        expression.operator, [bound_expression(each, of) for each in expression.operands]
+    )
 
 
 def _combined(operator: str, parts: Sequence[Bounds]) -> Bounds:  # noqa: PLR0911 -- one each

@@ -157,7 +157,7 @@ class Operation:
     @cached_property
     def leaves(self) -> int:
         """Return how many constants and measured values are below it. Kept: operands are shared."""
-        return sum(map(leaves, self.operands))
+        return sum(map(count_leaves, self.operands))
 
 
 Expression = Constant | Measured | Counted | Found | Evaluated | Attribute | Operation
@@ -166,7 +166,7 @@ Leaf = Measured | Counted | Found | Evaluated | Attribute
 Reader = Callable[[Leaf], Value]
 
 
-def leaves(expression: Expression) -> int:
+def count_leaves(expression: Expression) -> int:
     """Return how many constants and measured values an expression has, repeated ones included."""
     return expression.leaves if isinstance(expression, Operation) else 1
 
@@ -184,7 +184,7 @@ def evaluate(expression: Expression, read: Reader) -> Value:
     return _operate(expression, values)
 
 
-def without_readings(expression: Expression) -> Value:
+def evaluate_without_readings(expression: Expression) -> Value:
     """Return the value of an expression if it is the same for any measurement; else None."""
     return evaluate(expression, lambda _: None)
 
@@ -242,43 +242,43 @@ _OPERATIONS: dict[str, Callable[..., Value]] = {
 }
 
 
-def measurements(expression: Expression) -> tuple[Measured, ...]:
+def list_measurements(expression: Expression) -> tuple[Measured, ...]:
     """Return the measurements in an expression, in order of appearance."""
     if isinstance(expression, Measured):
         return (expression,)
     if isinstance(expression, Operation):
-        return tuple(leaf for operand in expression.operands for leaf in measurements(operand))
+        return tuple(leaf for operand in expression.operands for leaf in list_measurements(operand))
     return ()
 
 
-def found(expression: Expression) -> tuple[Found, ...]:
+def list_found(expression: Expression) -> tuple[Found, ...]:
     """Return the results of goals in an expression, in order of appearance."""
     if isinstance(expression, Found):
         return (expression,)
     if isinstance(expression, Operation):
-        return tuple(leaf for operand in expression.operands for leaf in found(operand))
+        return tuple(leaf for operand in expression.operands for leaf in list_found(operand))
     return ()
 
 
-def counted(expression: Expression) -> tuple[Counted, ...]:
+def list_counted(expression: Expression) -> tuple[Counted, ...]:
     """Return what is counted inside devices in an expression, in order of appearance."""
     if isinstance(expression, Counted):
         return (expression,)
     if isinstance(expression, Operation):
-        return tuple(leaf for operand in expression.operands for leaf in counted(operand))
+        return tuple(leaf for operand in expression.operands for leaf in list_counted(operand))
     return ()
 
 
-def observed(expression: Expression) -> tuple[Measured | Counted, ...]:
+def list_observed(expression: Expression) -> tuple[Measured | Counted, ...]:
     """Return all in an expression that a trial measures: of flows, then inside devices."""
-    return (*measurements(expression), *counted(expression))
+    return (*list_measurements(expression), *list_counted(expression))
 
 
 def is_measured(expression: Expression) -> bool:
     """Return whether an expression depends on what a run measures, finds or evaluates."""
     if isinstance(expression, Evaluated):
         return True
-    return bool(observed(expression) or found(expression))
+    return bool(list_observed(expression) or list_found(expression))
 
 
 def with_leaves(expression: Expression, change: Callable[[Leaf], Expression]) -> Expression:

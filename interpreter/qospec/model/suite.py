@@ -140,14 +140,14 @@ class Flow:
         return len(self.origins) * Fraction(self.arrivals.mean_rate(self.connections))
 
 
-def tested(flows: Sequence[Flow]) -> Sequence[Flow]:
+def list_tested(flows: Sequence[Flow]) -> Sequence[Flow]:
     """Return the flows that are tested or, if none is, all of them."""
     return [each for each in flows if each.tested] or flows
 
 
-def offered(flows: Sequence[Flow]) -> Fraction:
+def sum_offered_rate(flows: Sequence[Flow]) -> Fraction:
     """Return the items/s that the tested flows offer."""
-    return sum((each.item_rate for each in tested(flows)), Fraction(0))
+    return sum((each.item_rate for each in list_tested(flows)), Fraction(0))
 
 
 class Restart(NamedTuple):
@@ -444,7 +444,7 @@ class GoalResult(NamedTuple):
         return self.complete and both and self.inversion is None
 
 
-def only_reports(cases: Iterable[Case]) -> bool:
+def is_report_only(cases: Iterable[Case]) -> bool:
     """Return whether cases only search or report, so that nothing is to be judged."""
     cases = list(cases)
     kinds = {each.kind for case in cases for each in case.statements if each.kind != "invariant"}

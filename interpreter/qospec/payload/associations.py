@@ -17,7 +17,7 @@ from qospec.engine.arrays import np
 from qospec.engine.security import association
 from qospec.engine.security.end import SecurityEnd
 from qospec.engine.security.state_vector import CELL_KEY_BYTES
-from qospec.payload.fill import tampered
+from qospec.payload.fill import tamper_rows
 from qospec.payload.packets import GATEWAYS
 
 if TYPE_CHECKING:
@@ -51,7 +51,7 @@ class Secured(NamedTuple):
     def tampered(self, packets: Bytes, which: Truths) -> Bytes:
         """Return sealed packets of one size, some changed in the midst of what is sealed."""
         end = packets.shape[1] - self.esp.icv_bytes
-        return tampered(packets, which, (self.esp.clear_bytes + end) // 2)
+        return tamper_rows(packets, which, (self.esp.clear_bytes + end) // 2)
 
     def opened(self, packets: Bytes) -> Opened:
         """Return what is in sealed packets of one size."""
@@ -64,10 +64,10 @@ def _association(of: Secured) -> Association:
     return Association(of.esp, of.spi, of.encryption_key, of.integrity_key, of.ends)
 
 
-def secured(experiment: Experiment, node: int) -> dict[int, Secured]:
+def list_associations(experiment: Experiment, node: int) -> dict[int, Secured]:
     """Return by index the association of a node that encrypts, and those that may follow it."""
     path, element = experiment.nodes[node].path, experiment.nodes[node].element
-    assert isinstance(element, association.Association)  # noqa: S101 -- as `encrypting` finds
+    assert isinstance(element, association.Association)  # noqa: S101 -- as `find_encrypting` has it
     names = (*experiment.seed, "esp", path)
     found = {
         index: _drawn(element.esp, index, (*names, f"successor {count}") if count else names)
@@ -94,7 +94,7 @@ def _drawn(esp: Esp, index: int, names: tuple[str, ...]) -> Secured:
     )
 
 
-def cell_key(
+def derive_cell_key(
     experiment: Experiment, node: int, connection: int, jump: int, holder: int | None = None
 ) -> Key:
     """Return the key of a VC at a node that encrypts cells, after so many jumps.
@@ -103,7 +103,7 @@ def cell_key(
     that it is given; if it is given none, both have agreed on one.
     """
     path, element = experiment.nodes[node].path, experiment.nodes[node].element
-    assert isinstance(element, SecurityEnd)  # noqa: S101 -- as `encrypting` finds
+    assert isinstance(element, SecurityEnd)  # noqa: S101 -- as `find_encrypting` has it
     names = ("cells", path, str(connection), str(element.key_number(jump)))
     holds = element if holder is None else experiment.nodes[holder].element
     assert isinstance(holds, SecurityEnd)  # noqa: S101 -- likewise
@@ -115,7 +115,7 @@ def cell_key(
     return Key.drawn(CELL_KEY_BYTES, (*experiment.seed, *names))
 
 
-def encrypting(experiment: Experiment, node: int) -> list[int]:
+def find_encrypting(experiment: Experiment, node: int) -> list[int]:
     """Return the nodes that have encrypted what leaves a node: nothing is encrypted twice."""
     before: dict[int, list[int]] = {}
     for wire in experiment.wires:

@@ -15,11 +15,11 @@ from qospec.engine.experiment import Tap
 from qospec.engine.items.batch import joined
 from qospec.engine.security.association import Association
 from qospec.engine.security.end import SecurityEnd
-from qospec.payload.associations import encrypting
+from qospec.payload.associations import find_encrypting
 from qospec.payload.fill import Fill
-from qospec.payload.flight import UNKNOWN, Flight, copied, find
+from qospec.payload.flight import UNKNOWN, Flight, copy_batch, find
 from qospec.payload.nonces import Nonces
-from qospec.payload.packets import flows_of
+from qospec.payload.packets import describe_flows
 from qospec.payload.receivers import CellReceiver, PacketReceiver
 
 if TYPE_CHECKING:
@@ -82,7 +82,7 @@ class Comparison:
     def began(self, batch: Batch) -> None:
         """Keep items that are sent, to number them."""
         if self._receivers:
-            self._began.append(copied(batch))
+            self._began.append(copy_batch(batch))
 
     def passed(self, place: str, batch: Batch) -> None:
         """Take note of which connections are encrypted, or keep items to be decrypted.
@@ -92,7 +92,7 @@ class Comparison:
         """
         number = int(place)
         if number in self._receivers:
-            self._came[number].append(copied(batch))
+            self._came[number].append(copy_batch(batch))
             return
         self._nonces.claim(number, batch)
         indices = self._experiment.connections.indices
@@ -161,7 +161,7 @@ def _receivers(experiment: Experiment, flows: Sequence[Flow]) -> dict[int, Recei
         if not isinstance(node.element, SecurityEnd) or node.element.encrypts:
             continue
         if isinstance(node.element, Association):
-            found[number] = PacketReceiver(experiment, flows_of(experiment, flows), fill)
+            found[number] = PacketReceiver(experiment, describe_flows(experiment, flows), fill)
         else:
             found[number] = CellReceiver(experiment, number, fill)
     return found
@@ -170,7 +170,7 @@ def _receivers(experiment: Experiment, flows: Sequence[Flow]) -> dict[int, Recei
 def _senders(experiment: Experiment, number: int) -> list[int]:
     """Return what may have encrypted what comes to a node."""
     before = {wire.node for wire in experiment.wires if wire.to == number}
-    return sorted({each for node in before for each in encrypting(experiment, node)})
+    return sorted({each for node in before for each in find_encrypting(experiment, node)})
 
 
 def _taps(experiment: Experiment, receivers: Collection[int]) -> Iterator[Tap]:

@@ -12,7 +12,7 @@ import functools
 import hashlib
 from typing import TYPE_CHECKING, NamedTuple
 
-from qospec.ciphers.octets import big_endian
+from qospec.ciphers.octets import encode_big_endian
 from qospec.engine.arrays import np
 from qospec.protocol.ip import LARGEST_PACKET_BYTES
 
@@ -44,14 +44,14 @@ class Fill(NamedTuple):
         return cls(int.from_bytes(digest, "little") % PERIOD)
 
 
-def payloads(items: Items, size_bytes: int, fill: Fill) -> NDArray[np.uint8]:
+def fill_payloads(items: Items, size_bytes: int, fill: Fill) -> NDArray[np.uint8]:
     """Return (n, size_bytes) the payloads of n items."""
     made = np.empty((items.total, size_bytes), np.uint8)
     label = np.empty((items.total, LABEL_BYTES), np.uint8)
     label[:, :4] = np.frombuffer(MARK, np.uint8)
-    label[:, 4:8] = big_endian(items.batch.connection.astype(np.int64), 4)
-    label[:, 8:16] = big_endian(items.number, 8)
-    label[:, 16:] = big_endian(items.batch.sent_ps, 8)
+    label[:, 4:8] = encode_big_endian(items.batch.connection.astype(np.int64), 4)
+    label[:, 8:16] = encode_big_endian(items.number, 8)
+    label[:, 16:] = encode_big_endian(items.batch.sent_ps, 8)
     made[:, :LABEL_BYTES] = label[:, :size_bytes]
     if size_bytes > LABEL_BYTES:
         steps = (
@@ -63,7 +63,7 @@ def payloads(items: Items, size_bytes: int, fill: Fill) -> NDArray[np.uint8]:
     return made
 
 
-def tampered(rows: NDArray[np.uint8], which: NDArray[np.bool_], place: int) -> NDArray[np.uint8]:
+def tamper_rows(rows: NDArray[np.uint8], which: NDArray[np.bool_], place: int) -> NDArray[np.uint8]:
     """Return rows, in some of which a bit of the byte at a place is changed."""
     changed = rows.copy() if which.any() else rows
     changed[which, place] ^= 1

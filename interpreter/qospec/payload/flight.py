@@ -143,7 +143,7 @@ class Flight:
         self._fragment = self._fragment[stays]
 
 
-def copied(batch: Batch) -> Batch:
+def copy_batch(batch: Batch) -> Batch:
     """Return a batch whose columns nobody else writes over."""
     return batch.select(np.arange(batch.count))
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from qospec.ciphers.cells import CellCipher
 from qospec.engine.arrays import np
 from qospec.engine.security.state_vector import jump_of
-from qospec.payload.associations import cell_key
+from qospec.payload.associations import derive_cell_key
 
 if TYPE_CHECKING:
     from qospec.engine.arrays import Whole
@@ -61,7 +61,7 @@ class Keystreams:
         """Return the streams of (sender, VC, jump)."""
         return CellCipher(
             [
-                cell_key(self._experiment, sender, vc, jump, self._holder)
+                derive_cell_key(self._experiment, sender, vc, jump, self._holder)
                 for sender, vc, jump in kinds.tolist()
             ]
         )

@@ -13,9 +13,9 @@ import ipaddress
 from typing import TYPE_CHECKING, NamedTuple
 
 from qospec.ciphers import headers
-from qospec.ciphers.octets import big_endian, repeated
+from qospec.ciphers.octets import encode_big_endian, repeat_row
 from qospec.engine.arrays import np
-from qospec.payload.fill import payloads
+from qospec.payload.fill import fill_payloads
 from qospec.protocol.ip import FAMILY_EXTRA_BYTES, IPV4_HEADER_BYTES, TRANSPORT_HEADER_BYTES
 from qospec.protocol.marks import MARKS
 
@@ -76,7 +76,7 @@ class Flow(NamedTuple):
         return str(self.fields["family"])
 
 
-def flows_of(experiment: Experiment, flows: Sequence[suite.Flow]) -> list[Flow]:
+def describe_flows(experiment: Experiment, flows: Sequence[suite.Flow]) -> list[Flow]:
     """Return what the packets of each source hold; of one of cells, nothing."""
     found = []
     first_of = {source.name: source.first for source in experiment.sources}
@@ -90,11 +90,11 @@ def flows_of(experiment: Experiment, flows: Sequence[suite.Flow]) -> list[Flow]:
     return found
 
 
-def ip_packets(items: Items, flow: Flow, size_bytes: int, fill: Fill) -> Bytes:
+def build_ip_packets(items: Items, flow: Flow, size_bytes: int, fill: Fill) -> Bytes:
     """Return the packets of a flow, all of one size, before anything was put around them."""
     protocol, family = str(flow.fields["protocol"]), flow.family
     ip_bytes = IPV4_HEADER_BYTES + FAMILY_EXTRA_BYTES[family]
-    carried = payloads(items, size_bytes - ip_bytes - TRANSPORT_HEADER_BYTES[protocol], fill)
+    carried = fill_payloads(items, size_bytes - ip_bytes - TRANSPORT_HEADER_BYTES[protocol], fill)
     ends, number = _ends(items, flow), PROTOCOLS[protocol]
     if protocol != "none":
         carried = _with_transport(items, flow, carried, ends)
@@ -103,17 +103,17 @@ def ip_packets(items: Items, flow: Flow, size_bytes: int, fill: Fill) -> Bytes:
 
 def _with_ip(items: Items, carried: Bytes, family: str, protocol: int, ends: Bytes) -> Bytes:
     """Put an IP header ahead of what packets carry; `ends` are their addresses."""
-    type_of_service = mark_of(items, "dscp") << 2
+    type_of_service = read_mark(items, "dscp") << 2
     said = headers.Carried(type_of_service, np.zeros(items.total, np.bool_), items.number)
     own_bytes = IPV4_HEADER_BYTES + FAMILY_EXTRA_BYTES[family]
     make, start = {
-        "ipv4": (headers.ipv4, headers.ADDRESSES),
-        "ipv6": (headers.ipv6, headers.IPV6_ADDRESSES),
+        "ipv4": (headers.build_ipv4, headers.ADDRESSES),
+        "ipv6": (headers.build_ipv6, headers.IPV6_ADDRESSES),
     }[family]
     size_bytes = own_bytes + carried.shape[1]
     header = make(size_bytes, protocol, bytes(own_bytes - start), said)
     header[:, start:] = ends
-    header = headers.rewritten(header, np.full(items.total, size_bytes), protocol)
+    header = headers.rewrite_headers(header, np.full(items.total, size_bytes), protocol)
     return np.concatenate([header, carried], axis=1)
 
 
@@ -121,7 +121,7 @@ def _with_transport(items: Items, flow: Flow, carried: Bytes, ends: Bytes) -> By
     ports = b"".join(
         int(flow.fields[f"{end}_port"]).to_bytes(2, "big") for end in ("source", "destination")
     )
-    start = repeated(ports, items.total)
+    start = repeat_row(ports, items.total)
     check = headers.UDP_CHECKSUM if flow.fields["protocol"] == "udp" else TCP_CHECKSUM
     if flow.fields["protocol"] == "udp":
         head = [
@@ -130,12 +130,12 @@ def _with_transport(items: Items, flow: Flow, carried: Bytes, ends: Bytes) -> By
             _pair(items, 0),
         ]
     else:
-        sequence = big_endian(items.number * carried.shape[1] & 0xFFFFFFFF, 4)
-        acknowledgement = repeated(bytes.fromhex("00000000 5010 ffff 0000 0000"), items.total)
+        sequence = encode_big_endian(items.number * carried.shape[1] & 0xFFFFFFFF, 4)
+        acknowledgement = repeat_row(bytes.fromhex("00000000 5010 ffff 0000 0000"), items.total)
         head = [start, sequence, acknowledgement]
     whole = np.concatenate([*head, carried], axis=1)
-    found = headers.transport_checksum(ends, PROTOCOLS[str(flow.fields["protocol"])], whole)
-    whole[:, check : check + 2] = big_endian(found, 2)
+    found = headers.compute_transport_checksum(ends, PROTOCOLS[str(flow.fields["protocol"])], whole)
+    whole[:, check : check + 2] = encode_big_endian(found, 2)
     return whole
 
 
@@ -151,14 +151,14 @@ def _ends(items: Items, flow: Flow) -> Bytes:
     for end, addresses in zip(("source", "destination"), ranges, strict=True):
         given = ipaddress.ip_address(str(flow.fields[f"{end}_address"]))
         base = addresses[flow.family] if given.is_unspecified else given
-        made = repeated(base.packed, items.total).copy()
+        made = repeat_row(base.packed, items.total).copy()
         if given.is_unspecified:
-            made[:, -2:] = big_endian(numbers % MOST_HOSTS, 2)
+            made[:, -2:] = encode_big_endian(numbers % MOST_HOSTS, 2)
         ends.append(made)
     return np.concatenate(ends, axis=1)
 
 
-def mark_of(items: Items, name: str) -> NDArray[np.int64]:
+def read_mark(items: Items, name: str) -> NDArray[np.int64]:
     """Return (n,) the value of a mark."""
     mark = MARKS[name]
     values = items.batch.marks & np.uint32(mark.mask)
@@ -166,10 +166,10 @@ def mark_of(items: Items, name: str) -> NDArray[np.int64]:
 
 
 def _pair(items: Items, value: int) -> Bytes:
-    return repeated(value.to_bytes(2, "big"), items.total)
+    return repeat_row(value.to_bytes(2, "big"), items.total)
 
 
-def outer_header(items: Items, inner: Bytes, size_bytes: int) -> Bytes:
+def prepend_header(items: Items, inner: Bytes, size_bytes: int) -> Bytes:
     """Put the header of an outer IPv4 packet around packets.
 
     Of 20 bytes it is IP in IP, of 24 GRE; of more, an unknown protocol, and bytes of 0 behind the
@@ -177,12 +177,12 @@ def outer_header(items: Items, inner: Bytes, size_bytes: int) -> Bytes:
     """
     behind, version = size_bytes - IPV4_HEADER_BYTES, int(inner[0, 0] >> 4)
     if behind < 0:
-        return np.concatenate([repeated(bytes(size_bytes), items.total), inner], axis=1)
+        return np.concatenate([repeat_row(bytes(size_bytes), items.total), inner], axis=1)
     family = "ipv6" if version == headers.VERSIONS["ipv6"] else "ipv4"
     protocol, more = {
         0: (int(headers.PROTOCOLS_OF_VERSIONS[version]), b""),
         GRE_BYTES: (GRE, b"\0\0" + IP_TYPES[family].to_bytes(2, "big")),
     }.get(behind, (EXPERIMENT, bytes(behind)))
-    ends = repeated(b"".join(each.packed for each in GATEWAYS["ipv4"]), items.total)
-    packets = np.concatenate([repeated(more, items.total), inner], axis=1)
+    ends = repeat_row(b"".join(each.packed for each in GATEWAYS["ipv4"]), items.total)
+    packets = np.concatenate([repeat_row(more, items.total), inner], axis=1)
     return _with_ip(items, packets, "ipv4", protocol, ends)

@@ -22,10 +22,10 @@ from qospec.engine.security.seal import (
     size_in,
 )
 from qospec.engine.security.state_vector import POSITIONS, oam_vc, positions, user_vc
-from qospec.payload.associations import secured
-from qospec.payload.fill import payloads, tampered
+from qospec.payload.associations import list_associations
+from qospec.payload.fill import fill_payloads, tamper_rows
 from qospec.payload.keystreams import Keystreams
-from qospec.payload.packets import ip_packets, outer_header
+from qospec.payload.packets import build_ip_packets, prepend_header
 from qospec.protocol.atm import CELL_PAYLOAD_BYTES
 
 if TYPE_CHECKING:
@@ -49,7 +49,7 @@ class PacketReceiver:
     def __init__(self, experiment: Experiment, flows: Sequence[Flow], fill: Fill) -> None:
         self._flows, self._fill = flows, fill
         self._stops = [each.stop for each in flows]
-        self._associations = cache(lambda sender: secured(experiment, sender))
+        self._associations = cache(lambda sender: list_associations(experiment, sender))
 
     def errored(self, items: Items, sender: Whole) -> Truths:
         """Return (n,) which packets are not what was encrypted; `sender` is the node that did."""
@@ -89,9 +89,9 @@ class PacketReceiver:
     def _plain(self, items: Items, flow: Flow, size_bytes: int) -> Bytes:
         """Return packets as they were encrypted: with what was put around them before."""
         sent_bytes = int(items.sent_bytes[0])
-        inner = ip_packets(items, flow, min(sent_bytes, size_bytes), self._fill)
+        inner = build_ip_packets(items, flow, min(sent_bytes, size_bytes), self._fill)
         around = size_bytes - inner.shape[1]
-        return outer_header(items, inner, around) if around else inner
+        return prepend_header(items, inner, around) if around else inner
 
 
 class CellReceiver:
@@ -112,14 +112,14 @@ class CellReceiver:
         known = np.flatnonzero(found & (sender >= 0))
         for start in range(0, len(known), AT_ONCE_CELLS):
             mine = known[start : start + AT_ONCE_CELLS]
-            plain = payloads(items.where(mine), CELL_PAYLOAD_BYTES, self._fill)
+            plain = fill_payloads(items.where(mine), CELL_PAYLOAD_BYTES, self._fill)
             of = sender[mine], connection[mine].astype(np.int64)
             at = seal[mine] & UNTAMPERED
             carried, encrypted = plain.copy(), np.flatnonzero(at)
             carried[encrypted] = self._sent.xored(
                 of[0][encrypted], of[1][encrypted], at[encrypted], plain[encrypted]
             )
-            carried = tampered(carried, seal[mine] < 0, CELL_PAYLOAD_BYTES // 2)
+            carried = tamper_rows(carried, seal[mine] < 0, CELL_PAYLOAD_BYTES // 2)
             found[mine] = (self._held.xored(*of, here[mine], carried) != plain).any(axis=1)
         return found
 

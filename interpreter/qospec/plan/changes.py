@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from qospec.engine.source.changing import Changing
 from qospec.plan.offered import cell_rate
-from qospec.units import PS_PER_S, TIME, text_of
+from qospec.units import PS_PER_S, TIME, format_value
 
 if TYPE_CHECKING:
     from qospec.model.suite import Case, Flow, Run
@@ -62,7 +62,7 @@ def stages(case: Case) -> list[Stage]:
     found = []
     for begin_ps, end_ps in pairwise([0, *changed_ps, run.warmup_ps + run.measure_ps]):
         rates = tuple(_rate_at(flow, begin_ps) for flow in flows)
-        since = text_of(Fraction(begin_ps - run.warmup_ps, PS_PER_S), TIME) if begin_ps else ""
+        since = format_value(Fraction(begin_ps - run.warmup_ps, PS_PER_S), TIME) if begin_ps else ""
         says = f" from {since} on" if since else " at first" if changed_ps else ""
         found.append(Stage(says, Fraction(end_ps - begin_ps, PS_PER_S), rates))
     if changed_ps:

@@ -18,7 +18,7 @@ from qospec.plan.assembly import assemble
 from qospec.plan.paths import Classes, MemberRouting, start_of
 from qospec.plan.tables import NO_FLOW, Channel, Member, Table
 from qospec.protocol.atm import CELL_BYTES
-from qospec.protocol.marks import marked
+from qospec.protocol.marks import set_marks
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -109,7 +109,7 @@ def _member(network: Network, program: Program, port: _Port, target: tuple[int, 
         0,
         1,
         Contract("packets" if in_bytes else "ubr", Fraction(1), 0),
-        marked(dscp=NETWORK_CONTROL) if in_bytes else 0,
+        set_marks(dscp=NETWORK_CONTROL) if in_bytes else 0,
         ASKED[carries],
         "messages",
         None,

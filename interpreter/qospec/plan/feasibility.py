@@ -17,11 +17,11 @@ from qospec.check.test.first_hop import PLACES
 from qospec.diagnostics import Diagnostic, Label
 from qospec.engine.security.association import Association
 from qospec.engine.security.end import SecurityEnd
-from qospec.model.expression import measurements
+from qospec.model.expression import list_measurements
 from qospec.plan.forms import largest_carried_bytes
 from qospec.plan.tables import NO_FLOW
 from qospec.protocol.marks import CLP
-from qospec.units import RATE, text_of
+from qospec.units import RATE, format_value
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
@@ -61,7 +61,7 @@ def overloads(
                 flow = members[number].flow
                 shares[flow] = shares.get(flow, Fraction(0)) + asked_bps[number]
             line = draft.line or draft.instance.path
-            carries = f"`{line}` carries {text_of(clock.bit_rate, RATE)} @{layer}"
+            carries = f"`{line}` carries {format_value(clock.bit_rate, RATE)} @{layer}"
             span = next(each.span for each in network.elements if each.path == line)
             place = f" ({span.source.name}:{span.source.position(span.start)[0]})" if span else ""
             yield _overload(case, shares, carries + place, layer)
@@ -71,14 +71,14 @@ def _overload(case: Case, shares: dict[int, Fraction], carries: str, layer: str)
     """Return the error for flows that together exceed a line, given the bit/s of each."""
     *others, last = sorted(shares)
     flows = case.flows
-    plus = "".join(f", plus `{flows[n].name}` {text_of(shares[n], RATE)}" for n in others)
+    plus = "".join(f", plus `{flows[n].name}` {format_value(shares[n], RATE)}" for n in others)
     _, _, point = case.name.partition(":")
     where = f"case {point}: " if point else ""
     return Diagnostic(
         "E0305",
         f"{'these flows ask' if others else 'this flow asks'} for more than the link can carry",
         flows[last].span,
-        label=f"{where}{text_of(shares[last], RATE)} @{layer}{plus}",
+        label=f"{where}{format_value(shares[last], RATE)} @{layer}{plus}",
         secondary=tuple(Label(flows[n].span) for n in others),
         notes=(carries,),
         help="overload on purpose? write `overload = true` in `run`",
@@ -310,7 +310,7 @@ def _repeated(encryption: Encryption) -> tuple[str, str]:
 
 def latencies_asked(case: Case, name: str) -> frozenset[str]:
     """Return the flows of which statements use latencies on a network."""
-    leaves = (each for s in case.statements for each in measurements(s.expression))
+    leaves = (each for s in case.statements for each in list_measurements(s.expression))
     return frozenset(
         each.flow for each in leaves if each.network == name and "latencies" in each.needs
     )
@@ -463,7 +463,7 @@ def _reads(draft: Draft, name: str) -> bool:
 
 def _readers(draft: Draft, name: str) -> Iterator[tuple[Instance, tuple[str, str]]]:
     """Yield what reads a mark here, with the verbs of the message; queues of a scheduler too."""
-    if any(name in predicates.attributes(each) for each in draft.instance.predicates):
+    if any(name in predicates.list_attributes(each) for each in draft.instance.predicates):
         yield draft.instance, READING
     for each in (draft.instance, *draft.queues):
         policy = None if each is None else each.element.drop_policy
@@ -485,7 +485,7 @@ def _refused(
     article = "an" if place.startswith("M") else "a"
     return Diagnostic(
         "E0426",
-        f"`{instance.path}` {does} `{predicates.spelling_of(name)}`, but no frame that {moves} "
+        f"`{instance.path}` {does} `{predicates.spell_attribute(name)}`, but no frame that {moves} "
         f"has {article} {place}",
         instance.span or case.flows[0].span,
         secondary=(Label(case.flows[0].span, "packets pass there"),),

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from qospec.plan.forms import form_sent
 from qospec.plan.offered import asked_bps, members_of
-from qospec.units import RATE, text_of
+from qospec.units import RATE, format_value
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -38,12 +38,12 @@ class Overload(NamedTuple):
     def offered(self) -> str:
         """Return what is offered, in words."""
         names = " and ".join(f"`{name}`" for name in self.flows)
-        return f"{names}: {text_of(self.total_bps, RATE)} @{self.layer}"
+        return f"{names}: {format_value(self.total_bps, RATE)} @{self.layer}"
 
     @property
     def carried(self) -> str:
         """Return what is carried, in words."""
-        return f"`{self.line.path}` carries {text_of(self.most_bps, RATE)} @{self.layer}"
+        return f"`{self.line.path}` carries {format_value(self.most_bps, RATE)} @{self.layer}"
 
 
 def overloads(case: Case) -> Iterator[Overload]:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from qospec.plan.channels import message_members
 from qospec.plan.tables import Member
 from qospec.protocol.atm import CELL_BYTES
-from qospec.protocol.marks import marked
+from qospec.protocol.marks import set_marks
 from qospec.units import PS_PER_S
 
 if TYPE_CHECKING:
@@ -95,7 +95,7 @@ def _sent(flow: Flow) -> tuple[Contract, int, tuple[tuple[str, Value], ...]]:
     """Return the contract of a flow of cells, their marks, and what else a classifier asks."""
     contract = flow.traffic.contract()
     asked = (("category", contract.category), ("virtual_path", Fraction(flow.virtual_path)))
-    return contract, marked(clp=flow.clp), asked
+    return contract, set_marks(clp=flow.clp), asked
 
 
 def _sent_in(stream: Stream) -> tuple[Contract, int, tuple[tuple[str, Value], ...]]:

@@ -8,7 +8,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from qospec.diagnostics import Diagnostic
-from qospec.model.expression import measurements
+from qospec.model.expression import list_measurements
 from qospec.plan.tables import members_using
 from qospec.protocol.parts import OF_EXCHANGES
 from qospec.source import Span
@@ -37,7 +37,7 @@ class Passages:
         Of `worst`, which measures each member of a flow, one that passes is enough.
         """
         for statement in case.statements:
-            for leaf in () if statement.idle else measurements(statement.expression):
+            for leaf in () if statement.idle else list_measurements(statement.expression):
                 if leaf.place is None or leaf.network != network:
                     continue
                 key = (statement.span, leaf.flow, leaf.part, leaf.place)

@@ -263,7 +263,9 @@ def route_members(
         elif draft.duty == "router":
             made[index] = Table()
     reach = Reach()
-    asked = any("input" in predicates.attributes(c) for e in network.elements for c in e.predicates)
+    asked = any(
+        "input" in predicates.list_attributes(c) for e in network.elements for c in e.predicates
+    )
     entries = network.entries if asked else {}
     for number, member in enumerate(members):
         if not member.is_routed:
@@ -305,7 +307,7 @@ class Classes(Table):
                 value = mark.of(item_class.marks)
                 item[name] = mark.words[value] if value < len(mark.words) else Fraction(value)
             for name in predicates.ADDRESSES:
-                item[name] = Fraction(addresses.rank(str(item.get(name, ""))))
+                item[name] = Fraction(addresses.number_address(str(item.get(name, ""))))
             self._known[key] = _first_that_holds(self._instance, item)
         return self._known[key]
 

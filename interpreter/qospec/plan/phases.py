@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from qospec.dataclass import dataclass
 from qospec.diagnostics import Diagnostic, Label
-from qospec.model.suite import WIDEST, Case, GoalResult, Point, Search, tested
+from qospec.model.suite import WIDEST, Case, GoalResult, Point, Search, list_tested
 from qospec.plan.first_links import grows, offered_bps, overloads
 from qospec.plan.offered import cell_rate
-from qospec.units import PS_PER_S, RATIO, TIME, number_text, text_of
+from qospec.units import PS_PER_S, RATIO, TIME, format_number, format_value
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
@@ -225,11 +225,11 @@ def _load(value: Fraction, phase: Phase) -> str:
     of = phase if isinstance(phase, Search) else phase.load
     if of is None:
         return ""
-    return text_of(value, of.dimension) + (f" @{of.layer}" if of.layer else "")
+    return format_value(value, of.dimension) + (f" @{of.layer}" if of.layer else "")
 
 
 def _time(least_s: Fraction) -> str:
-    return text_of(-_cut(-least_s), TIME)
+    return format_value(-_cut(-least_s), TIME)
 
 
 def _cut(value: Fraction) -> Fraction:
@@ -248,7 +248,7 @@ def _items(phase: Phase, trial: Case, *, rounded: bool = False) -> Fraction:
     If its length may have been `rounded` down, as that of a burst, as many as it may have meant.
     """
     length_ps = trial.run.measure_ps + rounded
-    flows = tested(trial.flows) if isinstance(phase, Search) else trial.flows
+    flows = list_tested(trial.flows) if isinstance(phase, Search) else trial.flows
     return sum((_items_of(flow, length_ps) for flow in flows), Fraction(0))
 
 
@@ -268,7 +268,7 @@ def _called(case: Case) -> str:
 def _too_short(phase: Phase, case: Case, where: str, parameter: str) -> Diagnostic:
     """Return the error of a trial that sends nothing; a `parameter` says how long it lasts."""
     items, length_ps, called = _items(phase, case), case.run.measure_ps, _called(case)
-    length = text_of(Fraction(length_ps, PS_PER_S), TIME)
+    length = format_value(Fraction(length_ps, PS_PER_S), TIME)
     longer, least_s = "send something in it", Fraction(0)
     if items:
         least_s = Fraction(length_ps, PS_PER_S) / items
@@ -282,7 +282,7 @@ def _too_short(phase: Phase, case: Case, where: str, parameter: str) -> Diagnost
         f"a trial at {where} sends less than one {called}",
         phase.span if place is None else place,
         secondary=() if parameter or place is None else (Label(phase.span, "in this phase"),),
-        notes=(f"{number_text(items)} {called}s in {length}",),
+        notes=(f"{format_number(items)} {called}s in {length}",),
         help=longer,
         least_s=least_s,
     )
@@ -299,7 +299,7 @@ def _finer(case: Case, goal: Goal, search: Search, items: Fraction) -> str:
     wide = -_cut(-goal.width / items)
     if wide > (search.high - search.low if goal.absolute else WIDEST):
         return longer
-    shown = _load(wide, search) if goal.absolute else text_of(wide, RATIO)
+    shown = _load(wide, search) if goal.absolute else format_value(wide, RATIO)
     return f"{longer}, or `{width or 'width'}` at least {shown}"
 
 
@@ -314,7 +314,7 @@ def _too_fine(goal: Goal, search: Search, ends: Ends, case: Case) -> Iterator[Di
     if not 0 < items < 1:
         return
     called = _called(ends.high)
-    shown = _load(goal.width, search) if goal.absolute else text_of(goal.width, RATIO)
+    shown = _load(goal.width, search) if goal.absolute else format_value(goal.width, RATIO)
     length = Fraction(goal.trial_ps, PS_PER_S)
     yield Diagnostic(
         "W0617",
@@ -322,7 +322,9 @@ def _too_fine(goal: Goal, search: Search, ends: Ends, case: Case) -> Iterator[Di
         f"loads so far apart differ by less than one {called}",
         goal.width_span or search.span,
         secondary=() if goal.trial_span is None else (Label(goal.trial_span, "a trial"),),
-        notes=(f"`width` is {shown}: {number_text(items)} {called}s in {text_of(length, TIME)}",),
+        notes=(
+            f"`width` is {shown}: {format_number(items)} {called}s in {format_value(length, TIME)}",
+        ),
         help=_finer(case, goal, search, items),
     )
 
@@ -333,11 +335,11 @@ def _too_coarse(goal: Goal, search: Search) -> Iterator[Diagnostic]:
         return
     yield Diagnostic(
         "W0627",
-        f"the bounds of `{goal.name}` may stay {text_of(goal.width, RATIO)} of the load apart",
+        f"the bounds of `{goal.name}` may stay {format_value(goal.width, RATIO)} of the load apart",
         goal.width_span or search.span,
         notes=("without `%`, 1 is the whole load",),
-        help=f"was `{number_text(goal.width)}%` meant? If not, choose at most "
-        f"`{number_text(100 * COARSE)}%`",
+        help=f"was `{format_number(goal.width)}%` meant? If not, choose at most "
+        f"`{format_number(100 * COARSE)}%`",
     )
 
 

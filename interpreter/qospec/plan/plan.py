@@ -20,7 +20,7 @@ from qospec.engine.items.connections import Connections
 from qospec.engine.measure.occupancy import find_silent
 from qospec.engine.queue import drop_policy
 from qospec.engine.source.sizes import CELLS
-from qospec.model.expression import counted, measurements
+from qospec.model.expression import list_counted, list_measurements
 from qospec.model.suite import Point
 from qospec.plan import feasibility
 from qospec.plan.changes import with_changes, with_restarts
@@ -33,7 +33,7 @@ from qospec.plan.proofs.proofs import Proofs, proved
 from qospec.plan.survey import survey_network
 from qospec.protocol.atm import PLANES
 from qospec.protocol.parts import OF_EXCHANGES
-from qospec.search.method import begin, trials_of_a_load
+from qospec.search.method import begin, count_trials_of_load
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -339,7 +339,7 @@ def _series(case: Case, network: str, named: Mapping[str, Population]) -> set[In
     asked = (
         (statement.every_ps, named.get(population_name(m.flow, m.member, m.part)))
         for statement in case.statements
-        for m in measurements(statement.expression)
+        for m in list_measurements(statement.expression)
         if m.network == network
     )
     return {Intervals(of.first, of.stop, every_ps) for every_ps, of in asked if every_ps and of}
@@ -348,14 +348,14 @@ def _series(case: Case, network: str, named: Mapping[str, Population]) -> set[In
 def _measured(case: Case, network: str) -> Iterator[Measured]:
     """Yield what statements measure on a network."""
     for statement in case.statements:
-        for each in measurements(statement.expression):
+        for each in list_measurements(statement.expression):
             if each.network == network:
                 yield each
 
 
 def _observed(case: Case, network: str, what: str) -> set[str]:
     """Return the paths of the elements of which statements ask for an occupancy or utilisation."""
-    asked = (each for s in case.statements for each in counted(s.expression))
+    asked = (each for s in case.statements for each in list_counted(s.expression))
     return {
         each.path
         for each in asked
@@ -480,7 +480,9 @@ def _planned_phase(case: Case, phase: Phase, highest: CasePlan) -> PhasePlan:
         cost = Cost(trials, trials * (warmup_ps + phase.run.measure_ps))
         return PhasePlan(phase, cost, highest.cells, highest.bounded)
     loads = begin(phase).most_loads
-    each = [count * trials_of_a_load(goal) for count, goal in zip(loads, phase.goals, strict=True)]
+    each = [
+        count * count_trials_of_load(goal) for count, goal in zip(loads, phase.goals, strict=True)
+    ]
     lengths_ps = [warmup_ps + goal.trial_ps for goal in phase.goals]
     emulated_ps = sum(count * ps for count, ps in zip(each, lengths_ps, strict=True))
     cost = Cost(often * sum(each), often * emulated_ps)

@@ -7,7 +7,7 @@ from fractions import Fraction
 from typing import TYPE_CHECKING
 
 from qospec.diagnostics import Diagnostic
-from qospec.units import PS_PER_S, TIME, text_of
+from qospec.units import PS_PER_S, TIME, format_value
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -31,8 +31,8 @@ def short_timeouts(case: Case, survey: Survey) -> Iterator[Diagnostic]:
             for there, back in zip(requests, answers, strict=True)
         )
         if flow.stream.loop.timeout_ps <= shortest_ps:
-            least = text_of(-(-shortest_ps // 10**3) / Fraction(10**9), TIME)
-            timeout = text_of(Fraction(flow.stream.loop.timeout_ps, PS_PER_S), TIME)
+            least = format_value(-(-shortest_ps // 10**3) / Fraction(10**9), TIME)
+            timeout = format_value(Fraction(flow.stream.loop.timeout_ps, PS_PER_S), TIME)
             yield Diagnostic(
                 "W0614",
                 f"the timeout of `{flow.name}` expires before any answer can arrive",

@@ -6,8 +6,8 @@ from fractions import Fraction
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from qospec.catalogue.kinds import Duration, Load, SizeMix, discover
-from qospec.check.evaluate.dimensions import BASE_UNITS, written_in
-from qospec.units import text_of
+from qospec.check.evaluate.dimensions import BASE_UNITS, write_bound
+from qospec.units import format_value
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -84,11 +84,11 @@ def _text(value: Any, domain: str) -> str:
 
 def _quantity(value: int | Fraction, domain: str) -> str:
     """Return a number with its unit, exact where it has few digits."""
-    exact = written_in(value, domain)
+    exact = write_bound(value, domain)
     if "/" not in exact.partition(" ")[0] or domain not in BASE_UNITS:
         return exact
     dimension, factor = BASE_UNITS[domain]
-    return text_of(value * factor, dimension)
+    return format_value(value * factor, dimension)
 
 
 def _listed(items: Sequence[str]) -> str:

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 from qospec.diagnostics import Diagnostic
 from qospec.plan.assembly import feeders
-from qospec.units import PS_PER_S, TIME, text_of
+from qospec.units import PS_PER_S, TIME, format_value
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -58,7 +58,7 @@ def too_small(case: Case, survey: Survey) -> Iterator[Diagnostic]:
 def _text(time_ps: Fraction) -> str:
     """Return a time in three digits, rounded up."""
     whole = -(-time_ps // 10_000)
-    return text_of(Fraction(whole * 10_000, PS_PER_S), TIME)
+    return format_value(Fraction(whole * 10_000, PS_PER_S), TIME)
 
 
 def _slots_before(

@@ -20,7 +20,7 @@ from qospec.model.expression import Constant
 from qospec.plan.assembly import feeders
 from qospec.plan.changes import stages
 from qospec.plan.tables import NO_FLOW
-from qospec.units import PACKET_RATE, RATE, TIME, text_of
+from qospec.units import PACKET_RATE, RATE, TIME, format_value
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -187,10 +187,10 @@ class Classes:
             key = (instance.span, number)
             if instance.span is None or key in self._used or key in self._changed:
                 continue
-            for name in predicates.attributes(condition):
+            for name in predicates.list_attributes(condition):
                 for each in _ahead_of(index, routes):
                     if name in each.element.marks_written:
-                        self._changed[key] = each.path, predicates.spelling_of(name)
+                        self._changed[key] = each.path, predicates.spell_attribute(name)
 
     def unfed(self) -> Iterator[Diagnostic]:
         """Yield each class that no case uses."""
@@ -252,7 +252,7 @@ def unreachable_rates(survey: Survey) -> Iterator[Diagnostic]:
         lines = _lines_before(index, survey, before)
         most_bps = sum(lines.values(), Fraction(0))
         if lines and bucket.bit_rate > most_bps:
-            carried = f"{text_of(most_bps, RATE)} in all"
+            carried = f"{format_value(most_bps, RATE)} in all"
             yield Diagnostic(
                 "W0612",
                 f"`{bucket.rate_name}` of `{instance.path}` exceeds what the lines before it carry",
@@ -455,7 +455,7 @@ def late_keys(case: Case, survey: Survey) -> Iterator[Diagnostic]:
             count = len(instance.element.indices)
             found = _end(rekeying, count, packet_rate, byte_rate, stage.length_s)
             if found is not None:
-                offered = f"at the {text_of(packet_rate, PACKET_RATE)} that are offered"
+                offered = f"at the {format_value(packet_rate, PACKET_RATE)} that are offered"
                 yield _expires(instance, flows[0][0], f"{offered}{stage.says}", found)
                 break
 
@@ -487,14 +487,14 @@ def _end(
     gap = rekeying.gap(packet_rate, byte_rate, end_s)
     if gap is not None and gap.replaced_s is None:
         return _End(
-            f"expires after {text_of(gap.expires_s, TIME)}, and is not replaced",
+            f"expires after {format_value(gap.expires_s, TIME)}, and is not replaced",
             "what is to be sent after that is lost as `expired`",
             "say when it is replaced, by `rekey`, or give it a longer `lifetime`",
         )
     if gap is not None and gap.replaced_s is not None:
         which = "" if gap.is_first else "each but the first "
         begins = ", and the first of it begins the exchange of keys" if gap.loses_first else ""
-        expires, replaced = text_of(gap.expires_s, TIME), text_of(gap.replaced_s, TIME)
+        expires, replaced = format_value(gap.expires_s, TIME), format_value(gap.replaced_s, TIME)
         return _End(
             f"{which}expires after {expires}, and is replaced after {replaced}",
             f"what is to be sent in between is lost as `expired`{begins}",
@@ -504,7 +504,7 @@ def _end(
     if used_up_s is not None and used_up_s < end_s:
         smaller = ", or begin with a smaller `spi`" if count <= SUCCESSORS else ""
         return _End(
-            f"the last of {count:_} is used up after {text_of(used_up_s, TIME)}",
+            f"the last of {count:_} is used up after {format_value(used_up_s, TIME)}",
             "what is to be sent after that is lost as `expired`",
             f"exchange keys less often{smaller}",
         )

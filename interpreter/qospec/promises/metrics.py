@@ -6,9 +6,9 @@ from itertools import pairwise
 from typing import TYPE_CHECKING
 
 from qospec.catalogue.kinds import discover
-from qospec.catalogue.statistics import share_of
+from qospec.catalogue.statistics import parse_share
 from qospec.promises.promise import Promise
-from qospec.units import text_of
+from qospec.units import format_value
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -34,9 +34,9 @@ def _inconsistent(trial: Trial) -> Iterator[str]:
         for statistic, (value, dimension) in values.items():
             shown = f"{population}.{name}" + (f".{statistic}" if statistic else "")
             if kind.build.least is not None and value < kind.build.least:
-                yield f"{shown} is {text_of(value, dimension)}, and cannot be so little"
+                yield f"{shown} is {format_value(value, dimension)}, and cannot be so little"
             if kind.build.most is not None and value > kind.build.most:
-                yield f"{shown} is {text_of(value, dimension)}, and cannot be so much"
+                yield f"{shown} is {format_value(value, dimension)}, and cannot be so much"
         for low, high in pairwise(_ascending(values)):
             if values[low][0] > values[high][0]:
                 yield f"of {population}.{name}, {low} is above {high}"
@@ -49,7 +49,7 @@ def _inconsistent(trial: Trial) -> Iterator[str]:
 
 def _ascending(values: Values) -> list[str]:
     """Return the statistics of a distribution that ascend: the least, quantiles, the greatest."""
-    shares = {name: share for name in values if (share := share_of(name)) is not None}
+    shares = {name: share for name in values if (share := parse_share(name)) is not None}
     ordered = ("min", *sorted(shares, key=shares.__getitem__), "max")
     return [each for each in ordered if each in values]
 

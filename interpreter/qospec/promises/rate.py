@@ -6,9 +6,9 @@ import math
 from fractions import Fraction
 from typing import TYPE_CHECKING, NamedTuple
 
-from qospec.calculus.guarantee import unbounded
+from qospec.calculus.guarantee import describe_unbounded
 from qospec.promises.promise import Promise
-from qospec.units import PS_PER_S, TIME, text_of
+from qospec.units import PS_PER_S, TIME, format_value
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -52,7 +52,7 @@ def _stated(node: Node, conduct: Conduct, connections: Connections) -> Iterator[
     sizes = {size for batch in conduct.arrivals for size in set(batch.size_bytes.tolist())}
     if not sizes or len(node.element.inputs) != 1 or len(node.element.outputs) != 1:
         return
-    guaranteed = node.element.guarantees((unbounded(sizes),), node.clock, (None,))
+    guaranteed = node.element.guarantees((describe_unbounded(sizes),), node.clock, (None,))
     if guaranteed is not None and guaranteed.leaves is not None:
         left, leaves = conduct.left(0), guaranteed.leaves
         yield _Stated(left, [1] * left.count, leaves.items, "items")
@@ -65,7 +65,7 @@ def _excess(stated: _Stated) -> str:
         found = _above(stated.left.at_ps.tolist(), stated.amounts, line)
         if found is not None:
             amount, length_ps, most = found
-            within = text_of(Fraction(length_ps, PS_PER_S), TIME)
+            within = format_value(Fraction(length_ps, PS_PER_S), TIME)
             return f"{amount} {stated.what} within {within}, and at most {most} conform"
     return ""
 

@@ -11,7 +11,7 @@ from qospec.engine.experiment import END
 from qospec.engine.graph.promises import BrokenPromiseError
 from qospec.engine.measure import delays
 from qospec.promises.promise import Promise
-from qospec.units import PS_PER_S, TIME, text_of
+from qospec.units import PS_PER_S, TIME, format_value
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -121,7 +121,7 @@ def _times(batches: Sequence[Batch]) -> Times:
 
 
 def _time(time_ps: int) -> str:
-    return text_of(Fraction(time_ps, PS_PER_S), TIME, exact=True)
+    return format_value(Fraction(time_ps, PS_PER_S), TIME, exact=True)
 
 
 PROMISES = (

@@ -15,12 +15,12 @@ MOST_FRAGMENTS = 31
 """Of a packet, in the emulation: as many as an element may send in one event."""
 
 
-def full_payload_bytes(mtu_bytes: int) -> int:
+def compute_full_payload_bytes(mtu_bytes: int) -> int:
     """Return what a fragment carries of a packet, unless it is the last."""
     return (mtu_bytes - IPV4_HEADER_BYTES) // UNIT_BYTES * UNIT_BYTES
 
 
-def fragment_bytes(packet_bytes: int, mtu_bytes: int) -> tuple[int, ...]:
+def list_fragment_bytes(packet_bytes: int, mtu_bytes: int) -> tuple[int, ...]:
     """Return the sizes of what a packet without IP options becomes on a path with this MTU.
 
     Raises:
@@ -30,7 +30,7 @@ def fragment_bytes(packet_bytes: int, mtu_bytes: int) -> tuple[int, ...]:
         raise ValueError(f"an MTU is at least {LEAST_MTU_BYTES} B, not {mtu_bytes} B")
     if packet_bytes <= mtu_bytes:
         return (packet_bytes,)
-    full_bytes = full_payload_bytes(mtu_bytes)
+    full_bytes = compute_full_payload_bytes(mtu_bytes)
     count, rest_bytes = divmod(packet_bytes - IPV4_HEADER_BYTES, full_bytes)
     sizes = (full_bytes + IPV4_HEADER_BYTES,) * count
     return (*sizes, rest_bytes + IPV4_HEADER_BYTES) if rest_bytes else sizes

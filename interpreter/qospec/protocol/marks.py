@@ -89,7 +89,7 @@ ALL_BITS = (1 << BITS) - 1
 """All bits, set."""
 
 
-def marked(**values: int) -> int:
+def set_marks(**values: int) -> int:
     """Return marks with these values, and 0 in all other fields."""
     marks = 0
     for name, value in values.items():

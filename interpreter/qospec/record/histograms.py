@@ -12,8 +12,8 @@ from fractions import Fraction
 from typing import TYPE_CHECKING
 
 from qospec.catalogue.kinds import discover
-from qospec.catalogue.statistics import packet_of
-from qospec.model.expression import Measured, Operation, is_measured, measurements
+from qospec.catalogue.statistics import parse_packet_number
+from qospec.model.expression import Measured, Operation, is_measured, list_measurements
 from qospec.plan.plan import population_name
 from qospec.record.bins import FINEST, bin_of
 from qospec.record.quantity import quantity
@@ -70,8 +70,10 @@ def _of_delays(statements: Iterable[Statement]) -> Iterator[Measured]:
     for statement in statements:
         if statement.idle or statement.kind == "invariant":
             continue
-        for leaf in measurements(statement.expression):
-            if "p*" in metrics[leaf.metric].build.statistics and not packet_of(leaf.statistic):
+        for leaf in list_measurements(statement.expression):
+            if "p*" in metrics[leaf.metric].build.statistics and not parse_packet_number(
+                leaf.statistic
+            ):
                 yield leaf
 
 

@@ -12,12 +12,12 @@ from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
 from qospec.catalogue.kinds import discover
-from qospec.catalogue.statistics import cause_words, named_cause
+from qospec.catalogue.statistics import describe_cause, name_cause
 from qospec.judge.readings import QUANTILES
 from qospec.judge.verdict import PROBLEMS, VERDICTS, Verdict, worst
-from qospec.model.expression import found as found_in
-from qospec.model.expression import is_measured, measurements
-from qospec.model.suite import JUDGED, Search, only_reports
+from qospec.model.expression import is_measured, list_measurements
+from qospec.model.expression import list_found as found_in
+from qospec.model.suite import JUDGED, Search, is_report_only
 from qospec.plan.settings import FieldValue, arrivals_kind, settings
 from qospec.protocol.parts import items_of
 from qospec.record.bounds import bound_documents
@@ -27,7 +27,7 @@ from qospec.record.phases import phase_documents, why_of_phases
 from qospec.record.quantity import HISTOGRAM_ERROR, quantity
 from qospec.record.series import series_document
 from qospec.record.statements import count_by_claim, count_statements, statement_document
-from qospec.units import CELL_RATE, PACKET_RATE, PS_PER_S, TIME, text_of
+from qospec.units import CELL_RATE, PACKET_RATE, PS_PER_S, TIME, format_value
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -86,7 +86,7 @@ def phases_document(plan: CasePlan, result: PhasesResult, command: str) -> Docum
         if judged["verdict"] in PROBLEMS
     ]
     unmet = {leaf.goal for each in wrong for leaf in found_in(each)}
-    points = {leaf.network for each in wrong for leaf in measurements(each)}
+    points = {leaf.network for each in wrong for leaf in list_measurements(each)}
     unfinished: list[Verdict] = [] if result.complete else ["inconclusive"]
     verdict = worst([document["verdict"], *unfinished])
     why = [*_why_unjudged(plan.case), *why_of_phases(result, unmet, points)]
@@ -113,7 +113,7 @@ def _ran(
     if not _measures(plan.case.statements):
         # invariants that hold say nothing about how good a device is
         verdicts = [verdict for verdict in verdicts if verdict != "pass"]
-        verdicts.append("measured" if only_reports([plan.case]) else "inconclusive")
+        verdicts.append("measured" if is_report_only([plan.case]) else "inconclusive")
     if errors:
         verdicts.append("error")
     repeats = [metrics_document(each) for each in readings]
@@ -186,7 +186,7 @@ def _measures(statements: Iterable[Statement]) -> bool:
 
 def _why_unjudged(case: Case) -> Iterator[str]:
     """Yield why nothing was judged and what to do about it, if nothing was."""
-    if _measures(case.statements) or only_reports([case]):
+    if _measures(case.statements) or is_report_only([case]):
         return
     if case.parameters and any(each.kind in JUDGED and each.idle for each in case.statements):
         yield NOTHING_MEASURED
@@ -230,11 +230,11 @@ def _nothing_discarded(plan: CasePlan, repeats: Sequence[Readings]) -> str:
         for discarders in planned.discarders.values():
             could.update(discarders)
         for path, cause in dict.fromkeys((p, c) for p, causes in could.items() for c in causes):
-            others[f"{path} ({{}} {cause_words(cause)})"] += sum(
+            others[f"{path} ({{}} {describe_cause(cause)})"] += sum(
                 readings.discarded(network, path, cause) for readings in repeats
             )
     named = ", ".join(
-        f"{path} (0 {' or '.join(dict.fromkeys(map(named_cause, causes)))})"
+        f"{path} (0 {' or '.join(dict.fromkeys(map(name_cause, causes)))})"
         for path, causes in could.items()
     )
     flows = [flow for phase in plan.phases for flow in phase.flows] or plan.case.flows
@@ -338,7 +338,7 @@ def _definitions(suite: Suite) -> list[Document]:
         leaf.metric
         for case in cases
         for statement in case.statements
-        for leaf in measurements(statement.expression)
+        for leaf in list_measurements(statement.expression)
     }
     metrics = discover().of("metric")
     kinds.update({("metric", name): metrics[name] for name in named})
@@ -378,7 +378,7 @@ def discard_sentence(discard: Mapping[str, Any]) -> str:
     items = item + "s" * (discard["most"] != 1)
     when = f" {discard['when']}" if discard["when"] else ""
     lost = f"{' to '.join(ends)} {items} of {flow}{when}"
-    return f"{lost}: {discard['element']} ({cause_words(discard['cause'])})"
+    return f"{lost}: {discard['element']} ({describe_cause(discard['cause'])})"
 
 
 MAX_NAMED = 3
@@ -460,7 +460,8 @@ def _sent(flows: Sequence[Flow]) -> str:
             dimension, rate = _rate(flow)
             rates.setdefault(dimension, []).append(rate)
     each = _alternatives(
-        _range(text_of(end(of), dimension) for end in (min, max)) for dimension, of in rates.items()
+        _range(format_value(end(of), dimension) for end in (min, max))
+        for dimension, of in rates.items()
     )
     return " of ".join([many] * (max(counts) > 1) + [each] * bool(each))
 

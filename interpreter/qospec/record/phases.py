@@ -6,7 +6,7 @@ from collections import Counter
 from fractions import Fraction
 from typing import TYPE_CHECKING
 
-from qospec.catalogue.statistics import cause_words
+from qospec.catalogue.statistics import describe_cause
 from qospec.judge.found import (
     LOWEST_BAD,
     NONE_BAD_AT_ALL,
@@ -19,8 +19,8 @@ from qospec.judge.phases import PointResult, SearchResult
 from qospec.protocol.parts import items_of
 from qospec.record.quantity import quantity
 from qospec.search.classification import counts, is_good
-from qospec.search.method import trials_of_a_load
-from qospec.units import PS_PER_S, RATIO, TIME, text_of
+from qospec.search.method import count_trials_of_load
+from qospec.units import PS_PER_S, RATIO, TIME, format_value
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator, Sequence
@@ -111,7 +111,7 @@ def _goal(goal: Goal, result: SearchResult) -> Document:
 def _trial(each: SearchTrial, search: Search) -> Document:
     trial = each.trial
     of = [goal for goal in search.goals if counts(goal, trial)]
-    stands_for = 1 if trial.drawn else max(map(trials_of_a_load, of))
+    stands_for = 1 if trial.drawn else max(map(count_trials_of_load, of))
     return {
         "load": quantity(trial.load, search.dimension),
         "number": trial.number,
@@ -137,7 +137,7 @@ def _notes(goal: Goal, result: SearchResult) -> Iterator[str]:
     if found.complete and found.upper is None and found.lower is not None:
         yield NONE_BAD_AT_ALL
     if not found.complete:
-        width = text_of(goal.width, search.dimension if goal.absolute else RATIO)
+        width = format_value(goal.width, search.dimension if goal.absolute else RATIO)
         yield f"{_why_ended(found, result)} before the bounds were as close as {width}"
     if found.inversion is not None:
         yield inverted(*found.inversion, search.dimension)
@@ -154,7 +154,7 @@ def _hidden_losses(goal: Goal, result: SearchResult) -> Iterator[str]:
     for each in _flows_at_lower(goal, result):
         if each.sent and Fraction(each.lost, each.sent) > goal.loss:
             item, name = items_of(each.population, each.carries)
-            share = text_of(Fraction(each.lost, each.sent), RATIO)
+            share = format_value(Fraction(each.lost, each.sent), RATIO)
             yield f"`{name}` lost {share} of its {item}s at the load found"
 
 
@@ -202,14 +202,14 @@ def _causes(goal: Goal, found: GoalResult, result: SearchResult) -> Iterator[str
         item, flow = items_of(population, carries)
         items = f"{count:_} {item}{'' if count == 1 else 's'} of {flow}"
         often = f" in {trials[place]} trials" if trials[place] > 1 else ""
-        yield f"{items}{often}: {element} ({cause_words(cause)})"
+        yield f"{items}{often}: {element} ({describe_cause(cause)})"
 
 
 def _places(goal: Goal, found: GoalResult, result: SearchResult) -> list[str]:
     """Return where items were lost at the upper bound, and why, where most were lost first."""
     lost: Counter[str] = Counter()
     for loss in _losses_above(goal, found, result):
-        lost[f"{loss.element} ({cause_words(loss.cause)})"] += loss.cells
+        lost[f"{loss.element} ({describe_cause(loss.cause)})"] += loss.cells
     return [place for place, _ in lost.most_common(MAX_CAUSES)]
 
 
@@ -286,11 +286,11 @@ def _why_of_search(
             interval = between(found.lower, found.upper, search.dimension) or "in the range"
             yield f"`{goal.name}` is known only to be {interval}: {why}"
         if found.upper is not None and goal.name in named:
-            at = text_of(found.upper, search.dimension)
+            at = format_value(found.upper, search.dimension)
             causes = "; ".join(_causes(goal, found, result)) or "nothing was lost"
             yield f"`{goal.name}` at its upper bound of {at}: {causes}"
         if found.complete and found.upper is None and goal.name in unmet:
-            high = text_of(search.high, search.dimension)
+            high = format_value(search.high, search.dimension)
             yield f"`{goal.name}` has no upper bound: no load was bad, up to {high}"
 
 

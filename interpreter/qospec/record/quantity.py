@@ -7,7 +7,7 @@ from dataclasses import replace
 from fractions import Fraction
 from typing import TYPE_CHECKING
 
-from qospec.units import base_unit, text_of
+from qospec.units import find_base_unit, format_value
 
 if TYPE_CHECKING:
     from qospec.document import Document
@@ -35,8 +35,8 @@ def quantity(value: object, dimension: Dimension | None, digits: int = DIGITS) -
     if value is None:
         return None
     if isinstance(value, Fraction | int) and not isinstance(value, bool) and dimension is not None:
-        text = text_of(value, dimension, digits=digits)
-        return {"value": str(Fraction(value)), "unit": base_unit(dimension), "text": text}
+        text = format_value(value, dimension, digits=digits)
+        return {"value": str(Fraction(value)), "unit": find_base_unit(dimension), "text": text}
     text = str(value).lower() if isinstance(value, bool) else str(value)
     return {"value": text, "unit": "", "text": text}
 

@@ -6,10 +6,10 @@ from fractions import Fraction
 from typing import TYPE_CHECKING
 
 from qospec.judge.verdict import dimension_of
-from qospec.model.expression import observed
+from qospec.model.expression import list_observed
 from qospec.model.suite import Point
 from qospec.record.quantity import quantity
-from qospec.units import PS_PER_S, TIME, base_unit
+from qospec.units import PS_PER_S, TIME, find_base_unit
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -34,7 +34,7 @@ def series_document(statement: Statement, judged: Sequence[Judged], case: Case) 
     return {
         "series": {
             "every": quantity(Fraction(statement.every_ps, PS_PER_S), TIME),
-            "unit": base_unit(dimension),
+            "unit": find_base_unit(dimension),
             "values": " ".join(shown),
             **_changes(statement, case),
         }
@@ -44,7 +44,7 @@ def series_document(statement: Statement, judged: Sequence[Judged], case: Case) 
 def _changes(statement: Statement, case: Case) -> Document:
     """Return what changes during the trials that a report is of, at a point or not, and when."""
     runs = {each.name: each.run for each in case.phases if isinstance(each, Point)}
-    places = {leaf.network for leaf in observed(statement.expression)}
+    places = {leaf.network for leaf in list_observed(statement.expression)}
     found = dict.fromkeys(
         (at_ps, change.text)
         for run in (runs.get(place, case.run) for place in sorted(places))

@@ -21,7 +21,7 @@ from qospec.judge.evidence import caution
 from qospec.judge.found import decided
 from qospec.judge.losses import DEFAULT_CONFIDENCE, compared_count, losses, percent
 from qospec.judge.verdict import NOT_APPLICABLE, WHEN_FALSE, deciding, with_sides, worst
-from qospec.model.bounds import ANYTHING, bounds
+from qospec.model.bounds import ANYTHING, bound_expression
 from qospec.model.expression import Attribute, Constant, Operation, is_measured
 from qospec.model.suite import CLAIMS, JUDGED
 from qospec.record.histograms import single_measurement
@@ -209,10 +209,10 @@ def _possible_values(statement: Statement) -> Bounds:
     """Return the bounds of the value that is shown; the difference of two may be anything."""
     expression = statement.expression
     if statement.kind == "report" or not isinstance(expression, Operation):
-        return bounds(expression)
+        return bound_expression(expression)
     sides = (expression.operands[0], expression.operands[-1])
     measuring = [side for side in sides if is_measured(side)]
-    return bounds(measuring[0]) if len(measuring) == 1 else ANYTHING
+    return bound_expression(measuring[0]) if len(measuring) == 1 else ANYTHING
 
 
 def _limits(statement: Statement, shown: Judgement) -> Iterator[tuple[str, Fraction]]:

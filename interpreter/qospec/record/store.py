@@ -21,7 +21,7 @@ from qospec.dataclass import dataclass
 from qospec.document import Document
 from qospec.record.outcome import SCHEMA, completed
 from qospec.record.schema import CASE, OUTCOME, PLAN, TIMING, Shape, violations
-from qospec.writing import WriteError, reason, write_whole
+from qospec.writing import WriteError, explain_failure, write_whole
 
 MAX_SLUG_LENGTH = 40
 MAX_REPORTED = 3
@@ -114,7 +114,7 @@ class Record:
         try:
             data = _content(path, room.bytes)
         except OSError as error:
-            raise RecordError(f"cannot read `{path}`: {reason(error)}") from error
+            raise RecordError(f"cannot read `{path}`: {explain_failure(error)}") from error
         if not room.takes(data):
             raise RecordError(
                 f"`{path}` is too large: the files of a record may have {MAX_BYTES >> 20} MB and"
@@ -187,7 +187,9 @@ def create(root: Path, seed: str, now: datetime | None = None) -> Record:
                 ) from None
             continue
         except OSError as error:
-            raise RecordError(f"cannot write records to `{root}`: {reason(error)}") from error
+            raise RecordError(
+                f"cannot write records to `{root}`: {explain_failure(error)}"
+            ) from error
         return Record(folder)
     raise RecordError(f"cannot write records to `{root}`: too many in the same second")
 

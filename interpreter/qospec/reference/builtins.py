@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from qospec.catalogue.statistics import QUANTILE, offers, packet_of
+from qospec.catalogue.statistics import QUANTILE, offers, parse_packet_number
 from qospec.check.device.ports import SIDES
 from qospec.check.device.wiring import ENDINGS
 from qospec.check.evaluate import streams
@@ -136,7 +136,7 @@ def builtin_documents(what: str, catalogue: Catalogue) -> Iterator[Document]:
         yield _document(
             "statistic", what, f"the quantile that {share} % of the cells or packets do not exceed"
         )
-    number = packet_of(what)
+    number = parse_packet_number(what)
     if number is not None:
         yield _document("statistic", what, f"the value of the flow's packet number {number}")
     yield from _fields(what, catalogue)

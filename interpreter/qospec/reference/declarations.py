@@ -10,7 +10,7 @@ from qospec.check.evaluate.context import Context, Limits
 from qospec.check.evaluate.evaluator import Evaluator
 from qospec.check.modules.files import SUFFIXES, is_file
 from qospec.check.modules.loader import Loader
-from qospec.check.suite import scopes_of
+from qospec.check.suite import collect_scopes
 from qospec.resources import STDLIB
 from qospec.syntax import ast
 
@@ -53,7 +53,7 @@ class Declarations:
         self.catalogue = catalogue
         self.evaluator = Evaluator(context)
         self.units = Loader(context).load(paths)
-        self._scopes = scopes_of(self.units, self.evaluator)
+        self._scopes = collect_scopes(self.units, self.evaluator)
 
     def named(self) -> Iterator[Declared]:
         """Yield the declarations of the files that were named, in their order."""

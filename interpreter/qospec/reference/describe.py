@@ -11,18 +11,24 @@ from typing import TYPE_CHECKING
 from qospec.check.declarations import TestValue, TopologyValue
 from qospec.check.device.nodes import NodeArray, NodeValue
 from qospec.check.records.record import Record
-from qospec.check.test.expansion import expanded
-from qospec.check.test.flows import record_of
-from qospec.check.test.parts import CaseScope, Part, parts_of, requirements, sweeps_of
+from qospec.check.test.expansion import expand_tests
+from qospec.check.test.flows import evaluate_record
+from qospec.check.test.parts import (
+    CaseScope,
+    Part,
+    collect_parts,
+    collect_sweeps,
+    list_requirements,
+)
 from qospec.check.test.phases import Phases, Trial
 from qospec.check.test.run_settings import PHASED, RUN, has_phases
-from qospec.check.test.sweeps import combinations
+from qospec.check.test.sweeps import enumerate_combinations
 from qospec.check.topology import body
 from qospec.check.topology.flatten import Networks
 from qospec.reference.library import place_of
 from qospec.reference.origins import chain, fields
 from qospec.reference.phases import phase_documents, shown_at, written_phases
-from qospec.reference.values import value_text, written_text
+from qospec.reference.values import read_written_text, value_text
 from qospec.syntax import ast
 
 if TYPE_CHECKING:
@@ -42,7 +48,7 @@ def topology_document(declared: Declared, declarations: Declarations) -> Documen
     if not isinstance(value, TopologyValue):
         return {}
     inside = value.signature.placeholders(defaults=value.signature.has_defaults())
-    made = body.layout(value.node, inside, declarations.evaluator)
+    made = body.lay_out(value.node, inside, declarations.evaluator)
     return {
         "hosts": list(_nodes(made, value.node, declarations, devices=False)),
         "devices": list(_nodes(made, value.node, declarations, devices=True)),
@@ -63,7 +69,7 @@ def _nodes(
             if isinstance(made, NodeValue):
                 nodes = (made.node,)
             if nodes and (nodes[0].template is not None) is devices:
-                yield {"name": f"{name.text}{last}", "type": written_text(bind.value)}
+                yield {"name": f"{name.text}{last}", "type": read_written_text(bind.value)}
 
 
 def _link(cable: Cable, declarations: Declarations) -> Document:
@@ -89,7 +95,7 @@ def test_document(declared: Declared, declarations: Declarations) -> Document:
     assert isinstance(node, ast.Test)  # noqa: S101 -- the caller's choice
     home, evaluator = declarations.scope(declared.unit), declarations.evaluator
     networks = Networks(evaluator)
-    tests = expanded(declared.unit, home, networks, evaluator)
+    tests = expand_tests(declared.unit, home, networks, evaluator)
     made = next((test for test in tests if test.span is node.span), None)
     cases = made.cases if made is not None else ()
     bases = list(chain(declared, declarations))[1:]
@@ -126,8 +132,8 @@ def _required(declared: Declared, declarations: Declarations) -> list[str]:
     value, evaluator = declarations.value(declared), declarations.evaluator
     if not isinstance(value, TestValue):
         return []
-    parts = parts_of(value.node, value.signature.placeholders(defaults=False), evaluator)
-    return [] if parts is None else requirements(parts)
+    parts = collect_parts(value.node, value.signature.placeholders(defaults=False), evaluator)
+    return [] if parts is None else list_requirements(parts)
 
 
 def _stated(parts: Sequence[Declared]) -> tuple[list[str], list[tuple[str, str]]]:
@@ -167,7 +173,7 @@ def _network(name: str, network: Network, names: CaseScope) -> Document:
     if names.topology is not None:
         written[""] = names.topology[0]
     size = f"{len(network.hosts):_} hosts, {len(network.elements):_} elements"
-    return {"name": name or "on", "type": f"{written_text(written[name])}: {size}"}
+    return {"name": name or "on", "type": f"{read_written_text(written[name])}: {size}"}
 
 
 def _flow(flow: Flow) -> Document:
@@ -186,7 +192,7 @@ def _origins(
     for each, scope in names.statements:
         record, copies = None, []
         if isinstance(each, ast.Flow):
-            record = record_of(each, scope, evaluator)
+            record = evaluate_record(each, scope, evaluator)
             copies = list(chain(declarations.named_by(declared.unit, each.traffic), declarations))
         elif isinstance(each, ast.Run):
             kind = PHASED if has_phases(names) else RUN
@@ -201,12 +207,12 @@ def _names(
 ) -> tuple[CaseScope, Phases | None]:
     """Return the names of the first case, and its phases, with those of the first at its top."""
     home, evaluator = declarations.scope(declared.unit), declarations.evaluator
-    parts = parts_of(node, home, evaluator) or (Part(node, home),)
+    parts = collect_parts(node, home, evaluator) or (Part(node, home),)
 
     def scopes_of(points: Combination) -> Sequence[Scope]:
         return CaseScope(parts, points, evaluator).scopes
 
-    points = next(combinations(sweeps_of(parts), scopes_of, evaluator))
+    points = next(enumerate_combinations(collect_sweeps(parts), scopes_of, evaluator))
     case = CaseScope(parts, points, evaluator)
     instance = networks.of(*case.topology) if case.topology is not None else None
     case.add_topology(instance and instance.names)

@@ -6,26 +6,26 @@ import re
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from qospec.check.evaluate.dimensions import TYPES, named
-from qospec.check.modules.files import root_of
+from qospec.check.evaluate.dimensions import TYPES, describe_dimension
+from qospec.check.modules.files import find_root
 from qospec.check.suite import NOUNS as DECLARATIONS
-from qospec.diagnostics import Problems, did_you_mean
+from qospec.diagnostics import Problems, suggest_name
 from qospec.reference import builtins, members, modules
 from qospec.reference.declarations import Declarations, module_file
 from qospec.reference.describe import test_document, topology_document
 from qospec.reference.error_pages import page, titles
 from qospec.reference.library import (
-    declared_document,
+    describe_declared,
     device_document,
     library,
     parameter_documents,
     place_of,
 )
 from qospec.reference.listing import COLLECTIONS, spellings
-from qospec.reference.origins import origins
-from qospec.reference.values import value_text, written_text
+from qospec.reference.origins import trace_origins
+from qospec.reference.values import read_written_text, value_text
 from qospec.syntax import ast
-from qospec.syntax.grammar import keywords
+from qospec.syntax.grammar import load_keywords
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -45,7 +45,7 @@ class UnknownNameError(Exception):
     """No such name is known; the message is for the user."""
 
 
-def explained(what: str, catalogue: Catalogue, problems: Problems) -> list[Document]:
+def explain_name(what: str, catalogue: Catalogue, problems: Problems) -> list[Document]:
     """Return the documents about a name: one for each of its uses, mostly one.
 
     Errors in the files that were read for it are added to `problems`. Raises UnknownNameError.
@@ -54,7 +54,7 @@ def explained(what: str, catalogue: Catalogue, problems: Problems) -> list[Docum
     if separator:
         return [_in_file(Path(path), name.split("."), catalogue, problems)]
     *module, name = what.split(".")
-    for root in (root_of(Path("any")), Path()) if module else ():
+    for root in (find_root(Path("any")), Path()) if module else ():
         file = module_file(module, root)
         if file is not None:
             return [_in_file(file, [name], catalogue, problems)]
@@ -62,7 +62,7 @@ def explained(what: str, catalogue: Catalogue, problems: Problems) -> list[Docum
     if not found and module:  # as files name it that import the module
         full = [each for each in modules.names(library(catalogue)) if each.endswith(f".{what}")]
         if len(full) == 1:
-            return explained(full[0], catalogue, problems)
+            return explain_name(full[0], catalogue, problems)
     if not found:
         raise _unknown(what, catalogue)
     return found
@@ -80,7 +80,7 @@ def _unknown(what: str, catalogue: Catalogue) -> UnknownNameError:
         return UnknownNameError(f"`{what}` is a former name of a field {'; '.join(renamed)}")
     # Names with as many dots come first, since only so many are compared.
     known = sorted(_names(catalogue), key=lambda name: abs(name.count(".") - what.count(".")))
-    near = did_you_mean(what, dict.fromkeys(known))
+    near = suggest_name(what, dict.fromkeys(known))
     with_it = (each for each in known if what.lower() in each.rpartition(".")[2].split("_"))
     declared = sorted({f"`{each}`" for each in with_it if each.startswith("std.")})[:_MOST]
     hint = f"did you mean `{near}`?" if near else "name a declaration as `FILE.qos::name`"
@@ -93,13 +93,13 @@ def _built_in(what: str, catalogue: Catalogue) -> Iterator[Document]:
     code = what.upper()
     if code in titles():
         yield {"sort": "code", "name": code, "summary": titles()[code], "description": page(code)}
-    for table, meanings in keywords().items():
+    for table, meanings in load_keywords().items():
         if what in meanings:
             kind = "field" if table == "field" else "word"
             described = {"sort": kind, "name": what, "summary": meanings[what], "description": ""}
             yield described | (members.body_document(what, catalogue) if kind == "word" else {})
     if what in TYPES:
-        meaning = "a whole number" if what == "Int" else named(TYPES[what])
+        meaning = "a whole number" if what == "Int" else describe_dimension(TYPES[what])
         yield {"sort": "type", "name": what, "summary": meaning, "description": ""}
     yield from builtins.builtin_documents(what, catalogue)
     for collection in COLLECTIONS:
@@ -120,7 +120,7 @@ def _modules(parts: list[str], catalogue: Catalogue, problems: Problems) -> Iter
 def _names(catalogue: Catalogue) -> Iterator[str]:
     yield from titles()
     yield from TYPES
-    for table in keywords().values():
+    for table in load_keywords().values():
         yield from table
     yield from builtins.names(catalogue)
     yield from modules.names(library(catalogue))
@@ -143,7 +143,7 @@ def _in_file(file: Path, path: list[str], catalogue: Catalogue, problems: Proble
     if declared is None:
         _pass_on(before, problems)
         known = [node.name.text for tree in trees for node in tree.declarations]
-        near = did_you_mean(path[-1], known)
+        near = suggest_name(path[-1], known)
         listed = f"it declares {' '.join(known)}" if known else "it declares nothing"
         hint = f"did you mean `{near}`?" if near else listed
         raise UnknownNameError(f"{file} does not declare `{'.'.join(path)}`: {hint}")
@@ -164,7 +164,7 @@ def declaration_document(declared: Declared, declarations: Declarations) -> Docu
     collection = DECLARATIONS[type(declared.node)]
     if isinstance(declared.node, ast.Device):
         return {"sort": collection, **device_document(declared, declarations)}
-    document = {"sort": collection, **declared_document(declared)}
+    document = {"sort": collection, **describe_declared(declared)}
     parameters = parameter_documents(declared, declarations)
     if isinstance(declared.node, ast.Test):
         document |= {"parameters": parameters, **test_document(declared, declarations)}
@@ -173,7 +173,7 @@ def declaration_document(declared: Declared, declarations: Declarations) -> Docu
         document |= topology_document(declared, declarations)
     if parameters:
         document["parameters"] = parameters
-    made = origins(declared, declarations)
+    made = trace_origins(declared, declarations)
     if made is not None:
         document |= {"kind": made["kind"], "chain": made["chain"], "origins": made["fields"]}
     elif isinstance(declared.node, ast.Let):
@@ -184,7 +184,7 @@ def declaration_document(declared: Declared, declarations: Declarations) -> Docu
 def _let_document(declared: Declared, declarations: Declarations) -> Document:
     node = declared.node
     assert isinstance(node, ast.Let)  # noqa: S101 -- the caller's choice
-    shown, written = value_text(declarations.value(declared)), written_text(node.value)
+    shown, written = value_text(declarations.value(declared)), read_written_text(node.value)
     return {
         "name": node.name.text,
         "value": shown or written,

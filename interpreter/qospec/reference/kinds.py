@@ -8,11 +8,11 @@ import textwrap
 from functools import cache
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from qospec.catalogue.kinds import REQUIRED, Buffer, documentation
-from qospec.check.evaluate.dimensions import METRICS, written_in
+from qospec.catalogue.kinds import REQUIRED, Buffer, read_documentation
+from qospec.check.evaluate.dimensions import METRICS, write_bound
 from qospec.check.records.fields import MAPS
 from qospec.check.records.spelling import SOURCE, has_source
-from qospec.units import COUNT, IN_PACKETS, text_of
+from qospec.units import COUNT, IN_PACKETS, format_value
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -105,7 +105,7 @@ def _derived_fields(kind: Kind) -> set[str]:
 
 def kind_document(kind: Kind) -> Document:
     """Return the document of a kind: its text, its fields, and the traits of a metric."""
-    text = documentation(kind.build)
+    text = read_documentation(kind.build)
     described: Document = {
         "name": kind.name,
         "aliases": list(kind.aliases),
@@ -138,7 +138,7 @@ def _measured(kind: Kind) -> Document:
         counted.append(IN_PACKETS[dimension])
     return {
         "dimension": " or ".join("a number" if each is COUNT else each.name for each in counted),
-        "example": text_of(1, dimension),
+        "example": format_value(1, dimension),
         "statistics": [each for each in kind.build.statistics if each],
         "series": [each or kind.name for each in kind.build.series],
         "exact": kind.build.exact,
@@ -177,11 +177,11 @@ def _bound(domain: Domain, bound: Any) -> str:
     if bound is None:
         return ""
     if domain.name in ("duration", "times", "curve"):
-        return written_in(bound, "time")
+        return write_bound(bound, "time")
     return (
         str(bound)
         if domain.name in ("buffer", "lifetime", *MAPS)
-        else written_in(bound, domain.name)
+        else write_bound(bound, domain.name)
     )
 
 
@@ -196,7 +196,7 @@ def default_text(parameter: Parameter) -> str:
         return f"{default.amount} {'B' if default.unit == 'byte' else default.unit}"
     if isinstance(default, tuple):
         return f"[{', '.join(map(str, default))}]"
-    return default if isinstance(default, str) else written_in(default, parameter.domain.name)  # type: ignore[arg-type]
+    return default if isinstance(default, str) else write_bound(default, parameter.domain.name)  # type: ignore[arg-type]
 
 
 def field_comments(kind: Kind) -> dict[str, str]:

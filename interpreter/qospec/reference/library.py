@@ -12,10 +12,10 @@ from typing import TYPE_CHECKING
 from qospec.check.records.record import Record
 from qospec.diagnostics import Problems
 from qospec.reference.declarations import Declarations, Declared
-from qospec.reference.values import value_text, written_text
+from qospec.reference.values import read_written_text, value_text
 from qospec.resources import STDLIB
 from qospec.syntax import ast
-from qospec.visible import visible
+from qospec.visible import make_visible
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -60,10 +60,10 @@ def _media(declarations: Declarations) -> Iterator[Document]:
             }
             for parameter in value.kind.parameters.values()
         ]
-        yield {**declared_document(each), "kind": value.kind.name, "fields": fields}
+        yield {**describe_declared(each), "kind": value.kind.name, "fields": fields}
 
 
-def declared_document(declared: Declared) -> Document:
+def describe_declared(declared: Declared) -> Document:
     """Return the name of a declaration, its comment and its place."""
     summary, description = declared.comment
     return {
@@ -78,7 +78,7 @@ def module_name(path: Path) -> str:
     """Return the name by which a file is imported: `std.devices.sitline`, or its own name."""
     inside = path.resolve()
     if not inside.is_relative_to(STDLIB.resolve()):
-        return visible(path.stem)
+        return make_visible(path.stem)
     return ".".join(["std", *inside.relative_to(STDLIB.resolve()).with_suffix("").parts])
 
 
@@ -89,7 +89,7 @@ def device_document(declared: Declared, declarations: Declarations) -> Document:
     ports = [
         {
             "name": name.name.text,
-            "count": written_text(name.count) if name.count else "",
+            "count": read_written_text(name.count) if name.count else "",
             "carries": statement.carries.text,
             "description": statement.doc,
         }
@@ -98,7 +98,7 @@ def device_document(declared: Declared, declarations: Declarations) -> Document:
         for name in statement.names
     ]
     parameters = parameter_documents(declared, declarations)
-    outside = {**declared_document(declared), "parameters": parameters, "ports": ports}
+    outside = {**describe_declared(declared), "parameters": parameters, "ports": ports}
     return {**outside, **body_document(declared, declarations)}
 
 
@@ -116,7 +116,7 @@ def parameter_documents(declared: Declared, declarations: Declarations) -> list[
         {
             "name": each.name.text,
             "type": each.annotation.text,
-            "default": written_text(each.default) if each.default else "",
+            "default": read_written_text(each.default) if each.default else "",
             "value": value_text(known[each.name.text].value(context))
             if each.name.text in known
             else "",
@@ -145,7 +145,7 @@ def place_of(node: ast.Node) -> str:
     path, library = Path(source.name).resolve(), STDLIB.resolve()
     inside = path.is_relative_to(library)
     shown = f"std/{path.relative_to(library).as_posix()}" if inside else source.name
-    return f"{visible(shown)}:{line}"
+    return f"{make_visible(shown)}:{line}"
 
 
 def body_document(declared: Declared, declarations: Declarations) -> Document:
@@ -156,18 +156,21 @@ def body_document(declared: Declared, declarations: Declarations) -> Document:
     for statement, loops in _statements(node.body.statements, ()):
         place: Document = {"loops": list(loops)}
         if isinstance(statement, ast.Let):
-            entry: Document = {"value": written_text(statement.value), "description": statement.doc}
+            entry: Document = {
+                "value": read_written_text(statement.value),
+                "description": statement.doc,
+            }
             found["values"].append({"name": statement.name.text, **entry, **place})
         elif isinstance(statement, ast.Bind):
             named = declarations.named_by(declared.unit, statement.value)
             comment = statement.doc or (named.comment[0] if named else "")
-            entry = {"type": written_text(statement.value), "description": comment}
+            entry = {"type": read_written_text(statement.value), "description": comment}
             found["elements"] += [{"name": name.text, **entry, **place} for name in statement.names]
         elif isinstance(statement, ast.Machine):
             entry = {"type": "machine", "description": statement.doc}
             found["elements"].append({"name": statement.name.text, **entry, **place})
         elif isinstance(statement, ast.Wire):
-            found["wires"].append({"name": written_text(statement), **place})
+            found["wires"].append({"name": read_written_text(statement), **place})
     return found
 
 
@@ -177,7 +180,7 @@ def _statements(
     """Yield the statements of a body and of its loops, each with the loops around it."""
     for each in statements:
         if isinstance(each, ast.Loop):
-            loop = f"for {each.name.text} in {written_text(each.values)}"
+            loop = f"for {each.name.text} in {read_written_text(each.values)}"
             yield from _statements(each.body.statements, (*loops, loop))
         else:
             yield each, loops

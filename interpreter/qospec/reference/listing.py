@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from qospec.check.device.observables import STATISTICS, UTILISATION
 from qospec.dataclass import dataclass
-from qospec.diagnostics import did_you_mean
+from qospec.diagnostics import suggest_name
 from qospec.reference.kinds import kind_document
 from qospec.reference.library import device_documents, library, medium_documents
 from qospec.reference.values import unit_document, unit_documents
@@ -46,7 +46,7 @@ class Collection:
     def nearest(self, name: str, catalogue: Catalogue) -> str:
         """Return the spelling that may have been meant, or nothing."""
         known = [spelling for each in self.documents(catalogue) for spelling in spellings(each)]
-        return did_you_mean(name, known)
+        return suggest_name(name, known)
 
 
 def spellings(document: Document) -> list[str]:
@@ -131,7 +131,7 @@ def columns(rows: Sequence[Sequence[str]], width: int, margin: str = "") -> Iter
         yield from (" " * indent + line for line in rest)
 
 
-def overview(documents: Iterable[Document], width: int) -> str:
+def list_overview(documents: Iterable[Document], width: int) -> str:
     """Return one line for each entry: its name and what it is."""
     return "\n".join(columns([_row(each) for each in documents], width))
 
@@ -148,7 +148,7 @@ def _row(document: Document) -> tuple[str, ...]:
     return name, document["summary"]
 
 
-def in_full(document: Document, width: int) -> str:
+def describe_in_full(document: Document, width: int) -> str:
     """Return an entry in full."""
     return "\n".join(_full(document, width))
 

@@ -10,13 +10,18 @@ from typing import TYPE_CHECKING
 from qospec.catalogue.kinds import LOSING, RECORDS
 from qospec.check.device.invariants import OF_PORTS
 from qospec.check.device.machine_fields import MACHINE, STATE, TRANSITION
-from qospec.check.device.observables import UTILISATION, Occupancy, loss_causes, observed
+from qospec.check.device.observables import (
+    UTILISATION,
+    Occupancy,
+    list_loss_causes,
+    list_observables,
+)
 from qospec.check.device.predicates import ADDRESSES, ATTRIBUTES, MAX_VALUES, TRUTHS, WORDS, carrier
 from qospec.check.evaluate.measurements import DISCARDED
 from qospec.check.test.point import POINT
 from qospec.check.test.restarts import AT
 from qospec.check.test.run_settings import RUN
-from qospec.check.test.search import GOAL, search_kind
+from qospec.check.test.search import GOAL, build_search_kind
 from qospec.reference.kinds import field_document, kind_document
 
 if TYPE_CHECKING:
@@ -35,7 +40,7 @@ def kinds_with_fields(catalogue: Catalogue) -> Iterator[tuple[str, Kind]]:
 
 def _statements(catalogue: Catalogue) -> tuple[Kind, ...]:
     """Return the statements whose bodies have fields."""
-    return (RUN, search_kind(catalogue), GOAL, POINT, AT, MACHINE, STATE, TRANSITION)
+    return (RUN, build_search_kind(catalogue), GOAL, POINT, AT, MACHINE, STATE, TRANSITION)
 
 
 def body_document(word: str, catalogue: Catalogue) -> Document:
@@ -69,7 +74,7 @@ def names(catalogue: Catalogue) -> Iterator[str]:
         for each in kind.parameters.values():
             yield from (f"{name}.{each.alias or each.name}", *each.domain.choices)
     for name, kind in catalogue.of("element").items():
-        for below in observed(kind):
+        for below in list_observables(kind):
             yield from (below, f"{name}.{below}")
 
 
@@ -130,7 +135,7 @@ def _causes(what: str, catalogue: Catalogue) -> Iterator[Document]:
             name
             for role in LOSING
             for name, kind in sorted(catalogue.of(role).items())
-            if loss_causes(kind, what)
+            if list_loss_causes(kind, what)
         ]
         summary = f"a cause of loss, counted by `lost.{what}`, of {' '.join(losing)}"
         yield _document("cause", what, summary)
@@ -140,13 +145,13 @@ def _observed(what: str, catalogue: Catalogue) -> Iterator[Document]:
     """Yield what criteria can measure of an element in its device, or of a port."""
     found: dict[str, list[str]] = {}
     for name, kind in sorted(catalogue.of("element").items()):
-        for each in observed(kind):
+        for each in list_observables(kind):
             below = each.partition(".")[0]
             if what in (each, below, f"{name}.{each}", f"{name}.{below}"):
                 found.setdefault(below, []).append(name)
     for below, elements in found.items():
         kind = catalogue.of("element")[elements[0]]
-        waits = [each for each in observed(kind) if each.startswith(f"{below}.")]
+        waits = [each for each in list_observables(kind) if each.startswith(f"{below}.")]
         summary = (
             f"{Occupancy.what}, {_quoted(waits)}" if waits else "the number of items lost there"
         )

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from qospec.check.suite import NOUNS
 from qospec.reference.declarations import Declarations, module_file
-from qospec.reference.library import declared_document, module_name
+from qospec.reference.library import describe_declared, module_name
 from qospec.syntax import ast
 
 if TYPE_CHECKING:
@@ -32,7 +32,7 @@ def module(
 
 def _entries(declarations: Declarations) -> Iterator[Document]:
     for each in declarations.named():
-        summary = declared_document(each)["summary"]
+        summary = describe_declared(each)["summary"]
         node = each.node
         noun = "a template" if is_template(node) else NOUNS[type(node)]
         yield {"name": each.name, "type": noun, "description": summary}
@@ -59,7 +59,7 @@ def names(declarations: Declarations) -> Iterator[str]:
         parts = module_name(unit.path).split(".")
         yield from (".".join(parts[:end]) for end in range(1, len(parts) + 1))
     for each in declarations.named():
-        yield declared_document(each)["name"]
+        yield describe_declared(each)["name"]
 
 
 def _document(parts: Sequence[str], summary: str) -> Document:

@@ -10,10 +10,10 @@ from typing import TYPE_CHECKING
 
 from qospec.check.declarations import TrafficValue
 from qospec.check.records.record import Record
-from qospec.check.records.spelling import parameter_of
+from qospec.check.records.spelling import find_parameter
 from qospec.reference.kinds import field_document
 from qospec.reference.library import place_of
-from qospec.reference.values import value_text, written_text
+from qospec.reference.values import read_written_text, value_text
 from qospec.syntax import ast
 
 if TYPE_CHECKING:
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from qospec.reference.declarations import Declarations, Declared
 
 
-def origins(declared: Declared, declarations: Declarations) -> Document | None:
+def trace_origins(declared: Declared, declarations: Declarations) -> Document | None:
     """Return the fields of traffic or of a line, each with its origin; None if it has none."""
     record = _record(declarations.value(declared), declarations)
     if record is None:
@@ -65,7 +65,7 @@ def fields(
     for parameter in record.kind.parameters.values():
         yield from _field(record, parameter, copies, declarations, before)
     if record.kind.role == "traffic":
-        source = parameter_of(record.kind, "source")
+        source = find_parameter(record.kind, "source")
         if source is not None and source.name in record.given:
             yield from _field(record, source, copies, declarations, before)
 
@@ -84,7 +84,7 @@ def _field(
     if given is None:
         shown, place, written = described["default"], "", ""
     else:
-        written = written_text(given.value)
+        written = read_written_text(given.value)
         shown, place = value_text(value), place_of(given.name)
     yield {
         "name": before + described["name"],
@@ -111,6 +111,6 @@ def _overridden(
             if not isinstance(bind, ast.Bind):
                 continue
             for name in bind.names:
-                if parameter_of(record.kind, name.text) == parameter and place_of(name) != place:
-                    written = written_text(bind.value)
+                if find_parameter(record.kind, name.text) == parameter and place_of(name) != place:
+                    written = read_written_text(bind.value)
                     yield {"of": copy.name, "written": written, "place": place_of(name)}

@@ -7,12 +7,12 @@ from fractions import Fraction
 from typing import TYPE_CHECKING
 
 from qospec.catalogue.kinds import discover
-from qospec.check.evaluate.context import flat
+from qospec.check.evaluate.context import flatten_text
 from qospec.model.suite import Search
 from qospec.reference.kinds import default_text
-from qospec.reference.values import value_text, written_text
+from qospec.reference.values import read_written_text, value_text
 from qospec.syntax import ast
-from qospec.units import PS_PER_S, RATIO, TIME, text_of
+from qospec.units import PS_PER_S, RATIO, TIME, format_value
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -36,15 +36,18 @@ def written_phases(statements: Sequence[ast.Statement]) -> list[Document]:
 
 def _as_written(node: ast.Search | ast.Point) -> Document:
     goals = [each for each in node.body.statements if isinstance(each, ast.Goal)]
-    parts = [written_text(each) for each in node.body.statements if each not in goals]
+    parts = [read_written_text(each) for each in node.body.statements if each not in goals]
     if isinstance(node, ast.Search):
-        parts = [f"in {written_text(node.values)}", *parts]
+        parts = [f"in {read_written_text(node.values)}", *parts]
     return {
         "name": node.name.text,
         "kind": "search" if isinstance(node, ast.Search) else "point",
         "type": ", ".join(parts),
         "goals": [
-            {"name": each.name.text, "type": ", ".join(map(written_text, each.body.statements))}
+            {
+                "name": each.name.text,
+                "type": ", ".join(map(read_written_text, each.body.statements)),
+            }
             for each in goals
         ],
     }
@@ -54,7 +57,10 @@ def shown_at(names: CaseScope, written: Phases, evaluator: Evaluator) -> list[Do
     """Return the variables of the first phase, with the highest values that they have there."""
     bindings = ((names.scope.find(name), span) for name, span in written.values_at(0))
     return [
-        {"name": each.name, "value": value_text(each.value(evaluator.context)) or flat(span.text)}
+        {
+            "name": each.name,
+            "value": value_text(each.value(evaluator.context)) or flatten_text(span.text),
+        }
         for each, span in bindings
         if each is not None
     ]
@@ -64,7 +70,7 @@ def _document(phase: Phase, given: list[str]) -> Document:
     if isinstance(phase, Search):
         others = f", with {', '.join(given)}" if given else ""
         goals = [{"name": each.name, "type": _goal(each, phase)} for each in phase.goals]
-        text = f"{search_text(phase)}{others}"
+        text = f"{describe_search(phase)}{others}"
         return {"name": phase.name, "kind": "search", "type": text, "goals": goals}
     return {
         "name": phase.name,
@@ -80,21 +86,21 @@ def _given(written: Phases, number: int) -> Iterator[str]:
     for each in written.nodes[number].body.statements:
         if isinstance(each, ast.Bind):
             bound = (name.text for name in each.names if name.text in names)
-            yield from (f"{name} = {written_text(each.value)}" for name in bound)
-    yield from map(written_text, written.changes(number))
+            yield from (f"{name} = {read_written_text(each.value)}" for name in bound)
+    yield from map(read_written_text, written.changes(number))
 
 
 def _point(point: Point) -> Iterator[str]:
-    yield f"each trial {text_of(Fraction(point.run.measure_ps, PS_PER_S), TIME)}"
+    yield f"each trial {format_value(Fraction(point.run.measure_ps, PS_PER_S), TIME)}"
     if point.run.repeat > 1:
         yield f"{point.run.repeat} repeats"
 
 
 def _goal(goal: Goal, search: Search) -> str:
-    return goal_text(goal, goal_values(goal, search))
+    return describe_goal(goal, list_goal_values(goal, search))
 
 
-def search_text(search: Search) -> str:
+def describe_search(search: Search) -> str:
     """Return the range of a search, and by which method it looks."""
     low, high = load_text(search.low, search), load_text(search.high, search)
     by = f"by {search.method}"
@@ -117,16 +123,18 @@ def _fields_of_method(search: Search) -> str:
 
 def load_text(value: Fraction, search: Search) -> str:
     """Return a load as text, with the layer that it counts."""
-    return text_of(value, search.dimension) + (f" @{search.layer}" if search.layer else "")
+    return format_value(value, search.dimension) + (f" @{search.layer}" if search.layer else "")
 
 
-def goal_values(goal: Goal, search: Search) -> dict[str, str]:
+def list_goal_values(goal: Goal, search: Search) -> dict[str, str]:
     """Return the fields of a goal, without its loss, as text."""
     values = {
-        "trial": text_of(Fraction(goal.trial_ps, PS_PER_S), TIME),
-        "total": text_of(Fraction(goal.total_ps, PS_PER_S), TIME),
-        "exceed": text_of(goal.exceed, RATIO),
-        "width": load_text(goal.width, search) if goal.absolute else text_of(goal.width, RATIO),
+        "trial": format_value(Fraction(goal.trial_ps, PS_PER_S), TIME),
+        "total": format_value(Fraction(goal.total_ps, PS_PER_S), TIME),
+        "exceed": format_value(goal.exceed, RATIO),
+        "width": load_text(goal.width, search)
+        if goal.absolute
+        else format_value(goal.width, RATIO),
     }
     if goal.varies:
         values["trial"] = f"up to {values['trial']}, which depends on {search.name}"
@@ -134,10 +142,10 @@ def goal_values(goal: Goal, search: Search) -> dict[str, str]:
     return values
 
 
-def goal_text(goal: Goal, values: dict[str, str]) -> str:
+def describe_goal(goal: Goal, values: dict[str, str]) -> str:
     """Return what a goal asks of a load; says which of its fields were not given."""
     parts = [
         f"{name} {text}{' (default)' if name in goal.defaults else ''}"
         for name, text in values.items()
     ]
-    return ", ".join([f"loss {text_of(goal.loss, RATIO)}", *parts])
+    return ", ".join([f"loss {format_value(goal.loss, RATIO)}", *parts])

@@ -15,10 +15,10 @@ from qospec.catalogue.kinds import RECORDS
 from qospec.check.test.point import POINT
 from qospec.check.test.restarts import AT
 from qospec.check.test.run_settings import RUN
-from qospec.check.test.search import GOAL, search_kind
+from qospec.check.test.search import GOAL, build_search_kind
 from qospec.reference.kinds import kind_document
 from qospec.syntax import ast
-from qospec.syntax.grammar import keywords
+from qospec.syntax.grammar import load_keywords
 from qospec.yaml_twin.shapes import BIND, BLOCK, FILE, Grouping, Role
 
 if TYPE_CHECKING:
@@ -68,7 +68,7 @@ _PARTS = {
 """What the keys are for that are no words of the language."""
 
 
-def schema(catalogue: Catalogue) -> Schema:
+def build_schema(catalogue: Catalogue) -> Schema:
     """Return the schema, of the draft 2020-12; its top is a file."""
     file = {"$ref": "#/$defs/file"}
     whole = {"allOf": [file, {"required": ["qos"]}]}
@@ -96,7 +96,9 @@ def schema(catalogue: Catalogue) -> Schema:
                 },
             },
             "thing": _item(BIND, {}),
-            **_definitions({ast.Search: search_kind(catalogue), ast.Point: POINT, ast.At: AT}),
+            **_definitions(
+                {ast.Search: build_search_kind(catalogue), ast.Point: POINT, ast.At: AT}
+            ),
             **kinds_of_records(catalogue),
         },
     }
@@ -133,7 +135,7 @@ def _file() -> Schema:
 
 def _statement(shape: Shape) -> Schema:
     """Return the schema below a keyword in a block; some keywords may be fields there too."""
-    if shape.key not in keywords()["field"]:
+    if shape.key not in load_keywords()["field"]:
         return _referred(shape)
     forms = [{"$ref": f"#/$defs/below {shape.key}"}, {"$ref": "#/$defs/thing"}]
     return {"anyOf": forms, "description": _meaning(shape.key)}
@@ -215,9 +217,9 @@ def _mapping(parts: Sequence[Part]) -> Schema:
 
 def _statements(parts: Sequence[Part], *, needed: bool = True) -> Schema:
     """Return the statements of a block, with the parts of what it belongs to beside them."""
-    words = {word for table, words in keywords().items() for word in words if table != "field"}
+    words = {word for table, words in load_keywords().items() for word in words if table != "field"}
     own = {part.key for part in parts} | {shape.key for shape in BLOCK}
-    reserved = "|".join(sorted(words - set(keywords()["field"]) | own))
+    reserved = "|".join(sorted(words - set(load_keywords()["field"]) | own))
     return {
         "type": "object",
         "properties": {
@@ -252,7 +254,7 @@ def _text(role: Role) -> Schema:
 
 
 def _meaning(key: str) -> str:
-    tables = [words for table, words in keywords().items() if table != "field"]
+    tables = [words for table, words in load_keywords().items() if table != "field"]
     known = {word: meaning for words in tables for word, meaning in words.items()}
     return known.get(key) or _PARTS.get(key, "carries what is sent from one element to the next")
 

@@ -6,9 +6,9 @@ import re
 from typing import TYPE_CHECKING, Any
 
 from qospec.check.evaluate.values import Amount, Boolean, Symbol, Text
-from qospec.secret import redacted
+from qospec.secret import redact
 from qospec.syntax import ast
-from qospec.units import base_unit, number_text, table, text_of, unit
+from qospec.units import find_base_unit, find_unit, format_number, format_value, load_table
 from qospec.yaml_twin.reader import TranscribedSpan
 
 if TYPE_CHECKING:
@@ -24,16 +24,16 @@ _COMMENT = re.compile(r'("[^"\n]*")|#[^\n]*')
 def value_text(value: Value | None) -> str:
     """Return a known number, boolean, word or text as it would be written; else nothing."""
     if isinstance(value, Amount) and value.value is not None:
-        shown = value.text or text_of(value.value, value.dimension, digits=_DIGITS)
+        shown = value.text or format_value(value.value, value.dimension, digits=_DIGITS)
         return f"{shown} @{value.layer}" if value.layer and "@" not in shown else shown
     if isinstance(value, Boolean) and value.value is not None:
         return "true" if value.value else "false"
     if isinstance(value, Symbol):
         return value.name
-    return redacted(f'"{value.text}"') if isinstance(value, Text) else ""
+    return redact(f'"{value.text}"') if isinstance(value, Text) else ""
 
 
-def written_text(node: ast.Node) -> str:
+def read_written_text(node: ast.Node) -> str:
     """Return what an author wrote on one line, without comments and with `,` between statements."""
     span = _as_text(node.span)
     text, begin, line = span.source.shown, span.start, ""
@@ -66,22 +66,22 @@ EXAMPLE_NUMBER = "2"
 
 def unit_documents() -> list[dict[str, Any]]:
     """Return all simple units, in the order of `spec/units.toml`."""
-    simple, alone = table()
+    simple, alone = load_table()
     return [_document(name, known, compound=name not in alone) for name, known in simple.items()]
 
 
 def unit_document(text: str) -> dict[str, Any] | None:
     """Return a unit, simple or compound as `kbit/s`; None if it is none."""
-    known = unit(text)
-    simple, alone = table()
+    known = find_unit(text)
+    simple, alone = load_table()
     compound = text in simple and text not in alone
     return None if known is None else _document(text, known, compound=compound)
 
 
 def _document(name: str, known: Unit, *, compound: bool) -> dict[str, Any]:
     blank = "" if name == "%" else " "
-    amount = number_text(known.factor, exact=True)
-    base = base_unit(known.dimension)
+    amount = format_number(known.factor, exact=True)
+    base = find_base_unit(known.dimension)
     return {
         "name": name,
         "dimension": known.dimension.name,

@@ -11,12 +11,12 @@ from collections.abc import Callable, Collection, Iterator, Mapping
 from fractions import Fraction
 from typing import Any
 
-from qospec.catalogue.statistics import cause_words
+from qospec.catalogue.statistics import describe_cause
 from qospec.judge.verdict import PROBLEMS
 from qospec.protocol.parts import OF_CELLS, OF_EXCHANGES, OF_PACKETS
 from qospec.record.outcome import discard_sentence, loss_sentence
 from qospec.report.charts.axis import number
-from qospec.units import RATIO, text_of
+from qospec.units import RATIO, format_value
 
 Record = Mapping[str, Any]
 
@@ -36,7 +36,7 @@ def discarded(case: Record) -> list[dict[str, Any]]:
             "flow": flow,
             "element": element,
             "cause": cause,
-            "words": cause_words(cause),
+            "words": describe_cause(cause),
             "carries": losses[0].get("carries", ""),
             "least": min(loss["cells"] for loss in losses),
             "most": max(loss["cells"] for loss in losses),
@@ -52,7 +52,7 @@ def _when(seen: int, repeats: int) -> str:
     return "per repeat" if seen == repeats else f"per repeat, in {seen} of {repeats}"
 
 
-def reasons(case: Record) -> list[str]:
+def list_reasons(case: Record) -> list[str]:
     """Return why a case did not pass, in the sentences of its record, repeats taken together.
 
     Of what was discarded, only that of the flows named by unmet criteria is included. If nothing of
@@ -153,7 +153,7 @@ def concerned(case: Record) -> list[dict[str, Any]]:
     return [each for each in found if root(each["flow"]) in named] or found
 
 
-def unmet(case: Record) -> list[dict[str, Any]]:
+def list_unmet(case: Record) -> list[dict[str, Any]]:
     """Return the criteria of a case that did not hold: errors, then fails, then inconclusive ones.
 
     Each has `apart`: its verdict if that differs from the case's, so that an inconclusive criterion
@@ -192,8 +192,8 @@ def root(population: str) -> str:
 
 FUNCTIONS: dict[str, Callable[..., Any]] = {
     "discarded": discarded,
-    "reasons": reasons,
-    "unmet": unmet,
+    "reasons": list_reasons,
+    "unmet": list_unmet,
 }
 
 
@@ -201,7 +201,7 @@ TOGETHER = Fraction(95, 100)
 """The joint confidence that all criteria should usually have."""
 
 
-def with_confidence(document: Record) -> dict[str, Any]:
+def count_with_confidence(document: Record) -> dict[str, Any]:
     """Return how many criteria were judged with confidence, as `count` and in a `sentence`.
 
     The sentence states how many wrong decisions to expect, and the confidence that each would need
@@ -220,9 +220,9 @@ def with_confidence(document: Record) -> dict[str, Any]:
     sentence += f" {'are' if doubt > 1 else 'is'} decided wrongly by chance."
     if doubt > 1 - TOGETHER:
         each = 1 - (1 - TOGETHER) / len(found)
-        sure = text_of(each, RATIO, digits=len(str(len(found))) + 4)
+        sure = format_value(each, RATIO, digits=len(str(len(found))) + 4)
         sentence += (
-            f" To be {text_of(TOGETHER, RATIO)} sure of all at once, each would need {sure}."
+            f" To be {format_value(TOGETHER, RATIO)} sure of all at once, each would need {sure}."
         )
     return {"count": len(found), "sentence": sentence}
 

@@ -8,7 +8,7 @@ from typing import Any
 Record = Mapping[str, Any]
 
 
-def cautions(document: Record) -> list[dict[str, Any]]:
+def list_cautions(document: Record) -> list[dict[str, Any]]:
     """Return each such criterion once: `label`, `text`, `place`, `why`, and `cases` out of `of`.
 
     `why` is that of the `first` case, which is its name.
@@ -36,11 +36,11 @@ def cautions(document: Record) -> list[dict[str, Any]]:
     ]
 
 
-def caution_sentence(caution: Record) -> str:
+def describe_caution(caution: Record) -> str:
     """Return why a criterion shows less than it states, and in how many cases."""
     where = f", in {caution['cases']} of {caution['of']} cases" if caution["of"] > 1 else ""
     return f"{caution['why']}{where}"
 
 
-FUNCTIONS: dict[str, Callable[..., Any]] = {"cautions": cautions}
-FILTERS: dict[str, Callable[..., Any]] = {"caution_sentence": caution_sentence}
+FUNCTIONS: dict[str, Callable[..., Any]] = {"cautions": list_cautions}
+FILTERS: dict[str, Callable[..., Any]] = {"caution_sentence": describe_caution}

@@ -40,7 +40,7 @@ def statements(document: Record) -> dict[str, int]:
     return count_statements(document["tests"], document["cases"])
 
 
-def claims_sentence(document: Record) -> str:
+def describe_claims(document: Record) -> str:
     """Return the claims of statements and criteria in one line.
 
     It is "" without claims, if all criteria apply.
@@ -72,7 +72,7 @@ def procedures(document: Record) -> list[dict[str, Any]]:
 
 
 FUNCTIONS: dict[str, Callable[..., Any]] = {
-    "claims_sentence": claims_sentence,
+    "claims_sentence": describe_claims,
     "criteria": count_by_claim,
     "not_reproduced": not_reproduced,
     "procedures": procedures,

@@ -104,14 +104,14 @@ def _serve() -> dict[str, Any]:
     from pathlib import Path
 
     from qospec.report import environment
-    from qospec.report.format import format_at
+    from qospec.report.format import read_format
 
     text = sys.stdin.buffer.read()
     request = json.loads(text)
     limits = Limits(*request["limits"])
     _confine(limits, len(text))
     try:
-        report = format_at(Path(request["path"]))
+        report = read_format(Path(request["path"]))
         if "document" not in request:
             environment.check_syntax(report)
             return {"made": ""}

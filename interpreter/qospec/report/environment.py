@@ -21,7 +21,7 @@ from jinja2.exceptions import (
 from jinja2.meta import find_referenced_templates
 from jinja2.sandbox import ImmutableSandboxedEnvironment
 
-from qospec.diagnostics import did_you_mean
+from qospec.diagnostics import suggest_name
 from qospec.report import (
     arrangement,
     causes,
@@ -40,7 +40,7 @@ from qospec.report import (
 from qospec.report.bytecode import Bytecode
 from qospec.report.charts import brackets, columns, curves, distributions, plot, timelines
 from qospec.report.format import NESTED, REPORTS, Format, ReportError
-from qospec.visible import visible_lines
+from qospec.visible import make_lines_visible
 
 if TYPE_CHECKING:
     from jinja2 import Environment
@@ -62,7 +62,7 @@ FUNCTIONS = {
     "brackets": brackets.brackets,
     **columns.FUNCTIONS,
     "curves": curves.curves,
-    "with_confidence": causes.with_confidence,
+    "with_confidence": causes.count_with_confidence,
     "headline": headline.headline,
     "drawing": topology.drawing,
     **text.FUNCTIONS,
@@ -104,9 +104,9 @@ class StrictName(StrictUndefined):
             return str(self._undefined_hint)
         name = str(self._undefined_name)
         if isinstance(self._undefined_obj, Mapping):
-            near = did_you_mean(name, map(str, self._undefined_obj))
+            near = suggest_name(name, map(str, self._undefined_obj))
             return f"there is no `{name}` here" + (f"; did you mean `{near}`?" if near else "")
-        near = did_you_mean(name, ["document", "timing", "fingerprint", *FUNCTIONS])
+        near = suggest_name(name, ["document", "timing", "fingerprint", *FUNCTIONS])
         return f"`{name}` is not defined" + (f"; did you mean `{near}`?" if near else "")
 
 
@@ -132,7 +132,7 @@ def render_template(
         made = _joined(template.generate(given), most) if most else template.render(given)
     except (TemplateError, LimitError, MemoryError, *_TEMPLATE_ERRORS) as error:
         raise _report_error(error, report) from error
-    return visible_lines(made)
+    return make_lines_visible(made)
 
 
 def _joined(pieces: Iterator[str], most: int) -> str:

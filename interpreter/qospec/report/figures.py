@@ -9,7 +9,15 @@ from typing import Any, NamedTuple
 
 from qospec.report.charts.axis import decade
 from qospec.report.charts.sample import exact
-from qospec.units import COUNT, RATIO, Dimension, decimals, fitting_unit, number_text, unit
+from qospec.units import (
+    COUNT,
+    RATIO,
+    Dimension,
+    choose_unit,
+    count_decimals,
+    find_unit,
+    format_number,
+)
 
 Record = Mapping[str, Any]
 
@@ -58,7 +66,7 @@ def figures(
         for value, each in zip(values, ends, strict=True)
     ]
     greatest = max((abs(value) for value in values if value is not None), default=Fraction(0))
-    spelling, factor = fitting_unit(greatest, dimension)
+    spelling, factor = choose_unit(greatest, dimension)
     scaled = [None if value is None else value / factor for value in values]
     seen = [each / factor for each in (*widths, least) if each]
     places = _places([value for value in scaled if value is not None], seen)
@@ -114,7 +122,7 @@ def _dimension(quantity: Record) -> Dimension | None:
         return None
     if quantity["unit"] == "1":
         return RATIO if quantity["text"].endswith("%") else COUNT
-    known = unit(quantity["unit"])
+    known = find_unit(quantity["unit"])
     return None if known is None else known.dimension
 
 
@@ -132,7 +140,7 @@ def _places(values: Sequence[Fraction], differences: Sequence[Fraction]) -> int:
         return 0
     wanted = max(DIGITS - decade(max(sizes)), LEAST_DIGITS - decade(min(sizes))) - 1
     wanted = max(wanted, *(-decade(each) for each in differences), 0)
-    needed = [decimals(value) for value in sizes]
+    needed = [count_decimals(value) for value in sizes]
     enough = max((each for each in needed if each is not None), default=0)
     most = MOST_DECIMALS if None in needed else min(enough, MOST_DECIMALS)
     return max(0, min(wanted, most))
@@ -144,7 +152,7 @@ def fixed(value: Fraction, places: int) -> str:
         return "0"
     scaled = (2 * abs(value.numerator) * 10**places + value.denominator) // (2 * value.denominator)
     if not scaled:
-        return number_text(value, digits=LEAST_DIGITS)
+        return format_number(value, digits=LEAST_DIGITS)
     return rounded(value, places)
 
 
@@ -155,4 +163,4 @@ def rounded(value: Fraction, places: int) -> str:
     scaled = (2 * abs(value.numerator) * 10**places + value.denominator) // (2 * value.denominator)
     whole, rest = divmod(scaled, 10**places)
     sign = "-" if value < 0 and scaled else ""
-    return sign + number_text(whole) + (f".{rest:0{places}}" if places else "")
+    return sign + format_number(whole) + (f".{rest:0{places}}" if places else "")

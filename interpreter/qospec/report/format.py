@@ -10,7 +10,7 @@ import re
 from pathlib import Path
 
 from qospec.dataclass import dataclass
-from qospec.diagnostics import did_you_mean
+from qospec.diagnostics import suggest_name
 from qospec.resources import STDLIB
 
 NESTED = "the record is damaged: it is nested too deeply"
@@ -70,10 +70,10 @@ class Format:
 
 def formats() -> dict[str, Format]:
     """Return the formats of the library by name."""
-    return {path.stem: format_at(path) for path in sorted(REPORTS.glob("*.j2"))}
+    return {path.stem: read_format(path) for path in sorted(REPORTS.glob("*.j2"))}
 
 
-def format_at(path: Path) -> Format:
+def read_format(path: Path) -> Format:
     """Return the format that a template declares; raises ReportError."""
     try:
         text = path.read_text(encoding="utf-8")
@@ -97,26 +97,26 @@ def _field(part: str, path: Path) -> tuple[str, str]:
     name, _, value = (piece.strip() for piece in part.partition(":"))
     if name in _FIELDS:
         return name, value
-    help_ = f"; did you mean `{near}`?" if (near := did_you_mean(name, _FIELDS)) else ""
+    help_ = f"; did you mean `{near}`?" if (near := suggest_name(name, _FIELDS)) else ""
     raise ReportError(f"a declaration has no `{name}`{help_}", path.name, 1)
 
 
 def format_named(format_or_path: str | Path) -> Format:
     """Return a format of the library by its name, or the one at a path that ends in `.j2`."""
     if Path(format_or_path).suffix == ".j2":
-        return format_at(Path(format_or_path))
+        return read_format(Path(format_or_path))
     name = str(format_or_path)
     path = REPORTS / f"{name}.j2"
     if re.fullmatch(r"\w+", name) and path.is_file():
-        return format_at(path)
+        return read_format(path)
     known = [path.stem for path in sorted(REPORTS.glob("*.j2"))]
-    near = did_you_mean(name, known)
+    near = suggest_name(name, known)
     help_ = f"did you mean `{near}`?" if near else f"there are {', '.join(known)}"
     raise ReportError(
         f"no report format is named `{name}`: {help_}, or give the path of a .j2 file"
     )
 
 
-def extension(format_or_path: str | Path) -> str:
+def find_extension(format_or_path: str | Path) -> str:
     """Return the extension of the files of a format, without a dot."""
     return format_named(format_or_path).extension

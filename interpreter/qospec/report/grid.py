@@ -23,8 +23,8 @@ from qospec.report.searches import (
     loss_curves,
     repeats_load,
 )
-from qospec.report.views import columns, worst
-from qospec.report.words import extremes, index_of, listed_index, without_shared
+from qospec.report.views import columns, find_worst
+from qospec.report.words import extremes, index_of, list_index, without_shared
 from qospec.units import RATIO
 
 Record = Mapping[str, Any]
@@ -64,7 +64,7 @@ class Column(NamedTuple):
         """Return its head in lines."""
         if not self.narrow:
             return [self.head]
-        least = max(len(self.unit), *map(len, aligned(self)), LEAST_HEAD)
+        least = max(len(self.unit), *map(len, align_column(self)), LEAST_HEAD)
         widths = range(least, max(least, len(self.head)) + 1)
         broken = (_broken(self.head, width) for width in widths)
         return next(lines for lines in broken if len(lines) <= MOST_LINES)
@@ -72,7 +72,7 @@ class Column(NamedTuple):
     @property
     def width(self) -> int:
         """Return the characters that it needs."""
-        return max(*map(len, self.heads), len(self.unit), *map(len, aligned(self)))
+        return max(*map(len, self.heads), len(self.unit), *map(len, align_column(self)))
 
 
 class Grid(NamedTuple):
@@ -93,7 +93,7 @@ def _broken(head: str, width: int) -> list[str]:
     return lines
 
 
-def grids(cases: Sequence[Record], room: int, rows: int) -> list[Grid]:
+def build_grids(cases: Sequence[Record], room: int, rows: int) -> list[Grid]:
     """Return the results of a test's cases as tables that fit; none if there is nothing to show.
 
     Args:
@@ -160,7 +160,7 @@ def _by_index(cases: Sequence[Record]) -> Grid | None:
         "",
         [
             *_keys(its, varying(cases)),
-            Column("at", "", [listed_index(at[index]) for _, index in rows], "key", "left"),
+            Column("at", "", [list_index(at[index]) for _, index in rows], "key", "left"),
             *_judged_at(cases, rows),
             *values,
         ],
@@ -191,12 +191,12 @@ def _judged_at(cases: Sequence[Record], rows: Sequence[tuple[int, str]]) -> Iter
     whole = {
         number
         for (number, index), of in found.items()
-        if (number, index) not in rows and worst(set(of) & set(VERDICTS)) in PROBLEMS
+        if (number, index) not in rows and find_worst(set(of) & set(VERDICTS)) in PROBLEMS
     }
     verdicts = [
         (cases[number]["verdict"] if cases[number]["ran"] else "")
         if number in whole or not index
-        else worst(set(found.get((number, index), ())) & set(VERDICTS)) or "measured"
+        else find_worst(set(found.get((number, index), ())) & set(VERDICTS)) or "measured"
         for number, index in rows
     ]
     if set(verdicts) != {"measured"}:
@@ -369,7 +369,7 @@ def _thinned(grid: Grid, most: int) -> Grid:
     return grid._replace(columns=columns)
 
 
-def aligned(column: Column) -> list[str]:
+def align_column(column: Column) -> list[str]:
     """Return the cells of a column; numbers with their decimal points below each other."""
     if column.align != "point":
         return list(column.cells)
@@ -378,4 +378,4 @@ def aligned(column: Column) -> list[str]:
     return [f"{whole}{(point + rest).ljust(behind)}" for whole, point, rest in parts]
 
 
-FUNCTIONS: dict[str, Callable[..., Any]] = {"grids": grids}
+FUNCTIONS: dict[str, Callable[..., Any]] = {"grids": build_grids}

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from qospec.judge.verdict import PROBLEMS
-from qospec.report.causes import reasons as reasons_of
-from qospec.report.similar import same_way, similar
+from qospec.report.causes import list_reasons as reasons_of
+from qospec.report.similar import describe_group, group_similar
 from qospec.report.text import enumeration
-from qospec.report.views import Record, attention, counts, plural, ran, worst
+from qospec.report.views import Record, attention, count_verdicts, find_worst, format_count, ran
 from qospec.report.words import measured, needed
 
 
@@ -23,19 +23,19 @@ def headline(document: Record) -> str:
 def _sentence(document: Record) -> str:
     ended = [case for case in document["cases"] if ran(case)]
     finished = sum(case.get("ran", True) for case in ended)
-    of = counts(ended)
+    of = count_verdicts(ended)
     whole = document["state"] != "interrupted"
-    total = plural(len(document["cases"]), "case")
+    total = format_count(len(document["cases"]), "case")
     start = "" if whole else f"{finished} of {total} ended; the run was interrupted. "
     if not ended:
         return start + "No case was run."
-    if worst(of) not in PROBLEMS:
+    if find_worst(of) not in PROBLEMS:
         return (
             _all_well(document, of) if whole else f"{start}Of these, {_interrupted_sentence(of)}."
         )
     groups = [_group(verdict, count) for verdict, count in of.items() if verdict in _ENDINGS]
     passed = f"; {_passing(of['pass'])}" if "pass" in of else ""
-    problems = f"Of {plural(len(ended), 'case')}, {_listed(groups)}{passed}."
+    problems = f"Of {format_count(len(ended), 'case')}, {_listed(groups)}{passed}."
     return f"{start}{problems} {_first_problem(document)}"
 
 
@@ -66,7 +66,7 @@ def _all_well(document: Record, of: Mapping[str, int]) -> str:
     held = sum(each["kind"] == "expect" and each["verdict"] == "pass" for each in statements)
     tested = len({case["test"] for case in document["cases"]})
     every = f"All {of['pass']} cases" if of["pass"] > 1 else "The one case"
-    ran = f"{every} of {plural(tested, 'test')} {'pass' if of['pass'] > 1 else 'passes'}"
+    ran = f"{every} of {format_count(tested, 'test')} {'pass' if of['pass'] > 1 else 'passes'}"
     return f"{'; '.join([ran + _expectations(held), *besides])}."
 
 
@@ -86,7 +86,7 @@ def _not_judged(of: Mapping[str, int]) -> list[str]:
     """Return how many cases were only measured, and how many were skipped."""
     words = {"measured": "only measured", "skip": "skipped"}
     return [
-        f"{plural(of[verdict], 'case')} {'was' if of[verdict] == 1 else 'were'} {said}"
+        f"{format_count(of[verdict], 'case')} {'was' if of[verdict] == 1 else 'were'} {said}"
         for verdict, said in words.items()
         if verdict in of
     ]
@@ -94,10 +94,10 @@ def _not_judged(of: Mapping[str, int]) -> list[str]:
 
 def _first_problem(document: Record) -> str:
     """Return what is wrong in the first of the worst cases."""
-    group = similar(attention(document))[0]
+    group = group_similar(attention(document))[0]
     case = group[0]
     reasons = [*case["errors"], *map(_short, reasons_of(case))]
-    others = f"{same_way(group)}. " if len(group) > 1 else ""
+    others = f"{describe_group(group)}. " if len(group) > 1 else ""
     start = f"{others}Look first at {case['name']}"
     for statement in case["statements"]:
         if statement["verdict"] == case["verdict"] and statement["measured"]:

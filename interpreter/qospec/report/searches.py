@@ -11,8 +11,8 @@ from typing import Any, NamedTuple
 from qospec.judge.found import LOWEST_BAD, NONE_BAD
 from qospec.report.charts.sample import exact
 from qospec.report.figures import NO_DATA, intervals
-from qospec.report.views import plural
-from qospec.units import TIME, text_of
+from qospec.report.views import format_count
+from qospec.units import TIME, format_value
 
 Record = Mapping[str, Any]
 
@@ -257,7 +257,7 @@ def shows_bounds(statement: Record, of: Sequence[Goal]) -> bool:
     return repeats_load(statement, of) or (statement["kind"] == "report" and unnamed)
 
 
-def search_notes(cases: Sequence[Record], *, explained: bool = False) -> list[str]:
+def list_search_notes(cases: Sequence[Record], *, explained: bool = False) -> list[str]:
     """Return what a reader should know of what was found, each once, with its number of cases.
 
     Notes that differ in their numbers are one: that of the first case and repeat, which it names.
@@ -289,16 +289,16 @@ def _joined(notes: Sequence[_Note], cases: Sequence[Record]) -> str:
     return f"{first.name}{first.text}" + (f" ({words})" if words else "")
 
 
-def efforts(cases: Sequence[Record]) -> list[str]:
+def describe_efforts(cases: Sequence[Record]) -> list[str]:
     """Return what the searches took: `load: 13 trials by mlrsearch, 13 s emulated`."""
     found: dict[tuple[str, str], list[Record]] = {}
     for case in cases:
         for search in searches(case):
             found.setdefault((search["variable"], search["method"]), []).append(search)
     return [
-        f"{variable}: {plural(sum(len(each['trials']) for each in its), 'trial')}"
+        f"{variable}: {format_count(sum(len(each['trials']) for each in its), 'trial')}"
         f"{f' in {len(its)} searches' if len(its) > 1 else ''} by {method}, "
-        f"{text_of(sum(_value(each['emulated']) for each in its), TIME)} emulated"
+        f"{format_value(sum(_value(each['emulated']) for each in its), TIME)} emulated"
         for (variable, method), its in found.items()
     ]
 
@@ -339,7 +339,7 @@ def _repeats(case: Record) -> int:
     return max((each.get("repeat", 1) for each in case.get("phases", ())), default=1)
 
 
-def point_notes(case: Record) -> list[str]:
+def list_point_notes(case: Record) -> list[str]:
     """Return why points were not run, and how much was lost at others, by repeat."""
     found: dict[str, list[int]] = {}
     for each in _notes_of_points(0, case):
@@ -351,12 +351,12 @@ def point_notes(case: Record) -> list[str]:
 
 
 FUNCTIONS: dict[str, Callable[..., Any]] = {
-    "efforts": efforts,
+    "efforts": describe_efforts,
     "extremes": extremes,
     "goals": goals,
     "phased": phased,
     "points": points,
-    "search_notes": search_notes,
+    "search_notes": list_search_notes,
     "searches": searches,
 }
 

@@ -16,7 +16,7 @@ from qospec.report.charts.parameter import scale_of
 from qospec.report.charts.plot import point, varying
 from qospec.report.charts.sample import exact
 from qospec.report.searches import points
-from qospec.report.words import between, extremes
+from qospec.report.words import describe_limits, extremes
 
 Record = Mapping[str, Any]
 
@@ -33,7 +33,7 @@ _WORDS = {
 }
 
 
-def similar(its: Iterable[Record]) -> list[list[Record]]:
+def group_similar(its: Iterable[Record]) -> list[list[Record]]:
     """Return groups of cases of one test in which the same criteria failed for the same causes.
 
     So must be the points that were not run. A cause is why items of a flow were discarded, and in
@@ -60,13 +60,13 @@ def similar(its: Iterable[Record]) -> list[list[Record]]:
     return list(found.values())
 
 
-def same_way(group: Sequence[Record]) -> str:
+def describe_group(group: Sequence[Record]) -> str:
     """Return how many cases are alike: `55 cases of rfc2544 fail the same way`."""
     first = group[0]
     return f"{len(group)} cases of {first['test']} {_WORDS[first['verdict']]}"
 
 
-def extent(group: Sequence[Record]) -> str:
+def describe_extent(group: Sequence[Record]) -> str:
     """Return the values of the parameters in which the cases of a group differ.
 
     Such as `size = 64 B, 128 B; load = 30% to 95% (8 values)`.
@@ -84,7 +84,7 @@ def _values(group: Sequence[Record], name: str) -> str:
     return f"{first} {'…' if scale is None else 'to'} {last} ({len(texts)} values)"
 
 
-def least_and_most(statement: Record, group: Sequence[Record]) -> str:
+def describe_least_and_most(statement: Record, group: Sequence[Record]) -> str:
     """Return what a statement measured in the cases of a group, `72 pkt to 741 pkt`.
 
     "" if it is the same in all, or cannot be compared.
@@ -101,7 +101,7 @@ def least_and_most(statement: Record, group: Sequence[Record]) -> str:
     if len({end["unit"] for ends in known for end in ends if end}) > 1:
         return ""
     lowers, uppers = zip(*known, strict=True)
-    return between({"lower": _end(min, lowers), "upper": _end(max, uppers)})
+    return describe_limits({"lower": _end(min, lowers), "upper": _end(max, uppers)})
 
 
 def _end(choose: Callable[..., Any], ends: Sequence[Record | None]) -> Record | None:
@@ -110,8 +110,8 @@ def _end(choose: Callable[..., Any], ends: Sequence[Record | None]) -> Record | 
 
 
 FUNCTIONS: dict[str, Callable[..., Any]] = {
-    "extent": extent,
-    "least_and_most": least_and_most,
-    "similar": similar,
-    "same_way": same_way,
+    "extent": describe_extent,
+    "least_and_most": describe_least_and_most,
+    "similar": group_similar,
+    "same_way": describe_group,
 }

@@ -8,8 +8,8 @@ from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
 from qospec.judge.verdict import VERDICTS
-from qospec.report.views import place, worst
-from qospec.units import number_text
+from qospec.report.views import find_worst, shorten_place
+from qospec.units import format_number
 
 Record = Mapping[str, Any]
 
@@ -117,10 +117,12 @@ def _verdicts_by_line(name: str, document: Record) -> dict[int, str]:
         for statement in case["statements"]:
             if (
                 statement["verdict"] in VERDICTS
-                and (at := place(statement["place"]))["path"] == name
+                and (at := shorten_place(statement["place"]))["path"] == name
             ):
                 line = at["line"]
-                verdicts[line] = worst(v for v in (verdicts.get(line), statement["verdict"]) if v)
+                verdicts[line] = find_worst(
+                    v for v in (verdicts.get(line), statement["verdict"]) if v
+                )
     return verdicts
 
 
@@ -154,7 +156,7 @@ def metric_name(name: str) -> str:
     return name.replace("_", " ")
 
 
-def seconds(value: float) -> str:
+def format_seconds(value: float) -> str:
     """Return a duration for people: `0.41 s`, `12 s`, `3 min 20 s`."""
     minutes, rest = divmod(round(value), 60)
     return f"{minutes} min {rest} s" if minutes else f"{value:.3g} s"
@@ -172,7 +174,7 @@ FILTERS: dict[str, Callable[..., Any]] = {
     "csv": csv,
     "enumeration": enumeration,
     "fitting": fitting,
-    "grouped": number_text,
+    "grouped": format_number,
     "json": as_json,
     "listed": listed,
     "markdown": markdown,
@@ -180,7 +182,7 @@ FILTERS: dict[str, Callable[..., Any]] = {
     "moment": moment,
     "pairs": pairs,
     "paragraphs": paragraphs,
-    "seconds": seconds,
+    "seconds": format_seconds,
     "typeset": typeset,
     "unquoted": unquoted,
 }

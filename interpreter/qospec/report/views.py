@@ -16,12 +16,12 @@ from typing import Any
 from qospec.judge.verdict import NOT_APPLICABLE, PROBLEMS, VERDICTS
 from qospec.record.statements import count_by_claim
 from qospec.report.claims import only_claim
-from qospec.report.words import confidence, needed, subject
+from qospec.report.words import describe_confidence, needed, subject
 
 Record = Mapping[str, Any]
 
 
-def worst(verdicts: Iterable[str]) -> str:
+def find_worst(verdicts: Iterable[str]) -> str:
     """Return the worst verdict; "" if there is none."""
     return max(verdicts, key=VERDICTS.index, default="")
 
@@ -31,13 +31,13 @@ def ran(case: Record) -> bool:
     return not any(error.startswith("not run:") for error in case.get("errors", ()))
 
 
-def counts(cases: Iterable[Record]) -> dict[str, int]:
+def count_verdicts(cases: Iterable[Record]) -> dict[str, int]:
     """Return the number of cases by verdict, worst first, without zeros; those not run are ""."""
     found = [case["verdict"] if ran(case) else "" for case in cases]
     return {verdict: found.count(verdict) for verdict in (*VERDICTS[::-1], "") if verdict in found}
 
 
-def place(written: str) -> dict[str, Any]:
+def shorten_place(written: str) -> dict[str, Any]:
     """Return the path and line of `path:line:column`."""
     path, line, _ = written.rsplit(":", 2)
     return {"path": path, "line": int(line)}
@@ -69,11 +69,11 @@ def _belongs(case: Record, test: Record) -> bool:
 def _test(number: int, test: Record, its: list[dict[str, Any]]) -> dict[str, Any]:
     return {
         **test,
-        **place(test["place"]),
+        **shorten_place(test["place"]),
         "id": f"test-{number}",
         "cases": its,
-        "verdict": worst(case["verdict"] for case in its),
-        "counts": counts(its),
+        "verdict": find_worst(case["verdict"] for case in its),
+        "counts": count_verdicts(its),
     }
 
 
@@ -94,7 +94,7 @@ def _mentioned(document: Record, path: str, text: str) -> list[Record]:
     return [
         reference
         for reference in document["references"]
-        if place(reference["place"])["path"] == path
+        if shorten_place(reference["place"])["path"] == path
         or re.search(rf"\b{re.escape(reference['name'])}\b", text)
     ]
 
@@ -107,7 +107,7 @@ def unmentioned(document: Record) -> list[Record]:
 
 def title(document: Record) -> str:
     """Return a name for the whole: the file of the tests, or the folder that contains them all."""
-    paths = {PurePosixPath(place(test["place"])["path"]) for test in document["tests"]}
+    paths = {PurePosixPath(shorten_place(test["place"])["path"]) for test in document["tests"]}
     if len(paths) == 1:
         return paths.pop().stem
     folders = [path.parent.parts for path in paths]
@@ -133,7 +133,7 @@ def requirements(document: Record) -> list[dict[str, Any]]:
             "name": name,
             "stated": stated,
             "tests": its,
-            "verdict": worst(test["verdict"] for test in its if test["verdict"]),
+            "verdict": find_worst(test["verdict"] for test in its if test["verdict"]),
             "criteria": (of := count_by_claim(case for test in its for case in test["cases"])),
             "only": only_claim(of),
         }
@@ -211,7 +211,7 @@ def _column(kind: str, label: str, statements: list[Record | None]) -> dict[str,
     there = [each for each in statements if each and each["verdict"] != NOT_APPLICABLE]
     written = [each for each in statements if each]
     bounds = {needed(statement) for statement in there}
-    texts = {statement["text"] + confidence(statement) for statement in written}
+    texts = {statement["text"] + describe_confidence(statement) for statement in written}
     subjects = {subject(statement) for statement in there} - {""}
     return {
         "kind": kind,
@@ -221,7 +221,7 @@ def _column(kind: str, label: str, statements: list[Record | None]) -> dict[str,
         "subject": subjects.pop() if len(subjects) == 1 else "",
         "statements": statements,
         "bound": bounds.pop() if len(bounds) == 1 else None,
-        "verdict": worst(statement["verdict"] for statement in there if statement["verdict"]),
+        "verdict": find_worst(statement["verdict"] for statement in there if statement["verdict"]),
     }
 
 
@@ -287,7 +287,7 @@ def elapsed_s(timing: Record) -> float | None:
     return (ends[1] - ends[0]).total_seconds()
 
 
-def plural(count: int, noun: str) -> str:
+def format_count(count: int, noun: str) -> str:
     """Return `1 case`, `2 cases`."""
     return f"{count} {noun}{'' if count == 1 else 's'}"
 
@@ -297,7 +297,7 @@ FUNCTIONS: dict[str, Callable[..., Any]] = {
     "by_flow": by_flow,
     "cases": cases,
     "columns": columns,
-    "counts": counts,
+    "counts": count_verdicts,
     "detailed": detailed,
     "differing": differing,
     "elapsed_s": elapsed_s,
@@ -312,6 +312,6 @@ FUNCTIONS: dict[str, Callable[..., Any]] = {
 }
 
 FILTERS: dict[str, Callable[..., Any]] = {
-    "place": place,
-    "plural": plural,
+    "place": shorten_place,
+    "plural": format_count,
 }

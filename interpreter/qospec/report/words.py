@@ -44,7 +44,7 @@ def needed(statement: Record) -> str:
 def against(statement: Record) -> str:
     """Return what a statement compares with, or between what that is."""
     if "bound_limits" in statement:
-        return between(statement["bound_limits"])
+        return describe_limits(statement["bound_limits"])
     return shown(statement["bound"])
 
 
@@ -77,13 +77,13 @@ def measured(statement: Record) -> str:
 def interval(statement: Record) -> str:
     """Return the confidence interval, ` (960 us to 1.022 ms, 95 %)`; "" if there is none."""
     found = statement.get("interval")
-    return f" ({ends(found)}, {statement['confidence']})" if found else ""
+    return f" ({describe_ends(found)}, {statement['confidence']})" if found else ""
 
 
 def value(statement: Record) -> str:
     """Return what a statement measured, or between what it is; "" without data."""
     if "measured_limits" in statement:
-        return between(statement["measured_limits"])
+        return describe_limits(statement["measured_limits"])
     return shown(statement["measured"]) if statement["measured"] else ""
 
 
@@ -93,13 +93,13 @@ def extremes(statement: Record) -> tuple[Record | None, Record | None]:
     return (limits["lower"], limits["upper"]) if limits else (statement["measured"],) * 2
 
 
-def ends(found: Record) -> str:
+def describe_ends(found: Record) -> str:
     """Return `960 us to 1.022 ms`; of a quantile without an upper bound, `above 960 us`."""
     lower, upper = (end["text"] if end else "" for end in (found["lower"], found["upper"]))
     return _ends(lower, upper, "above", "below") or "unknown"
 
 
-def between(limits: Record) -> str:
+def describe_limits(limits: Record) -> str:
     """Return the limits of a value: `26.76 Mbit/s to 26.86 Mbit/s`, `at least 100 Mbit/s`."""
     lower, upper = (shown(end) if end else "" for end in (limits["lower"], limits["upper"]))
     if limits.get("exclusive"):
@@ -113,7 +113,7 @@ def _ends(lower: str, upper: str, above: str, below: str) -> str:
     return f"{above} {lower}" if lower else f"{below} {upper}" if upper else ""
 
 
-def proved_bounds(case: Record) -> list[str]:
+def describe_proved_bounds(case: Record) -> list[str]:
     """Return each proved bound and how close the measurement came, or why there is none."""
     return [
         f"{each['what']}: {_bounded(each)}" if each["most"] else f"{each['what']}: {each['why']}"
@@ -129,7 +129,7 @@ def _bounded(bound: Record) -> str:
     return f"{most}, {bound['measured']['text']} measured{share}"
 
 
-def confidence(statement: Record) -> str:
+def describe_confidence(statement: Record) -> str:
     """Return ` with 95 % confidence` of a criterion that has one; otherwise ""."""
     asks = statement["kind"] != "report" and statement.get("confidence")
     return f" with {asks} confidence" if asks else ""
@@ -141,7 +141,7 @@ def index_of(label: str) -> tuple[str, str]:
     return (name, index[:-1]) if bracket and name and label.endswith("]") else (label, "")
 
 
-def name_and_index(statement: Record) -> tuple[str, str]:
+def name_statement(statement: Record) -> tuple[str, str]:
     """Return the name of a statement, its text if it has none, and what a loop added to it."""
     label, text = statement["label"], statement["text"]
     if label.startswith(text):
@@ -149,7 +149,7 @@ def name_and_index(statement: Record) -> tuple[str, str]:
     return index_of(label)
 
 
-def listed_index(index: str) -> str:
+def list_index(index: str) -> str:
     """Return what several loops added to a label as a list: `f, 2` of `latency[f][2]`."""
     return index.replace("][", ", ")
 
@@ -167,7 +167,7 @@ def without_shared(indices: Sequence[str]) -> list[str]:
 
 
 FILTERS: dict[str, Callable[..., Any]] = {
-    "confidence": confidence,
+    "confidence": describe_confidence,
     "interval": interval,
     "measured": measured,
     "needed": needed,

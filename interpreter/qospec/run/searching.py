@@ -7,14 +7,14 @@ from functools import cache
 from typing import TYPE_CHECKING
 
 from qospec.judge.phases import SearchResult, SearchTrial, TrialResult
-from qospec.model.suite import offered
+from qospec.model.suite import sum_offered_rate
 from qospec.plan.plan import CasePlan
 from qospec.run.job import Shared
 from qospec.run.phase import PhaseRun, Refusal
-from qospec.search.ahead import likely
-from qospec.search.method import begin, next_trial, outcome
+from qospec.search.ahead import predict_results
+from qospec.search.method import begin, find_outcome, next_trial
 from qospec.search.trial import Request, Trial
-from qospec.units import text_of
+from qospec.units import format_value
 
 if TYPE_CHECKING:
     from collections.abc import Hashable, Iterator, Mapping
@@ -57,7 +57,7 @@ class SearchRun(PhaseRun):
         emulated_ps = sum(warmup_ps + each.trial.length_ps for each in self._trials)
         goals = {
             name: each._replace(offered=(self._rates.get(each.lower), self._rates.get(each.upper)))
-            for name, each in outcome(self._progress).items()
+            for name, each in find_outcome(self._progress).items()
         }
         trials = tuple(self._trials)
         return SearchResult(
@@ -84,7 +84,7 @@ class SearchRun(PhaseRun):
         """Return what runs a trial; None if there can be none."""
         planned = self._planned(part.load, part.length_ps)
         if isinstance(planned, Refusal):
-            where = text_of(part.load, self._search.dimension)
+            where = format_value(part.load, self._search.dimension)
             refused = planned
             if planned.at_load:
                 name = self._search.name
@@ -94,7 +94,7 @@ class SearchRun(PhaseRun):
             return None
         case = planned.value.case
         self._lengths_ps[part] = case.run.measure_ps
-        self._rates[part.load] = offered(case.flows)
+        self._rates[part.load] = sum_offered_rate(case.flows)
         names = ("search", self._search.goals[0].name, str(part.load), str(part.number))
         return self._setting.work(planned, *names, keeps=False)
 
@@ -134,7 +134,7 @@ class SearchRun(PhaseRun):
 
     def _impossible(self, part: Request, result: TrialResult) -> str:
         """Return why a trial does not count; "" if it does."""
-        where = text_of(part.load, self._search.dimension)
+        where = format_value(part.load, self._search.dimension)
         trial = f"a trial of `{self._search.name}` at {where}"
         if not result.sent:
             return f"{trial} sends nothing: make its trials longer"
@@ -155,6 +155,6 @@ class SearchRun(PhaseRun):
             yield asked
             result = self._known.get(asked)
             if result is None:
-                waiting.extend(progress.after(each) for each in likely(progress, asked))
+                waiting.extend(progress.after(each) for each in predict_results(progress, asked))
             elif not (result.error or self._impossible(asked, result)):
                 waiting.append(progress.after(self._trial(asked, result)))

@@ -10,7 +10,7 @@ from qospec.judge.phases import TrialResult
 from qospec.judge.readings import Readings
 from qospec.judge.result import Repeat, Result
 from qospec.judge.verdict import invalidates, judge
-from qospec.model.suite import tested
+from qospec.model.suite import list_tested
 from qospec.promises.promise import Trial, hold
 
 if TYPE_CHECKING:
@@ -136,7 +136,7 @@ def run_one(
         return TrialResult(error=f"{type(error).__name__}: {error}")
     return TrialResult(
         flows=tuple(readings.exchanged()),
-        tested=frozenset(each.name for each in tested(case.case.flows)),
+        tested=frozenset(each.name for each in list_tested(case.case.flows)),
         drawn=readings.drawn,
         judgements={
             each.label: judge(each, readings.read)

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from qospec.engine.graph import emulation
 from qospec.engine.measure.occupancy import list_silent
 from qospec.judge.verdict import PROBLEMS
-from qospec.model.expression import measurements
+from qospec.model.expression import list_measurements
 from qospec.record.quantity import quantity
 from qospec.run.trial import seed_repeat
 from qospec.units import CELLS, PACKETS
@@ -112,7 +112,7 @@ def _list_delayed(
     for statement, document in zip(plan.case.statements, statements, strict=True):
         if document["verdict"] not in PROBLEMS:
             continue
-        for leaf in measurements(statement.expression):
+        for leaf in list_measurements(statement.expression):
             kind = metrics[leaf.metric].build
             of_time = kind.dimension == "time" and "outages" not in kind.needs
             if leaf.flow in plan.networks[leaf.network].holders and (of_time or kind.of_calls):

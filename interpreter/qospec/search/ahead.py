@@ -19,7 +19,7 @@ SENT = 10**9
 """How many items an assumed trial sends, so that its loss may be any ratio."""
 
 
-def likely(progress: Progress, request: Request) -> list[Trial]:
+def predict_results(progress: Progress, request: Request) -> list[Trial]:
     """Return results that a trial may have, the likeliest first: one for each way it can decide.
 
     They differ in the goals for which the trial is good.

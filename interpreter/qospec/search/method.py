@@ -75,16 +75,16 @@ class Narrowing(Method):
         if upper is None:
             if lower is None or lower.load < scale.high:
                 return scale.high
-            return undecided(bounds)
+            return find_undecided(bounds)
         if lower is None and upper.load == scale.low:
-            return undecided(bounds)
+            return find_undecided(bounds)
         lowest = scale.low if lower is None else lower.load
         if not scale.near(lowest, upper.load):
             return self.between(progress, goal, lowest, upper.load)
-        return scale.low if lower is None else undecided(bounds)
+        return scale.low if lower is None else find_undecided(bounds)
 
 
-def undecided(bounds: Bounds) -> Fraction | None:
+def find_undecided(bounds: Bounds) -> Fraction | None:
     """Return that of two bounds that is undecided; of both, the one with fewer trials."""
     found = [each for each in bounds if each and each.classification is Classification.UNDECIDED]
     return min(found, key=lambda each: len(each.trials)).load if found else None
@@ -113,10 +113,10 @@ def next_trial(progress: Progress) -> Request | Outcome:
                 here = progress.at(number, load)
                 done = here.trials[-1].number if here is not None else 0
                 return Request(load, done + 1, progress.search.goals[number].length_ps)
-    return outcome(progress)
+    return find_outcome(progress)
 
 
-def outcome(progress: Progress) -> Outcome:
+def find_outcome(progress: Progress) -> Outcome:
     """Return what a search has found so far."""
     return {goal.name: _result(progress, n) for n, goal in enumerate(progress.search.goals)}
 
@@ -124,10 +124,10 @@ def outcome(progress: Progress) -> Outcome:
 def most_trials(progress: Progress) -> int:
     """Return the largest number of trials that a search runs, whatever they show: its budget."""
     goals = zip(progress.search.goals, progress.most_loads, strict=True)
-    return sum(loads * trials_of_a_load(goal) for goal, loads in goals)
+    return sum(loads * count_trials_of_load(goal) for goal, loads in goals)
 
 
-def trials_of_a_load(goal: Goal) -> int:
+def count_trials_of_load(goal: Goal) -> int:
     """Return the number of trials that decide a load, at most."""
     return 1 if goal.varies else -(-goal.total_ps // goal.trial_ps)
 

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from qospec.dataclass import dataclass
 from qospec.diagnostics import Problems
-from qospec.formatting import formatted
-from qospec.secret import redacted
+from qospec.formatting import format_text
+from qospec.secret import redact
 from qospec.shrink import start
 from qospec.shrink.layout import laid_out
 from qospec.shrink.modules import Modules, draft_of
@@ -17,7 +17,7 @@ from qospec.shrink.shrinker import Shrinker
 from qospec.shrink.trial import Bench, fails_alike
 from qospec.shrink.values import Values
 from qospec.source import Source
-from qospec.units import PS_PER_S, TIME, text_of
+from qospec.units import PS_PER_S, TIME, format_value
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -129,7 +129,7 @@ class CaseShrinker:
             return None
         failure = shrinker.wanted._replace(label=self._subject.failure.label)
         # It is printed and kept, and other keys are as good: times do not depend on them.
-        text = redacted(self._laid_out(shrinker.draft, failure.sentence))
+        text = redact(self._laid_out(shrinker.draft, failure.sentence))
         mends = tuple(each.shown for each in shrinker.cures)
         size = size_in_words(len(text.splitlines()), shrinker.plan)
         return Shrunk(
@@ -200,7 +200,7 @@ def lines_of(case: str, shrunk: str) -> int:
     count = len(case.splitlines())
     if len(shrunk.splitlines()) <= count:
         return count
-    return len((formatted(Source("", case), Problems()) or case).splitlines())
+    return len((format_text(Source("", case), Problems()) or case).splitlines())
 
 
 def size_in_words(lines: int, plan: CasePlan) -> str:
@@ -208,6 +208,6 @@ def size_in_words(lines: int, plan: CasePlan) -> str:
     flows = len(plan.case.flows)
     parts = [f"{lines:_} line{'s' * (lines != 1)}"]
     if flows:
-        length = text_of(Fraction(plan.cost.emulated_ps, PS_PER_S), TIME)
+        length = format_value(Fraction(plan.cost.emulated_ps, PS_PER_S), TIME)
         parts += [f"{flows} flow{'s' * (flows != 1)}", length]
     return ", ".join(parts)

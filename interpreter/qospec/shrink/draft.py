@@ -142,8 +142,8 @@ def as_text(source: Source) -> Source:
     """Return a file without mistakes, in either form, as text of the language."""
     if not is_yaml(source.name):
         return source
-    from qospec.yaml_twin.reader import text_of
+    from qospec.yaml_twin.reader import transcribe_yaml
 
-    text = text_of(source, Problems())
+    text = transcribe_yaml(source, Problems())
     assert text is not None  # noqa: S101 -- it was checked
     return Source(NAME, text.text, source.recorded_as)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from qospec.diagnostics import Edit, Problems
-from qospec.formatting import formatted
+from qospec.formatting import format_text
 from qospec.shrink.draft import NAME, Draft
 from qospec.source import Source
 from qospec.syntax import ast
@@ -30,7 +30,7 @@ def laid_out(draft: Draft, comment: str) -> str:
     head = "qos 1\n" + "".join(f"# {line}\n" for line in comment.splitlines())
     head += f"import {imports}\n" if imports else ""
     text = head + "\n" + "\n\n".join(draft.raw(each) for each in parts) + "\n"
-    return formatted(Source(NAME, text), Problems()) or text
+    return format_text(Source(NAME, text), Problems()) or text
 
 
 def without_empty(draft: Draft) -> Draft:

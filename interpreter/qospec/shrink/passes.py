@@ -15,7 +15,7 @@ from qospec.shrink.devices import is_listed_number
 from qospec.shrink.draft import paths_in
 from qospec.shrink.rounding import digits_of, exponent, simpler, value_of, with_value
 from qospec.syntax import ast
-from qospec.units import TIME, unit
+from qospec.units import TIME, find_unit
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -352,7 +352,7 @@ def lengths(context: Context) -> Iterator[Sequence[Change]]:
 
 
 def _is_time(node: ast.Quantity) -> bool:
-    known = unit(node.unit)
+    known = find_unit(node.unit)
     return known is not None and known.dimension == TIME
 
 
@@ -369,7 +369,7 @@ _STEP = {"h": 60, "min": 60}
 def _rescaled(node: ast.Quantity, value: Fraction) -> str:
     """Return a time with one or two digits, in a unit in which it is not below 1."""
     name = node.unit
-    known = unit(name)
+    known = find_unit(name)
     name = known.canonical if known else name
     while value < 1 and name in _FINER:
         value *= _STEP.get(name, 1000)

@@ -13,7 +13,7 @@ from qospec.shrink.passes import SHARES, in_place
 from qospec.shrink.rounding import exponent
 from qospec.shrink.values import literal
 from qospec.syntax import ast
-from qospec.units import PS_PER_S, TIME, text_of
+from qospec.units import PS_PER_S, TIME, format_value
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -159,7 +159,7 @@ def _is_field(node: ast.Node, names: Sequence[str]) -> bool:
 
 
 def _text(time_ps: int) -> str:
-    return text_of(Fraction(time_ps, PS_PER_S), TIME, exact=True)
+    return format_value(Fraction(time_ps, PS_PER_S), TIME, exact=True)
 
 
 # ---- loads and variables

@@ -6,7 +6,7 @@ from fractions import Fraction
 from typing import TYPE_CHECKING
 
 from qospec.syntax import ast
-from qospec.units import number_text, text_of, unit
+from qospec.units import find_unit, format_number, format_value
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -26,13 +26,13 @@ def value_of(node: ast.Number | ast.Quantity) -> Fraction:
 
 def with_value(node: ast.Number | ast.Quantity, value: Fraction) -> str:
     """Return a literal with another number, in the same unit unless it is 0 or gets long."""
-    number = number_text(value, exact=True)
+    number = format_number(value, exact=True)
     if isinstance(node, ast.Number):
         return number
-    known = unit(node.unit)
+    known = find_unit(node.unit)
     if known is None or 0 < value < _LONG or value == value_of(node):
         return f"{number} {node.unit}"
-    return text_of(value * known.factor, known.dimension, exact=True)
+    return format_value(value * known.factor, known.dimension, exact=True)
 
 
 def written(node: ast.Node, factor: Fraction) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from qospec.check.test.sweeps import shell_safe
+from qospec.check.test.sweeps import escape_for_shell
 from qospec.diagnostics import Edit
 from qospec.shrink.draft import Draft, paths_in
 from qospec.shrink.loops import written_out
@@ -155,7 +155,7 @@ def _texts(draft: Draft, node: ast.Sweep | ast.ForAll, shown: list[str]) -> list
     for row in rows:
         nested = isinstance(row, ast.TupleLiteral | ast.ListLiteral) and len(shown) > 1
         items = row.items if nested else (row,)  # type: ignore[union-attr]
-        if [shell_safe(each.span.text) for each in items] == shown:
+        if [escape_for_shell(each.span.text) for each in items] == shown:
             return [draft.raw(each) for each in items]
     return [_written(each) for each in shown]
 

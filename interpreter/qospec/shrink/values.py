@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 from qospec.check.evaluate.context import CheckError, LimitReached
 from qospec.check.evaluate.scope import Scope
 from qospec.check.evaluate.values import Amount, Boolean, List, Value
-from qospec.check.test.sweeps import text_of_value
-from qospec.units import decimals, text_of
+from qospec.check.test.sweeps import write_range_value
+from qospec.units import count_decimals, format_value
 
 if TYPE_CHECKING:
     from qospec.check import Checked
@@ -46,11 +46,11 @@ class Values:
 def literal(value: Value) -> str | None:
     """Return a value as a literal; None if it has no end of decimals, or is no number or truth."""
     if isinstance(value, Boolean):
-        return text_of_value(value)
-    if not isinstance(value, Amount) or value.value is None or decimals(value.value) is None:
+        return write_range_value(value)
+    if not isinstance(value, Amount) or value.value is None or count_decimals(value.value) is None:
         return None
     try:
-        text = value.text or text_of(value.value, value.dimension, exact=True)
+        text = value.text or format_value(value.value, value.dimension, exact=True)
     except (KeyError, ValueError):
         return None  # of a dimension that has no unit
     return f"{text} @{value.layer}" if value.layer and "@" not in text else text

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from qospec.source import Span
 from qospec.syntax import ast
-from qospec.syntax.grammar import END, START, grammar
+from qospec.syntax.grammar import END, START, load_grammar
 
 if TYPE_CHECKING:
     from qospec.syntax.builder import Build
@@ -31,18 +31,18 @@ class Automaton:
     """
 
     def __init__(self, tokens: Tokens, builders: dict[str, Build]) -> None:
-        self.states = [grammar().start]
+        self.states = [load_grammar().start]
         self.values: list[Any] = []
         self.firsts: list[int] = []
         self.file: ast.File | None = None
         self._tokens = tokens
         self._builders = builders
-        self._rows = grammar().states
+        self._rows = load_grammar().states
 
     def run(self, at: int) -> int:
         """Parse from a token on; return the first that does not fit, or -1 at the end."""
         tokens, kinds, rows = self._tokens, self._tokens.kinds, self._rows
-        rules, accept = grammar().rules, grammar().accept
+        rules, accept = load_grammar().rules, load_grammar().accept
         states, values, firsts = self.states, self.values, self.firsts
         while True:
             kind = kinds[at]
@@ -70,7 +70,7 @@ class Automaton:
     def reduce_for(self, kind: str, at: int) -> int:
         """Make the reductions that a token of this kind needs; return the state after its shift."""
         while (action := self._rows[self.states[-1]][kind]) < 0:
-            self._reduce(grammar().rules[~action], at)
+            self._reduce(load_grammar().rules[~action], at)
         return action
 
     def reduce_completed(self, at: int) -> None:
@@ -81,7 +81,7 @@ class Automaton:
             }
             if len(actions) != 1 or min(actions) >= 0:
                 return
-            self._reduce(grammar().rules[~actions.pop()], at)
+            self._reduce(load_grammar().rules[~actions.pop()], at)
 
     def accepts(self, *kinds: str) -> bool:
         """Return whether tokens of these kinds fit here, one after the other."""
@@ -94,7 +94,7 @@ class Automaton:
                 if action >= 0:
                     states.append(action)
                     break
-                rule = grammar().rules[~action]
+                rule = load_grammar().rules[~action]
                 del states[len(states) - rule.size :]
                 if kind == END and rule.origin == START:
                     return True

@@ -7,7 +7,7 @@ from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
 from qospec.diagnostics import MOST, Diagnostic
-from qospec.secret import redacted_comment
+from qospec.secret import redact_comment
 from qospec.source import Span
 from qospec.syntax import ast
 
@@ -126,7 +126,7 @@ class TreeBuilder:
         """Return the `##` comment above, then the one at the end of the line."""
         above = self._tokens.above.get(span.start, "")
         behind = self._tokens.trailing.get(span.end, "")
-        return redacted_comment(f"{above}\n{behind}" if above and behind else above or behind)
+        return redact_comment(f"{above}\n{behind}" if above and behind else above or behind)
 
     def _file(self, span: Span, parts: list[Any]) -> ast.File:
         edition, *rest = parts
@@ -139,9 +139,7 @@ class TreeBuilder:
         self._check_separated(
             parts[max(0, first - 1) :], "a declaration must begin on a new line", "\n"
         )
-        doc = redacted_comment(
-            self._tokens.above.get(edition.span.start, "") or self._tokens.heading
-        )
+        doc = redact_comment(self._tokens.above.get(edition.span.start, "") or self._tokens.heading)
         return ast.File(edition=1, imports=imports, declarations=declarations, span=span, doc=doc)
 
     def _with_parameters(self, build: Build) -> Build:

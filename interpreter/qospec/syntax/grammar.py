@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 
 @functools.cache
-def keywords() -> dict[str, dict[str, str]]:
+def load_keywords() -> dict[str, dict[str, str]]:
     """Return the tables of words with their meanings: file, declaration, statement, word, field."""
     with (SPEC / "keywords.toml").open("rb") as file:
         return tomllib.load(file)
@@ -84,7 +84,7 @@ class Grammar(NamedTuple):
 
 
 @functools.cache
-def grammar() -> Grammar:
+def load_grammar() -> Grammar:
     """Return the grammar of `.qos` files, from the cache if it is there."""
     text = (SPEC / "qos.lark").read_bytes()
     folder = private_folder("grammar")

@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 from typing import NamedTuple
 
-from qospec.visible import visible
+from qospec.visible import make_visible
 
 BEFORE = r"""
     (?P<EXPONENT>[0-9][0-9_]*(?:\.[0-9][0-9_]*)?[eE][+-]?[0-9]+(?:<unit>)?(?![A-Za-z_]))
@@ -82,7 +82,7 @@ class LexicalError(NamedTuple):
     replacement: str | None = None
 
 
-def lexical_error(kind: str, written: str) -> LexicalError:
+def explain_mismatch(kind: str, written: str) -> LexicalError:
     """Return the error for a match of the groups above."""
     if kind == "STRAY":
         return _SPECIAL.get(written) or _sign(written)
@@ -122,7 +122,7 @@ def _grouped(written: str) -> LexicalError:
     word = re.sub(r"(?<=_)_+|_+(?![0-9_])", "", digits) + written.removeprefix(digits)
     kind = "QUANTITY" if word[-1] not in "0123456789" else "FLOAT" if "." in word else "INT"
     message = "`_` is only allowed between digits"
-    return LexicalError("E0007", message, f"write {shortened(word)}", kind, word)
+    return LexicalError("E0007", message, f"write {shorten(word)}", kind, word)
 
 
 def _based(written: str) -> LexicalError:
@@ -142,7 +142,7 @@ def _pointed(written: str) -> LexicalError:
     if not number:
         return LexicalError("E0007", message, "write a 0 before it", replacement="0.")
     unit = unit.strip()
-    help_text = f"write {shortened(number)}.0{unit}, or leave the point out"
+    help_text = f"write {shorten(number)}.0{unit}, or leave the point out"
     word = number + unit
     return LexicalError("E0007", message, help_text, "QUANTITY" if unit else "INT", word, word)
 
@@ -169,7 +169,7 @@ def _unclosed(written: str) -> LexicalError:
 
 def _quoted(written: str) -> LexicalError:
     inner = written[1:-1]
-    help_text = f'write "{shortened(inner)}"'
+    help_text = f'write "{shorten(inner)}"'
     replacement = None if '"' in inner else f'"{inner}"'
     return LexicalError(
         "E0008",
@@ -192,7 +192,7 @@ def _foreign(written: str) -> LexicalError:
 def _sign(written: str) -> LexicalError:
     known = _SIGNS.get("..." if written.startswith("...") else written)
     if known is not None:
-        message = f"unexpected `{shortened(written)}`"
+        message = f"unexpected `{shorten(written)}`"
         replacement = known[1] if written in _SURE else None
         return LexicalError("E0009", message, f"write `{known[1]}`", *known, replacement)
     if written in _QUOTES:
@@ -200,7 +200,7 @@ def _sign(written: str) -> LexicalError:
     return LexicalError("E0009", f"unexpected `{written}`", "")
 
 
-def hidden(character: str) -> LexicalError:
+def explain_hidden(character: str) -> LexicalError:
     """Return the error for an invisible character."""
     if character == "\r":
         return _SPECIAL[character]
@@ -221,9 +221,9 @@ def character_name(character: str) -> str:
     return f"U+{ord(character):04X}{name and f', {name}'}"
 
 
-def shortened(text: str, most: int = 40) -> str:
+def shorten(text: str, most: int = 40) -> str:
     """Return a text as a message can quote it: on one line, not too long, nothing invisible."""
-    shown = visible(" ".join(text.split()))
+    shown = make_visible(" ".join(text.split()))
     return shown if len(shown) <= most else f"{shown[: most - 1]}…"
 
 

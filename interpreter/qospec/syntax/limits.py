@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from qospec.dataclass import dataclass
 from qospec.diagnostics import Diagnostic
 from qospec.source import Span
-from qospec.syntax.grammar import grammar, keywords
+from qospec.syntax.grammar import load_grammar, load_keywords
 
 if TYPE_CHECKING:
     from qospec.source import Source
@@ -26,7 +26,7 @@ _CLOSERS = frozenset({"RPAR", "RSQB", "RBRACE"})
 _OPERATORS = frozenset({"PLUS", "MINUS", "TIMES", "OF", "OR", "AND", "NOT", "IF"})
 
 
-def too_long(source: Source) -> Diagnostic | None:
+def explain_too_long(source: Source) -> Diagnostic | None:
     """Return the error for a text that is too long to be parsed."""
     if len(source.text) <= LONGEST:
         return None
@@ -38,9 +38,11 @@ def too_long(source: Source) -> Diagnostic | None:
 def _separators() -> frozenset[str]:
     """Return the tokens that no expression spans: punctuation, and words that begin a statement."""
     words = {"in", "where", "when", "every"}.union(
-        *(table for name, table in keywords().items() if name in ("declaration", "statement"))
+        *(table for name, table in load_keywords().items() if name in ("declaration", "statement"))
     )
-    return frozenset({"COMMA", "EQUAL", "COLON"} | {grammar().keywords[word] for word in words})
+    return frozenset(
+        {"COMMA", "EQUAL", "COLON"} | {load_grammar().keywords[word] for word in words}
+    )
 
 
 @dataclass

@@ -10,9 +10,9 @@ from qospec.source import Span
 from qospec.syntax import ast
 from qospec.syntax.automaton import Automaton
 from qospec.syntax.builder import TreeBuilder
-from qospec.syntax.grammar import END, keywords
-from qospec.syntax.lexical_errors import lexical_error, shortened
-from qospec.syntax.limits import too_deep, too_long
+from qospec.syntax.grammar import END, load_keywords
+from qospec.syntax.lexical_errors import explain_mismatch, shorten
+from qospec.syntax.limits import explain_too_long, too_deep
 from qospec.syntax.tokens import tokenize
 
 if TYPE_CHECKING:
@@ -29,7 +29,7 @@ def parse(source: Source, problems: Problems) -> ast.File | None:
     What cannot be parsed is left out of the tree; its names are in `unparsed`. Returns None if
     there are so many errors, or braces match so badly, that checking the rest would only mislead.
     """
-    beyond = too_long(source) or _wrong_line_ends(source)
+    beyond = explain_too_long(source) or _wrong_line_ends(source)
     if beyond is None:
         tokens = tokenize(source, problems)
         if len(tokens.errors) > MOST:
@@ -50,7 +50,7 @@ def _wrong_line_ends(source: Source) -> Diagnostic | None:
     first = source.text.find("\r")
     if first < 0 or "\n" in source.text:
         return None
-    error = lexical_error("STRAY", "\r")
+    error = explain_mismatch("STRAY", "\r")
     return Diagnostic(error.code, error.message, Span(source, first, first + 1), help=error.help)
 
 
@@ -80,7 +80,7 @@ def _read_edition(automaton: Automaton, tokens: Tokens, problems: Problems) -> i
     if not behind:
         behind = _missing_edition(tokens, problems)
     elif tokens.text(1) != EDITION:
-        message = f"edition {shortened(tokens.text(1))} of the language is not known"
+        message = f"edition {shorten(tokens.text(1))} of the language is not known"
         problems.add(Diagnostic("E0002", message, tokens.span(1), help=f"write `qos {EDITION}`"))
     automaton.insert("QOS", "qos", 0)
     automaton.insert("INT", EDITION, min(1, behind))
@@ -99,7 +99,7 @@ def _missing_edition(tokens: Tokens, problems: Problems) -> int:
     span = Span(tokens.source, start, tokens.ends[end - 1] if end else start)
     message = "the first line must name the edition of the language"
     top = int(tokens.source.text.startswith("\ufeff"))
-    begins = tokens.text(0) in {"import", *keywords()["declaration"]}
+    begins = tokens.text(0) in {"import", *load_keywords()["declaration"]}
     fix = (Edit(Span(tokens.source, top, top), f"qos {EDITION}\n\n"),) if begins else ()
     problems.add(
         Diagnostic("E0002", message, span, help=f"write `qos {EDITION}` as the first line", fix=fix)

@@ -12,10 +12,10 @@ from qospec.dataclass import dataclass
 from qospec.diagnostics import MOST, Diagnostic, Edit
 from qospec.source import Span
 from qospec.syntax import lexical_errors
-from qospec.syntax.grammar import END, grammar
-from qospec.syntax.grammar import keywords as words_of_the_language
-from qospec.units import unit
-from qospec.visible import hidden_in, is_hidden
+from qospec.syntax.grammar import END, load_grammar
+from qospec.syntax.grammar import load_keywords as words_of_the_language
+from qospec.units import find_unit
+from qospec.visible import find_hidden, is_hidden
 
 if TYPE_CHECKING:
     from qospec.diagnostics import Problems
@@ -109,8 +109,8 @@ class Tokens:
 
 @functools.cache
 def _scanner() -> re.Pattern[str]:
-    terminals = grammar().pattern.replace(" ", r"\ ").replace("#", r"\#")
-    unit = lexical_errors.UNIT.replace("<keyword>", "|".join(grammar().keywords))
+    terminals = load_grammar().pattern.replace(" ", r"\ ").replace("#", r"\#")
+    unit = lexical_errors.UNIT.replace("<keyword>", "|".join(load_grammar().keywords))
     before = lexical_errors.BEFORE.replace("<unit>", unit)
     parts = "|".join((before, terminals, _TRIVIA, lexical_errors.BEHIND))
     return re.compile(rf"[ \t]*(?:{parts})", re.VERBOSE)
@@ -130,12 +130,12 @@ class _Lexer:
         self._doc: list[str] = []
         self._fresh = True
         self._stray = -1
-        self._fields = {grammar().keywords[word] for word in words_of_the_language()["field"]}
+        self._fields = {load_grammar().keywords[word] for word in words_of_the_language()["field"]}
 
     def read(self) -> None:
         self._report_hidden()
         text, tokens = self.tokens.source.text, self.tokens
-        keywords = grammar().keywords
+        keywords = load_grammar().keywords
         kinds, starts, ends = tokens.kinds, tokens.starts, tokens.ends
         for match in _scanner().finditer(text, 1 if text.startswith("\ufeff") else 0):
             kind = match.lastgroup or ""
@@ -166,7 +166,7 @@ class _Lexer:
 
     def _settle(self, sign: str, start: int) -> None:
         """Decide between names and keywords before `=`, `{`, a number or a name."""
-        tokens, words = self.tokens, grammar().keywords
+        tokens, words = self.tokens, load_grammar().keywords
         kinds = tokens.kinds
         if sign == "EQUAL" and kinds and kinds[-1] in self._fields:
             kinds[-1] = "NAME"
@@ -182,7 +182,10 @@ class _Lexer:
         """Return whether the last token is `at`, begins a statement, and is on the next's line."""
         tokens, last = self.tokens, len(self.tokens.kinds) - 1
         text, end = tokens.source.text, tokens.ends[-1]
-        if grammar().keywords.get(text[tokens.starts[-1] : end]) != "AT" or "\n" in text[end:start]:
+        if (
+            load_grammar().keywords.get(text[tokens.starts[-1] : end]) != "AT"
+            or "\n" in text[end:start]
+        ):
             return False
         return tokens.opens_line(last) or tokens.kinds[last - 1] in {"LBRACE", "RBRACE", "COMMA"}
 
@@ -231,7 +234,7 @@ class _Lexer:
         self._stray = end if kind == "STRAY" else -1
         if repeated or is_hidden(written[0]):
             return "", end
-        error = lexical_errors.lexical_error(kind, written)
+        error = lexical_errors.explain_mismatch(kind, written)
         if kind == "FOREIGN":
             tokens.foreign.add(tokens.source.text[start:end])
         span = Span(tokens.source, start, end)
@@ -247,7 +250,7 @@ class _Lexer:
         tokens = self.tokens
         if not tokens.kinds or tokens.ends[-1] != start:
             return start
-        if tokens.kinds[-1] != "NAME" and tokens.kinds[-1] not in grammar().keywords.values():
+        if tokens.kinds[-1] != "NAME" and tokens.kinds[-1] not in load_grammar().keywords.values():
             return start
         del tokens.kinds[-1], tokens.ends[-1]
         return tokens.starts.pop()
@@ -259,13 +262,17 @@ class _Lexer:
         if kind not in {"EXPONENT", "BASED", "POINTED"}:
             return True
         behind = _WORD.match(self.tokens.source.text, end)
-        return behind is None or behind[1] in grammar().keywords or unit(behind[1]) is not None
+        return (
+            behind is None
+            or behind[1] in load_grammar().keywords
+            or find_unit(behind[1]) is not None
+        )
 
     def _report_hidden(self) -> None:
         """Report the first of each line."""
         source, line = self.tokens.source, 0
-        for start in islice(hidden_in(source.text), MOST):
-            error, before = lexical_errors.hidden(source.text[start]), line
+        for start in islice(find_hidden(source.text), MOST):
+            error, before = lexical_errors.explain_hidden(source.text[start]), line
             line = source.position(start)[0]
             if line > before:
                 place, end = Span(source, start, start + 1), start + 1

@@ -5,7 +5,7 @@ from __future__ import annotations
 from fractions import Fraction
 from typing import TYPE_CHECKING, Annotated, Any
 
-from qospec.calculus.curve import bursts
+from qospec.calculus.curve import bound_bursts
 from qospec.catalogue.kinds import CellRate, Domain, Duration, arrivals
 from qospec.dataclass import dataclass
 from qospec.engine.source.arrivals import Arrivals
@@ -69,7 +69,7 @@ class OnOff(Arrivals):
 
     def curve(self, connections: int, phases: str) -> Curve:
         """Return that of all connections on at once: what is not sent while off is not made up."""
-        return bursts(PS_PER_S / Fraction(self.at)).widened(1).times(connections)
+        return bound_bursts(PS_PER_S / Fraction(self.at)).widened(1).times(connections)
 
     def most_items(self, connections: int, length_ps: int) -> None:
         return None

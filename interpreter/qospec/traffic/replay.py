@@ -5,7 +5,7 @@ from __future__ import annotations
 from fractions import Fraction
 from typing import TYPE_CHECKING, Annotated
 
-from qospec.calculus.curve import once
+from qospec.calculus.curve import bound_instants
 from qospec.catalogue.kinds import LONGEST_PS, Domain, arrivals
 from qospec.dataclass import dataclass
 from qospec.engine.arrays import np
@@ -70,7 +70,7 @@ class Replay(Arrivals):
         return Fraction(connections * intervals * PS_PER_S, span_ps or PS_PER_S)
 
     def curve(self, connections: int, phases: str) -> Curve:
-        return once(self.at, connections)
+        return bound_instants(self.at, connections)
 
     def most_items(self, connections: int, length_ps: int) -> int:
         return connections * sum(1 for t in self.at if t < length_ps)

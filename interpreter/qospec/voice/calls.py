@@ -80,7 +80,7 @@ def connection_of(call: Call, heard: Heard) -> Connection | None:
     )
 
 
-def r_factor(call: Call, heard: Heard) -> Fraction | None:
+def rate_call(call: Call, heard: Heard) -> Fraction | None:
     """Return R of a call, from 0 to 100; 0 if nothing was played, None if nothing was sent."""
     if not heard.sent:
         return None

@@ -143,7 +143,7 @@ def rate(connection: Connection) -> Rating:
         return Rating(*(_fraction(each) for each in terms))
 
 
-def mean_opinion_score(r: Number) -> Fraction:
+def predict_opinion_score(r: Number) -> Fraction:
     """Return the mean opinion score, from 1 to 4.5, that R predicts of a conversation.
 
     For an R of 0 to 6.5, where the curve of G.107 dips below 1, it is 1. Source: G.107, Annex B.

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from qospec.diagnostics import Diagnostic, did_you_mean
+from qospec.diagnostics import Diagnostic, suggest_name
 from qospec.source import Span
-from qospec.syntax.lexical_errors import lexical_error, shortened
+from qospec.syntax.lexical_errors import explain_mismatch, shorten
 from qospec.yaml_twin.nodes import Mapping, Scalar, Sequence, TranscriptionError
 
 if TYPE_CHECKING:
@@ -60,7 +60,7 @@ class Expectations:
         raise self.error("E0016", f"{what} must be a text", key or node, help_text)
 
     def _below(self, key: Scalar, what: str, help_text: str) -> TranscriptionError:
-        message = f"expected {what} below `{shortened(key.value)}`"
+        message = f"expected {what} below `{shorten(key.value)}`"
         return self.error("E0016", message, key, help_text)
 
     def parts(self, node: Node, shape: Shape, first: Node) -> Mapping:
@@ -73,20 +73,20 @@ class Expectations:
 
     def unknown(self, key: Scalar, known: Ordered[str], what: str) -> TranscriptionError:
         """Return the error for an unknown key, such as a statement of the text form."""
-        message = f"unknown {what} `{shortened(key.value)}`"
+        message = f"unknown {what} `{shorten(key.value)}`"
         word, _, rest = key.value.partition(" ")
         if rest and word in known:
             return self.error(
                 "E0004", message, key, f"write `{word}:`, and the rest as keys below it"
             )
-        near = did_you_mean(key.value, known)
+        near = suggest_name(key.value, known)
         if not key.value.isascii() and key.value.isidentifier():
-            foreign = lexical_error("FOREIGN", key.value)
+            foreign = explain_mismatch("FOREIGN", key.value)
             return self.error(
                 foreign.code, foreign.message, key, f"write `{near}`" if near else foreign.help
             )
         if near and near != key.value:
-            return self.error("E0004", f"`{shortened(key.value)}`: did you mean `{near}`?", key)
+            return self.error("E0004", f"`{shorten(key.value)}`: did you mean `{near}`?", key)
         return self.error("E0004", message, key, f"write one of: {' '.join(known)}")
 
     def error(self, code: str, message: str, node: Node, help_text: str = "") -> TranscriptionError:

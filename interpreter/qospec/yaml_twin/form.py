@@ -27,7 +27,7 @@ def is_specification(text: str) -> bool:
     return first_key(text) == "qos"
 
 
-def tree_of(source: Source, problems: Problems) -> ast.File | None:
+def read_tree(source: Source, problems: Problems) -> ast.File | None:
     """Return the tree of a file in either form; otherwise as `syntax.parser.parse`."""
     if not is_yaml(source.name):
         return parser.parse(source, problems)

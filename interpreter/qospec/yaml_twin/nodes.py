@@ -14,9 +14,9 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from qospec.dataclass import dataclass
 from qospec.diagnostics import MOST, Diagnostic, Label
 from qospec.source import Span
-from qospec.syntax.lexical_errors import hidden, shortened
-from qospec.syntax.limits import DEEPEST, too_long
-from qospec.visible import hidden_in
+from qospec.syntax.lexical_errors import explain_hidden, shorten
+from qospec.syntax.limits import DEEPEST, explain_too_long
+from qospec.visible import find_hidden
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -186,7 +186,7 @@ class Document(NamedTuple):
 
 def compose(source: Source, problems: Problems) -> Document | None:
     """Return the content of a YAML file, or None if it cannot be parsed; report what is wrong."""
-    beyond = too_long(source) or _hidden(source)
+    beyond = explain_too_long(source) or _hidden(source)
     if beyond is not None:
         problems.add(beyond)
         return None
@@ -198,10 +198,10 @@ def compose(source: Source, problems: Problems) -> Document | None:
 
 
 def _hidden(source: Source) -> Diagnostic | None:
-    start = next(hidden_in(source.text), None)
+    start = next(find_hidden(source.text), None)
     if start is None:
         return None
-    error = hidden(source.text[start])
+    error = explain_hidden(source.text[start])
     return Diagnostic(error.code, error.message, Span(source, start, start + 1), help=error.help)
 
 
@@ -346,7 +346,7 @@ class _Composer:
             self._problems.add(
                 Diagnostic(
                     "E0014",
-                    f"the key `{shortened(key.value)}` is given twice",
+                    f"the key `{shorten(key.value)}` is given twice",
                     self._line(key.start, key.end),
                     secondary=(Label(self._line(known.start, known.end), "first given here"),),
                     help="remove one, or write a list of mappings if both are meant",

@@ -8,11 +8,11 @@ from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from qospec.dataclass import dataclass
-from qospec.diagnostics import MOST, Diagnostic, Label, Problems, did_you_mean
+from qospec.diagnostics import MOST, Diagnostic, Label, Problems, suggest_name
 from qospec.source import Source, Span
 from qospec.syntax import ast
-from qospec.syntax.grammar import keywords
-from qospec.syntax.lexical_errors import shortened
+from qospec.syntax.grammar import load_keywords
+from qospec.syntax.lexical_errors import shorten
 from qospec.syntax.limits import LONGEST
 from qospec.syntax.parser import EDITION
 from qospec.syntax.parser import parse as parse_text
@@ -80,7 +80,7 @@ def parse(source: Source, problems: Problems) -> ast.File | None:
     return _with_unread(mapped, transcription.lost)
 
 
-def text_of(source: Source, problems: Problems) -> Source | None:
+def transcribe_yaml(source: Source, problems: Problems) -> Source | None:
     """Return a YAML file in the text of the language, its comments included, but not formatted.
 
     None if there are errors in it.
@@ -280,9 +280,9 @@ class _Transcriber:
             isinstance(node, Mapping) and any(each.value == "is" for each, _ in node.entries)
         )
         shape = next((shape for shape in BLOCK if shape.key == key.value), None)
-        if shape is not None and not (bound and key.value in keywords()["field"]):
+        if shape is not None and not (bound and key.value in load_keywords()["field"]):
             self._group(shape, key, node)
-        elif shape is None and not bound and did_you_mean(key.value, _KEYWORDS):
+        elif shape is None and not bound and suggest_name(key.value, _KEYWORDS):
             raise self._expect.unknown(key, _KEYWORDS, "statement")
         else:
             self._transcribe_node(BIND, key, key, node)
@@ -421,4 +421,4 @@ def _is_empty(items: Iterable[Mapping | Scalar]) -> bool:
 def _unknown_edition(node: Node) -> str:
     if not isinstance(node, Scalar) or not node.value.strip():
         return "the edition of the language is missing"
-    return f"edition {shortened(node.value)} of the language is not known"
+    return f"edition {shorten(node.value)} of the language is not known"

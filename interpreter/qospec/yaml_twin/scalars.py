@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from qospec.diagnostics import Diagnostic, Problems
 from qospec.source import Source, Span
-from qospec.syntax.grammar import END, grammar, keywords
-from qospec.syntax.lexical_errors import shortened
+from qospec.syntax.grammar import END, load_grammar, load_keywords
+from qospec.syntax.lexical_errors import shorten
 from qospec.syntax.tokens import tokenize
 from qospec.yaml_twin.nodes import TranscriptionError
 from qospec.yaml_twin.shapes import Role
@@ -147,7 +147,7 @@ def unexpected_token(text: str, role: Role) -> Problem | None:
     The parser rejects most of that with a better message, so its errors take precedence.
     """
     if role is Role.NAME and not _NAME.fullmatch(text):
-        message = f"`{shortened(text)}` is not a name"
+        message = f"`{shorten(text)}` is not a name"
         help_text = "write one name, and the rest under a key of its own"
         return Problem(0, len(text), "E0017", message, help_text)
     if not _SUSPICIOUS.search(text):
@@ -158,7 +158,7 @@ def unexpected_token(text: str, role: Role) -> Problem | None:
         depth += (kind in {"LPAR", "LSQB", "LBRACE"}) - (kind in {"RPAR", "RSQB", "RBRACE"})
         if depth or kind not in foreign or _is_named(kinds, at, tokens.text(at), role):
             continue
-        word = shortened(tokens.text(at))
+        word = shorten(tokens.text(at))
         message = f"expected {role.value}, found `{word}`"
         help_text = "write what follows under a key of its own"
         return Problem(tokens.starts[at], tokens.ends[at], "E0017", message, help_text)
@@ -168,8 +168,8 @@ def unexpected_token(text: str, role: Role) -> Problem | None:
 @functools.cache
 def _foreign() -> frozenset[str]:
     """Return the terminals that end a value."""
-    words = {word for table in keywords().values() for word in table} - _WITHIN_A_VALUE
-    return _SIGNS | {grammar().keywords[word] for word in words}
+    words = {word for table in load_keywords().values() for word in table} - _WITHIN_A_VALUE
+    return _SIGNS | {load_grammar().keywords[word] for word in words}
 
 
 def _is_named(kinds: Sequence[str], at: int, word: str, role: Role) -> bool:
@@ -181,7 +181,7 @@ def _is_named(kinds: Sequence[str], at: int, word: str, role: Role) -> bool:
         (at > 0 and kinds[at - 1] == "DOT")
         or kinds[at + 1] == "DOT"
         or (role is Role.IMPORT and (at == 0 or kinds[at - 1] == "COMMA"))
-        or (alone and word in keywords()["field"])
+        or (alone and word in load_keywords()["field"])
     )
 
 

@@ -11,13 +11,13 @@ from textwrap import dedent
 from typing import TYPE_CHECKING, Any
 
 from qospec.diagnostics import Problems
-from qospec.formatting import MeaningChangedError, formatted, read
+from qospec.formatting import MeaningChangedError, format_text, read
 from qospec.source import Source
 from qospec.syntax import ast
-from qospec.syntax.limits import too_long
+from qospec.syntax.limits import explain_too_long
 from qospec.syntax.parser import EDITION
 from qospec.yaml_twin.layout import CommentLine, Content, Entry, can_place_comments, flat, render
-from qospec.yaml_twin.reader import text_of
+from qospec.yaml_twin.reader import transcribe_yaml
 from qospec.yaml_twin.shapes import Grouping, Role, Shape, shape_of
 
 if TYPE_CHECKING:
@@ -225,23 +225,23 @@ class EntryBuilder:
         return Entry(content, "parameters", opening=self._trivia.trailing.get(opener, ""))
 
 
-def yaml_of(source: Source, problems: Problems) -> str | None:
+def write_yaml(source: Source, problems: Problems) -> str | None:
     """Return a `.qos` file as YAML; None if there are errors in it.
 
     Raises:
         MeaningChangedError: If the result would say something else than the file.
     """
-    text = formatted(source, problems)
+    text = format_text(source, problems)
     formatted_source = read(Source(source.name, text), Problems()) if text is not None else None
     if formatted_source is None:
         return None
     yaml = render(_Writer(formatted_source).file())
-    beyond = too_long(Source(f"{source.name} as YAML", yaml))
+    beyond = explain_too_long(Source(f"{source.name} as YAML", yaml))
     if beyond is not None:
         problems.add(beyond)
         return None
-    again = text_of(Source(source.name, yaml), Problems())
-    if again is None or formatted(again, Problems()) != text:
+    again = transcribe_yaml(Source(source.name, yaml), Problems())
+    if again is None or format_text(again, Problems()) != text:
         raise MeaningChangedError(f"{source.name}: as YAML the file would say something else")
     return yaml
 

@@ -6,7 +6,15 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from qospec.calculus import curve
-from qospec.calculus.curve import NOTHING, UNBOUNDED, Bucket, Curve, bursts, once, periodic
+from qospec.calculus.curve import (
+    NOTHING,
+    UNBOUNDED,
+    Bucket,
+    Curve,
+    bound_bursts,
+    bound_gaps,
+    bound_instants,
+)
 
 some = settings(max_examples=30)
 FRACTIONS = st.fractions(0, 50, max_denominator=8)
@@ -55,9 +63,9 @@ def _meet(one: Bucket, other: Bucket) -> Fraction:
 
 def test_without_a_bound_there_is_none() -> None:
     assert UNBOUNDED.at(1) is UNBOUNDED.excess() is UNBOUNDED.rate is None
-    assert UNBOUNDED.plus(bursts(Fraction(5))) == UNBOUNDED
-    assert UNBOUNDED.least(bursts(Fraction(5))) == bursts(Fraction(5))
-    assert NOTHING.plus(bursts(Fraction(5))) == bursts(Fraction(5))
+    assert UNBOUNDED.plus(bound_bursts(Fraction(5))) == UNBOUNDED
+    assert UNBOUNDED.least(bound_bursts(Fraction(5))) == bound_bursts(Fraction(5))
+    assert NOTHING.plus(bound_bursts(Fraction(5))) == bound_bursts(Fraction(5))
 
 
 def test_many_lines_are_left_out_upwards(monkeypatch) -> None:
@@ -70,12 +78,12 @@ def test_many_lines_are_left_out_upwards(monkeypatch) -> None:
 
 def test_a_burst_has_a_peak_and_a_sustainable_rate() -> None:
     """MBS 5 at PCR 1/10 with SCR 1/100: the T-SPEC of RFC 2212, in cells."""
-    assert bursts(Fraction(500), 5, 10).lines == (
+    assert bound_bursts(Fraction(500), 5, 10).lines == (
         Bucket(Fraction(1), Fraction(1, 10)),
         Bucket(5 - Fraction(40, 100), Fraction(1, 100)),
     )
-    assert bursts(Fraction(500), 5).lines == (Bucket(Fraction(5), Fraction(1, 100)),)
-    assert bursts(Fraction(10)).lines == (Bucket(Fraction(1), Fraction(1, 10)),)
+    assert bound_bursts(Fraction(500), 5).lines == (Bucket(Fraction(5), Fraction(1, 100)),)
+    assert bound_bursts(Fraction(10)).lines == (Bucket(Fraction(1), Fraction(1, 10)),)
 
 
 GAPS = st.lists(st.integers(0, 30), min_size=1, max_size=7).filter(any)
@@ -84,7 +92,7 @@ GAPS = st.lists(st.integers(0, 30), min_size=1, max_size=7).filter(any)
 @some
 @given(GAPS, st.integers(0, 100))
 def test_a_pattern_keeps_within_its_curve(gaps, length) -> None:
-    found = periodic([Fraction(gap) for gap in gaps])
+    found = bound_gaps([Fraction(gap) for gap in gaps])
     at_ps = [
         Fraction(sum(gaps) * turn + sum(gaps[:k])) for turn in range(9) for k in range(len(gaps))
     ]
@@ -96,11 +104,11 @@ def test_a_pattern_keeps_within_its_curve(gaps, length) -> None:
 @some
 @given(GAPS, st.integers(0, 100))
 def test_a_long_pattern_keeps_within_two_lines(gaps, length) -> None:
-    with_pairs = periodic([Fraction(gap) for gap in gaps])
+    with_pairs = bound_gaps([Fraction(gap) for gap in gaps])
     limit = curve.MOST_INSTANTS
     curve.MOST_INSTANTS = 1
     try:
-        rough = periodic([Fraction(gap) for gap in gaps])
+        rough = bound_gaps([Fraction(gap) for gap in gaps])
     finally:
         curve.MOST_INSTANTS = limit
     assert rough.at(length) >= with_pairs.at(length)
@@ -110,6 +118,6 @@ def test_a_long_pattern_keeps_within_two_lines(gaps, length) -> None:
 @some
 @given(st.lists(st.integers(0, 60), min_size=1, max_size=8).map(sorted), st.integers(0, 70))
 def test_instants_keep_within_their_curve(at_ps, length) -> None:
-    found = once(at_ps, 2)
+    found = bound_instants(at_ps, 2)
     assert 2 * most_in(at_ps, length) <= found.at(length) <= 2 * len(at_ps)
     assert found.at(0) == 2 * most_in(at_ps, 0)

@@ -6,8 +6,15 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from qospec.calculus.curve import NOTHING, UNBOUNDED, Curve, bursts
-from qospec.calculus.service import WHOLE, RateLatency, backlog, delay_ps, later, residual
+from qospec.calculus.curve import NOTHING, UNBOUNDED, Curve, bound_bursts
+from qospec.calculus.service import (
+    WHOLE,
+    RateLatency,
+    bound_backlog,
+    bound_delay_ps,
+    delay_service,
+    find_residual,
+)
 
 some = settings(max_examples=30)
 NUMBERS = st.fractions(0, 20, max_denominator=4)
@@ -23,8 +30,8 @@ def served(service, time) -> Fraction:
 def test_a_leaky_bucket_at_a_rate_and_a_latency() -> None:
     """Le Boudec and Thiran, 1.4.1: delay T + b/R, backlog b + r T, output b + r T."""
     arriving, service = Curve.of([(12, 2)]), (RateLatency(Fraction(4), Fraction(5)),)
-    assert delay_ps(arriving, service) == 5 + Fraction(12, 4)
-    assert backlog(arriving, service) == 12 + 2 * 5
+    assert bound_delay_ps(arriving, service) == 5 + Fraction(12, 4)
+    assert bound_backlog(arriving, service) == 12 + 2 * 5
     assert arriving.through(Fraction(4), 5).lines == Curve.of([(12 + 2 * 5, 2)]).lines
 
 
@@ -34,28 +41,32 @@ def test_a_leaky_bucket_at_a_rate_and_a_latency() -> None:
 def test_a_t_spec_has_the_bound_of_the_guaranteed_service(rate, delay) -> None:
     """RFC 2212: (b - M)(p - R) / (R (p - r)) + M/R + D, of M 10, p 5, b 20, r 2 and D 2."""
     arriving = Curve.of([(10, 5), (20, 2)])
-    assert delay_ps(arriving, (RateLatency(Fraction(rate), Fraction(2)),)) == delay
+    assert bound_delay_ps(arriving, (RateLatency(Fraction(rate), Fraction(2)),)) == delay
 
 
 def test_what_strict_priority_leaves() -> None:
     """Le Boudec and Thiran, chapter 6: rate C - r, latency (b + L) / (C - r), here of C = 1."""
-    (left,) = residual(Curve.of([(6, Fraction(1, 4))]), Fraction(3))
+    (left,) = find_residual(Curve.of([(6, Fraction(1, 4))]), Fraction(3))
     assert left == RateLatency(Fraction(3, 4), Fraction(9) / Fraction(3, 4))
-    assert residual(NOTHING, Fraction(3)) == (RateLatency(Fraction(1), Fraction(3)),)
-    assert residual(UNBOUNDED, Fraction(0)) == residual(Curve.of([(0, 1)]), Fraction(0)) == ()
+    assert find_residual(NOTHING, Fraction(3)) == (RateLatency(Fraction(1), Fraction(3)),)
+    assert (
+        find_residual(UNBOUNDED, Fraction(0))
+        == find_residual(Curve.of([(0, 1)]), Fraction(0))
+        == ()
+    )
 
 
 def test_what_is_not_bounded_or_not_served_has_no_bound() -> None:
-    for arriving, service in ((UNBOUNDED, WHOLE), (bursts(Fraction(5)), ())):
-        assert delay_ps(arriving, service) is backlog(arriving, service) is None
-    assert delay_ps(Curve.of([(1, 2)]), WHOLE) is None
-    assert delay_ps(Curve.of([(7, 1)]), later(WHOLE, 4)) == 11
+    for arriving, service in ((UNBOUNDED, WHOLE), (bound_bursts(Fraction(5)), ())):
+        assert bound_delay_ps(arriving, service) is bound_backlog(arriving, service) is None
+    assert bound_delay_ps(Curve.of([(1, 2)]), WHOLE) is None
+    assert bound_delay_ps(Curve.of([(7, 1)]), delay_service(WHOLE, 4)) == 11
 
 
 @some
 @given(CURVES, SERVICES, NUMBERS)
 def test_deviations_are_above_all_others(arriving, service, time) -> None:
-    delay, most = delay_ps(arriving, service), backlog(arriving, service)
+    delay, most = bound_delay_ps(arriving, service), bound_backlog(arriving, service)
     if delay is not None:
         assert served(service, time + delay) >= arriving.at(time)
     if most is not None:

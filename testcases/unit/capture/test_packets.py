@@ -17,12 +17,12 @@ from qospec.engine.items.batch import uninitialised
 from qospec.engine.source.headers import UNSPECIFIED
 from qospec.payload.fill import Fill
 from qospec.payload.flight import Items
-from qospec.payload.packets import Flow, outer_header
+from qospec.payload.packets import Flow, prepend_header
 from qospec.protocol.encapsulation import Encapsulation
-from qospec.protocol.marks import marked
+from qospec.protocol.marks import set_marks
 
 ETHERNET = Encapsulation(8, 18, 64, 12)
-MARKS = marked(dscp=46, priority=5, traffic_class=3)
+MARKS = set_marks(dscp=46, priority=5, traffic_class=3)
 
 
 def flow(**fields: Fraction | str) -> Flow:
@@ -51,7 +51,7 @@ def items(sizes: list[int], grown: int = 0) -> Items:
 
 
 def made(of: Flow, sizes: list[int], link: Encapsulation, grown: int = 0) -> list[bytes]:
-    return frames(items(sizes, grown), link, [of], Fill(5), outer_header)
+    return frames(items(sizes, grown), link, [of], Fill(5), prepend_header)
 
 
 def checked(layer: Packet, field: str) -> bool:
@@ -116,7 +116,7 @@ def test_a_checksum_of_0_is_sent_as_all_ones(family: str) -> None:
 
     def numbered(number: int) -> UDP:
         one = items([size_bytes])._replace(number=np.array([number]))
-        (frame,) = frames(one, ETHERNET, [of], Fill(5), outer_header)
+        (frame,) = frames(one, ETHERNET, [of], Fill(5), prepend_header)
         udp: UDP = Ether(frame[:-4])[UDP]
         return udp
 
@@ -158,7 +158,7 @@ def test_answers_go_back_to_where_requests_came_from() -> None:
     answered.batch.connection[:] += 2
     both = [requests._replace(stop=2), answers._replace(first=2, answered=0)]
     there, back = (
-        [Ether(each)[IP] for each in frames(of, ETHERNET, both, Fill(5), outer_header)]
+        [Ether(each)[IP] for each in frames(of, ETHERNET, both, Fill(5), prepend_header)]
         for of in (asked, answered)
     )
     assert [(each.src, each.dst) for each in there] == [

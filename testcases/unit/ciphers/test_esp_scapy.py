@@ -7,7 +7,7 @@ import pytest
 from associations import FAR, FAR_6, NEAR, NEAR_6, SPI, association, formats, keys_of, packets_of
 
 from qospec.ciphers.esp import FAULTS, NAT_TRAVERSAL_PORT, Rows
-from qospec.ciphers.fragments import part_of
+from qospec.ciphers.fragments import cut_fragment
 from qospec.ciphers.octets import rows_of
 
 with warnings.catch_warnings():
@@ -107,7 +107,7 @@ def test_esp_in_udp_over_ipv6_has_the_checksum_of_scapy(esp):
 
 def test_scapy_puts_fragments_together_also_of_fragments():
     packet = packets_of("ipv4", 2_900, 1)
-    first, last = part_of(packet, 0, 1_480), part_of(packet, 1_480, 1_400)
-    parts = [part_of(first, 0, 800), part_of(first, 800, 680), last]
+    first, last = cut_fragment(packet, 0, 1_480), cut_fragment(packet, 1_480, 1_400)
+    parts = [cut_fragment(first, 0, 800), cut_fragment(first, 800, 680), last]
     whole = defragment([IP(part.tobytes()) for part in parts])
     assert [bytes(each) for each in whole] == [packet.tobytes()]

@@ -9,7 +9,7 @@ from click.testing import CliRunner, Result
 from qospec import cli
 from qospec.diagnostics import Problems
 from qospec.source import Source
-from qospec.yaml_twin.writer import yaml_of
+from qospec.yaml_twin.writer import write_yaml
 
 SPEC = """qos 1
 import std.media
@@ -147,7 +147,7 @@ device d {
 def test_a_value_of_several_lines_is_code_on_one(tmp_path: Path, name: str) -> None:
     text: str | None = LINES
     if name == "a.yaml":
-        text = yaml_of(Source("a.qos", LINES), Problems())
+        text = write_yaml(Source("a.qos", LINES), Problems())
     assert text is not None
     path = tmp_path / name
     path.write_text(text, encoding="utf-8")

@@ -9,7 +9,7 @@ from click.testing import CliRunner, Result
 
 from qospec import cli
 from qospec.catalogue.kinds import discover
-from qospec.check.device.observables import observed
+from qospec.check.device.observables import list_observables
 from qospec.check.device.predicates import ATTRIBUTES
 from qospec.check.evaluate.functions import FUNCTIONS
 from qospec.protocol.encapsulation import LAYERS
@@ -239,7 +239,7 @@ def test_a_folder_of_the_library_is_explained_by_its_modules() -> None:
 def test_all_that_is_observed_of_an_element_is_explained() -> None:
     catalogue = discover()
     every = [(kind.name, kind) for kind in catalogue.of("element").values()]
-    below = [f"{name}.{each}" for name, kind in every for each in observed(kind)]
+    below = [f"{name}.{each}" for name, kind in every for each in list_observables(kind)]
     below += [f"{name}.{each}" for name, kind in every for each in kind.parameters]
     below += [".".join(pair) for pair in ATTRIBUTES]
     assert "fifo.occupancy.max" in below

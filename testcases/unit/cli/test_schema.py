@@ -14,7 +14,7 @@ from qospec.catalogue.kinds import discover
 from qospec.diagnostics import Problems
 from qospec.resources import STDLIB
 from qospec.source import Source
-from qospec.yaml_twin.writer import yaml_of
+from qospec.yaml_twin.writer import write_yaml
 
 TESTCASES = Path(__file__).parents[2]
 FOLDERS = (TESTCASES / "language" / "accept", TESTCASES / "suites", STDLIB)
@@ -123,6 +123,6 @@ def test_keywords_have_their_descriptions(schema: Any) -> None:
 @pytest.mark.parametrize("path", FILES, ids=lambda path: path.stem)
 def test_every_file_as_yaml_is_valid(schema: Any, path: Path) -> None:
     problems = Problems()
-    text = yaml_of(Source(path.name, path.read_text(encoding="utf-8")), problems)
+    text = write_yaml(Source(path.name, path.read_text(encoding="utf-8")), problems)
     assert text is not None, problems.all
     assert mistakes(schema, text) == []

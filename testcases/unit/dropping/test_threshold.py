@@ -9,9 +9,9 @@ from hypothesis import strategies as st
 from qospec.catalogue.kinds import Buffer
 from qospec.dropping.threshold import Threshold
 from qospec.elements.fifo import Fifo
-from qospec.protocol.marks import marked
+from qospec.protocol.marks import set_marks
 
-AF1 = {10: marked(dscp=10), 12: marked(dscp=12), 14: marked(dscp=14)}
+AF1 = {10: set_marks(dscp=10), 12: set_marks(dscp=12), 14: set_marks(dscp=14)}
 
 
 @given(data=st.data())
@@ -26,7 +26,7 @@ def test_each_class_has_its_threshold(bench, data):
 def test_colours_have_names(bench):
     packets = bench.packets
     policy = Threshold("colour", (("yellow", packets(2)), ("red", packets(1))))
-    colours = [marked(colour=n) for n in (0, 2, 2, 1, 1, 0, 0)]
+    colours = [set_marks(colour=n) for n in (0, 2, 2, 1, 1, 0, 0)]
     assert bench.lost(packets(3), policy, colours) == [
         ("threshold", 2),
         ("threshold", 4),

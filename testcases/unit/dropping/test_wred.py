@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from qospec.catalogue.kinds import Buffer
 from qospec.dropping.wred import Wred
 from qospec.elements.fifo import Fifo
-from qospec.protocol.marks import marked
+from qospec.protocol.marks import set_marks
 
 COLOURS = ("green", "yellow", "red")
 TYPICAL = 40
@@ -29,7 +29,7 @@ def curves(draw, limit):
 
 @given(data=st.data(), gentle=st.booleans(), k=st.integers(0, 6))
 def test_each_class_has_its_curve_and_counts_its_own(bench, data, gentle, k):
-    marks = [marked(colour=n) for n in range(3)]
+    marks = [set_marks(colour=n) for n in range(3)]
     traffic, unit = data.draw(bench.traffic(marks)), data.draw(st.sampled_from(["packet", "byte"]))
     limit = Buffer(data.draw(st.integers(2, 12 if unit == "packet" else 9_000)), unit)
     own = data.draw(curves(limit))
@@ -83,5 +83,5 @@ def test_each_curve_fits_the_queue(bench):
 
 def test_a_class_without_a_curve_has_the_limit_alone(bench):
     policy = replace(wred({"red": 1}, {"red": 2}, {"red": 1}), weight=Fraction(1))
-    lost = bench.lost(bench.packets(4), policy, [0, 0, 0, 0, marked(colour=2), 0, 0])
+    lost = bench.lost(bench.packets(4), policy, [0, 0, 0, 0, set_marks(colour=2), 0, 0])
     assert lost == [("early", 4), ("overflow", 6)]

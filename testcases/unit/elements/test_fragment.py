@@ -9,7 +9,7 @@ from qospec.elements.fragment import Fragment
 from qospec.elements.reassemble import Reassemble
 from qospec.engine.event.process import process_of
 from qospec.engine.items.batch import FOREVER_PS
-from qospec.protocol.fragments import fragment_bytes
+from qospec.protocol.fragments import list_fragment_bytes
 from qospec.protocol.marks import MORE_FRAGMENTS
 
 MIXED = Form("packet", ((100, 2), (1_400, 3), (3_000, 1)), 6)
@@ -33,7 +33,7 @@ def test_packets_above_the_mtu_are_cut_and_others_are_not(lab, setting):
     left, lost = cut(setting, batch, mtu=1_400)
     assert not lost
     assert left.at_ps.tolist() == [1_000, *[2_000] * 4]
-    assert left.size_bytes.tolist() == [1_400, *fragment_bytes(3_000, 1_400), 576]
+    assert left.size_bytes.tolist() == [1_400, *list_fragment_bytes(3_000, 1_400), 576]
     assert left.connection.tolist() == [0, 0, 1, 1, 0]
     assert left.sent_ps.tolist() == [100, 200, 201, 202, 300]
     assert left.marks.tolist() == [8, *[8 | MORE_FRAGMENTS] * 2, 8, 8]

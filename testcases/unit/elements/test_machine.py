@@ -6,7 +6,7 @@ import pytest
 from click.testing import CliRunner
 
 from qospec.catalogue.kinds import discover
-from qospec.catalogue.machine import unreached
+from qospec.catalogue.machine import list_unreached
 from qospec.check import check
 from qospec.cli import qos
 from qospec.diagnostics import Problems
@@ -274,7 +274,7 @@ def test_what_was_never_reached_is_told(tmp_path):
     (planned,) = plan(check([file], discover(), problems), "0", Bounds(), problems)
     experiment = planned.networks[""].experiment
     (program,) = (node.element.program for node in experiment.nodes if node.path == "b.m")
-    found = unreached(program, run(experiment).machines["b.m"].taken)
+    found = list_unreached(program, run(experiment).machines["b.m"].taken)
     assert found.states == ("odd",)
     assert found.transitions == ("ready: on ask where 1 == 2 -> odd", "odd: on answer -> ready")
 

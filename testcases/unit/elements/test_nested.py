@@ -29,7 +29,7 @@ from qospec.engine.measure import delays
 from qospec.engine.queue.drop_policy import Waiting
 from qospec.engine.scheduler.scheduler import Combined
 from qospec.protocol.encapsulation import Encapsulation
-from qospec.protocol.marks import marked
+from qospec.protocol.marks import set_marks
 
 ETHERNET = Encapsulation(8, 18, 64, 12)
 LINES = [
@@ -278,7 +278,7 @@ def test_a_network_carries_each_packet_by_the_book(books, data, kinds, clock, ch
     inputs = data.draw(coming(3).filter(all))
     counts = [len(each) for each in inputs]
     firsts = [sum(counts[:n]) for n in range(3)]
-    marks = [marked(dscp=code) for code in (0, 10, 46)]
+    marks = [set_marks(dscp=code) for code in (0, 10, 46)]
     ways = np.repeat(
         np.diag([1, 1, 1]) * np.arange(3) + 255 * (1 - np.eye(3, dtype=int)), counts, 0
     )

@@ -10,8 +10,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from qospec.calculus.curve import once
-from qospec.calculus.guarantee import of_items
+from qospec.calculus.curve import bound_instants
+from qospec.calculus.guarantee import bound_items
 from qospec.catalogue.kinds import Buffer, Curve
 from qospec.elements.processor import Processor
 from qospec.engine.items.batch import FOREVER_PS
@@ -433,7 +433,7 @@ def test_its_delay_is_bounded_by_a_rate_and_a_latency(per_size_change, longest_p
         housekeeping_every=100 * US,
         limit=Buffer(64, "packet"),
     )
-    arriving = of_items(once([0, 0, 0]), [64])
+    arriving = bound_items(bound_instants([0, 0, 0]), [64])
     (found,) = processor.guarantees((arriving,), None, ()).inputs
     assert (found.most_ps, found.waiting) == (longest_ps, waiting)
 

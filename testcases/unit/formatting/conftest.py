@@ -6,7 +6,7 @@ from textwrap import dedent
 import pytest
 
 from qospec.diagnostics import Problems
-from qospec.formatting import formatted
+from qospec.formatting import format_text
 from qospec.source import Source
 
 
@@ -16,9 +16,9 @@ def whole() -> Callable[[str], str]:
 
     def whole(text: str) -> str:
         problems = Problems()
-        once = formatted(Source("a.qos", text), problems)
+        once = format_text(Source("a.qos", text), problems)
         assert once is not None, problems.all
-        assert formatted(Source("a.qos", once), Problems()) == once
+        assert format_text(Source("a.qos", once), Problems()) == once
         return once
 
     return whole

@@ -3,7 +3,7 @@
 import pytest
 
 from qospec.diagnostics import Problems
-from qospec.formatting import MeaningChangedError, formatted
+from qospec.formatting import MeaningChangedError, format_text
 from qospec.formatting.equivalence import equivalent
 from qospec.formatting.printer import Printer
 from qospec.source import Source
@@ -64,14 +64,16 @@ def test_a_whole_file(whole) -> None:
 
 def test_what_cannot_be_read_is_reported_and_not_formatted() -> None:
     problems = Problems()
-    assert formatted(Source("a.qos", "qos 1\nlet a = = 1\nlet b =  2\n"), problems) is None
+    assert format_text(Source("a.qos", "qos 1\nlet a = = 1\nlet b =  2\n"), problems) is None
     assert [error.code for error in problems.errors] == ["E0001"]
 
 
 def test_a_file_that_would_be_too_long_to_read_is_reported(monkeypatch) -> None:
     monkeypatch.setattr("qospec.syntax.limits.LONGEST", 40)
     problems = Problems()
-    assert formatted(Source("a.qos", "qos 1\ntest t on n {x=1,y=1,z=1,a=1,b=1}"), problems) is None
+    assert (
+        format_text(Source("a.qos", "qos 1\ntest t on n {x=1,y=1,z=1,a=1,b=1}"), problems) is None
+    )
     (error,) = problems.errors
     assert error.code == "E0012"
     assert error.message == "formatted, this file has 63 characters, more than 40"
@@ -104,7 +106,7 @@ def test_a_result_that_says_something_else_is_not_given(monkeypatch, lost, inste
     right = Printer.result
     monkeypatch.setattr(Printer, "result", lambda printer: right(printer).replace(lost, instead))
     with pytest.raises(MeaningChangedError, match="would change what"):
-        formatted(Source("a.qos", "qos 1\n\n## d\nlet x = 1 s + (b)  # c\n"), Problems())
+        format_text(Source("a.qos", "qos 1\n\n## d\nlet x = 1 s + (b)  # c\n"), Problems())
 
 
 @pytest.mark.parametrize(

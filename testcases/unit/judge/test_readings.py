@@ -7,7 +7,7 @@ import pytest
 
 from qospec.catalogue.kinds import discover
 from qospec.catalogue.machine import Counts, StateCount
-from qospec.catalogue.statistics import above
+from qospec.catalogue.statistics import name_share_above
 from qospec.engine.measure.occupancy import Occupancy
 from qospec.judge.readings import Bounded, BoundError, ConservationError, Readings
 from qospec.model.expression import Constant, Counted, Found, Measured, Operation, Place
@@ -106,8 +106,8 @@ def test_what_is_not_measured_has_no_value(seen):
     assert read(measured("sent", network="bare")) is None
     assert read(measured("transfer_delay", part="oam", statistic="mean")) is None
     assert read(measured("sent", part="oam")) == 0
-    assert read(measured("transfer_delay", statistic=above(US_PS))) == 1
-    assert read(measured("transfer_delay", "idle", statistic=above(US_PS))) is None
+    assert read(measured("transfer_delay", statistic=name_share_above(US_PS))) == 1
+    assert read(measured("transfer_delay", "idle", statistic=name_share_above(US_PS))) is None
     port = Place("x.e.tx", "x.e.tx", 0, "cell", framed=True)
     assert read(measured("items", place=port)) == 3
     assert read(measured("items", part="oam", place=port)) == 0

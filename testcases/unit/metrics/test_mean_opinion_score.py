@@ -6,7 +6,7 @@ import pytest
 
 from qospec.metrics.mean_opinion_score import MeanOpinionScore
 from qospec.metrics.r_factor import RFactor
-from qospec.voice.emodel import mean_opinion_score
+from qospec.voice.emodel import predict_opinion_score
 
 US = 10**6
 
@@ -15,7 +15,7 @@ def test_voice_scores_are_averaged_over_calls(road):
     trips = [road.trip(n * 100 * US, US, n % 2, lost=n % 10 == 1) for n in range(100)]
     tally = road.tally(trips, connections=2)
     worst, best = (RFactor().measure(tally, each) for each in ("min", "max"))
-    scores = mean_opinion_score(worst), mean_opinion_score(best)
+    scores = predict_opinion_score(worst), predict_opinion_score(best)
     found = [MeanOpinionScore().measure(tally, each) for each in ("min", "max", "mean")]
     assert found == [*scores, Fraction(sum(scores), 2)]
     assert found[0] < found[1]

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from qospec.metrics.r_factor import RFactor
-from qospec.voice.calls import Heard, r_factor
+from qospec.voice.calls import Heard, rate_call
 from qospec.voice.emodel import Connection, rate
 
 US = 10**6
@@ -33,7 +33,7 @@ def test_voice_calls_are_followed_packet_by_packet(road, data):
     mine = [[trip for trip in trips if trip.connection == number] for number in range(3)]
     expected = [by_the_book(each, road.call.playout_ps) for each in mine]
     assert [each.heard for each in tally.calls] == expected
-    rated = [r_factor(road.call, each) for each in expected if each.sent]
+    rated = [rate_call(road.call, each) for each in expected if each.sent]
     for statistic, of in (("min", min), ("max", max), ("mean", lambda r: Fraction(sum(r), len(r)))):
         found = RFactor().measure(tally, statistic)
         assert found == (of(rated) if rated else None)

@@ -2,7 +2,7 @@
 
 import pytest
 
-from qospec.model.expression import measurements
+from qospec.model.expression import list_measurements
 
 GATEWAY = """
 device gateway(header: Data = 20 B) {
@@ -235,7 +235,7 @@ STATEMENTS
     )
     report = "  report rate: f.bit_rate.cell every 50 ms"
     (case,) = planned(text.replace("STATEMENTS", report))
-    (leaf,) = measurements(case.case.statements[0].expression)
+    (leaf,) = list_measurements(case.case.statements[0].expression)
     assert ran(case).readings.series(leaf, 50 * 10**9) == [424_000, 424_000]
 
 

@@ -7,7 +7,7 @@ import pytest
 from click.testing import CliRunner
 
 from qospec.cli import qos
-from qospec.search.method import trials_of_a_load
+from qospec.search.method import count_trials_of_load
 
 TOPOLOGY = """
 topology bench {
@@ -75,7 +75,7 @@ def test_a_search_is_bounded_by_range_width_goals_and_total(planned) -> None:
     ndr, pdr = case.case.phases[0].goals
     # ln 2 / -ln 0.995 = 138.3 steps of width: eight halvings; one step of a half: none
     assert case.phases[0].loads == (6 + 8, 6)
-    assert [trials_of_a_load(goal) for goal in (ndr, pdr)] == [11, 6]
+    assert [count_trials_of_load(goal) for goal in (ndr, pdr)] == [11, 6]
     assert case.trials == 3 * (14 * 11 + 6 * 6)
     assert case.cost.emulated_ps == 3 * (14 * 11 * 2 + 6 * 6 * 3) * 10**12
 
@@ -106,7 +106,7 @@ def test_defaults_are_named(planned) -> None:
 def test_halving_has_one_long_trial_for_each_load(planned) -> None:
     text = SEARCH.replace("total = 11 s", "method = binary").replace(", trial = 2 s", "")
     (case,) = planned(TOPOLOGY + text)
-    assert [trials_of_a_load(goal) for goal in case.case.phases[0].goals] == [1, 1]
+    assert [count_trials_of_load(goal) for goal in case.case.phases[0].goals] == [1, 1]
     assert {goal.trial_ps for goal in case.case.phases[0].goals} == {60 * 10**12}
 
 

@@ -7,7 +7,7 @@ import pytest
 from qospec.catalogue.kinds import discover
 from qospec.check import check
 from qospec.diagnostics import Problems
-from qospec.reference.explanation import explained
+from qospec.reference.explanation import explain_name
 from qospec.resources import STDLIB
 
 FILES = sorted((STDLIB / "procedures").glob("*.qos"))
@@ -22,7 +22,7 @@ def test_it_has_templates_that_follow_something(path: Path) -> None:
     assert not suite.tests
     for template in suite.templates:
         assert template.doc, template.name
-        (known,) = explained(f"std.procedures.{path.stem}.{template.name}", catalogue, problems)
+        (known,) = explain_name(f"std.procedures.{path.stem}.{template.name}", catalogue, problems)
         assert known["follows"]
         assert all(each["why"] for each in known["deviations"])
         assert all(each["description"] for each in known["parameters"])

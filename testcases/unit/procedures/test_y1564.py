@@ -7,7 +7,7 @@ import pytest
 from qospec.catalogue.kinds import discover
 from qospec.check import check
 from qospec.diagnostics import Problems
-from qospec.report.grid import grids
+from qospec.report.grid import build_grids
 
 BASE = """y1564.activation(
   cir = 20 Mbit/s @frame, EIR bursts = 100 kB @frame, loss = 0, delay = 1 ms, variation = 200 us,
@@ -49,7 +49,7 @@ def test_a_policer_of_the_contract_passes(activated):
 def test_each_step_reports_the_four_performance_attributes(activated):
     """A row for each step; at CIR, 20 Mbit/s of frames pass."""
     document = activated("policer")
-    (table,) = grids([document], 110, 40)
+    (table,) = build_grids([document], 110, 40)
     assert [column.head for column in table.columns] == [
         "at", "verdict", "information_rate", "frame_loss_ratio", "transfer_delay",
         "delay_variation",
@@ -62,7 +62,7 @@ def test_each_step_reports_the_four_performance_attributes(activated):
 def test_each_step_sends_its_share_of_the_contract(activated):
     """25, 50, 75 and 100 % of CIR, CIR and EIR, and CIR and 125 % of EIR. Source: Y.1564, 8."""
     document = activated("queue", eir="eir = 8 Mbit/s @frame,")
-    (table,) = grids([document], 110, 40)
+    (table,) = build_grids([document], 110, 40)
     rates = [float(cell) for cell in table.columns[2].cells]
     assert rates == pytest.approx([5, 10, 15, 20, 28, 30, 20], rel=1e-3)
 

@@ -7,7 +7,7 @@ from qospec.catalogue.kinds import discover
 from qospec.judge.readings import Bounded
 from qospec.record.bounds import bound_documents
 from qospec.record.schema import BOUND, violations
-from qospec.report.words import proved_bounds
+from qospec.report.words import describe_proved_bounds
 from qospec.run import trial
 from qospec.units import COUNT
 
@@ -40,7 +40,7 @@ def test_each_bound_stands_beside_what_was_measured(planned) -> None:
     repeats = trial.run(case, discover(), lambda _: None).repeats
     documents = bound_documents([each.readings for each in repeats])
     assert not list(violations(documents, [BOUND]))
-    assert proved_bounds({"bounds": documents}) == [
+    assert describe_proved_bounds({"bounds": documents}) == [
         "delay of f: at most 2 us, 2 us measured (100 %)",
         "delay of none: at most 2 us, nothing measured",
         "delay of back: at most 2 us, 2 us measured (100 %)",
@@ -69,13 +69,13 @@ def test_a_queue_without_a_bound_says_why(planned) -> None:
     (case,) = planned(text)
     repeats = trial.run(case, discover(), lambda _: None).repeats
     documents = bound_documents([each.readings for each in repeats])
-    assert proved_bounds({"bounds": documents}) == [
+    assert describe_proved_bounds({"bounds": documents}) == [
         "delay of f: x.q: its interruptions are random",
         "items in x.q: its interruptions are random",
     ]
 
 
 def test_an_older_record_has_no_bounds() -> None:
-    assert proved_bounds({}) == []
+    assert describe_proved_bounds({}) == []
     why = {"what": "delay of f", "most": None, "measured": None, "share": None, "why": "x: random"}
-    assert proved_bounds({"bounds": [why]}) == ["delay of f: x: random"]
+    assert describe_proved_bounds({"bounds": [why]}) == ["delay of f: x: random"]

@@ -3,7 +3,7 @@
 from qospec.catalogue.kinds import discover
 from qospec.check.suite import NOUNS
 from qospec.diagnostics import Problems
-from qospec.reference.explanation import explained
+from qospec.reference.explanation import explain_name
 from qospec.reference.library import device_documents, library, medium_documents, module_name
 from qospec.resources import STDLIB
 from qospec.syntax import ast
@@ -50,7 +50,7 @@ def test_every_declaration_has_a_noun() -> None:
 
 def test_a_declaration_of_the_library_is_found_as_its_importers_name_it() -> None:
     short, full = (
-        explained(name, discover(), Problems())
+        explain_name(name, discover(), Problems())
         for name in ("rfc2544.benchmark", "std.procedures.rfc2544.benchmark")
     )
     assert short == full

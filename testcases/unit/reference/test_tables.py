@@ -2,7 +2,7 @@
 
 import pytest
 
-from qospec.reference.listing import columns, in_full, overview
+from qospec.reference.listing import columns, describe_in_full, list_overview
 
 
 def test_columns_are_aligned_and_the_last_is_wrapped() -> None:
@@ -16,7 +16,7 @@ def test_columns_are_aligned_and_the_last_is_wrapped() -> None:
 
 def test_nothing_gives_nothing() -> None:
     assert list(columns([], 80)) == []
-    assert overview([], 80) == ""
+    assert list_overview([], 80) == ""
 
 
 def test_a_narrow_terminal_still_shows_words() -> None:
@@ -27,7 +27,7 @@ def test_a_narrow_terminal_still_shows_words() -> None:
 def test_examples_keep_their_lines(width: int) -> None:
     text = "Before  it.\n\n```qos\nqos 1\n\n  let a = 1 s\n```\n\nBehind it."
     document = {"name": "E0001", "summary": "title", "description": text}
-    assert in_full(document, width).split("\n") == [
+    assert describe_in_full(document, width).split("\n") == [
         "E0001",
         "  title",
         "",

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from qospec.units import number_text
+from qospec.units import format_number
 
 DATA_PLANE = "testcases/suites/eantc/data_plane.qos"
 TRAFFIC = "testcases/suites/eantc/traffic_management.qos"
@@ -22,7 +22,7 @@ def quantity(value, unit, text):
 
 
 def cells(count):
-    return quantity(count, "cell", f"{number_text(count)} cell")
+    return quantity(count, "cell", f"{format_number(count)} cell")
 
 
 def time(microseconds):
@@ -57,7 +57,7 @@ def flow_metrics(sent, lost, mean):
         "received": cells(sent - lost),
         "lost": cells(lost),
         "cell_loss_ratio": ratio(Fraction(lost, sent)) if sent else None,
-        "throughput": quantity(sent / 60, "cell/s", f"{number_text(sent // 60)} cell/s"),
+        "throughput": quantity(sent / 60, "cell/s", f"{format_number(sent // 60)} cell/s"),
         "transfer_delay.min": time(mean - 2) if sent else None,
         "transfer_delay.mean": time(mean) if sent else None,
         "transfer_delay.p50": time(mean) if sent else None,
@@ -170,7 +170,7 @@ def policed_case(tolerance, lost):
         losses=[{"flow": "ab", "element": "le155.upc[0]", "cause": "policed", "cells": lost}]
         if fails
         else [],
-        why=[f"{number_text(lost)} cells of ab: le155.upc[0] (policed)"]
+        why=[f"{format_number(lost)} cells of ab: le155.upc[0] (policed)"]
         if fails
         else ["no cell was discarded"],
     )

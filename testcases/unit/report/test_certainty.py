@@ -1,6 +1,6 @@
 """Criteria that were judged over all repeats together, in reports."""
 
-from qospec.report.causes import with_confidence
+from qospec.report.causes import count_with_confidence
 from qospec.report.words import measured
 
 INTERVAL = {"lower": {"text": "960 us"}, "upper": {"text": "1.022 ms"}, "repeats": 10}
@@ -27,7 +27,7 @@ def test_a_record_of_before_has_none():
 
 def test_criteria_with_confidence_are_counted():
     document = {"cases": [{"statements": [statement(), statement("99.5 %"), statement("", None)]}]}
-    assert with_confidence(document) == {
+    assert count_with_confidence(document) == {
         "count": 2,
         "sentence": "2 criteria were judged with confidence; on average at most 0.06 of them is"
         " decided wrongly by chance. To be 95 % sure of all at once, each would need 97.5 %.",
@@ -35,17 +35,19 @@ def test_criteria_with_confidence_are_counted():
 
 
 def test_a_hundred_criteria_would_each_need_more():
-    sentence = with_confidence({"cases": [{"statements": [statement()] * 100}]})["sentence"]
+    sentence = count_with_confidence({"cases": [{"statements": [statement()] * 100}]})["sentence"]
     assert "at most 5 of them are decided wrongly" in sentence
     assert sentence.endswith("sure of all at once, each would need 99.95 %.")
-    sure = with_confidence({"cases": [{"statements": [statement("99.9 %")] * 10}]})["sentence"]
+    sure = count_with_confidence({"cases": [{"statements": [statement("99.9 %")] * 10}]})[
+        "sentence"
+    ]
     assert sure.endswith("on average at most 0.01 of them is decided wrongly by chance.")
 
 
 def test_what_is_only_reported_is_no_criterion():
     shown = {"cases": [{"statements": [{**statement(), "kind": "report"}]}]}
-    assert with_confidence(shown)["count"] == 0
+    assert count_with_confidence(shown)["count"] == 0
 
 
 def test_without_any_there_is_nothing_to_say():
-    assert with_confidence({"cases": [{"statements": [{"verdict": "pass"}]}]})["count"] == 0
+    assert count_with_confidence({"cases": [{"statements": [{"verdict": "pass"}]}]})["count"] == 0

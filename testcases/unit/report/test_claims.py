@@ -5,7 +5,7 @@ import pytest
 from qospec.record.statements import count_by_claim
 from qospec.report.claims import (
     claimed,
-    claims_sentence,
+    describe_claims,
     not_reproduced,
     procedures,
     statements,
@@ -46,14 +46,14 @@ def test_criteria_are_counted_by_what_they_claim(claiming):
 def test_one_line_says_so_and_what_does_not_count(claiming):
     found = statements(claiming)
     assert sum(found.values()) == len({n for test in claiming["tests"] for n in test["covers"]})
-    of_statements, sentence = claims_sentence(claiming).split("; ", 1)
+    of_statements, sentence = describe_claims(claiming).split("; ", 1)
     assert of_statements == f"statements covered: {claimed(found)}"
     assert sentence.startswith("criteria: 1 exact, 1 calibrated (not counted as reproduced), ")
     assert sentence.endswith(" without a claim; 1 not applicable")
 
 
 def test_without_claims_there_is_no_sentence(document):
-    assert claims_sentence(document) == ""
+    assert describe_claims(document) == ""
     assert claimed(count_by_claim([])) == ""
 
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from qospec.report.causes import discarded, reasons, unmet
+from qospec.report.causes import discarded, list_reasons, list_unmet
 
 
 def made(*losses, repeats=1, text="", flows=("files", "film"), also=()):
@@ -39,7 +39,7 @@ FULL = ("files", "dut.bulk", "overflow")
 
 def test_a_single_trial_keeps_its_recorded_sentences() -> None:
     case = made((1, *EARLY, 1_739), (1, *FULL, 1))
-    assert reasons(case) == case["why"]
+    assert list_reasons(case) == case["why"]
 
 
 @pytest.mark.parametrize(
@@ -53,12 +53,14 @@ def test_a_single_trial_keeps_its_recorded_sentences() -> None:
     ],
 )
 def test_repeats_are_reported_together(counts, said) -> None:
-    assert reasons(made(*((n, *EARLY, c) for n, c in enumerate(counts, 1)), repeats=3)) == [said]
+    assert list_reasons(made(*((n, *EARLY, c) for n, c in enumerate(counts, 1)), repeats=3)) == [
+        said
+    ]
 
 
 def test_each_cause_has_a_line_of_its_own() -> None:
     case = made((1, *EARLY, 7), (1, *FULL, 2), (2, *EARLY, 8), (2, *FULL, 2), repeats=2)
-    assert reasons(case) == [
+    assert list_reasons(case) == [
         "7 to 8 packets of files per repeat: dut.bulk (early)",
         "2 packets of files per repeat: dut.bulk (overflow)",
     ]
@@ -81,18 +83,18 @@ FILM = ("film", "dut.priority", "overflow")
 )
 def test_only_the_flows_that_a_criterion_names_are_reported(text, said) -> None:
     case = made((1, *EARLY, 9), (1, *FILM, 2), text=text)
-    assert [each for each in ("files", "film") if f"of {each}:" in str(reasons(case))] == said
+    assert [each for each in ("files", "film") if f"of {each}:" in str(list_reasons(case))] == said
 
 
 def test_members_and_oam_cells_are_of_their_flow() -> None:
     losses = [(1, f"bare.film{part}", "dut.q", "overflow", 2) for part in ("[1]", ".oam")]
     flows = ("files", "bare.film", "bare.film[1]")
     case = made((1, *EARLY, 9), *losses, text="bare.film[1].lost == 0", flows=flows)
-    assert len(reasons(case)) == 2
+    assert len(list_reasons(case)) == 2
 
 
 def test_if_nothing_concerns_them_a_sentence_says_so_and_all_is_reported() -> None:
-    assert reasons(made((1, *EARLY, 9), text="film.loss < 1 %")) == [
+    assert list_reasons(made((1, *EARLY, 9), text="film.loss < 1 %")) == [
         "nothing of film was discarded",
         "9 packets of files: dut.bulk (early)",
     ]
@@ -106,21 +108,21 @@ def test_what_arrived_with_another_payload_is_not_passed_over(errored, more) -> 
     case = made((1, *EARLY, 9), text="film.errored == 0")
     count = None if errored is None else {"value": errored, "unit": "pkt", "text": f"{errored} pkt"}
     case["metrics"]["film"]["errored"] = count
-    assert reasons(case)[0] == f"nothing of film was discarded{more}"
+    assert list_reasons(case)[0] == f"nothing of film was discarded{more}"
 
 
 def test_what_is_no_loss_is_always_reported() -> None:
     silent = "files sent no packet within the window"
-    assert reasons(made((1, *FILM, 2), text="film.lost == 0", also=[silent]))[0] == silent
+    assert list_reasons(made((1, *FILM, 2), text="film.lost == 0", also=[silent]))[0] == silent
     none = "no packet was discarded: dut.bulk (0 overflow)"
-    assert reasons(made(text="film.lost == 0", also=[none])) == [none]
+    assert list_reasons(made(text="film.lost == 0", also=[none])) == [none]
 
 
 def test_a_record_that_does_not_say_what_was_lost_keeps_its_sentences() -> None:
     case = made((1, *EARLY, 7), (2, *EARLY, 8), repeats=2)
     for loss in case["losses"]:
         del loss["carries"]
-    assert reasons(case) == case["why"]
+    assert list_reasons(case) == case["why"]
 
 
 @pytest.mark.parametrize("known", [{"carries": "packet"}, {}])
@@ -143,7 +145,7 @@ def test_what_one_repeat_lost_is_not_among_what_all_of_them_did(known) -> None:
 def test_failures_precede_what_is_inconclusive_and_are_distinguished() -> None:
     verdicts = ("pass", "inconclusive", "fail", "not applicable", "", "inconclusive", "fail")
     its = [{"label": n, "verdict": verdict} for n, verdict in enumerate(verdicts)]
-    found = unmet({"verdict": "fail", "statements": its})
+    found = list_unmet({"verdict": "fail", "statements": its})
     assert [each["label"] for each in found] == [2, 6, 1, 5]
     assert [each["apart"] for each in found] == ["", "", "inconclusive", "inconclusive"]
 
@@ -156,7 +158,7 @@ def test_what_kept_exchanges_from_their_end_is_a_reason_too() -> None:
     ]
     case = made(*losses, text="ask.exchanges.lost == 0 pkt", flows=("ask", "ask.exchanges", "tell"))
     case["why"] = []
-    assert reasons(case) == [
+    assert list_reasons(case) == [
         "2 exchanges of ask: a.ask (timed_out)",
         "1 answer of ask[1]: far.meter (policed)",
     ]
@@ -193,7 +195,7 @@ TOOK = (
 
 
 def test_what_came_too_late_precedes_fewer_losses() -> None:
-    assert reasons(rated((1_370, 4_488), (1, 5), (2, 10))) == [
+    assert list_reasons(rated((1_370, 4_488), (1, 5), (2, 10))) == [
         LATE,
         TOOK,
         "5 to 10 packets of talk per repeat: r.queue (overflow)",
@@ -201,7 +203,7 @@ def test_what_came_too_late_precedes_fewer_losses() -> None:
 
 
 def test_what_came_too_late_follows_more_losses() -> None:
-    assert reasons(rated((1_370, 4_488), (2, 5_000))) == [
+    assert list_reasons(rated((1_370, 4_488), (2, 5_000))) == [
         "5_000 packets of talk per repeat, in 1 of 2: r.queue (overflow)",
         LATE,
         TOOK,
@@ -210,14 +212,14 @@ def test_what_came_too_late_follows_more_losses() -> None:
 
 def test_that_nothing_was_lost_follows_what_was_late() -> None:
     none = "no packet was discarded: r.queue (0 overflow)"
-    assert reasons(rated((0, 12))) == [
+    assert list_reasons(rated((0, 12))) == [
         "12 of 18_000 packets of talk per repeat, in 1 of 2: too late to be played", TOOK, none,
     ]  # fmt: skip
 
 
 def test_of_a_delay_where_the_time_went_comes_first_and_nothing_is_too_late() -> None:
     case = rated((1_370, 4_488), (1, 5_000), metric="transfer_delay")
-    assert reasons(case) == [
+    assert list_reasons(case) == [
         TOOK,
         "5_000 packets of talk per repeat, in 1 of 2: r.queue (overflow)",
     ]
@@ -226,7 +228,7 @@ def test_of_a_delay_where_the_time_went_comes_first_and_nothing_is_too_late() ->
 def test_the_test_of_a_policer_that_discarded_is_named() -> None:
     case = made((1, "film", "sw.upc", "policed_scr", 4), (1, "film", "sw.upc", "policed_pcr", 2))
     case["why"] = []
-    assert reasons(case) == [
+    assert list_reasons(case) == [
         "4 packets of film: sw.upc (policed: above SCR with MBS)",
         "2 packets of film: sw.upc (policed: above PCR with CDVT)",
     ]

@@ -19,7 +19,7 @@ from qospec.record.schema import OUTCOME, violations
 from qospec.report import bytecode, confined
 from qospec.report import render as module
 from qospec.report.environment import FILTERS, FUNCTIONS, check_syntax
-from qospec.report.format import ReportError, extension, format_named, formats
+from qospec.report.format import ReportError, find_extension, format_named, formats
 from qospec.report.render import check_template, render
 
 ROOT = Path(__file__).parents[3]
@@ -75,7 +75,7 @@ def test_a_user_s_template_is_a_format(document, template):
     path = template("{{ document.verdict }} {{ cases(document) | length }} <&>")
     assert render(document, {}, path) == "error 10 <&>"
     assert render(document, {}, str(path)) == "error 10 <&>"
-    assert extension(path) == "txt"
+    assert find_extension(path) == "txt"
 
 
 def test_markup_is_escaped_by_the_media_type(document, template):
@@ -285,7 +285,7 @@ def test_an_unknown_format_is_an_error(name, message):
 def test_a_template_that_cannot_be_read_is_an_error(tmp_path):
     (tmp_path / "folder.j2").mkdir()
     for path in (tmp_path / "folder.j2", tmp_path / "none.j2", "nul\0.j2"):
-        for use in (format_named, check_template, extension):
+        for use in (format_named, check_template, find_extension):
             with pytest.raises(ReportError, match="cannot be read"):
                 use(path)
 

@@ -11,16 +11,16 @@ from qospec.judge.found import LOWEST_BAD
 from qospec.report.charts.columns import charted
 from qospec.report.charts.curves import curves
 from qospec.report.charts.sample import sample
-from qospec.report.grid import grids
+from qospec.report.grid import build_grids
 from qospec.report.render import render
 from qospec.report.searches import (
-    efforts,
+    describe_efforts,
     found,
     found_in_words,
     goals,
     intervals_of,
-    point_notes,
-    search_notes,
+    list_point_notes,
+    list_search_notes,
 )
 
 
@@ -31,7 +31,7 @@ def text(grid):
 
 def test_goals_come_before_reports_which_do_not_repeat_their_loads(phased):
     """The bounds are columns where they are asked for."""
-    grid, curve = grids(phased["cases"], 110, 40)
+    grid, curve = build_grids(phased["cases"], 110, 40)
     assert curve.title == "loss_free: loss in % at each offered in Mbit/s"
     head, units, *rows = (line.split(" | ") for line in text(grid))
     assert head == [
@@ -52,7 +52,7 @@ def test_a_report_of_a_load_names_its_goal(phased):
         report["label"] = "throughput"
         (report,) = [each for each in case["statements"] if each["text"] == "ndr.lower"]
         report["label"] = "at_least"
-    grid, _ = grids(phased["cases"], 130, 40)
+    grid, _ = build_grids(phased["cases"], 130, 40)
     assert text(grid)[0].startswith("size | verdict | throughput | pdr.load | ")
     assert "at_least" in text(grid)[0]
 
@@ -146,17 +146,17 @@ def test_a_result_that_is_wider_than_required_says_so():
 
 
 def test_notes_are_shown_once_with_the_number_of_their_cases(phased):
-    assert search_notes(phased["cases"]) == [
+    assert list_search_notes(phased["cases"]) == [
         "ndr.load: no load was bad, up to 100 Mbit/s (in 1 of 2 cases)",
         "pdr.load: loss inversion: 26.9 Mbit/s lost more than 27.3 Mbit/s (in 2 of 2 cases)",
         "pdr.load: the search reached its budget (in 1 of 2 cases)",
         "half was not run: `soak` has no lower bound (in 2 of 2 cases)",
     ]
-    assert search_notes(phased["cases"][:1])[0].endswith("27.3 Mbit/s")
+    assert list_search_notes(phased["cases"][:1])[0].endswith("27.3 Mbit/s")
 
 
 def test_a_point_that_was_not_run_is_no_note_where_the_cause_is_explained(phased):
-    notes = search_notes(phased["cases"], explained=True)
+    notes = list_search_notes(phased["cases"], explained=True)
     assert [note.partition(":")[0] for note in notes] == ["ndr.load", "pdr.load", "pdr.load"]
 
 
@@ -165,7 +165,9 @@ def test_notes_of_points_whose_names_end_in_digits_are_kept_apart():
         {"kind": "point", "name": name, "ran": False, "note": "`ndr` has no lower bound"}
         for name in ("pdr_10", "pdr_50")
     ]
-    assert search_notes([{"name": "a", "phases": points}, {"name": "b", "phases": points}]) == [
+    assert list_search_notes(
+        [{"name": "a", "phases": points}, {"name": "b", "phases": points}]
+    ) == [
         "pdr_10 was not run: `ndr` has no lower bound (in 2 of 2 cases)",
         "pdr_50 was not run: `ndr` has no lower bound (in 2 of 2 cases)",
     ]
@@ -179,15 +181,15 @@ def lossy(repeat, lost):
 def test_notes_of_repeats_count_cases_and_name_the_repeat_of_the_numbers():
     one = {"name": "a", "phases": [lossy(1, 31), lossy(2, 12)]}
     other = {"name": "b", "phases": [lossy(1, 7), {**lossy(2, 0), "note": ""}]}
-    assert search_notes([one, other]) == [
+    assert list_search_notes([one, other]) == [
         "p: 31 of 900 packets were lost (in repeat 1, and the like in 2 of 2 cases)"
     ]
-    assert search_notes([one]) == [
+    assert list_search_notes([one]) == [
         "p: 31 of 900 packets were lost (in repeat 1, and the like in 2 of 2 repeats)"
     ]
     same = {"name": "c", "phases": [lossy(1, 5), lossy(2, 5), {**lossy(3, 0), "note": ""}]}
-    assert search_notes([same]) == ["p: 5 of 900 packets were lost (in 2 of 3 repeats)"]
-    assert point_notes(one) == [
+    assert list_search_notes([same]) == ["p: 5 of 900 packets were lost (in 2 of 3 repeats)"]
+    assert list_point_notes(one) == [
         "p: 31 of 900 packets were lost (in repeat 1)",
         "p: 12 of 900 packets were lost (in repeat 2)",
     ]
@@ -195,7 +197,9 @@ def test_notes_of_repeats_count_cases_and_name_the_repeat_of_the_numbers():
 
 def test_a_note_says_what_a_point_lost():
     point = {"kind": "point", "name": "half", "ran": True, "note": "3 of 9 packets were lost"}
-    assert search_notes([{"name": "a", "phases": [point]}]) == ["half: 3 of 9 packets were lost"]
+    assert list_search_notes([{"name": "a", "phases": [point]}]) == [
+        "half: 3 of 9 packets were lost"
+    ]
 
 
 def test_bounds_are_drawn_over_a_sweep_as_intervals_once(phased):
@@ -228,12 +232,12 @@ def test_a_frame_loss_curve_is_drawn_over_the_load_with_a_line_for_each_case(pha
 
 
 def test_what_searches_took_is_the_sum_of_their_trials(phased):
-    assert efforts(phased["cases"]) == [
+    assert describe_efforts(phased["cases"]) == [
         "load: 26 trials in 2 searches by mlrsearch, 26 s emulated",
         "offered: 18 trials in 2 searches by step, 1080 s emulated",
     ]
-    assert efforts(phased["cases"][:1])[0] == "load: 13 trials by mlrsearch, 13 s emulated"
-    assert efforts([{"name": "t"}]) == []
+    assert describe_efforts(phased["cases"][:1])[0] == "load: 13 trials by mlrsearch, 13 s emulated"
+    assert describe_efforts([{"name": "t"}]) == []
 
 
 def test_a_page_has_the_table_the_charts_and_every_trial(phased):
@@ -359,7 +363,7 @@ def test_a_value_that_depends_on_a_load_is_shown_with_its_limits(phased, ends, c
     (report,) = [each for each in case["statements"] if "delay.mean" in each["label"]]
     case["statements"] = [depends_on_a_load(report, *ends)]
     phased["cases"] = [case]
-    grid, *_ = grids([case], 110, 40)
+    grid, *_ = build_grids([case], 110, 40)
     assert [each.cells[0] for each in grid.columns if each.head == "frame_rate"] == [cell]
     assert f'<property name="report frame_rate" value="{words}"/>' in render(phased, {}, "junit")
     assert cell in render(phased, {}, "markdown").replace("\\", "")

@@ -2,7 +2,12 @@
 
 import pytest
 
-from qospec.report.similar import extent, least_and_most, same_way, similar
+from qospec.report.similar import (
+    describe_extent,
+    describe_group,
+    describe_least_and_most,
+    group_similar,
+)
 
 
 def statement(lost, verdict="fail", **more):
@@ -38,11 +43,11 @@ def case(load, size="64B", lost=1, **more):
 
 def test_the_same_statement_and_cause_are_alike_whatever_was_measured():
     cases = [case(f"{load}%", lost=load) for load in (30, 40, 50, 60)]
-    (group,) = similar(cases)
+    (group,) = group_similar(cases)
     assert group == cases
-    assert same_way(group) == "4 cases of t fail the same way"
-    assert extent(group) == "load = 30% to 60% (4 values)"
-    assert least_and_most(group[0]["statements"][0], group) == "30 pkt to 60 pkt"
+    assert describe_group(group) == "4 cases of t fail the same way"
+    assert describe_extent(group) == "load = 30% to 60% (4 values)"
+    assert describe_least_and_most(group[0]["statements"][0], group) == "30 pkt to 60 pkt"
 
 
 @pytest.mark.parametrize(
@@ -60,7 +65,7 @@ def test_the_same_statement_and_cause_are_alike_whatever_was_measured():
     ],
 )
 def test_another_test_statement_place_or_cause_is_not_alike(other):
-    assert len(similar([case("30%"), case("40%", **other)])) == 2
+    assert len(group_similar([case("30%"), case("40%", **other)])) == 2
 
 
 @pytest.mark.parametrize(
@@ -74,14 +79,14 @@ def test_another_test_statement_place_or_cause_is_not_alike(other):
     ],
 )
 def test_members_of_arrays_bystanders_and_numbers_in_errors_make_no_difference(one, other):
-    assert len(similar([case("30%", **one), case("40%", **other)])) == 1
+    assert len(group_similar([case("30%", **one), case("40%", **other)])) == 1
 
 
 def test_skipped_cases_are_alike_if_their_reason_is():
     skipped = {"verdict": "skip", "statements": [], "losses": []}
     cases = [case(f"{n}%", **skipped, why=[why]) for n, why in enumerate(["far", "far", "dear"])]
-    (far, dear) = similar(cases)
-    assert same_way(far) == "2 cases of t are skipped for the same reason"
+    (far, dear) = group_similar(cases)
+    assert describe_group(far) == "2 cases of t are skipped for the same reason"
     assert dear == cases[2:]
 
 
@@ -94,19 +99,19 @@ def test_skipped_cases_are_alike_if_their_reason_is():
     ],
 )
 def test_few_values_are_listed_and_many_are_a_range(sizes, text):
-    assert extent([case("30%", size) for size in sizes]) == text
+    assert describe_extent([case("30%", size) for size in sizes]) == text
 
 
 def test_equal_values_and_none_have_no_range():
     group = [case("30%"), case("40%")]
-    assert least_and_most(group[0]["statements"][0], group) == ""
-    assert least_and_most(group[0]["statements"][0], group[:1]) == ""
+    assert describe_least_and_most(group[0]["statements"][0], group) == ""
+    assert describe_least_and_most(group[0]["statements"][0], group[:1]) == ""
     known = {"lower": {"value": "9", "unit": "pkt", "text": "9 pkt"}, "upper": None}
     open_end = statement(9, measured_limits=known)
     mixed = [*group, case("50%", statements=[open_end])]
-    assert least_and_most(group[0]["statements"][0], mixed) == "at least 1 pkt"
+    assert describe_least_and_most(group[0]["statements"][0], mixed) == "at least 1 pkt"
     silent = [case(load, statements=[statement(0, measured=None)]) for load in ("30%", "40%")]
-    assert least_and_most(silent[0]["statements"][0], silent) == ""
+    assert describe_least_and_most(silent[0]["statements"][0], silent) == ""
 
 
 def test_cases_that_lack_different_points_are_not_alike():
@@ -114,4 +119,4 @@ def test_cases_that_lack_different_points_are_not_alike():
         case(f"{load}%", phases=[{"kind": "point", "name": name, "ran": False, "note": "no bound"}])
         for load, name in ((10, "half"), (20, "whole"), (30, "half"))
     ]
-    assert [len(group) for group in similar(lacking)] == [2, 1]
+    assert [len(group) for group in group_similar(lacking)] == [2, 1]

@@ -2,12 +2,12 @@ import pytest
 
 from qospec.report.text import (
     enumeration,
+    format_seconds,
     listed,
     metric_name,
     moment,
     pairs,
     paragraphs,
-    seconds,
     source_lines,
     typeset,
     unquoted,
@@ -62,7 +62,7 @@ def test_a_metric_is_named_in_words():
 
 
 def test_times_are_short():
-    assert [seconds(s) for s in (0.4132, 12.0, 200.2)] == ["0.413 s", "12 s", "3 min 20 s"]
+    assert [format_seconds(s) for s in (0.4132, 12.0, 200.2)] == ["0.413 s", "12 s", "3 min 20 s"]
     assert moment("2026-11-21T10:11:12Z") == "2026-11-21 10:11 UTC"
 
 

@@ -9,13 +9,13 @@ from qospec.report.views import (
     differing,
     elapsed_s,
     files,
+    find_worst,
     requirements,
     seconds_of,
     title,
     unmentioned,
-    worst,
 )
-from qospec.report.words import confidence, measured, needed, percent, shown, subject
+from qospec.report.words import describe_confidence, measured, needed, percent, shown, subject
 
 
 def statement(**more):
@@ -33,9 +33,9 @@ def statement(**more):
 
 
 def test_the_worst_verdict_counts():
-    assert worst(["pass", "error", "fail"]) == "error"
-    assert worst(["skip", "pass"]) == "pass"
-    assert worst([]) == ""
+    assert find_worst(["pass", "error", "fail"]) == "error"
+    assert find_worst(["skip", "pass"]) == "pass"
+    assert find_worst([]) == ""
 
 
 def test_a_test_has_its_cases_and_their_worst_verdict(document):
@@ -218,7 +218,7 @@ def test_a_number_with_an_error_is_about_right():
     ],
 )
 def test_a_criterion_may_ask_for_confidence(more, expected):
-    assert confidence(statement(**more)) == expected
+    assert describe_confidence(statement(**more)) == expected
     (column,) = columns([{"statements": [statement(**more)]}], ("expect", "report"))
     assert column["text"] == f"x < 1 ms{expected}"
 

@@ -150,7 +150,7 @@ def test_what_is_given_up_is_handed_out_again_if_it_may_be_needed(planned, monke
     assert not schedule.drops(needed)
     assert not schedule.drops(ahead)
     with monkeypatch.context() as nothing_assumed:
-        nothing_assumed.setattr("qospec.run.searching.likely", lambda *_: [])
+        nothing_assumed.setattr("qospec.run.searching.predict_results", lambda *_: [])
         assert schedule.drops(ahead)
         assert not schedule.drops(needed)
     assert schedule.next_job(ahead=True).part == ahead.part

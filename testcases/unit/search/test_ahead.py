@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from searches import draws, forwards, goal, ndr, pdr, search
 
-from qospec.search.ahead import likely
+from qospec.search.ahead import predict_results
 from qospec.search.classification import is_good
 from qospec.search.method import begin, next_trial
 from qospec.search.trial import Request
@@ -23,7 +23,7 @@ def test_one_of_the_likely_results_decides_as_the_real_one(seed, method):
     device = draws(lambda load, drawn: 1 - 40_000 * drawn.gauss(1, 0.01) / float(load), seed)
     progress = begin(asked)
     while isinstance(request := next_trial(progress), Request):
-        real, expected = device(request), likely(progress, request)
+        real, expected = device(request), predict_results(progress, request)
         decided = [verdicts(progress, each) for each in expected]
         assert len(set(decided)) == len(decided) == 4
         assert verdicts(progress, real) in decided
@@ -38,7 +38,7 @@ def test_ndr_is_confirmed_as_expected():
     device = forwards(40_000, drawn=True)
     progress, guessed, trials = begin(asked), 0, 0
     while isinstance(request := next_trial(progress), Request):
-        real, expected = device(request), likely(progress, request)[0]
+        real, expected = device(request), predict_results(progress, request)[0]
         assert expected.drawn or not any(progress.tried)
         guessed += next_trial(progress.after(expected)) == next_trial(progress.after(real))
         progress, trials = progress.after(real), trials + 1
@@ -48,6 +48,6 @@ def test_ndr_is_confirmed_as_expected():
 def test_a_load_below_an_overload_is_expected_to_forward_as_much():
     progress = begin(search(ndr()))
     progress = progress.after(forwards(40_000)(Request(Fraction(100_000), 1, PS_PER_S)))
-    first = likely(progress, Request(Fraction(50_000), 1, PS_PER_S))[0]
+    first = predict_results(progress, Request(Fraction(50_000), 1, PS_PER_S))[0]
     assert Fraction(first.lost, first.sent) == Fraction(1, 5)
-    assert likely(progress, Request(Fraction(30_000), 1, PS_PER_S))[0].lost == 0
+    assert predict_results(progress, Request(Fraction(30_000), 1, PS_PER_S))[0].lost == 0

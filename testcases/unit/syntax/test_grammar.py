@@ -15,8 +15,8 @@ import pytest
 
 from qospec.resources import SPEC
 from qospec.syntax import grammar as module
-from qospec.syntax.grammar import Grammar, compile_with_lark, grammar, keywords
-from qospec.units import table
+from qospec.syntax.grammar import Grammar, compile_with_lark, load_grammar, load_keywords
+from qospec.units import load_table
 
 TEXT = (SPEC / "qos.lark").read_text(encoding="utf-8")
 
@@ -30,9 +30,9 @@ def cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.setattr(platformdirs, "user_cache_path", lambda _: tmp_path)
     monkeypatch.setattr(tempfile, "tempdir", str(tmp_path / "nowhere"))
     monkeypatch.setattr(module, "compile_with_lark", compiled)
-    grammar.cache_clear()
+    load_grammar.cache_clear()
     yield tmp_path / "grammar"
-    grammar.cache_clear()
+    load_grammar.cache_clear()
 
 
 @pytest.mark.slow
@@ -60,71 +60,71 @@ def test_lark_parses_what_we_parse(caplog: pytest.LogCaptureFixture) -> None:
 
 
 def test_the_keywords_are_those_of_the_table() -> None:
-    tables = keywords()
+    tables = load_keywords()
     words = [word for name, table in tables.items() if name != "field" for word in table]
     assert len(words) == len(set(words))
-    assert set(words) == set(grammar().keywords)
+    assert set(words) == set(load_grammar().keywords)
     assert tables["field"].keys() <= set(words)
 
 
 def test_no_keyword_is_read_as_a_unit() -> None:
     listed = re.search(r"\(\?!\((.*?)\)\(\?!", TEXT)
     assert listed is not None
-    assert set(listed[1].split("|")) == set(grammar().keywords)
+    assert set(listed[1].split("|")) == set(load_grammar().keywords)
 
 
 def test_no_unit_is_a_keyword() -> None:
-    units, _ = table()
-    assert units.keys().isdisjoint(grammar().keywords)
+    units, _ = load_table()
+    assert units.keys().isdisjoint(load_grammar().keywords)
 
 
 @pytest.mark.slow
 def test_the_table_is_kept_and_read_again(cache: Path) -> None:
-    made = grammar()
+    made = load_grammar()
     (kept,) = cache.iterdir()
     before = kept.stat().st_mtime_ns
-    grammar.cache_clear()
-    assert grammar() == made
+    load_grammar.cache_clear()
+    assert load_grammar() == made
     assert kept.stat().st_mtime_ns == before
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("content", [b"", b"{", b"[]", b'{"rules": 3}', b"\xff\x00"])
 def test_a_broken_cache_is_made_again(cache: Path, content: bytes) -> None:
-    made = grammar()
+    made = load_grammar()
     (kept,) = cache.iterdir()
     kept.write_bytes(content)
-    grammar.cache_clear()
-    assert grammar() == made
+    load_grammar.cache_clear()
+    assert load_grammar() == made
     assert json.loads(kept.read_bytes())["start"] == made.start
 
 
 @pytest.mark.slow
 def test_another_grammar_has_another_name(cache: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    grammar()
+    load_grammar()
     monkeypatch.setattr(module, "FORMAT", module.FORMAT + 1)
-    grammar.cache_clear()
-    grammar()
+    load_grammar.cache_clear()
+    load_grammar()
     assert len(list(cache.iterdir())) == 2
 
 
 @pytest.mark.slow
 def test_nothing_need_be_writable(cache: Path) -> None:
     cache.write_text("a file where the folder should be")
-    assert isinstance(grammar(), Grammar)
+    assert isinstance(load_grammar(), Grammar)
     assert cache.read_text() == "a file where the folder should be"
 
 
 @pytest.mark.slow
 def test_no_table_that_others_can_write_is_read(cache: Path) -> None:
-    made = grammar()
+    made = load_grammar()
     (kept,) = cache.iterdir()
     kept.write_text(json.dumps({**made._asdict(), "keywords": {}}), encoding="utf-8")
-    grammar.cache_clear()
-    assert grammar().keywords == {}
+    load_grammar.cache_clear()
+    assert load_grammar().keywords == {}
     cache.chmod(0o777)
-    grammar.cache_clear()
-    assert grammar() == made
+    load_grammar.cache_clear()
+    assert load_grammar() == made
 
 
 @pytest.mark.slow
@@ -133,13 +133,13 @@ def test_no_part_of_a_file_is_ever_left(cache: Path, monkeypatch: pytest.MonkeyP
         raise OSError(28, "No space left on device")
 
     monkeypatch.setattr(module.Path, "replace", full)
-    assert isinstance(grammar(), Grammar)
+    assert isinstance(load_grammar(), Grammar)
     assert list(cache.iterdir()) == []
 
 
 @pytest.mark.slow
 def test_with_the_cache_lark_is_not_loaded() -> None:
-    grammar()
+    load_grammar()
     code = (
         "import sys\n"
         "from qospec.syntax.grammar import grammar\n"

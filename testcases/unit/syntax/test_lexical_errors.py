@@ -4,7 +4,7 @@ import pytest
 
 from qospec.diagnostics import Problems
 from qospec.source import Source
-from qospec.syntax.lexical_errors import lexical_error, shortened
+from qospec.syntax.lexical_errors import explain_mismatch, shorten
 from qospec.syntax.parser import parse
 
 
@@ -26,7 +26,7 @@ from qospec.syntax.parser import parse
     ],
 )
 def test_a_number_with_an_exponent_is_written_out(written: str, plain: str) -> None:
-    error = lexical_error("EXPONENT", written)
+    error = explain_mismatch("EXPONENT", written)
     assert error.help == f"write {plain}"
     assert error.word == plain, "and is read as what it means"
 
@@ -57,7 +57,8 @@ def test_what_groups_digits_stands_between_two(written: str, meant: str) -> None
 @pytest.mark.parametrize("written", ["1e99999999999999999999", "1e-300", "1" * 50 + "e2"])
 def test_a_number_that_would_be_long_is_not_written_out(written: str) -> None:
     assert (
-        lexical_error("EXPONENT", written).help == "write it out, with a larger unit if it is long"
+        explain_mismatch("EXPONENT", written).help
+        == "write it out, with a larger unit if it is long"
     )
 
 
@@ -66,7 +67,7 @@ def test_a_number_that_would_be_long_is_not_written_out(written: str) -> None:
     [("0x1F", "write 31"), ("0b101", "write 5"), ("0o17", "write 15"), ("0b3", "write it with")],
 )
 def test_a_number_of_another_base_is_written_in_decimal(written: str, help_: str) -> None:
-    assert lexical_error("BASED", written).help.startswith(help_)
+    assert explain_mismatch("BASED", written).help.startswith(help_)
 
 
 @pytest.mark.parametrize(
@@ -82,12 +83,12 @@ def test_a_number_of_another_base_is_written_in_decimal(written: str, help_: str
     ],
 )
 def test_a_stray_character_has_its_own_words(written: str, help_: str) -> None:
-    assert lexical_error("STRAY", written).help == help_
+    assert explain_mismatch("STRAY", written).help == help_
 
 
 def test_what_is_quoted_is_short_and_shows_what_is_hidden() -> None:
-    assert shortened("a" * 100) == "a" * 39 + "…"
-    assert shortened("a\x00\n b\u202e") == "a\ufffd b\ufffd"
+    assert shorten("a" * 100) == "a" * 39 + "…"
+    assert shorten("a\x00\n b\u202e") == "a\ufffd b\ufffd"
 
 
 def told(text: str) -> list[tuple[str, str]]:

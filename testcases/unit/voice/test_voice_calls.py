@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from qospec.voice.calls import Call, Heard, connection_of, r_factor
+from qospec.voice.calls import Call, Heard, connection_of, rate_call
 from qospec.voice.emodel import Connection, rate
 
 MS = 10**9
@@ -44,11 +44,11 @@ def test_voice_losses_that_keep_apart_are_no_better_than_random() -> None:
 @pytest.mark.parametrize("heard", [Heard(9, 0, 0, 1, None), Heard(9, 4, 4, 1, 7)])
 def test_voice_of_which_nothing_is_played_is_worth_nothing(heard: Heard) -> None:
     assert connection_of(CALL, heard) is None
-    assert r_factor(CALL, heard) == 0
+    assert rate_call(CALL, heard) == 0
 
 
 def test_voice_that_sent_nothing_is_not_rated() -> None:
-    assert r_factor(CALL, Heard(0, 0, 0, 0, None)) is None
+    assert rate_call(CALL, Heard(0, 0, 0, 0, None)) is None
 
 
 def test_voice_never_rates_below_0() -> None:
@@ -57,19 +57,19 @@ def test_voice_never_rates_below_0() -> None:
     connection = connection_of(CALL, heard)
     assert connection is not None
     assert rate(connection).r < -100
-    assert r_factor(CALL, heard) == 0
+    assert rate_call(CALL, heard) == 0
 
 
 @given(sent=st.integers(1, 500), lost=st.integers(0, 500), least_ms=st.integers(0, 900))
 def test_voice_more_losses_and_delay_never_help(sent: int, lost: int, least_ms: int) -> None:
     lost = min(lost, sent - 1)
-    better = r_factor(CALL, Heard(sent, sent - lost, 0, lost, least_ms * MS))
+    better = rate_call(CALL, Heard(sent, sent - lost, 0, lost, least_ms * MS))
     assert better is not None
     assert 0 <= better <= 100
-    later = r_factor(CALL, Heard(sent, sent - lost, 0, lost, (least_ms + 50) * MS))
+    later = rate_call(CALL, Heard(sent, sent - lost, 0, lost, (least_ms + 50) * MS))
     assert later is not None
     assert later <= better
     if lost < sent - 1:
-        fewer = r_factor(CALL, Heard(sent, sent - lost - 1, 0, lost + 1, least_ms * MS))
+        fewer = rate_call(CALL, Heard(sent, sent - lost - 1, 0, lost + 1, least_ms * MS))
         assert fewer is not None
         assert fewer <= better

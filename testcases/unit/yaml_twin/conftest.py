@@ -8,8 +8,8 @@ import yaml
 
 from qospec.diagnostics import Problems
 from qospec.source import Source
-from qospec.yaml_twin.reader import parse, text_of
-from qospec.yaml_twin.writer import yaml_of
+from qospec.yaml_twin.reader import parse, transcribe_yaml
+from qospec.yaml_twin.writer import write_yaml
 
 
 @pytest.fixture(params=["C", "Python"], autouse=True)
@@ -43,7 +43,7 @@ def as_text() -> Callable[[str], str]:
 
     def as_text(text: str) -> str:
         problems = Problems()
-        found = text_of(Source("a.yaml", dedent(text)), problems)
+        found = transcribe_yaml(Source("a.yaml", dedent(text)), problems)
         assert found is not None, problems.all
         return found.text
 
@@ -56,7 +56,7 @@ def as_yaml() -> Callable[[str], str]:
 
     def as_yaml(text: str) -> str:
         problems = Problems()
-        found = yaml_of(Source("a.qos", dedent(text)), problems)
+        found = write_yaml(Source("a.qos", dedent(text)), problems)
         assert found is not None, problems.all
         return found
 

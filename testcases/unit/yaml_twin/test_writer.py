@@ -9,7 +9,7 @@ from qospec.formatting import MeaningChangedError
 from qospec.source import Source
 from qospec.yaml_twin import writer
 from qospec.yaml_twin.layout import quoted
-from qospec.yaml_twin.writer import yaml_of
+from qospec.yaml_twin.writer import write_yaml
 
 AsYaml = Callable[[str], str]
 
@@ -254,13 +254,13 @@ def test_in_a_flow_more_is(text: str) -> None:
 def test_what_would_say_something_else_is_never_written(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(writer, "render", lambda _: 'qos: "1"\nlet: {a: 2 s}\n')
     with pytest.raises(MeaningChangedError, match="as YAML the file would say something else"):
-        yaml_of(Source("a.qos", "qos 1\nlet a = 1 s\n"), Problems())
+        write_yaml(Source("a.qos", "qos 1\nlet a = 1 s\n"), Problems())
 
 
 def test_several_lines_behind_a_head_of_several_lines_close_at_their_margin() -> None:
     names = ", ".join(f"variable_{n}" for n in range(20))
     rows = "[\n(1, 2),  # one\n(3, 4)\n]"
-    transcription = yaml_of(
+    transcription = write_yaml(
         Source("a.qos", f"qos 1\ntest t on line {{\nsweep ({names}) in {rows}\n}}\n"), Problems()
     )
     assert transcription is not None

@@ -16,14 +16,14 @@ from qospec.check.device.predicates import (
     MAX_VALUES,
     TRUTHS,
     WORDS,
-    attributes,
     carrier,
+    list_attributes,
     predicate,
-    spelling_of,
+    spell_attribute,
 )
 from qospec.check.evaluate.context import CheckError, error
-from qospec.check.records.spelling import parameter_of
-from qospec.model.expression import Attribute, Constant, Operation, evaluate, leaves
+from qospec.check.records.spelling import find_parameter
+from qospec.model.expression import Attribute, Constant, Operation, count_leaves, evaluate
 from qospec.protocol.atm import SERVICE_CATEGORIES
 
 if TYPE_CHECKING:
@@ -50,7 +50,7 @@ def outputs_of(
     own = [
         (name, each)
         for name, each in record.given.items()
-        if parameter_of(record.kind, name) is None
+        if find_parameter(record.kind, name) is None
     ]
     conditions = []
     for _, each in own:
@@ -67,7 +67,7 @@ def outputs_of(
                 help="add one: `all = otherwise`",
             )
         return tuple(name for name, _ in own), (), False
-    asked = {name for each in conditions for name in attributes(each)}
+    asked = {name for each in conditions for name in list_attributes(each)}
     if ports is None and "input" in asked:
         return tuple(name for name, _ in own), tuple(conditions), True
     missed = unclassified(conditions, ports or ())
@@ -144,7 +144,7 @@ def _items(predicates: Sequence[Expression], ports: Sequence[str]) -> Iterator[I
 
 def _most_items(predicates: Sequence[Expression]) -> int:
     """Return how many items are tried: the longer the conditions, the fewer."""
-    return max(MAX_COMPARISONS // max(sum(map(leaves, predicates)), 1), 1)
+    return max(MAX_COMPARISONS // max(sum(map(count_leaves, predicates)), 1), 1)
 
 
 def _carried(asked: Iterable[str]) -> str:
@@ -154,7 +154,7 @@ def _carried(asked: Iterable[str]) -> str:
 
 def _choices(predicates: Sequence[Expression], ports: Sequence[str]) -> dict[str, Sequence[Any]]:
     """Return the values to try, by attribute."""
-    asked = {name for each in predicates for name in attributes(each)}
+    asked = {name for each in predicates for name in list_attributes(each)}
     if _carried(asked) == "cell":
         paths = {int(each) for each in _compared(predicates, "virtual_path")}
         near = sorted(
@@ -202,9 +202,11 @@ def _described(item: Item) -> str:
         kind = f"{what} cells of {item['category']}"
         return f"{kind} with CLP {item['clp']} and VPI {item['virtual_path']}"
     marks = [
-        f"`{spelling_of(name)}` {value}" for name, value in item.items() if name not in ADDRESSES
+        f"`{spell_attribute(name)}` {value}"
+        for name, value in item.items()
+        if name not in ADDRESSES
     ]
-    marks += [f"another `{spelling_of(name)}`" for name in item if name in ADDRESSES]
+    marks += [f"another `{spell_attribute(name)}`" for name in item if name in ADDRESSES]
     return f"packets with {' and '.join(marks)}"
 
 

@@ -133,7 +133,7 @@ def carried_by(part: Part) -> tuple[str, ...]:
     """Return which items an element takes: by its kind, its fields and its conditions."""
     fit = {*part.kind.carries} & {*part.element.accepts}
     for condition in part.predicates:
-        for asked in predicates.attributes(condition):
+        for asked in predicates.list_attributes(condition):
             fit &= {predicates.carrier(asked)}
     return tuple(each for each in CARRIED if each in fit)
 

@@ -26,7 +26,7 @@ from qospec.check.device import machine_transitions
 from qospec.check.device.machine_code import variables_of, whole
 from qospec.check.device.machine_fields import LENGTH, MACHINE, READ_HERE, STATE
 from qospec.check.evaluate.context import CheckError, error
-from qospec.check.evaluate.dimensions import named
+from qospec.check.evaluate.dimensions import describe_dimension
 from qospec.check.evaluate.loops import misplaced
 from qospec.check.evaluate.values import Amount, Map, Poison
 from qospec.check.records.fields import convert
@@ -195,7 +195,11 @@ def _length(name: str, value: object, span: Span) -> int | None:
     if isinstance(value, Poison):
         return None
     if not isinstance(value, Amount) or value.dimension != TIME:
-        what = named(value.dimension) if isinstance(value, Amount) else getattr(value, "what", "")
+        what = (
+            describe_dimension(value.dimension)
+            if isinstance(value, Amount)
+            else getattr(value, "what", "")
+        )
         raise error("E0202", f"the timer `{name}` is a time, not {what}", span)
     if value.value is not None and value.value <= 0:
         raise error("E0205", f"the timer `{name}` must be more than 0", span)

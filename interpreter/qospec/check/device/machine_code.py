@@ -9,11 +9,11 @@ from qospec.catalogue.machine import DEEPEST, OPERATIONS
 from qospec.check.evaluate import arithmetic
 from qospec.check.evaluate.context import CheckError, error
 from qospec.check.evaluate.criteria import condition
-from qospec.check.evaluate.dimensions import NUMBER, named
+from qospec.check.evaluate.dimensions import NUMBER, describe_dimension
 from qospec.check.evaluate.scope import Scope, known_binding
 from qospec.check.evaluate.values import Amount, Deferred, Poison
 from qospec.model.expression import Attribute, Constant, Operation
-from qospec.units import COUNT, PS_PER_S, TIME, number_text
+from qospec.units import COUNT, PS_PER_S, TIME, format_number
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -82,9 +82,10 @@ def value_code(
         if value.dimension != dimension and not arithmetic.is_literal_zero(value):
             raise error(
                 "E0202",
-                f"`{name.text}` is {named(dimension)}, not {named(value.dimension)}",
+                f"`{name.text}` is {describe_dimension(dimension)}, not "
+                f"{describe_dimension(value.dimension)}",
                 node.span,
-                label=f"this is {named(value.dimension)}",
+                label=f"this is {describe_dimension(value.dimension)}",
             )
         expression = arithmetic.constant(value, node.span, dimension)
         return code_of(expression, known, node.span)
@@ -99,7 +100,7 @@ def whole(value: Fraction, dimension: Dimension | None, span: Span) -> int:
     if amount.denominator != 1:
         raise error(
             "E0206",
-            f"a machine counts in whole numbers, found {number_text(value, exact=True)}",
+            f"a machine counts in whole numbers, found {format_number(value, exact=True)}",
             span,
             help="write a whole number of cells, bits, picoseconds or the like",
         )

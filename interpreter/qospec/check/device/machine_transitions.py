@@ -11,7 +11,7 @@ from qospec.check.device.machine_fields import READ_HERE, TRANSITION
 from qospec.check.evaluate.context import CheckError, error
 from qospec.check.evaluate.loops import misplaced
 from qospec.check.records.record import fields_of
-from qospec.diagnostics import did_you_mean
+from qospec.diagnostics import suggest_name
 from qospec.syntax import ast
 
 if TYPE_CHECKING:
@@ -189,7 +189,7 @@ def _verify_known(
 ) -> None:
     if name in offered:
         return
-    near = did_you_mean(name, [*offered])
+    near = suggest_name(name, [*offered])
     evaluator.context.report(
         error(
             "E0101",

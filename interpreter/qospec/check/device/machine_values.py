@@ -10,7 +10,7 @@ from qospec.check.device.ports import PartValue
 from qospec.check.evaluate.context import error
 from qospec.check.evaluate.values import Deferred, Value
 from qospec.dataclass import dataclass
-from qospec.diagnostics import did_you_mean
+from qospec.diagnostics import suggest_name
 from qospec.model.expression import Counted
 from qospec.units import COUNT, TIME
 
@@ -116,7 +116,7 @@ class StayValue(Value):
                 f"`time` has no statistic `{name.text}`",
                 name.span,
                 note=f"statistics of the time in a state: {' '.join(STATISTICS)}",
-                near=did_you_mean(name.text, STATISTICS),
+                near=suggest_name(name.text, STATISTICS),
             )
         which = f"{self.state}.time.{name.text}"
         return _counted(self.path, f"state.{which}", which, TIME)

@@ -10,12 +10,12 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, ClassVar
 
 from qospec.check.device.ports import End, Inner, LoopArray, Origin, Ports, PortValue, Template
-from qospec.check.device.predicates import attributes
+from qospec.check.device.predicates import list_attributes
 from qospec.check.evaluate.context import CheckError, error
 from qospec.check.evaluate.values import POISON, Value
 from qospec.check.records.kinds import not_built
 from qospec.dataclass import dataclass
-from qospec.diagnostics import did_you_mean
+from qospec.diagnostics import suggest_name
 from qospec.model.expression import Counted, with_leaves
 
 if TYPE_CHECKING:
@@ -49,7 +49,7 @@ class InnerValue(Value):
         ports = template.ports.get(name.text)
         if ports is not None:
             return PortValue(ports, None, self.number, self.inner.path)
-        near = did_you_mean(name.text, template.ports)
+        near = suggest_name(name.text, template.ports)
         raise error(
             "E0401",
             f"`{self.inner.path}` has no port `{name.text}`",
@@ -94,7 +94,7 @@ def _embed(template: Template, design: Template, path: str, span: Span, context:
     inner = Inner(path, design, len(template.parts), span)
     template.inners.append(inner)
     for asking in (condition for part in design.parts for condition in part.predicates):
-        if "input" in attributes(asking):
+        if "input" in list_attributes(asking):
             raise not_built("a class that tests the port of an inner device", span)
     own = {part.path for part in design.parts}
     template.parts += [replace(part, path=f"{path}.{part.path}") for part in design.parts]

@@ -13,7 +13,7 @@ from qospec.check.evaluate.context import error
 from qospec.check.evaluate.measurements import PlaceValue
 from qospec.check.evaluate.values import Amount, Pattern, Poison, Value, position
 from qospec.dataclass import dataclass
-from qospec.diagnostics import did_you_mean
+from qospec.diagnostics import suggest_name
 from qospec.model.expression import Place
 
 if TYPE_CHECKING:
@@ -156,7 +156,7 @@ class NodeValue(Value):
     def _unknown(self, name: ast.Name, template: Template) -> CheckError:
         paths = (part.path.partition("[")[0] for part in template.parts)
         elements = [path for path in dict.fromkeys(paths) if path.isidentifier()]
-        near = did_you_mean(name.text, [*template.ports, *elements])
+        near = suggest_name(name.text, [*template.ports, *elements])
         known = f"ports of {template.name}: {' '.join(template.ports)}"
         if not template.ports:
             known = f"{template.name} has no ports"

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, ClassVar
 
-from qospec.catalogue.statistics import is_of_cause, named_cause
+from qospec.catalogue.statistics import is_of_cause, name_cause
 from qospec.check.evaluate.context import error
 from qospec.check.evaluate.values import Deferred, Value
 from qospec.dataclass import dataclass
-from qospec.diagnostics import did_you_mean
+from qospec.diagnostics import suggest_name
 from qospec.model.expression import Counted
 from qospec.units import RATIO
 
@@ -26,10 +26,10 @@ UTILISATION = "utilisation"
 """The share of the time in which an element works."""
 
 
-def observed(kind: Kind) -> tuple[str, ...]:
+def list_observables(kind: Kind) -> tuple[str, ...]:
     """Return what is observed of an element of that kind, as authors write it."""
     causes = dict.fromkeys(
-        name for cause in loss_causes(kind, "lost") for name in (named_cause(cause), cause)
+        name for cause in list_loss_causes(kind, "lost") for name in (name_cause(cause), cause)
     )
     waiting = tuple(f"occupancy.{e}" for e in STATISTICS) if has_occupancy(kind) else ()
     busy = (UTILISATION,) if kind.build.serves else ()
@@ -41,7 +41,7 @@ def has_occupancy(kind: Kind) -> bool:
     return kind.duty == "queue" or bool(kind.build.holds)
 
 
-def loss_causes(kind: Kind, name: str) -> tuple[str, ...]:
+def list_loss_causes(kind: Kind, name: str) -> tuple[str, ...]:
     """Return the causes of loss at a kind of element that a name stands for."""
     causes: tuple[str, ...] = kind.build.causes
     return causes if name == "lost" else tuple(c for c in causes if is_of_cause(c, name))
@@ -49,7 +49,7 @@ def loss_causes(kind: Kind, name: str) -> tuple[str, ...]:
 
 def described(kind: Kind) -> tuple[str, tuple[str, ...]]:
     """Return an element of a kind in words ("a fifo"), and what is observed of it."""
-    return f"a {kind.name}", observed(kind)
+    return f"a {kind.name}", list_observables(kind)
 
 
 def not_observed(
@@ -61,7 +61,7 @@ def not_observed(
     """
     what, offered = whose
     last = asked.rpartition(".")[2]
-    near = did_you_mean(asked, offered) or did_you_mean(last, offered)
+    near = suggest_name(asked, offered) or suggest_name(last, offered)
     return error(
         "E0423",
         f"`{path}.{asked}` cannot be observed",
@@ -102,7 +102,7 @@ class Occupancy(Value):
     def field(self, name: ast.Name, evaluator: Evaluator) -> Value:  # noqa: ARG002
         """Return one of these."""
         if name.text not in STATISTICS:
-            near = did_you_mean(name.text, STATISTICS)
+            near = suggest_name(name.text, STATISTICS)
             raise error(
                 "E0503",
                 f"`occupancy` has no statistic `{name.text}`",

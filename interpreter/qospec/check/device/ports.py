@@ -13,7 +13,7 @@ from qospec.check.device.observables import (
     Occupancy,
     described,
     has_occupancy,
-    loss_causes,
+    list_loss_causes,
     not_observed,
     utilisation,
 )
@@ -22,7 +22,7 @@ from qospec.check.evaluate.measurements import Located, PlaceValue
 from qospec.check.evaluate.unmeasured import at_places
 from qospec.check.evaluate.values import Amount, Deferred, Poison, Value, position
 from qospec.dataclass import dataclass
-from qospec.diagnostics import did_you_mean
+from qospec.diagnostics import suggest_name
 from qospec.model.expression import Counted, Place
 from qospec.units import CELLS, PACKETS
 
@@ -250,7 +250,7 @@ class PartValue(Located):
 
     def field(self, name: ast.Name, evaluator: Evaluator) -> Value:
         """Return the input or output of that name, an array of them, or what is observed here."""
-        lost = loss_causes(self.part.kind, name.text)
+        lost = list_loss_causes(self.part.kind, name.text)
         if not self.name and (name.text not in self.part.ends or self.device):
             if lost:
                 text, counts = f"{self.path}.{name.text}", counted_in(self.carries)
@@ -334,7 +334,7 @@ class PartValue(Located):
 
     def _unknown(self, name: str, span: Span) -> Exception:
         both = (("inputs", self.part.inputs), ("outputs", self.part.outputs))
-        near = did_you_mean(name, [*self.part.inputs, *self.part.outputs])
+        near = suggest_name(name, [*self.part.inputs, *self.part.outputs])
         listed = "; ".join(f"its {what} are {' '.join(names)}" for what, names in both if names)
         return error(
             "E0401",

@@ -7,12 +7,12 @@ from typing import TYPE_CHECKING
 
 from qospec.check.device.ports import PortValue
 from qospec.check.evaluate.context import all_of, error
-from qospec.check.evaluate.dimensions import NUMBER, named
+from qospec.check.evaluate.dimensions import NUMBER, describe_dimension
 from qospec.check.evaluate.scope import Scope
 from qospec.check.evaluate.values import Amount, Boolean, List, Poison, Symbol, Value
 from qospec.check.records import addresses
 from qospec.check.records.kinds import not_built
-from qospec.diagnostics import did_you_mean
+from qospec.diagnostics import suggest_name
 from qospec.model.expression import Attribute, Constant, Expression, Operation
 from qospec.protocol.atm import HIGHEST_VIRTUAL_PATH, SERVICE_CATEGORIES
 from qospec.protocol.ip import FAMILY_EXTRA_BYTES, HIGHEST_PORT, TRANSPORT_HEADER_BYTES
@@ -110,7 +110,7 @@ def _attribute(node: ast.Expression) -> Attribute:
     if isinstance(node, ast.Path) and node.name.text in RESERVED:
         raise not_built(node.span.text, node.span)
     head, _, last = node.span.text.rpartition(".")
-    meant = did_you_mean(last, [attribute for _, attribute in ATTRIBUTES])
+    meant = suggest_name(last, [attribute for _, attribute in ATTRIBUTES])
     pairs = sorted((pair for pair in ATTRIBUTES if pair[1] == meant), key=lambda p: p[0] != head)
     near = ".".join(pairs[0]) if pairs else ""
     raise error(
@@ -171,7 +171,7 @@ def _among(
     each = value.items if isinstance(value, List) else (value,)
     found = []
     for item in each:
-        ends = addresses.ends(item, spelling_of(attribute.name), node.span)
+        ends = addresses.ends(item, spell_attribute(attribute.name), node.span)
         first, last = (Constant(Fraction(end), NUMBER, node.span.text) for end in ends)
         found.append(_between(attribute, first, last))
     return Operation("or", tuple(found))
@@ -186,7 +186,7 @@ def _port(
     if not isinstance(value, PortValue) or value.inner >= 0:
         raise error(
             "E0204",
-            f"`{spelling_of(attribute.name)}` is a port of this device, not {value.what}",
+            f"`{spell_attribute(attribute.name)}` is a port of this device, not {value.what}",
             node.span,
             help="name a port: `pkt.input == west`",
         )
@@ -232,10 +232,10 @@ def _of(attribute: Attribute, value: Value, node: ast.Expression) -> Constant:
     if attribute.name in TRUTHS:
         if isinstance(value, Boolean) and value.value is not None:
             return Constant(value.value, None, text)
-        spelt = spelling_of(attribute.name)
+        spelt = spell_attribute(attribute.name)
         raise error("E0204", f"`{spelt}` is true or false, not {value.what}", node.span)
     if not isinstance(value, Amount) or value.dimension != NUMBER:
-        what = named(value.dimension) if isinstance(value, Amount) else value.what
+        what = describe_dimension(value.dimension) if isinstance(value, Amount) else value.what
         raise error("E0204", f"expected a whole number, found {what}", node.span)
     if value.value is not None and value.value.denominator != 1:
         raise error("E0204", f"expected a whole number, found {text}", node.span)
@@ -246,7 +246,7 @@ def _of(attribute: Attribute, value: Value, node: ast.Expression) -> Constant:
         high = number > most
         raise error(
             "E0205",
-            f"`{spelling_of(attribute.name)}` is {between}",
+            f"`{spell_attribute(attribute.name)}` is {between}",
             node.span,
             label="too large" if high else "too small",
             help=f"write at most {most:_}" if high else "write at least 0",
@@ -259,7 +259,7 @@ def _word(attribute: Attribute, value: Value, node: ast.Expression) -> Constant:
     if isinstance(value, Symbol) and value.name in words:
         return Constant(value.name, None, node.span.text)
     name = value.name if isinstance(value, Symbol) else node.span.text
-    near = did_you_mean(name, words)
+    near = suggest_name(name, words)
     raise error(
         "E0214",
         f"`{name}` is not {what}",
@@ -269,20 +269,20 @@ def _word(attribute: Attribute, value: Value, node: ast.Expression) -> Constant:
     )
 
 
-def spelling_of(attribute: str) -> str:
+def spell_attribute(attribute: str) -> str:
     """Return an attribute as an author writes it."""
     return next(".".join(pair) for pair, name in ATTRIBUTES.items() if name == attribute)
 
 
 def carrier(attribute: str) -> str:
     """Return whether it is an attribute of cells or of packets."""
-    return "packet" if spelling_of(attribute).startswith("pkt.") else "cell"
+    return "packet" if spell_attribute(attribute).startswith("pkt.") else "cell"
 
 
-def attributes(expression: Expression) -> Iterator[str]:
+def list_attributes(expression: Expression) -> Iterator[str]:
     """Yield the attributes that a condition tests."""
     if isinstance(expression, Attribute):
         yield expression.name
     elif isinstance(expression, Operation):
         for operand in expression.operands:
-            yield from attributes(operand)
+            yield from list_attributes(operand)

@@ -16,7 +16,7 @@ from qospec.check.evaluate.dimensions import (
     ANY_LAYER,
     NUMBER,
     common_layer,
-    named,
+    describe_dimension,
     time_of_cells,
     with_unit,
 )
@@ -34,7 +34,7 @@ from qospec.check.evaluate.values import (
 )
 from qospec.model.expression import Constant, Expression, Operation
 from qospec.syntax import ast
-from qospec.units import CELL_RATE, CELLS, PACKET_RATE, RATE, RATIO, TIME, base_unit
+from qospec.units import CELL_RATE, CELLS, PACKET_RATE, RATE, RATIO, TIME, find_base_unit
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -63,7 +63,7 @@ def binary(node: ast.Binary, left: Value, right: Value, limits: Limits) -> Value
         if node.operator == "of" and a.dimension != NUMBER:
             raise error(
                 "E0202",
-                f"expected a ratio to the left of `of`, found {named(a.dimension)}",
+                f"expected a ratio to the left of `of`, found {describe_dimension(a.dimension)}",
                 node.left.span,
                 help="write a ratio such as `80% of …`, or multiply with `*`",
             )
@@ -162,7 +162,8 @@ def _verify_tolerance(
     elif not dimension.is_ratio and not is_literal_zero(width):
         raise error(
             "E0204",
-            f"the tolerance of {named(dimension)} is a percentage or a width, not a plain number",
+            f"the tolerance of {describe_dimension(dimension)} is a percentage or a width, not "
+            "a plain number",
             node.tolerance.span,
             help=f"write a percentage, or a width with the unit of `{node.target.span.text}`",
         )
@@ -212,13 +213,14 @@ def _equal(node: ast.Binary, a: Amount | Deferred, b: Amount | Deferred) -> Dime
     if is_literal_zero(a):
         return b.dimension
     preposition = "to" if node.operator == "+" else "from"
-    what = f"{VERBS[node.operator]} {named(b.dimension)} {preposition} {named(a.dimension)}"
+    to, of = (describe_dimension(operand.dimension) for operand in (a, b))
+    what = f"{VERBS[node.operator]} {of} {preposition} {to}"
     raise error(
         "E0202",
         f"cannot {what}",
         node.right.span,
-        label=f"this is {named(b.dimension)}",
-        secondary=(node.left.span, f"this is {named(a.dimension)}"),
+        label=f"this is {describe_dimension(b.dimension)}",
+        secondary=(node.left.span, f"this is {describe_dimension(a.dimension)}"),
         help="give both the same kind of unit",
     )
 
@@ -233,10 +235,11 @@ def _comparable(
         return right.dimension
     raise error(
         "E0203",
-        f"cannot compare {named(left.dimension)} with {named(right.dimension)}",
+        f"cannot compare {describe_dimension(left.dimension)} with "
+        f"{describe_dimension(right.dimension)}",
         second,
-        label=f"this is {named(right.dimension)}",
-        secondary=(first, f"this is {named(left.dimension)}"),
+        label=f"this is {describe_dimension(right.dimension)}",
+        secondary=(first, f"this is {describe_dimension(left.dimension)}"),
         help=_help_text(left, right, second),
     )
 
@@ -246,9 +249,9 @@ _SHARES = {"cell": "clr", "pkt": "loss"}
 
 
 def _help_text(left: Amount | Deferred, right: Amount | Deferred, second: Span) -> str:
-    what, plain = named(left.dimension), right.dimension == NUMBER
+    what, plain = describe_dimension(left.dimension), right.dimension == NUMBER
     if plain and isinstance(right, Amount):
-        share = _SHARES.get(base_unit(left.dimension))
+        share = _SHARES.get(find_base_unit(left.dimension))
         if second.text.endswith("%") and share is not None:
             return f"measure a share, such as `{share}`, or give it a unit"
         return with_unit(second.text, left.dimension)
@@ -386,4 +389,4 @@ def refuse_zero_tolerance(
 
 
 def _small_amount(dimension: Dimension) -> str:
-    return "1 us" if dimension == TIME else f"1 {base_unit(dimension)}".removesuffix(" 1")
+    return "1 us" if dimension == TIME else f"1 {find_base_unit(dimension)}".removesuffix(" 1")

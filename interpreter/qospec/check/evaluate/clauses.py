@@ -7,14 +7,14 @@ from typing import TYPE_CHECKING, NamedTuple
 from qospec.check.evaluate.confidence import clause_of
 from qospec.check.evaluate.context import error, together
 from qospec.check.evaluate.criteria import condition
-from qospec.diagnostics import did_you_mean, respelling
+from qospec.diagnostics import correct_spelling, suggest_name
 from qospec.model.expression import (
     Constant,
-    found,
+    evaluate_without_readings,
     is_constant,
     is_published,
-    observed,
-    without_readings,
+    list_found,
+    list_observed,
 )
 from qospec.model.suite import CLAIMS
 
@@ -37,7 +37,7 @@ def claim_of(node: ast.Criterion) -> str:
         return ""
     word, span = node.claim.text, node.claim.span
     if word not in CLAIMS:
-        near = did_you_mean(word, CLAIMS)
+        near = suggest_name(word, CLAIMS)
         raise error(
             "E0517",
             f"`{word}` is not a kind of claim",
@@ -45,7 +45,7 @@ def claim_of(node: ast.Criterion) -> str:
             label=f"did you mean `{near}`?" if near else "",
             note="claims: " + " ".join(CLAIMS),
             help=f"write `as {near}`" if near else "write one of them",
-            fix=respelling(span, word, CLAIMS),
+            fix=correct_spelling(span, word, CLAIMS),
         )
     if node.kind != "expect":
         raise error(
@@ -88,14 +88,14 @@ def when_of(node: ast.Criterion | ast.Report, scope: Scope, evaluator: Evaluator
     if expression is None:
         return When(met=None)
     if not is_constant(expression):
-        leaf = (*observed(expression), *found(expression))[0]
+        leaf = (*list_observed(expression), *list_found(expression))[0]
         raise error(
             "E0207",
             f"`when` is decided before the run, and `{leaf.text}` is known only after it",
             node.when.span,
             help="move it into the condition; `when` takes only what is swept, given or published",
         )
-    met = without_readings(expression) is True
+    met = evaluate_without_readings(expression) is True
     idle = "" if met else f"it applies when {' '.join(node.when.span.text.split())}"
     return When(met, idle, is_published(expression))
 

@@ -6,7 +6,7 @@ from fractions import Fraction
 from typing import TYPE_CHECKING
 
 from qospec.check.evaluate.context import error
-from qospec.check.evaluate.dimensions import named
+from qospec.check.evaluate.dimensions import describe_dimension
 from qospec.check.evaluate.values import Amount, Poison
 from qospec.model.expression import Operation, is_measured
 from qospec.model.suite import MIN_REPEATS
@@ -48,7 +48,7 @@ def confidence_of(
 
 def _ratio(value: Value, node: ast.Expression) -> Fraction:
     if not isinstance(value, Amount) or not value.dimension.is_ratio:
-        what = named(value.dimension) if isinstance(value, Amount) else value.what
+        what = describe_dimension(value.dimension) if isinstance(value, Amount) else value.what
         raise error(
             "E0204",
             f"a confidence is a percentage, not {what}",

@@ -119,7 +119,7 @@ class Case(NamedTuple):
 
     def words_at_use(self, place: Span) -> str:
         """Return what is written somewhere, in a base with what the test gives its parameters."""
-        first, text = self.base_of(place), flat(place.text)
+        first, text = self.base_of(place), flatten_text(place.text)
         for base, heir in zip(self.bases[first:], self.heirs[first:], strict=True):
             if first is None:
                 break
@@ -128,7 +128,9 @@ class Case(NamedTuple):
             for each in base.parameters:
                 value = given[each.name.text].value if each.name.text in given else each.default
                 if value is not None:
-                    values[each.name.text] = in_place_of_names(flat(value.span.text), values)
+                    values[each.name.text] = in_place_of_names(
+                        flatten_text(value.span.text), values
+                    )
             text = in_place_of_names(text, values)
         return text
 
@@ -176,7 +178,7 @@ def _elsewhere(diagnostic: Diagnostic) -> bool:
     return any(each.text != USED_HERE for each in diagnostic.secondary)
 
 
-def flat(text: str) -> str:
+def flatten_text(text: str) -> str:
     """Return a text in one line, with single blanks."""
     return " ".join(text.split())
 
@@ -275,7 +277,7 @@ class IndexedError(CheckError):
 
     def behind(self, written: Span) -> CheckError:
         """Return the mistake with its remedy: what is written before the index."""
-        return CheckError(replace(self.diagnostic, help=f"write `{flat(written.text)}`"))
+        return CheckError(replace(self.diagnostic, help=f"write `{flatten_text(written.text)}`"))
 
 
 class LimitReached(Exception):  # noqa: N818 -- nothing failed

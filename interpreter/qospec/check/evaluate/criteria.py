@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from qospec.check.evaluate import arithmetic
 from qospec.check.evaluate.context import all_of, error
-from qospec.check.evaluate.dimensions import named
+from qospec.check.evaluate.dimensions import describe_dimension
 from qospec.check.evaluate.values import (
     Amount,
     Boolean,
@@ -139,7 +139,7 @@ def _truth(node: ast.Expression, value: Value) -> Expression | None:
         raise error("E0504", f"expected a condition, found {value.what}", node.span)
     raise error(
         "E0504",
-        f"expected a condition, found {named(value.dimension)}",
+        f"expected a condition, found {describe_dimension(value.dimension)}",
         node.span,
         help=f"compare it, as in `{node.span.text} {_example_bound(value)}`",
     )

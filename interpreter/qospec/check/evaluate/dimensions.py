@@ -23,10 +23,10 @@ from qospec.units import (
     RATIO,
     TIME,
     Dimension,
-    base_unit,
-    number_text,
-    text_of,
-    unit,
+    find_base_unit,
+    find_unit,
+    format_number,
+    format_value,
 )
 
 NUMBER = COUNT
@@ -80,7 +80,7 @@ BASE_UNITS: dict[str, tuple[Dimension, Fraction]] = {
 """Per domain of the catalogue: its dimension, and the engine's base unit in the language's."""
 
 
-def named(dimension: Dimension) -> str:
+def describe_dimension(dimension: Dimension) -> str:
     """Return a dimension in words: "a time", "a number of cells"."""
     if dimension.is_ratio:
         return "a number"
@@ -99,7 +99,7 @@ _USUAL_UNITS = {
 
 def with_unit(text: str, dimension: Dimension, layer: str = "") -> str:
     """Return how to write a number with a unit: "write `3 us`, `3 ms` or `3 s`"."""
-    units = _USUAL_UNITS.get(dimension, (base_unit(dimension),))
+    units = _USUAL_UNITS.get(dimension, (find_base_unit(dimension),))
     after = f" @{layer}" if layer else ""
     if re.fullmatch(r"[0-9][0-9_.]*", text) is None:
         return f"give it a unit, such as `{units[0]}{after}`"
@@ -112,14 +112,14 @@ def common_layer(first: str, second: str) -> str:
     return second or first if first in ("", ANY_LAYER) else first
 
 
-def written_in(value: int | Fraction, domain: str, like: str = "") -> str:
+def write_bound(value: int | Fraction, domain: str, like: str = "") -> str:
     """Return a bound of the catalogue as an author writes it, in percent if `like` is."""
     if domain not in BASE_UNITS:
         percent = like.endswith("%")
-        shown = number_text(Fraction(value) * (100 if percent else 1), exact=True)
+        shown = format_number(Fraction(value) * (100 if percent else 1), exact=True)
         return f"{shown}%" if percent else shown
     dimension, factor = BASE_UNITS[domain]
-    return text_of(value * factor, dimension, exact=True)
+    return format_value(value * factor, dimension, exact=True)
 
 
 def written(value: Fraction, like: str) -> str:
@@ -127,10 +127,10 @@ def written(value: Fraction, like: str) -> str:
     digits = len(like) - len(like.lstrip("0123456789_."))
     spelling = like[digits:].strip()
     if not spelling:
-        return number_text(value, exact=True)
-    known = unit(spelling.partition("@")[0].strip())
+        return format_number(value, exact=True)
+    known = find_unit(spelling.partition("@")[0].strip())
     factor = known.factor if known else Fraction(1)
-    shown = number_text(value / factor, exact=True)
+    shown = format_number(value / factor, exact=True)
     return f"{shown}{spelling}" if spelling.startswith("%") else f"{shown} {spelling}"
 
 
@@ -139,5 +139,5 @@ def time_of_cells(cells: Fraction | None, spelt: str) -> str:
     line = f"{CELLS_IN_A_SECOND} cell/s"
     if cells is None:
         return f"at {line} write `{spelt} / ({line})`"
-    taken = text_of(cells / Fraction(CELLS_IN_A_SECOND), TIME, digits=3)
+    taken = format_value(cells / Fraction(CELLS_IN_A_SECOND), TIME, digits=3)
     return f"at {line} these take {taken}: write `{taken}`"

@@ -14,14 +14,14 @@ from typing import TYPE_CHECKING, ClassVar
 
 from qospec.check.evaluate import arithmetic
 from qospec.check.evaluate.context import error
-from qospec.check.evaluate.dimensions import common_layer, named
+from qospec.check.evaluate.dimensions import common_layer, describe_dimension
 from qospec.check.evaluate.mixes import BITS_OF_A_BYTE, Mix, one_layer
 from qospec.check.evaluate.values import POISON, Amount, Boolean, Deferred, Poison, Value
 from qospec.dataclass import dataclass
 from qospec.model.expression import Measured, Operation
 from qospec.protocol.ip import LARGEST_PACKET_BYTES
 from qospec.syntax import ast
-from qospec.units import DATA, TIME, number_text
+from qospec.units import DATA, TIME, format_number
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -156,7 +156,7 @@ def exponential(evaluator: Evaluator, node: ast.Call, scope: Scope) -> Value:
     if isinstance(mean, Amount) and mean.dimension == DATA:
         return _sizes(mean, ends, node, scope, evaluator)
     if not isinstance(mean, Amount) or mean.dimension != TIME:
-        what = named(mean.dimension) if isinstance(mean, Amount) else mean.what
+        what = describe_dimension(mean.dimension) if isinstance(mean, Amount) else mean.what
         message = f"the mean of `exponential` is a time or a size, not {what}"
         raise error("E0204", message, means[0].span, help=HELP)
     if ends:
@@ -190,7 +190,7 @@ def _sizes(
         if isinstance(value, Poison):
             return value
         if not isinstance(value, Amount) or value.dimension != DATA:
-            what = named(value.dimension) if isinstance(value, Amount) else value.what
+            what = describe_dimension(value.dimension) if isinstance(value, Amount) else value.what
             raise error("E0204", f"`{name}` is a size, not {what}", ends[name].span)
         found.append(value)
     layer = one_layer({each.layer for each in found}, node.span)
@@ -204,7 +204,7 @@ def _sizes(
         message = "the mean of `exponential` is more than 0, and `min` is below `max`"
         raise error("E0205", message, node.span)
     parts = probabilities(mean_bytes, int(least), int(largest))
-    shown = (f"{number_text(size, exact=True)} B" for size in known)
+    shown = (f"{format_number(size, exact=True)} B" for size in known)
     law = "exponential({}, min = {}, max = {})".format(*shown)
     sizes = tuple((Fraction(size * BITS_OF_A_BYTE), Fraction(many)) for size, many in parts)
     return Mix(sizes, layer, law=law)
@@ -227,7 +227,7 @@ def _with_limits(node: ast.Call, layer: str) -> str:
 
 def _whole(name: str, size: Fraction, span: Span) -> None:
     if size.denominator != 1:
-        shown = number_text(size, exact=True)
+        shown = format_number(size, exact=True)
         raise error("E0206", f"`{name}` must be a whole number of bytes, found {shown}", span)
     if not 0 < size <= LARGEST_PACKET_BYTES:
         message = f"`{name}` is at least 1 B and at most {LARGEST_PACKET_BYTES:_} B"

@@ -23,7 +23,7 @@ from qospec.check.evaluate.values import (
     Value,
 )
 from qospec.dataclass import dataclass
-from qospec.diagnostics import did_you_mean
+from qospec.diagnostics import suggest_name
 from qospec.model.expression import Counted, Found, Measured, with_leaves
 from qospec.units import CELL_RATE, PACKET_RATE
 
@@ -151,7 +151,7 @@ def _part(goal: str, variable: str, name: ast.Name) -> str:
     """Return which result of a goal is meant: the "load", or the part of that name."""
     offered = (variable, "lower", "upper", "regular", OFFERED)
     if name.text not in offered:
-        near = did_you_mean(name.text, offered)
+        near = suggest_name(name.text, offered)
         raise error(
             "E0515",
             f"a goal has no `{name.text}`",

@@ -11,13 +11,13 @@ from fractions import Fraction
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from qospec.check.evaluate.context import CheckError, error
-from qospec.check.evaluate.dimensions import ANY_LAYER, NUMBER, named, written
+from qospec.check.evaluate.dimensions import ANY_LAYER, NUMBER, describe_dimension, written
 from qospec.check.evaluate.functions import Exponential
 from qospec.check.evaluate.mixes import Mix
 from qospec.check.evaluate.values import Amount, List, Poison, Symbol, Text, Value
-from qospec.diagnostics import Edit, did_you_mean, respelling
+from qospec.diagnostics import Edit, correct_spelling, suggest_name
 from qospec.protocol.encapsulation import LAYERS
-from qospec.units import number_text, table, tables, unit
+from qospec.units import find_unit, format_number, load_table, load_tables
 
 if TYPE_CHECKING:
     from qospec.check.evaluate.context import Limits
@@ -35,7 +35,7 @@ def number(node: ast.Number, limits: Limits) -> Value:
 
 def quantity(node: ast.Quantity, limits: Limits) -> Value:
     """Return a number with its unit, in base units. Source: spec/2-quantities.md."""
-    known = unit(node.unit)
+    known = find_unit(node.unit)
     if known is None:
         raise _no_unit(node)
     value = _exact(node.number, node.span, limits) * known.factor
@@ -44,7 +44,7 @@ def quantity(node: ast.Quantity, limits: Limits) -> Value:
 
 def _no_unit(node: ast.Quantity) -> CheckError:
     meant = suggest_unit(node.unit)
-    listed = dict.fromkeys(each.canonical for each in table()[0].values())
+    listed = dict.fromkeys(each.canonical for each in load_table()[0].values())
     return error(
         "E0201",
         f"`{meant.part}` is not a unit",
@@ -82,14 +82,14 @@ def layered(node: ast.Layered, value: Value) -> Value:
     """Return `value @layer`."""
     layer = node.layer.text
     if layer not in LAYERS:
-        near = did_you_mean(layer, LAYERS)
+        near = suggest_name(layer, LAYERS)
         raise error(
             "E0211",
             f"`@{layer}` is not a layer",
             node.layer.span,
             label=f"did you mean `@{near}`?" if near else "",
             note="layers: " + " ".join(f"@{each}" for each in LAYERS),
-            fix=respelling(node.layer.span, layer, LAYERS),
+            fix=correct_spelling(node.layer.span, layer, LAYERS),
         )
     if isinstance(value, Poison):
         return value
@@ -101,7 +101,7 @@ def layered(node: ast.Layered, value: Value) -> Value:
             "E0204", f"expected a size, found {value.what}", node.value.span, help=help_text
         )
     if not isinstance(value, Amount) or not value.dimension.has_data:
-        what = named(value.dimension) if isinstance(value, Amount) else value.what
+        what = describe_dimension(value.dimension) if isinstance(value, Amount) else value.what
         help_text = f"write `{node.value.span.text}` without `@{layer}`"
         if isinstance(value, List):
             help_text = f"several sizes are a mix: `mix {{ 40 B: 7, 576 B: 4 }} @{layer}`"
@@ -141,10 +141,11 @@ def _verify_range(node: ast.Range, first: Amount, last: Amount, width: Amount) -
             how = "to" if side is node.last else "in steps of"
             raise error(
                 "E0203",
-                f"a range from {named(first.dimension)} {how} {named(value.dimension)}",
+                f"a range from {describe_dimension(first.dimension)} {how} "
+                f"{describe_dimension(value.dimension)}",
                 side.span,
-                label=f"this is {named(value.dimension)}",
-                secondary=(node.first.span, f"this is {named(first.dimension)}"),
+                label=f"this is {describe_dimension(value.dimension)}",
+                secondary=(node.first.span, f"this is {describe_dimension(first.dimension)}"),
             )
 
 
@@ -219,7 +220,8 @@ def _step(node: ast.Range, first: Amount, step: Value | None) -> Amount:
     ):
         raise error(
             "E0217",
-            f"a range of {named(first.dimension).removeprefix('a ')} values needs `step`",
+            f"a range of {describe_dimension(first.dimension).removeprefix('a ')} values needs "
+            "`step`",
             node.span,
             help=f"write `{node.span.text} step …`",
         )
@@ -248,18 +250,18 @@ class UnitSuggestion(NamedTuple):
         """Return the help: "`200 Mbit/s` or `200 MB/s` (= 1600 Mbit/s)"."""
         ways = [self.written(number, reading) for reading in self.readings]
         shown = [f"`{way}`" for way in ways if way]
-        last = unit(self.readings[-1]) if len(shown) > 1 else None
+        last = find_unit(self.readings[-1]) if len(shown) > 1 else None
         if last is not None and last.canonical.startswith(("B", "kB", "MB", "GB", "TB")):
             bits = last.factor * Fraction(number.replace("_", ""))
-            first = unit(self.readings[0])
+            first = find_unit(self.readings[0])
             if first is not None and first.dimension == last.dimension:
-                shown[-1] += f" (= {number_text(bits / first.factor)} {first.canonical})"
+                shown[-1] += f" (= {format_number(bits / first.factor)} {first.canonical})"
         return " or ".join(shown)
 
     def written(self, number: str, reading: str) -> str:
         """Return a number converted to the unit of a reading; "" if it has no finite decimals."""
         if self.scale != 1:
-            number = number_text(Fraction(number.replace("_", "")) * self.scale, exact=True)
+            number = format_number(Fraction(number.replace("_", "")) * self.scale, exact=True)
         if "/" in number:
             return ""
         return f"{number}{reading}" if reading == "%" else f"{number} {reading}"
@@ -267,20 +269,20 @@ class UnitSuggestion(NamedTuple):
 
 def suggest_unit(text: str) -> UnitSuggestion:
     """Return which units may have been meant by what is not a unit; perhaps none."""
-    simple, _ = table()
+    simple, _ = load_table()
     parts = text.split("/")
     wrong = next((part for part in parts if part not in simple), text)
-    listed = tables()["misread"].get(wrong)
+    listed = load_tables()["misread"].get(wrong)
     row = listed or _other_capitals(wrong)
     units = row["units"]
     if not units:
         # A near spelling with another first letter would be another prefix: a thousand times off.
         units = get_close_matches(wrong, [known for known in simple if known[0] == wrong[:1]], n=1)
     candidates = ["/".join(each if part == wrong else part for part in parts) for each in units]
-    readings = tuple(candidate for candidate in candidates if unit(candidate) is not None)
+    readings = tuple(candidate for candidate in candidates if find_unit(candidate) is not None)
     factor, question = Fraction(row.get("is", "1").replace("_", "")), row.get("ask", "")
     if factor != 1:
-        question = f"each is {number_text(factor, exact=True)} {units[0]}"
+        question = f"each is {format_number(factor, exact=True)} {units[0]}"
     scale = factor if wrong == parts[0] else 1 / factor
     sure = listed is not None and len(readings) == 1 and "ask" not in row
     return UnitSuggestion(wrong, question, readings, sure, scale)
@@ -288,9 +290,11 @@ def suggest_unit(text: str) -> UnitSuggestion:
 
 def _other_capitals(wrong: str) -> dict[str, Any]:
     """Return the units that differ only in capitals."""
-    rows = tables()["misread"].items()
+    rows = load_tables()["misread"].items()
     alike = [row for each, row in rows if each.lower() == wrong.lower() and "is" not in row]
-    spelt = [known.canonical for each, known in table()[0].items() if each.lower() == wrong.lower()]
+    spelt = [
+        known.canonical for each, known in load_table()[0].items() if each.lower() == wrong.lower()
+    ]
     spelt += [each for row in alike for each in row["units"]]
     units = list(dict.fromkeys(spelt))
     asked = {row["ask"] for row in alike if row["units"] == units and "ask" in row}

@@ -11,7 +11,7 @@ from qospec.check.evaluate.values import POISON, Amount, Boolean, List, Poison, 
 from qospec.diagnostics import Edit
 from qospec.source import Span
 from qospec.syntax import ast
-from qospec.units import number_text
+from qospec.units import format_number
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -148,7 +148,7 @@ def count_of(node: ast.Expression, scope: Scope, evaluator: Evaluator) -> tuple[
     if not isinstance(value, Amount) or not value.dimension.is_ratio or value.value is None:
         raise error("E0204", f"expected a whole number as count, found {value.what}", node.span)
     if value.value.denominator != 1 or value.value < 0:
-        shown = number_text(value.value, exact=True)
+        shown = format_number(value.value, exact=True)
         raise error("E0205", f"expected a whole number from 0 as count, found {shown}", node.span)
     if value.value > evaluator.context.limits.items:
         raise error(

@@ -7,13 +7,13 @@ from dataclasses import replace
 from fractions import Fraction
 from typing import TYPE_CHECKING, ClassVar
 
-from qospec.catalogue.statistics import ABOVE, PATTERNS, above, offers
+from qospec.catalogue.statistics import ABOVE, PATTERNS, name_share_above, offers
 from qospec.check.evaluate import unmeasured
 from qospec.check.evaluate.context import CheckError, IndexedError, error
-from qospec.check.evaluate.dimensions import METRICS, named
+from qospec.check.evaluate.dimensions import METRICS, describe_dimension
 from qospec.check.evaluate.values import Amount, Deferred, Poison, Value, position
 from qospec.dataclass import dataclass
-from qospec.diagnostics import did_you_mean
+from qospec.diagnostics import suggest_name
 from qospec.model.expression import Measured
 from qospec.protocol.encapsulation import LAYERS
 from qospec.units import IN_PACKETS, PS_PER_S, RATIO, TIME
@@ -239,14 +239,14 @@ class ShareAbove(Value):
         node = call.arguments[0].value
         bound = evaluator.known(evaluator.strict(node, scope), node)
         if not isinstance(bound, Amount) or bound.dimension != TIME:
-            what = named(bound.dimension) if isinstance(bound, Amount) else bound.what
+            what = describe_dimension(bound.dimension) if isinstance(bound, Amount) else bound.what
             message = f"the bound of `above` is a time, not {what}"
             raise error("E0204", message, node.span, help=f"write `{self.path}(1 ms)`")
         value = bound.value or Fraction(0)
         if value < 0:
             raise error("E0205", "the bound of `above` is below 0", node.span)
         measured = replace(
-            self.metric.leaf(above(int(value * PS_PER_S))),
+            self.metric.leaf(name_share_above(int(value * PS_PER_S))),
             dimension=RATIO,
             text=f"{self.path}({node.span.text})",
             least=Fraction(0),
@@ -422,7 +422,7 @@ class ControlValue(Value):
         """Return a flow."""
         known = self.flows.get(name.text)
         if known is None:
-            near = did_you_mean(name.text, self.flows)
+            near = suggest_name(name.text, self.flows)
             raise error(
                 "E0101",
                 f"no flow is named `{name.text}`",

@@ -9,12 +9,12 @@ from typing import TYPE_CHECKING, ClassVar
 
 from qospec.catalogue.kinds import Load, SizeMix
 from qospec.check.evaluate.context import CheckError, error
-from qospec.check.evaluate.dimensions import ANY_LAYER, NUMBER, named
+from qospec.check.evaluate.dimensions import ANY_LAYER, NUMBER, describe_dimension
 from qospec.check.evaluate.values import Amount, List, Poison, Value
 from qospec.dataclass import dataclass
 from qospec.protocol.encapsulation import PACKET_LAYERS
 from qospec.syntax import ast
-from qospec.units import DATA, PACKET_RATE, RATE, number_text
+from qospec.units import DATA, PACKET_RATE, RATE, format_number
 
 if TYPE_CHECKING:
     from qospec.check.evaluate.evaluator import Evaluator
@@ -138,7 +138,7 @@ def _sizes(value: Value, span: Span) -> tuple[Amount, ...]:
     items = value.items if isinstance(value, List) else (value,)
     for item in items:
         if not isinstance(item, Amount) or item.dimension != DATA:
-            what = named(item.dimension) if isinstance(item, Amount) else item.what
+            what = describe_dimension(item.dimension) if isinstance(item, Amount) else item.what
             help_text = f"give it a unit: `{span.text} B`" if what == "a number" else ""
             raise error("E0204", f"expected a size, found {what}", span, help=help_text)
     return tuple(item for item in items if isinstance(item, Amount))
@@ -146,7 +146,7 @@ def _sizes(value: Value, span: Span) -> tuple[Amount, ...]:
 
 def _weight(value: Value, span: Span) -> Fraction | None:
     if not isinstance(value, Amount) or value.dimension != NUMBER:
-        what = named(value.dimension) if isinstance(value, Amount) else value.what
+        what = describe_dimension(value.dimension) if isinstance(value, Amount) else value.what
         raise error(
             "E0204",
             f"expected a plain number as weight, found {what}",
@@ -163,7 +163,7 @@ def size_mix(value: Value, name: str, span: Span) -> SizeMix | None:
     if isinstance(value, Amount) and value.dimension == DATA:
         value = Mix(((value.value, Fraction(1)),), value.layer)
     if not isinstance(value, Mix):
-        what = named(value.dimension) if isinstance(value, Amount) else value.what
+        what = describe_dimension(value.dimension) if isinstance(value, Amount) else value.what
         raise error(
             "E0204",
             f"`{name}` is a size or a mix of sizes, not {what}",
@@ -179,7 +179,7 @@ def size_mix(value: Value, name: str, span: Span) -> SizeMix | None:
             return None
         amount = size / BITS_OF_A_BYTE
         if amount.denominator != 1:
-            shown = number_text(amount, exact=True)
+            shown = format_number(amount, exact=True)
             raise error("E0206", f"`{name}` must be a whole number of bytes, found {shown}", span)
         if amount <= 0:
             raise error("E0205", f"`{name}` must be more than 0", span)
@@ -204,7 +204,7 @@ def load(value: Value, name: str, span: Span) -> Load | None:
     elif value.dimension not in (RATE, PACKET_RATE):
         raise error(
             "E0202",
-            f"`{name}` is a rate of bits or packets, not {named(value.dimension)}",
+            f"`{name}` is a rate of bits or packets, not {describe_dimension(value.dimension)}",
             span,
             help="write `64 kbit/s @ip` or `40 pkt/s`",
         )

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, NamedTuple
 
-from qospec.check.evaluate.context import CheckError, error, flat, in_place_of_names
+from qospec.check.evaluate.context import CheckError, error, flatten_text, in_place_of_names
 from qospec.check.evaluate.scope import FLOWS
 from qospec.syntax import ast
 
@@ -42,7 +42,7 @@ def label_as_name(name: ast.Name, scope: Scope, case: Case | None) -> CheckError
     for loop in shown.loops:
         first[loop.name.text] = in_place_of_names(_first_of(loop.values, flows), first)
     written = shown.report.value.span
-    text = flat(written.text) if case is None else case.words_at_use(written)
+    text = flatten_text(written.text) if case is None else case.words_at_use(written)
     return error(
         "E0101",
         f"nothing here is named `{name.text}`",
@@ -70,10 +70,10 @@ def _labelled(
 def _first_of(values: ast.Expression, flows: Sequence[str]) -> str:
     """Return how the first of the values of a loop is written outside it."""
     if isinstance(values, ast.ListLiteral) and values.items:
-        return flat(values.items[0].span.text)
+        return flatten_text(values.items[0].span.text)
     if isinstance(values, ast.Range):
-        return flat(values.first.span.text)
-    text = flat(values.span.text)
+        return flatten_text(values.first.span.text)
+    text = flatten_text(values.span.text)
     if _LIST.search(text):
         return _LIST.sub(rf"\g<1>{flows[0] if flows else 'FLOW'}", text)
     return f"{text}[0]"

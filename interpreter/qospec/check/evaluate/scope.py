@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING
 
 from qospec.check.evaluate.context import CheckError, error
 from qospec.check.evaluate.values import POISON
-from qospec.diagnostics import Edit, did_you_mean
+from qospec.diagnostics import Edit, suggest_name
 from qospec.source import Span
 from qospec.syntax import ast
-from qospec.units import unit
+from qospec.units import find_unit
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
@@ -219,7 +219,7 @@ class Scope:
     def may_import(self, name: str) -> bool:
         """Return whether a name is similar to an import without a file."""
         above = self.parent is not None and self.parent.may_import(name)
-        return above or bool(did_you_mean(name, self.missing_imports))
+        return above or bool(suggest_name(name, self.missing_imports))
 
     def outermost(self) -> Scope:
         """Return the names of the file."""
@@ -297,7 +297,7 @@ def unknown(
 
     `inside` is the file whose names are `known`, `results` are the goals and points there.
     """
-    near = _ELSEWHERE.get(name.lower()) or did_you_mean(name, [*known, "true", "false"])
+    near = _ELSEWHERE.get(name.lower()) or suggest_name(name, [*known, "true", "false"])
     help_text = f"write `import {imported}` below the first line" if imported else ""
     help_text = help_text or ("" if inside else DECLARE)
     help_text = f"write `{near}`" if near else help_text
@@ -307,7 +307,7 @@ def unknown(
         )
     elif not near and name.lower() in _NOTHING:
         help_text = "leave out what has no value"
-    elif unit(name) is not None:
+    elif find_unit(name) is not None:
         near, help_text = "", _as_unit(name, span)
     label = f"did you mean `{near}`?" if near else ""
     where = f"in `{inside}`" if inside else "here"

@@ -7,10 +7,10 @@ from fractions import Fraction
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from qospec.check.evaluate.context import error, lacking_arguments
-from qospec.check.evaluate.dimensions import NUMBER, named
+from qospec.check.evaluate.dimensions import NUMBER, describe_dimension
 from qospec.check.evaluate.values import Amount, Boolean, List, Poison, Value
 from qospec.dataclass import dataclass
-from qospec.diagnostics import did_you_mean
+from qospec.diagnostics import suggest_name
 from qospec.units import CELL_RATE, CELLS, PS_PER_S, TIME
 
 if TYPE_CHECKING:
@@ -124,7 +124,7 @@ class Function(Value):
     def _unknown(self, argument: ast.Argument) -> CheckError:
         listed = " ".join(self.parameters)
         name = argument.name.text if argument.name else ""
-        near = did_you_mean(name, self.parameters)
+        near = suggest_name(name, self.parameters)
         message = (
             f"`{self.name}` has no parameter `{name}`" if name else f"too many for `{self.name}`"
         )
@@ -151,10 +151,15 @@ class Function(Value):
                 help="draw one: `forall arrivals in cells(at_most = 100)`",
             )
         if not isinstance(value, Amount):
-            raise error("E0204", f"`{name}` is {named(expected)}, not {value.what}", node.span)
+            raise error(
+                "E0204", f"`{name}` is {describe_dimension(expected)}, not {value.what}", node.span
+            )
         if value.dimension != expected and value.value != 0:
             raise error(
-                "E0202", f"`{name}` is {named(expected)}, not {named(value.dimension)}", node.span
+                "E0202",
+                f"`{name}` is {describe_dimension(expected)}, not "
+                f"{describe_dimension(value.dimension)}",
+                node.span,
             )
         known = value.value
         if known is not None and known < 0:
@@ -181,7 +186,7 @@ def _verify_times(node: ast.Expression, value: Value) -> None:
         if isinstance(each, Poison):
             continue
         if not isinstance(each, Amount) or (each.dimension != TIME and each.value != 0):
-            what = named(each.dimension) if isinstance(each, Amount) else each.what
+            what = describe_dimension(each.dimension) if isinstance(each, Amount) else each.what
             raise error("E0202", f"`at` is a list of times, and one is {what}", node.span)
         if each.value is None:
             continue

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from qospec.catalogue.statistics import PATTERNS, offers
 from qospec.check.evaluate.context import error
 from qospec.check.evaluate.scope import one_of
-from qospec.diagnostics import did_you_mean
+from qospec.diagnostics import suggest_name
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -63,7 +63,7 @@ def unknown_metric(
     meant = OF_EXCHANGES.get(word, "") if "exchanges" in parts else ""
     if not meant and ELSEWHERE.get(word) in (*spellings, *parts):
         meant = ELSEWHERE[word]
-    near = meant or did_you_mean(name.text, [*spellings, *parts])
+    near = meant or suggest_name(name.text, [*spellings, *parts])
     help_text = one_of("metrics")
     if word in REQUESTS and "answers" in parts:
         near, help_text = "", f"the flow itself is its requests: write `{path}`"
@@ -114,7 +114,7 @@ def at_places(catalogue: Catalogue) -> list[str]:
 def not_at_a_place(asked: str, span: Span, catalogue: Catalogue) -> CheckError:
     """Return the mistake of a metric that is measured only of flows."""
     known = at_places(catalogue)
-    near = did_you_mean(asked, known)
+    near = suggest_name(asked, known)
     return error(
         "E0501",
         f"`{asked}` is not measured at a place",
@@ -170,7 +170,7 @@ def unknown_statistic(
     named = [each for each in statistics if each and each not in PATTERNS]
     meant = ELSEWHERE.get(name.text.lower(), "")
     known = meant and offers(statistics, meant)
-    near = meant if known else did_you_mean(name.text, named)
+    near = meant if known else suggest_name(name.text, named)
     help_text = ""
     for each in statistics:
         # Not every number is a quantile, and not every one is that of a packet.

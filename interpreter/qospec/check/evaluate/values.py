@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, ClassVar
 
 from qospec.check.evaluate.context import CheckError, IndexedError, error
 from qospec.dataclass import dataclass
-from qospec.model.expression import leaves
+from qospec.model.expression import count_leaves
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -297,7 +297,7 @@ class Deferred(Value):
     @property
     def parts(self) -> int:
         """Return how many constants and measured values are in it."""
-        return leaves(self.expression)
+        return count_leaves(self.expression)
 
 
 @dataclass(frozen=True)

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from qospec.check.evaluate.context import CheckError, error
-from qospec.diagnostics import did_you_mean
+from qospec.diagnostics import suggest_name
 from qospec.resources import STDLIB
 from qospec.source import Source, Span
 from qospec.syntax.limits import LONGEST
@@ -31,7 +31,7 @@ SUFFIXES = (TEXT_SUFFIX, *YAML_SUFFIXES)
 """Of files that hold a specification."""
 
 
-def named(path: Path, exclude: Sequence[Path] = ()) -> Sequence[Path]:
+def find_files(path: Path, exclude: Sequence[Path] = ()) -> Sequence[Path]:
     """Return the file of that name, or the specifications below that folder; raises CheckError."""
     if not is_folder(path):
         return [path]
@@ -65,11 +65,11 @@ def importable(folder: Path, exclude: Sequence[Path] = ()) -> list[Path]:
 
     Links to folders are not followed, so that the walk ends.
     """
-    left_out = {each for each in exclude if each != real(folder)}
+    left_out = {each for each in exclude if each != resolve_links(folder)}
 
     def walk() -> Iterator[tuple[Path, str]]:
         for parent, folders, names in os.walk(folder, onerror=refuse):
-            here = real(Path(parent)) if left_out else Path(parent)
+            here = resolve_links(Path(parent)) if left_out else Path(parent)
             folders[:] = [name for name in folders if here / name not in left_out]
             yield from ((Path(parent), name) for name in names if here / name not in left_out)
 
@@ -90,15 +90,16 @@ def _is_ours(path: Path) -> bool:
         return False
 
 
-def inside(file: Path, folder: Path) -> Path:
+def resolve_inside(file: Path, folder: Path) -> Path:
     """Return a file that was found in a folder; raises CheckError if a link leads out of there."""
-    root = root_of(folder / "any")
-    if not real(file).is_relative_to(root):
+    root = find_root(folder / "any")
+    if not resolve_links(file).is_relative_to(root):
         raise error(
             "E0110",
-            f"{shown(file)} is a link that leads out of the project, to {real(file)}",
+            f"{shorten_path(file)} is a link that leads out of the project, to "
+            f"{resolve_links(file)}",
             whole_file(file),
-            note=f"the project's root is {shown(root)}",
+            note=f"the project's root is {shorten_path(root)}",
             help="copy the file into the project, or name it by itself",
         )
     return file
@@ -130,20 +131,20 @@ def _mode(path: Path) -> int:
         return 0
 
 
-def real(path: Path) -> Path:
+def resolve_links(path: Path) -> Path:
     """Return the path without links. Unlike `Path.resolve` it accepts links that form a cycle."""
     return Path(os.path.realpath(path))
 
 
-def root_of(file: Path) -> Path:
+def find_root(file: Path) -> Path:
     """Return the nearest folder above that holds a `qos.toml`, else the file's own."""
-    folder = real(file).parent
+    folder = resolve_links(file).parent
     return next(
         (above for above in [folder, *folder.parents] if exists(above / "qos.toml")), folder
     )
 
 
-def shown(path: Path) -> str:
+def shorten_path(path: Path) -> str:
     """Return a path as short as it can be written here."""
     here = Path.cwd()
     return str(path.relative_to(here)) if path.is_relative_to(here) else str(path)
@@ -151,7 +152,7 @@ def shown(path: Path) -> str:
 
 def whole_file(path: Path) -> Span:
     """Return the place of a mistake that concerns a file as a whole."""
-    return Span(Source(shown(path), ""), 0, 0)
+    return Span(Source(shorten_path(path), ""), 0, 0)
 
 
 def too_many_files(most: int, span: Span) -> CheckError:
@@ -176,29 +177,29 @@ def neighbours(folder: Path) -> list[str]:
 
 def common_root(found: Sequence[Path]) -> Path:
     """Return the root of the project of some files; the common folder of several projects."""
-    roots = [root_of(file) for file in found]
+    roots = [find_root(file) for file in found]
     return Path(os.path.commonpath(roots)) if roots else Path.cwd()
 
 
-def recorded(path: Path, root: Path) -> str:
+def write_recorded_path(path: Path, root: Path) -> str:
     """Return a file's path as records have it: `std/...` of the library, else from the root on."""
-    library = real(STDLIB)
+    library = resolve_links(STDLIB)
     if path.is_relative_to(library):
         return Path("std", path.relative_to(library)).as_posix()
     return Path(os.path.relpath(path, root)).as_posix()
 
 
-def source(path: Path, importer: ast.Import | None, root: Path | None = None) -> Source:
+def read_source(path: Path, importer: ast.Import | None, root: Path | None = None) -> Source:
     """Return the text of a file, by its path as it was written; raises CheckError.
 
     `root` is what its path in records is relative to, if it is to be in one.
     """
-    found = real(path)
-    recorded_as = recorded(found, root) if root else ""
-    return decoded(shown(found), content(path, importer), importer, recorded_as)
+    found = resolve_links(path)
+    recorded_as = write_recorded_path(found, root) if root else ""
+    return decode(shorten_path(found), content(path, importer), importer, recorded_as)
 
 
-def decoded(name: str, data: bytes, importer: ast.Import | None, recorded_as: str = "") -> Source:
+def decode(name: str, data: bytes, importer: ast.Import | None, recorded_as: str = "") -> Source:
     """Return the text of a file's bytes; raises CheckError."""
     if len(data) > MAX_BYTES:
         raise error(
@@ -244,10 +245,10 @@ def _unreadable(path: Path, span: Span, reason: str, *, missing: bool = False) -
     with suppress(OSError):
         link = f"it is a link to {path.readlink()}: "
     beside = [name for name in neighbours(path.parent) if name.endswith(SUFFIXES)]
-    near = did_you_mean(path.name, beside) if missing and not link else ""
+    near = suggest_name(path.name, beside) if missing and not link else ""
     return error(
         "E0106" if missing else "E0108",
-        f"{shown(path)} cannot be read: {link}{reason}",
+        f"{shorten_path(path)} cannot be read: {link}{reason}",
         span,
         help=f"did you mean {path.with_name(near)}?" if near else "name a file that can be read",
     )

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from qospec.check.evaluate.context import CheckError, error
 from qospec.check.modules import files
-from qospec.diagnostics import did_you_mean
+from qospec.diagnostics import suggest_name
 from qospec.resources import STDLIB
 
 if TYPE_CHECKING:
@@ -74,7 +74,7 @@ def find(each: ast.Import, importing: Path, where: Place, most: int) -> tuple[Pa
     """
     candidates = _candidates(each, importing, where, most)
     found = {
-        files.real(file): (candidate, file)
+        files.resolve_links(file): (candidate, file)
         for candidate in candidates
         for file in candidate.files
         if files.exists(file) and _is_spelt_so(file, len(candidate.parts))
@@ -82,7 +82,7 @@ def find(each: ast.Import, importing: Path, where: Place, most: int) -> tuple[Pa
     if not found:
         raise _missing(each, candidates, list(where.project.packages))
     if len(found) > 1:
-        one, two, *_ = (files.shown(file) for file in found)
+        one, two, *_ = (files.shorten_path(file) for file in found)
         raise error(
             "E0111",
             f"two files match this import: {one} and {two}",
@@ -116,12 +116,12 @@ def _is_spelt_so(file: Path, depth: int) -> bool:
 
 def _verify(each: ast.Import, resolved: Path, root: Path, where: Place) -> None:
     """Refuse a file outside its root, or one of a package imported by another path."""
-    if not resolved.is_relative_to(files.real(root)):
+    if not resolved.is_relative_to(files.resolve_links(root)):
         raise error(
             "E0110",
             f"this import leads out of the project, to {resolved}",
             each.span,
-            note=f"the project's root is {files.shown(root)}",
+            note=f"the project's root is {files.shorten_path(root)}",
             help="copy the file into the project: links may not lead out of it",
         )
     owner = where.project.owner(resolved)
@@ -144,13 +144,19 @@ def _missing(
     better = better or library_module(written[-1])
     help_text = f"write `import {better}`" if better else ""
     label = f"did you mean `{better}`?" if better else ""
-    looked = " and ".join(dict.fromkeys(files.shown(candidate.file) for candidate in candidates))
+    looked = " and ".join(
+        dict.fromkeys(files.shorten_path(candidate.file) for candidate in candidates)
+    )
     note = f"looked for {looked}" if looked else f"`{written[0]}` is a folder"
     folder = next(
         (candidate.file.with_suffix("") for candidate in candidates if _is_folder(candidate)), None
     )
     if folder is not None:
-        note, label, help_text = f"{files.shown(folder)} is a folder", "", "name a file in it"
+        note, label, help_text = (
+            f"{files.shorten_path(folder)} is a folder",
+            "",
+            "name a file in it",
+        )
         inner = _stems(files.neighbours(folder))
         help_text += f": `import {'.'.join([*written, inner[0]])}`" if inner else ""
     message = f"no file for `import {'.'.join(written)}`"
@@ -227,7 +233,7 @@ def _stems(names: Sequence[str]) -> list[str]:
 
 def _like(part: str, known: Sequence[str]) -> str:
     same = [name for name in known if name.lower() == part.lower() or _looks_like(name, part)]
-    return same[0] if same else did_you_mean(part, known)
+    return same[0] if same else suggest_name(part, known)
 
 
 def _looks_like(name: str, part: str) -> bool:

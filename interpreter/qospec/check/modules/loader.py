@@ -18,7 +18,7 @@ from qospec.check.modules.imports import NoFileError, Place, find
 from qospec.check.modules.project import Projects
 from qospec.dataclass import dataclass
 from qospec.diagnostics import Diagnostic, Label
-from qospec.yaml_twin.form import tree_of
+from qospec.yaml_twin.form import read_tree
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -66,13 +66,13 @@ class Loader:
         found: list[tuple[Path, Path]] = []
         for path in paths or self._projects.here():
             try:
-                found += [(file, path) for file in files.named(path, self._left_out(path))]
+                found += [(file, path) for file in files.find_files(path, self._left_out(path))]
             except CheckError as mistake:
                 self._context.report(mistake)
         self._root = files.common_root([file for file, _ in found])
         for file, path in found:
             self._named(file, path)
-        named = {files.real(file) for file, _ in found}
+        named = {files.resolve_links(file) for file, _ in found}
         units = [unit for unit in self._units.values() if unit is not None]
         for unit in units:
             unit.named = unit.path in named
@@ -94,7 +94,7 @@ class Loader:
     def _named(self, file: Path, given: Path) -> None:
         try:
             if file is not given:
-                files.inside(file, given)
+                files.resolve_inside(file, given)
             self._read(file, self._place(file), None)
         except CheckError as mistake:
             self._context.report(mistake)
@@ -105,7 +105,7 @@ class Loader:
         A file of a package is that which was pinned, and its imports begin where they do if it is
         imported, unless it is of a project within the package.
         """
-        root = files.root_of(file)
+        root = files.find_root(file)
         pinned = self._projects.pinning(file)
         if pinned is not None:
             project, package = pinned
@@ -116,11 +116,13 @@ class Loader:
 
     def _left_out(self, path: Path) -> Sequence[Path]:
         return (
-            self._projects.at(files.root_of(path / "any")).exclude if files.is_folder(path) else ()
+            self._projects.at(files.find_root(path / "any")).exclude
+            if files.is_folder(path)
+            else ()
         )
 
     def _read(self, written: Path, where: Place, importer: ast.Import | None) -> Unit | None:
-        path = files.real(written)
+        path = files.resolve_links(written)
         if any(path == reading for reading, _ in self._reading):
             raise self._cycle(path, importer)
         if path in self._units:
@@ -133,7 +135,7 @@ class Loader:
         self._reading.append((path, importer))
         try:
             self._units[path] = None
-            source = files.source(written, importer, self._root)
+            source = files.read_source(written, importer, self._root)
             if path in self._texts:
                 source = replace(source, text=self._texts[path])
             return self._parse(path, source, where, importer)
@@ -145,7 +147,7 @@ class Loader:
 
     def _parse(self, path: Path, source: Source, where: Place, importer: ast.Import | None) -> Unit:
         before = len(self._context.problems.errors)
-        tree = tree_of(source, self._context.problems)
+        tree = read_tree(source, self._context.problems)
         self._context.mistakes += len(self._context.problems.errors) - before
         unit = Unit(path, source, tree, named=importer is None)
         for each in tree.imports if tree else ():
@@ -171,7 +173,11 @@ class Loader:
         chain = self._reading[names.index(path) + 1 :]
         places = [each for _, each in [*chain, (path, importer)] if each is not None]
         shown = " -> ".join(
-            [files.shown(path), *(files.shown(file) for file, _ in chain), files.shown(path)]
+            [
+                files.shorten_path(path),
+                *(files.shorten_path(file) for file, _ in chain),
+                files.shorten_path(path),
+            ]
         )
         return CheckError(
             Diagnostic(

@@ -96,11 +96,11 @@ class Projects:
 
     def here(self) -> Sequence[Path]:
         """Return what a command uses without a path: the project's paths, else this folder."""
-        return self.at(files.root_of(Path("any"))).paths or (Path(),)
+        return self.at(files.find_root(Path("any"))).paths or (Path(),)
 
     def pinning(self, file: Path) -> tuple[Project, Package] | None:
         """Return the package that a file belongs to, and the project whose `qos.lock` pins it."""
-        path = files.real(file)
+        path = files.resolve_links(file)
         for root in path.parents:
             if files.exists(root / LOCK):
                 made = self.at(root)
@@ -204,8 +204,8 @@ def _below(root: Path, written: str, place: Span) -> Path:
     parts = PurePosixPath(written)
     if not written or "\0" in written or parts.is_absolute() or ".." in parts.parts:
         raise error("E0110", f"`{written}` is not a path of the project", place, help=OUTSIDE)
-    path = files.real(root / parts)
-    if not path.is_relative_to(files.real(root)):
+    path = files.resolve_links(root / parts)
+    if not path.is_relative_to(files.resolve_links(root)):
         raise error(
             "E0110",
             f"`{written}` leads out of the project, to {path}",

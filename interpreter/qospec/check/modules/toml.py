@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from qospec.check.evaluate.context import CheckError, error
 from qospec.check.modules import files
-from qospec.diagnostics import did_you_mean
+from qospec.diagnostics import suggest_name
 from qospec.source import Source, Span
 
 if TYPE_CHECKING:
@@ -63,7 +63,7 @@ class Table:
         for key, value in self.fields.items():
             expected = known.get(key)
             if expected is None:
-                near = did_you_mean(key, known)
+                near = suggest_name(key, known)
                 yield error(
                     "E0104",
                     f"{self.name} has no {what} `{key}`",
@@ -88,7 +88,7 @@ class Table:
 
 def read(path: Path) -> Table:
     """Return the content of a TOML file; raises CheckError."""
-    source = files.source(path, None)
+    source = files.read_source(path, None)
     if len(source.text) > MAX_CHARACTERS:
         raise error(
             "E0116",

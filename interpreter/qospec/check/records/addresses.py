@@ -40,7 +40,7 @@ def address(value: Value, name: str, span: Span) -> str:
         ) from None
 
 
-def rank(text: str) -> int:
+def number_address(text: str) -> int:
     """Return the number of an address; NONE if there is no address."""
     import ipaddress
 
@@ -70,7 +70,7 @@ def ends(value: Value, name: str, span: Span) -> tuple[int, int]:
             note=_why(text) if meant else "",
             help=f'write "{meant}"' if meant else 'write one such as "10.1.0.7" or "10.1.0.0/16"',
         ) from None
-    return rank(str(network[0])), rank(str(network[-1]))
+    return number_address(str(network[0])), number_address(str(network[-1]))
 
 
 def _text(value: Value, name: str, span: Span, example: str) -> str:

@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING
 
 from qospec.catalogue.kinds import Curve
 from qospec.check.evaluate.context import all_of, error
-from qospec.check.evaluate.dimensions import ANY_LAYER, named
+from qospec.check.evaluate.dimensions import ANY_LAYER, describe_dimension
 from qospec.check.evaluate.values import Amount, Map, Value
 from qospec.protocol.ip import LARGEST_PACKET_BYTES
-from qospec.units import DATA, number_text
+from qospec.units import DATA, format_number
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -79,7 +79,7 @@ def curve(
 def _size(amount: Amount | None, key: Fraction | str, name: str, span: Span) -> int:
     """Return the size of a point in bytes."""
     if amount is None or amount.dimension != DATA:
-        what = f"`{key}`" if amount is None else named(amount.dimension)
+        what = f"`{key}`" if amount is None else describe_dimension(amount.dimension)
         written = f"{span.text} B" if span.text.isdecimal() else "64 B"
         raise error(
             "E0204",
@@ -97,7 +97,7 @@ def _size(amount: Amount | None, key: Fraction | str, name: str, span: Span) -> 
         )
     size = Fraction(amount.value or 0) / BITS_OF_A_BYTE
     if size.denominator != 1:
-        shown = number_text(size, exact=True)
+        shown = format_number(size, exact=True)
         raise error(
             "E0206", f"a size of `{name}` must be a whole number of bytes, found {shown}", span
         )

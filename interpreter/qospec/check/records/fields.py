@@ -10,7 +10,13 @@ from typing import TYPE_CHECKING, Any, Literal
 from qospec.catalogue.kinds import REQUIRED, Buffer, Duration, Lifetime
 from qospec.check.evaluate import mixes
 from qospec.check.evaluate.context import CheckError, all_of, error
-from qospec.check.evaluate.dimensions import BASE_UNITS, NUMBER, named, with_unit, written_in
+from qospec.check.evaluate.dimensions import (
+    BASE_UNITS,
+    NUMBER,
+    describe_dimension,
+    with_unit,
+    write_bound,
+)
 from qospec.check.evaluate.functions import Exponential
 from qospec.check.evaluate.values import (
     POISON,
@@ -27,7 +33,7 @@ from qospec.check.records import layers
 from qospec.check.records.addresses import address
 from qospec.check.records.curves import curve
 from qospec.check.records.keys import key
-from qospec.diagnostics import did_you_mean, respelling
+from qospec.diagnostics import correct_spelling, suggest_name
 from qospec.protocol.atm import CELL_BYTES, CELL_PAYLOAD_BYTES
 from qospec.source import Span
 from qospec.units import (
@@ -40,7 +46,7 @@ from qospec.units import (
     RATE,
     TIME,
     Dimension,
-    number_text,
+    format_number,
 )
 
 if TYPE_CHECKING:
@@ -129,7 +135,7 @@ def _number(value: Value, parameter: Parameter, kind: Kind, span: Span) -> int |
     dimension, factor = NUMERIC[parameter.domain.name]
     name = parameter.alias or parameter.name
     if not isinstance(value, Amount):
-        raise _wrong_type(name, named(dimension), value.what, span)
+        raise _wrong_type(name, describe_dimension(dimension), value.what, span)
     if value.dimension != dimension and value.value != 0:
         raise _dimension(parameter, value, span)
     if value.dimension == dimension and parameter.domain.name in ("rate", "data"):
@@ -197,7 +203,7 @@ TIMED = {"duration": _duration, "times": _times, "curve": _curve, "trial": _tria
 def _dimension(parameter: Parameter, value: Amount, span: Span) -> CheckError:
     name, domain = parameter.alias or parameter.name, parameter.domain
     dimension, _ = NUMERIC[domain.name]
-    help_text = f"write {named(dimension)}"
+    help_text = f"write {describe_dimension(dimension)}"
     if dimension == CELL_RATE and value.dimension == RATE and value.layer in BITS_OF_A_CELL:
         written = (
             span.text
@@ -210,9 +216,9 @@ def _dimension(parameter: Parameter, value: Amount, span: Span) -> CheckError:
         help_text = with_unit(span.text, dimension, layer)
     return error(
         "E0202",
-        f"`{name}` is {named(dimension)}, not {named(value.dimension)}",
+        f"`{name}` is {describe_dimension(dimension)}, not {describe_dimension(value.dimension)}",
         span,
-        label=f"this is {named(value.dimension)}",
+        label=f"this is {describe_dimension(value.dimension)}",
         help=help_text,
     )
 
@@ -240,7 +246,7 @@ def _whole(amount: Fraction, name: str, domain: Domain, span: Span) -> int:
     units = f" of {unit}" if unit else ""
     raise error(
         "E0206",
-        f"`{name}` must be a whole number{units}, found {number_text(amount, exact=True)}",
+        f"`{name}` must be a whole number{units}, found {format_number(amount, exact=True)}",
         span,
         help="write a whole number",
     )
@@ -252,20 +258,20 @@ def _bounds(
     """Require an amount within the bounds of its field; they are shown as it was `written`."""
     like = written or span.text
     if domain.low is not None and amount < domain.low:
-        least = written_in(domain.low, domain.name, like)
+        least = write_bound(domain.low, domain.name, like)
         limit = "more than 0" if amount <= 0 < domain.low else f"at least {least}"
         raise error(
             "E0205",
-            f"`{name}` must be {limit}, found {written_in(amount, domain.name, like)}",
+            f"`{name}` must be {limit}, found {write_bound(amount, domain.name, like)}",
             span,
             label="too small",
             help=f"write at least {least}",
         )
     if domain.high is not None and amount > domain.high:
-        most = written_in(domain.high, domain.name, like)
+        most = write_bound(domain.high, domain.name, like)
         raise error(
             "E0205",
-            f"`{name}` must be at most {most}, found {written_in(amount, domain.name, like)}",
+            f"`{name}` must be at most {most}, found {write_bound(amount, domain.name, like)}",
             span,
             label="too large",
             help=f"write at most {most}",
@@ -286,7 +292,7 @@ def _choice(value: Value, name: str, domain: Domain, span: Span) -> str:
         raise _wrong_type(name, "one of " + ", ".join(domain.choices), value.what, span)
     if text not in domain.choices:
         place = value.span if isinstance(value, Symbol) else span
-        near = did_you_mean(text, domain.choices)
+        near = suggest_name(text, domain.choices)
         raise error(
             "E0214",
             f"`{name}` cannot be `{text}`",
@@ -295,7 +301,7 @@ def _choice(value: Value, name: str, domain: Domain, span: Span) -> str:
             note=f"choices of {name}: " + " ".join(domain.choices),
             near=near,
             help="choose one of them",
-            fix=respelling(place, text, domain.choices),
+            fix=correct_spelling(place, text, domain.choices),
         )
     return text
 
@@ -363,7 +369,8 @@ def _buffer(value: Value, name: str, domain: Domain, span: Span) -> Buffer | Non
     if value.dimension not in BUFFERS:
         raise error(
             "E0202",
-            f"`{name}` is a number of cells or packets or a size, not {named(value.dimension)}",
+            f"`{name}` is a number of cells or packets or a size, not "
+            f"{describe_dimension(value.dimension)}",
             span,
             help="write `64 cell`, `64 pkt` or `16 KiB`",
         )
@@ -372,7 +379,7 @@ def _buffer(value: Value, name: str, domain: Domain, span: Span) -> Buffer | Non
     unit, size = BUFFERS[value.dimension]
     amount = value.value / size
     if amount.denominator != 1:
-        shown = number_text(amount, exact=True)
+        shown = format_number(amount, exact=True)
         raise error("E0206", f"`{name}` must be a whole number of {unit}s, found {shown}", span)
     _bounds(amount, name, domain, span)
     return Buffer(int(amount), unit)
@@ -385,7 +392,7 @@ def _lifetime(value: Value, name: str, domain: Domain, span: Span) -> Lifetime |
     if value.dimension not in LIFETIMES:
         raise error(
             "E0202",
-            f"`{name}` is {expected}, not {named(value.dimension)}",
+            f"`{name}` is {expected}, not {describe_dimension(value.dimension)}",
             span,
             help="write `10_000 pkt`, `1 GB` or `60 s`",
         )

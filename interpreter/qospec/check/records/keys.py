@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 from qospec.check.evaluate.context import error
 from qospec.check.evaluate.values import Text, Value
 from qospec.check.modules import files
-from qospec.secret import BETWEEN, WITHHELD, Secret, redacted
+from qospec.secret import BETWEEN, WITHHELD, Secret, redact
 
 if TYPE_CHECKING:
     from qospec.source import Span
@@ -45,7 +45,7 @@ def key(value: Value, name: str, span: Span) -> Secret:
     return _of_digits(value.text, f"`{name}`", span, f'; of a file, write `{name} = "{IN_FILE}…"`')
 
 
-def moved(text: str, home: Path, folder: Path) -> str:
+def move_keys(text: str, home: Path, folder: Path) -> str:
     """Return a text of the folder `home` as one of `folder`: it names the same files of keys."""
 
     def named(found: re.Match[str]) -> str:
@@ -57,16 +57,16 @@ def moved(text: str, home: Path, folder: Path) -> str:
 
 def _in_file(file: str, home: str, name: str, span: Span) -> Secret:
     """Return the key in a file that is named in another one, `home`."""
-    shown = redacted(f'"{file}"')[1:-1]  # a key may stand where its file is meant
+    shown = redact(f'"{file}"')[1:-1]  # a key may stand where its file is meant
     what = f"the file `{shown}` of `{name}`"
-    path, root = Path(home).parent / file, files.root_of(Path(home))
+    path, root = Path(home).parent / file, files.find_root(Path(home))
     try:
-        if Path(file).is_absolute() or not files.real(path).is_relative_to(root):
+        if Path(file).is_absolute() or not files.resolve_links(path).is_relative_to(root):
             raise error(
                 "E0214",
                 f"{what} is not in the project",
                 span,
-                note=f"the project's root is {files.shown(root)}",
+                note=f"the project's root is {files.shorten_path(root)}",
                 help="copy it into the project: neither a path nor a link may lead out of it",
             )
         text = _content(path)

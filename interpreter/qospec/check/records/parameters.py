@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from qospec.catalogue.kinds import REQUIRED, Buffer, Duration, Lifetime, Load, SizeMix
 from qospec.check.evaluate.context import CheckError, error, lacking_arguments
-from qospec.check.evaluate.dimensions import ANY_LAYER, NUMBER, TYPES, named
+from qospec.check.evaluate.dimensions import ANY_LAYER, NUMBER, TYPES, describe_dimension
 from qospec.check.evaluate.scope import Binding, Scope, known_binding, written
 from qospec.check.evaluate.values import (
     POISON,
@@ -26,10 +26,10 @@ from qospec.check.evaluate.values import (
 )
 from qospec.check.records.fields import MAPS
 from qospec.check.records.record import Record
-from qospec.diagnostics import Label, did_you_mean, respelling
+from qospec.diagnostics import Label, correct_spelling, suggest_name
 from qospec.protocol.encapsulation import LAYERS
 from qospec.syntax import ast
-from qospec.units import number_text
+from qospec.units import format_number
 
 if TYPE_CHECKING:
     from collections.abc import Container, Sequence
@@ -184,8 +184,8 @@ class Signature:
         return CheckError(replace(mistake.diagnostic, secondary=declared))
 
     def _unknown(self, name: str, argument: ast.Argument, given: Container[str]) -> CheckError:
-        near = did_you_mean(name, self.parameters)
-        fix = respelling((argument.name or argument).span, name, self.parameters)
+        near = suggest_name(name, self.parameters)
+        fix = correct_spelling((argument.name or argument).span, name, self.parameters)
         known = " ".join(self.parameters)
         return error(
             "E0104",
@@ -201,12 +201,12 @@ class Signature:
 
 def _known_type(each: ast.Parameter, evaluator: Evaluator) -> None:
     annotation = each.annotation.text
-    name, layer = layer_of(item_type(annotation) or annotation)
+    name, layer = split_layer(item_type(annotation) or annotation)
     of_list = annotation.startswith("[")
     known = [*TYPES] if of_list else [*TYPES, *WORDS]
     left_out = not each.annotation.span.text  # which has been reported
     if name not in known and not left_out:
-        near = did_you_mean(name, known)
+        near = suggest_name(name, known)
         what = "a type of a list's items" if of_list else "a type"
         evaluator.context.report(
             error(
@@ -216,7 +216,7 @@ def _known_type(each: ast.Parameter, evaluator: Evaluator) -> None:
                 label=f"did you mean `{near}`?" if near else "",
                 note="types: " + " ".join(known),
                 help="write `[Data]` for a list of sizes" if name == "List" else "",
-                fix=() if of_list else respelling(each.annotation.span, name, known),
+                fix=() if of_list else correct_spelling(each.annotation.span, name, known),
             )
         )
     elif layer:
@@ -238,7 +238,7 @@ def _verify_type_layer(each: ast.Parameter, name: str, layer: str) -> None:
     raise error("E0115", message, each.annotation.span, note=note, help=help_text)
 
 
-def layer_of(annotation: str) -> tuple[str, str]:
+def split_layer(annotation: str) -> tuple[str, str]:
     """Return a type such as `Rate @line` without its layer, and the layer, "" if there is none."""
     name, _, layer = annotation.partition(" @")
     return name, layer
@@ -286,7 +286,7 @@ def unknown_of_type(annotation: str) -> Value:
     """Return the value of a parameter of which only the type is known."""
     if item_type(annotation):
         return List((unknown_of_type(item_type(annotation)),), known=False)
-    name, layer = layer_of(annotation)
+    name, layer = split_layer(annotation)
     if name in TYPES:
         dimension = TYPES[name]
         return Amount(None, dimension, layer or (ANY_LAYER if dimension.has_data else ""))
@@ -295,22 +295,22 @@ def unknown_of_type(annotation: str) -> Value:
 
 def fit(value: Value, each: ast.Parameter, node: ast.Expression) -> Value:
     """Return the value if it is of the parameter's type; raises CheckError."""
-    annotation, layer = layer_of(each.annotation.text)
-    if layer_of(item_type(each.annotation.text))[0] in TYPES and not isinstance(value, Poison):
+    annotation, layer = split_layer(each.annotation.text)
+    if split_layer(item_type(each.annotation.text))[0] in TYPES and not isinstance(value, Poison):
         return _fit_list(value, each, node)
     if isinstance(value, Poison) or (annotation not in TYPES and annotation not in WORDS):
         return value
     expected = NOUNS.get(annotation) or (
-        "a whole number" if annotation == "Int" else named(TYPES[annotation])
+        "a whole number" if annotation == "Int" else describe_dimension(TYPES[annotation])
     )
     if annotation in TYPES:
         if isinstance(value, Amount) and _measures(value, annotation):
             if layer:
                 _verify_layer(value, layer, each, node)
             return Amount(value.value, TYPES[annotation], value.layer, value.text, value.published)
-        what = named(value.dimension) if isinstance(value, Amount) else value.what
+        what = describe_dimension(value.dimension) if isinstance(value, Amount) else value.what
         if isinstance(value, Amount) and annotation == "Int" and value.dimension == NUMBER:
-            shown = "" if value.value is None else number_text(value.value, exact=True)
+            shown = "" if value.value is None else format_number(value.value, exact=True)
             what = value.text or shown
     else:
         if _is_a(value, annotation):
@@ -367,7 +367,7 @@ def _fit_list(value: Value, each: ast.Parameter, node: ast.Expression) -> Value:
     """Return a list if its items are of the parameter's type; raises CheckError."""
     of = item_type(each.annotation.text)
     if not isinstance(value, List):
-        what = named(value.dimension) if isinstance(value, Amount) else value.what
+        what = describe_dimension(value.dimension) if isinstance(value, Amount) else value.what
         raise error(
             "E0204",
             f"`{each.name.text}` is a list, not {what}",
@@ -393,7 +393,7 @@ def _other_type(value: Value, annotation: str, layer: str, node: ast.Expression)
     if value.dimension == NUMBER and annotation in _USUAL:
         return f"write a unit, such as `{node.span.text} {unit}{f' @{layer}' if layer else ''}`"
     if value.dimension == NUMBER and value.value is not None:
-        return f"write `{number_text(value.value, exact=True)} {unit}`"
+        return f"write `{format_number(value.value, exact=True)} {unit}`"
     meant = [name for name in _UNITS if TYPES[name] == value.dimension]
     return f"if these are meant, declare it as `{meant[0]}`" if meant else ""
 

@@ -17,9 +17,9 @@ from qospec.check.records import fields, layers
 from qospec.check.records.spelling import (
     ARTICLES,
     SOURCE,
+    find_parameter,
     meant_by,
     missing,
-    parameter_of,
     spellings,
     unknown_field,
 )
@@ -93,7 +93,7 @@ class Record(Value):
 
     def field(self, name: ast.Name, evaluator: Evaluator) -> Value:
         """Return the value of a field."""
-        parameter = parameter_of(self.kind, name.text)
+        parameter = find_parameter(self.kind, name.text)
         if parameter is None:
             raise unknown_field(self.kind, name)
         return self.value_of(parameter, evaluator)
@@ -152,7 +152,7 @@ class Record(Value):
 
     def _work_out(self, name: str, each: Field) -> Value:
         scope = FieldScope(each.scope, self, name)
-        parameter = parameter_of(self.kind, name)
+        parameter = find_parameter(self.kind, name)
         domain = parameter.domain.name if parameter else ""
         evaluator = self._evaluator
         if domain == "choice":
@@ -206,7 +206,7 @@ class Record(Value):
         It may be a field of a nested record, or an entry: `low` or `low[64]`.
         """
         name, _, key = said.partition(":")[0].partition("[")
-        parameter = parameter_of(self.kind, name)
+        parameter = find_parameter(self.kind, name)
         field = self.given.get(parameter.name) if parameter else None
         if parameter is None or field is None:
             place = place_of(name, self.given) or self.span
@@ -218,7 +218,7 @@ class Record(Value):
 
     def binding(self, name: str) -> Binding | None:
         """Return the field of that name or abbreviation, if it was given or has a default."""
-        parameter = parameter_of(self.kind, name)
+        parameter = find_parameter(self.kind, name)
         if parameter is None:
             return None
         if parameter.name in self._bindings:
@@ -239,7 +239,7 @@ class FieldScope(Scope):
     def find(self, name: str) -> Binding | None:
         """Return what a name stands for in the value."""
         around = super().find(name)
-        parameter = parameter_of(self._record.kind, name)
+        parameter = find_parameter(self._record.kind, name)
         if parameter is None or (around is not None and parameter.name == self._current):
             return around
         mine = self._record.binding(name)
@@ -289,7 +289,7 @@ def add_field(
 
     `beside` are the names of all fields given with it.
     """
-    parameter = parameter_of(kind, each.name.text)
+    parameter = find_parameter(kind, each.name.text)
     if parameter is None and not kind.open_fields:
         evaluator.context.report(unknown_field(kind, each.name, beside))
         return

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from qospec.catalogue.kinds import Domain, Parameter
 from qospec.check.evaluate.context import CheckError, error
-from qospec.diagnostics import NEAR, Edit, respelling
+from qospec.diagnostics import NEAR, Edit, correct_spelling
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -50,7 +50,7 @@ _ELSEWHERE = {
 """By kind, what other tools call its fields."""
 
 
-def parameter_of(kind: Kind, name: str) -> Parameter | None:
+def find_parameter(kind: Kind, name: str) -> Parameter | None:
     """Return the field of that name or abbreviation."""
     if name == SOURCE.name and has_source(kind):
         return SOURCE
@@ -89,7 +89,7 @@ def unknown_field(kind: Kind, name: ast.Name, beside: Iterable[ast.Name] = ()) -
     known = spellings(kind)
     near = meant_by(kind, name.text)
     renamed = name.text in kind.renamed and name.span.text == name.text
-    fix = (Edit(name.span, near),) if renamed else respelling(name.span, name.text, known)
+    fix = (Edit(name.span, near),) if renamed else correct_spelling(name.span, name.text, known)
     given = {known[each.text].name for each in beside if each.text in known}
     help_text = f"write `{near}`" if near else ""
     if near and known[near].name in given:

@@ -11,14 +11,14 @@ from fractions import Fraction
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from qospec.catalogue.kinds import LONGEST_PS, REQUIRED, Domain, Parameter
-from qospec.check.evaluate.context import CheckError, error, flat
+from qospec.check.evaluate.context import CheckError, error, flatten_text
 from qospec.check.evaluate.loops import misplaced
 from qospec.check.records.fields import convert
 from qospec.check.test.restarts import is_field, restarts_of
 from qospec.check.test.run_settings import RUN
 from qospec.model.suite import Change, FlowChange
 from qospec.syntax import ast
-from qospec.units import PS_PER_S, TIME, text_of
+from qospec.units import PS_PER_S, TIME, format_value
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Iterator, Sequence
@@ -57,7 +57,7 @@ def in_words(nodes: Iterable[ast.At], evaluator: Evaluator) -> tuple[Change, ...
     case, found = evaluator.context.case, []
     for node in nodes:
         spans = [each.span for each in node.body.statements]
-        texts = (case.words_at_use(span) if case else flat(span.text) for span in spans)
+        texts = (case.words_at_use(span) if case else flatten_text(span.text) for span in spans)
         found.append(Change(", ".join(texts), node.span))
     return tuple(found)
 
@@ -86,7 +86,7 @@ def _time_of(node: ast.At, measure_ps: int, scope: Scope, evaluator: Evaluator) 
         evaluator.plain(node.time, scope), _TIME, replace(RUN, name="a change"), node.time.span
     )
     if at_ps is not None and at_ps >= measure_ps:
-        shown = text_of(Fraction(measure_ps, PS_PER_S), TIME)
+        shown = format_value(Fraction(measure_ps, PS_PER_S), TIME)
         raise error(
             "E0523",
             f"the measurement is over by then: it lasts {shown}",

@@ -13,23 +13,23 @@ from qospec.check.evaluate.values import List, Poison, Text
 from qospec.check.test import applicability, tautologies
 from qospec.check.test.parts import (
     CaseScope,
+    collect_parts,
+    collect_sweeps,
     is_continuous,
     is_template,
-    parts_of,
-    sweeps_of,
     verified,
     with_statements,
 )
-from qospec.check.test.properties import PoisonError, to_draw, written_value
-from qospec.check.test.sweeps import case_name, combinations
+from qospec.check.test.properties import PoisonError, to_draw, write_value
+from qospec.check.test.sweeps import case_name, enumerate_combinations
 from qospec.check.test.trials import CaseMaker
 from qospec.check.test.vacuity import drawing
 from qospec.model.expression import is_constant
-from qospec.model.suite import Case, DrawnTest, Search, Test, only_reports
+from qospec.model.suite import Case, DrawnTest, Search, Test, is_report_only
 from qospec.source import Source
 from qospec.syntax import ast
 from qospec.syntax.parser import parse
-from qospec.units import text_of
+from qospec.units import format_value
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -49,7 +49,7 @@ if TYPE_CHECKING:
     Pairs = tuple[tuple[str, str], ...]
 
 
-def expanded(unit: Unit, home: Scope, networks: Networks, evaluator: Evaluator) -> list[Test]:
+def expand_tests(unit: Unit, home: Scope, networks: Networks, evaluator: Evaluator) -> list[Test]:
     """Return the tests of a file with their cases; what has a mistake is reported and left out."""
     tests: list[Test] = []
     room = evaluator.context.limits.cases
@@ -61,7 +61,7 @@ def expanded(unit: Unit, home: Scope, networks: Networks, evaluator: Evaluator) 
             expansion = _Expansion(parts, networks, evaluator)
             cases = expansion.cases(room)
             room -= len(cases)
-            judged = all(map(_is_judged, cases)) or only_reports(cases)
+            judged = all(map(_is_judged, cases)) or is_report_only(cases)
             if not (unit.tree and unit.tree.unparsed) and not judged:
                 evaluator.context.report(_unexpected(node, cases))
             if any(map(_is_judged, cases)):
@@ -76,7 +76,7 @@ def runnable(node: ast.Test, home: Scope, evaluator: Evaluator) -> Parts | None:
     may_be_template = node.is_incomplete and not any(
         isinstance(each, ast.Flow) for each in node.with_all_below()
     )
-    parts = None if node.parameters or may_be_template else parts_of(node, home, evaluator)
+    parts = None if node.parameters or may_be_template else collect_parts(node, home, evaluator)
     return None if parts is None or is_template(parts) else verified(parts, evaluator)
 
 
@@ -185,7 +185,7 @@ class _DrawnTestMaker:
 
     def _scope(self, node: ast.Test) -> Scope:
         """Return the names of a test; raises PoisonError."""
-        parts = parts_of(node, self._home, self._evaluator)
+        parts = collect_parts(node, self._home, self._evaluator)
         if parts is None:
             raise PoisonError
         return CaseScope(parts, (), self._evaluator).scope
@@ -194,7 +194,7 @@ class _DrawnTestMaker:
         """Return a value as an author would write it, parsed."""
         if what.choices and isinstance(node.values, ast.ListLiteral):
             return node.values.items[int(value)]  # type: ignore[arg-type]
-        text = f"qos 1\nlet {what.name} = {written_value(what, value)}\n"
+        text = f"qos 1\nlet {what.name} = {write_value(what, value)}\n"
         tree = parse(Source(node.span.source.name, text), self._context.problems)
         declared = tree.declarations[0] if tree is not None else None
         assert isinstance(declared, ast.Let)  # noqa: S101 -- it was written so
@@ -207,7 +207,7 @@ def check_template(value: TestValue, networks: Networks, evaluator: Evaluator) -
     rounds = [False] if signature.parameters or not signature.has_defaults() else []
     rounds += [True] if signature.has_defaults() else []
     for defaults in rounds:
-        parts = parts_of(value.node, signature.placeholders(defaults=defaults), evaluator)
+        parts = collect_parts(value.node, signature.placeholders(defaults=defaults), evaluator)
         if parts is None or not (value.node.parameters or is_template(parts)):
             return
         parts = verified(parts, evaluator)
@@ -248,7 +248,9 @@ def _example(cases: Sequence[Case]) -> str:
     """Return a criterion that such a test may have; with phases, one of a goal or a point."""
     for phase in cases[0].phases:
         if isinstance(phase, Search):
-            load = text_of(phase.low, phase.dimension) + (f" @{phase.layer}" if phase.layer else "")
+            load = format_value(phase.low, phase.dimension) + (
+                f" @{phase.layer}" if phase.layer else ""
+            )
             return f"{phase.goals[0].name}.{phase.name} >= {load}"
     prefix = f"{cases[0].phases[0].name}." if cases[0].phases else ""
     for flow in cases[0].flows:
@@ -269,7 +271,7 @@ class _Expansion:
     def __init__(self, parts: Parts, networks: Networks, evaluator: Evaluator) -> None:
         self._node = parts[-1].node
         self._parts = parts
-        self._sweeps = sweeps_of(self._parts)
+        self._sweeps = collect_sweeps(self._parts)
         self._networks = networks
         self._evaluator = evaluator
         self._context = evaluator.context
@@ -323,7 +325,7 @@ class _Expansion:
         before = self._context.mistakes
         if not any(each.where for _, each in self._sweeps):
             self._fit(math.prod(written_values(each.values) or 1 for _, each in self._sweeps), room)
-        for points in combinations(self._sweeps, self._scopes_of, self._evaluator):
+        for points in enumerate_combinations(self._sweeps, self._scopes_of, self._evaluator):
             count += 1
             self._fit(count, room)
             if self._context.mistakes > before:

@@ -38,7 +38,7 @@ def flow(
     """
     origins, many = _hosts(node.origin, scope, evaluator)
     targets, others = _hosts(node.target, scope, evaluator)
-    record = record_of(node, scope, evaluator)
+    record = evaluate_record(node, scope, evaluator)
     sending, value = None, None
     if record is not None:
         sending = _sending(record, node, name, (origins, targets), evaluator)
@@ -63,7 +63,7 @@ def flow(
 def measured(node: ast.Flow, name: str, scope: Scope, evaluator: Evaluator) -> FlowValue | None:
     """Return what can be measured of a flow; None if what it sends cannot be known."""
     _, many = _hosts(node.origin, scope, evaluator)
-    record = record_of(node, scope, evaluator)
+    record = evaluate_record(node, scope, evaluator)
     return None if record is None else _measured(record, name, many, evaluator)
 
 
@@ -149,7 +149,7 @@ def _for_a_host(value: Value, node: ast.Path) -> str:
     return "name a host of the topology"
 
 
-def record_of(node: ast.Flow, scope: Scope, evaluator: Evaluator) -> Record | None:
+def evaluate_record(node: ast.Flow, scope: Scope, evaluator: Evaluator) -> Record | None:
     """Return the traffic of a flow, with what the flow changes; a mistake is reported."""
     try:
         value = evaluator.one_of("traffic", node.traffic, scope)

@@ -5,11 +5,11 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from qospec.check.evaluate.context import error
-from qospec.check.evaluate.dimensions import named
+from qospec.check.evaluate.dimensions import describe_dimension
 from qospec.check.evaluate.values import Amount, Poison
-from qospec.model.expression import Operation, counted, measurements
+from qospec.model.expression import Operation, list_counted, list_measurements
 from qospec.model.suite import MAX_INTERVALS
-from qospec.units import PS_PER_S, TIME, text_of
+from qospec.units import PS_PER_S, TIME, format_value
 
 if TYPE_CHECKING:
     from fractions import Fraction
@@ -42,7 +42,7 @@ def every_of(
     if isinstance(value, Poison):
         return None
     if not isinstance(value, Amount) or value.dimension != TIME:
-        what = named(value.dimension) if isinstance(value, Amount) else value.what
+        what = describe_dimension(value.dimension) if isinstance(value, Amount) else value.what
         message = f"an interval is a time, not {what}"
         raise error("E0204", message, node.every.span, help=EXAMPLE)
     if value.value is None:
@@ -58,7 +58,7 @@ def every_of(
 def _whole_ps(seconds: Fraction, span: Span) -> int:
     every_ps = seconds * PS_PER_S
     if every_ps <= 0 or every_ps.denominator != 1:
-        found = text_of(seconds, TIME, exact=True)
+        found = format_value(seconds, TIME, exact=True)
         bound = "longer than 0 s" if every_ps <= 0 else "a whole number of ps"
         raise error("E0205", f"an interval must be {bound}, found {found}", span, help=EXAMPLE)
     return int(every_ps)
@@ -94,11 +94,11 @@ def _have_series(expression: Expression, evaluator: Evaluator, node: ast.Report)
             node.value.span,
             help="report the value that it compares",
         )
-    leaves = measurements(expression)
+    leaves = list_measurements(expression)
     strange = [
         leaf.text for leaf in leaves if leaf.place or leaf.statistic not in series[leaf.metric]
     ]
-    strange += [leaf.text for leaf in counted(expression)]
+    strange += [leaf.text for leaf in list_counted(expression)]
     if strange:
         known = [
             f"{min((kind.name, *kind.aliases[:1]), key=len)}.{each}".removesuffix(".")

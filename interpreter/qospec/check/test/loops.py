@@ -11,7 +11,7 @@ from qospec.check.evaluate.scope import Binding, Scope, known_binding
 from qospec.check.evaluate.unknown_flow import OneOf
 from qospec.check.evaluate.values import Amount, List, Poison, Value
 from qospec.check.records.parameters import let_binding
-from qospec.check.test.sweeps import shell_safe
+from qospec.check.test.sweeps import escape_for_shell
 from qospec.dataclass import dataclass
 from qospec.syntax import ast
 
@@ -76,7 +76,7 @@ def _shown(value: Value, index: int) -> str:
         return value.path
     if isinstance(value, ControlValue):
         return value.name
-    return shell_safe(value.text) if isinstance(value, Amount) and value.text else str(index)
+    return escape_for_shell(value.text) if isinstance(value, Amount) and value.text else str(index)
 
 
 @dataclass(frozen=True)

@@ -11,7 +11,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, NamedTuple, TypeGuard, TypeVar
 
 from qospec.check.declarations import TestValue
-from qospec.check.evaluate.context import Case, CheckError, error, flat
+from qospec.check.evaluate.context import Case, CheckError, error, flatten_text
 from qospec.check.evaluate.scope import Binding, Scope, clash, known_binding, unknown
 from qospec.check.evaluate.values import POISON, Poison
 from qospec.check.records.parameters import let_binding
@@ -39,7 +39,7 @@ Parts = tuple[Part, ...]
 """What a test is built on, then the test itself."""
 
 
-def parts_of(node: ast.Test, inside: Scope, evaluator: Evaluator) -> Parts | None:
+def collect_parts(node: ast.Test, inside: Scope, evaluator: Evaluator) -> Parts | None:
     """Return the parts of a test with the parameters of `inside`; None after a mistake."""
     parts = [Part(_with_sweeps(node), inside)]
     while (written := parts[0].node.base) is not None:
@@ -144,7 +144,7 @@ def _second_topology(base: ast.Test, test: ast.Test) -> CheckError:
     )
 
 
-def requirements(parts: Parts) -> list[str]:
+def list_requirements(parts: Parts) -> list[str]:
     """Return what a template requires of its arguments, in its own names."""
     case = _case_of(parts)
     return [
@@ -188,7 +188,7 @@ def _verify(node: ast.Criterion, part: Part, case: Case, evaluator: Evaluator) -
         return
     if met is not False:
         return
-    text = flat(node.condition.span.text)
+    text = flatten_text(node.condition.span.text)
     unmet = error(
         "E0525",
         f"`{part.node.name.text}` requires `{text}`",
@@ -281,7 +281,7 @@ class CaseScope:
                 nodes.names[name] = binding
 
 
-def sweeps_of(parts: Sequence[Part]) -> list[tuple[int, ast.Sweep]]:
+def collect_sweeps(parts: Sequence[Part]) -> list[tuple[int, ast.Sweep]]:
     """Return the sweeps of all parts, each with the index of its part."""
     return [
         (index, statement)

@@ -10,7 +10,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING, NamedTuple
 
-from qospec.check.evaluate.context import error, flat
+from qospec.check.evaluate.context import error, flatten_text
 from qospec.check.evaluate.goals import GoalOfTrial, GoalValue, PointOfTrial, PointValue
 from qospec.check.evaluate.scope import Binding, known_binding
 from qospec.check.evaluate.values import POISON, Amount, Value
@@ -18,7 +18,7 @@ from qospec.check.records.spelling import spellings
 from qospec.check.test.changes import changes_of
 from qospec.check.test.point import POINT, point_of
 from qospec.check.test.restarts import is_field, restarts_of
-from qospec.check.test.search import SearchReader, ends_of, goals_of, search_kind, value_at
+from qospec.check.test.search import SearchReader, build_search_kind, ends_of, goals_of, value_at
 from qospec.model.suite import GoalResult, PointLoad, Search
 from qospec.syntax import ast
 
@@ -76,7 +76,7 @@ class Phases:
         self._context = evaluator.context
         catalogue = evaluator.context.catalogue
         self._spellings: dict[type, Container[str]] = {
-            ast.Search: spellings(search_kind(catalogue)),
+            ast.Search: spellings(build_search_kind(catalogue)),
             ast.Point: spellings(POINT),
         }
         used = {name for each, _ in names.statements for name in _names_used(each)}
@@ -274,7 +274,7 @@ class Phases:
             return None
         name, written = bound[0]
         literal = isinstance(written, ast.Number | ast.Quantity)
-        words = name.text if literal else flat(written.span.text)
+        words = name.text if literal else flatten_text(written.span.text)
         return PointLoad(name.text, value.value, value.dimension, value.layer, written.span, words)
 
     def _uses_goals(self, node: ast.Point, names: CaseScope) -> bool:

@@ -11,7 +11,7 @@ from qospec.check.evaluate import literals
 from qospec.check.evaluate.clauses import refuse_clauses
 from qospec.check.evaluate.context import CheckError, LimitReached, error
 from qospec.check.evaluate.criteria import condition
-from qospec.check.evaluate.dimensions import TYPES, named
+from qospec.check.evaluate.dimensions import TYPES, describe_dimension
 from qospec.check.evaluate.loops import misplaced
 from qospec.check.evaluate.scope import Binding, Scope, known_binding
 from qospec.check.evaluate.streams import FUNCTIONS, Arrivals, Function
@@ -27,16 +27,16 @@ from qospec.check.evaluate.values import (
 )
 from qospec.check.records.parameters import let_binding
 from qospec.check.test.parts import is_continuous
-from qospec.check.test.sweeps import shell_safe, text_of_value
+from qospec.check.test.sweeps import escape_for_shell, write_range_value
 from qospec.check.test.vacuity import conditions
-from qospec.diagnostics import Diagnostic, did_you_mean
+from qospec.diagnostics import Diagnostic, suggest_name
 from qospec.model.bounds import Bounds
 from qospec.model.drawn import Asserted, Drawn, Examined
 from qospec.model.expression import Evaluated
 from qospec.model.suite import Case, Network, Property, Run, Statement
 from qospec.syntax import ast
 from qospec.units import PS_PER_S, TIME, WHOLE, Dimension
-from qospec.units import text_of as amount_text
+from qospec.units import format_value as amount_text
 
 if TYPE_CHECKING:
     from qospec.check.evaluate.context import Context
@@ -171,7 +171,7 @@ def _case(node: ast.Property, examine: _Examiner, found: Examined) -> Case:
         return examine(lambda _: next(left), functions)
 
     statements = tuple(
-        Statement("expect", label_of(each), text_of(each), Evaluated(text_of(each)), span)
+        Statement("expect", label_criterion(each), text_of(each), Evaluated(text_of(each)), span)
         for each in node.body.statements
         if isinstance(each, ast.Criterion)
         for span in [each.condition.span]
@@ -184,8 +184,8 @@ def _case(node: ast.Property, examine: _Examiner, found: Examined) -> Case:
 def _short(drawn: Drawn, value: DrawnValue) -> str:
     """Return a choice as names of cases have it: its number where its text is long or repeated."""
     assert isinstance(value, int)  # noqa: S101 -- of a choice
-    text = shell_safe(drawn.choices[value])
-    alike = [shell_safe(each) for each in drawn.choices].count(text) > 1
+    text = escape_for_shell(drawn.choices[value])
+    alike = [escape_for_shell(each) for each in drawn.choices].count(text) > 1
     plain = "(" not in drawn.choices[value] and len(text) <= LONGEST_CHOICE
     return text if plain and not alike else str(value + 1)
 
@@ -251,10 +251,10 @@ def _asserted(node: ast.Criterion, scope: Scope, evaluator: Evaluator) -> Assert
     found = condition(node.condition, scope, evaluator)
     if found is None:
         return None
-    return Asserted(label_of(node), text_of(node), found, node.condition.span)
+    return Asserted(label_criterion(node), text_of(node), found, node.condition.span)
 
 
-def label_of(node: ast.Criterion) -> str:
+def label_criterion(node: ast.Criterion) -> str:
     """Return what a criterion is called: the author's label, or its condition."""
     return node.label.text if node.label else text_of(node)
 
@@ -293,7 +293,7 @@ def to_draw(node: ast.ForAll, scope: Scope, evaluator: Evaluator) -> tuple[Drawn
     assert isinstance(values, List)  # noqa: S101 -- checked before
     items = node.values.items if isinstance(node.values, ast.ListLiteral) else ()
     texts = tuple(" ".join(each.span.text.split()) for each in items) or tuple(
-        map(text_of_value, values.items)
+        map(write_range_value, values.items)
     )
     return Drawn(name, span, choices=texts), lambda value, _: values.items[value]
 
@@ -399,9 +399,10 @@ def _ends(
     if first.dimension != last.dimension and 0 not in (first.value, last.value):
         raise error(
             "E0203",
-            f"a range between {named(first.dimension)} and {named(last.dimension)}",
+            f"a range between {describe_dimension(first.dimension)} and "
+            f"{describe_dimension(last.dimension)}",
             values.last.span,
-            secondary=(values.first.span, f"this is {named(first.dimension)}"),
+            secondary=(values.first.span, f"this is {describe_dimension(first.dimension)}"),
         )
     if first.value is not None and last.value is not None and first.value > last.value:
         raise error(
@@ -419,7 +420,7 @@ def _typed(node: ast.ForAll, value: Value) -> None:
         return
     name = node.annotation.text
     if name not in TYPES:
-        near = did_you_mean(name, TYPES)
+        near = suggest_name(name, TYPES)
         raise error(
             "E0115",
             f"`{name}` is not a type that can be drawn",
@@ -430,10 +431,10 @@ def _typed(node: ast.ForAll, value: Value) -> None:
         )
     fits = isinstance(value, Amount) and (value.dimension == TYPES[name] or value.value == 0)
     if not fits:
-        what = named(value.dimension) if isinstance(value, Amount) else value.what
+        what = describe_dimension(value.dimension) if isinstance(value, Amount) else value.what
         raise error(
             "E0202",
-            f"`{node.name.text}` is {named(TYPES[name])}, not {what}",
+            f"`{node.name.text}` is {describe_dimension(TYPES[name])}, not {what}",
             node.values.span,
             secondary=(node.annotation.span, "by its type"),
         )
@@ -497,7 +498,7 @@ def _expected(
             evaluator.context.report(idle)
 
 
-def written_value(what: Drawn, value: DrawnValue) -> str:
+def write_value(what: Drawn, value: DrawnValue) -> str:
     """Return a value as an author would write it."""
     if isinstance(value, tuple):
         times = ", ".join(amount_text(Fraction(each, PS_PER_S), TIME, exact=True) for each in value)

@@ -13,10 +13,10 @@ from qospec.check.device.nodes import NodeArray, NodeParts, NodeValue
 from qospec.check.device.ports import PartValue
 from qospec.check.evaluate.context import CheckError, error
 from qospec.check.evaluate.values import List, Pattern, Poison, Symbol, Value
-from qospec.diagnostics import did_you_mean
+from qospec.diagnostics import suggest_name
 from qospec.model.suite import Restart
 from qospec.syntax import ast
-from qospec.units import PS_PER_S, TIME, text_of
+from qospec.units import PS_PER_S, TIME, format_value
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -160,7 +160,7 @@ def _elements(named: _Named, network: Network) -> Iterator[tuple[str, int]]:
             f"no device of `{network.name}` is named `{named.path}`",
             named.span,
             note=f"its devices: {' '.join(devices)}" if devices else "it has no devices",
-            near=did_you_mean(named.path, devices),
+            near=suggest_name(named.path, devices),
         )
     able = [(each.path, each.element.down_ps) for each in known if each.element.down_ps]
     if not able:
@@ -187,7 +187,7 @@ def _verify_up(path: str, at_ps: int, node: ast.At, down: dict[str, _Down]) -> N
     """Refuse a restart during a restart; raises CheckError."""
     before = down.get(path)
     if before is not None and at_ps < before.until_ps:
-        up = text_of(Fraction(before.until_ps, PS_PER_S), TIME)
+        up = format_value(Fraction(before.until_ps, PS_PER_S), TIME)
         raise error(
             "E0523",
             f"`{path}` is still restarting then: it is up at {up}",

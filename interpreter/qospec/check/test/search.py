@@ -10,15 +10,15 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from qospec.catalogue.kinds import LONGEST_PS, REQUIRED, Domain, Kind, Parameter
 from qospec.check.evaluate.arithmetic import verify_layers
 from qospec.check.evaluate.context import CheckError, error
-from qospec.check.evaluate.dimensions import named
+from qospec.check.evaluate.dimensions import describe_dimension
 from qospec.check.evaluate.loops import misplaced
 from qospec.check.evaluate.values import Amount, Poison
 from qospec.check.records.fields import convert
 from qospec.check.records.record import Record
 from qospec.check.records.spelling import missing
-from qospec.model.suite import WIDEST, Goal, Search, offered
+from qospec.model.suite import WIDEST, Goal, Search, sum_offered_rate
 from qospec.syntax import ast
-from qospec.units import PS_PER_S, TIME, WHOLE, text_of
+from qospec.units import PS_PER_S, TIME, WHOLE, format_value
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -114,7 +114,7 @@ GOAL = replace(
 )
 
 
-def search_kind(catalogue: Catalogue) -> Kind:
+def build_search_kind(catalogue: Catalogue) -> Kind:
     """Return the kind of a search: its fields are those of its goals, and those of all methods.
 
     Raises ValueError if two of these declare a field of the same name in different ways.
@@ -151,7 +151,7 @@ def _longer_than_all(
     node: ast.Goal, trial_ps: int, places: Mapping[str, Span], case: Case | None
 ) -> CheckError:
     """Return the mistake of a trial that is longer than all trials of a load together."""
-    place, trial = places["total"], text_of(Fraction(trial_ps, PS_PER_S), TIME)
+    place, trial = places["total"], format_value(Fraction(trial_ps, PS_PER_S), TIME)
     parameter = "" if case is None else case.parameter_at(place)
     return error(
         "E0514",
@@ -181,10 +181,11 @@ def ends_of(node: ast.Search, scope: Scope, evaluator: Evaluator) -> Ends | None
             context.report(
                 error(
                     "E0203",
-                    f"{what} {named(low.dimension)} and {named(other.dimension)}",
+                    f"{what} {describe_dimension(low.dimension)} and "
+                    f"{describe_dimension(other.dimension)}",
                     place.span,
-                    label=f"this is {named(other.dimension)}",
-                    secondary=(values.first.span, f"this is {named(low.dimension)}"),
+                    label=f"this is {describe_dimension(other.dimension)}",
+                    secondary=(values.first.span, f"this is {describe_dimension(low.dimension)}"),
                 )
             )
             return None
@@ -226,10 +227,13 @@ def _in_whole_steps(node: ast.Range, ends: Ends, evaluator: Evaluator) -> Ends:
 def _not_whole(written: ast.Expression, amount: Amount) -> CheckError:
     """Return the mistake of an end or a step that is no whole number."""
     value = amount.value or Fraction(0)
-    near = (text_of(Fraction(end), amount.dimension) for end in (floor(value), ceil(value)) if end)
+    near = (
+        format_value(Fraction(end), amount.dimension) for end in (floor(value), ceil(value)) if end
+    )
     return error(
         "E0206",
-        f"a search in {named(amount.dimension).removeprefix('a number of ')} takes whole numbers, "
+        f"a search in {describe_dimension(amount.dimension).removeprefix('a number of ')} takes "
+        "whole numbers, "
         f"found `{written.span.text}`",
         written.span,
         help=f"write {' or '.join(f'`{each}`' for each in near)}",
@@ -251,7 +255,7 @@ def _upwards(node: ast.Range, ends: Ends, parameter: str) -> str:
     low, high = ends.low.value or Fraction(0), ends.high.value or Fraction(0)
     if parameter:
         # a lowest load that is a share of the highest moves with it
-        least = text_of(low, ends.low.dimension) if 0 < high <= low else "0"
+        least = format_value(low, ends.low.dimension) if 0 < high <= low else "0"
         return f"give `{parameter}` more than {least}"
     if 0 < low == high:
         return "write a `point` to measure at one load, or a range"
@@ -274,14 +278,14 @@ def _verify_range(node: ast.Range, ends: Ends, evaluator: Evaluator) -> None:
     if ends.step is None or node.step is None:
         return
     step, range_ = ends.step.value or Fraction(0), high - low
-    shown = text_of(range_, ends.high.dimension)
+    shown = format_value(range_, ends.high.dimension)
     if step <= 0:
         message, help_text = "the step of a search must be more than 0", "write a greater step"
     elif step > range_:
         message = f"this step is larger than the range, which is {shown}"
         help_text = "write a smaller step"
     elif range_ % step:
-        last = text_of(high - range_ % step, ends.high.dimension)
+        last = format_value(high - range_ % step, ends.high.dimension)
         message = f"no step of this range ends at `{node.last.span.text}`"
         help_text = f"the last step ends at {last}: end there, or choose another step"
     else:
@@ -302,7 +306,7 @@ class SearchReader:
         self._scope = scope
         self._evaluator = of
         self._context = of.context
-        self._kind = search_kind(of.context.catalogue)
+        self._kind = build_search_kind(of.context.catalogue)
         self._methods = of.context.catalogue.of("method")
 
     def search(self) -> Search | None:
@@ -478,14 +482,15 @@ class SearchReader:
         if width.dimension != high.dimension:
             raise error(
                 "E0202",
-                f"`width` is a share or {named(high.dimension)}, not {named(width.dimension)}",
+                f"`width` is a share or {describe_dimension(high.dimension)}, not "
+                f"{describe_dimension(width.dimension)}",
                 place,
                 help="write a share such as `1%`, or a difference of two loads",
             )
         verify_layers(high, width, self._node.values.span, place)
         most = (high.value or Fraction(0)) - (self._ends.low.value or Fraction(0))
         if self._ends.known and not 0 < amount <= most:
-            shown = text_of(most, high.dimension)
+            shown = format_value(most, high.dimension)
             raise error(
                 "E0205",
                 f"`width` must be more than 0 and at most the range, which is {shown}",
@@ -494,7 +499,7 @@ class SearchReader:
             )
         step = None if self._ends.step is None else self._ends.step.value
         if step is not None and amount < step:
-            shown = text_of(step, high.dimension)
+            shown = format_value(step, high.dimension)
             raise error(
                 "E0205",
                 f"`width` is less than the step of the range, which is {shown}",
@@ -553,7 +558,7 @@ def sized(search: Search, flows: Sequence[Flow]) -> Search:
     A trial of n items at regular distances ends where the next one would be sent. Raises CheckError
     if the flows have no rate.
     """
-    rate, goals = offered(flows), []
+    rate, goals = sum_offered_rate(flows), []
     for goal in search.goals:
         if goal.trial_items is None:
             goals.append(goal)
@@ -573,7 +578,7 @@ def sized(search: Search, flows: Sequence[Flow]) -> Search:
 def _how_long(items: Fraction, rate: Fraction) -> str:
     if not rate:
         return "no flow has a rate"
-    return f"the flows take {text_of(items / rate, TIME)} to send them"
+    return f"the flows take {format_value(items / rate, TIME)} to send them"
 
 
 def goals_of(node: ast.Search) -> Sequence[ast.Goal]:

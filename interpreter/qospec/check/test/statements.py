@@ -10,7 +10,13 @@ from qospec.check.evaluate.context import CheckError, error
 from qospec.check.evaluate.criteria import condition, duplicate_label, reported
 from qospec.check.evaluate.loops import misplaced
 from qospec.check.test.intervals import every_of
-from qospec.model.expression import found, is_published, measurements, observed, without_readings
+from qospec.model.expression import (
+    evaluate_without_readings,
+    is_published,
+    list_found,
+    list_measurements,
+    list_observed,
+)
 from qospec.model.suite import CONSISTENT, JUDGED, Point, Run, Statement
 from qospec.syntax import ast
 
@@ -122,7 +128,7 @@ class Statements:
         if confidence is not None:
             self._verify_repeats(node, expression)
         if expression is not None:
-            settled = without_readings(expression) is True and claim != CONSISTENT
+            settled = evaluate_without_readings(expression) is True and claim != CONSISTENT
             idle = DECIDED if settled else ""
             published = when.published or is_published(expression)
             clauses = Clauses(confidence, claim, idle, published)
@@ -130,7 +136,7 @@ class Statements:
 
     def _decided(self, node: ast.Expression, expression: Expression | None, kind: str) -> None:
         """Refuse a criterion on flows of phases, which are sent in many trials."""
-        measured = observed(expression) if expression is not None else ()
+        measured = list_observed(expression) if expression is not None else ()
         loose = [each for each in measured if each.network not in self._points]
         if self._phase is None or not loose or (kind == "require" and len(loose) == len(measured)):
             return
@@ -149,7 +155,7 @@ class Statements:
 
     def _run_of(self, expression: Expression | None) -> Run | None:
         """Return how what an expression measures is run: as its points, or as the whole case."""
-        leaves = measurements(expression) if expression is not None else ()
+        leaves = list_measurements(expression) if expression is not None else ()
         runs = [self._runs[leaf.network] for leaf in leaves if leaf.network in self._runs]
         if runs:
             return min(runs, key=lambda run: run.repeat)
@@ -171,12 +177,14 @@ class Statements:
         """Return what is drawn once per repeat of the case: a goal, or a point that uses one."""
         if expression is None:
             return ""
-        named = [leaf.network for leaf in observed(expression) if leaf.network in self._goal_points]
-        return next(iter([*(leaf.goal for leaf in found(expression)), *named]), "")
+        named = [
+            leaf.network for leaf in list_observed(expression) if leaf.network in self._goal_points
+        ]
+        return next(iter([*(leaf.goal for leaf in list_found(expression)), *named]), "")
 
     def _verify_pairs(self, node: ast.Expression, expression: Expression | None) -> None:
         """Refuse points of different repeats: which of their trials belong together?"""
-        leaves = observed(expression) if expression is not None else ()
+        leaves = list_observed(expression) if expression is not None else ()
         counts = {
             leaf.network: self._runs[leaf.network].repeat
             for leaf in leaves
@@ -196,7 +204,7 @@ class Statements:
 
     def _verify_payload(self, node: ast.Expression, expression: Expression | None) -> None:
         """Refuse what is measured of bytes where a test makes none."""
-        for leaf in measurements(expression) if expression is not None else ():
+        for leaf in list_measurements(expression) if expression is not None else ():
             run = self._runs.get(leaf.network, self._run)
             if "payload" in leaf.needs and run is not None and not run.payload:
                 raise error(

@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, NamedTuple
 from qospec.check.evaluate.context import error
 from qospec.check.evaluate.scope import Binding, items_given, known_binding
 from qospec.check.evaluate.values import Amount, Boolean, List, Poison, Symbol, Text, Value
-from qospec.secret import WITHHELD, redacted
+from qospec.secret import WITHHELD, redact
 from qospec.syntax import ast
-from qospec.units import text_of
+from qospec.units import format_value
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
@@ -34,14 +34,14 @@ class Point(NamedTuple):
 Combination = tuple[Point, ...]
 
 
-def combinations(
+def enumerate_combinations(
     sweeps: Sequence[tuple[int, ast.Sweep]],
     scopes_of: Callable[[Combination], Sequence[Scope]],
     evaluator: Evaluator,
 ) -> Iterator[Combination]:
     """Yield all combinations, in source order; a later sweep may depend on an earlier one.
 
-    A sweep comes with the index of its part of the test; `scopes_of` returns the names of each.
+    A sweep comes with the index of its part of the test; `scopes_of` has the names of each.
     """
     yield from _product(sweeps, (), scopes_of, evaluator)
 
@@ -79,7 +79,7 @@ def _rows(sweep: ast.Sweep, scope: Scope, evaluator: Evaluator) -> list[Combinat
 
 
 def _point(name: ast.Name, value: Value, text: str, *, named: bool) -> Point:
-    return Point(known_binding(name, "a sweep's variable", value), shell_safe(text), named)
+    return Point(known_binding(name, "a sweep's variable", value), escape_for_shell(text), named)
 
 
 def _values(node: ast.Expression, scope: Scope, evaluator: Evaluator) -> list[tuple[Value, str]]:
@@ -105,7 +105,7 @@ def _values(node: ast.Expression, scope: Scope, evaluator: Evaluator) -> list[tu
                 node.span,
                 help="write `in [first, second]` or `in … .. … step …`",
             )
-        values = [(item, text_of_value(item)) for item in series.items]
+        values = [(item, write_range_value(item)) for item in series.items]
     if not values:
         raise error("E0506", "this sweep has no values", node.span, help="add a value")
     return [(value, _without_key(text, place)) for place, (value, text) in enumerate(values, 1)]
@@ -123,15 +123,15 @@ def _item(node: ast.Expression, scope: Scope, evaluator: Evaluator) -> Value:
     return evaluator.plain(node, scope)
 
 
-def text_of_value(value: Value) -> str:
+def write_range_value(value: Value) -> str:
     """Return a value of a range as it would be written."""
     if isinstance(value, Amount):
         if value.text or value.value is None:
             return value.text
-        text = text_of(value.value, value.dimension, exact=True)
+        text = format_value(value.value, value.dimension, exact=True)
         return f"{text} @{value.layer}" if value.layer else text
     if isinstance(value, Text):
-        return redacted(f'"{value.text}"')[1:-1]
+        return redact(f'"{value.text}"')[1:-1]
     if isinstance(value, Symbol):
         return value.name
     return str(value.value).lower() if isinstance(value, Boolean) else value.what
@@ -165,7 +165,7 @@ def _zipped(sweep: ast.Sweep, scope: Scope, evaluator: Evaluator) -> list[Combin
         rows.append(list(zip(values, texts, strict=True)))
     if not rows:
         raise error("E0506", "this sweep has no values", sweep.values.span)
-    distinct = len({shell_safe(row[0][1]) for row in rows}) == len(rows)
+    distinct = len({escape_for_shell(row[0][1]) for row in rows}) == len(rows)
     return [
         tuple(
             _point(name, value, text, named=place == 0 or not distinct)
@@ -175,7 +175,7 @@ def _zipped(sweep: ast.Sweep, scope: Scope, evaluator: Evaluator) -> list[Combin
     ]
 
 
-def shell_safe(text: str) -> str:
+def escape_for_shell(text: str) -> str:
     """Return a value as written, without characters that a shell would interpret."""
     words = (
         text.replace(" ", "")

@@ -12,19 +12,19 @@ from typing import TYPE_CHECKING
 
 from qospec.check.evaluate.context import CheckError, error
 from qospec.check.test.applicability import OPPOSITE, by_place, is_unmet
-from qospec.model.bounds import bounds, declared
+from qospec.model.bounds import bound_expression, find_declared_bounds
 from qospec.model.expression import (
     Attribute,
     Counted,
     Evaluated,
     Measured,
     Operation,
-    found,
+    evaluate_without_readings,
     is_constant,
     is_published,
-    observed,
+    list_found,
+    list_observed,
     with_leaves,
-    without_readings,
 )
 from qospec.model.suite import CONSISTENT, JUDGED
 
@@ -79,9 +79,9 @@ def _of_source(statement: Statement) -> str:
 
     A `require` may well ask whether a source sends what the test needs.
     """
-    leaves = observed(statement.expression)
+    leaves = list_observed(statement.expression)
     measured = [each for each in leaves if isinstance(each, Measured) and each.of_source]
-    own = leaves and len(measured) == len(leaves) and not found(statement.expression)
+    own = leaves and len(measured) == len(leaves) and not list_found(statement.expression)
     return SENT if own and statement.kind == "expect" else ""
 
 
@@ -107,10 +107,10 @@ def never_fails(kind: str, why: str, span: Span, example: str) -> CheckError:
     return error("W0601", f"`{kind}` never fails here: {why}", span, help=help_text)
 
 
-def reason(expression: Expression, of: Callable[[Leaf], Bounds] = declared) -> str:
+def reason(expression: Expression, of: Callable[[Leaf], Bounds] = find_declared_bounds) -> str:
     """Return why a condition never fails; "" if it may. `of` gives the bounds of unknown values."""
     if is_constant(expression):
-        return UNMEASURED if without_readings(expression) is True else ""
+        return UNMEASURED if evaluate_without_readings(expression) is True else ""
     return _always(expression, of)
 
 
@@ -122,7 +122,7 @@ def impossible(expression: Expression, of: Callable[[Leaf], Bounds]) -> str:
 def _always(expression: Expression, of: Callable[[Leaf], Bounds], *, expected: bool = True) -> str:
     """Return why a condition always has the value `expected`; "" if it may not."""
     if not isinstance(expression, Operation) or is_constant(expression):
-        known = is_constant(expression) and without_readings(expression) is expected
+        known = is_constant(expression) and evaluate_without_readings(expression) is expected
         return WITHOUT if known else ""
     operator, operands = expression.operator, expression.operands
     if operator == "not":
@@ -151,7 +151,7 @@ def _ordered(operator: str, sides: Sequence[Expression], of: Callable[[Leaf], Bo
     if operator in MIRRORED:
         operator, sides = MIRRORED[operator], sides[::-1]
     left, right = sides
-    below, above = bounds(left, of).most, bounds(right, of).least
+    below, above = bound_expression(left, of).most, bound_expression(right, of).least
     if below is None or above is None or below > above:
         return ""
     if below == above and operator == "<":

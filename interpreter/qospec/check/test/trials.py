@@ -14,7 +14,7 @@ from qospec.check.test.parts import CaseScope
 from qospec.check.test.phases import Phases, Trial
 from qospec.check.test.run_settings import has_phases, run_of
 from qospec.check.test.search import sized
-from qospec.model.expression import observed
+from qospec.model.expression import list_observed
 from qospec.model.suite import Case, Point, Run, Search, Statement
 from qospec.syntax import ast
 
@@ -328,7 +328,7 @@ def _measured_at(point: str, whole: Case) -> tuple[Statement, ...]:
     """Return a report of each value that the statements of a case measure at a point."""
     found: dict[tuple[Measured | Counted, int | None], Statement] = {}
     for statement in whole.statements:
-        for leaf in observed(statement.expression):
+        for leaf in list_observed(statement.expression):
             if leaf.network == point:
                 there = replace(leaf, network="")
                 found[there, statement.every_ps] = Statement(

@@ -61,7 +61,7 @@ class Layout:
     complete: bool = True
 
 
-def layout(topology: ast.Topology, scope: Scope, evaluator: Evaluator) -> Layout:
+def lay_out(topology: ast.Topology, scope: Scope, evaluator: Evaluator) -> Layout:
     """Return a topology with the parameters of `scope`; mistakes are reported."""
     builder = _Builder(topology, evaluator)
     before, evaluator.context.loop_iterations = evaluator.context.mistakes, 0

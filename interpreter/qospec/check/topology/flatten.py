@@ -252,7 +252,7 @@ class Networks:
     ) -> TopologyInstance:
         key = (value, values)
         if key not in self._known:
-            made = body.layout(value.node, inside, self._evaluator)
+            made = body.lay_out(value.node, inside, self._evaluator)
             found = network(made, self._evaluator) if made.complete else None
             self._known[key] = TopologyInstance(made.names, found)
         return self._known[key]

@@ -22,10 +22,10 @@ from qospec.calculus.guarantee import (
     Guarantee,
     Guarantees,
     Server,
-    costs,
-    least_known,
+    compute_costs,
+    find_least_known,
 )
-from qospec.calculus.service import WHOLE, RateLatency, backlog, delay_ps, later
+from qospec.calculus.service import WHOLE, RateLatency, bound_backlog, bound_delay_ps, delay_service
 from qospec.protocol.atm import CELL_BYTES
 
 if TYPE_CHECKING:
@@ -40,8 +40,8 @@ def costs_of(clock: Clock, sizes: tuple[int, ...]) -> Costs:
     """Return the time that items of some sizes take of a line; mixes of packets have hundreds."""
     framed = clock.encapsulation
     if framed is None:
-        return costs(sizes, lambda _: CELL_BYTES, clock.byte_time_ps)
-    return costs(sizes, framed.line_bytes, clock.byte_time_ps)
+        return compute_costs(sizes, lambda _: CELL_BYTES, clock.byte_time_ps)
+    return compute_costs(sizes, framed.line_bytes, clock.byte_time_ps)
 
 
 def latency_ps(clock: Clock) -> int:
@@ -89,12 +89,14 @@ def served_in_order(
         return (Guarantee(0, 0),)
     of = functools.partial(costs_of, clock)
     longest_ps, waits_ps = of(arriving.sizes).longest_ps, latency_ps(clock)
-    service = later(WHOLE, waits_ps)
-    most = least_known(delay_ps(arriving.work(of), service), full_ps(clock, arriving, limit))
-    behind = backlog(arriving.items, (RateLatency(1 / longest_ps, Fraction(waits_ps)),))
+    service = delay_service(WHOLE, waits_ps)
+    most = find_least_known(
+        bound_delay_ps(arriving.work(of), service), full_ps(clock, arriving, limit)
+    )
+    behind = bound_backlog(arriving.items, (RateLatency(1 / longest_ps, Fraction(waits_ps)),))
     waiting: Fraction | int | None = come_within(clock, arriving, most)
     if behind is not None:  # one of them is being sent, unless all wait for a slot
-        waiting = least_known(waiting, floor(behind) if waits_ps else ceil(behind) - 1)
+        waiting = find_least_known(waiting, floor(behind) if waits_ps else ceil(behind) - 1)
     bounded = _bounded(clock, arriving, most, waiting, limit)
     return (bounded._replace(server=server_of(clock, service, of)),)
 
@@ -117,7 +119,7 @@ def server_of(clock: Clock, service: ServiceCurve, costs_at: CostsOf) -> Server:
     Where slots are rounded, items leave less than a ps later than the service says; see `whole_ps`.
     """
     rounded_ps = int(clock.slotted and clock.slot_ps.denominator > 1)
-    return Server(later(service, rounded_ps), costs_at, clock.arrival_ps)
+    return Server(delay_service(service, rounded_ps), costs_at, clock.arrival_ps)
 
 
 def _bounded(
@@ -135,7 +137,7 @@ def _bounded(
     if most is None:
         return Guarantee(least_ps, None, why=TOO_MUCH if arriving.items.is_bounded else UNKNOWN)
     most_ps = whole_ps(clock, Fraction(most)) + clock.arrival_ps
-    known = least_known(waiting, fitting(arriving, limit))
+    known = find_least_known(waiting, fitting(arriving, limit))
     return Guarantee(
         least_ps, max(least_ps, most_ps), None if known is None else max(0, int(known))
     )
@@ -174,11 +176,11 @@ def share_of(clock: Clock, arriving: Arrival, share: Share, limit: Buffer | None
     """Return what a scheduler guarantees of an input by its share, within a limit."""
     if not share.service:
         return Guarantee(0, None, why=NO_SHARE)
-    delayed = later(share.service, latency_ps(clock))
-    most = least_known(delay_ps(arriving.work(share.costs), delayed))
+    delayed = delay_service(share.service, latency_ps(clock))
+    most = find_least_known(bound_delay_ps(arriving.work(share.costs), delayed))
     if share.always and limit is not None:
         full_ps = _full_ps(share.costs(arriving.sizes), limit)
         # What is being sent may have begun within this very ps.
-        most = least_known(most, *(late + full_ps / rate + 1 for rate, late in delayed))
+        most = find_least_known(most, *(late + full_ps / rate + 1 for rate, late in delayed))
     bounded = _bounded(clock, arriving, most, come_within(clock, arriving, most), limit)
     return bounded._replace(server=server_of(clock, delayed, share.costs))

@@ -6,7 +6,7 @@ from abc import ABC, abstractmethod
 from fractions import Fraction
 from typing import TYPE_CHECKING, ClassVar, Literal, NamedTuple
 
-from qospec.voice.calls import r_factor
+from qospec.voice.calls import rate_call
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -111,7 +111,7 @@ class CallMetric(Metric):
         """Return of all scores one; None if no call sent anything, or they were not recorded."""
         if statistic not in self.statistics:
             raise ValueError(f"calls have no statistic `{statistic}`")
-        ratings = (r_factor(call, heard) for call, heard in tally.calls or ())
+        ratings = (rate_call(call, heard) for call, heard in tally.calls or ())
         return of_all([self.score(each) for each in ratings if each is not None], statistic)
 
 

@@ -7,7 +7,7 @@ from fractions import Fraction
 from math import isqrt
 from typing import TYPE_CHECKING, NamedTuple
 
-from qospec.catalogue.statistics import is_of_cause, packet_of, share_of
+from qospec.catalogue.statistics import is_of_cause, parse_packet_number, parse_share
 from qospec.dataclass import dataclass
 
 if TYPE_CHECKING:
@@ -40,7 +40,7 @@ class Delays:
         """
         if not self.count:
             return None
-        share = share_of(statistic)
+        share = parse_share(statistic)
         if share is not None:
             return self.quantile_ps(share)
         if statistic == "mean":
@@ -183,7 +183,7 @@ class Variation(NamedTuple):
         self, kept: Delays, statistic: str, of: Callable[[tuple[Packet, ...]], int | None]
     ) -> Fraction | int | None:
         """Return a statistic of all changes, or the change `of` a single packet."""
-        number = packet_of(statistic)
+        number = parse_packet_number(statistic)
         return kept.read(statistic) if number is None else of(self.packet(number))
 
     def packet(self, number: int) -> tuple[Packet, ...]:

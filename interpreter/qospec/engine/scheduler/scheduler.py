@@ -17,8 +17,16 @@ from fractions import Fraction
 from typing import TYPE_CHECKING, ClassVar, NamedTuple
 
 from qospec.calculus.curve import NOTHING, Curve
-from qospec.calculus.guarantee import Arrival, Costs, Guarantee, Guarantees, Share, best, costs
-from qospec.calculus.service import RateLatency, residual
+from qospec.calculus.guarantee import (
+    Arrival,
+    Costs,
+    Guarantee,
+    Guarantees,
+    Share,
+    choose_least_delay,
+    compute_costs,
+)
+from qospec.calculus.service import RateLatency, find_residual
 from qospec.dataclass import dataclass
 from qospec.engine.arrays import np
 from qospec.engine.element import Element, Loss, Step
@@ -180,12 +188,14 @@ class Scheduler(Element):
                 continue
             limit = limits[number] if limits else None
             others = (one.work for n, one in enumerate(inputs) if one and n != number)
-            left = residual(functools.reduce(Curve.plus, others, NOTHING), Fraction(0))
+            left = find_residual(functools.reduce(Curve.plus, others, NOTHING), Fraction(0))
             shares = (
                 self.share(number, inputs, clock),
                 Share(left, functools.partial(costs_of, clock)),
             )
-            found.append(best(share_of(clock, each, share, limit) for share in shares))
+            found.append(
+                choose_least_delay(share_of(clock, each, share, limit) for share in shares)
+            )
         together = functools.reduce(Arrival.plus, arriving)
         return Guarantees(tuple(found), sent(clock, together))
 
@@ -308,7 +318,7 @@ def _costs_beside(
     def cost_ps(size_bytes: int) -> Fraction:
         return costs_of(clock, (size_bytes,)).longest_ps + item_ps + size_bytes * byte_ps
 
-    return costs(sizes, cost_ps, Fraction(1))
+    return compute_costs(sizes, cost_ps, Fraction(1))
 
 
 def fair(
@@ -341,7 +351,7 @@ def fair(
 
 @functools.lru_cache(maxsize=256)
 def _costs_by_bytes(byte_ps: Fraction, sizes: tuple[int, ...]) -> Costs:
-    return costs(sizes, lambda size_bytes: size_bytes, byte_ps)
+    return compute_costs(sizes, lambda size_bytes: size_bytes, byte_ps)
 
 
 def _tags(state: State) -> list[tuple[int, ...]]:

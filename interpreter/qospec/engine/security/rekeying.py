@@ -15,7 +15,7 @@ from qospec.catalogue.kinds import UnfitError
 from qospec.dataclass import dataclass
 from qospec.engine.items.batch import FOREVER_PS
 from qospec.engine.security.seal import LARGEST_NUMBER
-from qospec.units import DATA, PACKETS, PS_PER_S, TIME, text_of
+from qospec.units import DATA, PACKETS, PS_PER_S, TIME, format_value
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -175,8 +175,8 @@ class Rekeying:
 
 def _written(lifetime: Lifetime) -> str:
     dimension, unit = DIMENSIONS[lifetime.unit]
-    return text_of(lifetime.amount * unit, dimension, exact=True)
+    return format_value(lifetime.amount * unit, dimension, exact=True)
 
 
 def _time(time_ps: int) -> str:
-    return text_of(Fraction(time_ps, PS_PER_S), TIME, exact=True)
+    return format_value(Fraction(time_ps, PS_PER_S), TIME, exact=True)

@@ -14,7 +14,7 @@ from qospec.protocol.ip import (
     IPV4_HEADER_BYTES,
     TRANSPORT_HEADER_BYTES,
 )
-from qospec.protocol.marks import MARKS, marked
+from qospec.protocol.marks import MARKS, set_marks
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -118,7 +118,7 @@ class WithHeaders:
 
     @property
     def _marks(self) -> int:
-        return marked(
+        return set_marks(
             dscp=self.dscp, priority=self.priority or 0, traffic_class=self.traffic_class or 0
         )
 

@@ -12,7 +12,7 @@ from abc import abstractmethod
 from fractions import Fraction
 from typing import TYPE_CHECKING, NamedTuple
 
-from qospec.calculus.curve import bursts, periodic
+from qospec.calculus.curve import bound_bursts, bound_gaps
 from qospec.dataclass import dataclass
 from qospec.engine.arrays import np
 from qospec.engine.kernel import kernel
@@ -92,9 +92,9 @@ def curve(period_ps: Fraction, burst: Burst, connections: int, phases: str) -> C
     if phases == "even" and burst.size == 1:
         period_ps, connections = period_ps / connections, 1
     if len(burst.apart_ps) == 1:
-        each = bursts(period_ps, burst.size, burst.apart_ps[0])
+        each = bound_bursts(period_ps, burst.size, burst.apart_ps[0])
     else:
-        each = periodic(burst.apart_ps)
+        each = bound_gaps(burst.apart_ps)
     exact = (period_ps, *burst.apart_ps)
     # Two times that are rounded down may be closer by less than a ps.
     return each.widened(any(time.denominator > 1 for time in exact)).times(connections)

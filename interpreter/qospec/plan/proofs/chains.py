@@ -12,8 +12,8 @@ from fractions import Fraction
 from math import floor
 from typing import TYPE_CHECKING, NamedTuple, Protocol
 
-from qospec.calculus.chain import Stage, delay_ps, left_over
-from qospec.calculus.curve import over
+from qospec.calculus.chain import Stage, bound_delay_ps, find_leftover_service
+from qospec.calculus.curve import cover_points
 from qospec.calculus.guarantee import SILENCE, Arrival
 
 if TYPE_CHECKING:
@@ -154,7 +154,7 @@ class Chains:
             stages.append(self._stages(place, bundle.keys, smallest_bytes))
             if any(self._followed.resizes(place, key) for key in bundle.keys):
                 smallest_bytes = arriving.sizes[0]
-        found = delay_ps(arriving, stages)
+        found = bound_delay_ps(arriving, stages)
         return None if found is None else floor(found)
 
     def _stages(self, place: Place, keys: frozenset[Key], smallest_bytes: int) -> tuple[Stage, ...]:
@@ -185,8 +185,8 @@ class Chains:
         for each in self._followed.inputs(place.node) if shared else ():
             others = others if each == place else others.plus(self._part(each, lambda _: True))
         mine = costs(self._sizes(place, keys.__contains__))
-        above = over([(mine.longest_ps, smallest_bytes)]) if smallest_bytes else mine.above
-        for latency_ps, slower in left_over(service, others.work(costs)):
+        above = cover_points([(mine.longest_ps, smallest_bytes)]) if smallest_bytes else mine.above
+        for latency_ps, slower in find_leftover_service(service, others.work(costs)):
             largest_ps = slower * mine.longest_ps
             alone_ps = latency_ps + after_ps + largest_ps
             yield Stage(alone_ps, largest_ps, above.times(slower), saves)

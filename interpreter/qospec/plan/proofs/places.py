@@ -5,7 +5,7 @@ from __future__ import annotations
 import functools
 from typing import TYPE_CHECKING, NamedTuple
 
-from qospec.calculus.guarantee import SILENCE, Arrival, unbounded
+from qospec.calculus.guarantee import SILENCE, Arrival, describe_unbounded
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -47,7 +47,7 @@ class Group(NamedTuple):
 
 def alone(key: Key, arrival: Arrival) -> Group:
     """Return a group of one part."""
-    return Group({key: arrival}, unbounded(arrival.sizes))
+    return Group({key: arrival}, describe_unbounded(arrival.sizes))
 
 
 def joined(groups: Sequence[Group], leaves: Arrival) -> Group:

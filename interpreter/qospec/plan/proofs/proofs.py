@@ -21,8 +21,8 @@ from qospec.calculus.guarantee import (
     Arrival,
     Guarantee,
     Guarantees,
-    of_items,
-    unbounded,
+    bound_items,
+    describe_unbounded,
 )
 from qospec.dataclass import dataclass
 from qospec.engine.graph.components import components, is_cyclic
@@ -183,7 +183,7 @@ class _Analysis:
                     for plane in element.inserts if key.plane == "user" else ():
                         made = Key(key.source, plane)
                         routes.begins.setdefault(made, set()).add(to)
-                        if element.inserted(unbounded(_sizes({after}))) is None:
+                        if element.inserted(describe_unbounded(_sizes({after}))) is None:
                             routes.unknown[made] = self._nodes[place.node].path
                         waiting.append((made, to, after))
 
@@ -233,7 +233,9 @@ class _Analysis:
                 groups += self._leaving[wire]
             else:  # it comes round
                 known = self._routes.arriving.get(place, {})
-                groups += [alone(key, unbounded(_sizes(forms))) for key, forms in known.items()]
+                groups += [
+                    alone(key, describe_unbounded(_sizes(forms))) for key, forms in known.items()
+                ]
         return groups
 
     def _passed(self, group: Group, place: Place, output: int, found: Guarantees | None) -> Group:
@@ -250,23 +252,23 @@ class _Analysis:
             resized |= after != before
             passing = self._delayed(arrival, guarantee)
             if after != before:
-                passing = of_items(passing.items, _sizes(after))
+                passing = bound_items(passing.items, _sizes(after))
             passing = self._admitted(passing, key, node)
             parts[key] = passing
             for plane in node.element.inserts if key.plane == "user" else ():
                 made = node.element.inserted(passing)
-                parts[Key(key.source, plane)] = made or unbounded(passing.sizes)
+                parts[Key(key.source, plane)] = made or describe_unbounded(passing.sizes)
         sizes = tuple(sorted({size for each in parts.values() for size in each.sizes}))
         if node.element.inserts:
-            return Group(parts, unbounded(sizes))
+            return Group(parts, describe_unbounded(sizes))
         together = self._delayed(group.together, guarantee)
         if resized:
-            together = of_items(together.items, sizes)
+            together = bound_items(together.items, sizes)
         return Group(parts, together._replace(sizes=sizes))
 
     def _delayed(self, arrival: Arrival, guarantee: Guarantee) -> Arrival:
         if guarantee.most_ps is None:
-            return unbounded(arrival.sizes)
+            return describe_unbounded(arrival.sizes)
         return arrival.widened(guarantee.most_ps - guarantee.least_ps)
 
     def _admitted(self, arrival: Arrival, key: Key, node: Node) -> Arrival:
@@ -276,7 +278,7 @@ class _Analysis:
         each: Curve | None = node.element.admits(contract, key.plane)
         if each is None:
             return arrival
-        return arrival.least(of_items(each.times(source.connections), arrival.sizes))
+        return arrival.least(bound_items(each.times(source.connections), arrival.sizes))
 
     # ---- what chains need, as `chains.Followed`
 
@@ -341,7 +343,7 @@ class _Analysis:
         node, found = self._nodes[place.node], self._found.get(place.node)
         if node.clock is not None and node.clock.stamps:
             forms = self._routes.arriving[place][key]
-            most_ps = sent_ps(node.clock, unbounded(_sizes(forms)))
+            most_ps = sent_ps(node.clock, describe_unbounded(_sizes(forms)))
             return Proof(most_ps, path=((node.path, most_ps),))
         if found is None:
             return Proof(None, NOTHING_KNOWN.format(node.path))
@@ -365,7 +367,7 @@ class _Analysis:
 def _sent(number: int, source: Source) -> Group:
     """Return what a source sends."""
     curve = source.arrivals.curve(source.connections, source.phases)
-    return alone(Key(number, "user"), of_items(curve, set(source.sizes.size_bytes)))
+    return alone(Key(number, "user"), bound_items(curve, set(source.sizes.size_bytes)))
 
 
 def _sizes(forms: set[Form]) -> tuple[int, ...]:

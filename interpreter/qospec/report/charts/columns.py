@@ -12,8 +12,8 @@ from typing import Any
 
 from qospec.record.quantity import quantity
 from qospec.report.searches import Goal, LossCurve, goals, loss_curves, phased, shows_bounds
-from qospec.report.views import columns, worst
-from qospec.report.words import index_of, listed_index, without_shared
+from qospec.report.views import columns, find_worst
+from qospec.report.words import index_of, list_index, without_shared
 from qospec.units import RATIO
 
 Record = Mapping[str, Any]
@@ -63,8 +63,8 @@ def _joined(its: Sequence[Record], cases: Sequence[Record]) -> dict[str, Any]:
         "subject": subjects.pop() if len(subjects) == 1 else "",
         "bound": bounds.pop() if len(bounds) == 1 else None,
         "statements": [each for column in its for each in column["statements"]],
-        "verdict": worst(column["verdict"] for column in its if column["verdict"]),
-        "cases": [_with(case, "point", listed_index(index)) for index in indices for case in cases],
+        "verdict": find_worst(column["verdict"] for column in its if column["verdict"]),
+        "cases": [_with(case, "point", list_index(index)) for index in indices for case in cases],
     }
 
 

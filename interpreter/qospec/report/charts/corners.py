@@ -6,11 +6,11 @@ from collections.abc import Iterator, Mapping
 from fractions import Fraction
 from typing import Any, NamedTuple
 
-from qospec.catalogue.statistics import bound_of, share_of
+from qospec.catalogue.statistics import parse_bound, parse_share
 from qospec.report.charts.sample import sample
 from qospec.report.text import metric_name
 from qospec.report.words import needed
-from qospec.units import PS_PER_S, TIME, text_of
+from qospec.units import PS_PER_S, TIME, format_value
 
 Record = Mapping[str, Any]
 
@@ -40,11 +40,11 @@ def corners(statement: Record) -> Iterator[Corner]:
     statistic = statement["measures"]["statistic"]
     bounds = sample(statement)
     words = f"{metric_name(statistic)} {needed(statement)}"
-    time_ps = bound_of(statistic)
+    time_ps = parse_bound(statistic)
     if time_ps is not None:
         if bounds.high is not None and 0 <= bounds.high <= 1:
             bound = Fraction(time_ps, PS_PER_S)
-            words = f"{needed(statement)} above {text_of(bound, TIME)}"
+            words = f"{needed(statement)} above {format_value(bound, TIME)}"
             yield Corner(bound, bounds.high, above=True, words=words)
         return
     level = _level(statistic)
@@ -59,5 +59,5 @@ def _level(statistic: str) -> Fraction | None:
     """Return the share of delays that are longer than a statistic; None if unknown."""
     if statistic in ("min", "max"):
         return Fraction(statistic == "min")
-    share = share_of(statistic)
+    share = parse_share(statistic)
     return None if share is None else 1 - share

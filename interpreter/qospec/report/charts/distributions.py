@@ -22,7 +22,7 @@ from qospec.report.charts.parameter import along
 from qospec.report.charts.plot import CHARACTER, cut, point, varying
 from qospec.report.charts.sample import exact
 from qospec.report.text import metric_name
-from qospec.report.views import tests, worst
+from qospec.report.views import find_worst, tests
 from qospec.units import PS_PER_S
 
 Record = Mapping[str, Any]
@@ -71,7 +71,9 @@ class _Histogram(NamedTuple):
 
     @property
     def verdict(self) -> str:
-        return worst(each["verdict"] for each in self.statements if each["verdict"] in VERDICTS)
+        return find_worst(
+            each["verdict"] for each in self.statements if each["verdict"] in VERDICTS
+        )
 
 
 class _Frame(NamedTuple):

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from fractions import Fraction
 from typing import Any, NamedTuple
 
-from qospec.units import RATIO, Unit, unit
+from qospec.units import RATIO, Unit, find_unit
 
 Record = Mapping[str, Any]
 
@@ -89,7 +89,7 @@ def _quantity(text: str) -> _Quantity | None:
     if match is None:
         return None
     written = (match["unit"] or "").replace("_per_", "/")
-    of = unit(written) if written else Unit(RATIO, Fraction(1), "")
+    of = find_unit(written) if written else Unit(RATIO, Fraction(1), "")
     if of is None:
         return None
     value = Fraction(match["number"].replace("_", ""))

@@ -8,11 +8,11 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Literal
 
-from qospec.diagnostics import Edit, did_you_mean, respelling
-from qospec.syntax.grammar import grammar, keywords
-from qospec.syntax.lexical_errors import shortened
+from qospec.diagnostics import Edit, correct_spelling, suggest_name
+from qospec.syntax.grammar import load_grammar, load_keywords
+from qospec.syntax.lexical_errors import shorten
 from qospec.syntax.recovery.site import NUMBERS, VALUES, Diagnosis, ErrorSite, Repair
-from qospec.units import unit
+from qospec.units import find_unit
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -39,10 +39,10 @@ def side_by_side(site: ErrorSite) -> Diagnosis | None:
     if not site.is_split:
         return None
     word = tokens.text(start)
-    meant = "step" if word in _STEPPING else did_you_mean(word, keywords()["word"])
+    meant = "step" if word in _STEPPING else suggest_name(word, load_keywords()["word"])
     if tokens.kinds[start] == "NAME" and meant not in {"", word}:
-        message, span = f"`{shortened(word)}`: did you mean `{meant}`?", tokens.span(start)
-        fix = _respelling(span, word, meant, keywords()["word"])
+        message, span = f"`{shorten(word)}`: did you mean `{meant}`?", tokens.span(start)
+        fix = _respelling(span, word, meant, load_keywords()["word"])
         return Diagnosis(site.diagnostic("E0004", message, span=span, fix=fix), spoils=True)
     message = f"unexpected {site.quoted(start)} after {site.quoted(start - 1)}"
     help_text = "begin a new line, or write an operator between the two"
@@ -56,9 +56,9 @@ def name_read_as_unit(site: ErrorSite) -> Diagnosis | None:
     if site.kind not in {"EQUAL", "COLON"} or site.before != "QUANTITY":
         return None
     parts = re.fullmatch(r"([0-9_.]+)[ \t]+([A-Za-z]+)", site.tokens.text(site.at - 1))
-    if parts is None or unit(parts[2]) is not None:
+    if parts is None or find_unit(parts[2]) is not None:
         return None
-    message = f"`{shortened(parts[2])}` was read as the unit of `{shortened(parts[1])}`"
+    message = f"`{shorten(parts[2])}` was read as the unit of `{shorten(parts[1])}`"
     help_text = "begin a new line between the two, or write a `,`"
     return Diagnosis(
         site.diagnostic("E0006", message, help_text, span=site.tokens.span(site.at - 1))
@@ -92,7 +92,7 @@ def wrong_sign(site: ErrorSite) -> Diagnosis | None:
 
 def reserved_word(site: ErrorSite) -> Diagnosis | None:
     """A keyword is where a name is expected, or is bound like a name."""
-    reserved = grammar().keywords.values()
+    reserved = load_grammar().keywords.values()
     if (
         site.at - 1 == site.start
         and site.first in reserved
@@ -106,7 +106,7 @@ def reserved_word(site: ErrorSite) -> Diagnosis | None:
     begins = (
         site.opens_line
         and site.open < 0  # within a bracket no statement begins
-        and site.text in keywords()["statement"] | keywords()["declaration"]
+        and site.text in load_keywords()["statement"] | load_keywords()["declaration"]
     )
     if (
         site.kind in reserved
@@ -121,7 +121,7 @@ def reserved_word(site: ErrorSite) -> Diagnosis | None:
 
 def _not_a_name(site: ErrorSite, at: int, repair: Repair) -> Diagnosis:
     word = site.tokens.text(at)
-    meaning = next(table[word] for table in keywords().values() if word in table)
+    meaning = next(table[word] for table in load_keywords().values() if word in table)
     diagnostic = site.diagnostic(
         "E0005",
         f"expected a name, found the reserved word `{word}`",
@@ -140,16 +140,16 @@ def invalid_name(site: ErrorSite) -> Diagnosis | None:
         if not word.isidentifier():
             return None
         diagnostic = site.diagnostic(
-            "E0001", 'a name is written without `"`', f"write `{shortened(word)}`"
+            "E0001", 'a name is written without `"`', f"write `{shorten(word)}`"
         )
         return Diagnosis(diagnostic, Repair("instead", "NAME", word))
     dashed = site.kind == "MINUS" and site.before == "NAME" and tokens.touches(at)
     if not dashed or tokens.kinds[at + 1] != "NAME" or not tokens.touches(at + 1):
         return None
     plain, glued = (f"{tokens.text(at - 1)}{sign}{tokens.text(at + 1)}" for sign in ("_", ""))
-    help_text = f"write `{shortened(plain)}`"
+    help_text = f"write `{shorten(plain)}`"
     if site.block >= 0 and tokens.kinds[at + 2] == "EQUAL":  # perhaps a field, which has a name
-        help_text += f" or `{shortened(glued)}`, as the field is called"
+        help_text += f" or `{shorten(glued)}`, as the field is called"
     diagnostic = site.diagnostic("E0001", "`-` is not allowed in a name", help_text)
     return Diagnosis(diagnostic)
 
@@ -158,7 +158,7 @@ def misplaced_statement(site: ErrorSite) -> Diagnosis | None:
     """A statement is outside of any block."""
     if site.block >= 0 or site.at != site.start:
         return None
-    begins = site.text in keywords()["statement"]
+    begins = site.text in load_keywords()["statement"]
     if not begins and (site.kind != "NAME" or site.tokens.indent(site.at) == 0):
         return None
     closed = site.before == "RBRACE"
@@ -172,28 +172,28 @@ def misplaced_statement(site: ErrorSite) -> Diagnosis | None:
 def unknown_word(site: ErrorSite) -> Diagnosis | None:
     """A name is where only keywords fit."""
     if site.kind == "NAME" and site.at == site.start and site.block < 0:
-        known = [*keywords()["declaration"], "import"]
-        meant = _FOREIGN_KEYWORDS.get(site.text) or did_you_mean(site.text, known)
-        message = f"expected a declaration, found `{shortened(site.text)}`"
+        known = [*load_keywords()["declaration"], "import"]
+        meant = _FOREIGN_KEYWORDS.get(site.text) or suggest_name(site.text, known)
+        message = f"expected a declaration, found `{shorten(site.text)}`"
         note = f"declarations begin with: {' '.join(known)}"
         return _misspelt(site, site.at, message, meant, known, note)
     second = site.at - 1 == site.start and site.first == "NAME" and not site.opens_line
     if second and site.kind in VALUES | {"LBRACE"} and site.block >= 0:
         word = site.tokens.text(site.start)
-        known = [*keywords()["statement"], "let"]
-        meant = _FOREIGN_KEYWORDS.get(word) or did_you_mean(word, known)
-        message = f"expected a statement, found `{shortened(word)}`"
+        known = [*load_keywords()["statement"], "let"]
+        meant = _FOREIGN_KEYWORDS.get(word) or suggest_name(word, known)
+        message = f"expected a statement, found `{shorten(word)}`"
         note = "a statement that begins with a name is written `name = value`"
         return _misspelt(site, site.start, message, meant, known, note)
     if site.kind == "NAME" and not site.opens_line:
-        spelt = {grammar().spellings.get(kind, "") for kind in site.accepted}
+        spelt = {load_grammar().spellings.get(kind, "") for kind in site.accepted}
         words = sorted(word for word in spelt if word.isalpha())
         swapped = (word for word in words if sorted(word) == sorted(site.text))
-        meant = did_you_mean(site.text, words) or next(swapped, "")
+        meant = suggest_name(site.text, words) or next(swapped, "")
         if "step" in words and site.text in _STEPPING:
             meant = "step"
         if meant:
-            message = f"unexpected `{shortened(site.text)}`"
+            message = f"unexpected `{shorten(site.text)}`"
             return _misspelt(site, site.at, message, meant, words)
     return None
 
@@ -205,7 +205,7 @@ def _misspelt(
     span = site.tokens.span(at)
     if not meant:
         return Diagnosis(site.diagnostic("E0004", message, span=span, note=note))
-    message = f"`{shortened(word)}`: did you mean `{meant}`?"
+    message = f"`{shorten(word)}`: did you mean `{meant}`?"
     if (
         word in _FOREIGN_KEYWORDS and meant == "import"
     ):  # and whether there is such a file is another matter
@@ -213,14 +213,14 @@ def _misspelt(
     fix = _respelling(span, word, meant, known)
     diagnostic = site.diagnostic("E0004", message, span=span, fix=fix)
     how: Literal["first", "instead"] = "first" if at == site.start else "instead"
-    return Diagnosis(diagnostic, Repair(how, grammar().keywords[meant], meant))
+    return Diagnosis(diagnostic, Repair(how, load_grammar().keywords[meant], meant))
 
 
 def _respelling(span: Span, word: str, meant: str, known: Iterable[str]) -> tuple[Edit, ...]:
     """Return the edit that writes the keyword that was meant, if it was meant for sure."""
     if (word in _STEPPING and meant == "step") or _FOREIGN_KEYWORDS.get(word) == meant:
         return (Edit(span, meant),)
-    fix = respelling(span, word, known, short=1)
+    fix = correct_spelling(span, word, known, short=1)
     return fix if fix and fix[0].text == meant else ()
 
 
@@ -238,7 +238,7 @@ def malformed_number(site: ErrorSite) -> Diagnosis | None:
     ):
         plain = f"{tokens.text(at - 2)}_{site.text}"
         diagnostic = site.diagnostic(
-            "E0007", "digits are grouped with `_`, not with `,`", f"write `{shortened(plain)}`"
+            "E0007", "digits are grouped with `_`, not with `,`", f"write `{shorten(plain)}`"
         )
         return Diagnosis(diagnostic)
     glued = _GLUED.match(site.text) or (tokens.kinds[at + 1] == "NAME" and tokens.touches(at + 1))

@@ -8,7 +8,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from qospec.syntax.grammar import END, grammar
+from qospec.syntax.grammar import END, load_grammar
 from qospec.syntax.recovery import confused, foreign, missing
 from qospec.syntax.recovery.brackets import PAIRS
 from qospec.syntax.recovery.site import Diagnosis, ErrorSite, Repair
@@ -99,7 +99,7 @@ def _missing_token(site: ErrorSite) -> Repair | None:
     """Return the insertion of the only token that can come, if the next then fits."""
     few = site.accepted - _CONTINUING or site.accepted
     kind = next(iter(few)) if len(few) == 1 else ""
-    sign, behind = grammar().spellings.get(kind, ""), site.tokens.kinds[site.at + 1 :][:1]
+    sign, behind = load_grammar().spellings.get(kind, ""), site.tokens.kinds[site.at + 1 :][:1]
     if kind in PAIRS:  # what closes it is missing as well
         return None
     fits = sign and site.automaton.accepts(kind, site.kind, *behind)
@@ -116,5 +116,7 @@ def _expected(site: ErrorSite) -> str:
     if "STRING" in accepted:
         return "a text"
     if len(accepted) <= _FEW and END not in accepted:
-        return " or ".join(sorted(f"`{grammar().spellings.get(kind, '==')}`" for kind in accepted))
+        return " or ".join(
+            sorted(f"`{load_grammar().spellings.get(kind, '==')}`" for kind in accepted)
+        )
     return ""

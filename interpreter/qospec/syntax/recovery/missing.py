@@ -9,8 +9,8 @@ from dataclasses import replace
 
 from qospec.diagnostics import Edit, Label
 from qospec.source import Span
-from qospec.syntax.grammar import END, grammar
-from qospec.syntax.lexical_errors import shortened
+from qospec.syntax.grammar import END, load_grammar
+from qospec.syntax.lexical_errors import shorten
 from qospec.syntax.recovery.brackets import DECLARATIONS, PAIRS, begins_declaration
 from qospec.syntax.recovery.site import NUMBERS, VALUES, Diagnosis, ErrorSite, Repair
 
@@ -44,7 +44,7 @@ def unclosed(site: ErrorSite) -> Diagnosis | None:
         closer = PAIRS[tokens.kinds[opener]]
         lacking = opener not in site.brackets.closer
         if (ends or (site.opens_line and lacking)) and site.kind != closer and lacking:
-            sign = grammar().spellings[closer]
+            sign = load_grammar().spellings[closer]
             found = tokens.span(site.at)
             diagnostic = site.diagnostic(
                 "E0003",
@@ -120,7 +120,7 @@ def missing_type(site: ErrorSite) -> Diagnosis | None:
     names = site.tokens.text(site.at - 1), site.text
     swapped = site.kind == "NAME" == site.before and names[0][:1].isupper() > names[1][:1].isupper()
     if site.accepted == {"COLON"} and swapped:
-        help_text = f"write `{shortened(names[1])}: {shortened(names[0])}`"
+        help_text = f"write `{shorten(names[1])}: {shorten(names[0])}`"
         diagnostic = site.diagnostic(
             "E0001", "a parameter's type is written after its name and `:`", help_text
         )
@@ -171,7 +171,7 @@ def missing_keyword(site: ErrorSite) -> Diagnosis | None:
     begins = next((at for at in every if tokens.kinds[at] in _STATEMENTS), -1)
     if begins < 0 or tokens.kinds[begins] not in {"FORALL", "SWEEP"}:
         return None
-    word, name = tokens.text(begins), shortened(tokens.text(start))
+    word, name = tokens.text(begins), shorten(tokens.text(start))
     here = tokens.span(start)
     diagnostic = site.diagnostic(
         "E0011",
@@ -223,7 +223,7 @@ def missing_step(site: ErrorSite) -> Diagnosis | None:
     diagnostic = site.diagnostic(
         "E0011",
         "expected `step` before the distance of a range's values",
-        f"write `step {shortened(site.text)}`",
+        f"write `step {shorten(site.text)}`",
         fix=(Edit(Span(start.source, start.start, start.start), "step "),) if sure else (),
     )
     return Diagnosis(diagnostic, Repair("before", "STEP", "step"))
@@ -237,7 +237,7 @@ def missing_equals_sign(site: ErrorSite) -> Diagnosis | None:
     diagnostic = site.diagnostic(
         "E0011",
         f"expected `=` before {site.quoted(site.at)}",
-        f"write `= {shortened(site.text)}`",
+        f"write `= {shorten(site.text)}`",
     )
     return Diagnosis(diagnostic, Repair("before", "EQUAL", "="))
 

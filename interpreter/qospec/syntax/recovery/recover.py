@@ -15,7 +15,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING, NamedTuple
 
 from qospec.diagnostics import MOST
-from qospec.syntax.grammar import END, grammar, keywords
+from qospec.syntax.grammar import END, load_grammar, load_keywords
 from qospec.syntax.recovery.brackets import DECLARATIONS, Brackets, begins_declaration
 from qospec.syntax.recovery.diagnose import diagnose
 from qospec.syntax.recovery.site import ErrorSite
@@ -137,7 +137,7 @@ class Recovery:
         self._repaired: set[int] = set()
         self._repairs_left = _MAX_REPAIRS
         self._work = 0
-        rows = grammar().states
+        rows = load_grammar().states
         self._in_block = {state for state, row in enumerate(rows) if row.get("RUN", -1) >= 0}
         self._in_file = {state for state, row in enumerate(rows) if row.get("TOPOLOGY", -1) >= 0}
 
@@ -148,8 +148,8 @@ class Recovery:
 
     @cached_property
     def _beginnings(self) -> frozenset[str]:
-        words = keywords()
-        return frozenset(grammar().keywords[word] for word in ["let", *words["statement"]])
+        words = load_keywords()
+        return frozenset(load_grammar().keywords[word] for word in ["let", *words["statement"]])
 
     def resume(self, at: int) -> int:
         """Return the token to resume at when the token `at` does not fit, or -1 to stop."""
@@ -233,7 +233,7 @@ class Recovery:
     def _is_name(self, at: int, start: int) -> bool:
         """Return whether a keyword can only be a name here, given in another file."""
         tokens, kinds = self._tokens, self._tokens.kinds
-        if kinds[at] not in grammar().keywords.values() or not self._automaton.accepts("NAME"):
+        if kinds[at] not in load_grammar().keywords.values() or not self._automaton.accepts("NAME"):
             return False
         before, behind = kinds[at - 1], kinds[at + 1]
         return (

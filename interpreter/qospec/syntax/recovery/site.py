@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Literal, NamedTuple
 from qospec.dataclass import dataclass
 from qospec.diagnostics import Diagnostic
 from qospec.source import Span
-from qospec.syntax.grammar import END, grammar
-from qospec.syntax.lexical_errors import shortened
+from qospec.syntax.grammar import END, load_grammar
+from qospec.syntax.lexical_errors import shorten
 from qospec.syntax.recovery.brackets import PAIRS
 
 if TYPE_CHECKING:
@@ -106,7 +106,7 @@ class ErrorSite:
     @cached_property
     def accepted(self) -> frozenset[str]:
         """Return the terminals that would fit."""
-        known = {*grammar().spellings, *NUMBERS, "STRING", "NAME", "CMP", "TIMES", END}
+        known = {*load_grammar().spellings, *NUMBERS, "STRING", "NAME", "CMP", "TIMES", END}
         return frozenset(kind for kind in known if self.automaton.accepts(kind))
 
     @cached_property
@@ -126,7 +126,7 @@ class ErrorSite:
         """Return a token, as a message quotes it."""
         if self.tokens.kinds[at] == END:
             return "the end of the file"
-        return f"`{shortened(self.tokens.text(at))}`"
+        return f"`{shorten(self.tokens.text(at))}`"
 
     def after(self, at: int) -> Span:
         """Return the empty span after a token."""

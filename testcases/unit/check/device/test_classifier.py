@@ -3,7 +3,7 @@
 import pytest
 
 from qospec.check.device import classifier
-from qospec.model.expression import evaluate, leaves
+from qospec.model.expression import count_leaves, evaluate
 
 
 def sorting(*conditions):
@@ -32,7 +32,7 @@ def test_long_conditions_are_tried_on_fewer_items(codes, monkeypatch):
     looked_at = []
 
     def counted(expression, read):
-        looked_at.append(leaves(expression))
+        looked_at.append(count_leaves(expression))
         return evaluate(expression, read)
 
     monkeypatch.setattr(classifier, "evaluate", counted)

@@ -2,7 +2,7 @@
 
 import pytest
 
-from qospec.model.expression import Operation, measurements
+from qospec.model.expression import Operation, list_measurements
 
 BENCH = """
 topology bench {
@@ -46,7 +46,7 @@ def test_the_worst_member_is_the_one_with_most_or_least(checked, metric, operato
 
 def test_each_member_is_named_as_an_author_would(checked):
     condition = condition_of(checked, "expect worst(bare.user.oam.delay.max) < 1 s")
-    leaves = measurements(condition)
+    leaves = list_measurements(condition)
     assert [leaf.text for leaf in leaves] == [f"bare.user[{n}].oam.delay.max" for n in range(3)]
     assert {(leaf.network, leaf.part) for leaf in leaves} == {("bare", "oam")}
 

@@ -3,7 +3,7 @@
 import pytest
 
 from qospec.check.evaluate.literals import suggest_unit
-from qospec.units import tables, unit
+from qospec.units import find_unit, load_tables
 
 
 @pytest.mark.parametrize(
@@ -69,7 +69,7 @@ def test_one_reading_is_sure_only_where_the_table_says_so() -> None:
 
 
 def test_every_misreading_of_the_table_names_units() -> None:
-    for part, row in tables()["misread"].items():
+    for part, row in load_tables()["misread"].items():
         assert row["units"]
-        assert unit(part) is None
-        assert all(unit(each) is not None for each in row["units"])
+        assert find_unit(part) is None
+        assert all(find_unit(each) is not None for each in row["units"])

@@ -2,7 +2,7 @@
 
 import pytest
 
-from qospec.model.expression import Measured, measurements
+from qospec.model.expression import Measured, list_measurements
 
 BENCH = """
 topology bench(n: Int = 2) {
@@ -42,7 +42,7 @@ def test_flows_between_arrays_run_index_by_index(checked):
 def test_measured_paths(checked):
     lines = ("control bare = bench", "report [bare.user[1].oam.delay.p99_9]")
     (statement,) = statements(checked, *lines)
-    (leaf,) = measurements(statement.expression)
+    (leaf,) = list_measurements(statement.expression)
     assert isinstance(leaf, Measured)
     assert (leaf.network, leaf.flow, leaf.member, leaf.part) == ("bare", "user", 1, "oam")
     assert (leaf.metric, leaf.statistic, leaf.text) == (

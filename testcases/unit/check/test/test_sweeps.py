@@ -3,7 +3,7 @@
 import pytest
 
 from qospec.check import Limits
-from qospec.check.test.sweeps import shell_safe
+from qospec.check.test.sweeps import escape_for_shell
 
 REST = ("flow f = load from a to b", "run { measure = 1 s }")
 
@@ -49,7 +49,7 @@ def test_keys_are_named_by_their_place(small, sweep):
 
 
 def test_names_are_safe_in_a_shell():
-    assert shell_safe('64 kbit/s @ip $(rm *) "x" µ') == "64kbit_per_s-iprmxu"
+    assert escape_for_shell('64 kbit/s @ip $(rm *) "x" µ') == "64kbit_per_s-iprmxu"
 
 
 @pytest.mark.parametrize(

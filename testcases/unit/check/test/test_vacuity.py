@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from qospec.catalogue.kinds import discover
 from qospec.check import check
 from qospec.diagnostics import Problems
-from qospec.model.bounds import ANYTHING, Bounds, declared
+from qospec.model.bounds import ANYTHING, Bounds, find_declared_bounds
 from qospec.model.expression import Counted
 from qospec.units import CELL_RATE, CELLS
 
@@ -163,8 +163,8 @@ def test_only_what_is_written_alike_is_the_same(codes, expected, found) -> None:
 def test_a_counter_may_be_set_below_zero_and_a_count_may_not() -> None:
     free = Counted("", "x.call", None, CELL_RATE, "x.call.free", "machine.counter.free")
     active = Counted("", "x.call", None, CELLS, "x.call.active.count", "machine.state.active.count")
-    assert declared(free) == ANYTHING
-    assert declared(active) == Bounds(Fraction(0), None)
+    assert find_declared_bounds(free) == ANYTHING
+    assert find_declared_bounds(active) == Bounds(Fraction(0), None)
 
 
 def test_a_sweep_may_depend_on_what_is_drawn_and_that_on_other_draws(codes) -> None:

@@ -4,7 +4,7 @@ from fractions import Fraction
 
 import pytest
 
-from qospec.catalogue.statistics import share_of
+from qospec.catalogue.statistics import parse_share
 from qospec.engine.measure.tally import Delays, Tally, signed
 
 
@@ -25,7 +25,7 @@ from qospec.engine.measure.tally import Delays, Tally, signed
     ],
 )
 def test_a_quantile_is_named_by_its_share(name: str, share: Fraction | None) -> None:
-    assert share_of(name) == share
+    assert parse_share(name) == share
 
 
 THOUSAND = Delays(

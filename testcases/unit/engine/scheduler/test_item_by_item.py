@@ -20,7 +20,7 @@ from qospec.engine.queue.drop_policy import Waiting
 from qospec.engine.random import Draws
 from qospec.engine.scheduler import transition
 from qospec.protocol.encapsulation import Encapsulation
-from qospec.protocol.marks import marked
+from qospec.protocol.marks import set_marks
 
 MEGABYTE = Clock(Fraction(8 * 10**6), slotted=False)
 """A byte takes 1 us."""
@@ -144,7 +144,7 @@ THRESHOLD = Threshold("dscp", (("46", Buffer(1, "packet")), ("10", Buffer(0, "pa
 def test_one_that_comes_beside_another_needs_the_room_of_its_class(alone, dscp, lost):
     line = alone(Strict(("a", "b")), Buffer(1, "packet"), THRESHOLD)
     first, _ = line.arrive("a", 0)
-    second, _ = line.arrive("b", 0, marks=marked(dscp=dscp))
+    second, _ = line.arrive("b", 0, marks=set_marks(dscp=dscp))
     threshold = transition.KINDS_OF_LOSS + transition.THRESHOLD - transition.OVERFLOW
     fate = ("lost", threshold, second) if lost else ("left", 0, second, 200 * US)
     assert line.run() == [("left", 0, first, 100 * US), fate]

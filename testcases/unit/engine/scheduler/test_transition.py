@@ -26,7 +26,7 @@ from qospec.engine.queue.drop_policy import Waiting
 from qospec.engine.random import Draws
 from qospec.engine.scheduler import transition
 from qospec.engine.scheduler.scheduler import Combined
-from qospec.protocol.marks import marked
+from qospec.protocol.marks import set_marks
 
 SHARES = (("a", Fraction(3)), ("b", Fraction(1)))
 FLAT = [
@@ -109,7 +109,7 @@ def test_it_is_the_same_item_by_item(data, element, cuts):
 def test_drop_policies_decide_the_same_item_by_item(data, element, cuts):
     arrivals = [data.draw(packets) for _ in element.inputs]
     queue = (Buffer(4, "packet"), data.draw(st.sampled_from(POLICIES)))
-    one, other = both(element, GIGABIT, queue, arrivals, cuts, marks=(0, marked(dscp=46)))
+    one, other = both(element, GIGABIT, queue, arrivals, cuts, marks=(0, set_marks(dscp=46)))
     assert one == other
 
 
@@ -118,7 +118,7 @@ def test_one_that_comes_beside_another_needs_the_room_of_its_class(dscp, lost):
     """Of those that come at once to two queues, one is sent and one waits, or may not."""
     ways = (("46", Buffer(1, "packet")), ("10", Buffer(0, "packet")))
     queue, arrivals = (Buffer(1, "packet"), Threshold("dscp", ways)), [[(0, 100)], [(0, 100)]]
-    found = both(FLAT[0], GIGABIT, queue, arrivals, marks=(marked(dscp=dscp),))
+    found = both(FLAT[0], GIGABIT, queue, arrivals, marks=(set_marks(dscp=dscp),))
     kept = [0], [800_000], [("b", "threshold", 1)]
     assert found == ((kept,) * 2 if lost else (([0, 1], [800_000, 1_600_000], []),) * 2)
 

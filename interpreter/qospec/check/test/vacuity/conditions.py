@@ -15,14 +15,14 @@ from qospec.check.evaluate.context import CheckError, LimitReached, error
 from qospec.check.evaluate.scope import Binding, Scope
 from qospec.check.evaluate.values import Amount, Boolean, Deferred
 from qospec.check.test import tautologies
-from qospec.model.bounds import Bounds, bounds, declared
+from qospec.model.bounds import Bounds, bound_expression, find_declared_bounds
 from qospec.model.expression import (
     Constant,
     Counted,
     Evaluated,
     Operation,
+    evaluate_without_readings,
     is_constant,
-    without_readings,
 )
 from qospec.syntax import ast
 
@@ -92,7 +92,7 @@ def within(ranges: Mapping[str, Bounds]) -> Callable[[Leaf], Bounds]:
 
     def of(leaf: Leaf) -> Bounds:
         known = ranges.get(leaf.text) if isinstance(leaf, Evaluated) else None
-        return known or declared(leaf)
+        return known or find_declared_bounds(leaf)
 
     return of
 
@@ -129,7 +129,7 @@ def of_criterion(
     node: ast.Criterion,
     conditions: Sequence[Expression],
     subject: Subject,
-    of: Callable[[Leaf], Bounds] = declared,
+    of: Callable[[Leaf], Bounds] = find_declared_bounds,
 ) -> Iterator[CheckError]:
     """Yield what is said of a criterion that cannot be otherwise, as everywhere.
 
@@ -310,7 +310,7 @@ def _is_empty(condition: Expression, of: Callable[[Leaf], Bounds]) -> bool:
         ):
             if isinstance(leaf, Evaluated | Counted):
                 known = left.get(leaf) or of(leaf)
-                left[leaf] = _narrowed(known, sign, bounds(limit, of))
+                left[leaf] = _narrowed(known, sign, bound_expression(limit, of))
     return any(
         each.least is not None and each.most is not None and each.least > each.most
         for each in left.values()
@@ -355,4 +355,4 @@ def invariants(template: Template, evaluator: Evaluator) -> Iterator[CheckError]
 
 
 def _is_settled(condition: Expression) -> bool:
-    return is_constant(condition) or without_readings(condition) is not None
+    return is_constant(condition) or evaluate_without_readings(condition) is not None

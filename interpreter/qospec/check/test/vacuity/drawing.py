@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from qospec.check.evaluate.context import error
 from qospec.check.evaluate.scope import known_binding
 from qospec.check.test import tautologies
-from qospec.check.test.parts import CaseScope, is_continuous, parts_of
+from qospec.check.test.parts import CaseScope, collect_parts, is_continuous
 from qospec.check.test.properties import counted_values, ends_of, placeholder_of
 from qospec.check.test.vacuity import conditions
 from qospec.model.expression import is_constant
@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 
 def verify(node: ast.Test, home: Scope, cases: Sequence[Case], evaluator: Evaluator) -> None:
     """Report what a test that draws says in vain; its cases are those at the ends of its ranges."""
-    parts = parts_of(node, home, evaluator)
+    parts = collect_parts(node, home, evaluator)
     assert parts is not None  # noqa: S101 -- it has been expanded
     before = evaluator.context.mistakes
     for mistake in _drawn_from_sweeps(node, parts):
