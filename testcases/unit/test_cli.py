@@ -103,7 +103,7 @@ def test_the_exit_code_is_that_of_the_worst_verdict(
 def test_an_error_outweighs_a_fail_outweighs_undecided(
     summary: dict[str, int], state: str, code: int
 ) -> None:
-    assert exits.of_outcome({"summary": summary, "state": state}) == code
+    assert exits.choose_exit_code({"summary": summary, "state": state}) == code
 
 
 def test_a_run_ends_with_the_path_of_a_report_that_is_there(tmp_path: Path) -> None:

@@ -50,31 +50,31 @@ class Writer:
         self.indices: set[int] = set()
         self._file, self._most = file, most
         self._experiment, self._link = experiment, link
-        self._names = _names(experiment)
-        self._first = _first_of_each(experiment)
+        self._names = _name_connections(experiment)
+        self._first = _find_first_of_each(experiment)
         fill = Fill.of(seed)
         if framed is None:
             kind = cells.LINK
-            self._addresses = _addresses(experiment, flows)
+            self._addresses = _list_addresses(experiment, flows)
             self.encryption = CellEncryption(experiment, link.tap.node)
             self._bytes: Callable[[Items], list[bytes]] = partial(
-                cells.cells, addresses=self._addresses, fill=fill, encryption=self.encryption
+                cells.build_cells, addresses=self._addresses, fill=fill, encryption=self.encryption
             )
         else:
             kind = packets.link_type(framed)
-            found = esp.associations_on(experiment, link.tap.node)
+            found = esp.find_associations(experiment, link.tap.node)
             self._bytes = partial(
-                packets.frames,
+                packets.build_frames,
                 framed=framed,
                 flows=describe_flows(experiment, flows),
                 fill=fill,
-                wrap=esp.sealing(found),
+                wrap=esp.make_wrap(found),
                 cutting=packets.Cutting(
-                    experiment.connections.of("fragments"), esp.sealed_bytes(found)
+                    experiment.connections.of("fragments"), esp.make_length_reader(found)
                 ),
             )
         comment = f"case {trial.case.case.name}, {trial.words}, seed {experiment.seed[0]}"
-        file.write(pcapng.opening(kind, link.name, f"qospec {VERSION}", comment))
+        file.write(pcapng.build_opening(kind, link.name, f"qospec {VERSION}", comment))
 
     def take(self, items: Items, losses: Sequence[str]) -> None:
         """Write the next items; `losses` says by fate where they were lost."""
@@ -83,8 +83,8 @@ class Writer:
         self._refuse_copies(items)
         for start in range(0, items.total, MOST_AT_ONCE):
             part = items.part(start, min(start + MOST_AT_ONCE, items.total))
-            comments = [self._comment(losses, *each) for each in _rows(part)]
-            self._file.write(pcapng.packets(part.batch.at_ps, self._bytes(part), comments))
+            comments = [self._comment(losses, *each) for each in _list_rows(part)]
+            self._file.write(pcapng.build_packets(part.batch.at_ps, self._bytes(part), comments))
         self.written += items.total
         if self.encryption is None:
             self.indices.update(map(index_in, items.batch.sealed().seal.tolist()))
@@ -100,7 +100,7 @@ class Writer:
     def keys(self) -> str:
         """Return the keys of what was written, as a table."""
         if self.encryption is None:
-            lines = esp.key_lines(self._experiment, self._link)
+            lines = esp.list_keys(self._experiment, self._link)
             return "".join(line for index, line in lines.items() if index in self.indices)
         return self.encryption.key_table(self._addresses.paths, self._addresses.channels)
 
@@ -119,7 +119,7 @@ class Writer:
         return f"{said}, sent at {sent_ps} ps, here at {at_ps} ps{lost}"
 
 
-def _rows(items: Items) -> zip[tuple[int, int, int, int, int]]:
+def _list_rows(items: Items) -> zip[tuple[int, int, int, int, int]]:
     batch = items.batch
     columns = (batch.connection, items.number, batch.sent_ps, batch.at_ps, items.fate)
     return zip(*(column.tolist() for column in columns), strict=True)
@@ -157,7 +157,7 @@ def capture(trial: Trial, link: Link, file: BinaryIO, most: int | None = None) -
     return writer
 
 
-def _names(experiment: Experiment) -> list[str]:
+def _name_connections(experiment: Experiment) -> list[str]:
     """Return what each connection index belongs to: `user[3]`, or `user[3].oam`."""
     connections = experiment.connections
     users = [""] * connections.count
@@ -170,7 +170,7 @@ def _names(experiment: Experiment) -> list[str]:
     ]
 
 
-def _first_of_each(experiment: Experiment) -> list[int]:
+def _find_first_of_each(experiment: Experiment) -> list[int]:
     """Return, per connection index, that of the first of the same source and plane."""
     connections = experiment.connections
     firsts = list(range(connections.count))
@@ -182,7 +182,7 @@ def _first_of_each(experiment: Experiment) -> list[int]:
     return [plane * connections.count + first for plane in planes for first in firsts]
 
 
-def _addresses(experiment: Experiment, flows: Sequence[Flow]) -> cells.Addresses:
+def _list_addresses(experiment: Experiment, flows: Sequence[Flow]) -> cells.Addresses:
     """Return the VPI and VCI of each connection index.
 
     The language knows no VCIs: those of a path are given in order of the connections.

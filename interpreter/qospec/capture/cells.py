@@ -75,7 +75,7 @@ class Addresses(NamedTuple):
     names: tuple[Plane, ...]
 
 
-def cells(
+def build_cells(
     items: Items, addresses: Addresses, fill: Fill, encryption: CellEncryption
 ) -> list[bytes]:
     """Return the record of each cell."""
@@ -96,44 +96,44 @@ def cells(
         body[mine] = np.frombuffer(MANAGEMENT[name](), np.uint8)
         which, announced = encryption.announced(items.where(mine))
         for cell, content in zip(mine[which].tolist(), announced, strict=True):
-            body[cell] = np.frombuffer(security_payload(content.tobytes()), np.uint8)
+            body[cell] = np.frombuffer(build_security_payload(content.tobytes()), np.uint8)
     body[:] = tamper_rows(body, items.batch.sealed().seal < 0, CELL_PAYLOAD_BYTES // 2)
     return iterate_rows(made)
 
 
-def oam_payload() -> bytes:
+def build_oam_payload() -> bytes:
     """Return the payload of an OAM cell: the emulation gives it a time and no content."""
     return with_crc10(bytes([CONTINUITY_CHECK]) + bytes([UNUSED]) * 45)
 
 
-def security_payload(content: bytes) -> bytes:
+def build_security_payload(content: bytes) -> bytes:
     """Return the payload of an OAM cell by which one encryptor announces something to another."""
     return with_crc10(bytes([SECURITY]) + content + bytes([UNUSED]) * (45 - len(content)))
 
 
-def rm_payload() -> bytes:
+def build_rm_payload() -> bytes:
     """Return the payload of a resource management cell, likewise: all of its fields are 0."""
     return with_crc10(bytes([AVAILABLE_BIT_RATE]) + bytes(45))
 
 
-MANAGEMENT: Mapping[str, Callable[[], bytes]] = {"oam": oam_payload, "rm": rm_payload}
+MANAGEMENT: Mapping[str, Callable[[], bytes]] = {"oam": build_oam_payload, "rm": build_rm_payload}
 """What cells of management carry."""
 
 
 def with_crc10(content: bytes) -> bytes:
     """Return 46 bytes with 6 reserved bits of 0 and the check of 10 bits behind them."""
-    return content + crc10(content).to_bytes(2, "big")
+    return content + compute_crc10(content).to_bytes(2, "big")
 
 
-def crc10(content: bytes) -> int:
+def compute_crc10(content: bytes) -> int:
     """Return the remainder of a content and 6 bits of 0 behind it. Source: ITU-T I.610, 10.1."""
     rest = 0
     for byte in content:
-        rest = _divided(rest, byte, 8)
-    return _divided(rest, 0, 6)
+        rest = _divide(rest, byte, 8)
+    return _divide(rest, 0, 6)
 
 
-def _divided(rest: int, value: int, bits: int) -> int:
+def _divide(rest: int, value: int, bits: int) -> int:
     for place in reversed(range(bits)):
         first = (rest >> 9 ^ value >> place) & 1
         rest = (rest << 1 & 0x3FF) ^ (_GENERATOR * first)

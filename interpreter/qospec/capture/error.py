@@ -22,7 +22,7 @@ class CaptureError(Exception):
         self.choices = tuple(choices)
 
 
-def listed(names: list[str], most: int = 12) -> str:
+def list_names(names: list[str], most: int = 12) -> str:
     """Return names in backquotes, up to so many."""
     more = len(names) - most
     shown = [f"`{name}`" for name in names[:most]]

@@ -40,7 +40,7 @@ INTEGRITIES = {
 }
 
 
-def revealed(of: Secured) -> str:
+def reveal_keys(of: Secured) -> str:
     """Return its line of Wireshark's table `esp_sa`: it shows the keys."""
     encryption, integrity = of.esp.encryption, of.esp.integrity
     middle = len(of.ends) // 2
@@ -53,18 +53,18 @@ def revealed(of: Secured) -> str:
         *ends,
         f"0x{of.spi:08x}",
         ENCRYPTIONS[f"{encryption.algorithm}_{encryption.chaining}"],
-        _hexadecimal(of.encryption_key),
+        _write_hexadecimal(of.encryption_key),
         INTEGRITIES[integrity.name if integrity else ""],
-        _hexadecimal(of.integrity_key),
+        _write_hexadecimal(of.integrity_key),
     ]
     return ",".join(f'"{field}"' for field in fields)
 
 
-def _hexadecimal(key: Key | None) -> str:
+def _write_hexadecimal(key: Key | None) -> str:
     return f"0x{key.revealed().hex()}" if key is not None and key.length else ""
 
 
-def associations_on(experiment: Experiment, node: int) -> dict[int, Secured]:
+def find_associations(experiment: Experiment, node: int) -> dict[int, Secured]:
     """Return by index the associations whose packets may leave a node.
 
     Raises:
@@ -87,13 +87,13 @@ def associations_on(experiment: Experiment, node: int) -> dict[int, Secured]:
     return dict(sorted(found.items()))
 
 
-def key_lines(experiment: Experiment, link: Link) -> dict[int, str]:
+def list_keys(experiment: Experiment, link: Link) -> dict[int, str]:
     """Return by index the keys of what is encrypted on a link, as Wireshark's table `esp_sa`."""
-    found = associations_on(experiment, link.tap.node)
-    return {index: f"{revealed(each)}\n" for index, each in found.items()}
+    found = find_associations(experiment, link.tap.node)
+    return {index: f"{reveal_keys(each)}\n" for index, each in found.items()}
 
 
-def sealing(associations: Mapping[int, Secured]) -> Wrap:
+def make_wrap(associations: Mapping[int, Secured]) -> Wrap:
     """Return what puts ESP around packets that were encrypted, and plain headers around others.
 
     Packets of one call have one association, or none, and one size inside it.
@@ -114,6 +114,6 @@ def sealing(associations: Mapping[int, Secured]) -> Wrap:
     return wrap
 
 
-def sealed_bytes(associations: Mapping[int, Secured]) -> Callable[[int], int]:
+def make_length_reader(associations: Mapping[int, Secured]) -> Callable[[int], int]:
     """Return what tells, given a seal, how long the packet is that was encrypted so."""
     return lambda seal: associations[index_in(seal)].esp.size_of(size_in(seal))

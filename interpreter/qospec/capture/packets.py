@@ -69,7 +69,7 @@ class Cutting(NamedTuple):
     sealed_bytes: Callable[[int], int] = lambda _: 0
 
 
-def frames(
+def build_frames(
     items: Items,
     framed: Encapsulation,
     flows: Sequence[Flow],
@@ -103,14 +103,16 @@ def frames(
         inner = build_ip_packets(alike, flows[flow], sent_bytes, fill)
         around = size_bytes - sent_bytes
         if more_follow or fragment:
-            whole = _part(alike, inner, wrap, cutting)
+            whole = _cut_part(alike, inner, wrap, cutting)
         else:
             whole = wrap(alike, inner, around) if around > 0 else inner
         if not inside:
             whole = tamper_rows(whole, seal[mine] < 0, whole.shape[1] - 1)
         version_6 = whole[0, 0] >> 4 == headers.VERSIONS["ipv6"]
         family = "ipv6" if version_6 else "ipv4"
-        for place, frame in zip(mine.tolist(), _framed(alike, whole, framed, family), strict=True):
+        for place, frame in zip(
+            mine.tolist(), _frame_packets(alike, whole, framed, family), strict=True
+        ):
             found[place] = frame
     return found
 
@@ -125,7 +127,7 @@ def _as_packets(items: Items, fragments: range) -> Items:
     )
 
 
-def _part(items: Items, packets: Bytes, wrap: Wrap, cutting: Cutting) -> Bytes:
+def _cut_part(items: Items, packets: Bytes, wrap: Wrap, cutting: Cutting) -> Bytes:
     """Return the same fragment of packets of one size, cut before encryption or after it."""
     seal, size_bytes = (
         int(items.batch.sealed().seal[0] & UNTAMPERED),
@@ -159,7 +161,7 @@ def _cut(items: Items, packets: Bytes, size_bytes: int) -> Bytes:
     return cut_fragment(packets, start_bytes, carried_bytes)
 
 
-def _framed(items: Items, packets: Bytes, framed: Encapsulation, family: str) -> list[bytes]:
+def _frame_packets(items: Items, packets: Bytes, framed: Encapsulation, family: str) -> list[bytes]:
     kind = link_type(framed)
     if kind is RAW:
         return iterate_rows(packets)
@@ -167,13 +169,13 @@ def _framed(items: Items, packets: Bytes, framed: Encapsulation, family: str) ->
         head = PPP_ADDRESS_AND_CONTROL + PPP_TYPES[family].to_bytes(2, "big")
         return [with_ppp_check(head + each) for each in iterate_rows(packets)]
     parts = [repeat_row(FAR_STATION + NEAR_STATION, items.total)]
-    parts += _tags(items, framed.vlan_tags)
+    parts += _build_tags(items, framed.vlan_tags)
     parts.append(
         repeat_row(
             (LABEL_TYPE if framed.labels else IP_TYPES[family]).to_bytes(2, "big"), items.total
         )
     )
-    parts += _labels(items, framed.labels)
+    parts += _build_labels(items, framed.labels)
     parts.append(packets)
     size = sum(part.shape[1] for part in parts) + ETHERNET_CHECK_BYTES
     parts.append(np.zeros((items.total, max(0, framed.least_bytes - size)), np.uint8))
@@ -181,7 +183,7 @@ def _framed(items: Items, packets: Bytes, framed: Encapsulation, family: str) ->
     return [each + zlib.crc32(each).to_bytes(ETHERNET_CHECK_BYTES, "little") for each in whole]
 
 
-def _tags(items: Items, count: int) -> list[Bytes]:
+def _build_tags(items: Items, count: int) -> list[Bytes]:
     """Return the tags of frames, the outer one with their priority; no VLAN is emulated: 0."""
     parts = []
     for place in range(count):
@@ -191,7 +193,7 @@ def _tags(items: Items, count: int) -> list[Bytes]:
     return parts
 
 
-def _labels(items: Items, count: int) -> list[Bytes]:
+def _build_labels(items: Items, count: int) -> list[Bytes]:
     """Return the labels ahead of packets, the outer one with their traffic class."""
     parts = []
     for place in range(count):

@@ -44,7 +44,7 @@ class LinkType(NamedTuple):
     check_sequence_bytes: int = 0
 
 
-def opening(link: LinkType, name: str, application: str, comment: str) -> bytes:
+def build_opening(link: LinkType, name: str, application: str, comment: str) -> bytes:
     """Return the blocks ahead of all packets; `name` is that of the interface."""
     versions = struct.pack("<IHHq", BYTE_ORDER, 1, 0, -1)
     options = [(COMMENT, comment.encode()), (APPLICATION, application.encode())]
@@ -52,12 +52,12 @@ def opening(link: LinkType, name: str, application: str, comment: str) -> bytes:
     if link.check_sequence_bytes:
         description.append((CHECK_SEQUENCE_BYTES, bytes([link.check_sequence_bytes])))
     interface = struct.pack("<HHI", link.number, 0, 0)
-    return _block(SECTION_HEADER, versions + _options(options)) + _block(
-        INTERFACE_DESCRIPTION, interface + _options(description)
+    return _build_block(SECTION_HEADER, versions + _build_options(options)) + _build_block(
+        INTERFACE_DESCRIPTION, interface + _build_options(description)
     )
 
 
-def packets(at_ps: Times, packets_: Sequence[bytes], comments: Sequence[str]) -> bytes:
+def build_packets(at_ps: Times, packets_: Sequence[bytes], comments: Sequence[str]) -> bytes:
     """Return a block of each packet with its time and a comment.
 
     Args:
@@ -65,10 +65,10 @@ def packets(at_ps: Times, packets_: Sequence[bytes], comments: Sequence[str]) ->
         packets_: n packets, whole.
         comments: n comments.
     """
-    return b"".join(map(_packet, (at_ps // PS_PER_NS).tolist(), packets_, comments))
+    return b"".join(map(_build_packet, (at_ps // PS_PER_NS).tolist(), packets_, comments))
 
 
-def _packet(at_ns: int, packet: bytes, comment: str) -> bytes:
+def _build_packet(at_ns: int, packet: bytes, comment: str) -> bytes:
     words = comment.encode()
     size, length = len(packet), len(words)
     filled, filled_words = -size % 4, -length % 4
@@ -82,7 +82,7 @@ def _packet(at_ns: int, packet: bytes, comment: str) -> bytes:
 _HEAD, _OPTION, _LENGTH = struct.Struct("<IIIIIII"), struct.Struct("<HH"), struct.Struct("<I")
 
 
-def _options(options: Sequence[tuple[int, bytes]]) -> bytes:
+def _build_options(options: Sequence[tuple[int, bytes]]) -> bytes:
     parts = []
     for code, value in options:
         cut = value[:LONGEST_OPTION]
@@ -90,6 +90,6 @@ def _options(options: Sequence[tuple[int, bytes]]) -> bytes:
     return b"".join([*parts, _OPTION.pack(END_OF_OPTIONS, 0)])
 
 
-def _block(kind: int, body: bytes) -> bytes:
+def _build_block(kind: int, body: bytes) -> bytes:
     size = _LENGTH.pack(len(body) + 12)
     return _LENGTH.pack(kind) + size + body + size

@@ -16,7 +16,7 @@ from dataclasses import replace
 from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING, NamedTuple
 
-from qospec.capture.error import CaptureError, listed
+from qospec.capture.error import CaptureError, list_names
 from qospec.catalogue.kinds import discover
 from qospec.check import check
 from qospec.check.modules import files
@@ -66,7 +66,7 @@ def rebuild_case(outcome: Document, name: str, folders: Sequence[Path] = ()) -> 
         name: The case's.
         folders: Where the project may be at hand, or below.
     """
-    document = _case(outcome, name)
+    document = _find_case(outcome, name)
     provenance = outcome["provenance"]
     bounds = Bounds(provenance["limits"]["cells per trial"])
     _compare_library(provenance["sources"])
@@ -77,16 +77,16 @@ def rebuild_case(outcome: Document, name: str, folders: Sequence[Path] = ()) -> 
     file = place.rsplit(":", 2)[0]
     if file not in {each["name"] for each in provenance["sources"]}:
         raise CaptureError(f"the record is damaged: it does not hold the case's file `{file}`")
-    found = _planned(provenance, file, name, bounds, folders)
-    differences = [*_differences(provenance), *_withheld(found)]
+    found = _plan_recorded(provenance, file, name, bounds, folders)
+    differences = [*_list_differences(provenance), *_explain_withheld(found)]
     return Recorded(found, bounds, document, tuple(differences))
 
 
-def _case(outcome: Document, name: str) -> Document:
+def _find_case(outcome: Document, name: str) -> Document:
     cases = {each["name"]: each for each in outcome["cases"]}
     if name not in cases:
         near = suggest_name(name, cases)
-        hint = f"did you mean `{near}`?" if near else f"there are {listed(list(cases))}"
+        hint = f"did you mean `{near}`?" if near else f"there are {list_names(list(cases))}"
         raise CaptureError(f"the record has no case `{name}`: {hint}")
     found: Document = cases[name]
     why = ""
@@ -99,7 +99,7 @@ def _case(outcome: Document, name: str) -> Document:
     return found
 
 
-def _differences(provenance: Document) -> Iterator[str]:
+def _list_differences(provenance: Document) -> Iterator[str]:
     now = {
         "qospec": VERSION,
         "python": platform.python_version(),
@@ -111,7 +111,7 @@ def _differences(provenance: Document) -> Iterator[str]:
             yield f"the record was made with {name} {provenance[name]}, and this is {version}"
 
 
-def _withheld(found: CasePlan) -> Iterator[str]:
+def _explain_withheld(found: CasePlan) -> Iterator[str]:
     """Say that keys are missing, if they are: a record holds none."""
     elements = (each.element for net in found.case.networks.values() for each in net.elements)
     keys = (key for each in elements if isinstance(each, SecurityEnd) for key in each.keys)
@@ -128,13 +128,13 @@ def _compare_library(sources: list[Document]) -> None:
     Comments and blanks may have changed.
     """
     for each in sources:
-        if _sha256(each["text"]) != each["sha256"]:
+        if _compute_sha256(each["text"]) != each["sha256"]:
             raise CaptureError(f"the record is damaged: the text of `{each['name']}` was changed")
         if not _is_of_library(each):
             continue
         path = STDLIB.joinpath(*PurePosixPath(each["name"]).parts[1:])
         now = path.read_text(encoding="utf-8") if path.is_file() else None
-        difference = "it is gone" if now is None else _first_difference(each["text"], now)
+        difference = "it is gone" if now is None else _find_first_difference(each["text"], now)
         if difference:
             raise CaptureError(
                 f"the library's `{each['name']}` is not what it was when the record was made:"
@@ -142,40 +142,40 @@ def _compare_library(sources: list[Document]) -> None:
             )
 
 
-def _first_difference(before: str, now: str) -> str:
+def _find_first_difference(before: str, now: str) -> str:
     """Return where two texts first differ in more than comments and blanks; "" if nowhere."""
     if before == now:
         return ""
     was, became = (tokenize(Source("", text), Problems()) for text in (before, now))
     for index in range(max(len(was.kinds), len(became.kinds))):
-        if _token(was, index) != _token(became, index):
-            number, line = _line(was, index)
-            return f"line {number} was `{line}` and is `{_line(became, index)[1]}`"
+        if _read_token(was, index) != _read_token(became, index):
+            number, line = _read_line(was, index)
+            return f"line {number} was `{line}` and is `{_read_line(became, index)[1]}`"
     return ""
 
 
-def _token(tokens: Tokens, index: int) -> tuple[str, bool] | None:
+def _read_token(tokens: Tokens, index: int) -> tuple[str, bool] | None:
     """Return a token and whether it opens a line; None beyond the last."""
     if index >= len(tokens.kinds):
         return None
     return tokens.text(index), tokens.opens_line(index)
 
 
-def _line(tokens: Tokens, index: int) -> tuple[int, str]:
+def _read_line(tokens: Tokens, index: int) -> tuple[int, str]:
     """Return the number and the text of a token's line."""
     number, _ = tokens.source.position(tokens.starts[min(index, len(tokens.starts) - 1)])
     return number, tokens.source.line(number).strip()
 
 
-def _sha256(text: str) -> str:
+def _compute_sha256(text: str) -> str:
     return hashlib.sha256(text.encode()).hexdigest()
 
 
-def _planned(
+def _plan_recorded(
     provenance: Document, file: str, case: str, bounds: Bounds, folders: Sequence[Path]
 ) -> CasePlan:
     problems = Problems()
-    with _project(provenance["sources"], folders) as root:
+    with _provide_project(provenance["sources"], folders) as root:
         suite = check([root / file], discover(), problems)
     tests = tuple(
         replace(test, cases=tuple(each for each in test.cases if each.name == case))
@@ -193,7 +193,7 @@ def _planned(
 
 
 @contextmanager
-def _project(sources: list[Document], folders: Sequence[Path]) -> Iterator[Path]:
+def _provide_project(sources: list[Document], folders: Sequence[Path]) -> Iterator[Path]:
     """Give the root of a project with these files: one at hand, or a copy that is removed after."""
     texts = {each["name"]: each["text"] for each in sources if not _is_of_library(each)}
     roots = [files.find_root(folder / "any") for folder in folders]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from qospec.capture.error import CaptureError, listed
+from qospec.capture.error import CaptureError, list_names
 from qospec.catalogue.kinds import discover
 from qospec.diagnostics import suggest_name
 from qospec.judge.phases import TrialResult
@@ -66,54 +66,58 @@ class Trial(NamedTuple):
 def find_trial(of: Recorded, asked: Asked) -> Trial:
     """Return the trial that is asked for; raises CaptureError."""
     if of.plan.case.phases:
-        return _of_phase(of, asked)
+        return _find_in_phase(of, asked)
     if asked.phase or asked.repeat > 1:
         raise CaptureError(f"`{of.plan.case.name}` has no phases: `--trial` chooses its repeat")
     names = [name for name in of.plan.networks if name]
     if asked.control and asked.control not in names:
-        raise CaptureError(_unknown("control", asked.control, names))
+        raise CaptureError(_explain_unknown("control", asked.control, names))
     planned = of.plan.networks[asked.control]
     ran = of.document["repeats"]
-    number = _number(asked.trial or 1, len(ran), "trial")
+    number = _check_number(asked.trial or 1, len(ran), "trial")
 
     def differs(seen: Observation) -> str:
         found = metrics_document(Readings(discover(), {asked.control: (planned, seen)}))
-        return _difference(found, ran[number - 1])
+        return _find_difference(found, ran[number - 1])
 
     words = f"trial {number} of {len(ran)}" + (f" of control {asked.control}" * bool(asked.control))
     return Trial(of.plan, planned, (f"repeat {number - 1}",), differs, words)
 
 
-def _of_phase(of: Recorded, asked: Asked) -> Trial:
+def _find_in_phase(of: Recorded, asked: Asked) -> Trial:
     if asked.control:
         raise CaptureError(f"`{of.plan.case.name}` has phases, and so no controls")
     documents = of.document["phases"]
-    repeat = _number(asked.repeat or 1, max(each["repeat"] for each in documents), "repeat")
+    repeat = _check_number(asked.repeat or 1, max(each["repeat"] for each in documents), "repeat")
     mine = [each for each in documents if each["repeat"] == repeat]
     phases = {each.name: each for each in of.plan.case.phases}
     if asked.phase not in [each["name"] for each in mine]:
-        raise _which_phase(of, asked.phase, mine)
+        raise _explain_which_phase(of, asked.phase, mine)
     document = next(each for each in mine if each["name"] == asked.phase)
     phase = phases[asked.phase]
-    found = {goal["name"]: _goal_result(goal) for each in mine for goal in each.get("goals", ())}
+    found = {
+        goal["name"]: _read_goal_result(goal) for each in mine for goal in each.get("goals", ())
+    }
     setting = Setting(of.plan, of.bounds, repeat - 1)
     if isinstance(phase, Search):
-        return _of_search(setting, phase, document, found, asked.trial)
-    ran = _trials_before(documents, repeat)
-    number = _number(asked.trial or 1, document["repeats"], f"trial of the point `{phase.name}`")
-    planned = _made(setting, phase, None, found)
+        return _find_in_search(setting, phase, document, found, asked.trial)
+    ran = _count_trials_before(documents, repeat)
+    number = _check_number(
+        asked.trial or 1, document["repeats"], f"trial of the point `{phase.name}`"
+    )
+    planned = _make_trial(setting, phase, None, found)
 
     def differs(seen: Observation) -> str:
         network = planned.networks[""]
         made = metrics_document(Readings(discover(), {phase.name: (network, seen)}))
-        return _difference(made, of.document["repeats"][ran + number - 1])
+        return _find_difference(made, of.document["repeats"][ran + number - 1])
 
     names = (f"repeat {repeat - 1}", "point", phase.name, str(number - 1))
     words = f"trial {number} of {document['repeats']} of the point {phase.name}"
     return Trial(planned, planned.networks[""], names, differs, words)
 
 
-def _of_search(
+def _find_in_search(
     setting: Setting,
     search: Search,
     document: Document,
@@ -122,13 +126,13 @@ def _of_search(
 ) -> Trial:
     trials = document["trials"]
     if not asked:
-        raise _which_trial(search, trials)
-    number = _number(asked, len(trials), f"trial of the search `{search.name}`")
+        raise _explain_which_trial(search, trials)
+    number = _check_number(asked, len(trials), f"trial of the search `{search.name}`")
     ran = trials[number - 1]
     load = Fraction(ran["load"]["value"])
     varies = any(goal.varies for goal in search.goals)
     length_ps = None if varies else int(Fraction(ran["length"]["value"]) * PS_PER_S)
-    planned = _made(setting, search, load, found, length_ps)
+    planned = _make_trial(setting, search, load, found, length_ps)
     network = planned.networks[""]
 
     def differs(seen: Observation) -> str:
@@ -147,7 +151,7 @@ def _of_search(
     return Trial(planned, network, names, differs, words)
 
 
-def _made(
+def _make_trial(
     setting: Setting,
     phase: Phase,
     load: Fraction | None,
@@ -160,7 +164,7 @@ def _made(
     return planned
 
 
-def _goal_result(goal: Document) -> GoalResult:
+def _read_goal_result(goal: Document) -> GoalResult:
     def value(of: str) -> Fraction | None:
         return Fraction(goal[of]["value"]) if goal.get(of) else None
 
@@ -169,7 +173,7 @@ def _goal_result(goal: Document) -> GoalResult:
     )
 
 
-def _trials_before(documents: list[Document], repeat: int) -> int:
+def _count_trials_before(documents: list[Document], repeat: int) -> int:
     """Return how many trials with metrics the repeats before this one have."""
     most = [0] * repeat
     for each in documents:
@@ -178,24 +182,24 @@ def _trials_before(documents: list[Document], repeat: int) -> int:
     return sum(most)
 
 
-def _number(asked: int, most: int, what: str) -> int:
+def _check_number(asked: int, most: int, what: str) -> int:
     if not 1 <= asked <= most:
         there = f"the record has {most}" if most else "the record has none"
         raise CaptureError(f"there is no {what} {asked}: {there}")
     return asked
 
 
-def _unknown(what: str, name: str, names: list[str]) -> str:
+def _explain_unknown(what: str, name: str, names: list[str]) -> str:
     if not names:
         return f"there is no {what} `{name}`: the test has none"
     near = suggest_name(name, names)
-    hint = f"did you mean `{near}`?" if near else f"there are {listed(names)}"
+    hint = f"did you mean `{near}`?" if near else f"there are {list_names(names)}"
     return f"there is no {what} `{name}`: {hint}"
 
 
-def _which_phase(of: Recorded, name: str, documents: list[Document]) -> CaptureError:
+def _explain_which_phase(of: Recorded, name: str, documents: list[Document]) -> CaptureError:
     if name:
-        return CaptureError(_unknown("phase", name, [each["name"] for each in documents]))
+        return CaptureError(_explain_unknown("phase", name, [each["name"] for each in documents]))
     lines = []
     for each in documents:
         count = len(each["trials"]) if each["kind"] == "search" else each["repeats"]
@@ -205,7 +209,7 @@ def _which_phase(of: Recorded, name: str, documents: list[Document]) -> CaptureE
     return CaptureError(chosen, lines)
 
 
-def _which_trial(search: Search, trials: list[dict[str, Any]]) -> CaptureError:
+def _explain_which_trial(search: Search, trials: list[dict[str, Any]]) -> CaptureError:
     lines = [
         f"--trial {number}: {each['load']['text']}, {each['lost']} of {each['sent']} lost"
         for number, each in enumerate(trials[:MOST_LISTED], 1)
@@ -215,7 +219,7 @@ def _which_trial(search: Search, trials: list[dict[str, Any]]) -> CaptureError:
     return CaptureError(f"choose a trial of the search `{search.name}`", [*lines, *tail])
 
 
-def _difference(found: Document, ran: Document) -> str:
+def _find_difference(found: Document, ran: Document) -> str:
     """Return the first metric that differs from the record's; "" if none does."""
     for population, metrics in found.items():
         for name, value in metrics.items():

@@ -9,7 +9,7 @@ from qospec.check.builtins import BuiltIns
 from qospec.check.evaluate.context import Context, LimitReached, Limits
 from qospec.check.evaluate.evaluator import Evaluator
 from qospec.check.modules.loader import Loader
-from qospec.check.suite import collect_scopes, suite
+from qospec.check.suite import build_suite, collect_scopes
 from qospec.diagnostics import Problems
 from qospec.model.suite import Suite
 from qospec.source import Source
@@ -40,7 +40,7 @@ def check(
     context = Context(catalogue, problems, limits, BuiltIns(catalogue))
     try:
         units, evaluator = Loader(context).load(paths), Evaluator(context)
-        return suite(units, collect_scopes(units, evaluator), evaluator)
+        return build_suite(units, collect_scopes(units, evaluator), evaluator)
     except LimitReached:
         return Suite((), (), ())
 
@@ -76,7 +76,7 @@ class Checked:
         self.scopes = collect_scopes(self.units, self.evaluator)
         self.suite = Suite((), (), ())
         with suppress(LimitReached):
-            self.suite = suite(self.units, self.scopes, self.evaluator)
+            self.suite = build_suite(self.units, self.scopes, self.evaluator)
 
     def check(self, text: str, path: Path, problems: Problems) -> Suite:
         """Return the suite of a text, which imports as if it were the file `path`.
@@ -89,7 +89,7 @@ class Checked:
                 units = self._loader.text(Source(str(path), text), path)
                 scopes = collect_scopes(units, self.evaluator, self.scopes)
                 self.scopes |= {each.path: scopes[each.path] for each in units if not each.named}
-                return suite(units, scopes, self.evaluator)
+                return build_suite(units, scopes, self.evaluator)
             except LimitReached:
                 return Suite((), (), ())
             finally:

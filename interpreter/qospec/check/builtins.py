@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from qospec.catalogue.kinds import RECORDS
 from qospec.check.device.nodes import HostKind
 from qospec.check.modules import imports
-from qospec.check.records.kinds import RESERVED, KindValue, not_built
+from qospec.check.records.kinds import RESERVED, KindValue, explain_not_built
 from qospec.dataclass import dataclass
 
 if TYPE_CHECKING:
@@ -33,7 +33,7 @@ class BuiltIns:
         if name.text == "host":
             return HostKind()
         if self.is_reserved(name.text):
-            raise not_built(name.text, name.span)
+            raise explain_not_built(name.text, name.span)
         return None
 
     def names(self) -> Iterator[str]:
@@ -48,7 +48,7 @@ class BuiltIns:
 
     def module_of(self, name: str) -> str:
         """Return the module of the library that has this name, as it is imported; "" if none."""
-        return imports.library_module(name)
+        return imports.find_library_module(name)
 
     def help_for(self, name: str, declared: Container[str]) -> str:
         """Return what to write for a well-known name that only the library has; "" if it has none.
@@ -57,4 +57,4 @@ class BuiltIns:
             name: A name that is not known here.
             declared: Those that the file declares and imports.
         """
-        return imports.help_for(name, declared)
+        return imports.suggest_import(name, declared)

@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, ClassVar
 
 from qospec.check.device import body as devices
 from qospec.check.device.nodes import Design, DevicePlan
-from qospec.check.evaluate.context import CheckError, error
-from qospec.check.evaluate.loops import count_of, refuse_duplicates
-from qospec.check.evaluate.scope import Binding, Scope, unknown
+from qospec.check.evaluate.context import CheckError, make_error
+from qospec.check.evaluate.loops import evaluate_count, refuse_duplicates
+from qospec.check.evaluate.scope import Binding, Scope, explain_unknown
 from qospec.check.evaluate.values import (
     POISON,
     Amount,
@@ -19,7 +19,7 @@ from qospec.check.evaluate.values import (
     Poison,
     Text,
     Value,
-    published_in,
+    find_published,
 )
 from qospec.check.records.kinds import KindValue
 from qospec.check.records.parameters import Signature
@@ -47,7 +47,7 @@ class ModuleValue(Value):
     def field(self, name: ast.Name, evaluator: Evaluator) -> Value:
         """Return what the file declares under that name."""
         if name.text not in self._own:
-            raise unknown(name.text, name.span, sorted(self._own), self.name)
+            raise explain_unknown(name.text, name.span, sorted(self._own), self.name)
         return self._scope.names[name.text].value(evaluator.context)
 
 
@@ -96,16 +96,16 @@ class TrafficValue(Value):
     def record(self, scope: Scope, evaluator: Evaluator) -> Value:
         """Return the record in a scope with the parameters."""
         help_text = "base one of them on a kind such as `cbr`"
-        if not _enters(self, evaluator, "this traffic is defined in terms of itself", help_text):
+        if not _enter(self, evaluator, "this traffic is defined in terms of itself", help_text):
             return POISON
         try:
             value = evaluator.value(self.node.value, scope, "traffic")
-            return traffic_of(value, self.node.value, evaluator)
+            return find_traffic(value, self.node.value, evaluator)
         finally:
             evaluator.context.calling.pop()
 
 
-def _enters(
+def _enter(
     value: TrafficValue | DeviceValue, evaluator: Evaluator, message: str, help_text: str
 ) -> bool:
     """Begin to evaluate a declaration; raises CheckError where it depends on itself.
@@ -120,12 +120,12 @@ def _enters(
         circular.update(chain)
         names = [each.node.name for each in chain if isinstance(each, TrafficValue | DeviceValue)]
         shown = " -> ".join(f"`{name.text}`" for name in names)
-        raise error("E0103", f"{message}: {shown}", value.node.name.span, help=help_text)
+        raise make_error("E0103", f"{message}: {shown}", value.node.name.span, help=help_text)
     calling.append(value)
     return True
 
 
-def traffic_of(value: Value, node: ast.Node, evaluator: Evaluator) -> Value:
+def find_traffic(value: Value, node: ast.Node, evaluator: Evaluator) -> Value:
     """Return the record of traffic that a value stands for; raises CheckError."""
     if isinstance(value, TrafficValue):
         value = value.with_defaults(node, evaluator)
@@ -134,7 +134,7 @@ def traffic_of(value: Value, node: ast.Node, evaluator: Evaluator) -> Value:
     if isinstance(value, Poison) or (isinstance(value, Record) and value.kind.role == "traffic"):
         return value
     what = f"`{value.kind.name}`" if isinstance(value, Record) else value.what
-    raise error(
+    raise make_error(
         "E0302",
         f"expected traffic, found {what}",
         node.span,
@@ -165,7 +165,7 @@ class DeviceValue(Design):
             own = tuple(each for each in own if each not in counts)
             refuse_duplicates(counts)
             if counts:
-                count = count_of(counts[0].value, scope, evaluator)
+                count = evaluate_count(counts[0].value, scope, evaluator)
         return self._plan(call, own, scope, count, evaluator)
 
     def with_defaults(self, node: ast.Node, evaluator: Evaluator) -> Value:
@@ -195,12 +195,10 @@ class DeviceValue(Design):
 
     def template(self, scope: Scope, evaluator: Evaluator) -> Template | None:
         """Return the device in a scope with the parameters; None if it contains itself."""
-        if not _enters(
-            self, evaluator, "this device contains itself", "remove it from one of them"
-        ):
+        if not _enter(self, evaluator, "this device contains itself", "remove it from one of them"):
             return None
         try:
-            return devices.template(self.node, scope, evaluator)
+            return devices.build_template(self.node, scope, evaluator)
         finally:
             evaluator.context.calling.pop()
 
@@ -240,7 +238,7 @@ class TestValue(Value):
             first, variable = next(iter(goals.items()))
             help_text = f"in a test that is built on it, write `{first}.{variable}`"
         message = f"{self.what} has no field `{name.text}`"
-        raise error("E0104", message, name.span, note=declared, help=help_text)
+        raise make_error("E0104", message, name.span, note=declared, help=help_text)
 
 
 class ReferenceValue(Value):
@@ -255,7 +253,7 @@ class ReferenceValue(Value):
         for statement in node.body.statements:
             if not isinstance(statement, ast.Bind):
                 evaluator.context.report(
-                    error(
+                    make_error(
                         "E0112",
                         "a reference has only fields",
                         statement.span,
@@ -269,7 +267,7 @@ class ReferenceValue(Value):
     def _declare(self, name: ast.Name, value: ast.Expression, evaluator: Evaluator) -> None:
         if name.text in self._scope.names:
             evaluator.context.report(
-                error(
+                make_error(
                     "E0102",
                     f"`{name.text}` is already declared",
                     name.span,
@@ -282,7 +280,7 @@ class ReferenceValue(Value):
             name.text,
             name.span,
             "a published value",
-            lambda: published(evaluator.strict(value, self._scope), name.span),
+            lambda: mark_published(evaluator.strict(value, self._scope), name.span),
         )
         self._entries.append((name.text, " ".join(value.span.text.split())))
 
@@ -291,7 +289,7 @@ class ReferenceValue(Value):
         known = self._scope.names.get(name.text)
         if known is None:
             near = suggest_name(name.text, self._scope.names)
-            raise error(
+            raise make_error(
                 "E0104",
                 f"`{self.node.name.text}` has no field `{name.text}`",
                 name.span,
@@ -311,17 +309,17 @@ class ReferenceValue(Value):
         return Reference(node.name.text, node.title.text, tuple(self._entries), node.name.span)
 
 
-def published(value: Value, place: Span) -> Value:
+def mark_published(value: Value, place: Span) -> Value:
     """Return a value marked as published at a place."""
     if isinstance(value, Amount | Text | Boolean):
         return replace(value, published=place)
     if isinstance(value, List):
-        return List(tuple(_marked(item, place) for item in value.items), value.known)
+        return List(tuple(_mark_value(item, place) for item in value.items), value.known)
     if isinstance(value, Map):
-        marked = {key: _marked(item, place) for key, item in value.entries.items()}
+        marked = {key: _mark_value(item, place) for key, item in value.entries.items()}
         return replace(value, entries=marked)
     return value
 
 
-def _marked(value: Value, place: Span) -> Value:
-    return value if published_in(value) else published(value, place)
+def _mark_value(value: Value, place: Span) -> Value:
+    return value if find_published(value) else mark_published(value, place)

@@ -14,14 +14,14 @@ from qospec.check.declarations import (
     TrafficValue,
 )
 from qospec.check.device.nodes import DevicePlan
-from qospec.check.evaluate.context import CheckError, error, too_deep
-from qospec.check.evaluate.scope import Binding, Scope, clash, known_binding
+from qospec.check.evaluate.context import CheckError, explain_too_deep, make_error
+from qospec.check.evaluate.scope import Binding, Scope, bind_known, explain_clash
 from qospec.check.evaluate.values import POISON, Value
 from qospec.check.records.parameters import let_binding
 from qospec.check.records.record import Record
 from qospec.check.test import flows, properties
-from qospec.check.test.expansion import check_template, draws, expand_tests
-from qospec.check.test.expansion import drawn as drawn_of
+from qospec.check.test.expansion import check_drawn as drawn_of
+from qospec.check.test.expansion import check_template, draws_from_range, expand_tests
 from qospec.check.test.vacuity import conditions
 from qospec.check.topology import body
 from qospec.check.topology.flatten import Networks
@@ -46,7 +46,7 @@ NOUNS: dict[type, str] = {
 }
 
 
-def suite(units: Sequence[Unit], scopes: Mapping[Path, Scope], evaluator: Evaluator) -> Suite:
+def build_suite(units: Sequence[Unit], scopes: Mapping[Path, Scope], evaluator: Evaluator) -> Suite:
     """Return the suite of the files; what has a mistake is reported and left out.
 
     `scopes` has the names of each, from `collect_scopes`.
@@ -57,7 +57,7 @@ def suite(units: Sequence[Unit], scopes: Mapping[Path, Scope], evaluator: Evalua
         for declaration in unit.tree.declarations if unit.tree else ():
             reference = _check_alone(declaration, scopes[unit.path], networks, evaluator)
             references += [reference] if reference else []
-    drawn = _properties(units, scopes, evaluator)
+    drawn = _list_properties(units, scopes, evaluator)
     finite = [
         Test(each.name, each.doc, each.cases, each.span) for each in drawn if each.cases is not None
     ]
@@ -72,13 +72,13 @@ def suite(units: Sequence[Unit], scopes: Mapping[Path, Scope], evaluator: Evalua
             if isinstance(node, ast.Test | ast.Property) and any(
                 test.span is node.span for test in made
             ):
-                _once(node, seen, evaluator)
-            elif isinstance(node, ast.Test) and unit.named and not draws(node):
+                _report_once(node, seen, evaluator)
+            elif isinstance(node, ast.Test) and unit.named and not draws_from_range(node):
                 templates.append(Template(node.name.text, node.doc, node.span))
         tests += made
         drawn_tests += drawn_of(unit, scopes[unit.path], networks, evaluator) if unit.named else []
     if not evaluator.context.mistakes:  # else what is wrong may be what would use it
-        for warning in unused.warnings(units):
+        for warning in unused.warn_of_unused(units):
             evaluator.context.report(warning)
     sources = tuple(unit.source for unit in units)
     return Suite(
@@ -86,7 +86,7 @@ def suite(units: Sequence[Unit], scopes: Mapping[Path, Scope], evaluator: Evalua
     )
 
 
-def _properties(
+def _list_properties(
     units: Sequence[Unit], scopes: Mapping[Path, Scope], evaluator: Evaluator
 ) -> tuple[Property, ...]:
     """Return the properties of the files that were named; those of others are checked too."""
@@ -94,7 +94,7 @@ def _properties(
     for unit in units:
         for node in unit.tree.declarations if unit.tree else ():
             if isinstance(node, ast.Property):
-                made = properties.checked(node, scopes[unit.path], evaluator)
+                made = properties.check_property(node, scopes[unit.path], evaluator)
                 found += [made] if made is not None and unit.named else []
     return tuple(found)
 
@@ -113,13 +113,13 @@ def collect_scopes(
     return scopes
 
 
-def _once(
+def _report_once(
     node: ast.Test | ast.Property, seen: dict[str, ast.Test | ast.Property], evaluator: Evaluator
 ) -> None:
     known = seen.setdefault(node.name.text, node)
     if known is not node and known.span.source is not node.span.source:
         evaluator.context.report(
-            error(
+            make_error(
                 "E0102",
                 f"two tests are called `{node.name.text}`",
                 node.name.span,
@@ -140,25 +140,28 @@ def _declare(unit: Unit, scopes: dict[Path, Scope], evaluator: Evaluator) -> Non
             own = frozenset(node.name.text for node in other.tree.declarations)
             value = ModuleValue(each.name, scopes[other.path], own)
         name = each.alias or each.path[-1]
-        scope.declare(known_binding(name, "an import", value), evaluator.context)
+        scope.declare(bind_known(name, "an import", value), evaluator.context)
     for node in unit.tree.declarations if unit.tree else ():
-        binding = _binding(node, scope, evaluator)
+        binding = _evaluate_binding(node, scope, evaluator)
         known = scope.names.get(binding.name)
         if known is not None:
-            evaluator.context.report(clash(binding, known))
+            evaluator.context.report(explain_clash(binding, known))
         else:
             scope.names[binding.name] = binding
 
 
-def _binding(node: ast.Declaration, scope: Scope, evaluator: Evaluator) -> Binding:
+def _evaluate_binding(node: ast.Declaration, scope: Scope, evaluator: Evaluator) -> Binding:
     if isinstance(node, ast.Let):
         return let_binding(node, scope, evaluator)
     return Binding(
-        node.name.text, node.name.span, NOUNS[type(node)], lambda: _value(node, scope, evaluator)
+        node.name.text,
+        node.name.span,
+        NOUNS[type(node)],
+        lambda: _evaluate_value(node, scope, evaluator),
     )
 
 
-def _value(node: ast.Declaration, scope: Scope, evaluator: Evaluator) -> Value:
+def _evaluate_value(node: ast.Declaration, scope: Scope, evaluator: Evaluator) -> Value:
     if isinstance(node, ast.Traffic):
         return TrafficValue(node, scope, evaluator)
     if isinstance(node, ast.Device):
@@ -194,7 +197,7 @@ def _check_alone(
     except CheckError as mistake:
         evaluator.context.report(mistake)
     except RecursionError:
-        evaluator.context.report(too_deep(node.name.span))
+        evaluator.context.report(explain_too_deep(node.name.span))
     return None
 
 
@@ -212,7 +215,7 @@ def _check_device(value: DeviceValue, evaluator: Evaluator) -> None:
         if not signature.parameters and isinstance(plan, DevicePlan):
             template = plan.template
     if template is not None and evaluator.context.mistakes == before:
-        for idle in conditions.invariants(template, evaluator):
+        for idle in conditions.examine_invariants(template, evaluator):
             evaluator.context.report(idle)
 
 
@@ -228,6 +231,6 @@ def _with_unknowns(value: TrafficValue | TopologyValue, evaluator: Evaluator) ->
         else:
             record = value.record(inside, evaluator)
             if isinstance(record, Record):
-                flows.sent(record, evaluator)
+                flows.evaluate_sent(record, evaluator)
         if evaluator.context.mistakes > before:
             return

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections import Counter
 from typing import TYPE_CHECKING
 
-from qospec.check.evaluate.context import CheckError, error
+from qospec.check.evaluate.context import CheckError, make_error
 from qospec.syntax import ast
 
 if TYPE_CHECKING:
@@ -22,29 +22,31 @@ Uses = Counter[str]
 """How often expressions use each name, by their first name."""
 
 
-def warnings(units: Sequence[Unit]) -> Iterator[CheckError]:
+def warn_of_unused(units: Sequence[Unit]) -> Iterator[CheckError]:
     """Yield a warning for each unused name in the files that were named.
 
     If nothing that is sent depends on the sweep of a template, what that makes of it would be
     wrong: an error.
     """
-    tests = [each for unit in units for each in _declarations(unit) if isinstance(each, ast.Test)]
-    lineages = [_lineage(test, {each.name.text: each for each in tests}) for test in tests]
+    tests = [
+        each for unit in units for each in _list_declarations(unit) if isinstance(each, ast.Test)
+    ]
+    lineages = [_find_lineage(test, {each.name.text: each for each in tests}) for test in tests]
     on_topology = _on_topology(lineages)
-    built_on = _built_on(lineages)
+    built_on = _find_built_on(lineages)
     for unit in units:
         if not unit.named:
             continue
-        for each in _declarations(unit):
+        for each in _list_declarations(unit):
             if not isinstance(each, ast.Let):  # which is for whoever imports the file
-                yield from _within(each, on_topology, built_on)
-        own = _declarations(unit)
+                yield from _find_within(each, on_topology, built_on)
+        own = _list_declarations(unit)
         yield from (
-            each for lineage in lineages if lineage[0] in own for each in _sweeps_of_bases(lineage)
+            each for lineage in lineages if lineage[0] in own for each in _find_idle_sweeps(lineage)
         )
 
 
-def _declarations(unit: Unit) -> Sequence[ast.Declaration]:
+def _list_declarations(unit: Unit) -> Sequence[ast.Declaration]:
     """Return the declarations of a file; none if part of it could not be parsed."""
     return unit.tree.declarations if unit.tree and not unit.tree.unparsed else ()
 
@@ -60,11 +62,11 @@ def _uses(node: ast.Node) -> Uses:
     return found
 
 
-def _lineage(test: ast.Test, tests: Mapping[str, ast.Test]) -> list[ast.Test]:
+def _find_lineage(test: ast.Test, tests: Mapping[str, ast.Test]) -> list[ast.Test]:
     """Return a test, and what it is built on, as far as names tell."""
     found = [test]
     while (base := found[-1].base) is not None:
-        named = tests.get(_last(base))
+        named = tests.get(_drop_module(base))
         if named is None or named in found:
             break
         found.append(named)
@@ -76,14 +78,16 @@ def _on_topology(lineages: Iterable[Sequence[ast.Test]]) -> dict[str, Uses]:
     found: dict[str, Uses] = {}
     for test, *bases in lineages:
         uses = _uses(test)
-        controls = [each for each in _statements(test.statements) if isinstance(each, ast.Control)]
+        controls = [
+            each for each in _iterate_statements(test.statements) if isinstance(each, ast.Control)
+        ]
         own = [each.topology for each in (test, *bases) if each.topology is not None]
         for base in (*own, *(each.topology for each in controls)):
-            found.setdefault(_last(base), Uses()).update(uses)
+            found.setdefault(_drop_module(base), Uses()).update(uses)
     return found
 
 
-def _built_on(lineages: Iterable[Sequence[ast.Test]]) -> dict[str, Uses]:
+def _find_built_on(lineages: Iterable[Sequence[ast.Test]]) -> dict[str, Uses]:
     """Return what tests use of those that they are built on, by the names of these."""
     found: dict[str, Uses] = {}
     for test, *bases in lineages:
@@ -92,7 +96,7 @@ def _built_on(lineages: Iterable[Sequence[ast.Test]]) -> dict[str, Uses]:
     return found
 
 
-def _sweeps_of_bases(lineage: Sequence[ast.Test]) -> Iterator[CheckError]:
+def _find_idle_sweeps(lineage: Sequence[ast.Test]) -> Iterator[CheckError]:
     """Yield an error for each sweep of a template on which nothing that is sent depends.
 
     It does where a test with a topology uses it, or what a `let` or a phase makes of it, or `run`.
@@ -103,7 +107,7 @@ def _sweeps_of_bases(lineage: Sequence[ast.Test]) -> Iterator[CheckError]:
         return
     templates = lineage[placed + 1 :]
     made: dict[str, Uses] = {}
-    for name, uses in _made(each for template in templates for each in template.statements):
+    for name, uses in _list_made(each for template in templates for each in template.statements):
         made.setdefault(name, Uses()).update(uses)
     runs = (each for base in templates for each in base.statements if isinstance(each, ast.Run))
     used: set[str] = set()
@@ -115,12 +119,12 @@ def _sweeps_of_bases(lineage: Sequence[ast.Test]) -> Iterator[CheckError]:
             waiting += made.get(name, ())
     sweeps = (each for base in templates for each in base.statements if isinstance(each, ast.Sweep))
     for sweep in sweeps:
-        if not any(_idle(each.text) or each.text in used for each in sweep.names):
+        if not any(_is_idle(each.text) or each.text in used for each in sweep.names):
             name = sweep.names[0].text
             base = next(each for each in templates if sweep in each.statements)
-            yield error(
+            yield make_error(
                 "E0514",
-                f"`{_last(test.base_path)}` needs a flow that uses `{name}`",
+                f"`{_drop_module(test.base_path)}` needs a flow that uses `{name}`",
                 test.base_path.span,
                 secondary=(sweep.span, f"swept in `{base.name.text}`"),
                 note=f"each case is named after its `{name}`, so what it sends must depend on it",
@@ -128,7 +132,7 @@ def _sweeps_of_bases(lineage: Sequence[ast.Test]) -> Iterator[CheckError]:
             )
 
 
-def _made(statements: Iterable[ast.Statement]) -> Iterator[tuple[str, Uses]]:
+def _list_made(statements: Iterable[ast.Statement]) -> Iterator[tuple[str, Uses]]:
     """Yield each name to which a `let` or a phase gives a value, with what that depends on."""
     for each in statements:
         if isinstance(each, ast.Let | ast.Search):
@@ -140,7 +144,7 @@ def _made(statements: Iterable[ast.Statement]) -> Iterator[tuple[str, Uses]]:
                     yield from ((name.text, _uses(whole)) for name in bind.names)
 
 
-def _last(base: ast.Path | ast.Call | ast.Name) -> str:
+def _drop_module(base: ast.Path | ast.Call | ast.Name) -> str:
     """Return the name of a topology or test without that of its module."""
     path = base.path if isinstance(base, ast.Call) else base
     if isinstance(path, ast.Name):
@@ -149,14 +153,14 @@ def _last(base: ast.Path | ast.Call | ast.Name) -> str:
     return (names or [path.name])[-1].text
 
 
-def _within(
+def _find_within(
     node: ast.Declaration, on_topology: dict[str, Uses], built_on: dict[str, Uses]
 ) -> Iterator[CheckError]:
     """Yield the unused names within a declaration."""
     uses = _uses(node)
     if isinstance(node, ast.Traffic | ast.Device | ast.Topology | ast.Test):
         seen = on_topology.get(node.name.text) if isinstance(node, ast.Topology) else None
-        yield from _parameters(node, uses + (seen or Uses()))
+        yield from _find_parameters(node, uses + (seen or Uses()))
     if isinstance(node, ast.Let | ast.Traffic):
         return
     around: Uses | None = Uses()
@@ -169,32 +173,32 @@ def _within(
         else:
             uses += around
     own = node.statements if isinstance(node, ast.Test) else node.body.statements
-    for statement in _statements(own):
+    for statement in _iterate_statements(own):
         if isinstance(statement, ast.Let) and around is not None:
             yield from _let(statement, uses + around)
         elif isinstance(statement, ast.Sweep) and around is not None:
-            yield from _sweep(statement, uses)
+            yield from _find_sweep(statement, uses)
         elif isinstance(statement, ast.Bind) and around and isinstance(node, ast.Topology):
-            yield from _hosts(statement, around)
+            yield from _find_hosts(statement, around)
 
 
-def _idle(name: str) -> bool:
+def _is_idle(name: str) -> bool:
     """Return whether a name says that it is unused."""
     return name.startswith("_")
 
 
-def _statements(statements: Sequence[ast.Statement]) -> Iterator[ast.Statement]:
+def _iterate_statements(statements: Sequence[ast.Statement]) -> Iterator[ast.Statement]:
     """Yield the statements of a body, and of the loops in it."""
     for each in statements:
         yield each
         if isinstance(each, ast.Loop):
-            yield from _statements(each.body.statements)
+            yield from _iterate_statements(each.body.statements)
 
 
 def _let(node: ast.Let, uses: Uses) -> Iterator[CheckError]:
     name = node.name.text
-    if not _idle(name) and uses[name] <= _uses(node)[name]:
-        yield error(
+    if not _is_idle(name) and uses[name] <= _uses(node)[name]:
+        yield make_error(
             "W0620",
             f"`{name}` is never used",
             node.name.span,
@@ -202,12 +206,12 @@ def _let(node: ast.Let, uses: Uses) -> Iterator[CheckError]:
         )
 
 
-def _parameters(
+def _find_parameters(
     node: ast.Traffic | ast.Device | ast.Topology | ast.Test, uses: Uses
 ) -> Iterator[CheckError]:
     for each in node.parameters:
-        if not _idle(each.name.text) and not uses[each.name.text]:
-            yield error(
+        if not _is_idle(each.name.text) and not uses[each.name.text]:
+            yield make_error(
                 "W0621",
                 f"`{node.name.text}` does not use its parameter `{each.name.text}`",
                 each.name.span,
@@ -216,13 +220,13 @@ def _parameters(
             )
 
 
-def _hosts(node: ast.Bind, around: Uses) -> Iterator[CheckError]:
+def _find_hosts(node: ast.Bind, around: Uses) -> Iterator[CheckError]:
     base = node.value.path if isinstance(node.value, ast.Call) else node.value
     if not (isinstance(base, ast.Path) and base.name.text == "host" and not base.trail):
         return
     for name in node.names:
-        if not _idle(name.text) and not around[name.text]:
-            yield error(
+        if not _is_idle(name.text) and not around[name.text]:
+            yield make_error(
                 "W0622",
                 f"no test sends anything to or from `{name.text}`",
                 name.span,
@@ -230,13 +234,13 @@ def _hosts(node: ast.Bind, around: Uses) -> Iterator[CheckError]:
             )
 
 
-def _sweep(node: ast.Sweep, uses: Uses) -> Iterator[CheckError]:
+def _find_sweep(node: ast.Sweep, uses: Uses) -> Iterator[CheckError]:
     own = _uses(node)
-    if any(_idle(each.text) or uses[each.text] > own[each.text] for each in node.names):
+    if any(_is_idle(each.text) or uses[each.text] > own[each.text] for each in node.names):
         return
     names = ", ".join(f"`{each.text}`" for each in node.names)
     are = "are" if len(node.names) > 1 else "is"
-    yield error(
+    yield make_error(
         "W0623",
         f"{names} {are} never used: all cases of this sweep are alike",
         node.names[0].span.to(node.names[-1].span),

@@ -43,7 +43,7 @@ def qos() -> None:
     """Test network quality of service: check, plan and run .qos specifications."""
 
 
-qos.params.append(options.color("auto"))
+qos.params.append(options.make_colour_option("auto"))
 for _command in (
     check,
     fmt,
@@ -61,7 +61,7 @@ for _command in (
     doc,
     *listing.COMMANDS,
 ):
-    _command.params.append(options.color(None))
+    _command.params.append(options.make_colour_option(None))
     qos.add_command(_command)
 
 
@@ -79,7 +79,7 @@ def main() -> None:
     # The work is done: Ctrl-C while Python shuts down would only show a traceback.
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     gc.freeze()  # nor need Python collect garbage just before it exits
-    if (unwritten := streams.stdout_failure()) is not None:
+    if (unwritten := streams.find_stdout_failure()) is not None:
         say(f"error: cannot write to stdout: {explain_failure(unwritten)}", err=True)
         code = exits.ERROR
     sys.exit(code)

@@ -30,16 +30,16 @@ def check(paths: tuple[str, ...], *, as_json: bool, max_cells: int, fix: bool) -
     from qospec.diagnostics import Problems
 
     problems = Problems()
-    repaired = _repaired(paths) if fix else None
-    suite = loading.checked(paths, problems)
+    repaired = _repair_files(paths) if fix else None
+    suite = loading.check_paths(paths, problems)
     if not problems.errors:
         _verify(suite, problems, max_cells)
-    document = loading.diagnostics_document(problems)
+    document = loading.describe_problems(problems)
     if repaired is not None:
         done = {"fixed": repaired.fixed, "files": repaired.files, "failed": repaired.failed}
         document |= done
         if repaired.fixed:
-            count = loading.counted(repaired.fixed, "problem")
+            count = loading.count_things(repaired.fixed, "problem")
             output.say(f"fixed {count} in {', '.join(repaired.files)}", err=True)
         for failed in repaired.failed:
             output.say(f"error: {failed}", err=True)
@@ -51,9 +51,9 @@ def check(paths: tuple[str, ...], *, as_json: bool, max_cells: int, fix: bool) -
         if problems.errors:
             sys.exit(exits.WRONG)
         return
-    loading.report(problems, as_json=False, hint="" if fix else _hint(problems, paths))
+    loading.report(problems, as_json=False, hint="" if fix else _suggest_fix(problems, paths))
     found = "no errors" if problems.all else "no problems found"
-    output.say(f"{', '.join(_counts(suite))}: {found}")
+    output.say(f"{', '.join(_count_checked(suite))}: {found}")
 
 
 def _verify(suite: Suite, problems: Problems, max_cells: int) -> None:
@@ -70,39 +70,39 @@ def _verify(suite: Suite, problems: Problems, max_cells: int) -> None:
         plan(batchwise, "", Bounds(max_cells), problems)
 
 
-def _counts(suite: Suite) -> Iterator[str]:
+def _count_checked(suite: Suite) -> Iterator[str]:
     """Yield how much of each was checked."""
     places = {each.span for each in suite.properties}
     tests = len(suite.drawn) + sum(test.span not in places for test in suite.tests)
-    yield loading.counted(tests, "test")
-    yield loading.counted(sum(len(test.cases) for test in suite.tests), "case")
+    yield loading.count_things(tests, "test")
+    yield loading.count_things(sum(len(test.cases) for test in suite.tests), "case")
     if suite.templates:
-        yield loading.counted(len(suite.templates), "template")
+        yield loading.count_things(len(suite.templates), "template")
     if suite.properties:
-        yield loading.counted(len(suite.properties), "property", "properties")
+        yield loading.count_things(len(suite.properties), "property", "properties")
 
 
-def _repaired(paths: tuple[str, ...]) -> Repaired:
+def _repair_files(paths: tuple[str, ...]) -> Repaired:
     from qospec.diagnostics import Problems
     from qospec.repair import repair
 
     def once() -> Problems:
         problems = Problems()
-        loading.checked(paths, problems)
+        loading.check_paths(paths, problems)
         return problems
 
-    return repair(once, _named(paths))
+    return repair(once, _drop_cases(paths))
 
 
-def _hint(problems: Problems, paths: tuple[str, ...]) -> str:
+def _suggest_fix(problems: Problems, paths: tuple[str, ...]) -> str:
     if not any(problem.fix for problem in problems.all):
         return ""
     from qospec.repair import count_fixable
 
-    count = count_fixable(problems, _named(paths))
+    count = count_fixable(problems, _drop_cases(paths))
     which = "it" if len(problems.all) == 1 else f"{count} of them"
     return f"{which} can be fixed with `qos check --fix`" if count else ""
 
 
-def _named(paths: tuple[str, ...]) -> list[Path]:
+def _drop_cases(paths: tuple[str, ...]) -> list[Path]:
     return [Path(path.partition("::")[0]) for path in paths]

@@ -32,11 +32,11 @@ def convert(file: str, form: str, output: str) -> None:
     from qospec.yaml_twin.form import TEXT_SUFFIX, is_yaml
 
     if output.endswith(TEXT_SUFFIX) if form == "yaml" else is_yaml(output):
-        exits.user_error(
+        exits.end_for_user(
             f"`{output}` does not fit `--to {form}`: it has the extension of the other form"
         )
     problems = Problems()
-    text = _converted(file, form, problems)
+    text = _convert_file(file, form, problems)
     loading.report(problems, as_json=False)
     if output == STDIN:
         show_file(text or "")
@@ -44,10 +44,10 @@ def convert(file: str, form: str, output: str) -> None:
     try:
         write_whole(Path(output), text or "")
     except WriteError as error:
-        exits.environment_error(str(error))
+        exits.end_for_environment(str(error))
 
 
-def _converted(file: str, form: str, problems: Problems) -> str | None:
+def _convert_file(file: str, form: str, problems: Problems) -> str | None:
     """Return a file in a form, or None if there are mistakes in it."""
     from qospec.check.evaluate.context import CheckError
     from qospec.check.modules.files import read_source

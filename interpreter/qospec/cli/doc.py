@@ -40,9 +40,9 @@ def doc(paths: tuple[str, ...], name: str, title: str, output: str) -> None:
     declarations = Declarations([Path(path) for path in paths], discover(), problems)
     loading.report(problems, as_json=False)
     try:
-        text = render_page(declarations, title or _title(paths), name)
+        text = render_page(declarations, title or _choose_title(paths), name)
     except ReportError as error:
-        exits.user_error(str(error))
+        exits.end_for_user(str(error))
     loading.report(problems, as_json=False)
     if not output:
         show_file(text)
@@ -50,9 +50,9 @@ def doc(paths: tuple[str, ...], name: str, title: str, output: str) -> None:
     try:
         write_whole(Path(output), text)
     except WriteError as error:
-        exits.environment_error(str(error))
+        exits.end_for_environment(str(error))
 
 
-def _title(paths: tuple[str, ...]) -> str:
+def _choose_title(paths: tuple[str, ...]) -> str:
     """Return the name of the only file or folder named, else of the current folder."""
     return Path(paths[0] if len(paths) == 1 else ".").resolve().stem

@@ -22,7 +22,7 @@ _ERROR = click.style("error", fg="red", bold=True)
 """Where colours are off, click removes this one."""
 
 
-def of_outcome(document: dict[str, Any]) -> int:
+def choose_exit_code(document: dict[str, Any]) -> int:
     """Return the exit code of an outcome: the worst verdict decides."""
     summary = document["summary"]
     if document["state"] == "interrupted":
@@ -36,7 +36,7 @@ def say_error(message: str) -> None:
     say_text(f"{_ERROR}: {make_visible(message, LONGEST)}", err=True)
 
 
-def user_error(message: str, *choices: str) -> NoReturn:
+def end_for_user(message: str, *choices: str) -> NoReturn:
     """Exit because what the user asked for cannot be done; a line for each thing to choose from."""
     say_error(message)
     say(*(f"  {choice}" for choice in choices), err=True)
@@ -55,7 +55,7 @@ def report_internal_error(error: Exception) -> None:
     say("  = help: set QOS_TRACEBACK=1 to see where; please report it", err=True)
 
 
-def environment_error(message: str) -> NoReturn:
+def end_for_environment(message: str) -> NoReturn:
     """Exit because of the environment: a disk, a permission."""
     say_error(message)
     sys.exit(ERROR)

@@ -31,7 +31,7 @@ def explain(name: str, *, as_json: bool) -> None:
     except UnknownNameError as error:
         if problems.errors:
             loading.report(problems, as_json=as_json)
-        exits.user_error(str(error))
+        exits.end_for_user(str(error))
     except SpecificationError:
         loading.report(problems, as_json=as_json)
         return
@@ -39,7 +39,7 @@ def explain(name: str, *, as_json: bool) -> None:
     if as_json:
         output.say_json({"schema": 1, "explained": found})
         return
-    output.say_text("\n\n".join(describe_in_full(each, output.width()) for each in found))
+    output.say_text("\n\n".join(describe_in_full(each, output.find_width()) for each in found))
 
 
 @click.command()

@@ -37,7 +37,7 @@ def fmt(paths: tuple[str, ...], **mode: bool) -> None:
 
     yaml = next((path for path in paths if is_yaml(path)), None)
     if yaml is not None:
-        exits.user_error(f"`{yaml}` is YAML; `qos fmt` formats .qos files only")
+        exits.end_for_user(f"`{yaml}` is YAML; `qos fmt` formats .qos files only")
     problems = Problems()
     if paths == (STDIN,):
         code = _format_stdin(_Mode(**mode), problems)
@@ -52,7 +52,7 @@ def _format_files(paths: tuple[str, ...], mode: _Mode, problems: Problems) -> in
     from qospec.formatting import MeaningChangedError, format_text
 
     changed = same = failed = 0
-    for source in _sources(paths, problems):
+    for source in _read_sources(paths, problems):
         try:
             text = format_text(source, problems)
         except MeaningChangedError as error:
@@ -65,7 +65,7 @@ def _format_files(paths: tuple[str, ...], mode: _Mode, problems: Problems) -> in
             done = _write_or_show(source, text, mode)
             changed, failed = changed + done, failed + (not done)
     looks = mode.check or mode.diff
-    files = loading.counted(changed, "file")
+    files = loading.count_things(changed, "file")
     words = "would change" if looks else "changed"
     if changed or same or not problems.errors:
         output.say(f"{files} {words}, {same} already formatted", err=True)
@@ -112,7 +112,7 @@ def _format_stdin(mode: _Mode, problems: Problems) -> int:
     return exits.FAILED if (mode.check or mode.diff) and text != source.text else exits.PASSED
 
 
-def _sources(paths: tuple[str, ...], problems: Problems) -> Iterator[Source]:
+def _read_sources(paths: tuple[str, ...], problems: Problems) -> Iterator[Source]:
     """Yield the text of every file named and every `.qos` file below the folders named, once.
 
     Without a path they are those that the project of the current folder names.
@@ -162,7 +162,7 @@ def _show_diff(source: Source, text: str) -> None:
 
     name = make_visible(source.name)
     before, after = redact(source.text), redact(text)
-    lines = unified_diff(_lines(before), _lines(after), name, name)
+    lines = unified_diff(_split_lines(before), _split_lines(after), name, name)
     for line in lines:
         whole = line.endswith("\n")
         output.say_text(line if whole else f"{line}\n\\ No newline at end of file\n", end="")
@@ -170,7 +170,7 @@ def _show_diff(source: Source, text: str) -> None:
         output.say(f"note: {name} has keys, shown as stars: the diff is no patch of it", err=True)
 
 
-def _lines(text: str) -> list[str]:
+def _split_lines(text: str) -> list[str]:
     """Return lines with their ends, which only a line feed is."""
     *lines, last = text.split("\n")
     return [*(f"{line}\n" for line in lines), *([last] if last else [])]

@@ -63,15 +63,15 @@ def fuzz(paths: tuple[str, ...], **asked: Any) -> None:
     Equal seeds and `--examples` find the same, whatever `-j` is.
     """
     if find_spec("hypothesis") is None:
-        exits.user_error(
+        exits.end_for_user(
             "`qos fuzz` needs Hypothesis: install it with `pip install 'qospec[fuzz]'`"
         )
     from qospec.fuzz import campaign
 
-    targets = _targets(paths, as_json=asked["as_json"])
+    targets = _find_targets(paths, as_json=asked["as_json"])
     database, note = None, ""
     if not asked["no_database"]:
-        database, note = campaign.database_folder(loading.below_project(paths, ".qos-fuzz"))
+        database, note = campaign.database_folder(loading.find_project_folder(paths, ".qos-fuzz"))
     if note:
         output.say(f"note: {note}", err=True)
     examples, time_s = asked["examples"], asked["time_s"]
@@ -101,7 +101,7 @@ def _start(paths: tuple[str, ...]) -> str:
 
     path = Path(paths[0].partition("::")[0])
     root = files.find_root(path / "any" if path.is_dir() else path)
-    separator = "/" if files.exists(root / "qos.toml") else "_"
+    separator = "/" if files.is_there(root / "qos.toml") else "_"
     return files.shorten_path(root / "fuzz") + separator
 
 
@@ -110,10 +110,12 @@ def _verify_writable(start: str) -> None:
     try:
         verify_folder(Path(f"{start}NAME").parent)
     except WriteError as error:
-        exits.environment_error(str(error))
+        exits.end_for_environment(str(error))
 
 
-def _saved(reports: list[TargetReport], start: str) -> tuple[dict[Finding, Path | None], list[str]]:
+def _save_findings(
+    reports: list[TargetReport], start: str
+) -> tuple[dict[Finding, Path | None], list[str]]:
     """Save what was found; return the file of each, None if it cannot be written, and why not."""
     files: dict[Finding, Path | None] = {}
     errors: list[str] = []
@@ -126,16 +128,16 @@ def _saved(reports: list[TargetReport], start: str) -> tuple[dict[Finding, Path 
     return files, errors
 
 
-def _targets(paths: tuple[str, ...], *, as_json: bool) -> list[Target]:
+def _find_targets(paths: tuple[str, ...], *, as_json: bool) -> list[Target]:
     """Return what the user named; ends the command if there is nothing in it."""
     from qospec.catalogue.kinds import discover
     from qospec.check import Checked
     from qospec.fuzz.targets import targets_of
 
-    checked = Checked(loading.files_of(paths), discover())
+    checked = Checked(loading.list_files(paths), discover())
     loading.report(checked.problems, as_json=as_json)
     found = list(targets_of(checked))
-    chosen = loading.selected(paths, found, "property, device or test with `forall`")
+    chosen = loading.select_things(paths, found, "property, device or test with `forall`")
     if not chosen:
         output.say("nothing selected: no property, no device, no test with `forall`", err=True)
         sys.exit(exits.NOTHING)
@@ -177,20 +179,20 @@ def _report(
     asked: dict[str, Any],
 ) -> None:
     """Save and print what was found, and exit."""
-    files, errors = _saved(reports, start)
+    files, errors = _save_findings(reports, start)
     if asked["as_json"]:
         document = {
             "schema": 1,
             "seed": request.seed,
             "interrupted": search.interrupted,
-            "targets": [_document(each, files) for each in reports],
+            "targets": [_describe_report(each, files) for each in reports],
         }
         output.say_json(document)
     else:
         for each in reports:
             _show(each, files)
         total = sum(each.examples for each in reports)
-        found = loading.counted(len(files), "finding")
+        found = loading.count_things(len(files), "finding")
         end = ": interrupted before the search was done" if search.interrupted else ""
         output.say(f"{found} in {total:_} examples, {seconds:.1f} s, seed {request.seed}{end}")
     for message in dict.fromkeys(errors):
@@ -207,7 +209,7 @@ def _report(
     sys.exit(exits.PASSED if known else exits.INCONCLUSIVE)
 
 
-def _document(report: TargetReport, files: dict[Finding, Path | None]) -> dict[str, Any]:
+def _describe_report(report: TargetReport, files: dict[Finding, Path | None]) -> dict[str, Any]:
     """Return what was found out about a target, for programs."""
     return {
         "name": report.name,
@@ -234,7 +236,7 @@ def _show(report: TargetReport, files: dict[Finding, Path | None]) -> None:
 
     what = f"{report.noun} {report.name}"
     if not report.examined:
-        output.say(f"{what}: not examined: {_why_not_examined(report)}")
+        output.say(f"{what}: not examined: {_explain_not_examined(report)}")
     elif report.never_judged:
         names = ", ".join(f"`{each}`" for each in report.never_judged)
         output.say(f"{what}: none of {report.examined:_} examples says anything of {names}")
@@ -249,10 +251,10 @@ def _show(report: TargetReport, files: dict[Finding, Path | None]) -> None:
         saved = "not saved" if path is None else f"saved in {path}"
         output.say(f"  {small} of {found.examples:_} examples, {saved}")
         output.say(*([] if path is None else [f"  repeat    qos run {path}"]), "")
-    output.say(*(f"  {each}" for each in _remarks(report, what)))
+    output.say(*(f"  {each}" for each in _list_remarks(report, what)))
 
 
-def _why_not_examined(report: TargetReport) -> str:
+def _explain_not_examined(report: TargetReport) -> str:
     if report.hindrance:
         return report.hindrance
     if not report.examples:
@@ -267,7 +269,7 @@ def _is_alone(report: TargetReport) -> bool:
     return set(report.refused) == {SPEAKER}
 
 
-def _remarks(report: TargetReport, what: str) -> Iterator[str]:
+def _list_remarks(report: TargetReport, what: str) -> Iterator[str]:
     """Yield what is said of all examples of a target, findings aside."""
     from qospec.fuzz.coverage import grouped
     from qospec.fuzz.target import MISTAKE
@@ -280,7 +282,7 @@ def _remarks(report: TargetReport, what: str) -> Iterator[str]:
     for statement, count in report.unjudged.items():
         some = f"{count:_} of {report.examined:_} examples: perhaps it divides by 0"
         yield f"note: `{statement}` could not be judged in {some}"
-    yield from _came_close(report)
+    yield from _describe_closest(report)
     for condition, met in () if _is_alone(report) else report.met_rarely:
         every = f"{report.examples:_} examples"
         some = f"only {met:_} of {every} meet" if met else f"none of {every} meets"
@@ -293,7 +295,7 @@ def _remarks(report: TargetReport, what: str) -> Iterator[str]:
     yield from (f"error: {each}" for each in report.errors)
 
 
-def _came_close(report: TargetReport) -> list[str]:
+def _describe_closest(report: TargetReport) -> list[str]:
     """Return a line on how close it came; of a queue with a proved bound, that to its bound."""
     names = {what for what, _ in report.closest}
     shown = [

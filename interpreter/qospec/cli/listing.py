@@ -22,7 +22,7 @@ _HELP = {
 }
 
 
-def _command(plural: str) -> click.Command:
+def _make_command(plural: str) -> click.Command:
     @click.command(
         plural,
         help=f"{_HELP[plural]}\n\nWith a NAME, describe that one in full.",
@@ -40,19 +40,19 @@ def _command(plural: str) -> click.Command:
             if as_json:
                 output.say_json({"schema": 1, plural: documents})
             else:
-                output.say_text(list_overview(documents, output.width()))
+                output.say_text(list_overview(documents, output.find_width()))
             return
         found = collection.find(name, catalogue)
         if found is None:
             near = collection.nearest(name, catalogue)
             hint = f"did you mean `{near}`?" if near else f"`qos {plural}` lists them all"
-            exits.user_error(f"no {collection.singular} is named `{name}`: {hint}")
+            exits.end_for_user(f"no {collection.singular} is named `{name}`: {hint}")
         if as_json:
             output.say_json({"schema": 1, plural: [found]})
         else:
-            output.say_text(describe_in_full(found, output.width()))
+            output.say_text(describe_in_full(found, output.find_width()))
 
     return show
 
 
-COMMANDS = tuple(_command(plural) for plural in _HELP)
+COMMANDS = tuple(_make_command(plural) for plural in _HELP)

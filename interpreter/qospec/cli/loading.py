@@ -77,20 +77,20 @@ class _Selection(NamedTuple):
         return self.name in ("", thing.name, case) and self.contains(thing)
 
 
-def checked(paths: tuple[str, ...], problems: Problems) -> Suite:
+def check_paths(paths: tuple[str, ...], problems: Problems) -> Suite:
     """Return the suite of the files and folders named; of the project here if none is."""
     from qospec.catalogue.kinds import discover
     from qospec.check import check
 
-    return check(files_of(paths), discover(), problems)
+    return check(list_files(paths), discover(), problems)
 
 
-def files_of(paths: tuple[str, ...]) -> list[Path]:
+def list_files(paths: tuple[str, ...]) -> list[Path]:
     """Return the files and folders named, each once."""
     return list(dict.fromkeys(Path(_Selection.of(path).path) for path in paths))
 
 
-def planned(request: Request, *, runs: bool = True) -> tuple[Suite, list[CasePlan]]:
+def plan_request(request: Request, *, runs: bool = True) -> tuple[Suite, list[CasePlan]]:
     """Return the selected suite and its plan; ends the command if there is nothing in it.
 
     If it `runs`, what cannot be executed yet ends the command too.
@@ -100,34 +100,34 @@ def planned(request: Request, *, runs: bool = True) -> tuple[Suite, list[CasePla
     from qospec.plan.plan import Bounds, plan
 
     problems = Problems()
-    whole = checked(request.paths, problems)
+    whole = check_paths(request.paths, problems)
     if problems.errors:
         report(problems, as_json=request.as_json)
-    suite = _selected(whole, request)
+    suite = _select_cases(whole, request)
     plans = plan(suite, request.seed, Bounds(request.max_cells), problems)
     for warning in evidence.warnings(plans):
         problems.add(warning)
     report(problems, as_json=request.as_json)
     if runs:
-        for each in endless(suite):
+        for each in list_endless(suite):
             output.say(f"note: {each}", err=True)
-    if not plans and (runs or not endless(suite)):
-        if endless(suite):
+    if not plans and (runs or not list_endless(suite)):
+        if list_endless(suite):
             output.say("nothing to run", err=True)
             sys.exit(exits.NOTHING)
         there = whole.tests or whole.properties
-        why = f"no case matches `{request.match}`" if there else _no_tests(whole)
+        why = f"no case matches `{request.match}`" if there else _explain_no_tests(whole)
         output.say(f"nothing selected: {why}", err=True)
         sys.exit(exits.NOTHING)
     return suite, list(plans)
 
 
-def _no_tests(suite: Suite) -> str:
+def _explain_no_tests(suite: Suite) -> str:
     names = " ".join(template.name for template in suite.templates)
     return f"there are only templates ({names}), {HOW_TO_USE}" if names else "there are no tests"
 
 
-def endless(suite: Suite, name: str = "") -> list[str]:
+def list_endless(suite: Suite, name: str = "") -> list[str]:
     """Return of each property and test that has no end of values what examines it.
 
     `name` leaves out all but those of that name.
@@ -153,8 +153,8 @@ def verify_named(paths: tuple[str, ...], suite: Suite) -> None:
     _verify(selections, named, suite.templates, "test, case or property")
 
 
-def _selected(suite: Suite, request: Request) -> Suite:
-    matches = _case_filter(request.match)
+def _select_cases(suite: Suite, request: Request) -> Suite:
+    matches = _parse_case_filter(request.match)
     selections = [_Selection.of(path) for path in request.paths]
     verify_named(request.paths, suite)
 
@@ -177,7 +177,7 @@ def _selected(suite: Suite, request: Request) -> Suite:
     return replace(suite, tests=chosen, properties=properties, drawn=drawn)
 
 
-def selected(paths: tuple[str, ...], things: Sequence[_Chosen], what: str) -> list[_Chosen]:
+def select_things(paths: tuple[str, ...], things: Sequence[_Chosen], what: str) -> list[_Chosen]:
     """Return the things that paths select, all if there is no path; ends the command if one misses.
 
     `what` says what there is to select, for people.
@@ -205,33 +205,33 @@ def _verify(
             output.say(f"nothing selected: {words}", err=True)
             continue
         words = f"no {what} of {selection.path} is named `{selection.name}`"
-        near = suggest_name(selection.name, _candidates(selection, named))
+        near = suggest_name(selection.name, _list_candidates(selection, named))
         words += f": did you mean `{near}`?" if near else ""
         output.say(f"nothing selected: {words}", err=True)
     if missed:
         sys.exit(exits.NOTHING)
 
 
-def _case_filter(match: str) -> Filter:
-    from qospec.cli.matching import MatchError, case_filter
+def _parse_case_filter(match: str) -> Filter:
+    from qospec.cli.matching import MatchError, parse_filter
 
     try:
-        return case_filter(match)
+        return parse_filter(match)
     except MatchError as error:
-        exits.user_error(f"-k `{match}`: {error}")
+        exits.end_for_user(f"-k `{match}`: {error}")
 
 
-def below_project(paths: tuple[str, ...], name: str) -> Path:
+def find_project_folder(paths: tuple[str, ...], name: str) -> Path:
     """Return a folder in the root of the project that the first path is of, or else here."""
     from qospec.check.modules import files
 
     path = Path(paths[0].partition("::")[0] if paths else ".")
     root = files.find_root(path / "any" if path.is_dir() else path)
-    below = root if files.exists(root / "qos.toml") else Path.cwd()
+    below = root if files.is_there(root / "qos.toml") else Path.cwd()
     return Path(files.shorten_path(below / name))
 
 
-def _candidates(selection: _Selection, named: Iterable[tuple[Named, str]]) -> Iterator[str]:
+def _list_candidates(selection: _Selection, named: Iterable[tuple[Named, str]]) -> Iterator[str]:
     """Yield what may be selected of a file, tests ahead of cases."""
     held = [(thing, case) for thing, case in named if selection.contains(thing)]
     yield from dict.fromkeys(thing.name for thing, _ in held)
@@ -241,7 +241,7 @@ def _candidates(selection: _Selection, named: Iterable[tuple[Named, str]]) -> It
 def report(problems: Problems, *, as_json: bool, hint: str = "") -> None:
     """Report everything that was found, and end the command if any of it is an error."""
     if as_json and problems.errors:
-        output.say_json(diagnostics_document(problems))
+        output.say_json(describe_problems(problems))
     elif problems.all:
         show(problems.all)
         if hint:
@@ -254,16 +254,16 @@ def show(diagnostics: Sequence[Diagnostic]) -> None:
     """Print diagnostics for people, in colour if enabled."""
     from qospec.rendering import WIDEST, render_all
 
-    width = output.width(err=True, widest=WIDEST)
+    width = output.find_width(err=True, widest=WIDEST)
     output.say_text(render_all(diagnostics, colour=True, width=width), err=True)
 
 
-def diagnostics_document(problems: Problems) -> dict[str, Any]:
+def describe_problems(problems: Problems) -> dict[str, Any]:
     """Return what was found as a document for programs."""
-    return {"schema": 1, "diagnostics": [_diagnostic(problem) for problem in problems.all]}
+    return {"schema": 1, "diagnostics": [_describe_diagnostic(problem) for problem in problems.all]}
 
 
-def _diagnostic(diagnostic: Diagnostic) -> dict[str, Any]:
+def _describe_diagnostic(diagnostic: Diagnostic) -> dict[str, Any]:
     line, column = diagnostic.span.source.position(diagnostic.span.start)
     return {
         "code": diagnostic.code,
@@ -274,11 +274,11 @@ def _diagnostic(diagnostic: Diagnostic) -> dict[str, Any]:
         "column": column,
         "notes": list(diagnostic.notes),
         "help": diagnostic.help,
-        "fix": [_edit(edit) for edit in _fix(diagnostic)],
+        "fix": [_describe_edit(edit) for edit in _describe_fix(diagnostic)],
     }
 
 
-def _fix(diagnostic: Diagnostic) -> tuple[Edit, ...]:
+def _describe_fix(diagnostic: Diagnostic) -> tuple[Edit, ...]:
     """Return the edits that mend a mistake; none if they would show a key."""
     if not diagnostic.fix:
         return ()
@@ -289,7 +289,7 @@ def _fix(diagnostic: Diagnostic) -> tuple[Edit, ...]:
     return () if shows else fix
 
 
-def _edit(edit: Edit) -> dict[str, Any]:
+def _describe_edit(edit: Edit) -> dict[str, Any]:
     source = edit.span.source
     line, column = source.position(edit.span.start)
     end_line, end_column = source.position(edit.span.end)
@@ -303,6 +303,6 @@ def _edit(edit: Edit) -> dict[str, Any]:
     }
 
 
-def counted(number: int, thing: str, things: str = "") -> str:
+def count_things(number: int, thing: str, things: str = "") -> str:
     """Return a number of things in words: `1 case`, `2 cases`; `things` of many, if irregular."""
     return f"{number} {thing if number == 1 else things or thing + 's'}"

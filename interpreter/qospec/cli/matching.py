@@ -21,7 +21,7 @@ class MatchError(ValueError):
     """The text is not a valid filter; the message is for the user."""
 
 
-def case_filter(text: str) -> Filter:
+def parse_filter(text: str) -> Filter:
     """Return the filter that a text stands for; raises MatchError.
 
     `load=90%` matches exactly that value of a sweep's variable, any other word a name that contains

@@ -47,7 +47,7 @@ UNITS_S = {"s": 1, "min": 60, "h": 3600}
 COLOURS = {"always": True, "never": False}
 
 
-def _seed(_context: click.Context, _option: click.Parameter, seed: str) -> str:
+def _parse_seed(_context: click.Context, _option: click.Parameter, seed: str) -> str:
     if not seed.strip():
         raise click.BadParameter("a seed cannot be empty")
     return seed
@@ -57,7 +57,7 @@ seed = click.option(
     "--seed",
     default="0",
     show_default=True,
-    callback=_seed,
+    callback=_parse_seed,
     help="Seed of all random numbers: a number or a text.",
 )
 max_cells = click.option(
@@ -69,7 +69,7 @@ max_cells = click.option(
 )
 
 
-def _part(_context: click.Context, _option: click.Parameter, written: str) -> Part | None:
+def _parse_part(_context: click.Context, _option: click.Parameter, written: str) -> Part | None:
     if not written:
         return None
     from qospec.record.parts import Part
@@ -91,19 +91,19 @@ part = click.option(
     "--part",
     default="",
     metavar="K/N",
-    callback=_part,
+    callback=_parse_part,
     help="Run the K-th of N parts of the cases; `qos merge` makes one record of all parts.",
 )
 
 
-def _colour(context: click.Context, _option: click.Parameter, wish: str | None) -> None:
+def _set_colour(context: click.Context, _option: click.Parameter, wish: str | None) -> None:
     """Set the colour mode; an option after the command overrides one before it."""
     if wish is not None:
-        context.find_root().color = COLOURS.get(wish, _environment())
+        context.find_root().color = COLOURS.get(wish, _read_environment())
         context.color = context.find_root().color
 
 
-def _environment() -> bool | None:
+def _read_environment() -> bool | None:
     """Return what the environment says about colour; None leaves it to the terminal."""
     if os.environ.get("NO_COLOR"):
         return False
@@ -112,7 +112,7 @@ def _environment() -> bool | None:
     return False if os.environ.get("TERM") == "dumb" else None
 
 
-def color(default: str | None) -> click.Option:
+def make_colour_option(default: str | None) -> click.Option:
     """Return the option `--color`: of `qos` itself, or without a default of a command."""
     return click.Option(
         ["--color"],
@@ -120,7 +120,7 @@ def color(default: str | None) -> click.Option:
         default=default,
         show_default=default is not None,
         expose_value=False,
-        callback=_colour,
+        callback=_set_colour,
         help="When to colour the output.",
     )
 

@@ -27,7 +27,7 @@ _COLOUR = re.compile("\x1b\\[(?:[01]|1;3[1-7]|3[1-7])m")
 """The escape sequences of our own colours, and of the reset."""
 
 
-def width(*, err: bool = False, widest: int = WIDEST) -> int:
+def find_width(*, err: bool = False, widest: int = WIDEST) -> int:
     """Return the most characters of a line of stdout, or of stderr."""
     if not (sys.stderr if err else sys.stdout).isatty():
         return widest

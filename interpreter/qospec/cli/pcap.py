@@ -25,7 +25,9 @@ OWNER_ONLY = 0o600
 """Permissions of a file with keys."""
 
 
-def _cases(context: click.Context, _parameter: click.Parameter, begun: str) -> list[CompletionItem]:
+def _complete_cases(
+    context: click.Context, _parameter: click.Parameter, begun: str
+) -> list[CompletionItem]:
     """Return the cases of the record that is named, to complete one; none if it is no record."""
     from qospec.record.store import Record, RecordError
 
@@ -38,7 +40,7 @@ def _cases(context: click.Context, _parameter: click.Parameter, begun: str) -> l
 
 @click.command()
 @click.argument("record", type=click.Path())
-@click.argument("case", type=str, shell_complete=_cases)
+@click.argument("case", type=str, shell_complete=_complete_cases)
 @click.argument("link", type=str, default="")
 @click.option(
     "-o",
@@ -82,11 +84,11 @@ def pcap(record: str, case: str, link: str, **asked: str | int | bool | None) ->
     from qospec.record.store import RecordError
     from qospec.writing import WriteError, write_whole
 
-    path = _path(request, case)
+    path = _choose_path(request, case)
     if request.keys:
         _check_path_of_keys(request, path)
     try:
-        trial, found = _found(Path(record), case, request)
+        trial, found = _find_trial(Path(record), case, request)
         if request.keys:
             _check_keys(trial, found)
         if path is None:
@@ -96,9 +98,9 @@ def pcap(record: str, case: str, link: str, **asked: str | int | bool | None) ->
         if request.keys:
             write_whole(Path(request.keys), written.keys(), mode=OWNER_ONLY)
     except CaptureError as error:
-        exits.user_error(error.message, *error.choices)
+        exits.end_for_user(error.message, *error.choices)
     except (RecordError, WriteError) as error:
-        exits.environment_error(str(error))
+        exits.end_for_environment(str(error))
 
 
 class _Request(NamedTuple):
@@ -115,31 +117,31 @@ class _Request(NamedTuple):
     repeat: int | None
 
 
-def _path(request: _Request, case: str) -> Path | None:
+def _choose_path(request: _Request, case: str) -> Path | None:
     """Return the file to write, None for stdout; ends the command if it may not be written."""
     if request.output == STDOUT:
         if sys.stdout.isatty():
-            exits.user_error("a capture is no text: `-o FILE`, or pipe it into a program")
+            exits.end_for_user("a capture is no text: `-o FILE`, or pipe it into a program")
         return None
     path = Path(request.output or re.sub(r"[^A-Za-z0-9._=,%+-]+", "_", case) + SUFFIX)
-    return _new(path, "-o", request)
+    return _verify_new(path, "-o", request)
 
 
-def _new(path: Path, option: str, request: _Request) -> Path:
+def _verify_new(path: Path, option: str, request: _Request) -> Path:
     """Return a path; ends the command if there is a file that may not be replaced."""
     if path.is_file() and not request.force:
-        exits.user_error(
+        exits.end_for_user(
             f"`{path}` exists: write another by `{option} FILE`, or replace it by `--force`"
         )
     return path
 
 
-def _found(folder: Path, case: str, request: _Request) -> tuple[Trial, Link]:
+def _find_trial(folder: Path, case: str, request: _Request) -> tuple[Trial, Link]:
     from qospec.capture import links, specification, trials
     from qospec.record.store import Record
 
     if not folder.is_dir():
-        exits.user_error(f"no record found at `{folder}`")
+        exits.end_for_user(f"no record found at `{folder}`")
     at_hand = (folder.resolve(), Path.cwd())
     recorded = specification.rebuild_case(Record(folder).outcome(), case, at_hand)
     for difference in recorded.differences:
@@ -153,13 +155,13 @@ def _found(folder: Path, case: str, request: _Request) -> tuple[Trial, Link]:
 def _check_path_of_keys(request: _Request, capture: Path | None) -> None:
     """End the command if keys may not be written there, before anything is written."""
     if request.keys == STDOUT:
-        exits.user_error("keys are not shown: name a file by `--keys FILE`")
-    path = _new(Path(request.keys), "--keys", request)
+        exits.end_for_user("keys are not shown: name a file by `--keys FILE`")
+    path = _verify_new(Path(request.keys), "--keys", request)
     if capture is not None and path.resolve() == capture.resolve():
-        exits.user_error(f"`{path}` cannot hold the capture and the keys: name two files")
+        exits.end_for_user(f"`{path}` cannot hold the capture and the keys: name two files")
     if path.is_dir() or not path.parent.is_dir():
         why = "it is a folder" if path.is_dir() else f"there is no folder `{path.parent}`"
-        exits.user_error(f"cannot write `{path}`: {why}")
+        exits.end_for_user(f"cannot write `{path}`: {why}")
 
 
 def _check_keys(trial: Trial, link: Link) -> None:
@@ -177,7 +179,7 @@ def _to_file(path: Path, trial: Trial, link: Link, most: int | None) -> Writer:
 
     with replace_file(path) as file:
         written = capture(trial, link, file, most)
-    packets = loading.counted(written.written, "packet")
+    packets = loading.count_things(written.written, "packet")
     say(f"capture: {path} ({packets} of `{link.name}`, {trial.words})")
     return written
 

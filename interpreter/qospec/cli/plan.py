@@ -29,8 +29,8 @@ MINUTE_S, HOUR_S = 60, 3600
 def plan(**asked: Any) -> None:
     """Show what a run would do, and how much. Nothing is run."""
     request = loading.Request(**asked)
-    suite, plans = loading.planned(request, runs=False)
-    rows = [_row(each) for each in plans]
+    suite, plans = loading.plan_request(request, runs=False)
+    rows = [_describe_row(each) for each in plans]
     if request.as_json:
         say_json({"schema": 1, "seed": request.seed, "cases": rows})
         sys.exit(exits.PASSED)
@@ -42,19 +42,21 @@ def plan(**asked: Any) -> None:
             say(f"{row['name']}: a property, evaluated without a trial")
             continue
         most = "at most " if any(each["kind"] == "search" for each in row["phases"]) else ""
-        trials = f"{most}{loading.counted(row['trials'], 'trial')}"
-        emulated = f"{most}{_duration(row['seconds'])} emulated in total"
-        cells = f"{'at most' if row['bounded'] else 'about'} {_items(row['cells'], planned.case)}"
+        trials = f"{most}{loading.count_things(row['trials'], 'trial')}"
+        emulated = f"{most}{_format_duration(row['seconds'])} emulated in total"
+        cells = (
+            f"{'at most' if row['bounded'] else 'about'} {_count_items(row['cells'], planned.case)}"
+        )
         say(f"{row['name']}: {trials}, {cells} each, {emulated}")
         for each in row["phases"]:
             _say_phase(each, planned.case)
-    for each in loading.endless(suite):
+    for each in loading.list_endless(suite):
         say(each)
-    trials = loading.counted(sum(row["trials"] for row in rows), "trial")
-    say(f"{loading.counted(len(rows), 'case')}, {trials}, seed {request.seed}")
+    trials = loading.count_things(sum(row["trials"] for row in rows), "trial")
+    say(f"{loading.count_things(len(rows), 'case')}, {trials}, seed {request.seed}")
 
 
-def _row(plan: CasePlan) -> dict[str, Any]:
+def _describe_row(plan: CasePlan) -> dict[str, Any]:
     from qospec.units import PS_PER_S
 
     return {
@@ -64,21 +66,21 @@ def _row(plan: CasePlan) -> dict[str, Any]:
         "cells": plan.cells,
         "bounded": plan.bounded,
         "seconds": plan.cost.emulated_ps / PS_PER_S,
-        "phases": [_phase(each) for each in plan.phases],
+        "phases": [_describe_phase(each) for each in plan.phases],
     }
 
 
 def _say_phase(row: dict[str, Any], case: Case) -> None:
     """Print what a phase does, and what it costs."""
     most = "at most " if row["kind"] == "search" else ""
-    trials = f"{most}{loading.counted(row['trials'], 'trial')}"
-    cells = f"{'at most' if row['bounded'] else 'about'} {_items(row['cells'], case)} each"
-    say(f"  {row['text']}: {trials}, {cells}, {most}{_duration(row['seconds'])} emulated")
+    trials = f"{most}{loading.count_things(row['trials'], 'trial')}"
+    cells = f"{'at most' if row['bounded'] else 'about'} {_count_items(row['cells'], case)} each"
+    say(f"  {row['text']}: {trials}, {cells}, {most}{_format_duration(row['seconds'])} emulated")
     for goal in row.get("goals", ()):
         say(f"    goal {goal['name']}: {goal['text']}")
 
 
-def _phase(plan: PhasePlan) -> dict[str, Any]:
+def _describe_phase(plan: PhasePlan) -> dict[str, Any]:
     """Return what a phase does, defaults included, and what it costs at most."""
     from qospec.model.suite import Search
     from qospec.units import PS_PER_S
@@ -91,9 +93,9 @@ def _phase(plan: PhasePlan) -> dict[str, Any]:
         "seconds": plan.cost.emulated_ps / PS_PER_S,
     }
     if isinstance(phase, Search):
-        return {"name": phase.name, "kind": "search", **_search(phase, plan.loads), **cost}
-    length = _duration(phase.run.measure_ps / PS_PER_S)
-    changes = [_duration(each / PS_PER_S) for each in phase.run.changes_ps]
+        return {"name": phase.name, "kind": "search", **_describe_search(phase, plan.loads), **cost}
+    length = _format_duration(phase.run.measure_ps / PS_PER_S)
+    changes = [_format_duration(each / PS_PER_S) for each in phase.run.changes_ps]
     later = f", changing after {', '.join(changes)}" if changes else ""
     restarting = dict.fromkeys(path for each in phase.run.restarts for path in each.elements)
     later += f", restarting {', '.join(restarting)}" if restarting else ""
@@ -101,7 +103,7 @@ def _phase(plan: PhasePlan) -> dict[str, Any]:
     return {"name": phase.name, "kind": "point", "text": text, **cost}
 
 
-def _search(search: Search, loads: Sequence[int]) -> dict[str, Any]:
+def _describe_search(search: Search, loads: Sequence[int]) -> dict[str, Any]:
     """Return what a search looks for, defaults included."""
     from qospec.reference.phases import describe_search
 
@@ -111,11 +113,11 @@ def _search(search: Search, loads: Sequence[int]) -> dict[str, Any]:
         "low": str(search.low),
         "high": str(search.high),
         "step": None if search.step is None else str(search.step),
-        "goals": [_goal(*each, search) for each in zip(search.goals, loads, strict=True)],
+        "goals": [_describe_goal(*each, search) for each in zip(search.goals, loads, strict=True)],
     }
 
 
-def _goal(goal: Goal, loads: int, search: Search) -> dict[str, Any]:
+def _describe_goal(goal: Goal, loads: int, search: Search) -> dict[str, Any]:
     from qospec.reference.phases import describe_goal, list_goal_values
     from qospec.units import RATIO, format_value
 
@@ -124,14 +126,14 @@ def _goal(goal: Goal, loads: int, search: Search) -> dict[str, Any]:
     return {"name": goal.name, "loss": format_value(goal.loss, RATIO), **values, "text": text}
 
 
-def _items(count: int, case: Case) -> str:
+def _count_items(count: int, case: Case) -> str:
     """Return how many cells or packets, by what the flows send."""
     sent = sorted({"cell" if each.stream is None else "packet" for each in case.flows})
     plural = "" if count == 1 else "s"
     return f"{count:_} {' and '.join(each + plural for each in sent)}"
 
 
-def _duration(seconds: float) -> str:
+def _format_duration(seconds: float) -> str:
     """Return a length of time: `2 h 11 min`, `1 min 3 s`, `500 ms`."""
     if seconds < MINUTE_S:
         from fractions import Fraction

@@ -33,7 +33,7 @@ class Workload:
         self.parts = {name: count / total for name, count in cells.items()}
 
 
-def workload_of(plans: Iterable[CasePlan]) -> Workload:
+def measure_workload(plans: Iterable[CasePlan]) -> Workload:
     """Return the work that planned cases are."""
     return Workload({plan.case.name: (plan.trials, plan.cells) for plan in plans})
 

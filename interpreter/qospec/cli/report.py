@@ -37,16 +37,16 @@ def report(folder: str, name: str, output: str) -> None:
 
     check_formats((name,))
     if not Path(folder).is_dir():
-        exits.user_error(f"no record found at `{folder}`")
+        exits.end_for_user(f"no record found at `{folder}`")
     try:
         kept = Record(Path(folder))
         text = render(kept.outcome(), kept.timing(), name)
         if output:
             write_whole(Path(output), text)
     except ReportError as error:
-        exits.user_error(str(error))
+        exits.end_for_user(str(error))
     except (RecordError, WriteError) as error:
-        exits.environment_error(str(error))
+        exits.end_for_environment(str(error))
     if not output:
         show_file(text)
 
@@ -60,7 +60,7 @@ def check_formats(names: tuple[str, ...]) -> None:
         for name in names:
             check_template(name)
     except ReportError as error:
-        exits.user_error(str(error))
+        exits.end_for_user(str(error))
 
 
 def write(kept: Record, document: dict[str, Any], name: str) -> Path:
@@ -124,17 +124,17 @@ def merge(
     check_formats(formats)
     for folder in folders:
         if not Path(folder).is_dir():
-            exits.user_error(f"no record found at `{folder}`")
-    root = Path(record) if record else loading.below_project((), "records")
+            exits.end_for_user(f"no record found at `{folder}`")
+    root = Path(record) if record else loading.find_project_folder((), "records")
     try:
         whole = merging.merge([store.Record(Path(folder)) for folder in folders])
         kept = store.create(root, whole.outcome["seed"])
         whole.write(kept)
     except store.RecordError as error:
-        exits.environment_error(str(error))
+        exits.end_for_environment(str(error))
     if as_json:
         say_json(whole.outcome)
     else:
         Console(len(whole.planned), quiet=False, progress=None).summary(whole.outcome)
     has_reports = write_all(kept, whole.outcome, formats, quiet=as_json)
-    sys.exit(exits.of_outcome(whole.outcome) if has_reports else exits.ERROR)
+    sys.exit(exits.choose_exit_code(whole.outcome) if has_reports else exits.ERROR)

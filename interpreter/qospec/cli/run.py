@@ -62,33 +62,35 @@ def run(**asked: Any) -> None:
         from qospec.run import workers
 
         workers.load()  # before all else, since it takes longer than reading the specification
-    from qospec.cli.progress import Progress, workload_of
-    from qospec.cli.terminal import Console, cases_in_tables
+    from qospec.cli.progress import Progress, measure_workload
+    from qospec.cli.terminal import Console, list_cases_in_tables
     from qospec.judge import evidence
 
     request = loading.Request(**{field: asked[field] for field in loading.Request._fields})
     formats = options.with_html(asked["formats"])
     check_formats(formats)
     _check_chunk()
-    suite, plans = loading.planned(request)
+    suite, plans = loading.plan_request(request)
     part = asked["part"]
-    own = _own(plans, part)
+    own = _select_part(plans, part)
     wanted = not asked["no_progress"]
-    progress = Progress(workload_of(own), live=wanted, reports=wanted)
-    here = _here(request, suite)
+    progress = Progress(measure_workload(own), live=wanted, reports=wanted)
+    here = _make_local_names(request, suite)
     console = Console(
         len(own),
         quiet=request.as_json,
         progress=progress,
         here=here,
-        tables=cases_in_tables(own),
+        tables=list_cases_in_tables(own),
         verbose=asked["verbose"],
     )
-    assignment = replace(_assignment(request, suite, plans, console), jobs=asked["jobs"], part=part)
+    assignment = replace(
+        _make_run_request(request, suite, plans, console), jobs=asked["jobs"], part=part
+    )
     root = (
         Path(asked["record"])
         if asked["record"]
-        else loading.below_project(request.paths, "records")
+        else loading.find_project_folder(request.paths, "records")
     )
     document, kept = _execute(assignment, root, console)
     if request.as_json:
@@ -97,28 +99,28 @@ def run(**asked: Any) -> None:
         console.summary(document, evidence.foreseen(own))
     has_reports = write_all(kept, document, formats, quiet=request.as_json)
     if not request.as_json and part is not None:
-        cases = f"{len(own)} of {loading.counted(len(plans), 'case')}"
+        cases = f"{len(own)} of {loading.count_things(len(plans), 'case')}"
         output.say(f"part {part}: {cases}; `qos merge` makes one record of all parts")
-    if not request.as_json and (unwritten := streams.stdout_failure()) is not None:
+    if not request.as_json and (unwritten := streams.find_stdout_failure()) is not None:
         output.say(f"warning: cannot write to stdout: {explain_failure(unwritten)}", err=True)
-    code = exits.of_outcome(document)
+    code = exits.choose_exit_code(document)
     if code != exits.INTERRUPTED:
         code = code if not asked["exit_zero"] else exits.PASSED
         code = code if has_reports else exits.ERROR
     sys.exit(code)
 
 
-def _own(plans: list[CasePlan], part: Part | None) -> list[CasePlan]:
+def _select_part(plans: list[CasePlan], part: Part | None) -> list[CasePlan]:
     """Return the cases of a part; ends the command if there are more parts than cases."""
     if part is None:
         return plans
     if part.of > len(plans):
-        cases = loading.counted(len(plans), "case")
-        exits.user_error(f"--part {part}: {cases} cannot be run in {part.of} parts")
+        cases = loading.count_things(len(plans), "case")
+        exits.end_for_user(f"--part {part}: {cases} cannot be run in {part.of} parts")
     return part.choose(plans)
 
 
-def _here(request: loading.Request, suite: Suite) -> LocalNames:
+def _make_local_names(request: loading.Request, suite: Suite) -> LocalNames:
     from qospec.cli.terminal import LocalNames
 
     return LocalNames(
@@ -139,10 +141,10 @@ def _check_chunk() -> None:
             return
     except ValueError:
         pass
-    exits.user_error(f"QOS_CHUNK must be a whole number of cells, at least 1; it is `{chunk}`")
+    exits.end_for_user(f"QOS_CHUNK must be a whole number of cells, at least 1; it is `{chunk}`")
 
 
-def _assignment(
+def _make_run_request(
     request: loading.Request, suite: Suite, plans: list[CasePlan], console: Console
 ) -> RunRequest:
     from qospec.plan.plan import Bounds
@@ -175,7 +177,7 @@ def _execute(
         kept = store.create(root, assignment.seed)
         return runner.execute(assignment, kept, console), kept
     except store.RecordError as error:
-        exits.environment_error(str(error))
+        exits.end_for_environment(str(error))
 
 
 @click.command()
@@ -194,7 +196,7 @@ def warm(paths: tuple[str, ...], match: str, jobs: int) -> None:
     from qospec.run import warming
 
     request = loading.Request(paths, match, "0", options.MAX_CELLS, as_json=False)
-    _, plans = loading.planned(request)
+    _, plans = loading.plan_request(request)
     kinds = warming.distinct_cases(plans)
     compiling_s = 0.0
     for number, result in enumerate(warming.warm_all(kinds, jobs), 1):
@@ -202,6 +204,6 @@ def warm(paths: tuple[str, ...], match: str, jobs: int) -> None:
         if result.compiling_s >= REPORTED_S:
             seconds = f"{result.compiling_s:.1f} s"
             output.say(f"{number}/{len(kinds)}: compiled for {seconds}", err=True)
-    cases = loading.counted(len(plans), "case")
+    cases = loading.count_things(len(plans), "case")
     spent = f"{compiling_s:.1f} s" + (f", {jobs} processes together" if jobs > 1 else "")
-    output.say(f"{cases} of {loading.counted(len(kinds), 'kind')}: compiled for {spent}")
+    output.say(f"{cases} of {loading.count_things(len(kinds), 'kind')}: compiled for {spent}")

@@ -65,8 +65,8 @@ def shrink(case: str, **asked: Any) -> None:
     from qospec.shrink.case import CaseShrinker, Subject
     from qospec.shrink.trial import Clock
 
-    checked, test, found = _selected(case, as_json=asked["as_json"])
-    path = _output(case, checked, test, asked)
+    checked, test, found = _select_case(case, as_json=asked["as_json"])
+    path = _choose_output(case, checked, test, asked)
     progress = ShrinkProgress(wanted=not asked["no_progress"])
     began_s = time.monotonic()
     with Interruption() as interruption:
@@ -76,12 +76,12 @@ def shrink(case: str, **asked: Any) -> None:
             progress()
 
         clock = Clock(None, waited)
-        plan = _planned(checked, test, found, asked)
+        plan = _plan_case(checked, test, found, asked)
         document = run_alone(plan, Bounds(), clock.check)
-        failure = _failure(document, asked["criterion"])
+        failure = _find_failure(document, asked["criterion"])
         clock.until_s = time.monotonic() + asked["time_s"]
         subject = Subject(
-            _unit(checked, test),
+            _find_unit(checked, test),
             path.absolute(),
             test.name,
             found.parameters,
@@ -90,7 +90,7 @@ def shrink(case: str, **asked: Any) -> None:
         )
         shrinker = CaseShrinker(subject, clock)
         progress.shrinker = shrinker
-        stopped = _stopped(shrinker, test)
+        stopped = _shrink_case(shrinker, test)
         if stopped:
             with Interruption() as again:  # by a second Ctrl-C
                 shrinker.tidy(Clock(time.monotonic() + TIDY_S, again.check))
@@ -98,13 +98,13 @@ def shrink(case: str, **asked: Any) -> None:
     _report(shrinker.found(), path, plan, stopped, time.monotonic() - began_s, asked)
 
 
-def _stopped(shrinker: CaseShrinker, test: Test) -> str:
+def _shrink_case(shrinker: CaseShrinker, test: Test) -> str:
     """Make a case small; return what ended that too soon, "" if nothing did."""
     from qospec.shrink.trial import Stopped
 
     try:
         if not shrinker.run():
-            exits.user_error(
+            exits.end_for_user(
                 f"`{test.name}` does not fail alike in a file of its own: nothing to shrink"
             )
     except Stopped:
@@ -117,19 +117,19 @@ def _stopped(shrinker: CaseShrinker, test: Test) -> str:
 # ---- what is shrunk
 
 
-def _selected(case: str, *, as_json: bool) -> tuple[Checked, Test, Case]:
+def _select_case(case: str, *, as_json: bool) -> tuple[Checked, Test, Case]:
     """Return the case that was named; ends the command if there is none or there are several."""
     from qospec.catalogue.kinds import discover
     from qospec.check import Checked
 
     file, _, name = case.partition("::")
     if not name:
-        exits.user_error(f"name a case: `qos shrink {file or 'FILE'}::CASE`")
+        exits.end_for_user(f"name a case: `qos shrink {file or 'FILE'}::CASE`")
     checked = Checked([Path(file)], discover())
     loading.report(checked.problems, as_json=as_json)
     loading.verify_named((case,), checked.suite)
-    for each in loading.endless(checked.suite, name):
-        exits.user_error(each)
+    for each in loading.list_endless(checked.suite, name):
+        exits.end_for_user(each)
     found = [
         (test, each)
         for test in checked.suite.tests
@@ -138,15 +138,15 @@ def _selected(case: str, *, as_json: bool) -> tuple[Checked, Test, Case]:
     ]
     if len(found) > 1:
         some = [each.name for _, each in found]
-        exits.user_error(f"`{name}` has {len(some)} cases: name one of them", *some)
+        exits.end_for_user(f"`{name}` has {len(some)} cases: name one of them", *some)
     return checked, *found[0]
 
 
-def _unit(checked: Checked, test: Test) -> Any:
+def _find_unit(checked: Checked, test: Test) -> Any:
     return next(each for each in checked.units if each.source is test.span.source)
 
 
-def _output(case: str, checked: Checked, test: Test, asked: dict[str, Any]) -> Path:
+def _choose_output(case: str, checked: Checked, test: Test, asked: dict[str, Any]) -> Path:
     """Return where the file is saved; ends the command if there is one already."""
     from qospec.resources import STDLIB
 
@@ -155,18 +155,20 @@ def _output(case: str, checked: Checked, test: Test, asked: dict[str, Any]) -> P
         folder = Path()
     path = Path(asked["saved_as"] or folder / f"shrunk_{test.name}.qos")
     if path.suffix != ".qos":
-        exits.user_error(f"`{path}` is no name of a specification: it must end in `.qos`")
+        exits.end_for_user(f"`{path}` is no name of a specification: it must end in `.qos`")
     if path.exists() and any(path.samefile(each.path) for each in checked.units):
         # No `--force` either: it is all there is of what is to become small, or of what it needs.
-        exits.user_error(f"`{path}` is what the case is made of: name another file with `--output`")
+        exits.end_for_user(
+            f"`{path}` is what the case is made of: name another file with `--output`"
+        )
     if path.exists() and not asked["force"]:
-        exits.user_error(f"`{path}` exists: name another file with `--output`, or add `--force`")
+        exits.end_for_user(f"`{path}` exists: name another file with `--output`, or add `--force`")
     if not path.parent.is_dir():
-        exits.user_error(f"there is no folder `{path.parent}`")
+        exits.end_for_user(f"there is no folder `{path.parent}`")
     return path
 
 
-def _planned(checked: Checked, test: Test, case: Case, asked: dict[str, Any]) -> CasePlan:
+def _plan_case(checked: Checked, test: Test, case: Case, asked: dict[str, Any]) -> CasePlan:
     from dataclasses import replace
 
     from qospec.diagnostics import Problems
@@ -180,7 +182,7 @@ def _planned(checked: Checked, test: Test, case: Case, asked: dict[str, Any]) ->
     return plans[0]
 
 
-def _failure(document: Document, label: str) -> Failure:
+def _find_failure(document: Document, label: str) -> Failure:
     """Return what fails in a case; ends the command if nothing does."""
     from qospec.shrink.trial import failures
 
@@ -188,14 +190,14 @@ def _failure(document: Document, label: str) -> Failure:
     name = document["name"]
     if not found:
         why = f": {document['why'][0]}" if document["why"] else ""
-        exits.user_error(
+        exits.end_for_user(
             f"`{name}` passes: nothing to shrink"
             if document["verdict"] == "pass"
             else f"`{name}` does not fail but is `{document['verdict']}`{why}"
         )
     shown = [each.shown for each in found]
     if label and label not in shown:
-        exits.user_error(f"no criterion of `{name}` that fails is called `{label}`", *shown)
+        exits.end_for_user(f"no criterion of `{name}` that fails is called `{label}`", *shown)
     return found[shown.index(label)] if label else found[0]
 
 
@@ -242,9 +244,9 @@ def _report(
     try:
         write_whole(path, found.text)
     except WriteError as error:
-        exits.environment_error(str(error))
+        exits.end_for_environment(str(error))
     if asked["as_json"]:
-        output.say_json(_document(found, path, plan, asked))
+        output.say_json(_describe_shrunk(found, path, plan, asked))
     else:
         _show(found, path, plan, stopped, seconds, asked)
     # As a run of the file does: a broken invariant and an error are no failed criteria.
@@ -262,7 +264,7 @@ def _show(
 ) -> None:
     output.say(f"{plan.case.name}: {found.failure.sentence}", "")
     output.say(*(f"    {line}".rstrip() for line in found.text.splitlines()), "")
-    before, after = _size(plan, found), found.size
+    before, after = _describe_size(plan, found), found.size
     output.say(f"  from {before}", f"  to   {after}")
     for each in found.mends:
         output.say(f"  passes with {each}")
@@ -278,22 +280,22 @@ def _show(
     if found.complete and found.thorough:
         small = "the smallest"
     output.say(f"  {small}; {found.tried:_} tests run, {seconds:.1f} s, saved in {path}")
-    output.say(f"  repeat    {_command(path, asked)}")
+    output.say(f"  repeat    {_write_command(path, asked)}")
 
 
-def _command(path: Path, asked: dict[str, Any]) -> str:
+def _write_command(path: Path, asked: dict[str, Any]) -> str:
     seed = asked["seed"]
     return shlex.join(["qos", "run", str(path), *(["--seed", seed] if seed != "0" else [])])
 
 
-def _size(plan: CasePlan, found: Shrunk) -> str:
+def _describe_size(plan: CasePlan, found: Shrunk) -> str:
     from qospec.shrink.case import lines_of, size_in_words
 
     text = plan.span.source.text if plan.span else ""
     return size_in_words(lines_of(text, found.text), plan)
 
 
-def _document(found: Shrunk, path: Path, plan: CasePlan, asked: dict[str, Any]) -> Document:
+def _describe_shrunk(found: Shrunk, path: Path, plan: CasePlan, asked: dict[str, Any]) -> Document:
     return {
         "schema": 1,
         "case": plan.case.name,

@@ -54,11 +54,11 @@ def make_safe() -> None:
 
     For the whole process. A character that its encoding lacks is written as its number.
     """
-    sys.stdout = _safe(sys.stdout, _failures)
-    sys.stderr = _safe(sys.stderr, [])
+    sys.stdout = _make_safe(sys.stdout, _failures)
+    sys.stderr = _make_safe(sys.stderr, [])
 
 
-def _safe(stream: TextIO, failures: list[OSError]) -> TextIO:
+def _make_safe(stream: TextIO, failures: list[OSError]) -> TextIO:
     if stream is None:  # closed before the start; its number must not become that of another file
         return Path(os.devnull).open("w", encoding="utf-8")  # type: ignore[unreachable]
     return io.TextIOWrapper(
@@ -69,7 +69,7 @@ def _safe(stream: TextIO, failures: list[OSError]) -> TextIO:
     )
 
 
-def stdout_failure() -> OSError | None:
+def find_stdout_failure() -> OSError | None:
     """Return why stdout could not be written, once; None also if its reader has closed it."""
     sys.stdout.flush()
     first = _failures.pop() if _failures else None

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import click
 
-from qospec.cli.output import LONGEST, say, say_text, width
+from qospec.cli.output import LONGEST, find_width, say, say_text
 from qospec.cli.progress import Progress, Workload
 from qospec.judge.verdict import PROBLEMS
 from qospec.report.causes import count_with_confidence, list_reasons, list_unmet
@@ -80,7 +80,7 @@ INDENT = 4
 """The empty room before a table."""
 
 
-def cases_in_tables(plans: Sequence[CasePlan]) -> dict[str, tuple[str, ...]]:
+def list_cases_in_tables(plans: Sequence[CasePlan]) -> dict[str, tuple[str, ...]]:
     """Return the names of the cases of each test that gets a table, by the name of each case.
 
     These are tests with very many cases, sweeps with reports, since what they report is read down
@@ -94,13 +94,13 @@ def cases_in_tables(plans: Sequence[CasePlan]) -> dict[str, tuple[str, ...]]:
         plan.case.name: tuple(each.case.name for each in its)
         for its in by_test.values()
         if len(its) > MOST_LINES
-        or ((alone or len(its) > 1) and any(map(_reports, its)))
+        or ((alone or len(its) > 1) and any(map(_has_reports, its)))
         or any(plan.case.phases for plan in its)
         for plan in its
     }
 
 
-def _reports(plan: CasePlan) -> bool:
+def _has_reports(plan: CasePlan) -> bool:
     return any(each.kind == "report" for each in plan.case.statements)
 
 
@@ -153,7 +153,7 @@ class Console:
             quiet: Whether stdout is left to a document.
             progress: What shows how far the run is.
             here: Names of files and commands as they are valid here.
-            tables: Of `cases_in_tables`.
+            tables: Of `list_cases_in_tables`.
             verbose: Whether to print a line for each case, whole tables and each failure in full.
         """
         self._cases = cases
@@ -218,13 +218,13 @@ class Console:
         self._print_line(find_worst(of), cases[0]["test"], sum(took for _, took in ended), more)
         rows = sys.maxsize if self._verbose else MOST_ROWS
         titled = False
-        for number, grid in enumerate(build_grids(cases, width() - INDENT, rows)):
+        for number, grid in enumerate(build_grids(cases, find_width() - INDENT, rows)):
             if grid.title and number and not titled:
                 say("")
             titled = bool(grid.title)
             wide = {verdict: f"{mark} {verdict}" for verdict, mark in self._marks.items()}
             marks = self._marks if titled else wide
-            say_text("\n".join([*_table_lines(grid, marks), *[""] * titled]))
+            say_text("\n".join([*_render_table(grid, marks), *[""] * titled]))
             shown = len(grid.columns[0].cells)
             if grid.rows > shown:
                 say(f"    {shown} of {grid.rows} rows are shown; `-v` prints all")
@@ -242,7 +242,7 @@ class Console:
         groups = [[case] for case in shown] if self._verbose else group_similar(shown)
         for group in groups:
             if group[0]["verdict"] == "skip":
-                say("", f"SKIP  {_title(group)}", *_cases(group))
+                say("", f"SKIP  {_write_title(group)}", *_describe_cases(group))
                 say(f"  why       {group[0]['why'][0]}")
             else:
                 self._explain(group)
@@ -290,12 +290,14 @@ class Console:
         """Print why a case did not pass, and which others are like it."""
         case = group[0]
         verdict = click.style(case["verdict"].upper(), fg=COLOURS[case["verdict"]], bold=True)
-        say_text(f"\n{verdict}  {click.style(make_visible(_title(group), LONGEST), bold=True)}")
-        say(*_cases(group))
+        say_text(
+            f"\n{verdict}  {click.style(make_visible(_write_title(group), LONGEST), bold=True)}"
+        )
+        say(*_describe_cases(group))
         test = ""
-        for its in _by_criterion(list_unmet(case)):
+        for its in _group_by_criterion(list_unmet(case)):
             test = self._print_asked(its[0], case, test)
-            for found, where in _by_finding(its, group).items():
+            for found, where in _describe_finding(its, group).items():
                 say(*([f"    at        {where}"] if where else ()))
                 say_text("\n".join(found))
         for error in case["errors"]:
@@ -321,7 +323,7 @@ class Console:
         return test or before
 
 
-def _table_lines(grid: Grid, marks: Mapping[str, str]) -> Iterator[str]:
+def _render_table(grid: Grid, marks: Mapping[str, str]) -> Iterator[str]:
     """Yield the lines of a table, the verdicts in their colours.
 
     Args:
@@ -329,7 +331,7 @@ def _table_lines(grid: Grid, marks: Mapping[str, str]) -> Iterator[str]:
         marks: By verdict, what stands for it: a sign, or a sign and the word.
     """
     deepest = max(len(column.heads) for column in grid.columns)
-    drawn = [_drawn(column, deepest, marks) for column in grid.columns]
+    drawn = [_render_column(column, deepest, marks) for column in grid.columns]
     lines = list(zip(*drawn, strict=True))
     if grid.title:
         yield " " * INDENT + click.style(make_visible(grid.title), bold=True)
@@ -338,7 +340,7 @@ def _table_lines(grid: Grid, marks: Mapping[str, str]) -> Iterator[str]:
             yield (" " * INDENT + (" " * GAP).join(cells)).rstrip()
 
 
-def _drawn(column: Column, deepest: int, marks: Mapping[str, str]) -> list[str]:
+def _render_column(column: Column, deepest: int, marks: Mapping[str, str]) -> list[str]:
     """Return a column line by line, each as wide as the column: its head, unit, cells."""
     heads = [""] * (deepest - len(column.heads)) + column.heads
     if column.kind == "verdict":
@@ -359,11 +361,11 @@ def _needs_words(case: Mapping[str, Any]) -> bool:
     return case["verdict"] == "skip" or case["verdict"] in PROBLEMS
 
 
-def _title(group: Sequence[Mapping[str, Any]]) -> str:
+def _write_title(group: Sequence[Mapping[str, Any]]) -> str:
     return describe_group(group) if len(group) > 1 else str(group[0]["name"])
 
 
-def _cases(group: Sequence[Mapping[str, Any]]) -> list[str]:
+def _describe_cases(group: Sequence[Mapping[str, Any]]) -> list[str]:
     """Return which cases are alike; nothing of a single one."""
     if len(group) == 1:
         return []
@@ -377,14 +379,14 @@ def _print_notes(case: dict[str, Any]) -> None:
             say(f"    {statement['label']}: {statement['note']}")
 
 
-def _side(statement: Mapping[str, Any], name: str) -> str:
+def _describe_side(statement: Mapping[str, Any], name: str) -> str:
     """Return what was `measured`, or the `bound`, or between what it is; "" without data."""
     if limits := statement.get(f"{name}_limits"):
         return describe_limits(limits)
     return statement[name]["text"] if statement[name] else ""
 
 
-def _by_criterion(statements: Iterable[Mapping[str, Any]]) -> list[list[Mapping[str, Any]]]:
+def _group_by_criterion(statements: Iterable[Mapping[str, Any]]) -> list[list[Mapping[str, Any]]]:
     """Return statements by where they are written: a loop makes several of one."""
     found: dict[tuple[str, ...], list[Mapping[str, Any]]] = {}
     for each in statements:
@@ -394,7 +396,7 @@ def _by_criterion(statements: Iterable[Mapping[str, Any]]) -> list[list[Mapping[
     return list(found.values())
 
 
-def _by_finding(
+def _describe_finding(
     its: Iterable[Mapping[str, Any]], group: Sequence[Mapping[str, Any]]
 ) -> dict[tuple[str, ...], str]:
     """Return lines on what was found of one criterion, and where a loop asks it; "" if none does.
@@ -404,7 +406,7 @@ def _by_finding(
     found: dict[tuple[str, ...], list[str]] = {}
     for each in its:
         _, index = name_statement(each)
-        lines = tuple(_finding(each, describe_least_and_most(each, group)))
+        lines = tuple(_list_findings(each, describe_least_and_most(each, group)))
         found.setdefault(lines, []).append(list_index(index))
     return {
         lines: ("; " if any("," in each for each in where) else ", ").join(filter(None, where))
@@ -412,12 +414,12 @@ def _by_finding(
     }
 
 
-def _finding(statement: Mapping[str, Any], others: str) -> Iterator[str]:
+def _list_findings(statement: Mapping[str, Any], others: str) -> Iterator[str]:
     """Yield lines on what was measured and needed; `others` is what all similar cases measured."""
     if statement["apart"]:
         verdict = click.style(statement["apart"], fg=COLOURS[statement["apart"]])
         yield f"    verdict   {verdict}"
-    measured = _side(statement, "measured")
+    measured = _describe_side(statement, "measured")
     if not measured and statement["verdict"] == "inconclusive":
         yield "    measured  no data"
     if measured:
@@ -431,6 +433,6 @@ def _finding(statement: Mapping[str, Any], others: str) -> Iterator[str]:
     if statement["bound"] is not None:
         tolerance = statement["tolerance"]
         width = f"within {tolerance['text']} of " if tolerance else f"{statement['comparison']} "
-        yield f"    needed    {make_visible(width + _side(statement, 'bound'), LONGEST)}"
+        yield f"    needed    {make_visible(width + _describe_side(statement, 'bound'), LONGEST)}"
     if statement["note"]:
         yield f"    note      {make_visible(statement['note'], LONGEST)}"

@@ -16,7 +16,14 @@ from qospec.check.device.observables import (
     list_loss_causes,
     list_observables,
 )
-from qospec.check.device.predicates import ADDRESSES, ATTRIBUTES, MAX_VALUES, TRUTHS, WORDS, carrier
+from qospec.check.device.predicates import (
+    ADDRESSES,
+    ATTRIBUTES,
+    MAX_VALUES,
+    TRUTHS,
+    WORDS,
+    find_carrier,
+)
 from qospec.check.evaluate.measurements import DISCARDED
 from qospec.check.test.point import POINT
 from qospec.check.test.restarts import AT
@@ -88,7 +95,7 @@ def _attributes(what: str) -> Iterator[Document]:
     for pair, attribute in ATTRIBUTES.items():
         name = ".".join(pair)
         if what in (name, pair[1]):
-            whose = carrier(attribute)
+            whose = find_carrier(attribute)
             asks = f"an attribute of a {whose}, `{name}` in a class: {_comparison(attribute)}"
             yield _document("of a class", what, asks)
 

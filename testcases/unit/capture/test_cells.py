@@ -7,11 +7,11 @@ import pytest
 
 from qospec.capture.cells import (
     Addresses,
-    cells,
-    crc10,
-    oam_payload,
-    rm_payload,
-    security_payload,
+    build_cells,
+    build_oam_payload,
+    build_rm_payload,
+    build_security_payload,
+    compute_crc10,
     with_crc10,
 )
 from qospec.engine.items.batch import uninitialised
@@ -51,7 +51,12 @@ def remainder(value: int) -> int:
 
 @pytest.mark.parametrize(
     "payload",
-    [oam_payload(), rm_payload(), security_payload(b"123456789"), with_crc10(bytes(range(46)))],
+    [
+        build_oam_payload(),
+        build_rm_payload(),
+        build_security_payload(b"123456789"),
+        with_crc10(bytes(range(46))),
+    ],
 )
 def test_a_payload_with_its_check_leaves_no_remainder(payload: bytes) -> None:
     assert len(payload) == 48
@@ -62,7 +67,7 @@ def test_a_payload_with_its_check_leaves_no_remainder(payload: bytes) -> None:
 
 
 def test_the_check_of_a_single_bit_is_the_generator() -> None:
-    assert crc10(bytes(45) + b"\x01") == remainder(1 << 16)
+    assert compute_crc10(bytes(45) + b"\x01") == remainder(1 << 16)
 
 
 def test_a_header_has_vpi_vci_payload_type_and_priority() -> None:
@@ -72,20 +77,20 @@ def test_a_header_has_vpi_vci_payload_type_and_priority() -> None:
         np.array([0, 0, 1, 1]),
         ("user", "oam"),
     )
-    made = cells(items([0, 1, 2, 3], marks=1), addresses, Fill(0), IN_THE_CLEAR)
+    made = build_cells(items([0, 1, 2, 3], marks=1), addresses, Fill(0), IN_THE_CLEAR)
     headers = [int.from_bytes(each[16:20], "big") for each in made]
     assert [header >> 20 for header in headers] == [7, 0xFFF, 7, 0xFFF]
     assert [header >> 4 & 0xFFFF for header in headers] == [32, 0xFFFF, 32, 0xFFFF]
     assert [header >> 1 & 7 for header in headers] == [0, 0, 5, 5]
     assert {header & 1 for header in headers} == {1}
-    assert [each[20:] == oam_payload() for each in made] == [False, False, True, True]
+    assert [each[20:] == build_oam_payload() for each in made] == [False, False, True, True]
     assert made[1][20:44] == b"QOS1" + bytes([0, 0, 0, 1]) + bytes(6) + b"\1\3" + bytes(7) + b"\1"
 
 
 @pytest.mark.parametrize("at_ps", [0, 1, 10**12 - 1, 10**12, 3_600 * 10**12 + 123_456_789_012])
 def test_the_time_of_a_record_is_in_units_of_two_to_the_minus_32(at_ps: int) -> None:
     addresses = Addresses(np.array([0]), np.array([32]), np.array([0]), ("user",))
-    (made,) = cells(items([0], at_ps), addresses, Fill(0), IN_THE_CLEAR)
+    (made,) = build_cells(items([0], at_ps), addresses, Fill(0), IN_THE_CLEAR)
     assert int.from_bytes(made[:8], "little") == (at_ps << 32) // 10**12
     assert made[8:16] == bytes([3, 4, 0, 68, 0, 0, 0, 52])
     assert len(made) == 68
@@ -95,7 +100,7 @@ def test_what_was_changed_on_the_way_is_another_payload() -> None:
     addresses = Addresses(np.array([0, 0]), np.array([32, 32]), np.array([0, 1]), ("user", "oam"))
     sent = items([0, 1])
     changed = sent._replace(batch=sent.batch.with_seals(np.full(2, TAMPERED)))
-    whole, other = (cells(each, addresses, Fill(0), IN_THE_CLEAR) for each in (sent, changed))
+    whole, other = (build_cells(each, addresses, Fill(0), IN_THE_CLEAR) for each in (sent, changed))
     for before, after in zip(whole, other, strict=True):
         differs = int.from_bytes(before, "big") ^ int.from_bytes(after, "big")
         assert differs.bit_count() == 1

@@ -10,8 +10,8 @@ from scapy.layers.ipsec import IPSecIntegrityError, SecurityAssociation
 from scapy.layers.l2 import Ether
 
 from qospec.capture.error import CaptureError
-from qospec.capture.esp import associations_on, revealed, sealing
-from qospec.capture.packets import frames
+from qospec.capture.esp import find_associations, make_wrap, reveal_keys
+from qospec.capture.packets import build_frames
 from qospec.catalogue.kinds import Lifetime
 from qospec.ciphers.esp import GENUINE, Association, Rows
 from qospec.ciphers.key import Key
@@ -91,8 +91,8 @@ def items(size_bytes: int, count: int = 3) -> Items:
 def test_what_was_sealed_is_opened_with_the_keys(name: str) -> None:
     of = secured(name)
     size = of.esp.size_of(PACKET_BYTES)
-    found = frames(items(size), ETHERNET, [FLOW], Fill(1), sealing({300: of}))
-    plain = frames(items(PACKET_BYTES), ETHERNET, [FLOW], Fill(1), sealing({300: of}))
+    found = build_frames(items(size), ETHERNET, [FLOW], Fill(1), make_wrap({300: of}))
+    plain = build_frames(items(PACKET_BYTES), ETHERNET, [FLOW], Fill(1), make_wrap({300: of}))
     assert {len(each) for each in found} == {18 + size}
     peer = peer_of(name)
     for number, (sealed, sent) in enumerate(zip(found, plain, strict=True)):
@@ -111,7 +111,7 @@ def test_headers_may_be_inside_and_outside(inside: int, outside: int) -> None:
     seal = (8 << 15 | 300) << 16 | PACKET_BYTES + inside
     passed = items(size + outside, 1)
     passed.batch.seal[:] = seal
-    (found,) = frames(passed, ETHERNET, [FLOW], Fill(1), sealing({300: of}))
+    (found,) = build_frames(passed, ETHERNET, [FLOW], Fill(1), make_wrap({300: of}))
     outer = IP(bytes(Ether(found[:-4])[IP])[outside:])
     assert (outer.len, outer[ESP_LAYER].spi) == (size, 0x5678)
     opened = bytes(peer_of("cbc").decrypt(outer))
@@ -148,13 +148,13 @@ def test_an_association_is_set_up_once_and_seals_as_a_new_one(
 
 
 def test_a_line_for_a_decoder_shows_the_keys() -> None:
-    assert revealed(secured("cbc")) == (
+    assert reveal_keys(secured("cbc")) == (
         '"IPv4","192.0.2.1","198.51.100.2","0x00005678","AES-CBC [RFC3602]",'
         '"0x000102030405060708090a0b0c0d0e0f","HMAC-SHA-1-96 [RFC2404]",'
         '"0x000102030405060708090a0b0c0d0e0f10111213"'
     )
-    assert '"AES-GCM with 16 octet ICV [RFC4106]"' in revealed(secured("gcm"))
-    assert revealed(secured("gcm")).endswith(',"NULL",""')
+    assert '"AES-GCM with 16 octet ICV [RFC4106]"' in reveal_keys(secured("gcm"))
+    assert reveal_keys(secured("gcm")).endswith(',"NULL",""')
     assert "0x0001" not in repr(secured("gcm"))
 
 
@@ -169,13 +169,13 @@ def test_one_index_of_two_devices_on_a_link_is_refused() -> None:
     wires = [Wire(0, 0, 4), Wire(2, 0, 4), Wire(3, 0, 2)]
     connections = Connections((), ())
     of = Experiment(connections, (), nodes, tuple(wires), MeasurementSpec(0, 1, ()), ("0", "case"))
-    assert list(associations_on(of, 4)) == [300]
-    assert associations_on(of, 2) == {}
+    assert list(find_associations(of, 4)) == [300]
+    assert find_associations(of, 2) == {}
     both = of._replace(wires=(*wires, Wire(1, 0, 4)))
     with pytest.raises(CaptureError, match=r"`left\.seal` and `right.seal` encrypt"):
-        associations_on(both, 4)
-    alone = associations_on(of, 4)[300]
-    other = associations_on(both._replace(wires=(Wire(1, 0, 4),)), 4)[300]
+        find_associations(both, 4)
+    alone = find_associations(of, 4)[300]
+    other = find_associations(both._replace(wires=(Wire(1, 0, 4),)), 4)[300]
     assert alone.encryption_key != other.encryption_key
 
 
@@ -188,19 +188,19 @@ def test_each_successor_of_an_association_has_keys_of_its_own() -> None:
     )
     connections, wire = Connections((), ()), Wire(0, 0, 2)
     of = Experiment(connections, (), nodes, (wire,), MeasurementSpec(0, 1, ()), ("0", "case"))
-    found = associations_on(of, 2)
+    found = find_associations(of, 2)
     assert list(found) == [*range(300, 300 + 4_096)]
     assert len({each.encryption_key for each in found.values()}) == 4_096
     again = (Node("left.seal", EspEncrypt("aes_128_gcm", spi=300)), *nodes[1:])
-    assert associations_on(of._replace(nodes=again), 2)[300] == found[300]
+    assert find_associations(of._replace(nodes=again), 2)[300] == found[300]
     with pytest.raises(CaptureError, match=r"same index 4395: give .* at least 4096 away"):
-        associations_on(of._replace(wires=(wire, Wire(1, 0, 2))), 2)
+        find_associations(of._replace(wires=(wire, Wire(1, 0, 2))), 2)
 
 
 def test_a_packet_that_was_changed_fails_the_check_of_a_decoder() -> None:
     of, passed = secured("gcm"), items(secured("gcm").esp.size_of(PACKET_BYTES))
     passed.batch.seal[2] |= TAMPERED
-    _, genuine, changed = frames(passed, ETHERNET, [FLOW], Fill(1), sealing({300: of}))
+    _, genuine, changed = build_frames(passed, ETHERNET, [FLOW], Fill(1), make_wrap({300: of}))
     assert IP(bytes(peer_of("gcm").decrypt(Ether(genuine[:-4])[IP]))).len == PACKET_BYTES
     with pytest.raises(IPSecIntegrityError):
         peer_of("gcm").decrypt(Ether(changed[:-4])[IP])

@@ -12,7 +12,7 @@ from scapy.layers.l2 import GRE, Dot1AD, Dot1Q, Ether
 from scapy.layers.ppp import HDLC
 from scapy.packet import Packet
 
-from qospec.capture.packets import frames, link_type
+from qospec.capture.packets import build_frames, link_type
 from qospec.engine.items.batch import uninitialised
 from qospec.engine.source.headers import UNSPECIFIED
 from qospec.payload.fill import Fill
@@ -51,7 +51,7 @@ def items(sizes: list[int], grown: int = 0) -> Items:
 
 
 def made(of: Flow, sizes: list[int], link: Encapsulation, grown: int = 0) -> list[bytes]:
-    return frames(items(sizes, grown), link, [of], Fill(5), prepend_header)
+    return build_frames(items(sizes, grown), link, [of], Fill(5), prepend_header)
 
 
 def checked(layer: Packet, field: str) -> bool:
@@ -116,7 +116,7 @@ def test_a_checksum_of_0_is_sent_as_all_ones(family: str) -> None:
 
     def numbered(number: int) -> UDP:
         one = items([size_bytes])._replace(number=np.array([number]))
-        (frame,) = frames(one, ETHERNET, [of], Fill(5), prepend_header)
+        (frame,) = build_frames(one, ETHERNET, [of], Fill(5), prepend_header)
         udp: UDP = Ether(frame[:-4])[UDP]
         return udp
 
@@ -158,7 +158,7 @@ def test_answers_go_back_to_where_requests_came_from() -> None:
     answered.batch.connection[:] += 2
     both = [requests._replace(stop=2), answers._replace(first=2, answered=0)]
     there, back = (
-        [Ether(each)[IP] for each in frames(of, ETHERNET, both, Fill(5), prepend_header)]
+        [Ether(each)[IP] for each in build_frames(of, ETHERNET, both, Fill(5), prepend_header)]
         for of in (asked, answered)
     )
     assert [(each.src, each.dst) for each in there] == [

@@ -5,7 +5,7 @@ import io
 import numpy as np
 from scapy.utils import RawPcapNgReader
 
-from qospec.capture.pcapng import LinkType, opening, packets
+from qospec.capture.pcapng import LinkType, build_opening, build_packets
 
 ETHERNET = LinkType(1, 4)
 
@@ -14,7 +14,9 @@ def test_a_reader_finds_every_packet_with_its_time_and_comment() -> None:
     at_ps = np.array([0, 1_999, 18_446_744_073_709_551, 3_600 * 10**12])
     sent = [b"", b"a", b"ab", b"abcd" * 400]
     comments = ["", "ümlaut", "four", "a comment of some words"]
-    data = opening(ETHERNET, "a -> b", "qospec", "case x") + packets(at_ps, sent, comments)
+    data = build_opening(ETHERNET, "a -> b", "qospec", "case x") + build_packets(
+        at_ps, sent, comments
+    )
     reader = RawPcapNgReader(io.BytesIO(data))
     read = list(reader)
     assert [packet for packet, _ in read] == sent
@@ -26,7 +28,7 @@ def test_a_reader_finds_every_packet_with_its_time_and_comment() -> None:
 
 
 def test_blocks_have_equal_lengths_at_both_ends_and_fill_words() -> None:
-    data = opening(ETHERNET, "b", "q", "c") + packets(np.array([5]), [b"abc"], ["x"])
+    data = build_opening(ETHERNET, "b", "q", "c") + build_packets(np.array([5]), [b"abc"], ["x"])
     starts = []
     place = 0
     while place < len(data):

@@ -7,7 +7,7 @@ import pytest
 from click.testing import CliRunner, Result
 
 from qospec import cli
-from qospec.check.modules.project import fingerprint
+from qospec.check.modules.project import compute_fingerprint
 
 CONTRACT = "traffic v = cbr { pcr = 3 cell/s, cvdt = 10 us }\n"
 
@@ -262,7 +262,7 @@ def test_a_package_is_never_changed(tmp_path: Path, monkeypatch: pytest.MonkeyPa
     (tmp_path / "acme").mkdir()
     path = write(tmp_path / "acme" / "lib.qos", "let a = 3 seconds\n")
     before = path.read_bytes()
-    lock = f'[package.acme]\nfolder = "acme"\nsha256 = "{fingerprint(path.parent, 9)}"\n'
+    lock = f'[package.acme]\nfolder = "acme"\nsha256 = "{compute_fingerprint(path.parent, 9)}"\n'
     (tmp_path / "qos.lock").write_text(lock, encoding="utf-8")
     (tmp_path / "qos.toml").write_text("", encoding="utf-8")
     monkeypatch.chdir(tmp_path)

@@ -8,7 +8,7 @@ import pytest
 from click.testing import CliRunner, Result
 
 from qospec import cli
-from qospec.check.modules.project import fingerprint
+from qospec.check.modules.project import compute_fingerprint
 from qospec.formatting.printer import Printer
 
 UNTIDY = "qos 1\nlet a=1 s # kept\n"
@@ -176,7 +176,7 @@ def test_a_package_is_left_as_it_is(here: Path) -> None:
     folder.mkdir()
     (folder / "lib.qos").write_text(UNTIDY, encoding="utf-8")
     (here / "link.qos").symlink_to(folder / "lib.qos")
-    lock = f'[package.acme]\nfolder = "below/acme"\nsha256 = "{fingerprint(folder, 9)}"\n'
+    lock = f'[package.acme]\nfolder = "below/acme"\nsha256 = "{compute_fingerprint(folder, 9)}"\n'
     (here / "qos.toml").write_text("", encoding="utf-8")
     (here / "qos.lock").write_text(lock, encoding="utf-8")
     result = fmt(".", folder, folder / "lib.qos", "link.qos")

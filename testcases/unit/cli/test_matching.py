@@ -2,7 +2,7 @@
 
 import pytest
 
-from qospec.cli.matching import MatchError, case_filter
+from qospec.cli.matching import MatchError, parse_filter
 
 NAMES = [
     "load:load=100%,oam=joint",
@@ -33,7 +33,7 @@ NAMES = [
     ],
 )
 def test_a_condition_on_names(text: str, places: list[int]) -> None:
-    wants = case_filter(text)
+    wants = parse_filter(text)
     assert [place for place, name in enumerate(NAMES) if wants(name)] == places
 
 
@@ -51,5 +51,5 @@ def test_a_condition_on_names(text: str, places: list[int]) -> None:
 )
 def test_what_is_no_condition_is_said(text: str, why: str) -> None:
     with pytest.raises(MatchError) as raised:
-        case_filter(text)
+        parse_filter(text)
     assert str(raised.value) == why

@@ -16,7 +16,7 @@ from scapy.layers.l2 import Ether
 from scapy.utils import RawPcapNgReader
 
 from qospec import cli
-from qospec.check.modules.project import fingerprint
+from qospec.check.modules.project import compute_fingerprint
 from qospec.cli import exits
 
 SPEC = """qos 1
@@ -402,7 +402,7 @@ def test_a_package_is_found_in_a_project_that_has_not_changed(
         encoding="utf-8",
     )
     (project / "qos.lock").write_text(
-        f'[package.acme]\nfolder = "packages/acme"\nsha256 = "{fingerprint(package, 9)}"\n',
+        f'[package.acme]\nfolder = "packages/acme"\nsha256 = "{compute_fingerprint(package, 9)}"\n',
         encoding="utf-8",
     )
     test = """qos 1

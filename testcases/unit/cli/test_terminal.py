@@ -6,7 +6,7 @@ from types import SimpleNamespace
 
 import pytest
 
-from qospec.cli.terminal import Console, LocalNames, cases_in_tables
+from qospec.cli.terminal import Console, LocalNames, list_cases_in_tables
 
 PHASES = Path(__file__).parents[1] / "report" / "phases.json"
 NOTE = "0 of 1_200_000 lost: with 95 % confidence the ratio is below 2.5 × 10⁻⁶"
@@ -297,7 +297,7 @@ def test_tests_with_reports_or_many_cases_have_a_table(cases, kinds, table):
         )
         for n in range(cases)
     ]
-    found = cases_in_tables(plans)
+    found = list_cases_in_tables(plans)
     assert set(found) == ({plan.case.name for plan in plans} if table else set())
     assert all(len(names) == cases for names in found.values())
 
@@ -310,7 +310,7 @@ def test_single_cases_of_several_tests_have_lines() -> None:
         )
         for name in ("one", "other")
     ]
-    assert cases_in_tables(plans) == {}
+    assert list_cases_in_tables(plans) == {}
 
 
 def test_a_long_table_says_how_many_rows_it_has(capsys: pytest.CaptureFixture[str]) -> None:
@@ -350,4 +350,4 @@ def test_what_searches_found_is_a_table_with_its_notes(
 
 def test_a_test_with_searches_has_a_table_even_with_one_case() -> None:
     case = SimpleNamespace(name="t", statements=[], phases=("search",))
-    assert cases_in_tables([SimpleNamespace(test="t", case=case)]) == {"t": ("t",)}
+    assert list_cases_in_tables([SimpleNamespace(test="t", case=case)]) == {"t": ("t",)}

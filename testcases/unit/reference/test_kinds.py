@@ -58,7 +58,7 @@ def test_every_example_is_one(kind: Kind, name: str) -> None:
         return
     value = evaluator.value(node.value, Scope())
     if parameter.domain.name in NESTED:
-        assert record.built(value, parameter, node.value.span, evaluator) is not None
+        assert record.build_nested(value, parameter, node.value.span, evaluator) is not None
     else:
         convert(value, parameter, kind, node.value.span)
     assert problems.all == ()

@@ -4,7 +4,7 @@ from fractions import Fraction
 
 import pytest
 
-from qospec.check.evaluate.functions import STEPS, probabilities
+from qospec.check.evaluate.functions import STEPS, compute_probabilities
 
 QUEUE = """
 device box {
@@ -38,7 +38,7 @@ SHARE_OF_THE_FIRST_LINK = Fraction(1, 1_000)
 @pytest.mark.parametrize("load", [Fraction(1, 2), Fraction(4, 5)])
 def test_the_mean_delay_is_that_of_pollaczek_and_khinchine(planned, ran, load):
     """W = rate E[S²] / (2 (1 - load)), with the moments of the table that sizes are drawn from."""
-    parts = probabilities(Fraction(500), 40, 1_500)
+    parts = compute_probabilities(Fraction(500), 40, 1_500)
     times_s = [
         (BYTE_S * (max(size + 18, 64) + 20), Fraction(steps, STEPS)) for size, steps in parts
     ]

@@ -9,12 +9,18 @@ from qospec.check.device.machine_values import MachineValue
 from qospec.check.device.nesting import InnerValue
 from qospec.check.device.nodes import Design, DevicePlan
 from qospec.check.device.ports import LoopArray, Part, PartValue, Ports, PortValue, Template
-from qospec.check.evaluate.context import CheckError, error
-from qospec.check.evaluate.loops import as_let, count_of, declare_poisoned, iterations_of, misplaced
-from qospec.check.evaluate.scope import Scope, known_binding
+from qospec.check.evaluate.context import CheckError, make_error
+from qospec.check.evaluate.loops import (
+    as_let,
+    declare_poisoned,
+    evaluate_count,
+    explain_misplaced,
+    iterate_loop,
+)
+from qospec.check.evaluate.scope import Scope, bind_known
 from qospec.check.evaluate.values import POISON, Poison, Value
-from qospec.check.records.kinds import KindValue, not_built
-from qospec.check.records.parameters import let_binding, placeholder
+from qospec.check.records.kinds import KindValue, explain_not_built
+from qospec.check.records.parameters import let_binding, make_placeholder
 from qospec.check.records.record import Record
 from qospec.syntax import ast
 
@@ -29,7 +35,7 @@ RESERVED = ("frame",)
 ALLOWED = (ast.Bind, ast.Let, ast.Port, ast.Wire, ast.Loop, ast.Machine)
 
 
-def template(device: ast.Device, scope: Scope, evaluator: Evaluator) -> Template:
+def build_template(device: ast.Device, scope: Scope, evaluator: Evaluator) -> Template:
     """Return a device with the parameters of `scope`; mistakes are reported."""
     before, evaluator.context.loop_iterations = evaluator.context.mistakes, 0
     builder = _Builder(device, evaluator)
@@ -117,7 +123,7 @@ class _Builder:
         elif isinstance(statement, ast.Criterion) and statement.kind == "invariant":
             self.invariants.append((statement, scope, "".join(subscripts)))
         elif not isinstance(statement, ALLOWED):
-            raise misplaced(statement, HERE)
+            raise explain_misplaced(statement, HERE)
 
     def _port(self, node: ast.Port, scope: Scope, subscripts: tuple[str, ...]) -> None:
         if node.carries.text not in item_kinds.CARRIED:
@@ -125,16 +131,16 @@ class _Builder:
                 self._name(scope, each.name, "a port", POISON)
         if node.carries.text in RESERVED:
             help_text = "write `: cell` or `: packet` for now"
-            raise not_built(node.carries.text, node.carries.span, help_text)
+            raise explain_not_built(node.carries.text, node.carries.span, help_text)
         if node.carries.text not in item_kinds.CARRIED:
-            raise error(
+            raise make_error(
                 "E0418",
                 f"`{node.carries.text}` is not something a port can carry",
                 node.carries.span,
                 help="write `: cell` or `: packet`",
             )
         if subscripts:
-            raise error(
+            raise make_error(
                 "E0112",
                 "a port must be declared outside of loops",
                 node.span,
@@ -143,15 +149,15 @@ class _Builder:
         for each in node.names:
             count, known = None, True
             if each.count is not None:
-                count, known = count_of(each.count, scope, self._evaluator)
+                count, known = evaluate_count(each.count, scope, self._evaluator)
             ports = Ports(each.name.text, count, known, each.name.span, node.carries.text)
             self.template.ports[ports.name] = ports
             self._name(scope, each.name, "a port", PortValue(ports))
 
     def _machine(self, node: ast.Machine, scope: Scope, subscripts: tuple[str, ...]) -> None:
         if subscripts:
-            raise error("E0112", "a machine must be declared outside of loops", node.name.span)
-        made = machine.machine(node, scope, self._evaluator)
+            raise make_error("E0112", "a machine must be declared outside of loops", node.name.span)
+        made = machine.build_machine(node, scope, self._evaluator)
         if made is None:
             self._name(scope, node.name, "a machine", POISON)
             return
@@ -186,12 +192,12 @@ class _Builder:
             self._name(scope, name, "an element", PartValue(number, part, carries=carries))
 
     def _name(self, scope: Scope, name: ast.Name, what: str, value: Value) -> None:
-        scope.declare(known_binding(name, what, value), self._context)
+        scope.declare(bind_known(name, what, value), self._context)
 
     def _part(self, value: Value, path: str, node: ast.Bind) -> Part:
         record = as_record(value, node, self._evaluator)
         if record.kind.role != "element":
-            raise error(
+            raise make_error(
                 "E0419",
                 f"`{record.kind.name}` is not an element",
                 node.value.span,
@@ -200,16 +206,16 @@ class _Builder:
         arguments, complete = record.arguments(self._evaluator)
         conditions: tuple[Expression, ...] = ()
         if record.kind.open_fields:
-            names, conditions, fine = classifier.outputs_of(
+            names, conditions, fine = classifier.list_outputs(
                 record, self._port_names(), self._evaluator
             )
             arguments["classes"] = names
             complete = complete and fine
         if record.kind.duty == "line":
-            item_kinds.carried_by_line(record, arguments, self._evaluator)
+            item_kinds.find_carried_by_line(record, arguments, self._evaluator)
         passing = {ports.carries for ports in self.template.ports.values()} or {*item_kinds.CARRIED}
         item_kinds.verify_amounts(record, passing & {*record.kind.carries}, self._evaluator)
-        element = built(record, arguments, complete=complete, evaluator=self._evaluator)
+        element = build_element(record, arguments, complete=complete, evaluator=self._evaluator)
         inputs = element.inputs if element is not None else ()
         outputs = element.outputs if element is not None else ()
         loose = element is None or not complete
@@ -230,7 +236,7 @@ class _Builder:
     def _loop(self, node: ast.Statement, scope: Scope, subscripts: tuple[str, ...]) -> None:
         assert isinstance(node, ast.Loop)  # noqa: S101
         arrays: dict[str, LoopArray] = {}
-        for iteration, value, known in iterations_of(node, scope, self._evaluator):
+        for iteration, value, known in iterate_loop(node, scope, self._evaluator):
             inner = Scope(scope)
             self._name(inner, node.name, "the loop's value", value)
             outer, self._certain = self._certain, self._certain and known
@@ -243,7 +249,7 @@ class _Builder:
                         iteration
                     ] = made
             if len(self.template.parts) > self._context.limits.elements:
-                raise error(
+                raise make_error(
                     "E0602",
                     f"more than {self._context.limits.elements:_} elements",
                     node.span,
@@ -260,7 +266,7 @@ def as_record(value: Value, node: ast.Bind, evaluator: Evaluator) -> Record:
         return Record(value.kind, {}, node.value.span, evaluator)
     if isinstance(value, Record):
         return value
-    raise error(
+    raise make_error(
         "E0419",
         "a binding in a device makes an element",
         node.value.span,
@@ -270,12 +276,12 @@ def as_record(value: Value, node: ast.Bind, evaluator: Evaluator) -> Record:
     )
 
 
-def built(
+def build_element(
     record: Record, arguments: dict[str, Any], *, complete: bool, evaluator: Evaluator
 ) -> Any:
     """Return the element that a record describes; None if its kind refuses the arguments."""
     if not complete:
-        samples = {name: placeholder(each) for name, each in record.kind.parameters.items()}
+        samples = {name: make_placeholder(each) for name, each in record.kind.parameters.items()}
         arguments = {
             **{name: each for name, each in samples.items() if each is not None},
             **arguments,

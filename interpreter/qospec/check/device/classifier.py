@@ -16,12 +16,12 @@ from qospec.check.device.predicates import (
     MAX_VALUES,
     TRUTHS,
     WORDS,
-    carrier,
+    build_predicate,
+    find_carrier,
     list_attributes,
-    predicate,
     spell_attribute,
 )
-from qospec.check.evaluate.context import CheckError, error
+from qospec.check.evaluate.context import CheckError, make_error
 from qospec.check.records.spelling import find_parameter
 from qospec.model.expression import Attribute, Constant, Operation, count_leaves, evaluate
 from qospec.protocol.atm import SERVICE_CATEGORIES
@@ -40,7 +40,7 @@ MAX_COMPARISONS = 500_000
 """Limit of comparisons over all items that are tried."""
 
 
-def outputs_of(
+def list_outputs(
     record: Record, ports: Sequence[str] | None, evaluator: Evaluator
 ) -> tuple[tuple[str, ...], tuple[Expression, ...], bool]:
     """Return the names and conditions of a classifier's outputs, and whether they are right.
@@ -55,12 +55,12 @@ def outputs_of(
     conditions = []
     for _, each in own:
         try:
-            conditions.append(predicate(each.value, each.scope, evaluator))
+            conditions.append(build_predicate(each.value, each.scope, evaluator))
         except CheckError as mistake:
             evaluator.context.report(mistake)
     if len(conditions) < len(own) or not own:
         if not own:
-            raise error(
+            raise make_error(
                 "E0415",
                 f"`{record.kind.name}` has no classes",
                 record.span,
@@ -70,21 +70,21 @@ def outputs_of(
     asked = {name for each in conditions for name in list_attributes(each)}
     if ports is None and "input" in asked:
         return tuple(name for name, _ in own), tuple(conditions), True
-    missed = unclassified(conditions, ports or ())
+    missed = describe_unclassified(conditions, ports or ())
     if missed:
         evaluator.context.report(
-            error(
+            make_error(
                 "E0415",
-                f"some {_carried(asked)}s match no class",
+                f"some {_find_carried(asked)}s match no class",
                 record.span,
                 note=f"such as {missed}",
                 help="add a class for the rest: `rest = otherwise`",
             )
         )
-    for number in () if missed else empty(conditions, ports or ()):
+    for number in () if missed else find_empty(conditions, ports or ()):
         name, each = own[number]
         evaluator.context.report(
-            error(
+            make_error(
                 "W0604",
                 f"no item can be of class `{name}`",
                 each.name.span,
@@ -95,40 +95,40 @@ def outputs_of(
     return tuple(name for name, _ in own), tuple(conditions), True
 
 
-def unclassified(predicates: Sequence[Expression], ports: Sequence[str]) -> str:
+def describe_unclassified(predicates: Sequence[Expression], ports: Sequence[str]) -> str:
     """Return an item that no class takes, in words; "" if there is none."""
     if any(map(_takes_all, predicates)):
         return ""
-    for item in _items(predicates, ports):
-        if _class_of(item, predicates) is None:
-            return _described(item)
+    for item in _enumerate_items(predicates, ports):
+        if _classify(item, predicates) is None:
+            return _describe_item(item)
     return ""
 
 
-def empty(predicates: Sequence[Expression], ports: Sequence[str]) -> list[int]:
+def find_empty(predicates: Sequence[Expression], ports: Sequence[str]) -> list[int]:
     """Return the classes, by number, that never match: earlier ones take all that they would.
 
     The first `otherwise` is there for the unforeseen, and leaves nothing to later classes.
     """
     behind = next((n for n, each in enumerate(predicates, 1) if _takes_all(each)), len(predicates))
-    return [*_unmatched(predicates[:behind], ports), *range(behind, len(predicates))]
+    return [*_find_unmatched(predicates[:behind], ports), *range(behind, len(predicates))]
 
 
 def _takes_all(predicate: Expression) -> bool:
     return isinstance(predicate, Constant) and predicate.value is True
 
 
-def _unmatched(predicates: Sequence[Expression], ports: Sequence[str]) -> list[int]:
+def _find_unmatched(predicates: Sequence[Expression], ports: Sequence[str]) -> list[int]:
     """Return the conditions, by number, whose items all match an earlier condition too.
 
     None where a constant is not known yet, or where there are too many items to try.
     """
-    if not all(each.text for each in _constants(predicates)):
+    if not all(each.text for each in _list_constants(predicates)):
         return []
-    choices = _choices(predicates, ports)
-    if prod(len(values) for values in choices.values()) > _most_items(predicates):
+    choices = _list_choices(predicates, ports)
+    if prod(len(values) for values in choices.values()) > _count_most_items(predicates):
         return []
-    taken = {_class_of(item, predicates) for item in _items(predicates, ports)}
+    taken = {_classify(item, predicates) for item in _enumerate_items(predicates, ports)}
     return [
         number
         for number, each in enumerate(predicates)
@@ -136,27 +136,29 @@ def _unmatched(predicates: Sequence[Expression], ports: Sequence[str]) -> list[i
     ]
 
 
-def _items(predicates: Sequence[Expression], ports: Sequence[str]) -> Iterator[Item]:
-    choices = _choices(predicates, ports)
-    for values in islice(product(*choices.values()), _most_items(predicates)):
+def _enumerate_items(predicates: Sequence[Expression], ports: Sequence[str]) -> Iterator[Item]:
+    choices = _list_choices(predicates, ports)
+    for values in islice(product(*choices.values()), _count_most_items(predicates)):
         yield dict(zip(choices, values, strict=True))
 
 
-def _most_items(predicates: Sequence[Expression]) -> int:
+def _count_most_items(predicates: Sequence[Expression]) -> int:
     """Return how many items are tried: the longer the conditions, the fewer."""
     return max(MAX_COMPARISONS // max(sum(map(count_leaves, predicates)), 1), 1)
 
 
-def _carried(asked: Iterable[str]) -> str:
+def _find_carried(asked: Iterable[str]) -> str:
     """Return what the conditions classify: cells or packets."""
-    return "packet" if any(carrier(name) == "packet" for name in asked) else "cell"
+    return "packet" if any(find_carrier(name) == "packet" for name in asked) else "cell"
 
 
-def _choices(predicates: Sequence[Expression], ports: Sequence[str]) -> dict[str, Sequence[Any]]:
+def _list_choices(
+    predicates: Sequence[Expression], ports: Sequence[str]
+) -> dict[str, Sequence[Any]]:
     """Return the values to try, by attribute."""
     asked = {name for each in predicates for name in list_attributes(each)}
-    if _carried(asked) == "cell":
-        paths = {int(each) for each in _compared(predicates, "virtual_path")}
+    if _find_carried(asked) == "cell":
+        paths = {int(each) for each in _list_compared(predicates, "virtual_path")}
         near = sorted(
             {0} | paths | {each + 1 for each in paths if each < MAX_VALUES["virtual_path"]}
         )
@@ -168,7 +170,7 @@ def _choices(predicates: Sequence[Expression], ports: Sequence[str]) -> dict[str
             "virtual_path": [Fraction(each) for each in near],
         }
     found: dict[str, Sequence[Any]] = {}
-    for name in sorted(name for name in asked if carrier(name) == "packet"):
+    for name in sorted(name for name in asked if find_carrier(name) == "packet"):
         if name in WORDS:
             found[name] = WORDS[name][2]
         elif name in TRUTHS:
@@ -176,7 +178,7 @@ def _choices(predicates: Sequence[Expression], ports: Sequence[str]) -> dict[str
         elif name == "input":
             found[name] = ports
         else:
-            numbers = {0, *(int(each) for each in _compared(predicates, name))}
+            numbers = {0, *(int(each) for each in _list_compared(predicates, name))}
             near = sorted({each + step for each in numbers for step in (-1, 0, 1)})
             highest = MAX_VALUES.get(name)
             lowest = -1 if name in ADDRESSES else 0
@@ -188,7 +190,7 @@ def _choices(predicates: Sequence[Expression], ports: Sequence[str]) -> dict[str
     return found
 
 
-def _class_of(item: Item, predicates: Sequence[Expression]) -> int | None:
+def _classify(item: Item, predicates: Sequence[Expression]) -> int | None:
     def read(leaf: Any) -> Any:
         return item.get(leaf.name) if isinstance(leaf, Attribute) else None
 
@@ -196,7 +198,7 @@ def _class_of(item: Item, predicates: Sequence[Expression]) -> int | None:
     return next(fitting, None)
 
 
-def _described(item: Item) -> str:
+def _describe_item(item: Item) -> str:
     if "category" in item:
         what = "OAM" if item["oam"] else "message" if item.get("message") else "user"
         kind = f"{what} cells of {item['category']}"
@@ -210,21 +212,21 @@ def _described(item: Item) -> str:
     return f"packets with {' and '.join(marks)}"
 
 
-def _compared(predicates: Sequence[Expression], name: str) -> Iterator[Fraction]:
+def _list_compared(predicates: Sequence[Expression], name: str) -> Iterator[Fraction]:
     """Yield the numbers that an attribute is compared with."""
     for each in predicates:
         if not isinstance(each, Operation):
             continue
         if Attribute(name) in each.operands:
-            numbers = (constant.value for constant in _constants(each.operands))
+            numbers = (constant.value for constant in _list_constants(each.operands))
             yield from (value for value in numbers if isinstance(value, Fraction))
         else:
-            yield from _compared(each.operands, name)
+            yield from _list_compared(each.operands, name)
 
 
-def _constants(expressions: Sequence[Expression]) -> Iterator[Constant]:
+def _list_constants(expressions: Sequence[Expression]) -> Iterator[Constant]:
     for each in expressions:
         if isinstance(each, Constant):
             yield each
         elif isinstance(each, Operation):
-            yield from _constants(each.operands)
+            yield from _list_constants(each.operands)

@@ -6,11 +6,11 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from qospec.check.device.machine_values import MachineValue
-from qospec.check.device.observables import described, not_observed
+from qospec.check.device.observables import describe_kind, explain_not_observed
 from qospec.check.device.ports import SIDES, Invariant, LoopArray, PartValue, PortValue
 from qospec.check.evaluate.clauses import refuse_clauses
-from qospec.check.evaluate.context import CheckError, error, together
-from qospec.check.evaluate.criteria import condition, duplicate_label
+from qospec.check.evaluate.context import CheckError, join_mistakes, make_error
+from qospec.check.evaluate.criteria import build_condition, explain_duplicate_label
 from qospec.model.expression import Counted, with_leaves
 from qospec.model.suite import Statement
 from qospec.syntax import ast
@@ -36,10 +36,10 @@ def add(
     """Add an invariant to a device; a mistake in it is reported."""
     try:
         refuse_clauses(node, "an invariant", "holds in every run")
-        unobservable = list(_unobservable(node.condition, scope, evaluator))
+        unobservable = list(_find_unobservable(node.condition, scope, evaluator))
         if unobservable:
-            raise together(unobservable)
-        expression = condition(node.condition, scope, evaluator)
+            raise join_mistakes(unobservable)
+        expression = build_condition(node.condition, scope, evaluator)
     except CheckError as mistake:
         evaluator.context.report(mistake)
         return
@@ -47,23 +47,25 @@ def add(
     label = f"{node.label.text if node.label else text}{subscripts}"
     known = next((each for each in template.invariants if each.label == label), None)
     if known is not None:
-        evaluator.context.report(duplicate_label(label, node.label or node.condition, known.span))
+        evaluator.context.report(
+            explain_duplicate_label(label, node.label or node.condition, known.span)
+        )
     elif expression is not None:
         template.invariants.append(Invariant(label, text, expression, node.span))
 
 
-def _unobservable(node: ast.Node, scope: Scope, evaluator: Evaluator) -> Iterator[CheckError]:
+def _find_unobservable(node: ast.Node, scope: Scope, evaluator: Evaluator) -> Iterator[CheckError]:
     """Yield a mistake for each thing that is not observed of an element or a port."""
     if isinstance(node, ast.Path):
         known = scope.find(node.name.text)
         value = known.value(evaluator.context) if known is not None else None
         if isinstance(value, PartValue | PortValue | LoopArray):
-            yield from _not_offered(node, value)
+            yield from _explain_not_offered(node, value)
     for each in node.children():
-        yield from _unobservable(each, scope, evaluator)
+        yield from _find_unobservable(each, scope, evaluator)
 
 
-def _not_offered(node: ast.Path, value: Value) -> Iterator[CheckError]:
+def _explain_not_offered(node: ast.Path, value: Value) -> Iterator[CheckError]:
     while isinstance(value, LoopArray):
         value = next(iter(value.iterations.values()))
     names = [each for each in node.trail if isinstance(each, ast.Name)]
@@ -73,11 +75,11 @@ def _not_offered(node: ast.Path, value: Value) -> Iterator[CheckError]:
     if isinstance(value, MachineValue):
         whose = value.what, value.offered
     elif isinstance(value, PartValue):
-        whose = described(value.part.kind)
+        whose = describe_kind(value.part.kind)
     what, offered = whose
     text = node.span.text
     if not names:
-        yield error(
+        yield make_error(
             "E0423",
             f"`{text}` cannot be observed",
             node.span,
@@ -86,10 +88,10 @@ def _not_offered(node: ast.Path, value: Value) -> Iterator[CheckError]:
         )
     elif ".".join(each.text for each in names) not in offered:
         begin = names[0].span.start - node.span.start
-        yield not_observed(whose, text[: begin - 1], text[begin:], node.span)
+        yield explain_not_observed(whose, text[: begin - 1], text[begin:], node.span)
 
 
-def instantiated(
+def instantiate_invariants(
     template: Template, node: str, line: Callable[[Port, str], str]
 ) -> Iterator[Statement]:
     """Yield the invariants of a device at `node`.
@@ -115,13 +117,13 @@ def instantiated(
         yield Statement("invariant", f"{node}: {each.label}", each.text, expression, each.span)
 
 
-def of_networks(networks: Mapping[str, Network]) -> Iterator[Statement]:
+def list_invariants(networks: Mapping[str, Network]) -> Iterator[Statement]:
     """Yield the invariants of all devices of a case, those of a control under its name."""
     for name, network in networks.items():
-        yield from _of_control(network.invariants, name) if name else network.invariants
+        yield from _rename_for_control(network.invariants, name) if name else network.invariants
 
 
-def _of_control(statements: tuple[Statement, ...], network: str) -> Iterator[Statement]:
+def _rename_for_control(statements: tuple[Statement, ...], network: str) -> Iterator[Statement]:
 
     def there(leaf: Leaf) -> Expression:
         if not isinstance(leaf, Counted):

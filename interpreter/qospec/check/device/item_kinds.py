@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING, Any
 
 from qospec.catalogue.kinds import OF_PACKETS, Buffer
 from qospec.check.device import predicates
-from qospec.check.device.ports import Origin, leaves_as
-from qospec.check.evaluate.context import error
+from qospec.check.device.ports import Origin, find_leaving
+from qospec.check.evaluate.context import make_error
 from qospec.check.evaluate.dimensions import ANY_LAYER
 from qospec.check.evaluate.values import Amount, Map
 from qospec.check.records.layers import OF_CELLS, OF_LINE
@@ -25,7 +25,7 @@ UNITS = {"cell": "cell", "packet": "pkt"}
 CARRIED = tuple(UNITS)
 
 
-def carried_by_line(record: Record, arguments: Mapping[str, Any], evaluator: Evaluator) -> str:
+def find_carried_by_line(record: Record, arguments: Mapping[str, Any], evaluator: Evaluator) -> str:
     """Return what a line carries; report a rate that counts the wrong bits."""
     carries = str(arguments.get("carries", "cell"))
     rate = record.kind.parameter("rate")
@@ -33,18 +33,18 @@ def carried_by_line(record: Record, arguments: Mapping[str, Any], evaluator: Eva
         layer = getattr(record.value_of(rate, evaluator), "layer", "")
         if layer not in ("", ANY_LAYER, OF_LINE[carries]):
             evaluator.context.report(
-                error(
+                make_error(
                     "E0212",
                     f"the rate of a line of {carries}s counts @{OF_LINE[carries]}, not @{layer}",
                     record.given["rate"].value.span,
-                    help=f"write `carries = {opposite(carries)}`, or give the rate "
+                    help=f"write `carries = {choose_other(carries)}`, or give the rate "
                     f"@{OF_LINE[carries]}",
                 )
             )
     return carries
 
 
-def opposite(carries: str) -> str:
+def choose_other(carries: str) -> str:
     """Return the other of the two."""
     return CARRIED[carries == CARRIED[0]]
 
@@ -77,20 +77,24 @@ def _follow(
         place = template.places.get(origin)
         if end.kind == "port" and template.ports[end.port[0]].carries != carries:
             _report(
-                f"`{end.port[0]}` is a port of {opposite(carries)}s", start, carries, place, context
+                f"`{end.port[0]}` is a port of {choose_other(carries)}s",
+                start,
+                carries,
+                place,
+                context,
             )
         if end.kind != "element":
             continue
         part = template.parts[end.part]
-        if not part.loose and carries not in carried_by(part):
-            what = " and ".join(f"{each}s" for each in carried_by(part)) or "neither"
-            help_text = _in_the_limit(part, carries)
+        if not part.loose and carries not in find_carried(part):
+            what = " and ".join(f"{each}s" for each in find_carried(part)) or "neither"
+            help_text = _suggest_limit(part, carries)
             _report(
                 f"`{part.path}` is for {what}", start, carries, place, context, help_text=help_text
             )
             continue
         template.kinds[end.part] = carries
-        leaves = leaves_as(part, carries)
+        leaves = find_leaving(part, carries)
         onward = [(Origin(end.part, output), leaves) for output in part.outputs]
         waiting += [each for each in onward if each not in seen]
         seen.update(onward)
@@ -107,34 +111,34 @@ def _report(
 ) -> None:
     if place is not None:
         context.report(
-            error(
+            make_error(
                 "E0425",
                 f"{message}, but {carries}s come from `{start.port[0]}`",
                 place,
                 help=help_text
-                or f"use one for {carries}s, or declare the port `: {opposite(carries)}`",
+                or f"use one for {carries}s, or declare the port `: {choose_other(carries)}`",
             )
         )
 
 
-def _in_the_limit(part: Part, carries: str) -> str:
+def _suggest_limit(part: Part, carries: str) -> str:
     """Return the help for what would take these items if its limit or its messages were such."""
     if part.kind.duty == "machine":
         return (
             "give its messages a size in " + ("bytes: `size = 100 B`", "cells")[carries == "cell"]
         )
     limit: Buffer | None = part.element.buffer
-    if carries in part.kind.carries and limit is not None and limit.unit == opposite(carries):
+    if carries in part.kind.carries and limit is not None and limit.unit == choose_other(carries):
         return f"its limit counts {limit.unit}s: write `{limit.amount:_} {UNITS[carries]}`"
     return ""
 
 
-def carried_by(part: Part) -> tuple[str, ...]:
+def find_carried(part: Part) -> tuple[str, ...]:
     """Return which items an element takes: by its kind, its fields and its conditions."""
     fit = {*part.kind.carries} & {*part.element.accepts}
     for condition in part.predicates:
         for asked in predicates.list_attributes(condition):
-            fit &= {predicates.carrier(asked)}
+            fit &= {predicates.find_carrier(asked)}
     return tuple(each for each in CARRIED if each in fit)
 
 
@@ -158,7 +162,7 @@ def verify_amounts(record: Record, carried: Collection[str], evaluator: Evaluato
         other = next((layer for layer in layers if layer not in ("", ANY_LAYER, *fit)), None)
         if other is not None:
             evaluator.context.report(
-                error(
+                make_error(
                     "E0212",
                     f"`{parameter.alias or name}` counts the bytes of IP packets, @ip, "
                     f"not @{other}",

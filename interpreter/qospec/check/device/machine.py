@@ -23,15 +23,15 @@ from qospec.catalogue.machine import (
     Variable,
 )
 from qospec.check.device import machine_transitions
-from qospec.check.device.machine_code import variables_of, whole
+from qospec.check.device.machine_code import convert_to_whole, read_variables
 from qospec.check.device.machine_fields import LENGTH, MACHINE, READ_HERE, STATE
-from qospec.check.evaluate.context import CheckError, error
+from qospec.check.evaluate.context import CheckError, make_error
 from qospec.check.evaluate.dimensions import describe_dimension
-from qospec.check.evaluate.loops import misplaced
+from qospec.check.evaluate.loops import explain_misplaced
 from qospec.check.evaluate.values import Amount, Map, Poison
 from qospec.check.records.fields import convert
-from qospec.check.records.record import fields_of
-from qospec.check.records.spelling import unknown_field
+from qospec.check.records.record import evaluate_fields
+from qospec.check.records.spelling import explain_unknown_field
 from qospec.syntax import ast
 from qospec.units import TIME
 
@@ -54,21 +54,21 @@ class Made(NamedTuple):
     places: Mapping[str, Span]
 
 
-def machine(node: ast.Machine, scope: Scope, evaluator: Evaluator) -> Made | None:
+def build_machine(node: ast.Machine, scope: Scope, evaluator: Evaluator) -> Made | None:
     """Return a machine; None after a mistake in it, which is reported."""
     before = evaluator.context.mistakes
-    binds, states = body_of(node.body.statements, ast.State, HERE, evaluator)
+    binds, states = read_body(node.body.statements, ast.State, HERE, evaluator)
     own = {name.text: bind.value for bind in binds for name in bind.names}
     others = [each for each in binds if each.names[0].text not in READ_HERE]
-    fields = fields_of(MACHINE, others, node.body, scope, evaluator)
-    messages = _messages(own.get("messages"), evaluator)
-    lengths = _timers(own.get("timers"), scope, evaluator)
-    values = _variables("values", own.get("values"), scope, evaluator)
-    counters = _variables("counters", own.get("counters"), scope, evaluator)
+    fields = evaluate_fields(MACHINE, others, node.body, scope, evaluator)
+    messages = _read_messages(own.get("messages"), evaluator)
+    lengths = _read_timers(own.get("timers"), scope, evaluator)
+    values = _read_variables("values", own.get("values"), scope, evaluator)
+    counters = _read_variables("counters", own.get("counters"), scope, evaluator)
     if not states:
         message = f"the machine `{node.name.text}` has no states"
         help_text = "add `state idle { on message -> idle }`; it begins in the first"
-        evaluator.context.report(error("E0424", message, node.name.span, help=help_text))
+        evaluator.context.report(make_error("E0424", message, node.name.span, help=help_text))
     declared = {
         each.name.text: (each.name, what, each.dimension)
         for what, group in (("a value", values), ("a counter", counters))
@@ -78,13 +78,13 @@ def machine(node: ast.Machine, scope: Scope, evaluator: Evaluator) -> Made | Non
         tuple(fields.get("ports", ())),
         {each.name: each for each, _ in messages},
         lengths,
-        _distinct([each.name for each in states], "state", evaluator),
-        variables_of(declared, scope, evaluator),
+        _check_distinct([each.name for each in states], "state", evaluator),
+        read_variables(declared, scope, evaluator),
         scope,
         {},
     )
     _verify_names(node, known, messages, (values, counters), evaluator)
-    made = tuple(_state(each, known, evaluator) for each in states)
+    made = tuple(_build_state(each, known, evaluator) for each in states)
     program = Program(
         node.name.text,
         known.ports,
@@ -111,7 +111,7 @@ def _is_incomplete(scope: Scope | None) -> bool:
     return scope is not None and (bool(scope.unparsed) or _is_incomplete(scope.parent))
 
 
-def body_of(
+def read_body(
     statements: Iterable[ast.Statement], part: type[Any], here: str, evaluator: Evaluator
 ) -> tuple[list[ast.Bind], list[Any]]:
     """Return the fields and the parts of a body; report anything else."""
@@ -122,7 +122,7 @@ def body_of(
         elif isinstance(statement, part):
             parts.append(statement)
         else:
-            evaluator.context.report(misplaced(statement, here))
+            evaluator.context.report(explain_misplaced(statement, here))
     return binds, parts
 
 
@@ -135,7 +135,9 @@ class _Variable(NamedTuple):
     made: Variable
 
 
-def _messages(node: ast.Expression | None, evaluator: Evaluator) -> list[tuple[Message, ast.Name]]:
+def _read_messages(
+    node: ast.Expression | None, evaluator: Evaluator
+) -> list[tuple[Message, ast.Name]]:
     """Return the messages, each with the name where it is declared."""
     if node is None:
         return []
@@ -143,33 +145,33 @@ def _messages(node: ast.Expression | None, evaluator: Evaluator) -> list[tuple[M
     try:
         if isinstance(node, ast.MapLiteral):
             for pair in node.pairs:
-                name = machine_transitions.bare(pair.key, "a message")
-                carried = machine_transitions.names_in(pair.value, "a list of values")
+                name = machine_transitions.read_word(pair.key, "a message")
+                carried = machine_transitions.read_words(pair.value, "a list of values")
                 found.append((Message(name.text, tuple(each.text for each in carried)), name))
         else:
-            listed = machine_transitions.names_in(node, "a list or a map of messages")
+            listed = machine_transitions.read_words(node, "a list or a map of messages")
             found += [(Message(name.text), name) for name in listed]
     except CheckError as mistake:
         evaluator.context.report(mistake)
-    _distinct([name for _, name in found], "message", evaluator)
+    _check_distinct([name for _, name in found], "message", evaluator)
     return found
 
 
-def _timers(
+def _read_timers(
     node: ast.Expression | None, scope: Scope, evaluator: Evaluator
 ) -> dict[str, int | None]:
     """Return the timers with their lengths in ps; None for a length that is not known yet."""
     found: dict[str, int | None] = {}
-    for name, length, span in _entries("timers", "{ answer: 4 s }", node, scope, evaluator):
+    for name, length, span in _read_entries("timers", "{ answer: 4 s }", node, scope, evaluator):
         found[name] = None
         try:
-            found[name] = _length(name, length, span)
+            found[name] = _read_length(name, length, span)
         except CheckError as mistake:
             evaluator.context.report(mistake)
     return found
 
 
-def _entries(
+def _read_entries(
     field: str, example: str, node: ast.Expression | None, scope: Scope, evaluator: Evaluator
 ) -> Iterator[tuple[str, object, Span]]:
     """Yield the names of a field with their values; report one that is no map."""
@@ -178,7 +180,7 @@ def _entries(
         return
     if not isinstance(value, Map):
         evaluator.context.report(
-            error(
+            make_error(
                 "E0204",
                 f"`{field}` is a map from names to values, not {value.what}",
                 node.span,
@@ -191,7 +193,7 @@ def _entries(
         yield str(name), each, pair.span if pair else node.span
 
 
-def _length(name: str, value: object, span: Span) -> int | None:
+def _read_length(name: str, value: object, span: Span) -> int | None:
     if isinstance(value, Poison):
         return None
     if not isinstance(value, Amount) or value.dimension != TIME:
@@ -200,27 +202,27 @@ def _length(name: str, value: object, span: Span) -> int | None:
             if isinstance(value, Amount)
             else getattr(value, "what", "")
         )
-        raise error("E0202", f"the timer `{name}` is a time, not {what}", span)
+        raise make_error("E0202", f"the timer `{name}` is a time, not {what}", span)
     if value.value is not None and value.value <= 0:
-        raise error("E0205", f"the timer `{name}` must be more than 0", span)
+        raise make_error("E0205", f"the timer `{name}` must be more than 0", span)
     length_ps: int | None = convert(value, Parameter(name, LENGTH, REQUIRED), MACHINE, span)
     return length_ps
 
 
-def _variables(
+def _read_variables(
     field: str, node: ast.Expression | None, scope: Scope, evaluator: Evaluator
 ) -> list[_Variable]:
     """Return the values or counters; a mistake is reported."""
     found = []
-    for name, value, span in _entries(field, "{ tries: 0 }", node, scope, evaluator):
+    for name, value, span in _read_entries(field, "{ tries: 0 }", node, scope, evaluator):
         if isinstance(value, Poison):
             continue
         try:
             if not isinstance(value, Amount):
-                raise error(
+                raise make_error(
                     "E0204", f"`{name}` is a number, not {getattr(value, 'what', '')}", span
                 )
-            initial = whole(value.value or Fraction(0), value.dimension, span)
+            initial = convert_to_whole(value.value or Fraction(0), value.dimension, span)
         except CheckError as mistake:
             evaluator.context.report(mistake)
             continue
@@ -229,12 +231,12 @@ def _variables(
     return found
 
 
-def _distinct(names: Sequence[ast.Name], what: str, evaluator: Evaluator) -> dict[str, Span]:
+def _check_distinct(names: Sequence[ast.Name], what: str, evaluator: Evaluator) -> dict[str, Span]:
     found: dict[str, Span] = {}
     for name in names:
         if name.text in found:
             evaluator.context.report(
-                error(
+                make_error(
                     "E0102",
                     f"`{name.text}` is already declared",
                     name.span,
@@ -269,13 +271,15 @@ def _verify_names(
             if name in first:
                 message = f"`{name}` is both {first[name]} and {what}"
                 evaluator.context.report(
-                    error("E0424", message, node.name.span, help="give one of them another name")
+                    make_error(
+                        "E0424", message, node.name.span, help="give one of them another name"
+                    )
                 )
             first.setdefault(name, what)
     for port in known.ports:
         if port in (IN, OUT, DISCARD):
             message = f"a port for messages cannot be called `{port}`"
-            evaluator.context.report(error("E0424", message, node.name.span))
+            evaluator.context.report(make_error("E0424", message, node.name.span))
     _verify_carried(messages, {each.name.text for each in variables[0]}, evaluator)
 
 
@@ -287,7 +291,7 @@ def _verify_carried(
         for value in message.values:
             if value not in values:
                 evaluator.context.report(
-                    error(
+                    make_error(
                         "E0424",
                         f"`{message.name}` carries `{value}`, which is no value of the machine",
                         name.span,
@@ -296,23 +300,23 @@ def _verify_carried(
                 )
 
 
-def _state(node: ast.State, known: machine_transitions.Known, evaluator: Evaluator) -> State:
-    binds, ways = body_of(node.body.statements, ast.Transition, "a state", evaluator)
+def _build_state(node: ast.State, known: machine_transitions.Known, evaluator: Evaluator) -> State:
+    binds, ways = read_body(node.body.statements, ast.Transition, "a state", evaluator)
     forward = OUT
     for bind in binds:
         name = bind.names[0]
         if name.text not in STATE.parameters:
-            evaluator.context.report(unknown_field(STATE, name))
+            evaluator.context.report(explain_unknown_field(STATE, name))
             continue
         try:
-            forward = machine_transitions.bare(bind.value, "an output").text
+            forward = machine_transitions.read_word(bind.value, "an output").text
             if forward in known.ports or forward == IN:
                 message = f"`{forward}` is a port for messages: what passes needs another output"
-                raise error("E0424", message, bind.value.span)
+                raise make_error("E0424", message, bind.value.span)
         except CheckError as mistake:
             evaluator.context.report(mistake)
     first = node.name.text == next(iter(known.states))
-    made = tuple(machine_transitions.transition(each, known, evaluator) for each in ways)
+    made = tuple(machine_transitions.build_transition(each, known, evaluator) for each in ways)
     if evaluator.context.mistakes == 0 or not _is_incomplete(known.scope):
         machine_transitions.verify_order(ways, made, evaluator, first=first)
     return State(node.name.text, made, forward)
@@ -333,23 +337,23 @@ def _verify(
     if program.messages and not program.ports:
         message = f"no port carries the messages of `{program.name}`"
         help_text = "write `ports = [line]` in the machine, and wire it in the device"
-        evaluator.context.report(error("E0424", message, node.name.span, help=help_text))
+        evaluator.context.report(make_error("E0424", message, node.name.span, help=help_text))
     used = {*program.inputs, *program.outputs}
     for port in program.ports:
         if port not in used:
             message = f"no message comes or goes by the port `{port}` of `{program.name}`"
             evaluator.context.report(
-                error("E0424", message, own["ports"].span, help="use it, or leave it out")
+                make_error("E0424", message, own["ports"].span, help="use it, or leave it out")
             )
     each = 1 if program.size is None or program.size.unit != "cell" else program.size.amount
     most = max((len(way.send) for way in program.transitions), default=0)
     if most * each > MOST_AT_ONCE:
         message = f"a transition of `{program.name}` sends {most * each} cells at once"
         note = f"{MOST_AT_ONCE} are the most"
-        evaluator.context.report(error("E0424", message, node.name.span, note=note))
+        evaluator.context.report(make_error("E0424", message, node.name.span, note=note))
     if program.size is not None and program.size.unit == "packet":
         message = "the size of a message is in cells or bytes"
-        evaluator.context.report(error("E0424", message, own["size"].span))
+        evaluator.context.report(make_error("E0424", message, own["size"].span))
 
 
 def _report_unreachable(
@@ -367,7 +371,7 @@ def _report_unreachable(
     for each in nodes:
         if each.name.text not in reached:
             evaluator.context.report(
-                error(
+                make_error(
                     "E0424",
                     f"state `{each.name.text}` of `{node.name.text}` is unreachable",
                     each.name.span,
@@ -391,7 +395,7 @@ def _report_unused_timers(
         lacking = "starts" if name not in started else "handles"
         written = f"start = [{name}]" if name not in started else f"on {name} -> …"
         evaluator.context.report(
-            error(
+            make_error(
                 "E0424",
                 f"no state of `{node.name.text}` {lacking} the timer `{name}`",
                 pair.span,

@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from qospec.catalogue.machine import DEEPEST, OPERATIONS
 from qospec.check.evaluate import arithmetic
-from qospec.check.evaluate.context import CheckError, error
-from qospec.check.evaluate.criteria import condition
+from qospec.check.evaluate.context import CheckError, make_error
+from qospec.check.evaluate.criteria import build_condition
 from qospec.check.evaluate.dimensions import NUMBER, describe_dimension
-from qospec.check.evaluate.scope import Scope, known_binding
+from qospec.check.evaluate.scope import Scope, bind_known
 from qospec.check.evaluate.values import Amount, Deferred, Poison
 from qospec.model.expression import Attribute, Constant, Operation
 from qospec.units import COUNT, PS_PER_S, TIME, format_number
@@ -44,7 +44,7 @@ class Variables(NamedTuple):
     dimensions: Mapping[str, Dimension]
 
 
-def variables_of(
+def read_variables(
     declared: Mapping[str, tuple[ast.Name, str, Dimension]], scope: Scope, evaluator: Evaluator
 ) -> Variables:
     """Return the values and counters of a machine, given what each is; a mistake is reported."""
@@ -52,18 +52,18 @@ def variables_of(
     for name, what, dimension in declared.values():
         value = Deferred(Attribute(name.text), dimension, exact=True)
         try:
-            inside.declare(known_binding(name, what, value), evaluator.context)
+            inside.declare(bind_known(name, what, value), evaluator.context)
         except CheckError as mistake:
             evaluator.context.report(mistake)
     numbers = {name: number for number, name in enumerate(declared)}
     return Variables(inside, numbers, {name: each[2] for name, each in declared.items()})
 
 
-def condition_code(node: ast.Expression, known: Variables, evaluator: Evaluator) -> Code:
+def compile_condition(node: ast.Expression, known: Variables, evaluator: Evaluator) -> Code:
     """Return the program of a condition; () after a mistake, which is reported."""
     try:
-        expression = condition(node, known.scope, evaluator)
-        return () if expression is None else code_of(expression, known, node.span)
+        expression = build_condition(node, known.scope, evaluator)
+        return () if expression is None else compile_expression(expression, known, node.span)
     except CheckError as mistake:
         evaluator.context.report(mistake)
         return ()
@@ -78,61 +78,61 @@ def value_code(
         return ()
     try:
         if not isinstance(value, Amount | Deferred):
-            raise error("E0204", f"`{name.text}` is a number, not {value.what}", node.span)
+            raise make_error("E0204", f"`{name.text}` is a number, not {value.what}", node.span)
         if value.dimension != dimension and not arithmetic.is_literal_zero(value):
-            raise error(
+            raise make_error(
                 "E0202",
                 f"`{name.text}` is {describe_dimension(dimension)}, not "
                 f"{describe_dimension(value.dimension)}",
                 node.span,
                 label=f"this is {describe_dimension(value.dimension)}",
             )
-        expression = arithmetic.constant(value, node.span, dimension)
-        return code_of(expression, known, node.span)
+        expression = arithmetic.make_constant(value, node.span, dimension)
+        return compile_expression(expression, known, node.span)
     except CheckError as mistake:
         evaluator.context.report(mistake)
         return ()
 
 
-def whole(value: Fraction, dimension: Dimension | None, span: Span) -> int:
+def convert_to_whole(value: Fraction, dimension: Dimension | None, span: Span) -> int:
     """Return an amount as the engine counts it: times in ps, all others in base units."""
-    amount = value * _scale(dimension or COUNT)
+    amount = value * _find_scale(dimension or COUNT)
     if amount.denominator != 1:
-        raise error(
+        raise make_error(
             "E0206",
             f"a machine counts in whole numbers, found {format_number(value, exact=True)}",
             span,
             help="write a whole number of cells, bits, picoseconds or the like",
         )
     if abs(amount) >= LARGEST:
-        raise error("E0205", "this number is too large for a machine", span)
+        raise make_error("E0205", "this number is too large for a machine", span)
     return int(amount)
 
 
-def _scale(dimension: Dimension) -> int:
+def _find_scale(dimension: Dimension) -> int:
     return PS_PER_S if dimension == TIME else 1
 
 
-def code_of(expression: Expression, known: Variables, span: Span) -> Code:
+def compile_expression(expression: Expression, known: Variables, span: Span) -> Code:
     """Return the program of an expression; raises CheckError."""
-    code = _code(expression, known, span)
+    code = _compile(expression, known, span)
     depth = deepest = 0
     for operation, _ in code:
         name = OPERATIONS[operation]
         depth += 1 if name in _PUSHING else 0 if name in ("negate", "not", "abs") else -1
         deepest = max(deepest, depth)
     if deepest > DEEPEST:
-        raise error("E0605", "this is too long for a machine", span, help="split it")
+        raise make_error("E0605", "this is too long for a machine", span, help="split it")
     return code
 
 
-def _code(expression: Expression, known: Variables, span: Span) -> Code:
+def _compile(expression: Expression, known: Variables, span: Span) -> Code:
     if isinstance(expression, Constant):
         value = expression.value
         if isinstance(value, bool):
             return ((_PUSHING["constant"], int(value)),)
         if isinstance(value, Fraction):
-            return ((_PUSHING["constant"], whole(value, expression.dimension, span)),)
+            return ((_PUSHING["constant"], convert_to_whole(value, expression.dimension, span)),)
     if isinstance(expression, Attribute):
         return ((_PUSHING["variable"], known.numbers[expression.name]),)
     if isinstance(expression, Operation):
@@ -140,10 +140,10 @@ def _code(expression: Expression, known: Variables, span: Span) -> Code:
             item, listed = expression.operands
             assert isinstance(listed, Operation)  # noqa: S101 -- as `criteria` makes it
             alike = tuple(Operation("==", (item, each)) for each in listed.operands)
-            return _code(Operation("or", alike), known, span)
+            return _compile(Operation("or", alike), known, span)
         if expression.operator in OPERATIONS:
-            return _operation(expression, known, span)
-    raise error(
+            return _compile_operation(expression, known, span)
+    raise make_error(
         "E0424",
         f"a machine cannot work out `{' '.join(span.text.split())}`",
         span,
@@ -151,13 +151,13 @@ def _code(expression: Expression, known: Variables, span: Span) -> Code:
     )
 
 
-def _operation(expression: Operation, known: Variables, span: Span) -> Code:
+def _compile_operation(expression: Operation, known: Variables, span: Span) -> Code:
     operands = expression.operands
     if expression.operator == "*":
-        scales = [_scale(_dimension(each, known)) for each in operands]
-        if scales[0] * scales[1] != _scale(expression.dimension or COUNT):
-            raise error("E0424", "a machine cannot multiply by a time here", span)
-    code = [pair for each in operands for pair in _code(each, known, span)]
+        scales = [_find_scale(_find_dimension(each, known)) for each in operands]
+        if scales[0] * scales[1] != _find_scale(expression.dimension or COUNT):
+            raise make_error("E0424", "a machine cannot multiply by a time here", span)
+    code = [pair for each in operands for pair in _compile(each, known, span)]
     again = max(1, len(operands) - 1)
     if not operands:  # in an empty list
         return ((_PUSHING["constant"], 0),)
@@ -166,7 +166,7 @@ def _operation(expression: Operation, known: Variables, span: Span) -> Code:
     return (*code, *[(OPERATIONS.index(expression.operator), 0)] * again)
 
 
-def _dimension(expression: Expression, known: Variables) -> Dimension:
+def _find_dimension(expression: Expression, known: Variables) -> Dimension:
     if isinstance(expression, Attribute):
         return known.dimensions[expression.name]
     dimension = getattr(expression, "dimension", None)

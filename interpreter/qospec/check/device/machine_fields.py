@@ -72,7 +72,7 @@ class TransitionFields:
     """New values and counters: `{ free: free - rate }`."""
 
 
-def _kind(name: str, summary: str, build: type[Any], *fields: Parameter) -> Kind:
+def _make_kind(name: str, summary: str, build: type[Any], *fields: Parameter) -> Kind:
     return Kind(
         name=name,
         role="element",
@@ -84,7 +84,7 @@ def _kind(name: str, summary: str, build: type[Any], *fields: Parameter) -> Kind
     )
 
 
-MACHINE = _kind(
+MACHINE = _make_kind(
     "machine",
     "What a device does by messages and timers.",
     MachineFields,
@@ -97,13 +97,13 @@ MACHINE = _kind(
     Parameter("spread", Domain("time", 0, LONGEST_PS), 0),
     Parameter("size", Domain("buffer", 1, 2**16, layers=("ip",)), None),
 )
-STATE = _kind(
+STATE = _make_kind(
     "state",
     "A state of a machine.",
     StateFields,
     Parameter("forward", Domain("output"), OUT),
 )
-TRANSITION = _kind(
+TRANSITION = _make_kind(
     "transition",
     "What happens on a transition.",
     TransitionFields,

@@ -6,11 +6,11 @@ from fractions import Fraction
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from qospec.catalogue.machine import BEGIN, ITEM, Transition
-from qospec.check.device.machine_code import condition_code, value_code
+from qospec.check.device.machine_code import compile_condition, value_code
 from qospec.check.device.machine_fields import READ_HERE, TRANSITION
-from qospec.check.evaluate.context import CheckError, error
-from qospec.check.evaluate.loops import misplaced
-from qospec.check.records.record import fields_of
+from qospec.check.evaluate.context import CheckError, make_error
+from qospec.check.evaluate.loops import explain_misplaced
+from qospec.check.records.record import evaluate_fields
 from qospec.diagnostics import suggest_name
 from qospec.syntax import ast
 
@@ -39,27 +39,27 @@ class Known(NamedTuple):
     sent: dict[str, Span]
 
 
-def bare(node: ast.Node, what: str) -> ast.Name:
+def read_word(node: ast.Node, what: str) -> ast.Name:
     """Return a word that is written by itself; raises CheckError."""
     if isinstance(node, ast.Path) and not node.trail:
         return node.name
-    raise error("E0204", f"expected the name of {what}", node.span)
+    raise make_error("E0204", f"expected the name of {what}", node.span)
 
 
-def names_in(node: ast.Node, what: str) -> list[ast.Name]:
+def read_words(node: ast.Node, what: str) -> list[ast.Name]:
     """Return the words of a list; raises CheckError."""
     if not isinstance(node, ast.ListLiteral):
-        raise error("E0204", f"expected {what}, as in `[setup, release]`", node.span)
-    return [bare(each, "one of a list") for each in node.items]
+        raise make_error("E0204", f"expected {what}, as in `[setup, release]`", node.span)
+    return [read_word(each, "one of a list") for each in node.items]
 
 
-def transition(node: ast.Transition, known: Known, evaluator: Evaluator) -> Transition:
+def build_transition(node: ast.Transition, known: Known, evaluator: Evaluator) -> Transition:
     """Return a transition; mistakes are reported."""
-    port, event = _event(node.name, known, evaluator)
+    port, event = _read_event(node.name, known, evaluator)
     _verify_known(node.target.text, node.target.span, known.states, "state", evaluator)
     where: Code = ()
     if node.where is not None:
-        where = condition_code(node.where, known.variables, evaluator)
+        where = compile_condition(node.where, known.variables, evaluator)
     own: dict[str, ast.Expression] = {}
     given: dict[str, Any] = {}
     if node.body is not None:
@@ -68,35 +68,35 @@ def transition(node: ast.Transition, known: Known, evaluator: Evaluator) -> Tran
             if isinstance(statement, ast.Bind):
                 binds.append(statement)
             else:
-                evaluator.context.report(misplaced(statement, "a transition"))
+                evaluator.context.report(explain_misplaced(statement, "a transition"))
         own = {name.text: bind.value for bind in binds for name in bind.names}
         others = [each for each in binds if each.names[0].text not in READ_HERE]
-        given = fields_of(TRANSITION, others, node.body, known.scope, evaluator)
+        given = evaluate_fields(TRANSITION, others, node.body, known.scope, evaluator)
         for field in ("start", "stop"):
             for name in given.get(field, ()):
                 _verify_known(name, own[field].span, known.timers, "timer", evaluator)
-    said = f" where {_text(node.where)}" if node.where is not None else ""
+    said = f" where {_read_text(node.where)}" if node.where is not None else ""
     return Transition(
         event,
         port,
         node.target.text,
         where,
         int(Fraction(given.get("after", 0))),
-        tuple(_sent(own.get("send"), known, evaluator)),
+        tuple(_read_sent(own.get("send"), known, evaluator)),
         tuple(given.get("start", ())),
         tuple(given.get("stop", ())),
-        tuple(_assigned(own.get("set"), known, evaluator)),
-        f"on {_text(node.name)}{said} -> {node.target.text}",
+        tuple(_read_assigned(own.get("set"), known, evaluator)),
+        f"on {_read_text(node.name)}{said} -> {node.target.text}",
     )
 
 
-def _text(node: ast.Node) -> str:
+def _read_text(node: ast.Node) -> str:
     return " ".join(node.span.text.split())
 
 
-def _event(node: ast.Path, known: Known, evaluator: Evaluator) -> tuple[str, str]:
+def _read_event(node: ast.Path, known: Known, evaluator: Evaluator) -> tuple[str, str]:
     """Return the port of an event, or "", and its name."""
-    port, name = _ported(node, known, evaluator)
+    port, name = _read_port(node, known, evaluator)
     heard = {*known.messages, *known.timers, BEGIN, ITEM}
     if port:
         _verify_known(name.text, name.span, known.messages, "message", evaluator)
@@ -105,15 +105,17 @@ def _event(node: ast.Path, known: Known, evaluator: Evaluator) -> tuple[str, str
     return port, name.text
 
 
-def _ported(node: ast.Path, known: Known, evaluator: Evaluator) -> tuple[str, ast.Name]:
+def _read_port(node: ast.Path, known: Known, evaluator: Evaluator) -> tuple[str, ast.Name]:
     """Return the port, or "", and the name in `port.name` or `name`."""
     names = [each for each in node.trail if isinstance(each, ast.Name)]
     if not node.trail:
         return "", node.name
     if len(node.trail) > 1 or not names:
         evaluator.context.report(
-            error(
-                "E0204", f"expected a message, or a port and a message: `{_text(node)}`", node.span
+            make_error(
+                "E0204",
+                f"expected a message, or a port and a message: `{_read_text(node)}`",
+                node.span,
             )
         )
         return "", names[-1] if names else node.name
@@ -121,7 +123,7 @@ def _ported(node: ast.Path, known: Known, evaluator: Evaluator) -> tuple[str, as
     return node.name.text, names[0]
 
 
-def _sent(
+def _read_sent(
     node: ast.Expression | None, known: Known, evaluator: Evaluator
 ) -> Iterator[tuple[str, str]]:
     """Yield the port and name of each message that is sent; mistakes are reported."""
@@ -130,19 +132,19 @@ def _sent(
     if not isinstance(node, ast.ListLiteral):
         help_text = "write `send = [callee.setup]`"
         message = "`send` is a list of messages"
-        evaluator.context.report(error("E0204", message, node.span, help=help_text))
+        evaluator.context.report(make_error("E0204", message, node.span, help=help_text))
         return
     for each in node.items:
         if not isinstance(each, ast.Path):
-            evaluator.context.report(error("E0204", "expected a message", each.span))
+            evaluator.context.report(make_error("E0204", "expected a message", each.span))
             continue
-        port, name = _ported(each, known, evaluator)
+        port, name = _read_port(each, known, evaluator)
         _verify_known(name.text, name.span, known.messages, "message", evaluator)
         if not port and len(known.ports) == 1:
             port = known.ports[0]
         elif not port and known.ports:
             evaluator.context.report(
-                error(
+                make_error(
                     "E0424",
                     f"by which port does `{name.text}` go?",
                     each.span,
@@ -154,7 +156,7 @@ def _sent(
         yield port, name.text
 
 
-def _assigned(
+def _read_assigned(
     node: ast.Expression | None, known: Known, evaluator: Evaluator
 ) -> Iterator[tuple[int, Code]]:
     """Yield the number of each variable that is set, and the program of its value."""
@@ -163,19 +165,19 @@ def _assigned(
     if not isinstance(node, ast.MapLiteral):
         message = "`set` is a map from values and counters to what they become"
         help_text = "write `set = { tries: tries + 1 }`"
-        evaluator.context.report(error("E0204", message, node.span, help=help_text))
+        evaluator.context.report(make_error("E0204", message, node.span, help=help_text))
         return
     seen = set[str]()
     for pair in node.pairs:
         try:
-            name = bare(pair.key, "a value or a counter")
+            name = read_word(pair.key, "a value or a counter")
         except CheckError as mistake:
             evaluator.context.report(mistake)
             continue
         numbers = known.variables.numbers
         _verify_known(name.text, name.span, numbers, "value or counter", evaluator)
         if name.text in seen:
-            evaluator.context.report(error("E0102", f"duplicate key `{name.text}`", name.span))
+            evaluator.context.report(make_error("E0102", f"duplicate key `{name.text}`", name.span))
         elif name.text in numbers:
             seen.add(name.text)
             yield (
@@ -191,7 +193,7 @@ def _verify_known(
         return
     near = suggest_name(name, [*offered])
     evaluator.context.report(
-        error(
+        make_error(
             "E0101",
             f"this machine has no {what} `{name}`",
             span,
@@ -215,9 +217,9 @@ def verify_order(
         before = always.get((way.event, way.port)) or always.get((way.event, ""))
         if before is not None:
             evaluator.context.report(
-                error(
+                make_error(
                     "E0102",
-                    f"`{_text(node.name)}` is already declared",
+                    f"`{_read_text(node.name)}` is already declared",
                     node.name.span,
                     secondary=(before, "the same event, always taken"),
                     help="keep one of them, or write a condition at the first: `where …`",
@@ -227,4 +229,4 @@ def verify_order(
             always.setdefault((way.event, way.port), node.name.span)
         if way.event == BEGIN and not first:
             message = "`begin` happens only in the first state"
-            evaluator.context.report(error("E0424", message, node.name.span))
+            evaluator.context.report(make_error("E0424", message, node.name.span))

@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, ClassVar
 
 from qospec.catalogue.machine import BLOCKED, OBSERVED, Program
-from qospec.check.device.observables import not_observed
+from qospec.check.device.observables import explain_not_observed
 from qospec.check.device.ports import PartValue
-from qospec.check.evaluate.context import error
+from qospec.check.evaluate.context import make_error
 from qospec.check.evaluate.values import Deferred, Value
 from qospec.dataclass import dataclass
 from qospec.diagnostics import suggest_name
@@ -55,16 +55,16 @@ class MachineValue(PartValue):
             return StateValue(self.path, name.text)
         counters = {each.name: each.dimension for each in program.counters}
         if name.text in counters:
-            return _counted(self.path, f"counter.{name.text}", name.text, counters[name.text])
+            return _build_counted(self.path, f"counter.{name.text}", name.text, counters[name.text])
         if name.text in OBSERVED:
-            return _counted(self.path, name.text, name.text, COUNT)
+            return _build_counted(self.path, name.text, name.text, COUNT)
         lost = program.passes and name.text in ("lost", BLOCKED)
         if not lost and (self.device or name.text not in self.part.ends):
-            raise not_observed((self.what, self.offered), self.path, name.text, name.span)
+            raise explain_not_observed((self.what, self.offered), self.path, name.text, name.span)
         return super().field(name, evaluator)
 
 
-def _counted(path: str, observed: str, said: str, dimension: Dimension) -> Deferred:
+def _build_counted(path: str, observed: str, said: str, dimension: Dimension) -> Deferred:
     text = f"{path}.{said}"
     counted = Counted("", path, None, dimension, text, f"machine.{observed}")
     return Deferred(counted, dimension, exact=dimension != TIME)
@@ -84,14 +84,14 @@ class StateValue(Value):
             return StayValue(self.path, self.state)
         if name.text not in OF_STATES:
             whole = f"{self.path}.{self.state}"
-            raise not_observed(("a state", OF_STATES), whole, name.text, name.span)
-        return _counted(
+            raise explain_not_observed(("a state", OF_STATES), whole, name.text, name.span)
+        return _build_counted(
             self.path, f"state.{self.state}.{name.text}", f"{self.state}.{name.text}", COUNT
         )
 
     def unfinished(self, span: Span) -> CheckError:
         """Return the mistake of a state without what is observed of it."""
-        return error(
+        return make_error(
             "E0502",
             f"`{span.text}` is a state: say what of it",
             span,
@@ -111,7 +111,7 @@ class StayValue(Value):
     def field(self, name: ast.Name, evaluator: Evaluator) -> Value:  # noqa: ARG002
         """Return its mean, or the longest."""
         if name.text not in STATISTICS:
-            raise error(
+            raise make_error(
                 "E0503",
                 f"`time` has no statistic `{name.text}`",
                 name.span,
@@ -119,11 +119,11 @@ class StayValue(Value):
                 near=suggest_name(name.text, STATISTICS),
             )
         which = f"{self.state}.time.{name.text}"
-        return _counted(self.path, f"state.{which}", which, TIME)
+        return _build_counted(self.path, f"state.{which}", which, TIME)
 
     def unfinished(self, span: Span) -> CheckError:
         """Return the mistake of a missing statistic."""
-        return error(
+        return make_error(
             "E0502",
             f"`{span.text}` has several statistics: say which one",
             span,

@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING, ClassVar
 
 from qospec.check.device.ports import End, Inner, LoopArray, Origin, Ports, PortValue, Template
 from qospec.check.device.predicates import list_attributes
-from qospec.check.evaluate.context import CheckError, error
+from qospec.check.evaluate.context import CheckError, make_error
 from qospec.check.evaluate.values import POISON, Value
-from qospec.check.records.kinds import not_built
+from qospec.check.records.kinds import explain_not_built
 from qospec.dataclass import dataclass
 from qospec.diagnostics import suggest_name
 from qospec.model.expression import Counted, with_leaves
@@ -50,7 +50,7 @@ class InnerValue(Value):
         if ports is not None:
             return PortValue(ports, None, self.number, self.inner.path)
         near = suggest_name(name.text, template.ports)
-        raise error(
+        raise make_error(
             "E0401",
             f"`{self.inner.path}` has no port `{name.text}`",
             name.span,
@@ -88,14 +88,14 @@ def _embed(template: Template, design: Template, path: str, span: Span, context:
     """Add a device's elements and invariants to another's, under a path; raises CheckError."""
     if len(template.parts) + len(design.parts) > context.limits.elements:
         many = f"more than {context.limits.elements:_} elements"
-        raise error("E0602", many, span, help="nest fewer devices in it")
+        raise make_error("E0602", many, span, help="nest fewer devices in it")
     brought = 1 + len(design.parts) + len(design.invariants)
     context.count_inner(brought, span)
     inner = Inner(path, design, len(template.parts), span)
     template.inners.append(inner)
     for asking in (condition for part in design.parts for condition in part.predicates):
         if "input" in list_attributes(asking):
-            raise not_built("a class that tests the port of an inner device", span)
+            raise explain_not_built("a class that tests the port of an inner device", span)
     own = {part.path for part in design.parts}
     template.parts += [replace(part, path=f"{path}.{part.path}") for part in design.parts]
 
@@ -103,7 +103,7 @@ def _embed(template: Template, design: Template, path: str, span: Span, context:
         if not isinstance(leaf, Counted):
             return leaf
         if leaf.path not in own:
-            raise not_built("an invariant that counts at a port of an inner device", span)
+            raise explain_not_built("an invariant that counts at a port of an inner device", span)
         return replace(leaf, path=f"{path}.{leaf.path}", text=f"{path}.{leaf.text}")
 
     for each in design.invariants:
@@ -126,18 +126,18 @@ def join(template: Template, context: Context) -> None:
         for origin, end in inner.template.wires.items():
             if origin.part >= 0:
                 shifted = Origin(inner.base + origin.part, origin.output)
-                template.wires[shifted] = _renumbered(end, inner, number)
+                template.wires[shifted] = _renumber(end, inner, number)
                 template.places[shifted] = inner.template.places[origin]
             else:  # a way in, which need not be used
-                template.merged.add(_renumbered(end, inner, number))
-        template.merged |= {_renumbered(end, inner, number) for end in inner.template.merged}
+                template.merged.add(_renumber(end, inner, number))
+        template.merged |= {_renumber(end, inner, number) for end in inner.template.merged}
     for origin, end in template.wires.items():
         last, by = _resolve_end(end, template, outer, context)
         template.wires[origin] = last
         template.places[origin] = places.get(by, template.places[origin])
 
 
-def _renumbered(end: End, inner: Inner, number: int) -> End:
+def _renumber(end: End, inner: Inner, number: int) -> End:
     if end.kind == "element":
         return End("element", inner.base + end.part, end.input)
     return End("port", port=end.port, inner=number) if end.kind == "port" else end
@@ -154,7 +154,7 @@ def _resolve_end(
         if end in passed:
             message = f"this loop takes no time: it passes only through ports of `{inner.path}`"
             help_text = "add an element that takes time, such as `delay`"
-            context.report(error("E0409", message, inner.span, help=help_text))
+            context.report(make_error("E0409", message, inner.span, help=help_text))
             return NOWHERE, by
         passed.add(end)
         if end.kind == "port":
@@ -162,25 +162,25 @@ def _resolve_end(
             end = outer.get(by, NOWHERE)
         else:
             behind = inner.template.wires.get(Origin(port=end.port), NOWHERE)
-            end = _renumbered(behind, inner, end.inner)
+            end = _renumber(behind, inner, end.inner)
     return end, by
 
 
 def _verify(inner: Inner, number: int, outer: dict[Origin, End], context: Context) -> None:
     """Report a port whose output goes nowhere, and a device that nothing feeds."""
     fed = {end.port for end in outer.values() if end.inner == number}
-    reached = _reachable_ports(inner.template, fed)
+    reached = _find_reachable_ports(inner.template, fed)
     leaving = {end.port for end in inner.template.wires.values() if end.kind == "port"}
     for ports in inner.template.ports.values():
-        for port in _each(ports):
+        for port in _iterate_ports(ports):
             wired = Origin(port=port, inner=number) in outer
             unused = ports.count is not None and port not in reached
             if port in leaving and ports.known and not wired and not unused:
-                context.report(_unwired(inner, ports, port))
-    entered = any(each.kind == "element" for each in _entries(inner.template))
+                context.report(_explain_unwired(inner, ports, port))
+    entered = any(each.kind == "element" for each in _list_entries(inner.template))
     if entered and not fed:
         context.report(
-            error(
+            make_error(
                 "E0403",
                 f"nothing feeds `{inner.path}`",
                 inner.span,
@@ -190,7 +190,7 @@ def _verify(inner: Inner, number: int, outer: dict[Origin, End], context: Contex
         )
 
 
-def _reachable_ports(template: Template, fed: Collection[Port]) -> set[Port]:
+def _find_reachable_ports(template: Template, fed: Collection[Port]) -> set[Port]:
     """Return the ports by which cells leave that entered by the ports that are `fed`.
 
     A router sends cells only along their path, so nothing is lost beyond it.
@@ -210,18 +210,18 @@ def _reachable_ports(template: Template, fed: Collection[Port]) -> set[Port]:
     return found
 
 
-def _each(ports: Ports) -> list[Port]:
+def _iterate_ports(ports: Ports) -> list[Port]:
     return [(ports.name, index) for index in range(1 if ports.count is None else ports.count)]
 
 
-def _entries(template: Template) -> list[End]:
+def _list_entries(template: Template) -> list[End]:
     return [end for origin, end in template.wires.items() if origin.part < 0]
 
 
-def _unwired(inner: Inner, ports: Ports, port: Port) -> CheckError:
+def _explain_unwired(inner: Inner, ports: Ports, port: Port) -> CheckError:
     name = ports.name if ports.count is None else f"{ports.name}[{port[1]}]"
     shown = f"{inner.path}.{name}.tx"
-    return error(
+    return make_error(
         "E0402",
         f"output `{shown}` goes nowhere",
         inner.span,

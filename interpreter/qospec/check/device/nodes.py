@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, ClassVar
 from qospec.check.device.machine_values import MachineValue
 from qospec.check.device.ports import SIDES, PartValue
 from qospec.check.evaluate import loops
-from qospec.check.evaluate.context import error
+from qospec.check.evaluate.context import make_error
 from qospec.check.evaluate.measurements import PlaceValue
-from qospec.check.evaluate.values import Amount, Pattern, Poison, Value, position
+from qospec.check.evaluate.values import Amount, Pattern, Poison, Value, find_position
 from qospec.dataclass import dataclass
 from qospec.diagnostics import suggest_name
 from qospec.model.expression import Place
@@ -101,14 +101,14 @@ class NodeArray(Value):
 
     def item(self, key: Value, span: Span) -> Value:
         """Return one of them."""
-        index = position(key, len(self.nodes), f"`{self.name}`", span, known=self.known)
+        index = find_position(key, len(self.nodes), f"`{self.name}`", span, known=self.known)
         return NodeValue(self.nodes[index or 0]) if self.nodes else Poison()
 
     def field(self, name: ast.Name, evaluator: Evaluator) -> Value:  # noqa: ARG002
         """Refuse: choose one first."""
         hosts = all(node.template is None for node in self.nodes)
         behind = "" if hosts and name.text not in SIDES else f".{name.text}"
-        raise error(
+        raise make_error(
             "E0401",
             f"`{self.name}` is an array of {len(self.nodes)}",
             name.span,
@@ -132,9 +132,9 @@ class NodeValue(Value):
         """Return a port of a device, one of its elements, or the side of a host's port."""
         template = self.node.template
         if template is None and name.text in SIDES:
-            return _side(self.node, HOST_PORT, self.node.path, name, evaluator)
+            return _find_side(self.node, HOST_PORT, self.node.path, name, evaluator)
         if template is None:
-            raise error(
+            raise make_error(
                 "E0401",
                 f"`{self.node.path}` is a host: it has one port, without a name",
                 name.span,
@@ -142,7 +142,7 @@ class NodeValue(Value):
                 "what it sends",
             )
         ports = template.ports.get(name.text)
-        part = _part(self.node, name.text)
+        part = _find_part(self.node, name.text)
         if part is not None:
             return part
         if ports is None and any(p.path.startswith(f"{name.text}[") for p in template.parts):
@@ -160,7 +160,7 @@ class NodeValue(Value):
         known = f"ports of {template.name}: {' '.join(template.ports)}"
         if not template.ports:
             known = f"{template.name} has no ports"
-        return error(
+        return make_error(
             "E0401",
             f"`{self.node.path}` has no port {'or element ' if elements else ''}`{name.text}`",
             name.span,
@@ -169,7 +169,7 @@ class NodeValue(Value):
         )
 
 
-def _side(
+def _find_side(
     node: Node, port: tuple[str, int], path: str, side: ast.Name, evaluator: Evaluator
 ) -> Value:
     """Return the side of a port where items enter the node, or where they leave it."""
@@ -179,7 +179,7 @@ def _side(
     if medium is None and port in node.links:  # its mistakes were reported
         return Poison()
     if medium is None:
-        raise error(
+        raise make_error(
             "E0422",
             f"`{path}` is not linked, so nothing passes there",
             side.span,
@@ -190,7 +190,7 @@ def _side(
     return PlaceValue.of(Place(name, name, 0, carries, framed=True))
 
 
-def _part(node: Node, path: str) -> PartValue | None:
+def _find_part(node: Node, path: str) -> PartValue | None:
     """Return an element of a device in a topology."""
     template = node.template
     if template is None:
@@ -214,12 +214,12 @@ class NodeParts(Value):
     def item(self, key: Value, span: Span) -> Value:
         """Return one of them."""
         index = key.value if isinstance(key, Amount) else None
-        part = _part(self.node, f"{self.name}[{index}]")
+        part = _find_part(self.node, f"{self.name}[{index}]")
         if part is not None or isinstance(key, Poison):
             return part or key
         paths = [p.path for p in self.node.template.parts] if self.node.template else []
         known = [each for each in paths if each.startswith(f"{self.name}[")]
-        raise error(
+        raise make_error(
             "E0215",
             f"`{self.node.path}.{self.name}` has no such iteration",
             span,
@@ -240,7 +240,9 @@ class NodePorts(Value):
     def item(self, key: Value, span: Span) -> Value:
         """Return one of them."""
         index = (
-            position(key, self.count, f"`{self.node.path}.{self.name}`", span, known=self.known)
+            find_position(
+                key, self.count, f"`{self.node.path}.{self.name}`", span, known=self.known
+            )
             or 0
         )
         return NodePort(self.node, (self.name, index), f"{self.name}[{index}]", known=self.known)
@@ -264,9 +266,9 @@ class NodePort(Value):
     def field(self, name: ast.Name, evaluator: Evaluator) -> Value:
         """Return the rate of the line that is linked to the port, or a side of it."""
         if name.text in SIDES:
-            return _side(self.node, self.port, self.path, name, evaluator)
+            return _find_side(self.node, self.port, self.path, name, evaluator)
         if name.text != "rate":
-            raise error(
+            raise make_error(
                 "E0104",
                 f"a port of a topology has no field `{name.text}`",
                 name.span,
@@ -276,7 +278,7 @@ class NodePort(Value):
         if rate is None and self.port in self.node.links:  # its mistakes were reported
             return Poison()
         if rate is None:
-            raise error(
+            raise make_error(
                 "E0422",
                 f"`{self.path}` is not linked, so it has no rate",
                 name.span,
@@ -295,7 +297,7 @@ class HostKind(Value):
     def item(self, key: Value, span: Span) -> Value:  # noqa: ARG002
         """Refuse what other languages write for an array."""
         help_text = f"write `host(count = {span.text})` for an array"
-        raise error("E0215", "`host` cannot be indexed", span, help=help_text)
+        raise make_error("E0215", "`host` cannot be indexed", span, help=help_text)
 
     def call(self, call: ast.Call, scope: Scope, evaluator: Evaluator) -> Value:
         """Return hosts: `count` of them, `slotted` or not."""
@@ -304,11 +306,11 @@ class HostKind(Value):
         for argument in call.arguments:
             name = argument.name.text if argument.name else ""
             if name == "count":
-                count, known = loops.count_of(argument.value, scope, evaluator)
+                count, known = loops.evaluate_count(argument.value, scope, evaluator)
             elif name == "slotted":
                 slotted = evaluator.truth(argument.value, scope) is not False
             else:
-                raise error(
+                raise make_error(
                     "E0104",
                     f"`host` has no parameter `{name}`"
                     if name
@@ -320,7 +322,7 @@ class HostKind(Value):
 
     def copy(self, body: ast.Body, scope: Scope, evaluator: Evaluator) -> Value:  # noqa: ARG002
         """Refuse fields: they go in parentheses."""
-        raise error(
+        raise make_error(
             "E0104",
             "the fields of a host go in parentheses",
             body.span,

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, ClassVar
 
 from qospec.catalogue.statistics import is_of_cause, name_cause
-from qospec.check.evaluate.context import error
+from qospec.check.evaluate.context import make_error
 from qospec.check.evaluate.values import Deferred, Value
 from qospec.dataclass import dataclass
 from qospec.diagnostics import suggest_name
@@ -47,12 +47,12 @@ def list_loss_causes(kind: Kind, name: str) -> tuple[str, ...]:
     return causes if name == "lost" else tuple(c for c in causes if is_of_cause(c, name))
 
 
-def described(kind: Kind) -> tuple[str, tuple[str, ...]]:
+def describe_kind(kind: Kind) -> tuple[str, tuple[str, ...]]:
     """Return an element of a kind in words ("a fifo"), and what is observed of it."""
     return f"a {kind.name}", list_observables(kind)
 
 
-def not_observed(
+def explain_not_observed(
     whose: tuple[str, tuple[str, ...]], path: str, asked: str, span: Span
 ) -> CheckError:
     """Return the mistake of using what is not observed at `path`.
@@ -62,7 +62,7 @@ def not_observed(
     what, offered = whose
     last = asked.rpartition(".")[2]
     near = suggest_name(asked, offered) or suggest_name(last, offered)
-    return error(
+    return make_error(
         "E0423",
         f"`{path}.{asked}` cannot be observed",
         span,
@@ -72,7 +72,7 @@ def not_observed(
     )
 
 
-def utilisation(path: str) -> Deferred:
+def make_utilisation(path: str) -> Deferred:
     """Return the utilisation of the element at a path."""
     counted = Counted("", path, None, RATIO, f"{path}.{UTILISATION}", UTILISATION)
     return Deferred(counted, RATIO, exact=False)
@@ -88,7 +88,9 @@ class Losses(Deferred):
 
     def field(self, name: ast.Name, evaluator: Evaluator) -> Value:  # noqa: ARG002
         """Refuse: losses for a cause have a name of their own, `q.overflow`."""
-        raise not_observed(described(self.kind), self.path, f"{self.asked}.{name.text}", name.span)
+        raise explain_not_observed(
+            describe_kind(self.kind), self.path, f"{self.asked}.{name.text}", name.span
+        )
 
 
 @dataclass(frozen=True)
@@ -103,7 +105,7 @@ class Occupancy(Value):
         """Return one of these."""
         if name.text not in STATISTICS:
             near = suggest_name(name.text, STATISTICS)
-            raise error(
+            raise make_error(
                 "E0503",
                 f"`occupancy` has no statistic `{name.text}`",
                 name.span,
@@ -116,7 +118,7 @@ class Occupancy(Value):
 
     def unfinished(self, span: Span) -> CheckError:
         """Return the mistake of a missing statistic."""
-        return error(
+        return make_error(
             "E0502",
             f"`{span.text}` has several statistics: say which one",
             span,

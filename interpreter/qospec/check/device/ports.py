@@ -11,16 +11,16 @@ from qospec.check.device.observables import (
     UTILISATION,
     Losses,
     Occupancy,
-    described,
+    describe_kind,
+    explain_not_observed,
     has_occupancy,
     list_loss_causes,
-    not_observed,
-    utilisation,
+    make_utilisation,
 )
-from qospec.check.evaluate.context import IndexedError, error
+from qospec.check.evaluate.context import IndexedError, make_error
 from qospec.check.evaluate.measurements import Located, PlaceValue
-from qospec.check.evaluate.unmeasured import at_places
-from qospec.check.evaluate.values import Amount, Deferred, Poison, Value, position
+from qospec.check.evaluate.unmeasured import list_measured_at_places
+from qospec.check.evaluate.values import Amount, Deferred, Poison, Value, find_position
 from qospec.dataclass import dataclass
 from qospec.diagnostics import suggest_name
 from qospec.model.expression import Counted, Place
@@ -155,7 +155,7 @@ class Template:
         return self.complete and not any(part.loose for part in self.parts)
 
 
-def leaves_as(part: Part, carries: str) -> str:
+def find_leaving(part: Part, carries: str) -> str:
     """Return what such items are behind an element, as far as it is known: cells or packets."""
     if part.element is None:
         return carries
@@ -163,7 +163,7 @@ def leaves_as(part: Part, carries: str) -> str:
     return after.carries
 
 
-def counted_in(carries: str) -> Dimension:
+def find_counted_dimension(carries: str) -> Dimension:
     """Return the dimension of what is counted: cells or packets."""
     return PACKETS if carries == "packet" else CELLS
 
@@ -182,7 +182,7 @@ class PortValue(Value):
         """Return one port of an array."""
         if self.ports.count is None or self.index is not None:
             raise IndexedError(f"`{self.ports.name}` is a single port", span)
-        index = position(
+        index = find_position(
             key, self.ports.count, f"`{self.ports.name}`", span, known=self.ports.known
         )
         return replace(self, index=0 if index is None else index)
@@ -190,14 +190,14 @@ class PortValue(Value):
     def field(self, name: ast.Name, evaluator: Evaluator) -> Value:  # noqa: ARG002
         """Return the side where cells enter, or where they leave."""
         if name.text not in SIDES:
-            raise error(
+            raise make_error(
                 "E0401",
                 f"a port has no side `{name.text}`",
                 name.span,
                 help="write `.rx` for what enters, `.tx` for what leaves",
             )
         if self.ports.count is not None and self.index is None:
-            raise error(
+            raise make_error(
                 "E0401",
                 f"`{self.ports.name}` is an array of ports",
                 name.span,
@@ -225,10 +225,10 @@ class SideValue(Value):
         """Return how many cells or packets pass here, for an invariant."""
         if self.inner >= 0:
             message = "what passes through a port of an inner device cannot be observed"
-            raise error("E0423", message, name.span, help="use a port of the device itself")
+            raise make_error("E0423", message, name.span, help="use a port of the device itself")
         if name.text != "count":
             return super().field(name, evaluator)
-        counts, text = counted_in(self.carries), f"{self.path}.count"
+        counts, text = find_counted_dimension(self.carries), f"{self.path}.count"
         return Deferred(Counted("", self.path, None, counts, text), counts, exact=True)
 
 
@@ -253,16 +253,18 @@ class PartValue(Located):
         lost = list_loss_causes(self.part.kind, name.text)
         if not self.name and (name.text not in self.part.ends or self.device):
             if lost:
-                text, counts = f"{self.path}.{name.text}", counted_in(self.carries)
+                text, counts = f"{self.path}.{name.text}", find_counted_dimension(self.carries)
                 counted = Counted("", self.path, lost, counts, text)
                 kind, asked = self.part.kind, name.text
                 return Losses(counted, counts, exact=True, kind=kind, path=self.path, asked=asked)
             if name.text == "occupancy" and has_occupancy(self.part.kind):
                 limit = None if self.part.element is None else self.part.element.buffer
                 in_packets = limit is not None and limit.unit == "packet"
-                return Occupancy(self.path, PACKETS if in_packets else counted_in(self.carries))
+                return Occupancy(
+                    self.path, PACKETS if in_packets else find_counted_dimension(self.carries)
+                )
             if name.text == UTILISATION and self.part.kind.build.serves:
-                return utilisation(self.path)
+                return make_utilisation(self.path)
         if self.device:
             return self._observed(name, evaluator)
         if not self.part.loose and name.text not in self.part.ends:
@@ -273,12 +275,12 @@ class PartValue(Located):
         """Return an output of an element in a topology, or a metric of what leaves by it."""
         if not self.name and name.text in {each.partition("[")[0] for each in self._places}:
             return replace(self, name=name.text)
-        offered = at_places(evaluator.context.catalogue)
+        offered = list_measured_at_places(evaluator.context.catalogue)
         if name.text in offered:
             return PlaceValue.of(self.place_at(name.span)).field(name, evaluator)
-        what, observed = described(self.part.kind)
+        what, observed = describe_kind(self.part.kind)
         offered = offered if self._places else []
-        raise not_observed((what, (*observed, *offered)), self.path, name.text, name.span)
+        raise explain_not_observed((what, (*observed, *offered)), self.path, name.text, name.span)
 
     @property
     def _places(self) -> tuple[str, ...]:
@@ -296,7 +298,7 @@ class PartValue(Located):
             f"{self.path}.{self.name}" if self.name else self.path,
             self.path,
             outputs.index(name),
-            leaves_as(self.part, self.carries),
+            find_leaving(self.part, self.carries),
             framed=self.part.kind.duty == "line",
         )
 
@@ -304,7 +306,7 @@ class PartValue(Located):
         """Return it as a place."""
         place, outputs = self._place, self._places
         if place is None and outputs:
-            raise error(
+            raise make_error(
                 "E0423",
                 f"`{self.path}` has several outputs: say which one",
                 span,
@@ -312,7 +314,7 @@ class PartValue(Located):
                 help=f"write `{self.path}.{outputs[0]}`",
             )
         if place is None:
-            raise error(
+            raise make_error(
                 "E0423",
                 f"`{self.path}` is not a place: what waits in it leaves by a line",
                 span,
@@ -329,14 +331,14 @@ class PartValue(Located):
         unknown = isinstance(key, Poison) or (isinstance(key, Amount) and key.value is None)
         if self.part.loose or unknown:
             return replace(self, name=array[0] if array else f"{self.name}[0]")
-        index = position(key, len(array), f"`{self.part.path}.{self.name}`", span)
+        index = find_position(key, len(array), f"`{self.part.path}.{self.name}`", span)
         return replace(self, name=f"{self.name}[{index}]")
 
     def _unknown(self, name: str, span: Span) -> Exception:
         both = (("inputs", self.part.inputs), ("outputs", self.part.outputs))
         near = suggest_name(name, [*self.part.inputs, *self.part.outputs])
         listed = "; ".join(f"its {what} are {' '.join(names)}" for what, names in both if names)
-        return error(
+        return make_error(
             "E0401",
             f"`{self.part.path}` has no input or output `{name}`",
             span,
@@ -363,7 +365,7 @@ class LoopArray(Value):
             return next(iter(self.iterations.values()))
         if key.value.denominator != 1 or int(key.value) not in self.iterations:
             iterations = ", ".join(str(iteration) for iteration in list(self.iterations)[:10])
-            raise error(
+            raise make_error(
                 "E0215",
                 f"`{self.name}` has no iteration {key.value}",
                 span,

@@ -6,12 +6,12 @@ from fractions import Fraction
 from typing import TYPE_CHECKING
 
 from qospec.check.device.ports import PortValue
-from qospec.check.evaluate.context import all_of, error
+from qospec.check.evaluate.context import make_all, make_error
 from qospec.check.evaluate.dimensions import NUMBER, describe_dimension
 from qospec.check.evaluate.scope import Scope
 from qospec.check.evaluate.values import Amount, Boolean, List, Poison, Symbol, Value
 from qospec.check.records import addresses
-from qospec.check.records.kinds import not_built
+from qospec.check.records.kinds import explain_not_built
 from qospec.diagnostics import suggest_name
 from qospec.model.expression import Attribute, Constant, Expression, Operation
 from qospec.protocol.atm import HIGHEST_VIRTUAL_PATH, SERVICE_CATEGORIES
@@ -71,29 +71,31 @@ UNORDERED = (*WORDS, *ADDRESSES, "input")
 """Attributes that can be equal but have no order."""
 
 
-def predicate(node: ast.Expression, scope: Scope, evaluator: Evaluator) -> Expression:
+def build_predicate(node: ast.Expression, scope: Scope, evaluator: Evaluator) -> Expression:
     """Return the condition of a class; raises CheckError."""
     if isinstance(node, ast.Otherwise):
         return Constant(value=True, dimension=None, text="otherwise")
     if isinstance(node, ast.Unary) and node.operator == "not":
-        return Operation("not", (predicate(node.operand, scope, evaluator),))
+        return Operation("not", (build_predicate(node.operand, scope, evaluator),))
     if isinstance(node, ast.Binary) and node.operator in ("and", "or"):
-        sides = all_of(lambda side: predicate(side, scope, evaluator), (node.left, node.right))
+        sides = make_all(
+            lambda side: build_predicate(side, scope, evaluator), (node.left, node.right)
+        )
         return Operation(node.operator, tuple(sides))
     if isinstance(node, ast.Compare):
-        return _compared(node, scope, evaluator)
+        return _build_comparison(node, scope, evaluator)
     if isinstance(node, ast.Member):
-        return _member(_attribute(node.item), node.collection, scope, evaluator)
+        return _build_membership(_read_attribute(node.item), node.collection, scope, evaluator)
     if isinstance(node, ast.Range):
-        raise error(
+        raise make_error(
             "E0416",
             f"`{node.span.text}` is not true or false",
             node.span,
             help="put the range into parentheses: `pkt.dscp in (8 .. 15)`",
         )
-    attribute = _attribute(node)
+    attribute = _read_attribute(node)
     if attribute.name not in TRUTHS:
-        raise error(
+        raise make_error(
             "E0416",
             f"`{node.span.text}` is not true or false",
             node.span,
@@ -102,18 +104,18 @@ def predicate(node: ast.Expression, scope: Scope, evaluator: Evaluator) -> Expre
     return attribute
 
 
-def _attribute(node: ast.Expression) -> Attribute:
+def _read_attribute(node: ast.Expression) -> Attribute:
     if isinstance(node, ast.Path) and len(node.trail) == 1 and isinstance(node.trail[0], ast.Name):
         known = ATTRIBUTES.get((node.name.text, node.trail[0].text))
         if known is not None:
             return Attribute(known)
     if isinstance(node, ast.Path) and node.name.text in RESERVED:
-        raise not_built(node.span.text, node.span)
+        raise explain_not_built(node.span.text, node.span)
     head, _, last = node.span.text.rpartition(".")
     meant = suggest_name(last, [attribute for _, attribute in ATTRIBUTES])
     pairs = sorted((pair for pair in ATTRIBUTES if pair[1] == meant), key=lambda p: p[0] != head)
     near = ".".join(pairs[0]) if pairs else ""
-    raise error(
+    raise make_error(
         "E0416",
         f"a class cannot test `{node.span.text}`",
         node.span,
@@ -122,47 +124,49 @@ def _attribute(node: ast.Expression) -> Attribute:
     )
 
 
-def _compared(node: ast.Compare, scope: Scope, evaluator: Evaluator) -> Expression:
-    attribute = _attribute(node.left)
+def _build_comparison(node: ast.Compare, scope: Scope, evaluator: Evaluator) -> Expression:
+    attribute = _read_attribute(node.left)
     if attribute.name in UNORDERED and node.operator not in ("==", "!="):
-        raise error(
+        raise make_error(
             "E0203",
             f"`{node.left.span.text}` has no order",
             node.span,
             help="compare it with `==`, `!=` or `in`",
         )
-    alike = _among(attribute, node.right, scope, evaluator)
+    alike = _build_address_membership(attribute, node.right, scope, evaluator)
     if alike is not None:
         return alike if node.operator == "==" else Operation("not", (alike,))
-    return Operation(node.operator, (attribute, _constant(attribute, node.right, scope, evaluator)))
+    return Operation(
+        node.operator, (attribute, _read_constant(attribute, node.right, scope, evaluator))
+    )
 
 
-def _member(
+def _build_membership(
     attribute: Attribute, node: ast.Expression, scope: Scope, evaluator: Evaluator
 ) -> Expression:
     """Return the condition that an attribute is in a list or a range."""
     if isinstance(node, ast.Range) and node.step is None and attribute.name in MAX_VALUES:
-        first = _constant(attribute, node.first, scope, evaluator)
-        last = _constant(attribute, node.last, scope, evaluator)
-        return _between(attribute, first, last)
+        first = _read_constant(attribute, node.first, scope, evaluator)
+        last = _read_constant(attribute, node.last, scope, evaluator)
+        return _build_range(attribute, first, last)
     items = node.items if isinstance(node, ast.ListLiteral) else (node,)
-    alike = [_among(attribute, item, scope, evaluator) for item in items]
+    alike = [_build_address_membership(attribute, item, scope, evaluator) for item in items]
     if alike and None not in alike:
         return Operation("or", tuple(each for each in alike if each is not None))
     return Operation("in", (attribute, _list(attribute, node, scope, evaluator)))
 
 
-def _between(attribute: Attribute, first: Constant, last: Constant) -> Expression:
+def _build_range(attribute: Attribute, first: Constant, last: Constant) -> Expression:
     ends = Operation(">=", (attribute, first)), Operation("<=", (attribute, last))
     return Operation("and", ends)
 
 
-def _among(
+def _build_address_membership(
     attribute: Attribute, node: ast.Expression, scope: Scope, evaluator: Evaluator
 ) -> Expression | None:
     """Return the condition that an attribute is an address, in a network, or a port; else None."""
     if attribute.name == "input":
-        return _port(attribute, evaluator.value(node, scope), node, evaluator)
+        return _build_port_condition(attribute, evaluator.value(node, scope), node, evaluator)
     if attribute.name not in ADDRESSES:
         return None
     value = evaluator.plain(node, scope)
@@ -173,18 +177,18 @@ def _among(
     for item in each:
         ends = addresses.ends(item, spell_attribute(attribute.name), node.span)
         first, last = (Constant(Fraction(end), NUMBER, node.span.text) for end in ends)
-        found.append(_between(attribute, first, last))
+        found.append(_build_range(attribute, first, last))
     return Operation("or", tuple(found))
 
 
-def _port(
+def _build_port_condition(
     attribute: Attribute, value: Value, node: ast.Expression, evaluator: Evaluator
 ) -> Expression:
     """Return the condition that an item entered the device by a port, or by one of an array."""
     if isinstance(value, Poison):
         return Constant(value=True, dimension=None)
     if not isinstance(value, PortValue) or value.inner >= 0:
-        raise error(
+        raise make_error(
             "E0204",
             f"`{spell_attribute(attribute.name)}` is a port of this device, not {value.what}",
             node.span,
@@ -203,48 +207,50 @@ def _list(
     attribute: Attribute, node: ast.Expression, scope: Scope, evaluator: Evaluator
 ) -> Expression:
     if isinstance(node, ast.ListLiteral):
-        items = tuple(_constant(attribute, item, scope, evaluator) for item in node.items)
+        items = tuple(_read_constant(attribute, item, scope, evaluator) for item in node.items)
         return Operation("list", items)
     value = evaluator.plain(node, scope)
     if isinstance(value, List):
-        return Operation("list", tuple(_of(attribute, item, node) for item in value.items))
+        return Operation(
+            "list", tuple(_convert_constant(attribute, item, node) for item in value.items)
+        )
     if isinstance(value, Poison):
         return Operation("list", ())
-    raise error("E0204", f"expected a list after `in`, found {value.what}", node.span)
+    raise make_error("E0204", f"expected a list after `in`, found {value.what}", node.span)
 
 
-def _constant(
+def _read_constant(
     attribute: Attribute, node: ast.Expression, scope: Scope, evaluator: Evaluator
 ) -> Constant:
     if attribute.name in WORDS:
         words = WORDS[attribute.name][2]
         own = isinstance(node, ast.Path) and node.name.text in words
-        return _of(attribute, evaluator.word(node, Scope() if own else scope), node)
-    return _of(attribute, evaluator.plain(node, scope), node)
+        return _convert_constant(attribute, evaluator.word(node, Scope() if own else scope), node)
+    return _convert_constant(attribute, evaluator.plain(node, scope), node)
 
 
-def _of(attribute: Attribute, value: Value, node: ast.Expression) -> Constant:
+def _convert_constant(attribute: Attribute, value: Value, node: ast.Expression) -> Constant:
     text = node.span.text
     if isinstance(value, Poison):
         return Constant(value=Fraction(0), dimension=NUMBER)
     if attribute.name in WORDS:
-        return _word(attribute, value, node)
+        return _read_word(attribute, value, node)
     if attribute.name in TRUTHS:
         if isinstance(value, Boolean) and value.value is not None:
             return Constant(value.value, None, text)
         spelt = spell_attribute(attribute.name)
-        raise error("E0204", f"`{spelt}` is true or false, not {value.what}", node.span)
+        raise make_error("E0204", f"`{spelt}` is true or false, not {value.what}", node.span)
     if not isinstance(value, Amount) or value.dimension != NUMBER:
         what = describe_dimension(value.dimension) if isinstance(value, Amount) else value.what
-        raise error("E0204", f"expected a whole number, found {what}", node.span)
+        raise make_error("E0204", f"expected a whole number, found {what}", node.span)
     if value.value is not None and value.value.denominator != 1:
-        raise error("E0204", f"expected a whole number, found {text}", node.span)
+        raise make_error("E0204", f"expected a whole number, found {text}", node.span)
     number = value.value if value.value is not None else Fraction(0)
     most = MAX_VALUES.get(attribute.name)
     if most is not None and not (0 <= number <= most and number.denominator == 1):
         between = "0 or 1" if most == 1 else f"a whole number from 0 to {most:_}"
         high = number > most
-        raise error(
+        raise make_error(
             "E0205",
             f"`{spell_attribute(attribute.name)}` is {between}",
             node.span,
@@ -254,13 +260,13 @@ def _of(attribute: Attribute, value: Value, node: ast.Expression) -> Constant:
     return Constant(number, NUMBER, "" if value.value is None else text)
 
 
-def _word(attribute: Attribute, value: Value, node: ast.Expression) -> Constant:
+def _read_word(attribute: Attribute, value: Value, node: ast.Expression) -> Constant:
     what, several, words = WORDS[attribute.name]
     if isinstance(value, Symbol) and value.name in words:
         return Constant(value.name, None, node.span.text)
     name = value.name if isinstance(value, Symbol) else node.span.text
     near = suggest_name(name, words)
-    raise error(
+    raise make_error(
         "E0214",
         f"`{name}` is not {what}",
         node.span,
@@ -274,7 +280,7 @@ def spell_attribute(attribute: str) -> str:
     return next(".".join(pair) for pair, name in ATTRIBUTES.items() if name == attribute)
 
 
-def carrier(attribute: str) -> str:
+def find_carrier(attribute: str) -> str:
     """Return whether it is an attribute of cells or of packets."""
     return "packet" if spell_attribute(attribute).startswith("pkt.") else "cell"
 

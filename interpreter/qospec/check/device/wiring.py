@@ -20,7 +20,7 @@ from qospec.check.device.ports import (
     SideValue,
     Template,
 )
-from qospec.check.evaluate.context import CheckError, Context, error
+from qospec.check.evaluate.context import CheckError, Context, make_error
 from qospec.check.evaluate.values import Poison, Value
 
 if TYPE_CHECKING:
@@ -55,12 +55,12 @@ def connect(
 
     One that is not certain may be none, and stands beside another from the same place.
     """
-    values = [_value(end, scope, evaluator) for end in wire.ends]
+    values = [_evaluate_end(end, scope, evaluator) for end in wire.ends]
     if any(isinstance(value, Poison) for value in values):
         return False
     last = len(wire.ends) - 1
     for place in range(last):
-        origin = _origin(values[place], wire.ends[place], middle=place > 0)
+        origin = _find_origin(values[place], wire.ends[place], middle=place > 0)
         end = _end(values[place + 1], wire.ends[place + 1], middle=place + 1 < last)
         if certain or origin not in template.wires:
             _add(template, origin, end, wire.ends[place], evaluator.context)
@@ -69,7 +69,7 @@ def connect(
     return True
 
 
-def _value(end: ast.Path, scope: Scope, evaluator: Evaluator) -> Value | str:
+def _evaluate_end(end: ast.Path, scope: Scope, evaluator: Evaluator) -> Value | str:
     if end.name.text in ENDINGS and not end.trail and scope.find(end.name.text) is None:
         return end.name.text
     return evaluator.value(end, scope)
@@ -78,12 +78,12 @@ def _value(end: ast.Path, scope: Scope, evaluator: Evaluator) -> Value | str:
 def _add(template: Template, origin: Origin, end: End, node: ast.Path, context: Context) -> None:
     known = template.wires.get(origin)
     if known is not None and known != end:
-        loose = origin.part < 0 and not _ports(template, origin).known
+        loose = origin.part < 0 and not _list_ports(template, origin).known
         if loose or (origin.part >= 0 and template.parts[origin.part].loose):
             template.merged.add(end)
         else:
             context.report(
-                error(
+                make_error(
                     "E0404",
                     f"`{node.span.text}` is wired to two places",
                     node.span,
@@ -97,18 +97,18 @@ def _add(template: Template, origin: Origin, end: End, node: ast.Path, context: 
     template.places[origin] = node.span
 
 
-def _ports(template: Template, origin: Origin) -> Ports:
+def _list_ports(template: Template, origin: Origin) -> Ports:
     whole = template if origin.inner < 0 else template.inners[origin.inner].template
     return whole.ports[origin.port[0]]
 
 
-def _origin(value: Value | str, node: ast.Path, *, middle: bool) -> Origin:
+def _find_origin(value: Value | str, node: ast.Path, *, middle: bool) -> Origin:
     if isinstance(value, SideValue):
         _check_side(value, node, OUTPUT)
         return Origin(port=value.port, inner=value.inner)
     if isinstance(value, PartValue):
-        return Origin(value.index, _named(value, node, OUTPUT, middle=middle))
-    raise _no_end(value, node, "begin")
+        return Origin(value.index, _find_named(value, node, OUTPUT, middle=middle))
+    raise _explain_no_end(value, node, "begin")
 
 
 def _check_side(value: SideValue, node: ast.Path, side: Side) -> None:
@@ -122,7 +122,7 @@ def _check_side(value: SideValue, node: ast.Path, side: Side) -> None:
     verb, other = ("enter", "tx") if value.side == "rx" else ("leave", "rx")
     opposite = "leaves" if value.side == "rx" else "enters"
     written = node.span.text
-    raise error(
+    raise make_error(
         "E0407",
         f"no wire can {side.verb.removesuffix('s')} at `{written}`: items {verb}"
         f"{' the device' if within else ''} there",
@@ -132,7 +132,7 @@ def _check_side(value: SideValue, node: ast.Path, side: Side) -> None:
     )
 
 
-def _named(value: PartValue, node: ast.Path, side: Side, *, middle: bool) -> str:
+def _find_named(value: PartValue, node: ast.Path, side: Side, *, middle: bool) -> str:
     """Return the output or input that a wire's end names; the only one, if it names none."""
     part = value.part
     ours, theirs = part.outputs, part.inputs
@@ -141,7 +141,7 @@ def _named(value: PartValue, node: ast.Path, side: Side, *, middle: bool) -> str
     if value.name and not (middle and value.name in theirs):
         if part.loose or value.name in ours:
             return value.name
-        raise error(
+        raise make_error(
             "E0407",
             f"`{node.span.text}` is an {side.other}: no wire {side.verb} there",
             node.span,
@@ -149,16 +149,16 @@ def _named(value: PartValue, node: ast.Path, side: Side, *, middle: bool) -> str
         )
     if part.loose or len(ours) == 1:
         return ours[0] if ours else ""
-    raise error(
+    raise make_error(
         "E0408",
         f"`{part.path}` has {len(ours)} {side.one}s: say which",
         node.span,
         note=f"{side.one}s of {part.path}: {' '.join(ours[:12])}",
-        help=_choice([side.wire.format(f"{part.path}.{each}") for each in ours]),
+        help=_find_choice([side.wire.format(f"{part.path}.{each}") for each in ours]),
     )
 
 
-def _choice(wires: Sequence[str]) -> str:
+def _find_choice(wires: Sequence[str]) -> str:
     """Return the wires that may be meant: two of them may lack the name of their end."""
     first = " or ".join(f"`{each}`" for each in wires[:2])
     more = ", or another of them" if len(wires) > 2 else ""  # noqa: PLR2004 -- those named
@@ -168,14 +168,14 @@ def _choice(wires: Sequence[str]) -> str:
 def _end(value: Value | str, node: ast.Path, *, middle: bool) -> End:
     if isinstance(value, str):
         if middle:
-            raise error(
+            raise make_error(
                 "E0407", f"nothing can follow `{value}`", node.span, help="end the wire here"
             )
         return End("discard" if value == "discard" else "terminate")
     if isinstance(value, SideValue):
         _check_side(value, node, INPUT)
         if middle:
-            raise error(
+            raise make_error(
                 "E0407",
                 f"nothing can follow `{node.span.text}`: items have left",
                 node.span,
@@ -183,28 +183,28 @@ def _end(value: Value | str, node: ast.Path, *, middle: bool) -> End:
             )
         return End("port" if value.inner < 0 else "inner", port=value.port, inner=value.inner)
     if isinstance(value, PartValue):
-        return End("element", value.index, _named(value, node, INPUT, middle=middle))
-    raise _no_end(value, node, "end")
+        return End("element", value.index, _find_named(value, node, INPUT, middle=middle))
+    raise _explain_no_end(value, node, "end")
 
 
-def _no_end(value: Value | str, node: ast.Path, verb: str) -> CheckError:
+def _explain_no_end(value: Value | str, node: ast.Path, verb: str) -> CheckError:
     if isinstance(value, PortValue):
         side = "rx" if (verb == "begin") == (value.inner < 0) else "tx"
-        return error(
+        return make_error(
             "E0407",
             f"`{node.span.text}` has two sides",
             node.span,
             help=f"write `{node.span.text}.{side}`",
         )
     if isinstance(value, LoopArray):
-        return error(
+        return make_error(
             "E0408",
             f"`{node.span.text}` is an array of elements",
             node.span,
             help=f"say which: `{node.span.text}[0]`",
         )
     what = value.what if isinstance(value, Value) else f"`{value}`"
-    return error("E0407", f"no wire can {verb} at {what}", node.span)
+    return make_error("E0407", f"no wire can {verb} at {what}", node.span)
 
 
 def verify(template: Template, context: Context) -> None:
@@ -217,29 +217,29 @@ def verify(template: Template, context: Context) -> None:
         for name in part.outputs:
             if Origin(index, name) not in template.wires:
                 reached = any((index, each) in fed for each in part.inputs)
-                context.report(_unwired(part, name, fed=reached))
+                context.report(_explain_unwired(part, name, fed=reached))
         for name in () if part.loose else part.inputs:
             if (index, name) not in fed:
-                context.report(_unfed(part, name))
+                context.report(_explain_unfed(part, name))
     for ports in template.ports.values():
-        _received(template, ports, context)
+        _find_received(template, ports, context)
     verify_served(template, context)
     verify_time(template, context)
 
 
-def _received(template: Template, ports: Ports, context: Context) -> None:
+def _find_received(template: Template, ports: Ports, context: Context) -> None:
     for index in range(1 if ports.count is None else ports.count):
         if Origin(port=(ports.name, index)) not in template.wires:
             name = ports.name if ports.count is None else f"{ports.name}[{index}]"
             help_text = f"connect it (`{name}.rx -> …`) or write `{name}.rx -> discard`"
             message = f"what enters by `{name}` goes nowhere"
-            context.report(error("E0410", message, ports.span, help=help_text))
+            context.report(make_error("E0410", message, ports.span, help=help_text))
 
 
-def _unwired(part: Part, name: str, *, fed: bool) -> CheckError:
+def _explain_unwired(part: Part, name: str, *, fed: bool) -> CheckError:
     whole = len(part.outputs) == 1
     shown = part.path if whole else f"{part.path}.{name}"
-    return error(
+    return make_error(
         "E0402",
         f"output `{shown}` goes nowhere",
         part.named.get(name, part.span),
@@ -248,9 +248,9 @@ def _unwired(part: Part, name: str, *, fed: bool) -> CheckError:
     )
 
 
-def _unfed(part: Part, name: str) -> CheckError:
+def _explain_unfed(part: Part, name: str) -> CheckError:
     shown = part.path if len(part.inputs) == 1 else f"{part.path}.{name}"
-    return error(
+    return make_error(
         "E0403",
         f"nothing feeds `{shown}`",
         part.span,
@@ -310,7 +310,7 @@ def _report_unserved(
                 f"remove one of them, or put a `line` between `{part.path}` and `{other.path}`"
             )
     context.report(
-        error(
+        make_error(
             "E0405",
             f"`{part.path}` must lead directly to a line, not to `{what}`",
             place,
@@ -326,7 +326,7 @@ def _report_shared(template: Template, part: Part, end: End, place: Span, contex
         what = f"`{template.parts[end.part].path}.{end.input}`"
         help_text = "give each an input of its own, or merge them before one queue"
     context.report(
-        error("E0406", f"`{part.path}` shares {what} with others", place, help=help_text)
+        make_error("E0406", f"`{part.path}` shares {what} with others", place, help=help_text)
     )
 
 
@@ -346,7 +346,7 @@ def _verify_levels(template: Template, start: int, place: Span, context: Context
             return
         path.append(index)
     context.report(
-        error(
+        make_error(
             "E0606",
             f"a chain of more than {MAX_LEVELS} schedulers begins at"
             f" `{template.parts[start].path}`",
@@ -358,7 +358,7 @@ def _verify_levels(template: Template, start: int, place: Span, context: Context
 
 def _report_cycle(names: list[str], place: Span, context: Context) -> None:
     context.report(
-        error(
+        make_error(
             "E0405",
             f"`{names[0]}` leads back to itself, and to no line",
             place,
@@ -381,7 +381,7 @@ def verify_time(template: Template, context: Context) -> None:
         if circle:
             names = " -> ".join(template.parts[index].path for index in (*circle, circle[0]))
             context.report(
-                error(
+                make_error(
                     "E0409",
                     f"this loop takes no time: {names}",
                     template.parts[circle[0]].span,

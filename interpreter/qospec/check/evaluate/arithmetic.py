@@ -11,14 +11,14 @@ from dataclasses import replace
 from fractions import Fraction
 from typing import TYPE_CHECKING
 
-from qospec.check.evaluate.context import CheckError, error
+from qospec.check.evaluate.context import CheckError, make_error
 from qospec.check.evaluate.dimensions import (
     ANY_LAYER,
     NUMBER,
-    common_layer,
     describe_dimension,
-    time_of_cells,
+    find_common_layer,
     with_unit,
+    write_time_of_cells,
 )
 from qospec.check.evaluate.values import (
     POISON,
@@ -47,21 +47,21 @@ if TYPE_CHECKING:
 VERBS = {"+": "add", "-": "subtract"}
 
 
-def binary(node: ast.Binary, left: Value, right: Value, limits: Limits) -> Value:
+def apply_operator(node: ast.Binary, left: Value, right: Value, limits: Limits) -> Value:
     """Return `left + right`, or with another operator."""
     if isinstance(left, Poison) or isinstance(right, Poison):
         return POISON
     a, b = (
-        number(left, node.left.span, node.operator),
-        number(right, node.right.span, node.operator),
+        require_number(left, node.left.span, node.operator),
+        require_number(right, node.right.span, node.operator),
     )
     if node.operator in VERBS:
-        dimension = _equal(node, a, b)
+        dimension = _require_equal(node, a, b)
     elif node.operator == "/":
         dimension = a.dimension / b.dimension
     else:
         if node.operator == "of" and a.dimension != NUMBER:
-            raise error(
+            raise make_error(
                 "E0202",
                 f"expected a ratio to the left of `of`, found {describe_dimension(a.dimension)}",
                 node.left.span,
@@ -69,21 +69,21 @@ def binary(node: ast.Binary, left: Value, right: Value, limits: Limits) -> Value
             )
         dimension = a.dimension * b.dimension
     if dimension.is_ratio:
-        dimension = NUMBER if _plain(node, a, b) else RATIO
-    layer = _layer(node, a, b, dimension)
+        dimension = NUMBER if _is_plain(node, a, b) else RATIO
+    layer = _find_layer(node, a, b, dimension)
     if node.operator == "/" and isinstance(b, Amount) and b.value == 0:
-        raise error("E0209", "division by zero", node.right.span, label="this is 0")
+        raise make_error("E0209", "division by zero", node.right.span, label="this is 0")
     if isinstance(a, Deferred) or isinstance(b, Deferred):
-        return _deferred(node, a, b, dimension, layer)
-    value = _computed(node, a, b, limits)
+        return _defer(node, a, b, dimension, layer)
+    value = _compute(node, a, b, limits)
     return Amount(value, dimension, layer, published=a.published or b.published)
 
 
-def negated(node: ast.Unary, operand: Value) -> Value:
+def negate(node: ast.Unary, operand: Value) -> Value:
     """Return `-operand`."""
     if isinstance(operand, Poison):
         return POISON
-    a = number(operand, node.operand.span, "-")
+    a = require_number(operand, node.operand.span, "-")
     if isinstance(a, Deferred):
         negative = Operation("negate", (a.expression,), a.dimension)
         return Deferred(negative, a.dimension, a.exact, layer=a.layer)
@@ -91,17 +91,17 @@ def negated(node: ast.Unary, operand: Value) -> Value:
     return replace(a, value=None if a.value is None else -a.value, text=text)
 
 
-def number(value: Value, span: Span, sign: str) -> Amount | Deferred:
+def require_number(value: Value, span: Span, sign: str) -> Amount | Deferred:
     """Return the value, which must be a number."""
     if isinstance(value, Amount | Deferred):
         return value
     unfinished = value.unfinished(span)
     if unfinished is not None:
         raise unfinished
-    raise error("E0204", f"`{sign}` needs numbers, not {value.what}", span)
+    raise make_error("E0204", f"`{sign}` needs numbers, not {value.what}", span)
 
 
-def compared(node: ast.Compare, left: Value, right: Value) -> Boolean | Operation:
+def compare_values(node: ast.Compare, left: Value, right: Value) -> Boolean | Operation:
     """Return the result of `left == right` or another comparison; a condition if it is measured."""
     if isinstance(left, Poison) or isinstance(right, Poison):
         return Boolean(None)
@@ -110,16 +110,16 @@ def compared(node: ast.Compare, left: Value, right: Value) -> Boolean | Operatio
         if unfinished is not None:
             raise unfinished
     if not isinstance(left, Amount | Deferred) or not isinstance(right, Amount | Deferred):
-        return Boolean(_words_compared(node, left, right))
-    dimension = _comparable(left, right, node.left.span, node.right.span)
+        return Boolean(_compare_words(node, left, right))
+    dimension = _require_comparable(left, right, node.left.span, node.right.span)
     if isinstance(left, Deferred) or isinstance(right, Deferred):
         if node.operator in ("==", "!=") and not is_decidable(left, right):
-            raise never_equal(node, left, right)
+            raise explain_never_equal(node, left, right)
         return Operation(
             node.operator,
             (
-                constant(left, node.left.span, dimension),
-                constant(right, node.right.span, dimension),
+                make_constant(left, node.left.span, dimension),
+                make_constant(right, node.right.span, dimension),
             ),
         )
     published = left.published or right.published
@@ -128,27 +128,29 @@ def compared(node: ast.Compare, left: Value, right: Value) -> Boolean | Operatio
     return Boolean(_ORDER[node.operator](left.value, right.value), published)
 
 
-def within(node: ast.Within, value: Value, tolerance: Value, target: Value) -> Operation | None:
+def compare_within(
+    node: ast.Within, value: Value, tolerance: Value, target: Value
+) -> Operation | None:
     """Return the condition that a value is near another; None when an operand is in error."""
     if any(isinstance(operand, Poison) for operand in (value, tolerance, target)):
         return None
-    a = number(value, node.value.span, "within")
-    width = number(tolerance, node.tolerance.span, "within")
-    b = number(target, node.target.span, "within")
-    dimension = _comparable(a, b, node.value.span, node.target.span)
+    a = require_number(value, node.value.span, "within")
+    width = require_number(tolerance, node.tolerance.span, "within")
+    b = require_number(target, node.target.span, "within")
+    dimension = _require_comparable(a, b, node.value.span, node.target.span)
     share = width.dimension.is_ratio and not width.dimension.counted
     if not share:
         _verify_tolerance(node, dimension, a, width)
     if isinstance(width, Amount) and width.value is not None and width.value < 0:
-        raise error("E0205", "a tolerance cannot be negative", node.tolerance.span)
+        raise make_error("E0205", "a tolerance cannot be negative", node.tolerance.span)
     if is_zero(width) or (share and is_zero(b)):
         refuse_zero_tolerance(node, a, b, share=share and not is_zero(width))
     return Operation(
         "within share" if share else "within",
         (
-            constant(a, node.value.span, dimension),
-            constant(width, node.tolerance.span, width.dimension if share else dimension),
-            constant(b, node.target.span, dimension),
+            make_constant(a, node.value.span, dimension),
+            make_constant(width, node.tolerance.span, width.dimension if share else dimension),
+            make_constant(b, node.target.span, dimension),
         ),
     )
 
@@ -158,9 +160,9 @@ def _verify_tolerance(
 ) -> None:
     """Refuse a tolerance that is no width of that dimension."""
     if width.dimension != NUMBER:
-        _comparable(a, width, node.value.span, node.tolerance.span)
+        _require_comparable(a, width, node.value.span, node.tolerance.span)
     elif not dimension.is_ratio and not is_literal_zero(width):
-        raise error(
+        raise make_error(
             "E0204",
             f"the tolerance of {describe_dimension(dimension)} is a percentage or a width, not "
             "a plain number",
@@ -169,14 +171,14 @@ def _verify_tolerance(
         )
 
 
-def equal(left: Value, right: Value) -> bool:
+def is_equal(left: Value, right: Value) -> bool:
     """Return whether two values known before the run are equal."""
     if isinstance(left, Amount) and isinstance(right, Amount):
         return left.value == right.value and (left.dimension == right.dimension or left.value == 0)
     return isinstance(left, Text | Symbol | Boolean) and left == right
 
 
-def constant(
+def make_constant(
     value: Amount | Deferred, span: Span, dimension: Dimension | None = None
 ) -> Expression:
     """Return a value as a leaf of a condition. A literal 0 takes the dimension of what it meets."""
@@ -188,18 +190,18 @@ def constant(
     return Constant(number_or_zero, kept, text, published=value.published is not None)
 
 
-def _deferred(
+def _defer(
     node: ast.Binary, a: Amount | Deferred, b: Amount | Deferred, dimension: Dimension, layer: str
 ) -> Deferred:
     sign = "*" if node.operator == "of" else node.operator
     alike = dimension if node.operator in VERBS else None
-    operands = (constant(a, node.left.span, alike), constant(b, node.right.span, alike))
+    operands = (make_constant(a, node.left.span, alike), make_constant(b, node.right.span, alike))
     exact = all(side.exact for side in (a, b) if isinstance(side, Deferred))
     exact &= sign != "/" or isinstance(b, Amount)
     return Deferred(Operation(sign, operands, dimension), dimension, exact, layer=layer)
 
 
-def _plain(node: ast.Binary, a: Amount | Deferred, b: Amount | Deferred) -> bool:
+def _is_plain(node: ast.Binary, a: Amount | Deferred, b: Amount | Deferred) -> bool:
     """Return whether a result without unit is a plain number, as 3 is, and no ratio, as 30% is."""
     if node.operator == "of":
         return b.dimension.counted
@@ -207,7 +209,7 @@ def _plain(node: ast.Binary, a: Amount | Deferred, b: Amount | Deferred) -> bool
     return a.dimension.counted and b.dimension.counted and not measured_ratio
 
 
-def _equal(node: ast.Binary, a: Amount | Deferred, b: Amount | Deferred) -> Dimension:
+def _require_equal(node: ast.Binary, a: Amount | Deferred, b: Amount | Deferred) -> Dimension:
     if a.dimension == b.dimension or is_literal_zero(b):
         return a.dimension
     if is_literal_zero(a):
@@ -215,7 +217,7 @@ def _equal(node: ast.Binary, a: Amount | Deferred, b: Amount | Deferred) -> Dime
     preposition = "to" if node.operator == "+" else "from"
     to, of = (describe_dimension(operand.dimension) for operand in (a, b))
     what = f"{VERBS[node.operator]} {of} {preposition} {to}"
-    raise error(
+    raise make_error(
         "E0202",
         f"cannot {what}",
         node.right.span,
@@ -225,7 +227,7 @@ def _equal(node: ast.Binary, a: Amount | Deferred, b: Amount | Deferred) -> Dime
     )
 
 
-def _comparable(
+def _require_comparable(
     left: Amount | Deferred, right: Amount | Deferred, first: Span, second: Span
 ) -> Dimension:
     if left.dimension == right.dimension or is_literal_zero(right):
@@ -233,14 +235,14 @@ def _comparable(
         return left.dimension
     if is_literal_zero(left):
         return right.dimension
-    raise error(
+    raise make_error(
         "E0203",
         f"cannot compare {describe_dimension(left.dimension)} with "
         f"{describe_dimension(right.dimension)}",
         second,
         label=f"this is {describe_dimension(right.dimension)}",
         secondary=(first, f"this is {describe_dimension(left.dimension)}"),
-        help=_help_text(left, right, second),
+        help=_suggest_zero(left, right, second),
     )
 
 
@@ -248,7 +250,7 @@ _SHARES = {"cell": "clr", "pkt": "loss"}
 """By what is counted, the metric that is a share of it."""
 
 
-def _help_text(left: Amount | Deferred, right: Amount | Deferred, second: Span) -> str:
+def _suggest_zero(left: Amount | Deferred, right: Amount | Deferred, second: Span) -> str:
     what, plain = describe_dimension(left.dimension), right.dimension == NUMBER
     if plain and isinstance(right, Amount):
         share = _SHARES.get(find_base_unit(left.dimension))
@@ -256,23 +258,23 @@ def _help_text(left: Amount | Deferred, right: Amount | Deferred, second: Span) 
             return f"measure a share, such as `{share}`, or give it a unit"
         return with_unit(second.text, left.dimension)
     if what == "a time" and right.dimension == CELLS:
-        return time_of_cells(right.value if isinstance(right, Amount) else None, second.text)
+        return write_time_of_cells(right.value if isinstance(right, Amount) else None, second.text)
     if right.dimension == RATE and left.dimension in (CELL_RATE, PACKET_RATE):
         return f"compare with {what}; `bit_rate` counts bits"
     return f"compare with {what}"
 
 
-def _layer(
+def _find_layer(
     node: ast.Binary, a: Amount | Deferred, b: Amount | Deferred, dimension: Dimension
 ) -> str:
     verify_layers(a, b, node.left.span, node.right.span)
-    return common_layer(a.layer, b.layer) if dimension.has_data else ""
+    return find_common_layer(a.layer, b.layer) if dimension.has_data else ""
 
 
 def verify_layers(a: Amount | Deferred, b: Amount | Deferred, first: Span, second: Span) -> None:
     """Refuse two values that count different bits; raises CheckError."""
     if len({a.layer, b.layer} - {"", ANY_LAYER}) > 1:
-        raise error(
+        raise make_error(
             "E0212",
             f"bits counted @{a.layer} meet bits counted @{b.layer}",
             second,
@@ -282,17 +284,17 @@ def verify_layers(a: Amount | Deferred, b: Amount | Deferred, first: Span, secon
         )
 
 
-def _computed(node: ast.Binary, a: Amount, b: Amount, limits: Limits) -> Fraction | None:
+def _compute(node: ast.Binary, a: Amount, b: Amount, limits: Limits) -> Fraction | None:
     if a.value is None or b.value is None:
         return None
     value = _RESULT[node.operator](a.value, b.value)
     if max(value.numerator.bit_length(), value.denominator.bit_length()) > limits.bits:
         message = f"this number needs more than {limits.bits:_} bits"
-        raise error("E0604", message, node.span, help="use fewer or rounder numbers")
+        raise make_error("E0604", message, node.span, help="use fewer or rounder numbers")
     return value
 
 
-def _instead(node: ast.Compare, left: Value, right: Value) -> str:
+def _suggest_comparison(node: ast.Compare, left: Value, right: Value) -> str:
     """Return what to write in place of a comparison that there is not."""
     one, other = node.left.span.text, node.right.span.text
     if isinstance(left, DeferredBoolean):
@@ -304,18 +306,18 @@ def _instead(node: ast.Compare, left: Value, right: Value) -> str:
     return ""
 
 
-def _words_compared(node: ast.Compare, left: Value, right: Value) -> bool | None:
+def _compare_words(node: ast.Compare, left: Value, right: Value) -> bool | None:
     if type(left) is not type(right) or not isinstance(left, Text | Symbol | Boolean):
-        raise error(
+        raise make_error(
             "E0203",
             f"cannot compare {left.what} with {right.what}",
             node.right.span,
             label=f"this is {right.what}",
             secondary=(node.left.span, f"this is {left.what}"),
-            help=_instead(node, left, right),
+            help=_suggest_comparison(node, left, right),
         )
     if node.operator not in ("==", "!="):
-        raise error("E0203", f"`{node.operator}` cannot order {left.what}", node.span)
+        raise make_error("E0203", f"`{node.operator}` cannot order {left.what}", node.span)
     if isinstance(left, Boolean) and (left.value is None or right == Boolean(None)):
         return None
     return (left == right) == (node.operator == "==")
@@ -355,17 +357,18 @@ def is_zero(value: Amount | Deferred) -> bool:
     return isinstance(value, Amount) and value.value == 0
 
 
-def never_equal(node: ast.Compare, left: Amount | Deferred, right: Amount | Deferred) -> CheckError:
+def explain_never_equal(
+    node: ast.Compare, left: Amount | Deferred, right: Amount | Deferred
+) -> CheckError:
     """Return the mistake of comparing a measured time or rate by equality."""
     help_text = f"write `{node.left.span.text} within 1% of {node.right.span.text}`"
     for end, other, side in ((right, left, node.left), (left, right, node.right)):
         if is_literal_zero(end):
-            help_text = (
-                f"compare with a bound: `{side.span.text} < {_small_amount(other.dimension)}`"
-            )
+            bound = _suggest_bound(other.dimension)
+            help_text = f"compare with a bound: `{side.span.text} < {bound}`"
     why = "only counts are compared exactly: no times, no rates, no quotients of counts"
     message = "measured values are never exactly equal"
-    return error("E0213", message, node.span, note=why, help=help_text)
+    return make_error("E0213", message, node.span, note=why, help=help_text)
 
 
 def refuse_zero_tolerance(
@@ -377,16 +380,17 @@ def refuse_zero_tolerance(
     literal = isinstance(node.target, ast.Number | ast.Quantity)
     if is_decidable(a, b) and not (share and literal):
         return
-    width = f"{node.value.span.text} within {_small_amount(a.dimension)} of {node.target.span.text}"
-    raise error(
+    width = _suggest_bound(a.dimension)
+    suggestion = f"{node.value.span.text} within {width} of {node.target.span.text}"
+    raise make_error(
         "E0213",
         f"{node.tolerance.span.text} of 0 is 0: this holds for exactly 0 only"
         if share
         else "measured values are never exactly equal, and this tolerance is 0",
         node.tolerance.span,
-        help=f"write a width, such as `{width}`",
+        help=f"write a width, such as `{suggestion}`",
     )
 
 
-def _small_amount(dimension: Dimension) -> str:
+def _suggest_bound(dimension: Dimension) -> str:
     return "1 us" if dimension == TIME else f"1 {find_base_unit(dimension)}".removesuffix(" 1")

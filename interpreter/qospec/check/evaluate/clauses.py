@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
-from qospec.check.evaluate.confidence import clause_of
-from qospec.check.evaluate.context import error, together
-from qospec.check.evaluate.criteria import condition
+from qospec.check.evaluate.confidence import find_clause
+from qospec.check.evaluate.context import join_mistakes, make_error
+from qospec.check.evaluate.criteria import build_condition
 from qospec.diagnostics import correct_spelling, suggest_name
 from qospec.model.expression import (
     Constant,
@@ -31,14 +31,14 @@ DECIDED = "nothing that is measured decides it here"
 """Why a criterion does not apply that is already decided before the run."""
 
 
-def claim_of(node: ast.Criterion) -> str:
+def read_claim(node: ast.Criterion) -> str:
     """Return what kind of claim a criterion makes, "" if none; raises CheckError."""
     if node.claim is None:
         return ""
     word, span = node.claim.text, node.claim.span
     if word not in CLAIMS:
         near = suggest_name(word, CLAIMS)
-        raise error(
+        raise make_error(
             "E0517",
             f"`{word}` is not a kind of claim",
             span,
@@ -48,7 +48,7 @@ def claim_of(node: ast.Criterion) -> str:
             fix=correct_spelling(span, word, CLAIMS),
         )
     if node.kind != "expect":
-        raise error(
+        raise make_error(
             "E0518",
             f"`{node.kind}` makes no claim: it asks whether the test is valid",
             span,
@@ -76,7 +76,7 @@ class When(NamedTuple):
         return Constant(value=True, dimension=None) if self.met is False else None
 
 
-def when_of(node: ast.Criterion | ast.Report, scope: Scope, evaluator: Evaluator) -> When:
+def evaluate_when(node: ast.Criterion | ast.Report, scope: Scope, evaluator: Evaluator) -> When:
     """Return whether a statement applies in a case.
 
     Raises:
@@ -84,12 +84,12 @@ def when_of(node: ast.Criterion | ast.Report, scope: Scope, evaluator: Evaluator
     """
     if node.when is None:
         return When(met=True)
-    expression = condition(node.when, scope, evaluator)
+    expression = build_condition(node.when, scope, evaluator)
     if expression is None:
         return When(met=None)
     if not is_constant(expression):
         leaf = (*list_observed(expression), *list_found(expression))[0]
-        raise error(
+        raise make_error(
             "E0207",
             f"`when` is decided before the run, and `{leaf.text}` is known only after it",
             node.when.span,
@@ -108,24 +108,24 @@ def refuse_clauses(node: ast.Criterion, what: str, why: str) -> None:
         what: What it is, "an invariant".
         why: Why it has none of them, "holds in every run".
     """
-    mistakes = list(_strange(node, what, why))
+    mistakes = list(_explain_strange(node, what, why))
     if mistakes:
-        raise together(mistakes)
+        raise join_mistakes(mistakes)
 
 
-def _strange(node: ast.Criterion, what: str, why: str) -> Iterator[CheckError]:
+def _explain_strange(node: ast.Criterion, what: str, why: str) -> Iterator[CheckError]:
     if node.confidence is not None:
-        yield error(
+        yield make_error(
             "E0512",
             f"{what} {why}: it takes no confidence",
-            clause_of(node),
+            find_clause(node),
             help="leave `with … confidence` out",
         )
     if node.claim is not None:
         help_text = f"leave `as {node.claim.text}` out"
-        yield error("E0518", f"{what} makes no claim", node.claim.span, help=help_text)
+        yield make_error("E0518", f"{what} makes no claim", node.claim.span, help=help_text)
     if node.when is not None:
-        yield error(
+        yield make_error(
             "E0518",
             f"{what} {why}: it takes no `when`",
             node.when.span,

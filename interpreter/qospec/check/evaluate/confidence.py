@@ -5,7 +5,7 @@ from __future__ import annotations
 from fractions import Fraction
 from typing import TYPE_CHECKING
 
-from qospec.check.evaluate.context import error
+from qospec.check.evaluate.context import make_error
 from qospec.check.evaluate.dimensions import describe_dimension
 from qospec.check.evaluate.values import Amount, Poison
 from qospec.model.expression import Operation, is_measured
@@ -28,7 +28,7 @@ LAST_WORD = "confidence"
 ORDERED = ("<", "<=", ">", ">=", "within", "within share")
 
 
-def confidence_of(
+def read_confidence(
     node: ast.Criterion,
     expression: Expression | None,
     scope: Scope,
@@ -40,23 +40,23 @@ def confidence_of(
     value = evaluator.plain(node.confidence, scope)
     if isinstance(value, Poison):
         return None
-    confidence = _ratio(value, node.confidence)
+    confidence = _require_ratio(value, node.confidence)
     if expression is not None:
         _verify_operator(node, expression)
     return confidence
 
 
-def _ratio(value: Value, node: ast.Expression) -> Fraction:
+def _require_ratio(value: Value, node: ast.Expression) -> Fraction:
     if not isinstance(value, Amount) or not value.dimension.is_ratio:
         what = describe_dimension(value.dimension) if isinstance(value, Amount) else value.what
-        raise error(
+        raise make_error(
             "E0204",
             f"a confidence is a percentage, not {what}",
             node.span,
             help="write `with 95% confidence`",
         )
     if value.value is None or not MIN_CONFIDENCE < value.value <= MAX_CONFIDENCE:
-        raise error(
+        raise make_error(
             "E0205",
             "a confidence is more than 50% and at most 99.999%",
             node.span,
@@ -67,9 +67,9 @@ def _ratio(value: Value, node: ast.Expression) -> Fraction:
 
 def _verify_operator(node: ast.Criterion, expression: Expression) -> None:
     """Refuse conditions for which repeats cannot be judged together."""
-    clause = clause_of(node)
+    clause = find_clause(node)
     if not is_measured(expression):
-        raise error(
+        raise make_error(
             "E0512",
             "a confidence needs something measured, and nothing is measured here",
             clause,
@@ -79,7 +79,7 @@ def _verify_operator(node: ast.Criterion, expression: Expression) -> None:
         return
     subject = f"`{expression.operator}`" if isinstance(expression, Operation) else "this condition"
     joined = isinstance(expression, Operation) and expression.operator in ("and", "or", "not")
-    raise error(
+    raise make_error(
         "E0512",
         f"{subject} takes no confidence: repeats are judged together by `<`, `>` or `within`",
         clause,
@@ -115,10 +115,10 @@ def verify_repeats(
     elif statement is not None:
         place = Span(statement.span.source, statement.span.end - 1, statement.span.end)
     enough = f"repeat = {MIN_REPEATS}"
-    raise error(
+    raise make_error(
         "E0507",
-        f"a confidence of {_text(node)} needs at least {MIN_REPEATS} repeats",
-        clause_of(node),
+        f"a confidence of {_read_text(node)} needs at least {MIN_REPEATS} repeats",
+        find_clause(node),
         secondary=(place, f"`repeat` is {run.repeat} here"),
         note=f"`{shared}` depends on what a search finds, which is drawn once per repeat of the"
         " test: trials of a point share it"
@@ -132,11 +132,11 @@ def verify_repeats(
     )
 
 
-def _text(node: ast.Criterion) -> str:
+def _read_text(node: ast.Criterion) -> str:
     return node.confidence.span.text if node.confidence is not None else ""
 
 
-def clause_of(node: ast.Criterion) -> Span:
+def find_clause(node: ast.Criterion) -> Span:
     """Return the place of `with 95% confidence`."""
     assert node.confidence is not None  # noqa: S101
     source, behind = node.span.source, node.confidence.span

@@ -32,7 +32,7 @@ _Item = TypeVar("_Item")
 _Made = TypeVar("_Made")
 
 
-def renamed(message: str, name: str) -> str:
+def rename_field(message: str, name: str) -> str:
     """Return what is said of a field as said of the parameter that gives its value, if one does."""
     return re.sub(r"^`\w+`", f"`{name}`", message) if name else message
 
@@ -75,7 +75,7 @@ class Case(NamedTuple):
             remedy = f"choose another `{name}`"
         message = diagnostic.message
         if diagnostic.code in OF_A_FIELD:
-            message = renamed(message, self.parameter_at(diagnostic.span))
+            message = rename_field(message, self.parameter_at(diagnostic.span))
         here = f"here, in `{self.bases[first].name.text}`"
         labels = (Label(diagnostic.span, diagnostic.label or here), *diagnostic.secondary)
         label = f"in the case `{self.name}`" if self.variables else ""
@@ -94,14 +94,14 @@ class Case(NamedTuple):
 
         Without one, "" and what the test is built on.
         """
-        words, place = _words(*places), places[0]
+        words, place = _compile_words(*places), places[0]
         found: list[tuple[str, ast.Argument]] = []
         for base, heir in zip(self.bases[first:], self.heirs[first:], strict=True):
-            given = _arguments(heir.base, base.parameters)
+            given = _pair_arguments(heir.base, base.parameters)
             found = [(name, each) for name, each in given if name in words]
             place, words = heir.base_path.span, set()
             if len(found) == 1:
-                place, words = found[0][1].span, _words(found[0][1].value.span)
+                place, words = found[0][1].span, _compile_words(found[0][1].value.span)
         return (found[0][0] if len(found) == 1 else ""), place
 
     def parameter_at(self, place: Span) -> str:
@@ -113,7 +113,7 @@ class Case(NamedTuple):
         for base, heir in zip(self.bases[first:], self.heirs[first:], strict=True):
             if first is None or name not in {each.name.text for each in base.parameters}:
                 return ""
-            given = dict(_arguments(heir.base, base.parameters))
+            given = dict(_pair_arguments(heir.base, base.parameters))
             parameter, name = name, given[name].value.span.text if name in given else ""
         return parameter
 
@@ -123,15 +123,13 @@ class Case(NamedTuple):
         for base, heir in zip(self.bases[first:], self.heirs[first:], strict=True):
             if first is None:
                 break
-            given = dict(_arguments(heir.base, base.parameters))
+            given = dict(_pair_arguments(heir.base, base.parameters))
             values: dict[str, str] = {}
             for each in base.parameters:
                 value = given[each.name.text].value if each.name.text in given else each.default
                 if value is not None:
-                    values[each.name.text] = in_place_of_names(
-                        flatten_text(value.span.text), values
-                    )
-            text = in_place_of_names(text, values)
+                    values[each.name.text] = replace_names(flatten_text(value.span.text), values)
+            text = replace_names(text, values)
         return text
 
     def annotated(self, diagnostic: Diagnostic) -> Diagnostic:
@@ -145,11 +143,11 @@ class Case(NamedTuple):
             return hidden
         words = set(re.findall(r"\w+", span.text)) if span in self.test else None
         for name, place in self.variables:
-            if (words is None or name in words) and not _elsewhere(diagnostic):
+            if (words is None or name in words) and not _blames_elsewhere(diagnostic):
                 swept = Label(place, f"in the case `{self.name}`")
                 return replace(diagnostic, secondary=(*diagnostic.secondary, swept))
         for name, place in self.phase if diagnostic.code != IS_MISSING else ():
-            if name in _words(span) and span in self.test and not diagnostic.secondary:
+            if name in _compile_words(span) and span in self.test and not diagnostic.secondary:
                 value = Label(place, f"`{name}` has this value")
                 return replace(diagnostic, secondary=(value,))
         return diagnostic
@@ -173,7 +171,7 @@ class Case(NamedTuple):
         return None
 
 
-def _elsewhere(diagnostic: Diagnostic) -> bool:
+def _blames_elsewhere(diagnostic: Diagnostic) -> bool:
     """Return whether another place than where something is used is to blame, too."""
     return any(each.text != USED_HERE for each in diagnostic.secondary)
 
@@ -183,7 +181,7 @@ def flatten_text(text: str) -> str:
     return " ".join(text.split())
 
 
-def in_place_of_names(text: str, values: Mapping[str, str]) -> str:
+def replace_names(text: str, values: Mapping[str, str]) -> str:
     """Return a text with other texts in place of names: in parentheses where they are sums."""
 
     def other(name: re.Match[str]) -> str:
@@ -193,11 +191,11 @@ def in_place_of_names(text: str, values: Mapping[str, str]) -> str:
     return re.sub(r"(?<![\w.@])[A-Za-z_]\w*(?! *=[^=])", other, text)
 
 
-def _words(*places: Span) -> set[str]:
+def _compile_words(*places: Span) -> set[str]:
     return {word for place in places for word in re.findall(r"\w+", place.text)}
 
 
-def _arguments(
+def _pair_arguments(
     written: ast.Path | ast.Call | None, parameters: Sequence[ast.Parameter]
 ) -> list[tuple[str, ast.Argument]]:
     """Return the arguments of a use, each with the name of its parameter."""
@@ -273,7 +271,7 @@ class IndexedError(CheckError):
     """An index behind what has no items; the remedy is to leave it out."""
 
     def __init__(self, what: str, index: Span) -> None:
-        super().__init__(error("E0215", what, index).diagnostic)
+        super().__init__(make_error("E0215", what, index).diagnostic)
 
     def behind(self, written: Span) -> CheckError:
         """Return the mistake with its remedy: what is written before the index."""
@@ -284,7 +282,7 @@ class LimitReached(Exception):  # noqa: N818 -- nothing failed
     """A limit is reached, of errors or of work: checking ends here."""
 
 
-def error(  # noqa: PLR0913 -- the parts of a message, by name
+def make_error(  # noqa: PLR0913 -- the parts of a message, by name
     code: str,
     message: str,
     span: Span,
@@ -307,15 +305,15 @@ def error(  # noqa: PLR0913 -- the parts of a message, by name
     return CheckError(Diagnostic(code, message, span, label, labels, notes, help, fix))
 
 
-def lacking_arguments(name: str, lacking: Sequence[str], use: Span) -> CheckError:
+def explain_lacking_arguments(name: str, lacking: Sequence[str], use: Span) -> CheckError:
     """Return the mistake of giving no value for some parameters of `name`, all of them at once."""
     *others, last = (f"`{each}`" for each in lacking)
     needed = f"{', '.join(others)} and {last}" if others else last
     added = ", ".join(f"{each} = …" for each in lacking)
-    return error(IS_MISSING, f"`{name}` needs {needed}", use, help=f"add `{added}`")
+    return make_error(IS_MISSING, f"`{name}` needs {needed}", use, help=f"add `{added}`")
 
 
-def used_at(span: Span, mistake: CheckError, name: str = "") -> CheckError:
+def add_use(span: Span, mistake: CheckError, name: str = "") -> CheckError:
     """Return a mistake in what was given for a parameter, with the place that uses it.
 
     If the name of the parameter is given, the mistake is one of it, not of the field.
@@ -324,7 +322,7 @@ def used_at(span: Span, mistake: CheckError, name: str = "") -> CheckError:
     is_there = diagnostic.span in span or span in diagnostic.span
     if is_there or diagnostic.secondary:
         return mistake
-    message = renamed(diagnostic.message, name) if diagnostic.code in OF_A_FIELD else ""
+    message = rename_field(diagnostic.message, name) if diagnostic.code in OF_A_FIELD else ""
     return CheckError(
         replace(
             diagnostic,
@@ -335,13 +333,13 @@ def used_at(span: Span, mistake: CheckError, name: str = "") -> CheckError:
     )
 
 
-def together(mistakes: Sequence[CheckError]) -> CheckError:
+def join_mistakes(mistakes: Sequence[CheckError]) -> CheckError:
     """Return several mistakes as one to raise."""
     first, *others = mistakes
     return CheckError(first.diagnostic, (*first.also, *others))
 
 
-def all_of(made: Callable[[_Item], _Made], items: Iterable[_Item]) -> list[_Made]:
+def make_all(made: Callable[[_Item], _Made], items: Iterable[_Item]) -> list[_Made]:
     """Return the result for each item; raises the mistakes of all items as one."""
     found: list[_Made] = []
     mistakes: list[CheckError] = []
@@ -351,16 +349,16 @@ def all_of(made: Callable[[_Item], _Made], items: Iterable[_Item]) -> list[_Made
         except CheckError as mistake:
             mistakes.append(mistake)
     if mistakes:
-        raise together(mistakes)
+        raise join_mistakes(mistakes)
     return found
 
 
-def too_deep(span: Span) -> CheckError:
+def explain_too_deep(span: Span) -> CheckError:
     """Return the mistake of values nested more deeply than can be evaluated."""
     help_text = (
         "name parts of it with `let`, and shorten chains of values that depend on each other"
     )
-    return error("E0606", "this is nested too deeply", span, help=help_text)
+    return make_error("E0606", "this is nested too deeply", span, help=help_text)
 
 
 @dataclass
@@ -436,7 +434,7 @@ class Context:
             self._end(f"nested devices add {what}", span, help_text)
 
     def _end(self, message: str, span: Span, help_text: str = FEWER) -> NoReturn:
-        self.report(error("E0608", message, span, help=help_text))
+        self.report(make_error("E0608", message, span, help=help_text))
         raise LimitReached
 
     @contextmanager

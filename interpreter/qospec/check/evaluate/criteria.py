@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from qospec.check.evaluate import arithmetic
-from qospec.check.evaluate.context import all_of, error
+from qospec.check.evaluate.context import make_all, make_error
 from qospec.check.evaluate.dimensions import describe_dimension
 from qospec.check.evaluate.values import (
     Amount,
@@ -27,24 +27,26 @@ if TYPE_CHECKING:
     from qospec.source import Span
 
 
-def condition(  # noqa: PLR0911 -- one return per kind of condition
+def build_condition(  # noqa: PLR0911 -- one return per kind of condition
     node: ast.Expression, scope: Scope, evaluator: Evaluator
 ) -> Expression | None:
     """Return the condition of `expect` or `require`; None after a mistake; raises CheckError."""
     if isinstance(node, ast.Binary) and node.operator in ("and", "or"):
-        return _combined(node.operator, (node.left, node.right), scope, evaluator)
+        return _combine(node.operator, (node.left, node.right), scope, evaluator)
     if isinstance(node, ast.Unary) and node.operator == "not":
-        return _combined("not", (node.operand,), scope, evaluator)
+        return _combine("not", (node.operand,), scope, evaluator)
     if isinstance(node, ast.Compare):
-        return _compared(
+        return _build_comparison(
             node, evaluator.value(node.left, scope), evaluator.value(node.right, scope)
         )
     if isinstance(node, ast.Within):
         value = evaluator.value(node.value, scope)
         tolerance = evaluator.value(node.tolerance, scope)
-        return arithmetic.within(node, value, tolerance, evaluator.value(node.target, scope))
+        return arithmetic.compare_within(
+            node, value, tolerance, evaluator.value(node.target, scope)
+        )
     if isinstance(node, ast.Member):
-        return _member(
+        return _build_membership(
             node, evaluator.value(node.item, scope), evaluator.value(node.collection, scope)
         )
     if isinstance(node, ast.Conditional):
@@ -52,78 +54,78 @@ def condition(  # noqa: PLR0911 -- one return per kind of condition
         return (
             None
             if chosen is None
-            else condition(node.value if chosen else node.otherwise, scope, evaluator)
+            else build_condition(node.value if chosen else node.otherwise, scope, evaluator)
         )
-    return _truth(node, evaluator.value(node, scope))
+    return _require_truth(node, evaluator.value(node, scope))
 
 
-def reported(node: ast.Expression, scope: Scope, evaluator: Evaluator) -> Expression | None:
+def build_reported(node: ast.Expression, scope: Scope, evaluator: Evaluator) -> Expression | None:
     """Return what `report` shows: a number, measured or not, or a condition."""
     if isinstance(node, ast.Compare | ast.Within | ast.Member):
-        return condition(node, scope, evaluator)
+        return build_condition(node, scope, evaluator)
     if isinstance(node, ast.Binary) and node.operator in ("and", "or"):
-        return condition(node, scope, evaluator)
+        return build_condition(node, scope, evaluator)
     value = evaluator.value(node, scope)
     if isinstance(value, Amount | Deferred):
-        return arithmetic.constant(value, node.span)
+        return arithmetic.make_constant(value, node.span)
     unfinished = value.unfinished(node.span)
     if unfinished is not None:
         raise unfinished
     if isinstance(value, Boolean | DeferredBoolean):
-        return _truth(node, value)
+        return _require_truth(node, value)
     if isinstance(value, Poison):
         return None
-    raise error("E0504", f"expected a number to report, found {value.what}", node.span)
+    raise make_error("E0504", f"expected a number to report, found {value.what}", node.span)
 
 
-def _combined(
+def _combine(
     operator: str, nodes: tuple[ast.Expression, ...], scope: Scope, evaluator: Evaluator
 ) -> Expression | None:
-    made = all_of(lambda node: condition(node, scope, evaluator), nodes)
+    made = make_all(lambda node: build_condition(node, scope, evaluator), nodes)
     sides = [side for side in made if side is not None]
     return Operation(operator, tuple(sides)) if len(sides) == len(nodes) else None
 
 
-def _compared(node: ast.Compare, left: Value, right: Value) -> Expression | None:
-    result = arithmetic.compared(node, left, right)
+def _build_comparison(node: ast.Compare, left: Value, right: Value) -> Expression | None:
+    result = arithmetic.compare_values(node, left, right)
     if isinstance(result, Operation):
         return result
     if isinstance(left, Amount) and isinstance(right, Amount):
         dimension = right.dimension if left.value == 0 else left.dimension
         sides = (
-            arithmetic.constant(left, node.left.span, dimension),
-            arithmetic.constant(right, node.right.span, dimension),
+            arithmetic.make_constant(left, node.left.span, dimension),
+            arithmetic.make_constant(right, node.right.span, dimension),
         )
         return Operation(node.operator, sides)
-    return _truth(node, result)
+    return _require_truth(node, result)
 
 
-def _member(node: ast.Member, item: Value, collection: Value) -> Expression | None:
+def _build_membership(node: ast.Member, item: Value, collection: Value) -> Expression | None:
     if isinstance(item, Poison) or isinstance(collection, Poison):
         return None
     if not isinstance(collection, List):
-        raise error(
+        raise make_error(
             "E0204", f"expected a list after `in`, found {collection.what}", node.collection.span
         )
     if not isinstance(item, Amount | Deferred):
-        found = any(arithmetic.equal(item, each) for each in collection.items)
+        found = any(arithmetic.is_equal(item, each) for each in collection.items)
         return Constant(found, None, node.span.text)
     pairs: list[Expression] = []
     for each in collection.items:
         if isinstance(each, Poison):
             return None
         as_equal = ast.Compare(operator="==", left=node.item, right=node.collection, span=node.span)
-        arithmetic.compared(as_equal, item, each)
+        arithmetic.compare_values(as_equal, item, each)
         pairs.append(
-            arithmetic.constant(
-                arithmetic.number(each, node.collection.span, "in"), node.collection.span
+            arithmetic.make_constant(
+                arithmetic.require_number(each, node.collection.span, "in"), node.collection.span
             )
         )
-    leaf = arithmetic.constant(item, node.item.span)
+    leaf = arithmetic.make_constant(item, node.item.span)
     return Operation("in", (leaf, Operation("list", tuple(pairs))))
 
 
-def _truth(node: ast.Expression, value: Value) -> Expression | None:
+def _require_truth(node: ast.Expression, value: Value) -> Expression | None:
     if isinstance(value, Poison):
         return None
     if isinstance(value, DeferredBoolean):
@@ -136,24 +138,24 @@ def _truth(node: ast.Expression, value: Value) -> Expression | None:
     if unfinished is not None:
         raise unfinished
     if not isinstance(value, Deferred | Amount):
-        raise error("E0504", f"expected a condition, found {value.what}", node.span)
-    raise error(
+        raise make_error("E0504", f"expected a condition, found {value.what}", node.span)
+    raise make_error(
         "E0504",
         f"expected a condition, found {describe_dimension(value.dimension)}",
         node.span,
-        help=f"compare it, as in `{node.span.text} {_example_bound(value)}`",
+        help=f"compare it, as in `{node.span.text} {_choose_example_bound(value)}`",
     )
 
 
-def _example_bound(value: Deferred | Amount) -> str:
+def _choose_example_bound(value: Deferred | Amount) -> str:
     if value.dimension == TIME:
         return "< 1 ms"
     return "== 0" if isinstance(value, Deferred) and value.exact else "> 0"
 
 
-def duplicate_label(label: str, place: ast.Node, first: Span) -> CheckError:
+def explain_duplicate_label(label: str, place: ast.Node, first: Span) -> CheckError:
     """Return the mistake of a second statement with a label."""
-    return error(
+    return make_error(
         "E0509",
         f"two statements are called `{label}`",
         place.span,

@@ -107,7 +107,7 @@ def with_unit(text: str, dimension: Dimension, layer: str = "") -> str:
     return f"write {', '.join(others)} or {last}" if others else f"write {last}"
 
 
-def common_layer(first: str, second: str) -> str:
+def find_common_layer(first: str, second: str) -> str:
     """Return the layer of two values together whose layers do not conflict."""
     return second or first if first in ("", ANY_LAYER) else first
 
@@ -122,7 +122,7 @@ def write_bound(value: int | Fraction, domain: str, like: str = "") -> str:
     return format_value(value * factor, dimension, exact=True)
 
 
-def written(value: Fraction, like: str) -> str:
+def write_like(value: Fraction, like: str) -> str:
     """Return a value as it would be written with the unit of `like`: `65%` like `15%`."""
     digits = len(like) - len(like.lstrip("0123456789_."))
     spelling = like[digits:].strip()
@@ -134,7 +134,7 @@ def written(value: Fraction, like: str) -> str:
     return f"{shown}{spelling}" if spelling.startswith("%") else f"{shown} {spelling}"
 
 
-def time_of_cells(cells: Fraction | None, spelt: str) -> str:
+def write_time_of_cells(cells: Fraction | None, spelt: str) -> str:
     """Return how to write the time that `spelt` cells take; None is not known yet."""
     line = f"{CELLS_IN_A_SECOND} cell/s"
     if cells is None:

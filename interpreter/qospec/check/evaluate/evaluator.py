@@ -6,16 +6,22 @@ from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
 from qospec.check.evaluate import arithmetic, literals, mixes
-from qospec.check.evaluate.context import CheckError, IndexedError, error, too_deep, used_at
+from qospec.check.evaluate.context import (
+    CheckError,
+    IndexedError,
+    add_use,
+    explain_too_deep,
+    make_error,
+)
 from qospec.check.evaluate.functions import FUNCTIONS
 from qospec.check.evaluate.reported import label_as_name
 from qospec.check.evaluate.scope import (
     FIELD,
     NODE,
     RESULTS,
-    given_at,
-    or_listed,
-    unknown,
+    add_listing,
+    explain_unknown,
+    find_given,
     with_import,
 )
 from qospec.check.evaluate.values import (
@@ -30,7 +36,7 @@ from qospec.check.evaluate.values import (
     Symbol,
     Text,
     Value,
-    published_in,
+    find_published,
 )
 from qospec.model.expression import Operation
 from qospec.syntax import ast
@@ -52,8 +58,8 @@ class Evaluator:
     def __init__(self, context: Context) -> None:
         self.context = context
         self._methods: dict[type, Callable[[Any, Scope], Value]] = {
-            ast.Number: lambda node, _: literals.number(node, context.limits),
-            ast.Quantity: lambda node, _: literals.quantity(node, context.limits),
+            ast.Number: lambda node, _: literals.read_number(node, context.limits),
+            ast.Quantity: lambda node, _: literals.read_quantity(node, context.limits),
             ast.Text: lambda node, _: Text(node.text, written=node.span),
             ast.Boolean: lambda node, _: Boolean(node.value),
             ast.Layered: self._layered,
@@ -67,7 +73,7 @@ class Evaluator:
             ast.ListLiteral: self._list,
             ast.TupleLiteral: self._list,
             ast.MapLiteral: self._map,
-            ast.MixLiteral: lambda node, scope: mixes.mix(node, scope, self),
+            ast.MixLiteral: lambda node, scope: mixes.evaluate_mix(node, scope, self),
             ast.Path: self._path,
             ast.Call: self._call,
             ast.Record: self._record,
@@ -86,7 +92,7 @@ class Evaluator:
         except CheckError as mistake:
             self.context.report(mistake)
         except RecursionError:
-            self.context.report(too_deep(node.span))
+            self.context.report(explain_too_deep(node.span))
         return POISON
 
     def strict(self, node: ast.Expression, scope: Scope) -> Value:
@@ -94,11 +100,11 @@ class Evaluator:
         self.context.count_step(node.span)
         method = self._methods.get(type(node))
         if method is None:
-            raise error("E0112", f"`{node.span.text}` does not belong here", node.span)
+            raise make_error("E0112", f"`{node.span.text}` does not belong here", node.span)
         value = method(node, scope)
         if value.parts > self.context.limits.items:
             many = f"a value made of more than {self.context.limits.items:_} values"
-            raise error("E0603", many, node.span)
+            raise make_error("E0603", many, node.span)
         return value
 
     def one_of(self, listed: str, node: ast.Expression, scope: Scope) -> Value:
@@ -106,7 +112,7 @@ class Evaluator:
         try:
             value = self.strict(node, scope)
         except CheckError as mistake:
-            raise or_listed(mistake, node, listed) from None
+            raise add_listing(mistake, node, listed) from None
         if listed:
             self._verify_not_taken(node, value, scope)
         return value
@@ -122,7 +128,7 @@ class Evaluator:
             and not isinstance(value, Poison)
             and binding.name in {*self.context.built_ins.names()}
         ):
-            raise error(
+            raise make_error(
                 "E0113",
                 f"`{binding.name}` is {binding.what} here, not the kind of that name",
                 node.span,
@@ -136,10 +142,10 @@ class Evaluator:
 
     def known(self, value: Value, node: ast.Expression) -> Value:
         """Return the value, unless a measurement or a published number went into it."""
-        place = published_in(value)
+        place = find_published(value)
         if place is not None:
             self.context.report(
-                error(
+                make_error(
                     "E0208",
                     "a published number can only be compared with",
                     node.span,
@@ -151,7 +157,7 @@ class Evaluator:
             return POISON
         if isinstance(value, Deferred):
             self.context.report(
-                error(
+                make_error(
                     "E0207",
                     "a measured value cannot flow back into the test",
                     node.span,
@@ -182,23 +188,23 @@ class Evaluator:
             return value.value
         if not isinstance(value, Poison | Deferred):
             self.context.report(
-                error("E0204", f"expected a condition, found {value.what}", node.span)
+                make_error("E0204", f"expected a condition, found {value.what}", node.span)
             )
         return None
 
     def _layered(self, node: ast.Layered, scope: Scope) -> Value:
-        return literals.layered(node, self.strict(node.value, scope))
+        return literals.add_layer(node, self.strict(node.value, scope))
 
     def _unary(self, node: ast.Unary, scope: Scope) -> Value:
         if node.operator == "-":
-            return arithmetic.negated(node, self.value(node.operand, scope))
+            return arithmetic.negate(node, self.value(node.operand, scope))
         known = self._truth(node.operand, scope)
         return Boolean(None if known.value is None else not known.value, known.published)
 
     def _binary(self, node: ast.Binary, scope: Scope) -> Value:
         if node.operator not in ("and", "or"):
             left, right = self.value(node.left, scope), self.value(node.right, scope)
-            return arithmetic.binary(node, left, right, self.context.limits)
+            return arithmetic.apply_operator(node, left, right, self.context.limits)
         first, second = self._truth(node.left, scope), self._truth(node.right, scope)
         decisive = node.operator == "or"
         published = first.published or second.published
@@ -211,23 +217,23 @@ class Evaluator:
         if isinstance(value, Boolean):
             return value
         if not isinstance(value, Poison):
-            raise error("E0204", f"expected a condition, found {value.what}", node.span)
+            raise make_error("E0204", f"expected a condition, found {value.what}", node.span)
         return Boolean(None)
 
     def _compare(self, node: ast.Compare, scope: Scope) -> Value:
-        result = arithmetic.compared(
+        result = arithmetic.compare_values(
             node, self.value(node.left, scope), self.value(node.right, scope)
         )
         if isinstance(result, Operation):
-            raise _undecided(node)
+            raise _explain_undecided(node)
         return result
 
     def _within(self, node: ast.Within, scope: Scope) -> Value:
         parts = (node.value, node.tolerance, node.target)
         values = [self.value(part, scope) for part in parts]
-        condition = arithmetic.within(node, *values)
+        condition = arithmetic.compare_within(node, *values)
         if any(isinstance(value, Deferred) for value in values):
-            raise _undecided(node)
+            raise _explain_undecided(node)
         amounts = [value for value in values if isinstance(value, Amount)]
         published = next((each.published for each in amounts if each.published), None)
         numbers = [each.value for each in amounts if each.value is not None]
@@ -243,20 +249,20 @@ class Evaluator:
         if isinstance(collection, Poison):
             return Boolean(None)
         if not isinstance(collection, List):
-            raise error(
+            raise make_error(
                 "E0204",
                 f"expected a list after `in`, found {collection.what}",
                 node.collection.span,
                 help="write a list `[…]`, or a range between parentheses: `in (1 .. 5)`",
             )
         item = self.value(node.item, scope)
-        found = any(arithmetic.equal(item, each) for each in collection.items)
+        found = any(arithmetic.is_equal(item, each) for each in collection.items)
         known = collection.known and not any(map(_is_unknown, (item, *collection.items)))
-        return Boolean(found if known else None, published_in(collection) or published_in(item))
+        return Boolean(found if known else None, find_published(collection) or find_published(item))
 
     def _range(self, node: ast.Range, scope: Scope) -> Value:
         step = self.value(node.step, scope) if node.step else None
-        return literals.values_of_range(
+        return literals.enumerate_range(
             node,
             self.value(node.first, scope),
             self.value(node.last, scope),
@@ -274,7 +280,7 @@ class Evaluator:
 
     def _list(self, node: ast.ListLiteral | ast.TupleLiteral, scope: Scope) -> Value:
         if len(node.items) > self.context.limits.items:
-            raise error(
+            raise make_error(
                 "E0603",
                 f"a list of more than {self.context.limits.items:_} items",
                 node.span,
@@ -288,9 +294,9 @@ class Evaluator:
         amounts: dict[Fraction | str, Amount] = {}
         for pair in node.pairs:
             named = self.word(pair.key, scope)
-            key = literals.key(named, pair.key.span)
+            key = literals.read_key(named, pair.key.span)
             if key in entries:
-                raise error(
+                raise make_error(
                     "E0102",
                     f"duplicate key `{pair.key.span.text}`",
                     pair.key.span,
@@ -323,13 +329,13 @@ class Evaluator:
 
         `before` is what is written before the index.
         """
-        key, (place, _) = self.index(index, value, scope), given_at(index, scope)
+        key, (place, _) = self.index(index, value, scope), find_given(index, scope)
         try:
             return value.item(key, place)
         except IndexedError as mistake:
             raise mistake.behind(before) from None
         except CheckError as mistake:
-            raise used_at(index.span, mistake) from None
+            raise add_use(index.span, mistake) from None
 
     def refuse_pattern(self, value: Pattern, span: Span, scope: Scope) -> None:
         """Refuse a device in place of a node, if there are nodes that are made of it."""
@@ -340,7 +346,7 @@ class Evaluator:
         ]
         if nodes:
             listed = " ".join(f"`{each}`" for each in nodes)
-            raise error(
+            raise make_error(
                 "E0104",
                 f"`{span.text}` is a device: name a node of the topology",
                 span,
@@ -366,7 +372,7 @@ class Evaluator:
         note = (
             "a file of the library is imported by its path, and named here by the last part of it"
         )
-        return error("E0101", message, node.name.span, note=note, help=help_text)
+        return make_error("E0101", message, node.name.span, note=note, help=help_text)
 
     def index(self, node: ast.Expression, container: Value, scope: Scope) -> Value:
         """Return an index; that of a map, and of what may be one, may be a bare word."""
@@ -394,12 +400,16 @@ class Evaluator:
             scope.outermost().unparsed |= {name.text}
         help_text = "" if within else built_ins.help_for(name.text, scope.outermost().names)
         if help_text:
-            raise error("E0101", f"nothing here is named `{name.text}`", name.span, help=help_text)
+            raise make_error(
+                "E0101", f"nothing here is named `{name.text}`", name.span, help=help_text
+            )
         labelled = label_as_name(name, scope, self.context.case) if self.context.judging else None
         if labelled is not None:
             raise labelled
         results = [each.name for each in scope.bindings() if within and each.what in RESULTS]
-        mistake = unknown(name.text, name.span, everything, imported=imported, results=results)
+        mistake = explain_unknown(
+            name.text, name.span, everything, imported=imported, results=results
+        )
         raise mistake if self.context.judging else with_import(mistake, imported)
 
     def _is_own_field(self, known: Binding) -> bool:
@@ -423,8 +433,8 @@ class Evaluator:
         return base.copy(node.body, scope, self)
 
 
-def _undecided(node: ast.Expression) -> CheckError:
-    return error(
+def _explain_undecided(node: ast.Expression) -> CheckError:
+    return make_error(
         "E0207",
         "a measured value is not known before the run",
         node.span,

@@ -13,9 +13,9 @@ from functools import cache
 from typing import TYPE_CHECKING, ClassVar
 
 from qospec.check.evaluate import arithmetic
-from qospec.check.evaluate.context import error
-from qospec.check.evaluate.dimensions import common_layer, describe_dimension
-from qospec.check.evaluate.mixes import BITS_OF_A_BYTE, Mix, one_layer
+from qospec.check.evaluate.context import make_error
+from qospec.check.evaluate.dimensions import describe_dimension, find_common_layer
+from qospec.check.evaluate.mixes import BITS_OF_A_BYTE, Mix, require_one_layer
 from qospec.check.evaluate.values import POISON, Amount, Boolean, Deferred, Poison, Value
 from qospec.dataclass import dataclass
 from qospec.model.expression import Measured, Operation
@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from qospec.syntax import ast
 
 
-def extreme(node: ast.Call, values: Sequence[Amount | Deferred | Poison]) -> Value:
+def find_extreme(node: ast.Call, values: Sequence[Amount | Deferred | Poison]) -> Value:
     """Return the least or greatest of values of which some are measured; raises CheckError."""
     known = [each for each in values if isinstance(each, Amount | Deferred)]
     if len(known) < len(values):
@@ -42,23 +42,23 @@ def extreme(node: ast.Call, values: Sequence[Amount | Deferred | Poison]) -> Val
     like, first = known[place], nodes[place]
     for value, written in zip(known, nodes, strict=True):
         order = ast.Compare(operator="<", left=first, right=written, span=node.span)
-        arithmetic.compared(order, like, value)
-        layer = common_layer(like.layer, value.layer)
+        arithmetic.compare_values(order, like, value)
+        layer = find_common_layer(like.layer, value.layer)
         if layer != like.layer:
             like, first = replace(like, layer=layer), written
-    return _deferred(node.path.name.text, known, [each.span for each in nodes], like)
+    return _defer(node.path.name.text, known, [each.span for each in nodes], like)
 
 
-def absolute(value: Deferred) -> Deferred:
+def drop_sign(value: Deferred) -> Deferred:
     """Return a measured value without its sign."""
     made = Operation("abs", (value.expression,), value.dimension)
     return Deferred(made, value.dimension, value.exact, layer=value.layer)
 
 
-def worst(evaluator: Evaluator, node: ast.Call, scope: Scope) -> Value:
+def choose_worst(evaluator: Evaluator, node: ast.Call, scope: Scope) -> Value:
     """Return a metric of the member of a group for which it is worst; raises CheckError."""
     if len(node.arguments) != 1 or node.arguments[0].name is not None:
-        raise error(
+        raise make_error(
             "E0105",
             "`worst` takes one metric of a group",
             node.span,
@@ -73,27 +73,27 @@ def worst(evaluator: Evaluator, node: ast.Call, scope: Scope) -> Value:
         raise unfinished
     leaf = value.expression if isinstance(value, Deferred) else None
     if not isinstance(value, Deferred) or not isinstance(leaf, Measured):
-        raise error(
+        raise make_error(
             "E0204",
             "`worst` takes one metric of a group, not a calculation",
             argument.span,
             help="write `worst(…)` around one metric, and calculate with the result",
         )
     if leaf.members is None:
-        raise error(
+        raise make_error(
             "E0215",
             f"`{leaf.flow or leaf.text}` is not a group: it has no worst member",
             node.span,
             help=f"write `{argument.span.text}`",
         )
     kind = evaluator.context.catalogue.find("metric", leaf.metric)
-    members = [of_member(value, leaf, number) for number in range(leaf.members)]
+    members = [select_member(value, leaf, number) for number in range(leaf.members)]
     # Where more is better, the least value of all members is the worst.
     operator = "min" if kind is not None and kind.build.better == "more" else "max"
-    return _deferred(operator, members, [argument.span] * len(members), value)
+    return _defer(operator, members, [argument.span] * len(members), value)
 
 
-def of_member(value: Deferred, leaf: Measured, member: int) -> Deferred:
+def select_member(value: Deferred, leaf: Measured, member: int) -> Deferred:
     """Return what is measured of one member of the group that a leaf is measured of."""
     whole = leaf.text.removeprefix(f"{leaf.network}." if leaf.network else "")
     behind = whole.removeprefix(leaf.flow)
@@ -103,14 +103,14 @@ def of_member(value: Deferred, leaf: Measured, member: int) -> Deferred:
     return replace(value, expression=own)
 
 
-def _deferred(
+def _defer(
     operator: str,
     values: Sequence[Amount | Deferred],
     places: Sequence[Span],
     like: Amount | Deferred,
 ) -> Deferred:
     operands = tuple(
-        arithmetic.constant(value, place, like.dimension)
+        arithmetic.make_constant(value, place, like.dimension)
         for value, place in zip(values, places, strict=True)
     )
     exact = all(value.exact for value in values if isinstance(value, Deferred))
@@ -139,36 +139,36 @@ class Exponential(Value):
     mean: Amount
 
 
-def exponential(evaluator: Evaluator, node: ast.Call, scope: Scope) -> Value:
+def evaluate_exponential(evaluator: Evaluator, node: ast.Call, scope: Scope) -> Value:
     """Return an exponential distribution of times, or of sizes within limits; raises CheckError."""
     means = [each for each in node.arguments if each.name is None]
     ends = {each.name.text: each.value for each in node.arguments if each.name is not None}
     for argument in node.arguments:
         if argument.name is not None and argument.name.text not in SIZE_LIMITS:
             name = argument.name.text
-            raise error("E0104", f"`exponential` has no parameter `{name}`", node.span)
+            raise make_error("E0104", f"`exponential` has no parameter `{name}`", node.span)
     if len(means) != 1:
         message = "`exponential` takes one argument without a name, the mean: a time or a size"
-        raise error("E0105", message, node.span, help=HELP)
+        raise make_error("E0105", message, node.span, help=HELP)
     mean = evaluator.plain(means[0].value, scope)
     if isinstance(mean, Poison):
         return mean
     if isinstance(mean, Amount) and mean.dimension == DATA:
-        return _sizes(mean, ends, node, scope, evaluator)
+        return _mix_sizes(mean, ends, node, scope, evaluator)
     if not isinstance(mean, Amount) or mean.dimension != TIME:
         what = describe_dimension(mean.dimension) if isinstance(mean, Amount) else mean.what
         message = f"the mean of `exponential` is a time or a size, not {what}"
-        raise error("E0204", message, means[0].span, help=HELP)
+        raise make_error("E0204", message, means[0].span, help=HELP)
     if ends:
         name, value = next(iter(ends.items()))
         message = f"`exponential` of a time has no parameter `{name}`"
         given = " and ".join(f"`{each}`" for each in ends)
         help_text = f"leave {given} out, or give a size as the mean"
-        raise error("E0104", message, value.span, help=help_text)
+        raise make_error("E0104", message, value.span, help=help_text)
     return Exponential(mean)
 
 
-def _sizes(
+def _mix_sizes(
     mean: Amount,
     ends: Mapping[str, ast.Expression],
     node: ast.Call,
@@ -177,7 +177,7 @@ def _sizes(
 ) -> Value:
     """Return the distribution as a mix of sizes."""
     if set(ends) != set(SIZE_LIMITS):
-        raise error(
+        raise make_error(
             "E0105",
             "`exponential` of a size needs `min` and `max`",
             node.span,
@@ -191,19 +191,19 @@ def _sizes(
             return value
         if not isinstance(value, Amount) or value.dimension != DATA:
             what = describe_dimension(value.dimension) if isinstance(value, Amount) else value.what
-            raise error("E0204", f"`{name}` is a size, not {what}", ends[name].span)
+            raise make_error("E0204", f"`{name}` is a size, not {what}", ends[name].span)
         found.append(value)
-    layer = one_layer({each.layer for each in found}, node.span)
+    layer = require_one_layer({each.layer for each in found}, node.span)
     known = [each.value / BITS_OF_A_BYTE for each in found if each.value is not None]
     if len(known) < len(found):
         return Mix(((None, None),), layer)
     mean_bytes, least, largest = known
     for name, size in zip(SIZE_LIMITS, (least, largest), strict=True):
-        _whole(name, size, ends[name].span)
+        _require_whole(name, size, ends[name].span)
     if not (mean_bytes > 0 and least < largest):
         message = "the mean of `exponential` is more than 0, and `min` is below `max`"
-        raise error("E0205", message, node.span)
-    parts = probabilities(mean_bytes, int(least), int(largest))
+        raise make_error("E0205", message, node.span)
+    parts = compute_probabilities(mean_bytes, int(least), int(largest))
     shown = (f"{format_number(size, exact=True)} B" for size in known)
     law = "exponential({}, min = {}, max = {})".format(*shown)
     sizes = tuple((Fraction(size * BITS_OF_A_BYTE), Fraction(many)) for size, many in parts)
@@ -225,17 +225,17 @@ def _with_limits(node: ast.Call, layer: str) -> str:
     return f"exponential({size}, {limits}){whole}"
 
 
-def _whole(name: str, size: Fraction, span: Span) -> None:
+def _require_whole(name: str, size: Fraction, span: Span) -> None:
     if size.denominator != 1:
         shown = format_number(size, exact=True)
-        raise error("E0206", f"`{name}` must be a whole number of bytes, found {shown}", span)
+        raise make_error("E0206", f"`{name}` must be a whole number of bytes, found {shown}", span)
     if not 0 < size <= LARGEST_PACKET_BYTES:
         message = f"`{name}` is at least 1 B and at most {LARGEST_PACKET_BYTES:_} B"
-        raise error("E0205", message, span)
+        raise make_error("E0205", message, span)
 
 
 @cache
-def probabilities(mean: Fraction, least: int, largest: int) -> tuple[tuple[int, int], ...]:
+def compute_probabilities(mean: Fraction, least: int, largest: int) -> tuple[tuple[int, int], ...]:
     """Return exponentially distributed sizes within limits, each with its probability in `STEPS`.
 
     What is drawn is rounded to the nearest whole byte; what is then below the least or
@@ -260,21 +260,25 @@ def probabilities(mean: Fraction, least: int, largest: int) -> tuple[tuple[int, 
     return tuple((size, steps) for size, steps in parts if steps)
 
 
-def _minimum(evaluator: Evaluator, node: ast.Call, scope: Scope) -> Value:
-    return _extreme(evaluator, node, scope, largest=False)
+def _evaluate_minimum(evaluator: Evaluator, node: ast.Call, scope: Scope) -> Value:
+    return _evaluate_extreme(evaluator, node, scope, largest=False)
 
 
-def _maximum(evaluator: Evaluator, node: ast.Call, scope: Scope) -> Value:
-    return _extreme(evaluator, node, scope, largest=True)
+def _evaluate_maximum(evaluator: Evaluator, node: ast.Call, scope: Scope) -> Value:
+    return _evaluate_extreme(evaluator, node, scope, largest=True)
 
 
-def _extreme(evaluator: Evaluator, node: ast.Call, scope: Scope, *, largest: bool) -> Value:
-    values = _numbers(evaluator, node, scope)
+def _evaluate_extreme(
+    evaluator: Evaluator, node: ast.Call, scope: Scope, *, largest: bool
+) -> Value:
+    values = _evaluate_numbers(evaluator, node, scope)
     if not values:
         name = node.path.name.text
-        raise error("E0105", f"`{name}` needs at least one value", node.span, help="add a value")
+        raise make_error(
+            "E0105", f"`{name}` needs at least one value", node.span, help="add a value"
+        )
     if any(isinstance(value, Deferred) for value in values):
-        return extreme(node, values)
+        return find_extreme(node, values)
     known = [value for value in values if isinstance(value, Amount | Poison)]
     best = known[0]
     for argument, value in zip(node.arguments[1:], known[1:], strict=True):
@@ -287,8 +291,11 @@ def _extreme(evaluator: Evaluator, node: ast.Call, scope: Scope, *, largest: boo
             right=node.arguments[0].value,
             span=node.span,
         )
-        better = arithmetic.compared(comparison, value, best)
-        layer, published = common_layer(value.layer, best.layer), value.published or best.published
+        better = arithmetic.compare_values(comparison, value, best)
+        layer, published = (
+            find_common_layer(value.layer, best.layer),
+            value.published or best.published,
+        )
         unknown = None in (value.value, best.value)
         best = value if isinstance(better, Boolean) and better.value else best
         best = replace(best, layer=layer, published=published)
@@ -297,20 +304,20 @@ def _extreme(evaluator: Evaluator, node: ast.Call, scope: Scope, *, largest: boo
     return best
 
 
-def _absolute(evaluator: Evaluator, node: ast.Call, scope: Scope) -> Value:
-    values = _numbers(evaluator, node, scope)
+def _evaluate_absolute(evaluator: Evaluator, node: ast.Call, scope: Scope) -> Value:
+    values = _evaluate_numbers(evaluator, node, scope)
     if len(values) != 1:
-        raise error("E0105", "`abs` takes one value", node.span)
+        raise make_error("E0105", "`abs` takes one value", node.span)
     (value,) = values
     if isinstance(value, Poison):
         return value
     if isinstance(value, Deferred):
-        return absolute(value)
+        return drop_sign(value)
     known = None if value.value is None else abs(value.value)
     return Amount(known, value.dimension, value.layer, published=value.published)
 
 
-def _numbers(
+def _evaluate_numbers(
     evaluator: Evaluator, node: ast.Call, scope: Scope
 ) -> list[Amount | Deferred | Poison]:
     """Return the arguments; POISON for each with a mistake, which is reported."""
@@ -318,18 +325,20 @@ def _numbers(
     found: list[Amount | Deferred | Poison] = []
     for argument in node.arguments:
         if argument.name is not None:
-            raise error("E0104", f"`{name}` has no parameter `{argument.name.text}`", argument.span)
+            raise make_error(
+                "E0104", f"`{name}` has no parameter `{argument.name.text}`", argument.span
+            )
         value = evaluator.value(argument.value, scope)
         if not isinstance(value, Poison):
-            value = arithmetic.number(value, argument.value.span, name)
+            value = arithmetic.require_number(value, argument.value.span, name)
         found.append(value)
     return found
 
 
 FUNCTIONS = {
-    "min": _minimum,
-    "max": _maximum,
-    "abs": _absolute,
-    "worst": worst,
-    "exponential": exponential,
+    "min": _evaluate_minimum,
+    "max": _evaluate_maximum,
+    "abs": _evaluate_absolute,
+    "worst": choose_worst,
+    "exponential": evaluate_exponential,
 }

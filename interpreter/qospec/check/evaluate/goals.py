@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING, ClassVar
 
-from qospec.check.evaluate.context import CheckError, error
+from qospec.check.evaluate.context import CheckError, make_error
 from qospec.check.evaluate.measurements import (
     ControlValue,
     DeferredMetric,
@@ -57,7 +57,7 @@ class GoalValue(Value):
 
     def field(self, name: ast.Name, evaluator: Evaluator) -> Value:  # noqa: ARG002
         """Return the load that was found, its lower or upper bound, or whether it is regular."""
-        part = _part(self.name, self.variable, name)
+        part = _find_part(self.name, self.variable, name)
         text = f"{self.name}.{name.text}"
         if part == "regular":
             loads = None if self.search is None else self.search.dimension
@@ -75,7 +75,7 @@ class GoalValue(Value):
         """Return what the flows are to send at the load that was found."""
         assert self.search is not None  # noqa: S101 -- seen before
         if len(self.carries) > 1:
-            raise error(
+            raise make_error(
                 "E0515",
                 f"`{text}` would add cells and packets",
                 name.span,
@@ -90,7 +90,7 @@ class GoalValue(Value):
 
     def unfinished(self, span: Span) -> CheckError:
         """Return the mistake of a goal used as a value."""
-        return _unfinished(self.name, self.variable, span)
+        return _explain_unfinished(self.name, self.variable, span)
 
 
 @dataclass(frozen=True)
@@ -113,11 +113,11 @@ class GoalOfTrial(Value):
 
     def field(self, name: ast.Name, evaluator: Evaluator) -> Value:
         """Return one of its results; criteria, which are judged after all phases, learn nothing."""
-        part = _part(self.name, self.variable.text, name)
+        part = _find_part(self.name, self.variable.text, name)
         if evaluator.context.judging:
             return POISON
         if self.is_later:
-            raise error(
+            raise make_error(
                 "E0514",
                 f"`{self.name}` is not known yet in this phase",
                 name.span,
@@ -130,7 +130,7 @@ class GoalOfTrial(Value):
         if part == "regular":
             return Boolean(self.result.regular)
         if part == OFFERED:
-            raise error(
+            raise make_error(
                 "E0515",
                 f"`{self.name}.{OFFERED}` is known to criteria and reports only",
                 name.span,
@@ -139,20 +139,20 @@ class GoalOfTrial(Value):
         load = self.result.upper if part == "upper" else self.result.lower
         if load is None:
             bound = "upper" if part == "upper" else "lower"
-            raise error("E0515", f"`{self.name}` has no {bound} bound", name.span)
+            raise make_error("E0515", f"`{self.name}` has no {bound} bound", name.span)
         return Amount(load, self.search.dimension, self.search.layer)
 
     def unfinished(self, span: Span) -> CheckError:
         """Return the mistake of a goal used as a value."""
-        return _unfinished(self.name, self.variable.text, span)
+        return _explain_unfinished(self.name, self.variable.text, span)
 
 
-def _part(goal: str, variable: str, name: ast.Name) -> str:
+def _find_part(goal: str, variable: str, name: ast.Name) -> str:
     """Return which result of a goal is meant: the "load", or the part of that name."""
     offered = (variable, "lower", "upper", "regular", OFFERED)
     if name.text not in offered:
         near = suggest_name(name.text, offered)
-        raise error(
+        raise make_error(
             "E0515",
             f"a goal has no `{name.text}`",
             name.span,
@@ -163,8 +163,8 @@ def _part(goal: str, variable: str, name: ast.Name) -> str:
     return "load" if name.text == variable else name.text
 
 
-def _unfinished(goal: str, variable: str, span: Span) -> CheckError:
-    return error(
+def _explain_unfinished(goal: str, variable: str, span: Span) -> CheckError:
+    return make_error(
         "E0515",
         f"`{goal}` is a goal: say which of its results",
         span,
@@ -191,11 +191,11 @@ class PointValue(ControlValue):
         if name.text in self.lists:
             return List(self.lists[name.text])
         if name.text in self.nodes and name.text not in self.flows:
-            return observed_at(self.name, self.nodes[name.text])
+            return move_to_point(self.name, self.nodes[name.text])
         return super().field(name, evaluator)
 
 
-def observed_at(point: str, value: Value) -> Value:
+def move_to_point(point: str, value: Value) -> Value:
     """Return a part of the topology, or what is observed of one, as it is at a point."""
     if isinstance(value, PlaceValue):
         return value.on(point, controlled=False)
@@ -203,15 +203,15 @@ def observed_at(point: str, value: Value) -> Value:
         return replace(value, flow=value.flow.on(point, controlled=False))
     if not isinstance(value, Deferred):
         return value if isinstance(value, Poison) else PartAtPoint(point, value)
-    moved = replace(value, expression=with_leaves(value.expression, _moved_to(point)))
+    moved = replace(value, expression=with_leaves(value.expression, _make_mover(point)))
     if isinstance(moved, DeferredMetric):
-        metric = observed_at(point, moved.metric)
+        metric = move_to_point(point, moved.metric)
         assert isinstance(metric, MetricValue)  # noqa: S101 -- see above
         return replace(moved, metric=metric)
     return moved
 
 
-def _moved_to(point: str) -> Callable[[Leaf], Expression]:
+def _make_mover(point: str) -> Callable[[Leaf], Expression]:
     def moved(leaf: Leaf) -> Expression:
         if not isinstance(leaf, Measured | Counted):
             return leaf
@@ -230,11 +230,11 @@ class PartAtPoint(Value):
 
     def field(self, name: ast.Name, evaluator: Evaluator) -> Value:
         """Return a part of it, or what is observed of it at the point."""
-        return observed_at(self.point, self.part.field(name, evaluator))
+        return move_to_point(self.point, self.part.field(name, evaluator))
 
     def item(self, key: Value, span: Span) -> Value:
         """Return one of an array."""
-        return observed_at(self.point, self.part.item(key, span))
+        return move_to_point(self.point, self.part.item(key, span))
 
     def unfinished(self, span: Span) -> CheckError | None:
         """Return the mistake of using it as a value, where more of a path must follow."""
@@ -252,7 +252,7 @@ class PointOfTrial(Value):
         """Refuse a measurement in a phase; criteria are judged after all phases."""
         if evaluator.context.judging:
             return POISON
-        raise error(
+        raise make_error(
             "E0207",
             "a measured value cannot flow back into the test",
             name.span,

@@ -10,8 +10,8 @@ from difflib import get_close_matches
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from qospec.check.evaluate.context import CheckError, error
-from qospec.check.evaluate.dimensions import ANY_LAYER, NUMBER, describe_dimension, written
+from qospec.check.evaluate.context import CheckError, make_error
+from qospec.check.evaluate.dimensions import ANY_LAYER, NUMBER, describe_dimension, write_like
 from qospec.check.evaluate.functions import Exponential
 from qospec.check.evaluate.mixes import Mix
 from qospec.check.evaluate.values import Amount, List, Poison, Symbol, Text, Value
@@ -28,62 +28,62 @@ DIGITS = 300
 ROUNDED = "round it, or take a larger unit"
 
 
-def number(node: ast.Number, limits: Limits) -> Value:
+def read_number(node: ast.Number, limits: Limits) -> Value:
     """Return a number without a unit."""
-    return Amount(_exact(node.text, node.span, limits), NUMBER, text=node.span.text)
+    return Amount(_read_exact(node.text, node.span, limits), NUMBER, text=node.span.text)
 
 
-def quantity(node: ast.Quantity, limits: Limits) -> Value:
+def read_quantity(node: ast.Quantity, limits: Limits) -> Value:
     """Return a number with its unit, in base units. Source: spec/2-quantities.md."""
     known = find_unit(node.unit)
     if known is None:
-        raise _no_unit(node)
-    value = _exact(node.number, node.span, limits) * known.factor
+        raise _explain_no_unit(node)
+    value = _read_exact(node.number, node.span, limits) * known.factor
     return Amount(value, known.dimension, text=node.span.text)
 
 
-def _no_unit(node: ast.Quantity) -> CheckError:
+def _explain_no_unit(node: ast.Quantity) -> CheckError:
     meant = suggest_unit(node.unit)
     listed = dict.fromkeys(each.canonical for each in load_table()[0].values())
-    return error(
+    return make_error(
         "E0201",
         f"`{meant.part}` is not a unit",
         node.span,
         label=meant.question,
         note="" if meant.readings or meant.question else f"units: {' '.join(listed)}",
         help=meant.help(node.number),
-        fix=_other_unit(node, meant),
+        fix=_correct_unit(node, meant),
     )
 
 
-def _other_unit(node: ast.Quantity, meant: UnitSuggestion) -> tuple[Edit, ...]:
+def _correct_unit(node: ast.Quantity, meant: UnitSuggestion) -> tuple[Edit, ...]:
     """Return the edit that writes the unit if only one can have been meant."""
     plain = "".join(node.span.text.split()) == node.number + node.unit
     way = meant.written(node.number, meant.readings[0]) if meant.sure and plain else ""
     return (Edit(node.span, way),) if way else ()
 
 
-def _exact(text: str, span: Span, limits: Limits) -> Fraction:
+def _read_exact(text: str, span: Span, limits: Limits) -> Fraction:
     if len(text) > DIGITS:
-        raise error("E0604", f"this number has more than {DIGITS} digits", span, help=ROUNDED)
-    value = _fraction(text)
+        raise make_error("E0604", f"this number has more than {DIGITS} digits", span, help=ROUNDED)
+    value = _read_fraction(text)
     if value.numerator.bit_length() > limits.bits:
         message = f"this number needs more than {limits.bits:_} bits"
-        raise error("E0604", message, span, help=ROUNDED)
+        raise make_error("E0604", message, span, help=ROUNDED)
     return value
 
 
 @functools.lru_cache(maxsize=10_000)
-def _fraction(text: str) -> Fraction:
+def _read_fraction(text: str) -> Fraction:
     return Fraction(text.replace("_", ""))
 
 
-def layered(node: ast.Layered, value: Value) -> Value:
+def add_layer(node: ast.Layered, value: Value) -> Value:
     """Return `value @layer`."""
     layer = node.layer.text
     if layer not in LAYERS:
         near = suggest_name(layer, LAYERS)
-        raise error(
+        raise make_error(
             "E0211",
             f"`@{layer}` is not a layer",
             node.layer.span,
@@ -97,7 +97,7 @@ def layered(node: ast.Layered, value: Value) -> Value:
         return value.counted(layer)
     if isinstance(value, Exponential):
         help_text = f"write `exponential(500 B, min = 40 B, max = 1_500 B) @{layer}`"
-        raise error(
+        raise make_error(
             "E0204", f"expected a size, found {value.what}", node.value.span, help=help_text
         )
     if not isinstance(value, Amount) or not value.dimension.has_data:
@@ -106,7 +106,7 @@ def layered(node: ast.Layered, value: Value) -> Value:
         if isinstance(value, List):
             help_text = f"several sizes are a mix: `mix {{ 40 B: 7, 576 B: 4 }} @{layer}`"
             help_text += f", or `mix [40 B, 576 B] @{layer}` to keep an order"
-        raise error(
+        raise make_error(
             "E0211",
             f"{what} has no layer",
             node.span,
@@ -114,12 +114,12 @@ def layered(node: ast.Layered, value: Value) -> Value:
             help=help_text,
         )
     if value.layer not in ("", ANY_LAYER, layer):
-        raise error("E0212", f"these bits are already counted @{value.layer}", node.span)
+        raise make_error("E0212", f"these bits are already counted @{value.layer}", node.span)
     text = f"{value.text} @{layer}" if value.text else ""
     return Amount(value.value, value.dimension, layer, text, value.published)
 
 
-def key(value: Value, span: Span) -> Fraction | str:
+def read_key(value: Value, span: Span) -> Fraction | str:
     """Return a map's key."""
     if isinstance(value, Amount) and value.value is not None:
         return value.value
@@ -127,7 +127,9 @@ def key(value: Value, span: Span) -> Fraction | str:
         return value.name
     if isinstance(value, Text):
         return value.text
-    raise error("E0204", f"expected a number, a text or a word as key, found {value.what}", span)
+    raise make_error(
+        "E0204", f"expected a number, a text or a word as key, found {value.what}", span
+    )
 
 
 def _verify_range(node: ast.Range, first: Amount, last: Amount, width: Amount) -> None:
@@ -139,7 +141,7 @@ def _verify_range(node: ast.Range, first: Amount, last: Amount, width: Amount) -
             and 0 not in (value.value, first.value)
         ):
             how = "to" if side is node.last else "in steps of"
-            raise error(
+            raise make_error(
                 "E0203",
                 f"a range from {describe_dimension(first.dimension)} {how} "
                 f"{describe_dimension(value.dimension)}",
@@ -149,7 +151,9 @@ def _verify_range(node: ast.Range, first: Amount, last: Amount, width: Amount) -
             )
 
 
-def ascending(node: ast.Range, first: Amount, last: Amount, width: Fraction | None = None) -> str:
+def suggest_ascending(
+    node: ast.Range, first: Amount, last: Amount, width: Fraction | None = None
+) -> str:
     """Return how to write a descending range upwards; perhaps its first bound lacks a `%`.
 
     `width` is its step, if it has one.
@@ -162,11 +166,11 @@ def ascending(node: ast.Range, first: Amount, last: Amount, width: Fraction | No
     if width is not None and node.step is None and highest.endswith("%"):
         step = " step …"
     elif width is not None and (high - low) % width:
-        highest = written(high - (high - low) % width, first.text)
+        highest = write_like(high - (high - low) % width, first.text)
     return f"write `{lowest} .. {highest}{step}`"
 
 
-def values_of_range(
+def enumerate_range(
     node: ast.Range, first: Value, last: Value, step: Value | None, limits: Limits
 ) -> Value:
     """Return the values from `first` to `last`, both included."""
@@ -174,30 +178,30 @@ def values_of_range(
         if isinstance(value, Poison):
             return value
         if side is not None and not isinstance(value, Amount):
-            raise error("E0204", "a range runs over numbers known before the run", side.span)
+            raise make_error("E0204", "a range runs over numbers known before the run", side.span)
     assert isinstance(first, Amount)  # noqa: S101 -- seen above
     assert isinstance(last, Amount)  # noqa: S101
-    width = _step(node, first, step)
+    width = _require_step(node, first, step)
     _verify_range(node, first, last, width)
     if first.value is None or last.value is None or width.value is None:
         return List((Amount(None, first.dimension, first.layer),), known=False)
     if width.value <= 0:
-        raise error(
+        raise make_error(
             "E0217", "the step of a range must be more than 0", (node.step or node.first).span
         )
     count = (last.value - first.value) // width.value + 1
     if count < 0:
-        raise error(
+        raise make_error(
             "E0217",
             "this range runs downwards",
             node.span,
             label="from high to low",
-            help=ascending(node, first, last, width.value),
+            help=suggest_ascending(node, first, last, width.value),
         )
     if count > 0 and (last.value - first.value) % width.value:
-        ends = written(first.value + (count - 1) * width.value, last.text or width.text)
+        ends = write_like(first.value + (count - 1) * width.value, last.text or width.text)
         step_by = f" step {node.step.span.text}" if node.step else ""
-        raise error(
+        raise make_error(
             "E0217",
             f"no step of this range ends at `{node.last.span.text}`",
             node.last.span,
@@ -206,11 +210,11 @@ def values_of_range(
         )
     if count > limits.items:
         message = f"a range of more than {limits.items:_} values"
-        raise error("E0603", message, node.span, help="make it shorter, or its `step` wider")
-    return List(tuple(_at(first, width, index) for index in range(int(count))))
+        raise make_error("E0603", message, node.span, help="make it shorter, or its `step` wider")
+    return List(tuple(_compute_at(first, width, index) for index in range(int(count))))
 
 
-def _step(node: ast.Range, first: Amount, step: Value | None) -> Amount:
+def _require_step(node: ast.Range, first: Amount, step: Value | None) -> Amount:
     if isinstance(step, Amount):
         return step
     if (
@@ -218,7 +222,7 @@ def _step(node: ast.Range, first: Amount, step: Value | None) -> Amount:
         or (first.value or Fraction(0)).denominator != 1
         or "%" in first.text
     ):
-        raise error(
+        raise make_error(
             "E0217",
             f"a range of {describe_dimension(first.dimension).removeprefix('a ')} values needs "
             "`step`",
@@ -228,10 +232,10 @@ def _step(node: ast.Range, first: Amount, step: Value | None) -> Amount:
     return Amount(Fraction(1), NUMBER)
 
 
-def _at(first: Amount, width: Amount, index: int) -> Amount:
+def _compute_at(first: Amount, width: Amount, index: int) -> Amount:
     value = (first.value or Fraction(0)) + (width.value or Fraction(0)) * index
     dimension = first.dimension if first.value else width.dimension
-    text = first.text if index == 0 and first.value else written(value, width.text or first.text)
+    text = first.text if index == 0 and first.value else write_like(value, width.text or first.text)
     return Amount(value, dimension, first.layer, text, first.published)
 
 
@@ -273,7 +277,7 @@ def suggest_unit(text: str) -> UnitSuggestion:
     parts = text.split("/")
     wrong = next((part for part in parts if part not in simple), text)
     listed = load_tables()["misread"].get(wrong)
-    row = listed or _other_capitals(wrong)
+    row = listed or _list_other_capitals(wrong)
     units = row["units"]
     if not units:
         # A near spelling with another first letter would be another prefix: a thousand times off.
@@ -288,7 +292,7 @@ def suggest_unit(text: str) -> UnitSuggestion:
     return UnitSuggestion(wrong, question, readings, sure, scale)
 
 
-def _other_capitals(wrong: str) -> dict[str, Any]:
+def _list_other_capitals(wrong: str) -> dict[str, Any]:
     """Return the units that differ only in capitals."""
     rows = load_tables()["misread"].items()
     alike = [row for each, row in rows if each.lower() == wrong.lower() and "is" not in row]

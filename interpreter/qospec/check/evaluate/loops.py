@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from qospec.check.evaluate.context import CheckError, error
-from qospec.check.evaluate.scope import known_binding
+from qospec.check.evaluate.context import CheckError, make_error
+from qospec.check.evaluate.scope import bind_known
 from qospec.check.evaluate.values import POISON, Amount, Boolean, List, Poison, Text, Value
 from qospec.diagnostics import Edit
 from qospec.source import Span
@@ -50,12 +50,12 @@ HOMES: dict[type, tuple[str, str]] = {
 }
 
 
-def misplaced(statement: ast.Statement, here: str) -> CheckError:
+def explain_misplaced(statement: ast.Statement, here: str) -> CheckError:
     """Return the mistake of a statement that does not belong here."""
     what, home = HOMES[type(statement)]
     if isinstance(statement, ast.Criterion) and statement.kind == "invariant":
         what, home = "an invariant", "a device"
-    return error(
+    return make_error(
         "E0112",
         f"{what} does not belong in {here}",
         statement.span,
@@ -71,7 +71,7 @@ def declare_poisoned(node: ast.Bind, scope: Scope) -> bool:
     """
     missing = [name for name in node.names if scope.find(name.text) is None]
     for name in missing:
-        scope.names[name.text] = known_binding(name, "a name", POISON)
+        scope.names[name.text] = bind_known(name, "a name", POISON)
     return bool(missing)
 
 
@@ -85,7 +85,7 @@ def as_let(node: ast.Bind, value: Value) -> tuple[Edit, ...]:
     return (Edit(Span(node.span.source, node.span.start, node.span.start), "let "),)
 
 
-def written_values(node: ast.Expression) -> int:
+def count_written_values(node: ast.Expression) -> int:
     """Return how many values a literal list or range of whole numbers has; 0 for anything else."""
     if isinstance(node, ast.ListLiteral):
         return len(node.items)
@@ -98,13 +98,16 @@ def written_values(node: ast.Expression) -> int:
     return 0 if first is None or last is None else max(last - first + 1, 0)
 
 
-def _iterations_within(body: ast.Body) -> int:
+def _count_iterations_within(body: ast.Body) -> int:
     """Return a lower bound of how many iterations the loops of a body take."""
     loops = (each for each in body.statements if isinstance(each, ast.Loop))
-    return sum(written_values(loop.values) * (1 + _iterations_within(loop.body)) for loop in loops)
+    return sum(
+        count_written_values(loop.values) * (1 + _count_iterations_within(loop.body))
+        for loop in loops
+    )
 
 
-def iterations_of(
+def iterate_loop(
     node: ast.Loop, scope: Scope, evaluator: Evaluator
 ) -> Iterator[tuple[int, Value, bool]]:
     """Yield per iteration of a loop: its index, the value of its name, and whether that is known.
@@ -116,7 +119,7 @@ def iterations_of(
         yield 0, values, False
         return
     if not isinstance(values, List):
-        raise error(
+        raise make_error(
             "E0204", f"expected a list or a range after `in`, found {values.what}", node.values.span
         )
     natural = all(
@@ -126,7 +129,7 @@ def iterations_of(
         and item.value >= 0
         for item in values.items
     )
-    most = len(values.items) * (1 + _iterations_within(node.body)) if values.known else 1
+    most = len(values.items) * (1 + _count_iterations_within(node.body)) if values.known else 1
     for number, item in enumerate(values.items):
         evaluator.context.count_loop_iteration(node.values.span, most if number == 0 else 1)
         iteration = (
@@ -137,7 +140,7 @@ def iterations_of(
         yield iteration, item, values.known
 
 
-def count_of(node: ast.Expression, scope: Scope, evaluator: Evaluator) -> tuple[int, bool]:
+def evaluate_count(node: ast.Expression, scope: Scope, evaluator: Evaluator) -> tuple[int, bool]:
     """Return the length of an array, and whether it is known.
 
     Where it depends on a parameter that is not known, one stands for all.
@@ -146,12 +149,16 @@ def count_of(node: ast.Expression, scope: Scope, evaluator: Evaluator) -> tuple[
     if isinstance(value, Poison) or (isinstance(value, Amount) and value.value is None):
         return 1, False
     if not isinstance(value, Amount) or not value.dimension.is_ratio or value.value is None:
-        raise error("E0204", f"expected a whole number as count, found {value.what}", node.span)
+        raise make_error(
+            "E0204", f"expected a whole number as count, found {value.what}", node.span
+        )
     if value.value.denominator != 1 or value.value < 0:
         shown = format_number(value.value, exact=True)
-        raise error("E0205", f"expected a whole number from 0 as count, found {shown}", node.span)
+        raise make_error(
+            "E0205", f"expected a whole number from 0 as count, found {shown}", node.span
+        )
     if value.value > evaluator.context.limits.items:
-        raise error(
+        raise make_error(
             "E0603",
             f"an array of more than {evaluator.context.limits.items:_}",
             node.span,
@@ -167,5 +174,5 @@ def refuse_duplicates(arguments: Sequence[ast.Argument]) -> None:
         name = each.name.text if each.name is not None else ""
         if name and name in seen:
             first = (seen[name].span, "first here")
-            raise error("E0114", f"`{name}` is given twice", each.span, secondary=first)
+            raise make_error("E0114", f"`{name}` is given twice", each.span, secondary=first)
         seen[name] = each

@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, ClassVar
 
 from qospec.catalogue.statistics import ABOVE, PATTERNS, name_share_above, offers
 from qospec.check.evaluate import unmeasured
-from qospec.check.evaluate.context import CheckError, IndexedError, error
+from qospec.check.evaluate.context import CheckError, IndexedError, make_error
 from qospec.check.evaluate.dimensions import METRICS, describe_dimension
-from qospec.check.evaluate.values import Amount, Deferred, Poison, Value, position
+from qospec.check.evaluate.values import Amount, Deferred, Poison, Value, find_position
 from qospec.dataclass import dataclass
 from qospec.diagnostics import suggest_name
 from qospec.model.expression import Measured
@@ -79,7 +79,7 @@ class FlowValue(Value):
         """Return one member."""
         if self.members is None or self.member is not None:
             raise IndexedError(f"`{self.path}` is a single flow", span)
-        return replace(self, member=position(key, self.members, f"`{self.flow}`", span))
+        return replace(self, member=find_position(key, self.members, f"`{self.flow}`", span))
 
     def field(self, name: ast.Name, evaluator: Evaluator) -> Value:
         """Return a metric, or a part of it."""
@@ -90,13 +90,13 @@ class FlowValue(Value):
         if kind is None:
             parts = self.has if self.part == "user" else ()
             known = evaluator.context.catalogue
-            raise unmeasured.unknown_metric(self.path, self.carries, parts, name, known)
+            raise unmeasured.explain_unknown_metric(self.path, self.carries, parts, name, known)
         if self.carries not in kind.carries:
-            raise unmeasured.not_measured_of(self.carries, name, evaluator.context.catalogue)
+            raise unmeasured.explain_not_measured(self.carries, name, evaluator.context.catalogue)
         follows = not kind.build.needs.isdisjoint({"variation", "latency"})
         if self.part == "exchanges" and (kind.build.sized or follows):
             needed = "the size of packets" if kind.build.sized else "each packet on its way"
-            raise error(
+            raise make_error(
                 "E0501",
                 f"`{name.text}` is not measured of exchanges",
                 name.span,
@@ -104,14 +104,14 @@ class FlowValue(Value):
                 help=f"measure requests or answers: `{self.flow}.{name.text}`",
             )
         if kind.build.of_calls and self.unrated:
-            raise unmeasured.not_rated(name, self.unrated, self.rating_field)
-        metric = MetricValue(self, kind, name.text, _causes(evaluator.context.catalogue))
+            raise unmeasured.explain_not_rated(name, self.unrated, self.rating_field)
+        metric = MetricValue(self, kind, name.text, _list_causes(evaluator.context.catalogue))
         single = "" in metric.statistics or not metric.statistics
         return metric.measured("") if single else metric
 
     def unfinished(self, span: Span) -> CheckError:
         """Return the mistake of a flow used as a number."""
-        return error(
+        return make_error(
             "E0502",
             f"`{self.path}` is a flow: say what to measure of it",
             span,
@@ -146,20 +146,20 @@ class MetricValue(Value):
 
     def unframed(self, asked: str, span: Span) -> CheckError:
         """Return the mistake of bits of frames where there are none."""
-        return unmeasured.unframed(self.spelling, self.statistics, asked, span)
+        return unmeasured.explain_unframed(self.spelling, self.statistics, asked, span)
 
     def field(self, name: ast.Name, evaluator: Evaluator) -> Value:
         """Return a statistic."""
         if name.text == ShareAbove.name:
             if "p*" not in self.statistics:
                 known, carries = evaluator.context.catalogue, self.flow.carries
-                raise unmeasured.no_shares(self.spelling, carries, name, known)
+                raise unmeasured.explain_no_shares(self.spelling, carries, name, known)
             return ShareAbove(self)
         if not offers(self.statistics, name.text):
             if name.text in unmeasured.FRAME_LAYERS and name.text in self._everywhere:
                 raise self.unframed(name.text, name.span)
             path = self.flow.path
-            raise unmeasured.unknown_statistic(self.spelling, path, self.statistics, name)
+            raise unmeasured.explain_unknown_statistic(self.spelling, path, self.statistics, name)
         return self.measured(name.text)
 
     def measured(self, statistic: str) -> Value:
@@ -210,11 +210,11 @@ class MetricValue(Value):
 
     def unfinished(self, span: Span) -> CheckError:
         """Return the mistake of a missing statistic."""
-        return error(
+        return make_error(
             "E0502",
             f"`{self.flow.path}.{self.spelling}` has several statistics: say which one",
             span,
-            note=unmeasured.offered(self.spelling, self.statistics),
+            note=unmeasured.describe_offered(self.spelling, self.statistics),
             help=f"write `{span.text}.{self.statistics[0]}`",
         )
 
@@ -241,10 +241,10 @@ class ShareAbove(Value):
         if not isinstance(bound, Amount) or bound.dimension != TIME:
             what = describe_dimension(bound.dimension) if isinstance(bound, Amount) else bound.what
             message = f"the bound of `above` is a time, not {what}"
-            raise error("E0204", message, node.span, help=f"write `{self.path}(1 ms)`")
+            raise make_error("E0204", message, node.span, help=f"write `{self.path}(1 ms)`")
         value = bound.value or Fraction(0)
         if value < 0:
-            raise error("E0205", "the bound of `above` is below 0", node.span)
+            raise make_error("E0205", "the bound of `above` is below 0", node.span)
         measured = replace(
             self.metric.leaf(name_share_above(int(value * PS_PER_S))),
             dimension=RATIO,
@@ -257,7 +257,7 @@ class ShareAbove(Value):
     def unfinished(self, span: Span) -> CheckError:
         """Return the mistake of a missing bound."""
         message = f"`{self.path}` needs a bound: it is the share that exceeds it"
-        return error("E0502", message, span, help=f"write `{self.path}(1 ms)`")
+        return make_error("E0502", message, span, help=f"write `{self.path}(1 ms)`")
 
 
 @dataclass(frozen=True)
@@ -296,7 +296,7 @@ class Unplaced(Value):
     def unfinished(self, span: Span) -> CheckError:
         """Return the mistake of a missing place."""
         message = f"`{self.metric.spelling}` is measured at a place inside the network"
-        return error("E0502", message, span, help=f"write `{span.text}.at(x.east.tx)`")
+        return make_error("E0502", message, span, help=f"write `{span.text}.at(x.east.tx)`")
 
 
 class Located(Value, ABC):
@@ -333,13 +333,15 @@ class PlaceValue(FlowValue, Located):
         """Return a metric of what passes."""
         kind = evaluator.context.catalogue.find("metric", name.text)
         if kind is None or "place" not in kind.build.measured_at:
-            raise unmeasured.not_at_a_place(name.text, name.span, evaluator.context.catalogue)
+            raise unmeasured.explain_not_at_place(name.text, name.span, evaluator.context.catalogue)
         return super().field(name, evaluator)
 
     def unfinished(self, span: Span) -> CheckError:
         """Return the mistake of a place used as a number."""
         message = f"`{self.path}` is a place: say what to measure there"
-        return error("E0502", message, span, help=f"write a metric, such as `{self.path}.items`")
+        return make_error(
+            "E0502", message, span, help=f"write a metric, such as `{self.path}.items`"
+        )
 
 
 @dataclass(frozen=True)
@@ -355,7 +357,7 @@ class AtPlace(Value):
         """Return what will be measured."""
         if "place" not in self.metric.kind.build.measured_at:
             path, catalogue = call.path, evaluator.context.catalogue
-            raise unmeasured.not_at_a_place(self.metric.spelling, path.span, catalogue)
+            raise unmeasured.explain_not_at_place(self.metric.spelling, path.span, catalogue)
         if len(call.arguments) != 1 or call.arguments[0].name is not None:
             raise self.unfinished(call.span)
         node = call.arguments[0].value
@@ -364,28 +366,28 @@ class AtPlace(Value):
             return value
         flow = self.metric.flow
         if not isinstance(value, Located):
-            raise error(
+            raise make_error(
                 "E0204",
                 f"expected a place, found {value.what}",
                 node.span,
                 help="write a side of a port, such as `x.east.tx`, or an output of an element",
             )
         if flow.controlled:
-            raise error(
+            raise make_error(
                 "E0502",
                 f"`{flow.path}` is on a control, and the place is in the test's topology",
                 call.span,
                 help="measure it without the control",
             )
         if flow.part == "exchanges":
-            raise error(
+            raise make_error(
                 "E0502",
                 "an exchange passes no place: it begins and ends at the client",
                 call.span,
                 help=f"measure requests or answers there: `{flow.flow}` or `{flow.flow}.answers`",
             )
         if isinstance(value, PlaceValue) and value.network not in ("", flow.network):
-            raise error(
+            raise make_error(
                 "E0502",
                 f"`{flow.path}` is not measured at `{value.network}`",
                 node.span,
@@ -396,7 +398,7 @@ class AtPlace(Value):
             message = (
                 f"`{place.name}` carries {place.carries}s, and `{flow.flow}` sends {flow.carries}s"
             )
-            raise error("E0425", message, node.span)
+            raise make_error("E0425", message, node.span)
         there = replace(self.metric, flow=replace(flow, place=place))
         if self.statistic and self.statistic not in there.statistics:
             raise there.unframed(self.statistic, node.span)
@@ -405,7 +407,7 @@ class AtPlace(Value):
     def unfinished(self, span: Span) -> CheckError:
         """Return the mistake of a missing place."""
         message = "`at` takes one place: a side of a port, or an output of an element"
-        return error(
+        return make_error(
             "E0502", message, span, help=f"write `{span.text.partition('(')[0]}(x.east.tx)`"
         )
 
@@ -423,7 +425,7 @@ class ControlValue(Value):
         known = self.flows.get(name.text)
         if known is None:
             near = suggest_name(name.text, self.flows)
-            raise error(
+            raise make_error(
                 "E0101",
                 f"no flow is named `{name.text}`",
                 name.span,
@@ -433,6 +435,6 @@ class ControlValue(Value):
         return known
 
 
-def _causes(catalogue: Catalogue) -> tuple[str, ...]:
+def _list_causes(catalogue: Catalogue) -> tuple[str, ...]:
     """Return the causes of loss of all elements."""
     return tuple(sorted(catalogue.causes | {DISCARDED}))

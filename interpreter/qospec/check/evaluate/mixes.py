@@ -8,7 +8,7 @@ from fractions import Fraction
 from typing import TYPE_CHECKING, ClassVar
 
 from qospec.catalogue.kinds import Load, SizeMix
-from qospec.check.evaluate.context import CheckError, error
+from qospec.check.evaluate.context import CheckError, make_error
 from qospec.check.evaluate.dimensions import ANY_LAYER, NUMBER, describe_dimension
 from qospec.check.evaluate.values import Amount, List, Poison, Value
 from qospec.dataclass import dataclass
@@ -49,7 +49,7 @@ class Mix(Value):
     def in_turn(self, span: Span) -> list[Amount]:
         """Return the sizes of one in order; raises CheckError if they are drawn."""
         if not self.in_order:
-            raise error(
+            raise make_error(
                 "E0204",
                 "a mix in order cannot hold sizes that are drawn at random",
                 span,
@@ -59,14 +59,14 @@ class Mix(Value):
         return [Amount(size, DATA, self.layer) for size, _ in self.sizes]
 
 
-def mix(node: ast.MixLiteral, scope: Scope, evaluator: Evaluator) -> Value:
+def evaluate_mix(node: ast.MixLiteral, scope: Scope, evaluator: Evaluator) -> Value:
     """Return a mix; raises CheckError."""
     if isinstance(node.sizes, ast.MapLiteral):
-        return _by_weight(node.sizes, node.span, scope, evaluator)
-    return _in_order(node.sizes, node.span, scope, evaluator)
+        return _mix_by_weight(node.sizes, node.span, scope, evaluator)
+    return _mix_in_order(node.sizes, node.span, scope, evaluator)
 
 
-def _in_order(node: ast.ListLiteral, span: Span, scope: Scope, evaluator: Evaluator) -> Value:
+def _mix_in_order(node: ast.ListLiteral, span: Span, scope: Scope, evaluator: Evaluator) -> Value:
     listed = evaluator.strict(node, scope)  # refuses more than a list may have
     assert isinstance(listed, List)  # noqa: S101 -- a list is one
     found: list[Amount] = []
@@ -74,19 +74,23 @@ def _in_order(node: ast.ListLiteral, span: Span, scope: Scope, evaluator: Evalua
         known = evaluator.known(value, item)
         if isinstance(known, Poison):
             return known
-        found += known.in_turn(item.span) if isinstance(known, Mix) else _sizes(known, item.span)
+        found += (
+            known.in_turn(item.span)
+            if isinstance(known, Mix)
+            else _evaluate_sizes(known, item.span)
+        )
     if not found:
-        raise error(
+        raise make_error(
             "E0205",
             "this mix has no sizes",
             span,
             help="list at least one size: `mix [40 B, 576 B]`",
         )
-    layer = one_layer({size.layer for size in found}, span)
+    layer = require_one_layer({size.layer for size in found}, span)
     return Mix(tuple((size.value, Fraction(1)) for size in found), layer, in_order=True)
 
 
-def _by_weight(node: ast.MapLiteral, span: Span, scope: Scope, evaluator: Evaluator) -> Value:
+def _mix_by_weight(node: ast.MapLiteral, span: Span, scope: Scope, evaluator: Evaluator) -> Value:
     parts: dict[Fraction | None, Fraction | None] = {}
     layers: set[str] = set()
     single: set[Fraction | None] = set()
@@ -95,21 +99,21 @@ def _by_weight(node: ast.MapLiteral, span: Span, scope: Scope, evaluator: Evalua
         weight = evaluator.plain(pair.value, scope)
         if isinstance(sizes, Poison) or isinstance(weight, Poison):
             return Poison()
-        each = _weight(weight, pair.value.span)
-        many = _sizes(sizes, pair.key.span)
+        each = _evaluate_weight(weight, pair.value.span)
+        many = _evaluate_sizes(sizes, pair.key.span)
         for size in many:
             layers.add(size.layer)
             if size.value in single and size.value is not None and len(many) == 1:
-                raise error("E0102", f"duplicate size `{pair.key.span.text}`", pair.key.span)
+                raise make_error("E0102", f"duplicate size `{pair.key.span.text}`", pair.key.span)
             before = parts.get(size.value, Fraction(0))
             if each is None or before is None:
                 parts[size.value] = None
             else:
                 parts[size.value] = before + each / len(many)
         single |= {size.value for size in many if len(many) == 1}
-    layer = one_layer(layers, span)
+    layer = require_one_layer(layers, span)
     if not parts or not any(weight is None or weight for weight in parts.values()):
-        raise error(
+        raise make_error(
             "E0205",
             "the weights of this mix sum to zero" if parts else "this mix has no sizes",
             span,
@@ -118,13 +122,13 @@ def _by_weight(node: ast.MapLiteral, span: Span, scope: Scope, evaluator: Evalua
     return Mix(tuple((size, weight) for size, weight in parts.items()), layer)
 
 
-def one_layer(layers: set[str], span: Span) -> str:
+def require_one_layer(layers: set[str], span: Span) -> str:
     """Return the one layer at which the sizes of a mix are counted; "" if they have none."""
     if ANY_LAYER in layers:
         return ANY_LAYER
     if len(layers) > 1:
         layer = min(layers - {""})
-        raise error(
+        raise make_error(
             "E0212",
             "all sizes of a mix must be counted at one layer",
             span,
@@ -134,37 +138,37 @@ def one_layer(layers: set[str], span: Span) -> str:
     return next(iter(layers), "")
 
 
-def _sizes(value: Value, span: Span) -> tuple[Amount, ...]:
+def _evaluate_sizes(value: Value, span: Span) -> tuple[Amount, ...]:
     items = value.items if isinstance(value, List) else (value,)
     for item in items:
         if not isinstance(item, Amount) or item.dimension != DATA:
             what = describe_dimension(item.dimension) if isinstance(item, Amount) else item.what
             help_text = f"give it a unit: `{span.text} B`" if what == "a number" else ""
-            raise error("E0204", f"expected a size, found {what}", span, help=help_text)
+            raise make_error("E0204", f"expected a size, found {what}", span, help=help_text)
     return tuple(item for item in items if isinstance(item, Amount))
 
 
-def _weight(value: Value, span: Span) -> Fraction | None:
+def _evaluate_weight(value: Value, span: Span) -> Fraction | None:
     if not isinstance(value, Amount) or value.dimension != NUMBER:
         what = describe_dimension(value.dimension) if isinstance(value, Amount) else value.what
-        raise error(
+        raise make_error(
             "E0204",
             f"expected a plain number as weight, found {what}",
             span,
             note="weights count packets, never bytes",
         )
     if value.value is not None and value.value < 0:
-        raise error("E0205", "a weight is at least 0", span)
+        raise make_error("E0205", "a weight is at least 0", span)
     return value.value
 
 
-def size_mix(value: Value, name: str, span: Span) -> SizeMix | None:
+def convert_mix(value: Value, name: str, span: Span) -> SizeMix | None:
     """Return the sizes of a field as the catalogue has them; None if they are not known yet."""
     if isinstance(value, Amount) and value.dimension == DATA:
         value = Mix(((value.value, Fraction(1)),), value.layer)
     if not isinstance(value, Mix):
         what = describe_dimension(value.dimension) if isinstance(value, Amount) else value.what
-        raise error(
+        raise make_error(
             "E0204",
             f"`{name}` is a size or a mix of sizes, not {what}",
             span,
@@ -172,7 +176,7 @@ def size_mix(value: Value, name: str, span: Span) -> SizeMix | None:
         )
     if value.layer == ANY_LAYER:
         return None
-    layer_of_packets(value.layer, "size", span)
+    require_layer(value.layer, "size", span)
     found: list[tuple[int, Fraction]] = []
     for size, weight in value.sizes:
         if size is None or weight is None:
@@ -180,9 +184,11 @@ def size_mix(value: Value, name: str, span: Span) -> SizeMix | None:
         amount = size / BITS_OF_A_BYTE
         if amount.denominator != 1:
             shown = format_number(amount, exact=True)
-            raise error("E0206", f"`{name}` must be a whole number of bytes, found {shown}", span)
+            raise make_error(
+                "E0206", f"`{name}` must be a whole number of bytes, found {shown}", span
+            )
         if amount <= 0:
-            raise error("E0205", f"`{name}` must be more than 0", span)
+            raise make_error("E0205", f"`{name}` must be more than 0", span)
         if weight:
             found.append((int(amount), weight))
     common = math.lcm(*(weight.denominator for _, weight in found))
@@ -196,13 +202,13 @@ def size_mix(value: Value, name: str, span: Span) -> SizeMix | None:
 def load(value: Value, name: str, span: Span) -> Load | None:
     """Return the rate of a field of packets as the catalogue has it; None if not known yet."""
     if not isinstance(value, Amount):
-        raise error(
+        raise make_error(
             "E0204", f"`{name}` is a rate, not {value.what}", span, label=f"this is {value.what}"
         )
     if value.dimension == RATE and value.layer != ANY_LAYER:
-        layer_of_packets(value.layer, "rate", span)
+        require_layer(value.layer, "rate", span)
     elif value.dimension not in (RATE, PACKET_RATE):
-        raise error(
+        raise make_error(
             "E0202",
             f"`{name}` is a rate of bits or packets, not {describe_dimension(value.dimension)}",
             span,
@@ -211,17 +217,17 @@ def load(value: Value, name: str, span: Span) -> Load | None:
     if value.value is None:
         return None
     if value.value <= 0:
-        raise error("E0205", f"`{name}` must be more than 0", span, label="too small")
+        raise make_error("E0205", f"`{name}` must be more than 0", span, label="too small")
     return Load(value.value, value.layer)
 
 
-def layer_of_packets(layer: str, what: str, span: Span) -> None:
+def require_layer(layer: str, what: str, span: Span) -> None:
     """Require that a rate or a size of packets says at which of their layers it counts."""
     listed = " ".join(f"@{each}" for each in PACKET_LAYERS)
     if not layer:
-        raise _unsaid(what, listed, span)
+        raise _explain_unsaid(what, listed, span)
     if layer not in PACKET_LAYERS:
-        raise error(
+        raise make_error(
             "E0212",
             f"packets are not counted @{layer}",
             span,
@@ -230,8 +236,8 @@ def layer_of_packets(layer: str, what: str, span: Span) -> None:
         )
 
 
-def _unsaid(what: str, listed: str, span: Span) -> CheckError:
-    return error(
+def _explain_unsaid(what: str, listed: str, span: Span) -> CheckError:
+    return make_error(
         "E0210",
         f"this {what} does not say which bits it counts",
         span,

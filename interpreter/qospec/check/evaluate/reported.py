@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, NamedTuple
 
-from qospec.check.evaluate.context import CheckError, error, flatten_text, in_place_of_names
+from qospec.check.evaluate.context import CheckError, flatten_text, make_error, replace_names
 from qospec.check.evaluate.scope import FLOWS
 from qospec.syntax import ast
 
@@ -31,8 +31,8 @@ def label_as_name(name: ast.Name, scope: Scope, case: Case | None) -> CheckError
 
     The remedy names what the first of them shows; of a loop, that of the first iteration.
     """
-    every = _labelled(scope.statements_around(), ())
-    shown = next((each for each in every if _label_of(each) == name.text), None)
+    every = _list_labelled(scope.statements_around(), ())
+    shown = next((each for each in every if _find_label(each) == name.text), None)
     if shown is None:
         return None
     single, of_a_loop = FLOWS
@@ -40,34 +40,34 @@ def label_as_name(name: ast.Name, scope: Scope, case: Case | None) -> CheckError
     flows += [f"{each.name}[0]" for each in scope.bindings() if each.what == of_a_loop]
     first: dict[str, str] = {}
     for loop in shown.loops:
-        first[loop.name.text] = in_place_of_names(_first_of(loop.values, flows), first)
+        first[loop.name.text] = replace_names(_write_first(loop.values, flows), first)
     written = shown.report.value.span
     text = flatten_text(written.text) if case is None else case.words_at_use(written)
-    return error(
+    return make_error(
         "E0101",
         f"nothing here is named `{name.text}`",
         name.span,
         secondary=(shown.report.span, "only a label of the report"),
-        help=f"write what it shows: `{in_place_of_names(text, first)}`",
+        help=f"write what it shows: `{replace_names(text, first)}`",
     )
 
 
-def _label_of(labelled: Labelled) -> str:
+def _find_label(labelled: Labelled) -> str:
     label = labelled.report.label
     return "" if label is None else label.text
 
 
-def _labelled(
+def _list_labelled(
     statements: Sequence[ast.Statement], loops: tuple[ast.Loop, ...]
 ) -> Iterator[Labelled]:
     for each in statements:
         if isinstance(each, ast.Report):
             yield Labelled(each, loops)
         elif isinstance(each, ast.Loop):
-            yield from _labelled(each.body.statements, (*loops, each))
+            yield from _list_labelled(each.body.statements, (*loops, each))
 
 
-def _first_of(values: ast.Expression, flows: Sequence[str]) -> str:
+def _write_first(values: ast.Expression, flows: Sequence[str]) -> str:
     """Return how the first of the values of a loop is written outside it."""
     if isinstance(values, ast.ListLiteral) and values.items:
         return flatten_text(values.items[0].span.text)

@@ -6,7 +6,7 @@ import re
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from qospec.check.evaluate.context import CheckError, error
+from qospec.check.evaluate.context import CheckError, make_error
 from qospec.check.evaluate.values import POISON
 from qospec.diagnostics import Edit, suggest_name
 from qospec.source import Span
@@ -77,7 +77,7 @@ class Binding:
             if self in context.evaluating:
                 raise self._cycle(context)
             if len(context.evaluating) >= MAX_DEPTH:
-                raise error(
+                raise make_error(
                     "E0605",
                     f"more than {MAX_DEPTH} names depend on each other in a chain that ends here",
                     self.span,
@@ -108,7 +108,7 @@ class Binding:
             if not goal:
                 message = f"`{self.name}` has a value in each phase: say which one"
             help_text = f"write what a goal has found: `{goal}`" if goal else "write the value"
-            raise error("E0515", message, span, help=help_text)
+            raise make_error("E0515", message, span, help=help_text)
         return value
 
     def _cycle(self, context: Context) -> CheckError:
@@ -126,33 +126,33 @@ class Binding:
         else:
             message = f"`{self.name}` depends on itself: " + " -> ".join([*chain, self.name])
             help_text = "give one of them a value that does not need the others"
-        return error("E0103", message, self.span, help=help_text)
+        return make_error("E0103", message, self.span, help=help_text)
 
 
-def given_at(node: ast.Expression, scope: Scope) -> tuple[Span, str]:
+def find_given(node: ast.Expression, scope: Scope) -> tuple[Span, str]:
     """Return where a value was written: of a parameter's name, what was given for it, and so on.
 
     With it, the parameter for which it was given there, "" if for none.
     """
     name = ""
-    while (given := _given(node, scope)) is not None:
+    while (given := _find_argument(node, scope)) is not None:
         name = node.name.text if isinstance(node, ast.Path) else ""
         node, scope = given
     return node.span, name
 
 
-def items_given(node: ast.Expression, scope: Scope) -> tuple[Sequence[ast.Expression], Scope]:
+def find_given_items(node: ast.Expression, scope: Scope) -> tuple[Sequence[ast.Expression], Scope]:
     """Return the items of the list that was given for a parameter, if one was written out.
 
     With them, the names that they may use.
     """
-    if _given(node, scope) is None:
+    if _find_argument(node, scope) is None:
         return (), scope
-    node, scope = written(node, scope)
+    node, scope = find_written(node, scope)
     return (node.items if isinstance(node, ast.ListLiteral) else ()), scope
 
 
-def written(node: ast.Expression, scope: Scope) -> tuple[ast.Expression, Scope]:
+def find_written(node: ast.Expression, scope: Scope) -> tuple[ast.Expression, Scope]:
     """Return where a value is written out: what a name was given or is by `let`, and so on.
 
     With it, the names that it may use. A name that is defined in terms of itself is left as it is.
@@ -168,7 +168,7 @@ def written(node: ast.Expression, scope: Scope) -> tuple[ast.Expression, Scope]:
     return node, scope
 
 
-def _given(node: ast.Expression, scope: Scope) -> tuple[ast.Expression, Scope] | None:
+def _find_argument(node: ast.Expression, scope: Scope) -> tuple[ast.Expression, Scope] | None:
     """Return what was given for a parameter, and the names that this may use; else None."""
     if not isinstance(node, ast.Path) or node.trail:
         return None
@@ -176,7 +176,7 @@ def _given(node: ast.Expression, scope: Scope) -> tuple[ast.Expression, Scope] |
     return None if binding is None else binding.argument
 
 
-def known_binding(name: ast.Name, what: str, value: Value) -> Binding:
+def bind_known(name: ast.Name, what: str, value: Value) -> Binding:
     """Return a binding whose value is known."""
     return Binding(name.text, name.span, what, lambda: value)
 
@@ -248,7 +248,7 @@ class Scope:
         """
         known = self.find(binding.name)
         if known is not None and known.span != binding.span:
-            context.report(clash(binding, known))
+            context.report(explain_clash(binding, known))
             if binding.name in self.names:
                 return
         self.names[binding.name] = binding
@@ -263,19 +263,19 @@ class Scope:
         """
         known = known or self.find(binding.name)
         if known is not None and known.span != binding.span:
-            context.report(clash(known, binding))
+            context.report(explain_clash(known, binding))
             binding = Binding(known.name, known.span, known.what, lambda: POISON)
         self.names[binding.name] = binding
         if self.heir is not None:
             self.heir.inherit(binding, context)
 
 
-def clash(binding: Binding, known: Binding) -> CheckError:
+def explain_clash(binding: Binding, known: Binding) -> CheckError:
     """Return the mistake of declaring a taken name, placed at the later of two in a file."""
     first, again = known, binding
     if known.span.source == binding.span.source:
         first, again = sorted((known, binding), key=lambda each: each.span.start)
-    return error(
+    return make_error(
         "E0102",
         f"`{binding.name}` is already declared",
         again.span,
@@ -285,7 +285,7 @@ def clash(binding: Binding, known: Binding) -> CheckError:
     )
 
 
-def unknown(
+def explain_unknown(
     name: str,
     span: Span,
     known: list[str],
@@ -316,7 +316,7 @@ def unknown(
         note = f"goals and points here: {' '.join(results)}"
         help_text = f"write the name of a goal or a point, such as `{results[0]}`"
     message = f"nothing {where} is named `{name}`"
-    return error("E0101", message, span, label=label, note=note, help=help_text)
+    return make_error("E0101", message, span, label=label, note=note, help=help_text)
 
 
 def with_import(mistake: CheckError, imported: str) -> CheckError:
@@ -329,17 +329,17 @@ def with_import(mistake: CheckError, imported: str) -> CheckError:
     return CheckError(replace(mistake.diagnostic, fix=fix), mistake.also)
 
 
-def one_of(listed: str) -> str:
+def suggest_listing(listed: str) -> str:
     """Return the remedy for a name that is none of those that a command lists: `qos LISTED`."""
     return f"write one that `qos {listed}` lists"
 
 
-def or_listed(mistake: CheckError, node: ast.Expression, listed: str) -> CheckError:
+def add_listing(mistake: CheckError, node: ast.Expression, listed: str) -> CheckError:
     """Return a mistake in what has to be one of a list; an unknown one is told where they are."""
     diagnostic = mistake.diagnostic
     if not listed or diagnostic.help != DECLARE or diagnostic.span.start != node.span.start:
         return mistake
-    help_text = f"declare it, import the file that does, or {one_of(listed)}"
+    help_text = f"declare it, import the file that does, or {suggest_listing(listed)}"
     return CheckError(replace(diagnostic, help=help_text), mistake.also)
 
 

@@ -6,7 +6,7 @@ from dataclasses import field, replace
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from qospec.check.evaluate.context import error, lacking_arguments
+from qospec.check.evaluate.context import explain_lacking_arguments, make_error
 from qospec.check.evaluate.dimensions import NUMBER, describe_dimension
 from qospec.check.evaluate.values import Amount, Boolean, List, Poison, Value
 from qospec.dataclass import dataclass
@@ -65,7 +65,7 @@ class Function(Value):
             if name not in self.parameters:
                 raise self._unknown(argument)
             if name in given:
-                raise error(
+                raise make_error(
                     "E0114",
                     f"`{name}` is given twice",
                     argument.span,
@@ -77,7 +77,7 @@ class Function(Value):
             self._fits(name, argument.value, value)
         missing = [name for name in free if name not in self.optional]
         if missing:
-            raise lacking_arguments(self.name, missing, call.span)
+            raise explain_lacking_arguments(self.name, missing, call.span)
         return self._result({name: value for name, (_, value) in given.items()}, call.span)
 
     def _result(self, given: Mapping[str, Value], span: Span) -> Value:
@@ -99,7 +99,7 @@ class Function(Value):
         """Return cells at times that are given, or a number of them to draw."""
         most, times = given.get("at_most"), given.get("at")
         if (most is None) == (times is None):
-            raise error(
+            raise make_error(
                 "E0105",
                 "`cells` needs either `at_most` or `at`",
                 span,
@@ -119,7 +119,7 @@ class Function(Value):
         try:
             return self.run(**arguments)
         except ValueError as why:
-            raise error("E0205", f"`{self.name}`: {why}", span) from None
+            raise make_error("E0205", f"`{self.name}`: {why}", span) from None
 
     def _unknown(self, argument: ast.Argument) -> CheckError:
         listed = " ".join(self.parameters)
@@ -128,7 +128,7 @@ class Function(Value):
         message = (
             f"`{self.name}` has no parameter `{name}`" if name else f"too many for `{self.name}`"
         )
-        return error(
+        return make_error(
             "E0104" if name else "E0114",
             message,
             argument.span,
@@ -144,18 +144,18 @@ class Function(Value):
         if isinstance(value, Poison) or (expected is None and isinstance(value, Arrivals)):
             return
         if expected is None:
-            raise error(
+            raise make_error(
                 "E0204",
                 f"`{self.name}` takes a stream of cells, not {value.what}",
                 node.span,
                 help="draw one: `forall arrivals in cells(at_most = 100)`",
             )
         if not isinstance(value, Amount):
-            raise error(
+            raise make_error(
                 "E0204", f"`{name}` is {describe_dimension(expected)}, not {value.what}", node.span
             )
         if value.dimension != expected and value.value != 0:
-            raise error(
+            raise make_error(
                 "E0202",
                 f"`{name}` is {describe_dimension(expected)}, not "
                 f"{describe_dimension(value.dimension)}",
@@ -163,13 +163,13 @@ class Function(Value):
             )
         known = value.value
         if known is not None and known < 0:
-            raise error("E0205", f"`{name}` must be at least 0", node.span)
+            raise make_error("E0205", f"`{name}` must be at least 0", node.span)
         if known == 0 and expected == CELL_RATE:
-            raise error("E0205", f"`{name}` must be above 0", node.span)
+            raise make_error("E0205", f"`{name}` must be above 0", node.span)
         counts = known is None or (known.denominator == 1 and 0 < known <= MAX_CELLS)
         if name == "at_most" and not counts:
             limit = f"a whole number from 1 to {MAX_CELLS:_}"
-            raise error("E0205", f"`at_most` is {limit}", node.span)
+            raise make_error("E0205", f"`at_most` is {limit}", node.span)
 
 
 def _verify_times(node: ast.Expression, value: Value) -> None:
@@ -178,21 +178,23 @@ def _verify_times(node: ast.Expression, value: Value) -> None:
         return
     if not isinstance(value, List):
         message = f"`at` is a list of times, not {value.what}"
-        raise error("E0204", message, node.span, help="write `at = [0 s, 1 us]`")
+        raise make_error("E0204", message, node.span, help="write `at = [0 s, 1 us]`")
     if len(value.items) > MAX_CELLS:
-        raise error("E0205", f"`at` has more than {MAX_CELLS:_} times", node.span)
+        raise make_error("E0205", f"`at` has more than {MAX_CELLS:_} times", node.span)
     before = Fraction(0)
     for each in value.items:
         if isinstance(each, Poison):
             continue
         if not isinstance(each, Amount) or (each.dimension != TIME and each.value != 0):
             what = describe_dimension(each.dimension) if isinstance(each, Amount) else each.what
-            raise error("E0202", f"`at` is a list of times, and one is {what}", node.span)
+            raise make_error("E0202", f"`at` is a list of times, and one is {what}", node.span)
         if each.value is None:
             continue
         if (each.value * PS_PER_S).denominator != 1 or each.value < before:
             help_text = "write them in order, from 0 s on, in whole picoseconds (0.001 ns)"
-            raise error("E0205", "these times of cells do not ascend", node.span, help=help_text)
+            raise make_error(
+                "E0205", "these times of cells do not ascend", node.span, help=help_text
+            )
         before = each.value
 
 

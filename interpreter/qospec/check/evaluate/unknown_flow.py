@@ -66,7 +66,7 @@ class OneOf(Value):
         return measured[0] if alike else POISON
 
 
-def unknown_flow(network: str) -> OneOf:
+def make_unknown_flow(network: str) -> OneOf:
     """Return a flow that is not known yet, on a network."""
     cells = FlowValue(network, "flow", 1, carries="cell", has=OF_CELLS)
     packets = FlowValue(

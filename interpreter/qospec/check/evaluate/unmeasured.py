@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from qospec.catalogue.statistics import PATTERNS, offers
-from qospec.check.evaluate.context import error
-from qospec.check.evaluate.scope import one_of
+from qospec.check.evaluate.context import make_error
+from qospec.check.evaluate.scope import suggest_listing
 from qospec.diagnostics import suggest_name
 
 if TYPE_CHECKING:
@@ -53,7 +53,7 @@ REQUESTS = ("request", "requests", "queries")
 # ---- metrics
 
 
-def unknown_metric(
+def explain_unknown_metric(
     path: str, carries: str, parts: Sequence[str], name: ast.Name, catalogue: Catalogue
 ) -> CheckError:
     """Return the mistake of an unknown metric, or an unknown part, of the flow at a path."""
@@ -64,14 +64,14 @@ def unknown_metric(
     if not meant and ELSEWHERE.get(word) in (*spellings, *parts):
         meant = ELSEWHERE[word]
     near = meant or suggest_name(name.text, [*spellings, *parts])
-    help_text = one_of("metrics")
+    help_text = suggest_listing("metrics")
     if word in REQUESTS and "answers" in parts:
         near, help_text = "", f"the flow itself is its requests: write `{path}`"
     elif OF_EXCHANGES.get(word) == "exchanges.delay" and not meant:
         near, help_text = "", f"let `{path}` be an `echo`, and measure `{path}.exchanges.delay`"
     shown = (min((each.name, *each.aliases[:1]), key=len) for each in known)
     note = f"metrics: {' '.join(sorted(shown))}"
-    return error(
+    return make_error(
         "E0501",
         f"`{name.text}` is not a metric",
         name.span,
@@ -81,12 +81,12 @@ def unknown_metric(
     )
 
 
-def not_measured_of(carries: str, name: ast.Name, catalogue: Catalogue) -> CheckError:
+def explain_not_measured(carries: str, name: ast.Name, catalogue: Catalogue) -> CheckError:
     """Return the mistake of a metric of packets that is asked of cells, or the reverse."""
     usual = {n: kind for n, kind in catalogue.of("metric").items() if carries in kind.carries}
     meant = ELSEWHERE.get(name.text, "")
     near = meant if any(meant in (e.name, *e.aliases) for e in usual.values()) else ""
-    return error(
+    return make_error(
         "E0501",
         f"`{name.text}` is not measured of {carries}s",
         name.span,
@@ -95,27 +95,27 @@ def not_measured_of(carries: str, name: ast.Name, catalogue: Catalogue) -> Check
     )
 
 
-def not_rated(name: ast.Name, why: str, field: str) -> CheckError:
+def explain_not_rated(name: ast.Name, why: str, field: str) -> CheckError:
     """Return the mistake of a rating of what are no calls, or of calls in an unknown quality.
 
     The `field` of their traffic would rate the latter; "" of the former.
     """
     message = f"`{name.text}` is not measured of this flow"
     help_text = f"give its traffic `{field}`" if field else ""
-    return error("E0501", message, name.span, note=why, help=help_text)
+    return make_error("E0501", message, name.span, note=why, help=help_text)
 
 
-def at_places(catalogue: Catalogue) -> list[str]:
+def list_measured_at_places(catalogue: Catalogue) -> list[str]:
     """Return the names of what is measured at places."""
     kinds = catalogue.of("metric").values()
     return sorted(each.name for each in kinds if "place" in each.build.measured_at)
 
 
-def not_at_a_place(asked: str, span: Span, catalogue: Catalogue) -> CheckError:
+def explain_not_at_place(asked: str, span: Span, catalogue: Catalogue) -> CheckError:
     """Return the mistake of a metric that is measured only of flows."""
-    known = at_places(catalogue)
+    known = list_measured_at_places(catalogue)
     near = suggest_name(asked, known)
-    return error(
+    return make_error(
         "E0501",
         f"`{asked}` is not measured at a place",
         span,
@@ -127,7 +127,7 @@ def not_at_a_place(asked: str, span: Span, catalogue: Catalogue) -> CheckError:
 # ---- statistics
 
 
-def offered(metric: str, statistics: tuple[str, ...]) -> str:
+def describe_offered(metric: str, statistics: tuple[str, ...]) -> str:
     """Return the statistics of a metric in words."""
     named = [each for each in statistics if each and each not in PATTERNS]
     plural = [PATTERNS[each].plural for each in statistics if each in PATTERNS]
@@ -135,23 +135,27 @@ def offered(metric: str, statistics: tuple[str, ...]) -> str:
     return f"statistics of {metric}: {', and '.join([' '.join(named), *plural])}"
 
 
-def unframed(metric: str, statistics: tuple[str, ...], asked: str, span: Span) -> CheckError:
+def explain_unframed(
+    metric: str, statistics: tuple[str, ...], asked: str, span: Span
+) -> CheckError:
     """Return the mistake of bits of frames where there are none."""
-    return error(
+    return make_error(
         "E0503",
         f"packets have no frames here, so `{metric}` has no statistic `{asked}`",
         span,
-        note=offered(metric, statistics),
+        note=describe_offered(metric, statistics),
         help="measure it at a port: `x.east.tx`",
     )
 
 
-def no_shares(metric: str, carries: str, name: ast.Name, catalogue: Catalogue) -> CheckError:
+def explain_no_shares(
+    metric: str, carries: str, name: ast.Name, catalogue: Catalogue
+) -> CheckError:
     """Return the mistake of a share of a metric that has none."""
     its = (each for each in catalogue.of("metric").values() if carries in each.carries)
     shares = (each for each in its if "p*" in each.statistics(carries))
     shown = sorted(min((each.name, *each.aliases[:1]), key=len) for each in shares)
-    return error(
+    return make_error(
         "E0503",
         f"`{metric}` has no statistic `{name.text}`",
         name.span,
@@ -159,14 +163,14 @@ def no_shares(metric: str, carries: str, name: ast.Name, catalogue: Catalogue) -
     )
 
 
-def unknown_statistic(
+def explain_unknown_statistic(
     metric: str, flow: str, statistics: tuple[str, ...], name: ast.Name
 ) -> CheckError:
     """Return the mistake of an unknown statistic of a metric, of the flow at a path."""
     message = f"`{metric}` has no statistic `{name.text}`"
     if not statistics:
         help_text = f"write `{flow}.{metric}`: it is one number"
-        return error("E0503", message, name.span, help=help_text)
+        return make_error("E0503", message, name.span, help=help_text)
     named = [each for each in statistics if each and each not in PATTERNS]
     meant = ELSEWHERE.get(name.text.lower(), "")
     known = meant and offers(statistics, meant)
@@ -176,11 +180,11 @@ def unknown_statistic(
         # Not every number is a quantile, and not every one is that of a packet.
         if each in PATTERNS and PATTERNS[each].nearly.match(name.text):
             help_text = PATTERNS[each].help
-    return error(
+    return make_error(
         "E0503",
         message,
         name.span,
-        note=offered(metric, statistics),
+        note=describe_offered(metric, statistics),
         near=near,
         help=help_text,
     )

@@ -7,7 +7,7 @@ from dataclasses import field
 from functools import cached_property
 from typing import TYPE_CHECKING, ClassVar
 
-from qospec.check.evaluate.context import CheckError, IndexedError, error
+from qospec.check.evaluate.context import CheckError, IndexedError, make_error
 from qospec.dataclass import dataclass
 from qospec.model.expression import count_leaves
 
@@ -40,7 +40,7 @@ class Value:
 
     def field(self, name: ast.Name, evaluator: Evaluator) -> Value:  # noqa: ARG002
         """Return what `value.name` stands for."""
-        raise error("E0104", f"{self.what} has no field `{name.text}`", name.span)
+        raise make_error("E0104", f"{self.what} has no field `{name.text}`", name.span)
 
     def item(self, key: Value, span: Span) -> Value:  # noqa: ARG002
         """Return what `value[key]` stands for."""
@@ -48,11 +48,11 @@ class Value:
 
     def call(self, call: ast.Call, scope: Scope, evaluator: Evaluator) -> Value:  # noqa: ARG002
         """Return what `value(arguments)` stands for."""
-        raise error("E0114", f"{self.what} takes no arguments", call.span)
+        raise make_error("E0114", f"{self.what} takes no arguments", call.span)
 
     def copy(self, body: ast.Body, scope: Scope, evaluator: Evaluator) -> Value:  # noqa: ARG002
         """Return what `value { field = … }` stands for."""
-        raise error(
+        raise make_error(
             "E0104",
             f"{self.what} has no fields to change",
             body.span,
@@ -149,7 +149,7 @@ class Symbol(Value):
 
     def copy(self, body: ast.Body, scope: Scope, evaluator: Evaluator) -> Value:  # noqa: ARG002
         """Refuse: a word is not the device or element that it may name elsewhere."""
-        raise error(
+        raise make_error(
             "E0104",
             f"`{self.name}` is a word here, and has no fields to change",
             body.span,
@@ -160,7 +160,7 @@ class Symbol(Value):
         """Return the mistake of a word in a sweep that was meant as a name."""
         if self.resolved:
             return None
-        return error(
+        return make_error(
             "E0101",
             f"nothing here is named `{self.name}`",
             self.span,
@@ -193,11 +193,11 @@ class List(Value):
     @cached_property
     def published(self) -> Span | None:
         """Return where a published item of it stands. Kept: lists of lists may share items."""
-        return _first_published(self.items)
+        return _find_first_published(self.items)
 
     def field(self, name: ast.Name, evaluator: Evaluator) -> Value:  # noqa: ARG002
         """Refuse: only its items may have fields."""
-        raise error(
+        raise make_error(
             "E0104",
             f"a list has no field `{name.text}`",
             name.span,
@@ -206,7 +206,7 @@ class List(Value):
 
     def item(self, key: Value, span: Span) -> Value:
         """Return the item at that place, from 0."""
-        index = position(key, len(self.items), "this list", span, known=self.known)
+        index = find_position(key, len(self.items), "this list", span, known=self.known)
         return POISON if index is None else self.items[index]
 
 
@@ -233,12 +233,12 @@ class Map(Value):
     @cached_property
     def published(self) -> Span | None:
         """Return where a published entry of it stands."""
-        return _first_published(self.entries.values())
+        return _find_first_published(self.entries.values())
 
     def field(self, name: ast.Name, evaluator: Evaluator) -> Value:  # noqa: ARG002
         """Refuse: an entry is written with its key in brackets."""
         known = name.text in self.entries
-        raise error(
+        raise make_error(
             "E0104",
             f"a map has no field `{name.text}`",
             name.span,
@@ -266,12 +266,12 @@ class Map(Value):
         if expected is None and isinstance(key, Amount | Poison):
             return POISON
         if expected is None:
-            raise error(
+            raise make_error(
                 "E0204", f"expected a number, a text or a word as key, found {key.what}", span
             )
         if expected not in self.entries:
             keys = ", ".join(str(entry) for entry in self.entries)
-            raise error(
+            raise make_error(
                 "E0216", f"this map has no entry {expected}", span, note=f"its entries: {keys}"
             )
         return self.entries[expected]
@@ -308,30 +308,32 @@ class DeferredBoolean(Value):
     expression: Found
 
 
-def position(key: Value, length: int, what: str, span: Span, *, known: bool = True) -> int | None:
+def find_position(
+    key: Value, length: int, what: str, span: Span, *, known: bool = True
+) -> int | None:
     """Return the position of an index; None if it cannot be known."""
     if isinstance(key, Poison):
         return None
     if not isinstance(key, Amount):
-        raise error("E0215", f"expected a whole number as index, found {key.what}", span)
+        raise make_error("E0215", f"expected a whole number as index, found {key.what}", span)
     if not known:
         return 0
     if key.value is None:
         return None
     if key.value.denominator != 1 or not 0 <= key.value < length:
         extent = f"0 to {length - 1}" if length else "none: it is empty"
-        raise error(
+        raise make_error(
             "E0215", f"{what} has no item {key.value}", span, note=f"its items are {extent}"
         )
     return int(key.value)
 
 
-def published_in(value: Value) -> Span | None:
+def find_published(value: Value) -> Span | None:
     """Return the place of a reference's value that a value depends on, if any."""
     if isinstance(value, Amount | Text | Boolean):
         return value.published
     return value.published if isinstance(value, List | Map) else None
 
 
-def _first_published(items: Iterable[Value]) -> Span | None:
-    return next((place for item in items if (place := published_in(item))), None)
+def _find_first_published(items: Iterable[Value]) -> Span | None:
+    return next((place for item in items if (place := find_published(item))), None)

@@ -9,7 +9,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from qospec.check.evaluate.context import CheckError, error
+from qospec.check.evaluate.context import CheckError, make_error
 from qospec.diagnostics import suggest_name
 from qospec.resources import STDLIB
 from qospec.source import Source, Span
@@ -35,32 +35,34 @@ def find_files(path: Path, exclude: Sequence[Path] = ()) -> Sequence[Path]:
     """Return the file of that name, or the specifications below that folder; raises CheckError."""
     if not is_folder(path):
         return [path]
-    found = below(path, exclude)
+    found = list_specifications(path, exclude)
     if not found:
-        raise error(
+        raise make_error(
             "E0106",
-            f"there is no .qos file in {_folder(path)}",
-            whole_file(path),
+            f"there is no .qos file in {_name_folder(path)}",
+            locate_file(path),
             help="name a file, or a folder that holds .qos files",
         )
     return found
 
 
-def _folder(path: Path) -> str:
+def _name_folder(path: Path) -> str:
     return "this folder" if path == Path() else f"`{path}`"
 
 
-def below(folder: Path, exclude: Sequence[Path] = ()) -> list[Path]:
+def list_specifications(folder: Path, exclude: Sequence[Path] = ()) -> list[Path]:
     """Return the specifications in a folder, at any depth, except `exclude`; raises CheckError.
 
     They are its `.qos` files, and YAML files whose first key is `qos`.
     """
     return [
-        path for path in importable(folder, exclude) if not is_yaml(path.name) or _is_ours(path)
+        path
+        for path in list_importable(folder, exclude)
+        if not is_yaml(path.name) or _is_ours(path)
     ]
 
 
-def importable(folder: Path, exclude: Sequence[Path] = ()) -> list[Path]:
+def list_importable(folder: Path, exclude: Sequence[Path] = ()) -> list[Path]:
     """Return the files in a folder that an import may mean, at any depth; raises CheckError.
 
     Links to folders are not followed, so that the walk ends.
@@ -74,7 +76,9 @@ def importable(folder: Path, exclude: Sequence[Path] = ()) -> list[Path]:
             yield from ((Path(parent), name) for name in names if here / name not in left_out)
 
     def refuse(cause: OSError) -> None:
-        raise _unreadable(Path(cause.filename), whole_file(folder), _reason(cause)) from cause
+        raise _explain_unreadable(
+            Path(cause.filename), locate_file(folder), _explain_cause(cause)
+        ) from cause
 
     return sorted(
         parent / name
@@ -85,7 +89,7 @@ def importable(folder: Path, exclude: Sequence[Path] = ()) -> list[Path]:
 
 def _is_ours(path: Path) -> bool:
     try:
-        return is_specification(content(path, None).decode("utf-8", "replace"))
+        return is_specification(read_content(path, None).decode("utf-8", "replace"))
     except CheckError:
         return False
 
@@ -94,11 +98,11 @@ def resolve_inside(file: Path, folder: Path) -> Path:
     """Return a file that was found in a folder; raises CheckError if a link leads out of there."""
     root = find_root(folder / "any")
     if not resolve_links(file).is_relative_to(root):
-        raise error(
+        raise make_error(
             "E0110",
             f"{shorten_path(file)} is a link that leads out of the project, to "
             f"{resolve_links(file)}",
-            whole_file(file),
+            locate_file(file),
             note=f"the project's root is {shorten_path(root)}",
             help="copy the file into the project, or name it by itself",
         )
@@ -107,15 +111,15 @@ def resolve_inside(file: Path, folder: Path) -> Path:
 
 def is_folder(path: Path) -> bool:
     """Return whether a folder exists; one that cannot be accessed does not."""
-    return stat.S_ISDIR(_mode(path))
+    return stat.S_ISDIR(_read_mode(path))
 
 
 def is_file(path: Path) -> bool:
     """Return whether a regular file exists."""
-    return stat.S_ISREG(_mode(path))
+    return stat.S_ISREG(_read_mode(path))
 
 
-def exists(path: Path) -> bool:
+def is_there(path: Path) -> bool:
     """Return whether something of that name exists, even if it cannot be read."""
     try:
         path.lstat()
@@ -124,7 +128,7 @@ def exists(path: Path) -> bool:
     return True
 
 
-def _mode(path: Path) -> int:
+def _read_mode(path: Path) -> int:
     try:
         return path.stat().st_mode
     except OSError:
@@ -140,7 +144,7 @@ def find_root(file: Path) -> Path:
     """Return the nearest folder above that holds a `qos.toml`, else the file's own."""
     folder = resolve_links(file).parent
     return next(
-        (above for above in [folder, *folder.parents] if exists(above / "qos.toml")), folder
+        (above for above in [folder, *folder.parents] if is_there(above / "qos.toml")), folder
     )
 
 
@@ -150,24 +154,24 @@ def shorten_path(path: Path) -> str:
     return str(path.relative_to(here)) if path.is_relative_to(here) else str(path)
 
 
-def whole_file(path: Path) -> Span:
+def locate_file(path: Path) -> Span:
     """Return the place of a mistake that concerns a file as a whole."""
     return Span(Source(shorten_path(path), ""), 0, 0)
 
 
-def too_many_files(most: int, span: Span) -> CheckError:
+def explain_too_many_files(most: int, span: Span) -> CheckError:
     """Return the mistake of too many files to read."""
     message = f"more than {most} files are read"
-    return error("E0607", message, span, help="check a part of the project")
+    return make_error("E0607", message, span, help="check a part of the project")
 
 
-def too_many_levels(most: int, span: Span) -> CheckError:
+def explain_too_many_levels(most: int, span: Span) -> CheckError:
     """Return the mistake of too long a chain of imports."""
     message = f"more than {most} files import each other in a chain"
-    return error("E0607", message, span, help="import what a file needs directly")
+    return make_error("E0607", message, span, help="import what a file needs directly")
 
 
-def neighbours(folder: Path) -> list[str]:
+def list_neighbours(folder: Path) -> list[str]:
     """Return the names in a folder, as the system spells them."""
     try:
         return sorted(entry.name for entry in os.scandir(folder))
@@ -175,7 +179,7 @@ def neighbours(folder: Path) -> list[str]:
         return []
 
 
-def common_root(found: Sequence[Path]) -> Path:
+def find_common_root(found: Sequence[Path]) -> Path:
     """Return the root of the project of some files; the common folder of several projects."""
     roots = [find_root(file) for file in found]
     return Path(os.path.commonpath(roots)) if roots else Path.cwd()
@@ -196,13 +200,13 @@ def read_source(path: Path, importer: ast.Import | None, root: Path | None = Non
     """
     found = resolve_links(path)
     recorded_as = write_recorded_path(found, root) if root else ""
-    return decode(shorten_path(found), content(path, importer), importer, recorded_as)
+    return decode(shorten_path(found), read_content(path, importer), importer, recorded_as)
 
 
 def decode(name: str, data: bytes, importer: ast.Import | None, recorded_as: str = "") -> Source:
     """Return the text of a file's bytes; raises CheckError."""
     if len(data) > MAX_BYTES:
-        raise error(
+        raise make_error(
             "E0012",
             f"this file has more than {LONGEST:_} characters",
             Span(Source(name, ""), 0, 0),
@@ -212,7 +216,7 @@ def decode(name: str, data: bytes, importer: ast.Import | None, recorded_as: str
         return Source(name, data.decode("utf-8"), recorded_as)
     except UnicodeDecodeError as cause:
         text = data[: cause.start].decode("utf-8")
-        raise error(
+        raise make_error(
             "E0109",
             f"{name} is not UTF-8: byte {data[cause.start]:#04x} at offset {cause.start}",
             Span(Source(name, text), len(text), len(text)),
@@ -221,32 +225,34 @@ def decode(name: str, data: bytes, importer: ast.Import | None, recorded_as: str
         ) from cause
 
 
-def content(path: Path, importer: ast.Import | None) -> bytes:
+def read_content(path: Path, importer: ast.Import | None) -> bytes:
     """Return the bytes of a file, up to one beyond the limit; raises CheckError."""
-    span = importer.span if importer else whole_file(path)
+    span = importer.span if importer else locate_file(path)
     try:
         mode = path.stat().st_mode
         if not stat.S_ISREG(mode):
             what = "it is a folder" if stat.S_ISDIR(mode) else "it is not a regular file"
-            raise _unreadable(path, span, what)
+            raise _explain_unreadable(path, span, what)
         with path.open("rb") as file:
             return file.read(MAX_BYTES + 1)
     except OSError as cause:
         missing = isinstance(cause, FileNotFoundError)
-        raise _unreadable(path, span, _reason(cause), missing=missing) from cause
+        raise _explain_unreadable(path, span, _explain_cause(cause), missing=missing) from cause
 
 
-def _reason(cause: OSError) -> str:
+def _explain_cause(cause: OSError) -> str:
     return (cause.strerror or str(cause)).lower()
 
 
-def _unreadable(path: Path, span: Span, reason: str, *, missing: bool = False) -> CheckError:
+def _explain_unreadable(
+    path: Path, span: Span, reason: str, *, missing: bool = False
+) -> CheckError:
     link = ""
     with suppress(OSError):
         link = f"it is a link to {path.readlink()}: "
-    beside = [name for name in neighbours(path.parent) if name.endswith(SUFFIXES)]
+    beside = [name for name in list_neighbours(path.parent) if name.endswith(SUFFIXES)]
     near = suggest_name(path.name, beside) if missing and not link else ""
-    return error(
+    return make_error(
         "E0106" if missing else "E0108",
         f"{shorten_path(path)} cannot be read: {link}{reason}",
         span,

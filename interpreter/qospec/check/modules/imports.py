@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, NamedTuple
 
-from qospec.check.evaluate.context import CheckError, error
+from qospec.check.evaluate.context import CheckError, make_error
 from qospec.check.modules import files
 from qospec.diagnostics import suggest_name
 from qospec.resources import STDLIB
@@ -72,18 +72,18 @@ def find(each: ast.Import, importing: Path, where: Place, most: int) -> tuple[Pa
         NoFileError: If there is none.
         CheckError: If there are two, or it leads out of the project, or is not what was pinned.
     """
-    candidates = _candidates(each, importing, where, most)
+    candidates = _list_candidates(each, importing, where, most)
     found = {
         files.resolve_links(file): (candidate, file)
         for candidate in candidates
         for file in candidate.files
-        if files.exists(file) and _is_spelt_so(file, len(candidate.parts))
+        if files.is_there(file) and _is_spelt_so(file, len(candidate.parts))
     }
     if not found:
-        raise _missing(each, candidates, list(where.project.packages))
+        raise _explain_missing(each, candidates, list(where.project.packages))
     if len(found) > 1:
         one, two, *_ = (files.shorten_path(file) for file in found)
-        raise error(
+        raise make_error(
             "E0111",
             f"two files match this import: {one} and {two}",
             each.span,
@@ -94,7 +94,9 @@ def find(each: ast.Import, importing: Path, where: Place, most: int) -> tuple[Pa
     return file, Place(candidate.root, where.project)
 
 
-def _candidates(each: ast.Import, importing: Path, where: Place, most: int) -> list[_Candidate]:
+def _list_candidates(
+    each: ast.Import, importing: Path, where: Place, most: int
+) -> list[_Candidate]:
     first, *rest = (name.text for name in each.path)
     package = where.project.package(first, each.span, most)
     inner = STDLIB if first == "std" else package.folder if package else None
@@ -108,7 +110,7 @@ def _candidates(each: ast.Import, importing: Path, where: Place, most: int) -> l
 def _is_spelt_so(file: Path, depth: int) -> bool:
     """Return whether folders and file are spelt exactly so; some systems ignore case."""
     for path in [file, *file.parents][:depth]:
-        beside = files.neighbours(path.parent)
+        beside = files.list_neighbours(path.parent)
         if path.name not in beside and path.name.lower() in map(str.lower, beside):
             return False
     return True
@@ -117,7 +119,7 @@ def _is_spelt_so(file: Path, depth: int) -> bool:
 def _verify(each: ast.Import, resolved: Path, root: Path, where: Place) -> None:
     """Refuse a file outside its root, or one of a package imported by another path."""
     if not resolved.is_relative_to(files.resolve_links(root)):
-        raise error(
+        raise make_error(
             "E0110",
             f"this import leads out of the project, to {resolved}",
             each.span,
@@ -127,7 +129,7 @@ def _verify(each: ast.Import, resolved: Path, root: Path, where: Place) -> None:
     owner = where.project.owner(resolved)
     if owner is not None and root not in (owner.folder, STDLIB):
         inner = resolved.relative_to(owner.folder).with_suffix("").parts
-        raise error(
+        raise make_error(
             "E0117",
             f"this file is of the package `{owner.name}`, whose files are pinned",
             each.span,
@@ -136,12 +138,12 @@ def _verify(each: ast.Import, resolved: Path, root: Path, where: Place) -> None:
         )
 
 
-def _missing(
+def _explain_missing(
     each: ast.Import, candidates: Sequence[_Candidate], packages: Sequence[str]
 ) -> NoFileError:
     written = [name.text for name in each.path]
-    better, foreign = _nearest(written, candidates, packages)
-    better = better or library_module(written[-1])
+    better, foreign = _find_nearest(written, candidates, packages)
+    better = better or find_library_module(written[-1])
     help_text = f"write `import {better}`" if better else ""
     label = f"did you mean `{better}`?" if better else ""
     looked = " and ".join(
@@ -157,14 +159,16 @@ def _missing(
             "",
             "name a file in it",
         )
-        inner = _stems(files.neighbours(folder))
+        inner = _list_stems(files.list_neighbours(folder))
         help_text += f": `import {'.'.join([*written, inner[0]])}`" if inner else ""
     message = f"no file for `import {'.'.join(written)}`"
-    mistake = error("E0106", message, each.span, label=label, note=note + foreign, help=help_text)
+    mistake = make_error(
+        "E0106", message, each.span, label=label, note=note + foreign, help=help_text
+    )
     return NoFileError(mistake, better.rpartition(".")[2])
 
 
-def help_for(name: str, names: Container[str]) -> str:
+def suggest_import(name: str, names: Container[str]) -> str:
     """Return what to write for a well-known name that only the library has; "" if it has none.
 
     Args:
@@ -182,9 +186,9 @@ def help_for(name: str, names: Container[str]) -> str:
     return f"write `{written}`{way_in}" if module else ""
 
 
-def library_module(name: str) -> str:
+def find_library_module(name: str) -> str:
     """Return the import of the library's file of that name; "" if there is none."""
-    found = (file for file in files.importable(STDLIB) if file.stem == name)
+    found = (file for file in files.list_importable(STDLIB) if file.stem == name)
     file = next(found, None)
     return (
         "" if file is None else ".".join(["std", *file.relative_to(STDLIB).with_suffix("").parts])
@@ -196,7 +200,7 @@ def _is_folder(candidate: _Candidate) -> bool:
     return files.is_folder(folder) and _is_spelt_so(folder, len(candidate.parts))
 
 
-def _nearest(
+def _find_nearest(
     written: Sequence[str], candidates: Sequence[_Candidate], packages: Sequence[str]
 ) -> tuple[str, str]:
     """Return the import that may be meant, and the odd letter of one that looks like it."""
@@ -204,25 +208,25 @@ def _nearest(
         folder = candidate.folder
         before = len(written) - len(candidate.parts)
         for place, part in enumerate(candidate.parts):
-            beside = files.neighbours(folder)
+            beside = files.list_neighbours(folder)
             last = place == len(candidate.parts) - 1
             if not last and part in beside:
                 folder /= part
                 continue
-            known = _stems(beside) if last else [name for name in beside if "." not in name]
+            known = _list_stems(beside) if last else [name for name in beside if "." not in name]
             known += packages if before + place == 0 else []
-            near = _like(part, known)
+            near = _find_like(part, known)
             if near and near != part and near.isidentifier() and near.isascii():
                 return ".".join(
                     [*written[: before + place], near, *candidate.parts[place + 1 :]]
                 ), ""
             if near and not near.isascii():
-                return "", _foreign(near)
+                return "", _is_foreign(near)
             break
     return "", ""
 
 
-def _stems(names: Sequence[str]) -> list[str]:
+def _list_stems(names: Sequence[str]) -> list[str]:
     return [
         name.removesuffix(suffix)
         for name in names
@@ -231,19 +235,19 @@ def _stems(names: Sequence[str]) -> list[str]:
     ]
 
 
-def _like(part: str, known: Sequence[str]) -> str:
-    same = [name for name in known if name.lower() == part.lower() or _looks_like(name, part)]
+def _find_like(part: str, known: Sequence[str]) -> str:
+    same = [name for name in known if name.lower() == part.lower() or _is_like(name, part)]
     return same[0] if same else suggest_name(part, known)
 
 
-def _looks_like(name: str, part: str) -> bool:
+def _is_like(name: str, part: str) -> bool:
     """Return whether a name differs only by letters that no identifier can have."""
     return len(name) == len(part) and all(
         letter == other or not letter.isascii() for letter, other in zip(name, part, strict=True)
     )
 
 
-def _foreign(name: str) -> str:
+def _is_foreign(name: str) -> str:
     import unicodedata
 
     strange = next(letter for letter in name if not letter.isascii())

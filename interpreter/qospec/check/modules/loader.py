@@ -69,7 +69,7 @@ class Loader:
                 found += [(file, path) for file in files.find_files(path, self._left_out(path))]
             except CheckError as mistake:
                 self._context.report(mistake)
-        self._root = files.common_root([file for file, _ in found])
+        self._root = files.find_common_root([file for file, _ in found])
         for file, path in found:
             self._named(file, path)
         named = {files.resolve_links(file) for file, _ in found}
@@ -128,10 +128,10 @@ class Loader:
         if path in self._units:
             return self._units[path]
         if len(self._units) >= self._context.limits.imports:
-            span = importer.span if importer else files.whole_file(path)
-            raise files.too_many_files(self._context.limits.imports, span)
+            span = importer.span if importer else files.locate_file(path)
+            raise files.explain_too_many_files(self._context.limits.imports, span)
         if importer is not None and len(self._reading) >= self._context.limits.depth:
-            raise files.too_many_levels(self._context.limits.depth, importer.span)
+            raise files.explain_too_many_levels(self._context.limits.depth, importer.span)
         self._reading.append((path, importer))
         try:
             self._units[path] = None

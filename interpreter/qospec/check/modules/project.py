@@ -11,7 +11,7 @@ from dataclasses import field
 from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING, NamedTuple
 
-from qospec.check.evaluate.context import CheckError, error
+from qospec.check.evaluate.context import CheckError, make_error
 from qospec.check.modules import files
 from qospec.dataclass import dataclass
 from qospec.syntax.parser import EDITION
@@ -91,7 +91,7 @@ class Projects:
     def at(self, root: Path) -> Project:
         """Return the project of a root."""
         if root not in self._known:
-            self._known[root] = project(root, self._report)
+            self._known[root] = read_project(root, self._report)
         return self._known[root]
 
     def here(self) -> Sequence[Path]:
@@ -102,7 +102,7 @@ class Projects:
         """Return the package that a file belongs to, and the project whose `qos.lock` pins it."""
         path = files.resolve_links(file)
         for root in path.parents:
-            if files.exists(root / LOCK):
+            if files.is_there(root / LOCK):
                 made = self.at(root)
                 owner = made.owner(path)
                 if owner is not None:
@@ -115,12 +115,12 @@ def is_pinned(file: Path) -> bool:
     return Projects(lambda _: None).pinning(file) is not None
 
 
-def project(root: Path, report: Callable[[CheckError], None]) -> Project:
+def read_project(root: Path, report: Callable[[CheckError], None]) -> Project:
     """Return the project of a root; settings with a mistake are reported and left out."""
     made = Project(root)
-    for name, take in (("qos.toml", _settings), (LOCK, _packages)):
+    for name, take in (("qos.toml", _read_settings), (LOCK, _read_packages)):
         path = root / name
-        if not files.exists(path):
+        if not files.is_there(path):
             continue
         from qospec.check.modules import toml
 
@@ -134,7 +134,7 @@ def project(root: Path, report: Callable[[CheckError], None]) -> Project:
     return made
 
 
-def _settings(made: Project, whole: Table) -> Iterator[CheckError]:
+def _read_settings(made: Project, whole: Table) -> Iterator[CheckError]:
     yield from whole.known(dict.fromkeys(SETTINGS, dict), "table")
     own = whole.table("project")
     if own is None:
@@ -142,7 +142,7 @@ def _settings(made: Project, whole: Table) -> Iterator[CheckError]:
     yield from own.known(SETTINGS["project"])
     edition = own.fields.get("edition")
     if isinstance(edition, int) and edition != int(EDITION):
-        yield error(
+        yield make_error(
             "E0002",
             f"edition {edition} of the language is not known",
             own.place("edition", value=True),
@@ -157,19 +157,19 @@ def _settings(made: Project, whole: Table) -> Iterator[CheckError]:
             if not isinstance(written, str):
                 continue
             try:
-                found.append(_below(made.root, written, own.place(key, value=True)))
+                found.append(_resolve_below(made.root, written, own.place(key, value=True)))
             except CheckError as mistake:
                 yield mistake
         setattr(made, key, tuple(found))
 
 
-def _packages(made: Project, whole: Table) -> Iterator[CheckError]:
+def _read_packages(made: Project, whole: Table) -> Iterator[CheckError]:
     yield from whole.known({"package": dict}, "table")
     pinned = whole.table("package")
     for name in pinned.fields if pinned else ():
         own = pinned.table(name) if pinned else None
         if own is None or name == "std" or not (name.isidentifier() and name.isascii()):
-            yield error(
+            yield make_error(
                 "E0116",
                 "`std` is the library that comes with the language"
                 if name == "std"
@@ -178,12 +178,14 @@ def _packages(made: Project, whole: Table) -> Iterator[CheckError]:
                 help="write `[package.name]` with a name of letters, digits and `_`",
             )
             continue
-        mistakes = list(own.known(PINNED)) or list(_missing(own))
+        mistakes = list(own.known(PINNED)) or list(_explain_missing(own))
         yield from mistakes
         if mistakes:
             continue
         try:
-            folder = _below(made.root, own.fields["folder"], own.place("folder", value=True))
+            folder = _resolve_below(
+                made.root, own.fields["folder"], own.place("folder", value=True)
+            )
         except CheckError as mistake:
             yield mistake
             continue
@@ -191,47 +193,47 @@ def _packages(made: Project, whole: Table) -> Iterator[CheckError]:
         made.packages[name] = Package(name, folder, own.fields["sha256"], place)
 
 
-def _missing(own: Table) -> Iterator[CheckError]:
+def _explain_missing(own: Table) -> Iterator[CheckError]:
     for key in PINNED:
         if key not in own.fields:
-            yield error(
+            yield make_error(
                 "E0105", f"{own.name} needs `{key}`", own.place(), help=f'add `{key} = "…"`'
             )
 
 
-def _below(root: Path, written: str, place: Span) -> Path:
+def _resolve_below(root: Path, written: str, place: Span) -> Path:
     """Return the path of a setting; raises CheckError if it is not within the project."""
     parts = PurePosixPath(written)
     if not written or "\0" in written or parts.is_absolute() or ".." in parts.parts:
-        raise error("E0110", f"`{written}` is not a path of the project", place, help=OUTSIDE)
+        raise make_error("E0110", f"`{written}` is not a path of the project", place, help=OUTSIDE)
     path = files.resolve_links(root / parts)
     if not path.is_relative_to(files.resolve_links(root)):
-        raise error(
+        raise make_error(
             "E0110",
             f"`{written}` leads out of the project, to {path}",
             place,
             help="copy it into the project: links may not lead out of it",
         )
     if not files.is_folder(path) and not files.is_file(path):
-        raise error("E0106", f"no file or folder is at `{written}`", place, help="correct it")
+        raise make_error("E0106", f"no file or folder is at `{written}`", place, help="correct it")
     return path
 
 
 def _hash(package: Package, secondary: tuple[Span, str] | None, most: int) -> str:
     if not files.is_folder(package.folder):
-        raise error(
+        raise make_error(
             "E0117",
             f"the package `{package.name}` is not a folder",
             package.place,
             secondary=secondary,
             help="put its files back, or correct `folder`",
         )
-    return fingerprint(package.folder, most)
+    return compute_fingerprint(package.folder, most)
 
 
 def _verify(package: Package, found: str, secondary: tuple[Span, str] | None) -> None:
     if found != package.sha256:
-        raise error(
+        raise make_error(
             "E0117",
             f"the package `{package.name}` is not what was pinned",
             package.place,
@@ -241,7 +243,7 @@ def _verify(package: Package, found: str, secondary: tuple[Span, str] | None) ->
         )
 
 
-def fingerprint(folder: Path, most: int) -> str:
+def compute_fingerprint(folder: Path, most: int) -> str:
     """Return the hash of what may be imported from a folder: SHA-256 of names, lengths and bytes.
 
     Args:
@@ -254,12 +256,12 @@ def fingerprint(folder: Path, most: int) -> str:
     import hashlib
 
     digest = hashlib.sha256()
-    found = files.importable(folder)
+    found = files.list_importable(folder)
     if len(found) > most:
-        raise files.too_many_files(most, files.whole_file(folder))
+        raise files.explain_too_many_files(most, files.locate_file(folder))
     named = sorted((file.relative_to(folder).as_posix(), file) for file in found)
     for name, file in named:
-        data = files.content(file, None)
+        data = files.read_content(file, None)
         digest.update(os.fsencode(f"{name}\0{len(data)}\0"))
         digest.update(data)
     return digest.hexdigest()

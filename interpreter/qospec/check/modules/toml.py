@@ -6,7 +6,7 @@ import re
 import tomllib
 from typing import TYPE_CHECKING, Any
 
-from qospec.check.evaluate.context import CheckError, error
+from qospec.check.evaluate.context import CheckError, make_error
 from qospec.check.modules import files
 from qospec.diagnostics import suggest_name
 from qospec.source import Source, Span
@@ -51,7 +51,7 @@ class Table:
 
     def place(self, key: str = "", *, value: bool = False) -> Span:
         """Return the place of a key, or of its value; of the table itself without a key."""
-        places = _places(self._source)
+        places = _find_places(self._source)
         whole = (*self.path, key) if key else self.path
         behind = places.get((*whole, "=")) if value else None
         while whole and whole not in places:
@@ -64,7 +64,7 @@ class Table:
             expected = known.get(key)
             if expected is None:
                 near = suggest_name(key, known)
-                yield error(
+                yield make_error(
                     "E0104",
                     f"{self.name} has no {what} `{key}`",
                     self.place(key),
@@ -74,7 +74,7 @@ class Table:
                 )
             elif not _is_a(value, expected):
                 found = NAMES.get(type(value), "a date")
-                yield error(
+                yield make_error(
                     "E0204",
                     f"`{key}` is {NAMES[expected]}, not {found}",
                     self.place(key, value=True),
@@ -90,7 +90,7 @@ def read(path: Path) -> Table:
     """Return the content of a TOML file; raises CheckError."""
     source = files.read_source(path, None)
     if len(source.text) > MAX_CHARACTERS:
-        raise error(
+        raise make_error(
             "E0116",
             f"{source.name} has more than {MAX_CHARACTERS:_} characters",
             Span(source, 0, 0),
@@ -101,8 +101,8 @@ def read(path: Path) -> Table:
     except RecursionError:
         message, place = "it is nested too deeply", Span(source, 0, 0)
     except ValueError as cause:  # besides TOMLDecodeError: a number of too many digits
-        message, place = _mistake(str(cause), source)
-    raise error(
+        message, place = _explain_mistake(str(cause), source)
+    raise make_error(
         "E0116",
         f"{source.name} is not TOML: {message}",
         place,
@@ -110,7 +110,7 @@ def read(path: Path) -> Table:
     )
 
 
-def _mistake(said: str, source: Source) -> tuple[str, Span]:
+def _explain_mistake(said: str, source: Source) -> tuple[str, Span]:
     at = AT.search(said)
     words = said[: at.start()] if at else said
     start = len(source.text)
@@ -129,7 +129,7 @@ def _is_a(value: object, expected: type) -> bool:
     return isinstance(value, expected) and not (expected is int and isinstance(value, bool))
 
 
-def _places(source: Source) -> dict[tuple[str, ...], Span]:
+def _find_places(source: Source) -> dict[tuple[str, ...], Span]:
     """Return the places of keys on lines of their own; those of values under key and "="."""
     found: dict[tuple[str, ...], Span] = {}
     above: tuple[str, ...] = ()

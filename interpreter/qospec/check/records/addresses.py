@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from qospec.check.evaluate.context import error
+from qospec.check.evaluate.context import make_error
 from qospec.check.evaluate.values import Text, Value
 
 if TYPE_CHECKING:
@@ -23,15 +23,15 @@ _ZONE = "a zone (`%`) has a meaning on one host only"
 _NETWORK = "this is a network: write an address in it"
 
 
-def address(value: Value, name: str, span: Span) -> str:
+def read_address(value: Value, name: str, span: Span) -> str:
     """Return the address of a field in its shortest form; raises CheckError."""
     import ipaddress
 
-    text = _text(value, name, span, f'{name} = "10.1.0.7"')
+    text = _require_text(value, name, span, f'{name} = "10.1.0.7"')
     try:
-        return str(ipaddress.ip_address(_plain(text)))
+        return str(ipaddress.ip_address(_require_plain(text)))
     except ValueError:
-        raise error(
+        raise make_error(
             "E0214",
             f'"{text}" is not an address',
             span,
@@ -58,25 +58,25 @@ def ends(value: Value, name: str, span: Span) -> tuple[int, int]:
     """
     import ipaddress
 
-    text = _text(value, name, span, f'{name} in "10.1.0.0/16"')
+    text = _require_text(value, name, span, f'{name} in "10.1.0.0/16"')
     try:
-        network = ipaddress.ip_network(_plain(text))
+        network = ipaddress.ip_network(_require_plain(text))
     except ValueError:
-        meant = _masked(text)
-        raise error(
+        meant = _guess_meant(text)
+        raise make_error(
             "E0214",
             f'"{text}" is neither an address nor a network',
             span,
-            note=_why(text) if meant else "",
+            note=_explain_network(text) if meant else "",
             help=f'write "{meant}"' if meant else 'write one such as "10.1.0.7" or "10.1.0.0/16"',
         ) from None
     return number_address(str(network[0])), number_address(str(network[-1]))
 
 
-def _text(value: Value, name: str, span: Span, example: str) -> str:
+def _require_text(value: Value, name: str, span: Span, example: str) -> str:
     if isinstance(value, Text):
         return value.text
-    raise error(
+    raise make_error(
         "E0204",
         f"`{name}` is an address, not {value.what}",
         span,
@@ -84,7 +84,7 @@ def _text(value: Value, name: str, span: Span, example: str) -> str:
     )
 
 
-def _plain(text: str) -> str:
+def _require_plain(text: str) -> str:
     """Return a text that may be an address; raises ValueError for another."""
     prefix = text.partition("/")[2]
     if "%" in text or ("/" in text and not _PREFIX.fullmatch(prefix)):
@@ -92,7 +92,7 @@ def _plain(text: str) -> str:
     return text
 
 
-def _why(text: str) -> str:
+def _explain_network(text: str) -> str:
     """Return what is wrong with a network, if it can be guessed."""
     prefix = text.partition("/")[2]
     if "%" in text:
@@ -102,7 +102,7 @@ def _why(text: str) -> str:
     return "bits behind the prefix are set" if _PREFIX.fullmatch(prefix) else "a prefix is a number"
 
 
-def _masked(text: str) -> str:
+def _guess_meant(text: str) -> str:
     """Return the address or the network that was meant; "" if none can be guessed."""
     import ipaddress
 

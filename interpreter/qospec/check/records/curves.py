@@ -6,7 +6,7 @@ from fractions import Fraction
 from typing import TYPE_CHECKING
 
 from qospec.catalogue.kinds import Curve
-from qospec.check.evaluate.context import all_of, error
+from qospec.check.evaluate.context import make_all, make_error
 from qospec.check.evaluate.dimensions import ANY_LAYER, describe_dimension
 from qospec.check.evaluate.values import Amount, Map, Value
 from qospec.protocol.ip import LARGEST_PACKET_BYTES
@@ -24,7 +24,7 @@ FEWEST_POINTS = 2
 EXAMPLE = "{ 64 B: 250 us, 1_500 B: 1 ms }"
 
 
-def curve(
+def read_curve(
     value: Value, name: str, span: Span, time: Callable[[Value, Span], int | None]
 ) -> int | Curve | None:
     """Return a time for all sizes, or a curve; None if it is not known yet.
@@ -41,7 +41,7 @@ def curve(
     if isinstance(value, Amount):
         return time(value, span)
     if not isinstance(value, Map):
-        raise error(
+        raise make_error(
             "E0204",
             f"`{name}` is a time or a map from sizes to times, not {value.what}",
             span,
@@ -52,12 +52,12 @@ def curve(
     def point(key: Fraction | str) -> tuple[int, int | None]:
         pair = value.pair(str(key), span)
         at = pair.key.span if pair else span
-        size = _size(value.amounts.get(key), key, name, at)
+        size = _read_size(value.amounts.get(key), key, name, at)
         return size, time(value.entries[key], pair.value.span if pair else span)
 
-    points = all_of(point, value.entries)
+    points = make_all(point, value.entries)
     if len(points) < FEWEST_POINTS:
-        raise error(
+        raise make_error(
             "E0205",
             f"`{name}` has a single point, and a curve at least two",
             span,
@@ -66,7 +66,7 @@ def curve(
     for (before, _), (size, _), key in zip(points, points[1:], [*value.entries][1:], strict=False):
         if size < before:
             pair = value.pair(str(key), span)
-            raise error(
+            raise make_error(
                 "E0205",
                 f"`{name}` has the size {size} B after {before} B",
                 pair.key.span if pair else span,
@@ -76,19 +76,19 @@ def curve(
     return Curve(tuple(known)) if len(known) == len(points) else None
 
 
-def _size(amount: Amount | None, key: Fraction | str, name: str, span: Span) -> int:
+def _read_size(amount: Amount | None, key: Fraction | str, name: str, span: Span) -> int:
     """Return the size of a point in bytes."""
     if amount is None or amount.dimension != DATA:
         what = f"`{key}`" if amount is None else describe_dimension(amount.dimension)
         written = f"{span.text} B" if span.text.isdecimal() else "64 B"
-        raise error(
+        raise make_error(
             "E0204",
             f"the keys of `{name}` are sizes of packets, not {what}",
             span,
             help=f"write a size, such as `{written}`",
         )
     if amount.layer not in {"", ANY_LAYER, LAYER}:
-        raise error(
+        raise make_error(
             "E0212",
             f"`{name}` counts the bytes of IP packets, @{LAYER}, not @{amount.layer}",
             span,
@@ -98,11 +98,11 @@ def _size(amount: Amount | None, key: Fraction | str, name: str, span: Span) -> 
     size = Fraction(amount.value or 0) / BITS_OF_A_BYTE
     if size.denominator != 1:
         shown = format_number(size, exact=True)
-        raise error(
+        raise make_error(
             "E0206", f"a size of `{name}` must be a whole number of bytes, found {shown}", span
         )
     if not 0 < size <= LARGEST_PACKET_BYTES:
-        raise error(
+        raise make_error(
             "E0205",
             f"a packet has 1 B to {LARGEST_PACKET_BYTES} B, and `{name}` a point at {size} B",
             span,

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from qospec.catalogue.kinds import REQUIRED, Buffer, Duration, Lifetime
 from qospec.check.evaluate import mixes
-from qospec.check.evaluate.context import CheckError, all_of, error
+from qospec.check.evaluate.context import CheckError, make_all, make_error
 from qospec.check.evaluate.dimensions import (
     BASE_UNITS,
     NUMBER,
@@ -30,9 +30,9 @@ from qospec.check.evaluate.values import (
     Value,
 )
 from qospec.check.records import layers
-from qospec.check.records.addresses import address
-from qospec.check.records.curves import curve
-from qospec.check.records.keys import key
+from qospec.check.records.addresses import read_address
+from qospec.check.records.curves import read_curve
+from qospec.check.records.keys import read_key
 from qospec.diagnostics import correct_spelling, suggest_name
 from qospec.protocol.atm import CELL_BYTES, CELL_PAYLOAD_BYTES
 from qospec.source import Span
@@ -101,7 +101,7 @@ def convert(value: Value, parameter: Parameter, kind: Kind, span: Span) -> Any:
     domain = parameter.domain
     name = parameter.alias or parameter.name
     if domain.name in NUMERIC:
-        return _number(value, parameter, kind, span)
+        return _read_number(value, parameter, kind, span)
     if domain.name in MAPS:
         return _map(value, parameter, kind, span)
     if domain.name in TIMED:
@@ -109,13 +109,13 @@ def convert(value: Value, parameter: Parameter, kind: Kind, span: Span) -> Any:
     if domain.name in BOUNDED:
         return BOUNDED[domain.name](value, name, domain, span)
     others = {
-        "truth": _truth,
-        "names": _names,
+        "truth": _read_truth,
+        "names": _read_names,
         "load": mixes.load,
-        "size mix": mixes.size_mix,
-        "address": address,
-        "key": key,
-        "width": _width,
+        "size mix": mixes.convert_mix,
+        "address": read_address,
+        "key": read_key,
+        "width": _read_width,
     }
     return others[domain.name](value, name, span)
 
@@ -131,44 +131,48 @@ def from_default(parameter: Parameter) -> Value:
     return Boolean(default) if isinstance(default, bool) else POISON
 
 
-def _number(value: Value, parameter: Parameter, kind: Kind, span: Span) -> int | Fraction | None:
+def _read_number(
+    value: Value, parameter: Parameter, kind: Kind, span: Span
+) -> int | Fraction | None:
     dimension, factor = NUMERIC[parameter.domain.name]
     name = parameter.alias or parameter.name
     if not isinstance(value, Amount):
-        raise _wrong_type(name, describe_dimension(dimension), value.what, span)
+        raise _explain_wrong_type(name, describe_dimension(dimension), value.what, span)
     if value.dimension != dimension and value.value != 0:
-        raise _dimension(parameter, value, span)
+        raise _explain_dimension(parameter, value, span)
     if value.dimension == dimension and parameter.domain.name in ("rate", "data"):
         layers.verify(value, parameter, kind, span)
     if value.value is None:
         return None
     amount = value.value / factor
     result = (
-        _whole(amount, name, parameter.domain, span) if parameter.domain.name in WHOLE else amount
+        _require_whole(amount, name, parameter.domain, span)
+        if parameter.domain.name in WHOLE
+        else amount
     )
-    _bounds(result, name, parameter.domain, span, value.text)
+    _require_bounds(result, name, parameter.domain, span, value.text)
     return result
 
 
-def _duration(value: Value, parameter: Parameter, kind: Kind, span: Span) -> Duration | None:
+def _read_duration(value: Value, parameter: Parameter, kind: Kind, span: Span) -> Duration | None:
     mean = replace(parameter, domain=replace(parameter.domain, name="time"))
     if isinstance(value, Exponential):
-        mean_ps = _number(value.mean, mean, kind, span)
+        mean_ps = _read_number(value.mean, mean, kind, span)
         return None if mean_ps is None else Duration(int(mean_ps), "exponential")
-    mean_ps = _number(value, mean, kind, span)
+    mean_ps = _read_number(value, mean, kind, span)
     return None if mean_ps is None else Duration(int(mean_ps))
 
 
-def _times(
+def _read_times(
     value: Value, parameter: Parameter, kind: Kind, span: Span
 ) -> tuple[int | Fraction, ...] | None:
     if not isinstance(value, List):
-        raise _wrong_type(parameter.name, "a list of times", value.what, span)
+        raise _explain_wrong_type(parameter.name, "a list of times", value.what, span)
     entry = replace(parameter, domain=replace(parameter.domain, name="time"))
     found: list[int | Fraction | None] = []
     for item in value.items:
         if isinstance(item, List):  # as in a mix of sizes, it contributes its items
-            within = _times(item, parameter, kind, span)
+            within = _read_times(item, parameter, kind, span)
             found.extend((None,) if within is None else within)
         else:
             found.append(convert(item, entry, kind, span))
@@ -176,19 +180,19 @@ def _times(
     return tuple(known) if value.known and len(known) == len(found) else None
 
 
-def _curve(value: Value, parameter: Parameter, kind: Kind, span: Span) -> int | Curve | None:
+def _read_curve(value: Value, parameter: Parameter, kind: Kind, span: Span) -> int | Curve | None:
     time = replace(parameter, domain=replace(parameter.domain, name="time"))
     name = parameter.alias or parameter.name
-    return curve(value, name, span, lambda each, place: convert(each, time, kind, place))
+    return read_curve(value, name, span, lambda each, place: convert(each, time, kind, place))
 
 
-def _trial(value: Value, parameter: Parameter, kind: Kind, span: Span) -> Any:
+def _read_trial(value: Value, parameter: Parameter, kind: Kind, span: Span) -> Any:
     """Return a time in ps, or a number of items as it is."""
     if isinstance(value, Amount) and value.dimension in (CELLS, PACKETS, FRAMES):
         return None if value.value is None else value
     timed = replace(parameter, domain=replace(parameter.domain, name="time"))
     try:
-        return _number(value, timed, kind, span)
+        return _read_number(value, timed, kind, span)
     except CheckError as mistake:
         if not isinstance(value, Amount) or value.dimension != NUMBER:
             raise
@@ -196,11 +200,16 @@ def _trial(value: Value, parameter: Parameter, kind: Kind, span: Span) -> Any:
         raise CheckError(replace(mistake.diagnostic, help=help_text)) from None
 
 
-TIMED = {"duration": _duration, "times": _times, "curve": _curve, "trial": _trial}
+TIMED = {
+    "duration": _read_duration,
+    "times": _read_times,
+    "curve": _read_curve,
+    "trial": _read_trial,
+}
 """Per domain of several times: the conversion."""
 
 
-def _dimension(parameter: Parameter, value: Amount, span: Span) -> CheckError:
+def _explain_dimension(parameter: Parameter, value: Amount, span: Span) -> CheckError:
     name, domain = parameter.alias or parameter.name, parameter.domain
     dimension, _ = NUMERIC[domain.name]
     help_text = f"write {describe_dimension(dimension)}"
@@ -214,7 +223,7 @@ def _dimension(parameter: Parameter, value: Amount, span: Span) -> CheckError:
     elif value.dimension == NUMBER:
         layer = domain.layers[0] if dimension.has_data and domain.layers else ""
         help_text = with_unit(span.text, dimension, layer)
-    return error(
+    return make_error(
         "E0202",
         f"`{name}` is {describe_dimension(dimension)}, not {describe_dimension(value.dimension)}",
         span,
@@ -223,18 +232,20 @@ def _dimension(parameter: Parameter, value: Amount, span: Span) -> CheckError:
     )
 
 
-def _wrong_type(name: str, expected: str, what: str, span: Span, help_text: str = "") -> CheckError:
+def _explain_wrong_type(
+    name: str, expected: str, what: str, span: Span, help_text: str = ""
+) -> CheckError:
     message = f"`{name}` is {expected}, not {what}"
-    return error("E0204", message, span, label=f"this is {what}", help=help_text)
+    return make_error("E0204", message, span, label=f"this is {what}", help=help_text)
 
 
-def _whole(amount: Fraction, name: str, domain: Domain, span: Span) -> int:
+def _require_whole(amount: Fraction, name: str, domain: Domain, span: Span) -> int:
     if amount.denominator == 1:
         return int(amount)
     if domain.name == "time":
         rounded = round(amount)
         if rounded == 0:
-            raise error(
+            raise make_error(
                 "E0206",
                 f"`{name}` is less than half a picosecond",
                 span,
@@ -244,7 +255,7 @@ def _whole(amount: Fraction, name: str, domain: Domain, span: Span) -> int:
         return rounded
     unit = {"data": "bytes", "cells": "cells", "packets": "packets"}.get(domain.name, "")
     units = f" of {unit}" if unit else ""
-    raise error(
+    raise make_error(
         "E0206",
         f"`{name}` must be a whole number{units}, found {format_number(amount, exact=True)}",
         span,
@@ -252,7 +263,7 @@ def _whole(amount: Fraction, name: str, domain: Domain, span: Span) -> int:
     )
 
 
-def _bounds(
+def _require_bounds(
     amount: int | Fraction, name: str, domain: Domain, span: Span, written: str = ""
 ) -> None:
     """Require an amount within the bounds of its field; they are shown as it was `written`."""
@@ -260,7 +271,7 @@ def _bounds(
     if domain.low is not None and amount < domain.low:
         least = write_bound(domain.low, domain.name, like)
         limit = "more than 0" if amount <= 0 < domain.low else f"at least {least}"
-        raise error(
+        raise make_error(
             "E0205",
             f"`{name}` must be {limit}, found {write_bound(amount, domain.name, like)}",
             span,
@@ -269,7 +280,7 @@ def _bounds(
         )
     if domain.high is not None and amount > domain.high:
         most = write_bound(domain.high, domain.name, like)
-        raise error(
+        raise make_error(
             "E0205",
             f"`{name}` must be at most {most}, found {write_bound(amount, domain.name, like)}",
             span,
@@ -278,22 +289,22 @@ def _bounds(
         )
 
 
-def _truth(value: Value, name: str, span: Span) -> bool | None:
+def _read_truth(value: Value, name: str, span: Span) -> bool | None:
     if not isinstance(value, Boolean):
-        raise _wrong_type(name, "true or false", value.what, span)
+        raise _explain_wrong_type(name, "true or false", value.what, span)
     return value.value
 
 
-def _choice(value: Value, name: str, domain: Domain, span: Span) -> str:
+def _read_choice(value: Value, name: str, domain: Domain, span: Span) -> str:
     text = (
         value.name if isinstance(value, Symbol) else value.text if isinstance(value, Text) else None
     )
     if text is None:
-        raise _wrong_type(name, "one of " + ", ".join(domain.choices), value.what, span)
+        raise _explain_wrong_type(name, "one of " + ", ".join(domain.choices), value.what, span)
     if text not in domain.choices:
         place = value.span if isinstance(value, Symbol) else span
         near = suggest_name(text, domain.choices)
-        raise error(
+        raise make_error(
             "E0214",
             f"`{name}` cannot be `{text}`",
             span,
@@ -306,24 +317,24 @@ def _choice(value: Value, name: str, domain: Domain, span: Span) -> str:
     return text
 
 
-def _width(value: Value, name: str, span: Span) -> Amount | None:
+def _read_width(value: Value, name: str, span: Span) -> Amount | None:
     """Return a share of a load, or a difference of two, as it is: the load says which it is."""
     if not isinstance(value, Amount):
-        raise _wrong_type(name, "a share or a difference", value.what, span)
+        raise _explain_wrong_type(name, "a share or a difference", value.what, span)
     return None if value.value is None else value
 
 
-def _names(value: Value, name: str, span: Span) -> tuple[str, ...] | None:
+def _read_names(value: Value, name: str, span: Span) -> tuple[str, ...] | None:
     if not isinstance(value, List):
-        raise _wrong_type(name, "a list of names", value.what, span)
+        raise _explain_wrong_type(name, "a list of names", value.what, span)
     found: dict[str, None] = {}
     for item in value.items:
         if isinstance(item, Poison):
             return None
         if not isinstance(item, Symbol):
-            raise _wrong_type(name, "a list of names", f"a list with {item.what}", span)
+            raise _explain_wrong_type(name, "a list of names", f"a list with {item.what}", span)
         if item.name in found:
-            raise error("E0102", f"`{item.name}` is listed twice in `{name}`", item.span)
+            raise make_error("E0102", f"`{item.name}` is listed twice in `{name}`", item.span)
         found[item.name] = None
     return tuple(found)
 
@@ -338,9 +349,11 @@ def _map(
     if not isinstance(value, Map):
         keys, examples = KEYS[parameter.domain.name in BY_MARK]
         expected = f"a map from {keys} to numbers"
-        raise _wrong_type(parameter.name, expected, value.what, span, _as_map(value, examples))
+        raise _explain_wrong_type(
+            parameter.name, expected, value.what, span, _as_map(value, examples)
+        )
     if parameter.domain.name not in BY_MARK and any(not isinstance(k, str) for k in value.entries):
-        raise _wrong_type(parameter.name, "a map from names", "a map from numbers", span)
+        raise _explain_wrong_type(parameter.name, "a map from names", "a map from numbers", span)
 
     def converted(key: Fraction | str) -> tuple[str, Any]:
         entry = replace(parameter, name=f"{parameter.name}[{key}]", alias="", domain=domain)
@@ -348,7 +361,7 @@ def _map(
         place = pair.value.span if pair else span
         return str(key), convert(value.entries[key], entry, kind, place)
 
-    found = all_of(converted, value.entries)
+    found = make_all(converted, value.entries)
     return None if any(amount is None for _, amount in found) else tuple(found)
 
 
@@ -363,11 +376,11 @@ def _as_map(value: Value, keys: Sequence[str]) -> str:
     return f"give each value its key, as in `{{ {entries} }}`"
 
 
-def _buffer(value: Value, name: str, domain: Domain, span: Span) -> Buffer | None:
+def _read_buffer(value: Value, name: str, domain: Domain, span: Span) -> Buffer | None:
     if not isinstance(value, Amount):
-        raise _wrong_type(name, "a number of cells or packets or a size", value.what, span)
+        raise _explain_wrong_type(name, "a number of cells or packets or a size", value.what, span)
     if value.dimension not in BUFFERS:
-        raise error(
+        raise make_error(
             "E0202",
             f"`{name}` is a number of cells or packets or a size, not "
             f"{describe_dimension(value.dimension)}",
@@ -380,17 +393,19 @@ def _buffer(value: Value, name: str, domain: Domain, span: Span) -> Buffer | Non
     amount = value.value / size
     if amount.denominator != 1:
         shown = format_number(amount, exact=True)
-        raise error("E0206", f"`{name}` must be a whole number of {unit}s, found {shown}", span)
-    _bounds(amount, name, domain, span)
+        raise make_error(
+            "E0206", f"`{name}` must be a whole number of {unit}s, found {shown}", span
+        )
+    _require_bounds(amount, name, domain, span)
     return Buffer(int(amount), unit)
 
 
-def _lifetime(value: Value, name: str, domain: Domain, span: Span) -> Lifetime | None:
+def _read_lifetime(value: Value, name: str, domain: Domain, span: Span) -> Lifetime | None:
     expected = "a number of packets, a size or a time"
     if not isinstance(value, Amount):
-        raise _wrong_type(name, expected, value.what, span)
+        raise _explain_wrong_type(name, expected, value.what, span)
     if value.dimension not in LIFETIMES:
-        raise error(
+        raise make_error(
             "E0202",
             f"`{name}` is {expected}, not {describe_dimension(value.dimension)}",
             span,
@@ -400,10 +415,10 @@ def _lifetime(value: Value, name: str, domain: Domain, span: Span) -> Lifetime |
         return None
     unit, size = LIFETIMES[value.dimension]
     counted = replace(domain, name={"packet": "packets", "byte": "data"}.get(unit, unit))
-    amount = _whole(value.value / size, name, counted, span)
-    _bounds(amount, name, counted, span)
+    amount = _require_whole(value.value / size, name, counted, span)
+    _require_bounds(amount, name, counted, span)
     return Lifetime(amount, unit)
 
 
-BOUNDED = {"choice": _choice, "buffer": _buffer, "lifetime": _lifetime}
+BOUNDED = {"choice": _read_choice, "buffer": _read_buffer, "lifetime": _read_lifetime}
 """Per domain with bounds or choices of its own: the conversion."""

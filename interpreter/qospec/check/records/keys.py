@@ -12,7 +12,7 @@ import string
 from pathlib import Path, PurePath
 from typing import TYPE_CHECKING
 
-from qospec.check.evaluate.context import error
+from qospec.check.evaluate.context import make_error
 from qospec.check.evaluate.values import Text, Value
 from qospec.check.modules import files
 from qospec.secret import BETWEEN, WITHHELD, Secret, redact
@@ -28,21 +28,23 @@ LONGEST_FILE_BYTES = 4_096
 """No key is near as long."""
 
 
-def key(value: Value, name: str, span: Span) -> Secret:
+def read_key(value: Value, name: str, span: Span) -> Secret:
     """Return the key of a field; raises CheckError."""
     if not isinstance(value, Text):
         example = f'`{name} = "{IN_FILE}tunnel.key"`'
-        raise error(
+        raise make_error(
             "E0204",
             f"`{name}` is a key, not {value.what}",
             span,
             help=f"write a text of hexadecimal digits, or name its file: {example}",
         )
     if value.text.startswith(IN_FILE):
-        return _in_file(value.text.removeprefix(IN_FILE), value.home, name, span)
+        return _read_from_file(value.text.removeprefix(IN_FILE), value.home, name, span)
     if value.written is not None:
         value.written.hide()
-    return _of_digits(value.text, f"`{name}`", span, f'; of a file, write `{name} = "{IN_FILE}…"`')
+    return _read_digits(
+        value.text, f"`{name}`", span, f'; of a file, write `{name} = "{IN_FILE}…"`'
+    )
 
 
 def move_keys(text: str, home: Path, folder: Path) -> str:
@@ -55,40 +57,40 @@ def move_keys(text: str, home: Path, folder: Path) -> str:
     return NAMED_FILE.sub(named, text)
 
 
-def _in_file(file: str, home: str, name: str, span: Span) -> Secret:
+def _read_from_file(file: str, home: str, name: str, span: Span) -> Secret:
     """Return the key in a file that is named in another one, `home`."""
     shown = redact(f'"{file}"')[1:-1]  # a key may stand where its file is meant
     what = f"the file `{shown}` of `{name}`"
     path, root = Path(home).parent / file, files.find_root(Path(home))
     try:
         if Path(file).is_absolute() or not files.resolve_links(path).is_relative_to(root):
-            raise error(
+            raise make_error(
                 "E0214",
                 f"{what} is not in the project",
                 span,
                 note=f"the project's root is {files.shorten_path(root)}",
                 help="copy it into the project: neither a path nor a link may lead out of it",
             )
-        text = _content(path)
+        text = _read_content(path)
     except (OSError, ValueError) as cause:
         why = getattr(cause, "strerror", None) or "it is not a name of a file"
-        raise error(
+        raise make_error(
             "E0214",
             f"{what} cannot be read: {why}",
             span,
             help="name it relative to the file in which its name is written",
         ) from None
-    return _of_digits(text, what, span).in_file(shown)
+    return _read_digits(text, what, span).in_file(shown)
 
 
-def _content(path: Path) -> str:
+def _read_content(path: Path) -> str:
     if path.exists() and not path.is_file():  # a pipe would be waited for
         raise OSError(errno.EINVAL, "it is not a file")
     with path.open("rb") as file:
         return file.read(LONGEST_FILE_BYTES).decode("ascii", "replace")
 
 
-def _of_digits(text: str, what: str, span: Span, more: str = "") -> Secret:
+def _read_digits(text: str, what: str, span: Span, more: str = "") -> Secret:
     if text and not text.strip(WITHHELD):
         return Secret(None)
     digits = BETWEEN.sub("", text).removeprefix("0x").removeprefix("0X")
@@ -98,7 +100,7 @@ def _of_digits(text: str, what: str, span: Span, more: str = "") -> Secret:
         note = "their number is odd"
     else:
         return Secret(bytes.fromhex(digits))
-    raise error(
+    raise make_error(
         "E0214",
         f"{what} is not a key in hexadecimal digits",
         span,

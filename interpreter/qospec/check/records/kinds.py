@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, ClassVar
 
-from qospec.check.evaluate.context import error
+from qospec.check.evaluate.context import make_error
 from qospec.check.evaluate.values import Pattern, Value
 from qospec.check.records import record
 from qospec.dataclass import dataclass
@@ -35,9 +35,9 @@ RESERVED = frozenset(
 """Words of the language that the interpreter does not support yet."""
 
 
-def not_built(word: str, span: Span, help_text: str = "leave it out for now") -> CheckError:
+def explain_not_built(word: str, span: Span, help_text: str = "leave it out for now") -> CheckError:
     """Return the mistake of using a word that is reserved but not built yet."""
-    return error(
+    return make_error(
         "E0190",
         f"`{word}` is part of the language but not built yet",
         span,

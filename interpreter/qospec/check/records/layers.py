@@ -6,7 +6,7 @@ import re
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from qospec.check.evaluate.context import CheckError, error
+from qospec.check.evaluate.context import CheckError, make_error
 from qospec.check.evaluate.dimensions import ANY_LAYER
 from qospec.diagnostics import Edit
 from qospec.protocol.encapsulation import LAYERS
@@ -41,7 +41,7 @@ def verify(value: Amount, parameter: Parameter, kind: Kind, span: Span) -> None:
     layers = parameter.domain.layers
     if kind.role == "element" and value.layer not in layers:
         cells = layers[0] == "cell"
-        raise error(
+        raise make_error(
             "E0212",
             f"`{parameter.alias or parameter.name}` counts the bits of "
             f"{'cells' if cells else 'packets, @' + layers[0]}, not @{value.layer}",
@@ -62,7 +62,7 @@ def _without_layer(parameter: Parameter, kind: Kind, what: str, span: Span) -> C
     element = "a line's" if kind.duty == "line" else "packet"
     whose = element if kind.role == "element" else "traffic"
     example = f"write `{span.text} @{usual}`"
-    return error(
+    return make_error(
         "E0210",
         f"this {what} does not say which bits it counts",
         span,

@@ -10,9 +10,9 @@ from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
 from qospec.catalogue.kinds import REQUIRED, Buffer, Duration, Lifetime, Load, SizeMix
-from qospec.check.evaluate.context import CheckError, error, lacking_arguments
+from qospec.check.evaluate.context import CheckError, explain_lacking_arguments, make_error
 from qospec.check.evaluate.dimensions import ANY_LAYER, NUMBER, TYPES, describe_dimension
-from qospec.check.evaluate.scope import Binding, Scope, known_binding, written
+from qospec.check.evaluate.scope import Binding, Scope, bind_known, find_written
 from qospec.check.evaluate.values import (
     POISON,
     Amount,
@@ -67,10 +67,10 @@ class Signature:
         self._evaluator = evaluator
         seen: dict[str, ast.Parameter] = {}
         for each in parameters:
-            _known_type(each, evaluator)
+            _require_known_type(each, evaluator)
             if each.name.text in seen:
                 evaluator.context.report(
-                    error(
+                    make_error(
                         "E0102",
                         f"`{each.name.text}` is already declared",
                         each.name.span,
@@ -121,9 +121,9 @@ class Signature:
                     scope.names[each.name.text].value(self._evaluator.context)
                     scope.names.pop(each.name.text)
             if each.name.text not in scope.names:
-                self._declare(scope, each, unknown_of_type(each.annotation.text))
+                self._declare(scope, each, make_unknown(each.annotation.text))
             if each.name.text not in scope.names:  # it is taken, which was reported
-                scope.names[each.name.text] = known_binding(each.name, "a parameter", POISON)
+                scope.names[each.name.text] = bind_known(each.name, "a parameter", POISON)
         return scope
 
     def has_defaults(self) -> bool:
@@ -131,7 +131,7 @@ class Signature:
         return all(each.default is not None for each in self.parameters.values())
 
     def _declare(self, scope: Scope, each: ast.Parameter, value: Value) -> None:
-        scope.declare(known_binding(each.name, "a parameter", value), self._evaluator.context)
+        scope.declare(bind_known(each.name, "a parameter", value), self._evaluator.context)
 
     def _declare_default(self, scope: Scope, each: ast.Parameter, default: ast.Expression) -> None:
         binding = Binding(
@@ -148,7 +148,7 @@ class Signature:
         else:
             value = self._evaluator.plain(node, scope)
         try:
-            its = written(node, scope)[0]
+            its = find_written(node, scope)[0]
             is_list = isinstance(value, List) and isinstance(its, ast.ListLiteral)
             return fit(value, each, its if is_list else node)
         except CheckError as mistake:
@@ -163,12 +163,12 @@ class Signature:
                 most = {0: "no values", 1: "one value at most"}.get(
                     len(order), f"{len(order)} values at most"
                 )
-                raise error("E0114", f"`{self.name}` takes {most}", argument.span)
+                raise make_error("E0114", f"`{self.name}` takes {most}", argument.span)
             name = argument.name.text if argument.name else order[place]
             if name not in self.parameters:
                 raise self._unknown(name, argument, given)
             if name in given:
-                raise error(
+                raise make_error(
                     "E0114",
                     f"`{name}` is given twice",
                     argument.span,
@@ -179,7 +179,7 @@ class Signature:
 
     def _missing(self, lacking: Sequence[ast.Parameter], use: Span) -> CheckError:
         """Return the mistake of giving no value for these parameters, all of them at once."""
-        mistake = lacking_arguments(self.name, [each.name.text for each in lacking], use)
+        mistake = explain_lacking_arguments(self.name, [each.name.text for each in lacking], use)
         declared = tuple(Label(each.span, "declared here") for each in lacking)
         return CheckError(replace(mistake.diagnostic, secondary=declared))
 
@@ -187,7 +187,7 @@ class Signature:
         near = suggest_name(name, self.parameters)
         fix = correct_spelling((argument.name or argument).span, name, self.parameters)
         known = " ".join(self.parameters)
-        return error(
+        return make_error(
             "E0104",
             f"`{self.name}` has no parameter `{name}`",
             (argument.name or argument).span,
@@ -199,9 +199,9 @@ class Signature:
         )
 
 
-def _known_type(each: ast.Parameter, evaluator: Evaluator) -> None:
+def _require_known_type(each: ast.Parameter, evaluator: Evaluator) -> None:
     annotation = each.annotation.text
-    name, layer = split_layer(item_type(annotation) or annotation)
+    name, layer = split_layer(find_item_type(annotation) or annotation)
     of_list = annotation.startswith("[")
     known = [*TYPES] if of_list else [*TYPES, *WORDS]
     left_out = not each.annotation.span.text  # which has been reported
@@ -209,7 +209,7 @@ def _known_type(each: ast.Parameter, evaluator: Evaluator) -> None:
         near = suggest_name(name, known)
         what = "a type of a list's items" if of_list else "a type"
         evaluator.context.report(
-            error(
+            make_error(
                 "E0115",
                 f"`{name}` is not {what}",
                 each.annotation.span,
@@ -235,7 +235,7 @@ def _verify_type_layer(each: ast.Parameter, name: str, layer: str) -> None:
         help_text = f"write `{name} @line`, or another layer"
     else:
         return
-    raise error("E0115", message, each.annotation.span, note=note, help=help_text)
+    raise make_error("E0115", message, each.annotation.span, note=note, help=help_text)
 
 
 def split_layer(annotation: str) -> tuple[str, str]:
@@ -244,7 +244,7 @@ def split_layer(annotation: str) -> tuple[str, str]:
     return name, layer
 
 
-def item_type(annotation: str) -> str:
+def find_item_type(annotation: str) -> str:
     """Return the type of the items of a list type such as `[Data]`; "" for any other type."""
     return annotation[1:-1] if annotation.startswith("[") else ""
 
@@ -278,14 +278,14 @@ def _let_value(node: ast.Let, scope: Scope, evaluator: Evaluator, *, criteria: b
     as_parameter = ast.Parameter(
         name=node.name, annotation=node.annotation, default=None, span=node.annotation.span
     )
-    _known_type(as_parameter, evaluator)
+    _require_known_type(as_parameter, evaluator)
     return value if isinstance(value, Deferred) else fit(value, as_parameter, node.value)
 
 
-def unknown_of_type(annotation: str) -> Value:
+def make_unknown(annotation: str) -> Value:
     """Return the value of a parameter of which only the type is known."""
-    if item_type(annotation):
-        return List((unknown_of_type(item_type(annotation)),), known=False)
+    if find_item_type(annotation):
+        return List((make_unknown(find_item_type(annotation)),), known=False)
     name, layer = split_layer(annotation)
     if name in TYPES:
         dimension = TYPES[name]
@@ -296,7 +296,9 @@ def unknown_of_type(annotation: str) -> Value:
 def fit(value: Value, each: ast.Parameter, node: ast.Expression) -> Value:
     """Return the value if it is of the parameter's type; raises CheckError."""
     annotation, layer = split_layer(each.annotation.text)
-    if split_layer(item_type(each.annotation.text))[0] in TYPES and not isinstance(value, Poison):
+    if split_layer(find_item_type(each.annotation.text))[0] in TYPES and not isinstance(
+        value, Poison
+    ):
         return _fit_list(value, each, node)
     if isinstance(value, Poison) or (annotation not in TYPES and annotation not in WORDS):
         return value
@@ -304,7 +306,7 @@ def fit(value: Value, each: ast.Parameter, node: ast.Expression) -> Value:
         "a whole number" if annotation == "Int" else describe_dimension(TYPES[annotation])
     )
     if annotation in TYPES:
-        if isinstance(value, Amount) and _measures(value, annotation):
+        if isinstance(value, Amount) and _has_dimension(value, annotation):
             if layer:
                 _verify_layer(value, layer, each, node)
             return Amount(value.value, TYPES[annotation], value.layer, value.text, value.published)
@@ -316,13 +318,13 @@ def fit(value: Value, each: ast.Parameter, node: ast.Expression) -> Value:
         if _is_a(value, annotation):
             return value
         what = value.what
-    raise error(
+    raise make_error(
         "E0204",
         f"`{each.name.text}` is {expected}, not {what}",
         node.span,
         label=f"this is {what}",
         secondary=(each.span, f"declared as {each.annotation.span.text} here"),
-        help=_other_type(value, annotation, layer, node),
+        help=_suggest_other_type(value, annotation, layer, node),
     )
 
 
@@ -332,12 +334,12 @@ def _verify_layer(value: Amount, layer: str, each: ast.Parameter, node: ast.Expr
         return
     what = "does not say which bits it counts" if not value.layer else f"counts bits @{value.layer}"
     written = node.value if isinstance(node, ast.Layered) else node
-    raise error(
+    raise make_error(
         "E0212" if value.layer else "E0210",
         f"`{each.name.text}` is counted @{layer}, and this {what}",
         node.span,
         secondary=(each.span, f"declared as {each.annotation.text} here"),
-        help=_counted_at(value.layer, layer)
+        help=_explain_counting(value.layer, layer)
         if value.layer
         else f"write `{written.span.text} @{layer}`"
         if isinstance(written, ast.Quantity)
@@ -350,7 +352,7 @@ _ON_ETHERNET = {"ip": 0, "frame": 18, "line": 38}
 _EXAMPLE_BYTES = 512
 
 
-def _counted_at(given: str, wanted: str) -> str:
+def _explain_counting(given: str, wanted: str) -> str:
     """Return what must be known to count in another layer, which is another quantity."""
     if given not in _ON_ETHERNET or wanted not in _ON_ETHERNET:
         return f"count it `@{wanted}`, which is another quantity"
@@ -365,10 +367,10 @@ def _counted_at(given: str, wanted: str) -> str:
 
 def _fit_list(value: Value, each: ast.Parameter, node: ast.Expression) -> Value:
     """Return a list if its items are of the parameter's type; raises CheckError."""
-    of = item_type(each.annotation.text)
+    of = find_item_type(each.annotation.text)
     if not isinstance(value, List):
         what = describe_dimension(value.dimension) if isinstance(value, Amount) else value.what
-        raise error(
+        raise make_error(
             "E0204",
             f"`{each.name.text}` is a list, not {what}",
             node.span,
@@ -385,7 +387,7 @@ def _fit_list(value: Value, each: ast.Parameter, node: ast.Expression) -> Value:
     return List(tuple(items), value.known)
 
 
-def _other_type(value: Value, annotation: str, layer: str, node: ast.Expression) -> str:
+def _suggest_other_type(value: Value, annotation: str, layer: str, node: ast.Expression) -> str:
     """Return what to write if another kind of count was meant."""
     unit = _USUAL.get(annotation) or _UNITS.get(annotation)
     if not isinstance(value, Amount) or unit is None:
@@ -398,7 +400,7 @@ def _other_type(value: Value, annotation: str, layer: str, node: ast.Expression)
     return f"if these are meant, declare it as `{meant[0]}`" if meant else ""
 
 
-def _measures(value: Amount, annotation: str) -> bool:
+def _has_dimension(value: Amount, annotation: str) -> bool:
     if value.dimension != TYPES[annotation] and value.value != 0:
         return False
     return annotation != "Int" or value.value is None or value.value.denominator == 1
@@ -434,7 +436,7 @@ PLACEHOLDERS: dict[str, Any] = {
 WHOLE = ("time", "data", "cells", "integer")
 
 
-def placeholder(parameter: Parameter) -> Any:
+def make_placeholder(parameter: Parameter) -> Any:
     """Return a value that the parameter may have; None if it is left out."""
     domain = parameter.domain
     if parameter.default is not REQUIRED:

@@ -10,18 +10,18 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
 from qospec.catalogue.kinds import NESTED, REQUIRED
-from qospec.check.evaluate.context import CheckError, error, together, used_at
-from qospec.check.evaluate.scope import FIELD, Binding, Scope, given_at
+from qospec.check.evaluate.context import CheckError, add_use, join_mistakes, make_error
+from qospec.check.evaluate.scope import FIELD, Binding, Scope, find_given
 from qospec.check.evaluate.values import List, Map, Poison, Value
 from qospec.check.records import fields, layers
 from qospec.check.records.spelling import (
     ARTICLES,
     SOURCE,
+    explain_missing,
+    explain_unknown_field,
     find_parameter,
-    meant_by,
-    missing,
-    spellings,
-    unknown_field,
+    guess_meant,
+    list_spellings,
 )
 from qospec.syntax import ast
 
@@ -74,11 +74,11 @@ class Record(Value):
     def copy(self, body: ast.Body, scope: Scope, evaluator: Evaluator) -> Record:
         """Return a copy with the fields of `body` in place of its own."""
         fresh: dict[str, Field] = {}
-        written = _assignments(body, evaluator)
+        written = _list_assignments(body, evaluator)
         names = [name for name, _ in written]
         for name, value in written:
             add_field(self.kind, fresh, Field(name, value, scope), names, evaluator)
-        excused = self.excused | _excused(self.kind, names, scope)
+        excused = self.excused | _list_excused(self.kind, names, scope)
         return Record(self.kind, {**self.given, **fresh}, body.span, evaluator, excused)
 
     def within(self, contract: Record) -> Record:
@@ -95,7 +95,7 @@ class Record(Value):
         """Return the value of a field."""
         parameter = find_parameter(self.kind, name.text)
         if parameter is None:
-            raise unknown_field(self.kind, name)
+            raise explain_unknown_field(self.kind, name)
         return self.value_of(parameter, evaluator)
 
     def value_of(self, parameter: Parameter, evaluator: Evaluator) -> Value:
@@ -116,20 +116,20 @@ class Record(Value):
                 if parameter.default is REQUIRED:
                     complete = False
                     if parameter.name not in self.excused:
-                        evaluator.context.report(missing(self.kind, parameter, self.span))
+                        evaluator.context.report(explain_missing(self.kind, parameter, self.span))
                 continue
             value = self.value_of(parameter, evaluator)
-            place, given_for = given_at(each.value, each.scope)
+            place, given_for = find_given(each.value, each.scope)
             try:
                 converted = (
-                    built(value, parameter, place, evaluator)
+                    build_nested(value, parameter, place, evaluator)
                     if parameter.domain.name in NESTED
                     else fields.convert(
                         value, self._with_layer(parameter, evaluator), self.kind, place
                     )
                 )
             except CheckError as mistake:
-                evaluator.context.report(used_at(each.value.span, mistake, given_for))
+                evaluator.context.report(add_use(each.value.span, mistake, given_for))
                 converted = None
             if converted is None:
                 complete = False
@@ -196,9 +196,9 @@ class Record(Value):
         found = []
         for said in [str(each) for each in cause.args or (cause,)]:
             place, used = self._place(said)
-            mistake = error("E0301", said, place, secondary=secondary, help=help_text)
-            found.append(used_at(used, mistake))
-        return together(found)
+            mistake = make_error("E0301", said, place, secondary=secondary, help=help_text)
+            found.append(add_use(used, mistake))
+        return join_mistakes(found)
 
     def _place(self, said: str) -> tuple[Span, Span]:
         """Return where the field that is named first was given, and where the record has it.
@@ -209,12 +209,12 @@ class Record(Value):
         parameter = find_parameter(self.kind, name)
         field = self.given.get(parameter.name) if parameter else None
         if parameter is None or field is None:
-            place = place_of(name, self.given) or self.span
+            place = find_place(name, self.given) or self.span
             return place, place
         value = self.value_of(parameter, self._evaluator) if key else None
         whole = field.value.span
         pair = value.pair(key[:-1], whole) if isinstance(value, Map) else None
-        return (pair.key.span if pair else given_at(field.value, field.scope)[0]), whole
+        return (pair.key.span if pair else find_given(field.value, field.scope)[0]), whole
 
     def binding(self, name: str) -> Binding | None:
         """Return the field of that name or abbreviation, if it was given or has a default."""
@@ -252,7 +252,7 @@ class FieldScope(Scope):
             and not field.value.trail
         ):
             return mine
-        raise error(
+        raise make_error(
             "E0113",
             f"`{name}` is ambiguous: this name or the record's own field",
             self._record.given[self._current].value.span,
@@ -270,12 +270,12 @@ def from_arguments(kind: Kind, call: ast.Call, scope: Scope, evaluator: Evaluato
         name = argument.name
         if name is None:
             if place >= len(order):
-                raise error(
+                raise make_error(
                     "E0114", f"`{kind.name}` takes at most {len(order)} values", argument.span
                 )
             name = ast.Name(text=order[place], span=argument.span)
         add_field(kind, given, Field(name, argument.value, scope), names, evaluator)
-    return Record(kind, given, call.span, evaluator, _excused(kind, names, scope))
+    return Record(kind, given, call.span, evaluator, _list_excused(kind, names, scope))
 
 
 def add_field(
@@ -291,12 +291,12 @@ def add_field(
     """
     parameter = find_parameter(kind, each.name.text)
     if parameter is None and not kind.open_fields:
-        evaluator.context.report(unknown_field(kind, each.name, beside))
+        evaluator.context.report(explain_unknown_field(kind, each.name, beside))
         return
     full = parameter.name if parameter else each.name.text
     if full in given:
         evaluator.context.report(
-            error(
+            make_error(
                 "E0114",
                 f"`{each.name.text}` is given twice",
                 each.name.span,
@@ -308,7 +308,7 @@ def add_field(
     given[full] = each
 
 
-def fields_of(
+def evaluate_fields(
     kind: Kind, binds: Sequence[ast.Bind], body: ast.Body, scope: Scope, evaluator: Evaluator
 ) -> dict[str, Any]:
     """Return what the bindings of a body give the fields of a kind; mistakes are reported."""
@@ -317,25 +317,27 @@ def fields_of(
     return record.arguments(evaluator)[0]
 
 
-def _excused(kind: Kind, names: Sequence[ast.Name], scope: Scope) -> frozenset[str]:
+def _list_excused(kind: Kind, names: Sequence[ast.Name], scope: Scope) -> frozenset[str]:
     """Return the fields that unknown names may mean, and those in what could not be parsed."""
-    known = spellings(kind)
+    known = list_spellings(kind)
     strangers = [] if kind.open_fields else [name for name in names if name.text not in known]
-    meant = [meant_by(kind, name.text) for name in strangers]
+    meant = [guess_meant(kind, name.text) for name in strangers]
     near = {known[each].name for each in meant if each}
     if not all(meant):  # any field may have been meant
         near |= set(kind.parameters)
     return frozenset(near | {known[name].name for name in scope.all_unread() & known.keys()})
 
 
-def _assignments(body: ast.Body, evaluator: Evaluator) -> list[tuple[ast.Name, ast.Expression]]:
+def _list_assignments(
+    body: ast.Body, evaluator: Evaluator
+) -> list[tuple[ast.Name, ast.Expression]]:
     found: list[tuple[ast.Name, ast.Expression]] = []
     for statement in body.statements:
         if isinstance(statement, ast.Bind):
             found += [(name, statement.value) for name in statement.names]
         else:
             evaluator.context.report(
-                error(
+                make_error(
                     "E0112",
                     "a record has only fields",
                     statement.span,
@@ -345,7 +347,7 @@ def _assignments(body: ast.Body, evaluator: Evaluator) -> list[tuple[ast.Name, a
     return found
 
 
-def built(value: Value, parameter: Parameter, span: Span, evaluator: Evaluator) -> Any:
+def build_nested(value: Value, parameter: Parameter, span: Span, evaluator: Evaluator) -> Any:
     """Return the object of the record in a field; None after a mistake, or if not known yet.
 
     Raises:
@@ -355,7 +357,7 @@ def built(value: Value, parameter: Parameter, span: Span, evaluator: Evaluator) 
         return None
     kind, role = getattr(value, "kind", None), NESTED[parameter.domain.name]
     if kind is None or kind.role != role:
-        raise error(
+        raise make_error(
             "E0204",
             f"`{parameter.name}` is {ARTICLES[role]}, "
             f"not {ARTICLES[kind.role] if kind else value.what}",
@@ -372,7 +374,7 @@ def built(value: Value, parameter: Parameter, span: Span, evaluator: Evaluator) 
         raise record.mistake(cause) from cause
 
 
-def place_of(name: str, given: Mapping[str, Field]) -> Span | None:
+def find_place(name: str, given: Mapping[str, Field]) -> Span | None:
     """Return the place where a nested record in one of these fields gives a field of that name."""
     bodies = (each.value.body for each in given.values() if isinstance(each.value, ast.Record))
     binds = (each for body in bodies for each in body.statements if isinstance(each, ast.Bind))

@@ -6,7 +6,7 @@ from difflib import get_close_matches
 from typing import TYPE_CHECKING
 
 from qospec.catalogue.kinds import Domain, Parameter
-from qospec.check.evaluate.context import CheckError, error
+from qospec.check.evaluate.context import CheckError, make_error
 from qospec.diagnostics import NEAR, Edit, correct_spelling
 
 if TYPE_CHECKING:
@@ -57,7 +57,7 @@ def find_parameter(kind: Kind, name: str) -> Parameter | None:
     return kind.parameter(name)
 
 
-def spellings(kind: Kind) -> dict[str, Parameter]:
+def list_spellings(kind: Kind) -> dict[str, Parameter]:
     """Return the fields of a kind by their names and abbreviations."""
     known = {
         spelling: each
@@ -70,24 +70,26 @@ def spellings(kind: Kind) -> dict[str, Parameter]:
     return known
 
 
-def meant_by(kind: Kind, name: str) -> str:
+def guess_meant(kind: Kind, name: str) -> str:
     """Return the spelling that an unknown name seems to mean; "" if there is none."""
     if name in kind.renamed:
         return kind.renamed[name]
     elsewhere = _ELSEWHERE.get(kind.name, {}).get(name.lower())
-    known = spellings(kind)
+    known = list_spellings(kind)
     if elsewhere in known:
         return elsewhere
     return next(iter(get_close_matches(name, known, n=1, cutoff=NEAR)), "")
 
 
-def unknown_field(kind: Kind, name: ast.Name, beside: Iterable[ast.Name] = ()) -> CheckError:
+def explain_unknown_field(
+    kind: Kind, name: ast.Name, beside: Iterable[ast.Name] = ()
+) -> CheckError:
     """Return the mistake of an unknown field, with those that the kind has.
 
     `beside` are the names given with it, which are not what was meant.
     """
-    known = spellings(kind)
-    near = meant_by(kind, name.text)
+    known = list_spellings(kind)
+    near = guess_meant(kind, name.text)
     renamed = name.text in kind.renamed and name.span.text == name.text
     fix = (Edit(name.span, near),) if renamed else correct_spelling(name.span, name.text, known)
     given = {known[each.text].name for each in beside if each.text in known}
@@ -103,7 +105,7 @@ def unknown_field(kind: Kind, name: ast.Name, beside: Iterable[ast.Name] = ()) -
     if renamed:
         label = f"renamed to `{near}`"
     listed = " ".join(dict.fromkeys(each.alias or each.name for each in known.values()))
-    return error(
+    return make_error(
         "E0104",
         f"`{kind.name}` has no field `{name.text}`",
         name.span,
@@ -114,11 +116,11 @@ def unknown_field(kind: Kind, name: ast.Name, beside: Iterable[ast.Name] = ()) -
     )
 
 
-def missing(kind: Kind, parameter: Parameter, span: Span) -> CheckError:
+def explain_missing(kind: Kind, parameter: Parameter, span: Span) -> CheckError:
     """Return the mistake of leaving out a required field."""
     name = parameter.alias or parameter.name
     meaning = f" ({parameter.name.replace('_', ' ')})" if name != parameter.name else ""
-    return error(
+    return make_error(
         "E0105",
         f"`{kind.name}` needs `{name}`{meaning}",
         span,

@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from qospec.check.evaluate.clauses import DECIDED
-from qospec.check.evaluate.context import error
+from qospec.check.evaluate.context import make_error
 from qospec.diagnostics import Edit
 from qospec.model.expression import Operation, is_constant
 from qospec.model.suite import CLAIMS
@@ -27,7 +27,7 @@ OPPOSITE = {"==": "!=", "!=": "==", "<": ">=", "<=": ">", ">": "<=", ">=": "<"}
 """Each comparison and its negation."""
 
 
-def by_place(cases: Iterable[Case]) -> list[list[Statement]]:
+def group_by_place(cases: Iterable[Case]) -> list[list[Statement]]:
     """Return the statements of all cases, grouped by their place."""
     found: dict[tuple[str, int], list[Statement]] = {}
     for case in cases:
@@ -41,39 +41,41 @@ def is_unmet(statement: Statement) -> bool:
     return statement.idle not in ("", DECIDED)
 
 
-def warnings(test: ast.Test, cases: Sequence[Case]) -> Iterator[CheckError]:
+def warn_of_applicability(test: ast.Test, cases: Sequence[Case]) -> Iterator[CheckError]:
     """Yield a warning for each statement of a test that tests less than it seems to."""
-    written = {node.condition.span.start: node for node in _criteria(test.statements)}
-    for statements in by_place(cases):
+    written = {node.condition.span.start: node for node in _select_criteria(test.statements)}
+    for statements in group_by_place(cases):
         node = written.get(statements[0].span.start)
         asked = [each for each in statements if not is_unmet(each)]
         if node is None or not asked:
             continue
         settled = sum(each.idle == DECIDED for each in asked)
         if 0 < settled < len(asked):
-            yield _decided(
+            yield _warn_of_decided(
                 node, asked, settled, "cases" if len(asked) <= len(cases) else "iterations"
             )
         if settled < len(asked) and node.kind == "expect" and node.claim is None:
-            yield from _unclaimed(node, asked)
-    yield from _never(test.statements, cases)
+            yield from _warn_of_unclaimed(node, asked)
+    yield from _warn_of_never(test.statements, cases)
 
 
-def _criteria(statements: Iterable[ast.Statement]) -> Iterator[ast.Criterion]:
+def _select_criteria(statements: Iterable[ast.Statement]) -> Iterator[ast.Criterion]:
     for node in statements:
         if isinstance(node, ast.Criterion):
             yield node
         elif isinstance(node, ast.Loop):
-            yield from _criteria(node.body.statements)
+            yield from _select_criteria(node.body.statements)
 
 
 # ---- what says too little
 
 
-def _unclaimed(node: ast.Criterion, statements: Sequence[Statement]) -> Iterator[CheckError]:
+def _warn_of_unclaimed(
+    node: ast.Criterion, statements: Sequence[Statement]
+) -> Iterator[CheckError]:
     if any(each.published for each in statements):
         *others, last = (f"`as {claim}`" for claim in CLAIMS)
-        yield error(
+        yield make_error(
             "W0610",
             "this compares with a published number, and does not say what it claims",
             node.condition.span,
@@ -81,16 +83,18 @@ def _unclaimed(node: ast.Criterion, statements: Sequence[Statement]) -> Iterator
         )
 
 
-def _never(own: Iterable[ast.Statement], cases: Sequence[Case]) -> Iterator[CheckError]:
+def _warn_of_never(own: Iterable[ast.Statement], cases: Sequence[Case]) -> Iterator[CheckError]:
     """Yield a warning for each statement whose `when` is always false."""
     met = {
-        (each.span.start, is_unmet(each)) for statements in by_place(cases) for each in statements
+        (each.span.start, is_unmet(each))
+        for statements in group_by_place(cases)
+        for each in statements
     }
-    for node in _conditional(own):
-        first = node.condition if isinstance(node, ast.Criterion) else _first(node.value)
+    for node in _select_conditional(own):
+        first = node.condition if isinstance(node, ast.Criterion) else _find_first(node.value)
         start = first.span.start
         if (start, True) in met and (start, False) not in met and node.when is not None:
-            yield error(
+            yield make_error(
                 "W0609",
                 "this never applies: its `when` is false in every case",
                 node.when.span,
@@ -98,32 +102,32 @@ def _never(own: Iterable[ast.Statement], cases: Sequence[Case]) -> Iterator[Chec
             )
 
 
-def _conditional(own: Iterable[ast.Statement]) -> Iterator[ast.Criterion | ast.Report]:
+def _select_conditional(own: Iterable[ast.Statement]) -> Iterator[ast.Criterion | ast.Report]:
     for node in own:
         if isinstance(node, ast.Criterion | ast.Report) and node.when is not None:
             yield node
         elif isinstance(node, ast.Loop):
-            yield from _conditional(node.body.statements)
+            yield from _select_conditional(node.body.statements)
 
 
-def _first(value: ast.Expression) -> ast.Expression:
+def _find_first(value: ast.Expression) -> ast.Expression:
     return value.items[0] if isinstance(value, ast.ListLiteral) and value.items else value
 
 
 # ---- what is decided beforehand
 
 
-def _decided(
+def _warn_of_decided(
     node: ast.Criterion, statements: Sequence[Statement], settled: int, what: str
 ) -> CheckError:
     whose = "the sweep's" if what == "cases" else "the loop's"
-    made = _rewritten(node, [each.expression for each in statements])
+    made = _rewrite(node, [each.expression for each in statements])
     help_text = "say with `when` where it applies, in a statement of its own for each part"
     if made:
         help_text = f"write `{made[0]}`"
     elif all(is_constant(each.expression) for each in statements):
         help_text = "test something measured, or leave cases out by `where` on the sweep"
-    return error(
+    return make_error(
         "W0608",
         f"decided by {whose} values alone in {settled:_} of {len(statements):_} {what}",
         node.condition.span,
@@ -133,11 +137,11 @@ def _decided(
     )
 
 
-def _rewritten(
+def _rewrite(
     node: ast.Criterion, expressions: Sequence[Expression]
 ) -> tuple[str, tuple[Edit, ...]] | None:
     """Return `B when not A` for `A or B` with the edits that make it; None if that is not sure."""
-    operands = _alternatives(node.condition, expressions)
+    operands = _list_alternatives(node.condition, expressions)
     known = [all(map(is_constant, of)) for _, of in operands]
     kept = [operand for (operand, _), settled in zip(operands, known, strict=True) if not settled]
     if not kept:
@@ -149,11 +153,11 @@ def _rewritten(
     if not leading and known != [False] * len(kept) + [True] * (len(known) - len(kept)):
         return None
     source = node.span.source
-    start, end = _outer(operands[0][0], node), _outer(operands[-1][0], node)
-    inner, last = _outer(kept[0], node), _outer(kept[-1], node)
+    start, end = _find_outer(operands[0][0], node), _find_outer(operands[-1][0], node)
+    inner, last = _find_outer(kept[0], node), _find_outer(kept[-1], node)
     cut = Span(source, start.start, inner.start) if leading else Span(source, last.end, end.end)
     conditions = [
-        _negated(operand, node) for (operand, _), k in zip(operands, known, strict=True) if k
+        _negate(operand, node) for (operand, _), k in zip(operands, known, strict=True) if k
     ]
     when = " and ".join(
         f"({text})" if loose and len(conditions) > 1 else text for text, loose in conditions
@@ -165,7 +169,7 @@ def _rewritten(
     return f"{left} when {when}", (Edit(cut, ""), Edit(behind, f" when {when}"))
 
 
-def _alternatives(
+def _list_alternatives(
     node: ast.Expression, expressions: Sequence[Expression]
 ) -> list[tuple[ast.Expression, list[Expression]]]:
     """Return the operands of `or`, each with its value in each case."""
@@ -176,10 +180,10 @@ def _alternatives(
         assert isinstance(each, Operation)  # noqa: S101 -- it is made of this node
         for side, operand in zip(sides, each.operands, strict=True):
             side.append(operand)
-    return _alternatives(node.left, sides[0]) + _alternatives(node.right, sides[1])
+    return _list_alternatives(node.left, sides[0]) + _list_alternatives(node.right, sides[1])
 
 
-def _outer(node: ast.Expression, within: ast.Criterion) -> Span:
+def _find_outer(node: ast.Expression, within: ast.Criterion) -> Span:
     """Return the place of an operand with the parentheses around it."""
     text, start, end = node.span.source.text, node.span.start, node.span.end
     while True:
@@ -190,7 +194,7 @@ def _outer(node: ast.Expression, within: ast.Criterion) -> Span:
         start, end = left, right + 1
 
 
-def _negated(node: ast.Expression, within: ast.Criterion) -> tuple[str, bool]:
+def _negate(node: ast.Expression, within: ast.Criterion) -> tuple[str, bool]:
     """Return the negation of a condition, and whether it is an `or`."""
     if isinstance(node, ast.Compare):
         text, span = node.span.source.text, node.span
@@ -199,9 +203,9 @@ def _negated(node: ast.Expression, within: ast.Criterion) -> tuple[str, bool]:
         left, right = text[span.start : node.left.span.end], text[node.right.span.start : span.end]
         return " ".join(f"{left}{turned}{right}".split()), False
     if isinstance(node, ast.Unary):
-        return " ".join(_outer(node.operand, within).text.split()), False
+        return " ".join(_find_outer(node.operand, within).text.split()), False
     if isinstance(node, ast.Binary):
-        sides = [_negated(each, within) for each in (node.left, node.right)]
+        sides = [_negate(each, within) for each in (node.left, node.right)]
         if node.operator == "and":
             return " or ".join(text for text, _ in sides), True
         return " and ".join(f"({text})" if loose else text for text, loose in sides), False

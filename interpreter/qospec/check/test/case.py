@@ -6,15 +6,15 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, NamedTuple
 
 from qospec.check.device import invariants
-from qospec.check.evaluate.context import CheckError, error
+from qospec.check.evaluate.context import CheckError, make_error
 from qospec.check.evaluate.measurements import ControlValue, FlowValue
-from qospec.check.evaluate.scope import FLOWS, Binding, known_binding
-from qospec.check.evaluate.unknown_flow import unknown_flow
+from qospec.check.evaluate.scope import FLOWS, Binding, bind_known
+from qospec.check.evaluate.unknown_flow import make_unknown_flow
 from qospec.check.evaluate.values import POISON, List, Value
 from qospec.check.test import flows as flow_rules
-from qospec.check.test.changes import of_test
+from qospec.check.test.changes import apply_to_test
 from qospec.check.test.loops import LoopFlows, Loops, on_network
-from qospec.check.test.run_settings import run_of, skip_reason
+from qospec.check.test.run_settings import build_run, skip_reason
 from qospec.check.test.statements import Statements
 from qospec.model.suite import Case, Flow, Network
 from qospec.syntax import ast
@@ -69,7 +69,7 @@ class CaseBuilder:
         before, self._context.loop_iterations = self._context.mistakes, 0
         self.topology()
         self.flows()
-        run = of_test(self._names, run_of(self._names, self._evaluator), self._evaluator)
+        run = apply_to_test(self._names, build_run(self._names, self._evaluator), self._evaluator)
         found = self.judged(case, run, ())
         return found if self._context.mistakes == before else None
 
@@ -105,7 +105,7 @@ class CaseBuilder:
         if run is None or "" not in self.found:
             return None
         flows, networks = tuple(self.built), self.found
-        statements = (*judged.statements, *invariants.of_networks(networks))
+        statements = (*judged.statements, *invariants.list_invariants(networks))
         return Case(case.name, case.parameters, networks, flows, run, statements, why, phases)
 
     def required(self, case: CaseId, run: Run) -> Case:
@@ -113,7 +113,7 @@ class CaseBuilder:
         self._context.judging = True
         judged = Statements(self._names, run, self._loops, self._evaluator, kinds=("require",))
         self._each(lambda statement, scope: judged.add(statement, scope, ""))
-        statements = (*judged.statements, *invariants.of_networks(self.found))
+        statements = (*judged.statements, *invariants.list_invariants(self.found))
         return Case(case.name, case.parameters, self.found, tuple(self.built), run, statements)
 
     def _each(self, act: Callable[[ast.Statement, Scope], None]) -> None:
@@ -130,14 +130,14 @@ class CaseBuilder:
         self, node: ast.Statement, scope: Scope, subscript: str, around: Mapping[str, str]
     ) -> None:
         """Declare a flow, or those of a loop; `around` are the variables that loops run over."""
-        if isinstance(node, ast.Loop) and _makes_flows(node):
+        if isinstance(node, ast.Loop) and _has_flows(node):
             self._flows_of_loop(node, scope, subscript, around)
         if not isinstance(node, ast.Flow):
             return
         self._verify_topology(node, "a flow")
         name = f"{node.name.text}{subscript}"
         if name in self.listed and subscript:
-            raise error(
+            raise make_error(
                 "E0102",
                 f"two flows are called `{name}`",
                 node.name.span,
@@ -147,8 +147,8 @@ class CaseBuilder:
 
         def make() -> Value:
             if not self._builds:
-                return flow_rules.measured(node, name, scope, self._evaluator) or POISON
-            flow, value = flow_rules.flow(node, name, scope, self._evaluator)
+                return flow_rules.list_measured(node, name, scope, self._evaluator) or POISON
+            flow, value = flow_rules.build_flow(node, name, scope, self._evaluator)
             made.extend([flow] if flow is not None else [])
             return POISON if value is None else value
 
@@ -158,16 +158,16 @@ class CaseBuilder:
         uses = frozenset(making.varies)
         if uses & self._unbound or not isinstance(value, FlowValue):
             # it takes no part here; or what is measured of it depends on what is wrong with it
-            scope.declare(known_binding(node.name, FLOWS[0], POISON), self._context)
+            scope.declare(bind_known(node.name, FLOWS[0], POISON), self._context)
             return
         self.listed[name], self.uses[name], self.nodes[name] = value, uses, node
-        scope.declare(known_binding(node.name, FLOWS[0], value), self._context)
+        scope.declare(bind_known(node.name, FLOWS[0], value), self._context)
         self.built += [replace(each, tested=bool(uses)) for each in made]
 
     def _verify_topology(self, node: ast.Statement, what: str) -> None:
         if self._names.topology is None:
             name = self._test.name.text
-            raise error(
+            raise make_error(
                 "E0522",
                 f"{what} needs a topology, and `{name}` has none",
                 node.span,
@@ -195,19 +195,21 @@ class CaseBuilder:
         for name, (binding, iterations) in arrays.items():
             outside = ast.Name(text=name, span=binding.span)
             array = LoopFlows(f"{name}{outer}", iterations)
-            scope.declare(known_binding(outside, FLOWS[1], array), self._context)
+            scope.declare(bind_known(outside, FLOWS[1], array), self._context)
 
     def _flow_list(self) -> None:
         listed = List(self.listed_on(""), known=self._names.topology is not None)
         for scope in self._names.scopes:
             known = scope.find("flows")
             if known is None:
-                scope.names["flows"] = known_binding(
+                scope.names["flows"] = bind_known(
                     ast.Name(text="flows", span=self._test.name.span), "all flows", listed
                 )
                 continue
             message = "`flows` is the list of all flows of a test: no name can hide it"
-            self._context.report(error("E0102", message, known.span, help="choose another name"))
+            self._context.report(
+                make_error("E0102", message, known.span, help="choose another name")
+            )
 
     def listed_on(self, network: str, *, varied: bool = False) -> tuple[Value, ...]:
         """Return the list of all flows at a point; of a template, one stands for all.
@@ -215,7 +217,7 @@ class CaseBuilder:
         If `varied`, only those are in it that depend on a variable of the phase.
         """
         if self._names.topology is None:
-            return (unknown_flow(network),)
+            return (make_unknown_flow(network),)
         listed = self.listed.items()
         return tuple(
             flow.on(network, controlled=False)
@@ -238,7 +240,7 @@ class CaseBuilder:
         self._verify_topology(node, "a control")
         flows = self.on_network(node.name.text, controlled=True)
         value = ControlValue(node.name.text, flows)
-        scope.declare(known_binding(node.name, "a control", value), self._context)
+        scope.declare(bind_known(node.name, "a control", value), self._context)
         instance = self._networks.of(node.topology, scope)
         if instance is None or instance.network is None:
             return
@@ -251,7 +253,7 @@ class CaseBuilder:
             if here != there:
                 first = min(here ^ there)
                 where = "the test's topology" if first in here else "the control's"
-                raise error(
+                raise make_error(
                     "E0417",
                     "a control needs the hosts of the test's topology",
                     node.topology.span,
@@ -261,8 +263,8 @@ class CaseBuilder:
                 )
 
 
-def _makes_flows(node: ast.Loop) -> bool:
+def _has_flows(node: ast.Loop) -> bool:
     return any(
-        isinstance(each, ast.Flow) or (isinstance(each, ast.Loop) and _makes_flows(each))
+        isinstance(each, ast.Flow) or (isinstance(each, ast.Loop) and _has_flows(each))
         for each in node.body.statements
     )

@@ -11,10 +11,10 @@ from fractions import Fraction
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from qospec.catalogue.kinds import LONGEST_PS, REQUIRED, Domain, Parameter
-from qospec.check.evaluate.context import CheckError, error, flatten_text
-from qospec.check.evaluate.loops import misplaced
+from qospec.check.evaluate.context import CheckError, flatten_text, make_error
+from qospec.check.evaluate.loops import explain_misplaced
 from qospec.check.records.fields import convert
-from qospec.check.test.restarts import is_field, restarts_of
+from qospec.check.test.restarts import is_field, list_restarts
 from qospec.check.test.run_settings import RUN
 from qospec.model.suite import Change, FlowChange
 from qospec.syntax import ast
@@ -32,24 +32,24 @@ HERE = "`at`"
 _TIME = Parameter("at", Domain("time", 1, LONGEST_PS), REQUIRED)
 
 
-def changes_of(node: ast.Point) -> list[ast.At]:
+def list_changes(node: ast.Point) -> list[ast.At]:
     """Return the changes of a point, in the order in which they are written."""
     return [each for each in node.body.statements if isinstance(each, ast.At)]
 
 
-def of_test(names: CaseScope, run: Run | None, evaluator: Evaluator) -> Run | None:
+def apply_to_test(names: CaseScope, run: Run | None, evaluator: Evaluator) -> Run | None:
     """Return how a test without phases is run, with what restarts; mistakes are reported."""
     changes = list(names.of(ast.At))
     if run is None or not changes:
         return run
     verify_variables([node for node, _ in changes], names.test, (), evaluator)
-    changes_ps = times_of(changes, run.measure_ps, evaluator)
-    restarts = restarts_of(changes, changes_ps, names.network, evaluator)
-    said = in_words((node for node, _ in changes), evaluator)
+    changes_ps = evaluate_times(changes, run.measure_ps, evaluator)
+    restarts = list_restarts(changes, changes_ps, names.network, evaluator)
+    said = describe_changes((node for node, _ in changes), evaluator)
     return replace(run, changes_ps=changes_ps, restarts=restarts, changes=said)
 
 
-def in_words(nodes: Iterable[ast.At], evaluator: Evaluator) -> tuple[Change, ...]:
+def describe_changes(nodes: Iterable[ast.At], evaluator: Evaluator) -> tuple[Change, ...]:
     """Return what changes do as they are written: `load = 50% of line, restart = router`.
 
     Those of a template have the arguments of the test that is built on it in place of parameters.
@@ -62,7 +62,7 @@ def in_words(nodes: Iterable[ast.At], evaluator: Evaluator) -> tuple[Change, ...
     return tuple(found)
 
 
-def times_of(
+def evaluate_times(
     changes: Sequence[tuple[ast.At, Scope]], measure_ps: int, evaluator: Evaluator
 ) -> tuple[int, ...]:
     """Return when changes take place, in ps since the measurement began; mistakes are reported.
@@ -72,22 +72,22 @@ def times_of(
     found: list[int] = []
     for number, (node, scope) in enumerate(changes):
         try:
-            at_ps = _time_of(node, measure_ps, scope, evaluator)
+            at_ps = _evaluate_time(node, measure_ps, scope, evaluator)
             if at_ps is not None and found and at_ps <= found[-1]:
-                raise _out_of_order(changes[number - 1][0], node, same=at_ps == found[-1])
+                raise _explain_order(changes[number - 1][0], node, same=at_ps == found[-1])
             found += [] if at_ps is None else [at_ps]
         except CheckError as mistake:
             evaluator.context.report(mistake)
     return tuple(found) if len(found) == len(changes) else ()
 
 
-def _time_of(node: ast.At, measure_ps: int, scope: Scope, evaluator: Evaluator) -> int | None:
+def _evaluate_time(node: ast.At, measure_ps: int, scope: Scope, evaluator: Evaluator) -> int | None:
     at_ps: int | None = convert(
         evaluator.plain(node.time, scope), _TIME, replace(RUN, name="a change"), node.time.span
     )
     if at_ps is not None and at_ps >= measure_ps:
         shown = format_value(Fraction(measure_ps, PS_PER_S), TIME)
-        raise error(
+        raise make_error(
             "E0523",
             f"the measurement is over by then: it lasts {shown}",
             node.time.span,
@@ -97,8 +97,8 @@ def _time_of(node: ast.At, measure_ps: int, scope: Scope, evaluator: Evaluator) 
     return at_ps
 
 
-def _out_of_order(before: ast.At, node: ast.At, *, same: bool) -> CheckError:
-    return error(
+def _explain_order(before: ast.At, node: ast.At, *, same: bool) -> CheckError:
+    return make_error(
         "E0523",
         "two changes at the same time" if same else "this change is before the one above it",
         node.time.span,
@@ -117,12 +117,12 @@ def verify_variables(
     for node in nodes:
         for statement in node.body.statements:
             if not isinstance(statement, ast.Bind):
-                evaluator.context.report(misplaced(statement, HERE))
+                evaluator.context.report(explain_misplaced(statement, HERE))
         given: dict[str, ast.Name] = {}
-        for name in _names_in(node):
+        for name in _list_names(node):
             if name.text in given:
                 evaluator.context.report(
-                    error(
+                    make_error(
                         "E0102",
                         f"`{name.text}` already has a value",
                         name.span,
@@ -131,15 +131,15 @@ def verify_variables(
                     )
                 )
             elif name.text not in variables and not is_field(name):
-                evaluator.context.report(_no_variable(name, place))
+                evaluator.context.report(_explain_no_variable(name, place))
             given.setdefault(name.text, name)
 
 
-def _no_variable(name: ast.Name, place: ast.Point | ast.Test) -> CheckError:
+def _explain_no_variable(name: ast.Name, place: ast.Point | ast.Test) -> CheckError:
     first = f"give it its first value in the point: `{name.text} = …`"
     if isinstance(place, ast.Test):
         first = f"write a `point` that gives it its first value: `{name.text} = …`"
-    return error(
+    return make_error(
         "E0523",
         f"`{name.text}` is no variable of `{place.name.text}`",
         name.span,
@@ -149,7 +149,7 @@ def _no_variable(name: ast.Name, place: ast.Point | ast.Test) -> CheckError:
     )
 
 
-def _names_in(node: ast.At) -> Iterator[ast.Name]:
+def _list_names(node: ast.At) -> Iterator[ast.Name]:
     for statement in node.body.statements:
         if isinstance(statement, ast.Bind):
             yield from statement.names
@@ -158,10 +158,10 @@ def _names_in(node: ast.At) -> Iterator[ast.Name]:
 def verify_use(nodes: Sequence[ast.At], used: Collection[str], evaluator: Evaluator) -> None:
     """Report changes of variables that no flow of the point uses."""
     for node in nodes:
-        for name in _names_in(node):
+        for name in _list_names(node):
             if name.text not in used and not is_field(name):
                 evaluator.context.report(
-                    error(
+                    make_error(
                         "E0523",
                         f"no flow depends on `{name.text}`",
                         name.span,
@@ -178,7 +178,9 @@ class Later(NamedTuple):
     flows: Sequence[Flow]
 
 
-def over_time(built: Sequence[Flow], changes: Sequence[Later], evaluator: Evaluator) -> list[Flow]:
+def change_flows(
+    built: Sequence[Flow], changes: Sequence[Later], evaluator: Evaluator
+) -> list[Flow]:
     """Return the flows with what changes about them; mistakes are reported."""
     found = []
     for flow in built:
@@ -187,8 +189,8 @@ def over_time(built: Sequence[Flow], changes: Sequence[Later], evaluator: Evalua
             then = {each.name: each for each in change.flows}.get(flow.name)
             if then == now:
                 continue
-            if then is None or _fixed(then) != _fixed(now):
-                evaluator.context.report(_changes_too_much(flow, change))
+            if then is None or _list_fixed(then) != _list_fixed(now):
+                evaluator.context.report(_explain_changed(flow, change))
                 break
             now = then
             later.append(FlowChange(change.at_ps, then))
@@ -197,11 +199,11 @@ def over_time(built: Sequence[Flow], changes: Sequence[Later], evaluator: Evalua
         new = {each.name for each in change.flows} - {each.name for each in built}
         for flow in change.flows:
             if flow.name in new:
-                evaluator.context.report(_changes_too_much(flow, change))
+                evaluator.context.report(_explain_changed(flow, change))
     return found
 
 
-def _fixed(flow: Flow) -> tuple[Any, ...]:
+def _list_fixed(flow: Flow) -> tuple[Any, ...]:
     """Return what stays as it is during a trial: all but when the items of a flow are sent."""
     form = (flow.kind, flow.origins, flow.targets, flow.connections, flow.phases, flow.clp)
     if flow.stream is None:
@@ -211,12 +213,12 @@ def _fixed(flow: Flow) -> tuple[Any, ...]:
     return (*form, flow.stream._replace(contract=None, source=None))
 
 
-def _changes_too_much(flow: Flow, change: Later) -> CheckError:
+def _explain_changed(flow: Flow, change: Later) -> CheckError:
     answered = flow.stream is not None and flow.stream.loop is not None
     note = "sizes, headers, contracts, connections and hosts stay as they are during a trial"
     if answered:
         note = "what its endpoints send is an answer to what arrives: it has no rate"
-    return error(
+    return make_error(
         "E0523",
         f"`{flow.name}` changes in more than when it sends",
         change.node.time.span,

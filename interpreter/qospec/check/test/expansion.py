@@ -7,8 +7,8 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from qospec.check.evaluate import context
-from qospec.check.evaluate.context import CheckError, LimitReached, error, too_deep
-from qospec.check.evaluate.loops import written_values
+from qospec.check.evaluate.context import CheckError, LimitReached, explain_too_deep, make_error
+from qospec.check.evaluate.loops import count_written_values
 from qospec.check.evaluate.values import List, Poison, Text
 from qospec.check.test import applicability, tautologies
 from qospec.check.test.parts import (
@@ -17,11 +17,11 @@ from qospec.check.test.parts import (
     collect_sweeps,
     is_continuous,
     is_template,
-    verified,
+    verify_arguments,
     with_statements,
 )
 from qospec.check.test.properties import PoisonError, to_draw, write_value
-from qospec.check.test.sweeps import case_name, enumerate_combinations
+from qospec.check.test.sweeps import enumerate_combinations, name_case
 from qospec.check.test.trials import CaseMaker
 from qospec.check.test.vacuity import drawing
 from qospec.model.expression import is_constant
@@ -54,8 +54,8 @@ def expand_tests(unit: Unit, home: Scope, networks: Networks, evaluator: Evaluat
     tests: list[Test] = []
     room = evaluator.context.limits.cases
     for node in unit.tree.declarations if unit.tree else ():
-        parts = runnable(node, home, evaluator) if isinstance(node, ast.Test) else None
-        if isinstance(node, ast.Test) and draws(node):
+        parts = find_runnable(node, home, evaluator) if isinstance(node, ast.Test) else None
+        if isinstance(node, ast.Test) and draws_from_range(node):
             continue
         if isinstance(node, ast.Test) and parts is not None:
             expansion = _Expansion(parts, networks, evaluator)
@@ -63,43 +63,48 @@ def expand_tests(unit: Unit, home: Scope, networks: Networks, evaluator: Evaluat
             room -= len(cases)
             judged = all(map(_is_judged, cases)) or is_report_only(cases)
             if not (unit.tree and unit.tree.unparsed) and not judged:
-                evaluator.context.report(_unexpected(node, cases))
+                evaluator.context.report(_explain_unexpected(node, cases))
             if any(map(_is_judged, cases)):
-                for idle in (*tautologies.criteria(cases), *applicability.warnings(node, cases)):
+                for idle in (
+                    *tautologies.warn_of_criteria(cases),
+                    *applicability.warn_of_applicability(node, cases),
+                ):
                     evaluator.context.report(idle)
             tests.append(Test(node.name.text, node.doc, cases, node.span, *expansion.stated()))
     return tests
 
 
-def runnable(node: ast.Test, home: Scope, evaluator: Evaluator) -> Parts | None:
+def find_runnable(node: ast.Test, home: Scope, evaluator: Evaluator) -> Parts | None:
     """Return the parts of a test; None for a template, what may be one, and after a mistake."""
     may_be_template = node.is_incomplete and not any(
         isinstance(each, ast.Flow) for each in node.with_all_below()
     )
     parts = None if node.parameters or may_be_template else collect_parts(node, home, evaluator)
-    return None if parts is None or is_template(parts) else verified(parts, evaluator)
+    return None if parts is None or is_template(parts) else verify_arguments(parts, evaluator)
 
 
-def draws(node: ast.Test) -> bool:
+def draws_from_range(node: ast.Test) -> bool:
     """Return whether a test draws from a range, so that there is no end to its cases."""
     return any(
         isinstance(each, ast.ForAll) and is_continuous(each.values) for each in node.statements
     )
 
 
-def drawn(unit: Unit, home: Scope, networks: Networks, evaluator: Evaluator) -> list[DrawnTest]:
+def check_drawn(
+    unit: Unit, home: Scope, networks: Networks, evaluator: Evaluator
+) -> list[DrawnTest]:
     """Return the tests of a file that draw from ranges, each checked at both ends of all ranges."""
     found: list[DrawnTest] = []
     for node in unit.tree.declarations if unit.tree else ():
-        if not isinstance(node, ast.Test) or not draws(node):
+        if not isinstance(node, ast.Test) or not draws_from_range(node):
             continue
         before = evaluator.context.mistakes
         cases: list[Case] = []
         for end in ("first", "last"):
-            at_end = with_statements(node, [_at_end(each, end) for each in node.statements])
-            parts = runnable(at_end, home, evaluator)
+            at_end = with_statements(node, [_take_end(each, end) for each in node.statements])
+            parts = find_runnable(at_end, home, evaluator)
             if parts is None and evaluator.context.mistakes == before:
-                evaluator.context.report(_drawn_template(node))
+                evaluator.context.report(_explain_drawn_template(node))
             if parts is None or evaluator.context.mistakes > before:
                 break
             room = evaluator.context.limits.cases
@@ -111,8 +116,8 @@ def drawn(unit: Unit, home: Scope, networks: Networks, evaluator: Evaluator) -> 
     return found
 
 
-def _drawn_template(node: ast.Test) -> CheckError:
-    return error(
+def _explain_drawn_template(node: ast.Test) -> CheckError:
+    return make_error(
         "E0516",
         f"`{node.name.text}` draws from a range, but is a template",
         next(each.span for each in node.statements if isinstance(each, ast.ForAll)),
@@ -121,13 +126,13 @@ def _drawn_template(node: ast.Test) -> CheckError:
     )
 
 
-def _drawn_later(node: ast.Test) -> CheckError:
+def _explain_drawn_later(node: ast.Test) -> CheckError:
     message = f"`{node.name.text}` draws from a range whose ends are not known yet"
     help_text = "draw first what it depends on"
-    return error("E0516", message, node.name.span, help=help_text)
+    return make_error("E0516", message, node.name.span, help=help_text)
 
 
-def _at_end(node: ast.Statement, end: str) -> ast.Statement:
+def _take_end(node: ast.Statement, end: str) -> ast.Statement:
     if not isinstance(node, ast.ForAll) or not is_continuous(node.values):
         return node
     return _let(node, getattr(node.values, end))
@@ -159,7 +164,7 @@ class _DrawnTestMaker:
             except CheckError as mistake:
                 self._context.report(mistake)
             except PoisonError:
-                self._context.report(_drawn_later(self._node))
+                self._context.report(_explain_drawn_later(self._node))
             except LimitReached:
                 pass
         return problems.errors[0]
@@ -177,7 +182,7 @@ class _DrawnTestMaker:
             where = each.where
             if where is not None and self._evaluator.truth(where, self._scope(node)) is False:
                 return where.span
-        parts = runnable(node, self._home, self._evaluator)
+        parts = find_runnable(node, self._home, self._evaluator)
         if parts is None:
             return None
         cases = _Expansion(parts, self._networks, self._evaluator).cases(self._context.limits.cases)
@@ -210,7 +215,7 @@ def check_template(value: TestValue, networks: Networks, evaluator: Evaluator) -
         parts = collect_parts(value.node, signature.placeholders(defaults=defaults), evaluator)
         if parts is None or not (value.node.parameters or is_template(parts)):
             return
-        parts = verified(parts, evaluator)
+        parts = verify_arguments(parts, evaluator)
         if parts is None:
             return
         expansion = _Expansion(parts, networks, evaluator)
@@ -225,26 +230,26 @@ def _is_judged(case: Case) -> bool:
     return any(each.judges and not is_constant(each.expression) for each in case.statements)
 
 
-def _unexpected(node: ast.Test, cases: Sequence[Case]) -> CheckError:
+def _explain_unexpected(node: ast.Test, cases: Sequence[Case]) -> CheckError:
     without = [case for case in cases if not _is_judged(case)]
     if len(without) < len(cases):
-        return error(
+        return make_error(
             "W0602",
             f"nothing is expected of {len(without):_} of {len(cases):_} cases of this test",
             node.name.span,
             note=f"`{without[0].name}` is inconclusive when run: nothing that applies measures",
             help="leave such cases out by `where` on the sweep, or say what must hold there",
         )
-    return error(
+    return make_error(
         "W0602",
         "nothing is expected of this test",
         node.name.span,
         note="without a `require` or `expect` that measures something it is inconclusive when run",
-        help=f"say what must hold, such as `expect {_example(cases)}`, or `report` a value",
+        help=f"say what must hold, such as `expect {_choose_example(cases)}`, or `report` a value",
     )
 
 
-def _example(cases: Sequence[Case]) -> str:
+def _choose_example(cases: Sequence[Case]) -> str:
     """Return a criterion that such a test may have; with phases, one of a goal or a point."""
     for phase in cases[0].phases:
         if isinstance(phase, Search):
@@ -284,16 +289,16 @@ class _Expansion:
             except CheckError as mistake:
                 self._context.report(mistake)
             except RecursionError:
-                self._context.report(too_deep(self._node.name.span))
+                self._context.report(explain_too_deep(self._node.name.span))
         return ()
 
     def _cases(self, room: int) -> tuple[Case, ...]:
         built: dict[str, Case] = {}
         names, sound = set[str](), True
         for points in self._points(room):
-            name = case_name(self._node.name.text, points)
+            name = name_case(self._node.name.text, points)
             if name in names:
-                raise error(
+                raise make_error(
                     "E0508",
                     f"two cases are called `{name}`",
                     self._sweep().span,
@@ -324,7 +329,9 @@ class _Expansion:
         count = 0
         before = self._context.mistakes
         if not any(each.where for _, each in self._sweeps):
-            self._fit(math.prod(written_values(each.values) or 1 for _, each in self._sweeps), room)
+            self._fit(
+                math.prod(count_written_values(each.values) or 1 for _, each in self._sweeps), room
+            )
         for points in enumerate_combinations(self._sweeps, self._scopes_of, self._evaluator):
             count += 1
             self._fit(count, room)
@@ -333,7 +340,7 @@ class _Expansion:
             yield points
             before = self._context.mistakes  # those of its case included
         if not count and self._context.mistakes == before:
-            raise error(
+            raise make_error(
                 "E0506",
                 f"no case of `{self._node.name.text}` is left",
                 self._sweep().span,
@@ -343,7 +350,7 @@ class _Expansion:
     def _fit(self, count: int, room: int) -> None:
         """Refuse more cases than `room`."""
         if count > room:
-            raise error(
+            raise make_error(
                 "E0601",
                 f"more than {self._context.limits.cases:_} cases in one file",
                 self._sweep().span,
@@ -373,7 +380,7 @@ class _Expansion:
                 found.append((what, why))
             else:
                 self._context.report(
-                    error(
+                    make_error(
                         "E0519",
                         f"{shown} needs a reason",
                         place,
@@ -396,7 +403,7 @@ class _Expansion:
                         found.append((item.text, place.span))
                     elif not isinstance(item, Poison):
                         self._context.report(
-                            error(
+                            make_error(
                                 "E0204",
                                 f"`{name}` is a list of texts, not {item.what}",
                                 statement.value.span,

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from qospec.check.device.body import built
-from qospec.check.evaluate.context import error, together
+from qospec.check.device.body import build_element
+from qospec.check.evaluate.context import join_mistakes, make_error
 
 if TYPE_CHECKING:
     from qospec.catalogue.kinds import Kind
@@ -40,7 +40,7 @@ class Sending(NamedTuple):
     stream: Any = None
 
 
-def sent_on_links(
+def find_sent_on_links(
     record: Record,
     sending: Sending,
     flow: tuple[ast.Flow, str],
@@ -62,12 +62,12 @@ def sent_on_links(
     Raises:
         CheckError: Another mistake.
     """
-    near = _first_link(record, sending, flow, ("origins", ends[0]), evaluator)
+    near = _find_first_link(record, sending, flow, ("origins", ends[0]), evaluator)
     if "packet" not in sending.kind.carries:
         return sending
     traffic, far = sending.traffic, None
     if traffic.is_answered:
-        far = _first_link(record, sending, flow, ("targets", ends[1]), evaluator)
+        far = _find_first_link(record, sending, flow, ("targets", ends[1]), evaluator)
     if near is None or (traffic.is_answered and far is None):
         return None
     linked = next(host.links[HOST_PORT] for host in ends[0] if HOST_PORT in host.links)
@@ -76,10 +76,10 @@ def sent_on_links(
         stream = traffic.exchanged(near, far) if far else traffic.stream(near.encapsulation)
     except ValueError as cause:
         raise record.mistake(cause, begins) from cause
-    return sending._replace(arrivals=_arrivals(sending, stream, evaluator), stream=stream)
+    return sending._replace(arrivals=_find_arrivals(sending, stream, evaluator), stream=stream)
 
 
-def _first_link(
+def _find_first_link(
     record: Record,
     sending: Sending,
     flow: tuple[ast.Flow, str],
@@ -92,11 +92,11 @@ def _first_link(
     """
     (node, name), (role, hosts) = flow, end
     packets = "packet" in sending.kind.carries
-    lines = [_line(host, evaluator) for host in hosts if HOST_PORT in host.media]
+    lines = [_find_line(host, evaluator) for host in hosts if HOST_PORT in host.media]
     for line, host in zip(lines, hosts, strict=False):
         if line is not None and ("packet" in line.accepts) != packets:
             sent, taken = ("packets", "cells") if packets else ("cells", "packets")
-            raise error(
+            raise make_error(
                 "E0309",
                 f"`{name}` sends {sent}, but the link of `{host.path}` carries {taken}",
                 node.span,
@@ -106,12 +106,12 @@ def _first_link(
     if not packets or not hosts:
         return None
     if not any(host.links for host in hosts):
-        raise _unlinked(node, name, hosts)
+        raise _explain_unlinked(node, name, hosts)
     if not lines or None in lines:
         return None
     clocks = [line.clock(stamps=False) for line in lines]
     if len({clock.encapsulation for clock in clocks}) > 1:
-        raise error(
+        raise make_error(
             "E0309",
             f"the links at the {role} of `{name}` frame packets differently",
             node.span,
@@ -127,11 +127,11 @@ def _first_link(
         if sending.arguments.get(mark) is not None and not fastest.encapsulation.carries_mark(mark)
     ]
     if unborne:
-        raise together(unborne)
+        raise join_mistakes(unborne)
     return fastest
 
 
-def _arrivals(sending: Sending, stream: Any, evaluator: Evaluator) -> Any:
+def _find_arrivals(sending: Sending, stream: Any, evaluator: Evaluator) -> Any:
     if sending.arrivals is not None:
         return sending.arrivals
     if sending.traffic.is_answered:
@@ -151,7 +151,7 @@ def _arrivals(sending: Sending, stream: Any, evaluator: Evaluator) -> Any:
 def _mark_not_carried(mark: str, written: Span, name: str, begins: tuple[Span, str]) -> CheckError:
     place, field = PLACES[mark]
     frame = f"frame on its link has {'an' if place.startswith('M') else 'a'} {place}"
-    return error(
+    return make_error(
         "E0426",
         f"`{name}` marks packets with `{mark}`, but no {frame}",
         written,
@@ -160,8 +160,8 @@ def _mark_not_carried(mark: str, written: Span, name: str, begins: tuple[Span, s
     )
 
 
-def _unlinked(node: ast.Flow, name: str, origins: tuple[Node, ...]) -> CheckError:
-    return error(
+def _explain_unlinked(node: ast.Flow, name: str, origins: tuple[Node, ...]) -> CheckError:
+    return make_error(
         "E0308",
         f"no path for packets of `{name}` from `{origins[0].path}`",
         node.span,
@@ -170,13 +170,17 @@ def _unlinked(node: ast.Flow, name: str, origins: tuple[Node, ...]) -> CheckErro
     )
 
 
-def _line(origin: Node, evaluator: Evaluator) -> Any:
+def _find_line(origin: Node, evaluator: Evaluator) -> Any:
     """Return the line of a host's link; None after a mistake."""
     medium = origin.media[HOST_PORT]
     line = medium.kept.get("line")
     if line is None:
         arguments, complete = medium.arguments(evaluator)
-        line = built(medium, arguments, complete=True, evaluator=evaluator) if complete else None
+        line = (
+            build_element(medium, arguments, complete=True, evaluator=evaluator)
+            if complete
+            else None
+        )
         if line is not None:
             medium.kept["line"] = line
     return line

@@ -5,16 +5,16 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from qospec.check.declarations import traffic_of
-from qospec.check.device.body import built
+from qospec.check.declarations import find_traffic
+from qospec.check.device.body import build_element
 from qospec.check.device.nodes import NodeArray, NodeValue
-from qospec.check.evaluate.context import CheckError, error
+from qospec.check.evaluate.context import CheckError, make_error
 from qospec.check.evaluate.measurements import FlowValue
 from qospec.check.evaluate.values import Amount, Poison, Symbol
 from qospec.check.records.record import Record
 from qospec.check.test import first_hop
 from qospec.check.test.first_hop import Sending
-from qospec.check.test.sources import of_packets, own_load, source_of
+from qospec.check.test.sources import build_packet_source, build_source, find_own_load
 from qospec.model.suite import Flow
 from qospec.protocol.parts import OF_CELLS, OF_EXCHANGES, OF_PACKETS
 
@@ -29,20 +29,20 @@ Ends = tuple[tuple[str, ...], int | None]
 """The hosts at one end of a flow, and their number if they are an array."""
 
 
-def flow(
+def build_flow(
     node: ast.Flow, name: str, scope: Scope, evaluator: Evaluator
 ) -> tuple[Flow | None, FlowValue | None]:
     """Return a flow of that name, and what can be measured of it.
 
     The first is None after a mistake in it; the second if what it sends cannot be known.
     """
-    origins, many = _hosts(node.origin, scope, evaluator)
-    targets, others = _hosts(node.target, scope, evaluator)
+    origins, many = _find_hosts(node.origin, scope, evaluator)
+    targets, others = _find_hosts(node.target, scope, evaluator)
     record = evaluate_record(node, scope, evaluator)
     sending, value = None, None
     if record is not None:
-        sending = _sending(record, node, name, (origins, targets), evaluator)
-        value = _measured(record, name, many, evaluator)
+        sending = _find_sending(record, node, name, (origins, targets), evaluator)
+        value = _list_measured(record, name, many, evaluator)
     if origins is None or targets is None:
         return None, value
     try:
@@ -54,20 +54,22 @@ def flow(
         return None, value
     if sending is None or record is None:
         return None, value
-    made = _built(node, name, sending, (starts, stops))
+    made = _build_flow(node, name, sending, (starts, stops))
     given = {field: each.value.span for field, each in record.given.items()}
     places = {field: place for field, place in given.items() if place in node.span}
     return replace(made, places=places), value
 
 
-def measured(node: ast.Flow, name: str, scope: Scope, evaluator: Evaluator) -> FlowValue | None:
+def list_measured(
+    node: ast.Flow, name: str, scope: Scope, evaluator: Evaluator
+) -> FlowValue | None:
     """Return what can be measured of a flow; None if what it sends cannot be known."""
-    _, many = _hosts(node.origin, scope, evaluator)
+    _, many = _find_hosts(node.origin, scope, evaluator)
     record = evaluate_record(node, scope, evaluator)
-    return None if record is None else _measured(record, name, many, evaluator)
+    return None if record is None else _list_measured(record, name, many, evaluator)
 
 
-def _measured(record: Record, name: str, many: int | None, evaluator: Evaluator) -> FlowValue:
+def _list_measured(record: Record, name: str, many: int | None, evaluator: Evaluator) -> FlowValue:
     """Return what can be measured of a flow of such traffic."""
     kind = record.kind
     if "cell" in kind.carries:
@@ -76,7 +78,7 @@ def _measured(record: Record, name: str, many: int | None, evaluator: Evaluator)
     whole = FlowValue("", name, many, carries="packet", has=parts)
     if not kind.build.is_call:
         return whole
-    sending = sent(record, evaluator)
+    sending = evaluate_sent(record, evaluator)
     unrated = "" if sending is None else sending.traffic.unrated
     return replace(whole, unrated=unrated, rating_field=kind.build.rating_field)
 
@@ -86,7 +88,7 @@ def _verify(node: ast.Flow, name: str, origin: Ends, target: Ends) -> None:
     origins, many = origin
     targets, others = target
     if len(origins) != len(targets) or (many is None) != (others is None):
-        raise error(
+        raise make_error(
             "E0303",
             f"{_count(many)} cannot be paired with {_count(others)}",
             node.target.span,
@@ -95,10 +97,12 @@ def _verify(node: ast.Flow, name: str, origin: Ends, target: Ends) -> None:
             help="use arrays of equal length, or one host at either end",
         )
     if not origins:
-        raise error("E0303", f"`{name}` has no members: these arrays are empty", node.origin.span)
+        raise make_error(
+            "E0303", f"`{name}` has no members: these arrays are empty", node.origin.span
+        )
     same = [start for start, stop in zip(origins, targets, strict=True) if start == stop]
     if same:
-        raise error(
+        raise make_error(
             "E0304",
             f"`{name}` starts and ends at `{same[0]}`",
             node.target.span,
@@ -111,7 +115,7 @@ def _count(many: int | None) -> str:
     return "a single host" if many is None else f"an array of {many}"
 
 
-def _hosts(
+def _find_hosts(
     node: ast.Path, scope: Scope, evaluator: Evaluator
 ) -> tuple[tuple[Node, ...] | None, int | None]:
     value = evaluator.value(node, scope)
@@ -130,18 +134,18 @@ def _hosts(
         if scope.may_hold(node.name.text):  # a host of a topology that is not known has the name
             return None, None
         what = "a device" if isinstance(value, NodeValue) else value.what
-        mistake = error(
+        mistake = make_error(
             "E0306",
             f"expected a host, found {what}",
             node.span,
-            help=_for_a_host(value, node),
+            help=_suggest_host(value, node),
         )
         evaluator.context.report(mistake)
         return None, None
     return nodes, len(nodes) if isinstance(value, NodeArray) else None
 
 
-def _for_a_host(value: Value, node: ast.Path) -> str:
+def _suggest_host(value: Value, node: ast.Path) -> str:
     """Return what to write for a host; swept and looped over are numbers and words."""
     if isinstance(value, Amount | Symbol) and not node.trail:
         of = f"h[{node.name.text}]"
@@ -155,26 +159,26 @@ def evaluate_record(node: ast.Flow, scope: Scope, evaluator: Evaluator) -> Recor
         value = evaluator.one_of("traffic", node.traffic, scope)
         if node.body is not None:
             value = value.copy(node.body, scope, evaluator)
-        value = traffic_of(value, node.traffic, evaluator)
+        value = find_traffic(value, node.traffic, evaluator)
     except CheckError as mistake:
         evaluator.context.report(mistake)
         return None
     return value if isinstance(value, Record) else None
 
 
-def _sending(
+def _find_sending(
     record: Record,
     node: ast.Flow,
     name: str,
     ends: tuple[tuple[Node, ...] | None, tuple[Node, ...] | None],
     evaluator: Evaluator,
 ) -> Sending | None:
-    sending = sent(record, evaluator)
+    sending = evaluate_sent(record, evaluator)
     origins, targets = ends
     if sending is None or origins is None:
         return sending
     try:
-        return first_hop.sent_on_links(
+        return first_hop.find_sent_on_links(
             record, sending, (node, name), (origins, targets or ()), evaluator
         )
     except CheckError as mistake:
@@ -182,7 +186,7 @@ def _sending(
         return None
 
 
-def _built(
+def _build_flow(
     node: ast.Flow, name: str, sending: Sending, ends: tuple[tuple[str, ...], tuple[str, ...]]
 ) -> Flow:
     kind, arguments = sending.kind, sending.arguments
@@ -203,30 +207,34 @@ def _built(
     )
 
 
-def sent(record: Record, evaluator: Evaluator) -> Sending | None:
+def evaluate_sent(record: Record, evaluator: Evaluator) -> Sending | None:
     """Return what a record of traffic declares and what it emits; None after a mistake."""
     known: Sending | None = record.kept.get("sending")
     if known is None:
         packets = "packet" in record.kind.carries
-        known = _packets(record, evaluator) if packets else _cells(record, evaluator)
+        known = (
+            _evaluate_packets(record, evaluator) if packets else _evaluate_cells(record, evaluator)
+        )
         if known is not None:
             record.kept["sending"] = known
     return known
 
 
-def _cells(record: Record, evaluator: Evaluator) -> Sending | None:
+def _evaluate_cells(record: Record, evaluator: Evaluator) -> Sending | None:
     arguments, complete = record.arguments(evaluator)
-    source = source_of(record, evaluator)
+    source = build_source(record, evaluator)
     if not complete:
-        built(record, arguments, complete=False, evaluator=evaluator)
+        build_element(record, arguments, complete=False, evaluator=evaluator)
         return None
-    traffic = built(record, arguments, complete=True, evaluator=evaluator)
+    traffic = build_element(record, arguments, complete=True, evaluator=evaluator)
     if traffic is None or isinstance(source, Poison):
         return None
     if source is not None:
         source = source.within(record)
         given, whole = source.arguments(evaluator)
-        arrivals = built(source, given, complete=True, evaluator=evaluator) if whole else None
+        arrivals = (
+            build_element(source, given, complete=True, evaluator=evaluator) if whole else None
+        )
     else:
         name, given = traffic.conforming_source()
         kind = evaluator.context.catalogue.find("arrivals", name)
@@ -234,21 +242,21 @@ def _cells(record: Record, evaluator: Evaluator) -> Sending | None:
     return None if arrivals is None else Sending(record.kind, traffic, arrivals, arguments)
 
 
-def _packets(record: Record, evaluator: Evaluator) -> Sending | None:
+def _evaluate_packets(record: Record, evaluator: Evaluator) -> Sending | None:
     """Return the packets that are sent; their rate may depend on the first link."""
     arguments, complete = record.arguments(evaluator)
-    emitted = of_packets(record, evaluator)
+    emitted = build_packet_source(record, evaluator)
     arrivals = None
     if isinstance(emitted, Poison):
         complete = False
     elif emitted is not None and emitted.whole:
         given = dict(emitted.arguments)
-        arrivals = built(emitted.record, given, complete=True, evaluator=evaluator)
+        arrivals = build_element(emitted.record, given, complete=True, evaluator=evaluator)
         if arrivals is None:
             return None
-        load, rate = own_load(record.kind, arrivals)
+        load, rate = find_own_load(record.kind, arrivals)
         arguments[load] = rate
-    traffic = built(record, arguments, complete=complete, evaluator=evaluator)
+    traffic = build_element(record, arguments, complete=complete, evaluator=evaluator)
     if not complete or traffic is None or isinstance(emitted, Poison):
         return None
     return Sending(record.kind, traffic, arrivals, arguments, emitted)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from qospec.check.evaluate.context import error
+from qospec.check.evaluate.context import make_error
 from qospec.check.evaluate.dimensions import describe_dimension
 from qospec.check.evaluate.values import Amount, Poison
 from qospec.model.expression import Operation, list_counted, list_measurements
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 EXAMPLE = "write a time such as `every 100 ms`"
 
 
-def every_of(
+def read_interval(
     node: ast.Report,
     expression: Expression | None,
     run: Run | None,
@@ -44,30 +44,30 @@ def every_of(
     if not isinstance(value, Amount) or value.dimension != TIME:
         what = describe_dimension(value.dimension) if isinstance(value, Amount) else value.what
         message = f"an interval is a time, not {what}"
-        raise error("E0204", message, node.every.span, help=EXAMPLE)
+        raise make_error("E0204", message, node.every.span, help=EXAMPLE)
     if value.value is None:
         return None
-    every_ps = _whole_ps(value.value, node.every.span)
+    every_ps = _require_whole_ps(value.value, node.every.span)
     if run is not None:
-        _fitting(every_ps, run.measure_ps, node.every.span)
+        _require_fitting(every_ps, run.measure_ps, node.every.span)
     if expression is not None:
-        _have_series(expression, evaluator, node)
+        _require_series(expression, evaluator, node)
     return every_ps
 
 
-def _whole_ps(seconds: Fraction, span: Span) -> int:
+def _require_whole_ps(seconds: Fraction, span: Span) -> int:
     every_ps = seconds * PS_PER_S
     if every_ps <= 0 or every_ps.denominator != 1:
         found = format_value(seconds, TIME, exact=True)
         bound = "longer than 0 s" if every_ps <= 0 else "a whole number of ps"
-        raise error("E0205", f"an interval must be {bound}, found {found}", span, help=EXAMPLE)
+        raise make_error("E0205", f"an interval must be {bound}, found {found}", span, help=EXAMPLE)
     return int(every_ps)
 
 
-def _fitting(every_ps: int, measure_ps: int, span: Span) -> None:
+def _require_fitting(every_ps: int, measure_ps: int, span: Span) -> None:
     """Refuse an interval longer than the time measured, or one that makes too many parts."""
     if every_ps > measure_ps:
-        raise error(
+        raise make_error(
             "E0520",
             "this interval is longer than the measurement",
             span,
@@ -75,7 +75,7 @@ def _fitting(every_ps: int, measure_ps: int, span: Span) -> None:
         )
     parts = -(-measure_ps // every_ps)
     if parts > MAX_INTERVALS:
-        raise error(
+        raise make_error(
             "E0520",
             f"{parts:_} intervals are more than {MAX_INTERVALS:_}",
             span,
@@ -83,12 +83,12 @@ def _fitting(every_ps: int, measure_ps: int, span: Span) -> None:
         )
 
 
-def _have_series(expression: Expression, evaluator: Evaluator, node: ast.Report) -> None:
+def _require_series(expression: Expression, evaluator: Evaluator, node: ast.Report) -> None:
     """Refuse what is only known for the whole run."""
     metrics = evaluator.context.catalogue.of("metric")
     series = {name: kind.build.series for name, kind in metrics.items()}
     if isinstance(expression, Operation) and expression.dimension is None:
-        raise error(
+        raise make_error(
             "E0520",
             "a condition cannot be shown by intervals",
             node.value.span,
@@ -105,7 +105,7 @@ def _have_series(expression: Expression, evaluator: Evaluator, node: ast.Report)
             for kind in metrics.values()
             for each in kind.build.series
         ]
-        raise error(
+        raise make_error(
             "E0520",
             f"`{strange[0]}` is known only for the whole run, not for its intervals",
             node.value.span,
@@ -115,7 +115,7 @@ def _have_series(expression: Expression, evaluator: Evaluator, node: ast.Report)
             help="leave `every …` out",
         )
     if not leaves:
-        raise error(
+        raise make_error(
             "E0520",
             "nothing is measured here, so all intervals are alike",
             node.value.span,

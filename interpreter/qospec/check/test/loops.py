@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, ClassVar, NamedTuple
 
-from qospec.check.evaluate.context import CheckError, error
-from qospec.check.evaluate.loops import iterations_of
+from qospec.check.evaluate.context import CheckError, make_error
+from qospec.check.evaluate.loops import iterate_loop
 from qospec.check.evaluate.measurements import ControlValue, FlowValue
-from qospec.check.evaluate.scope import Binding, Scope, known_binding
+from qospec.check.evaluate.scope import Binding, Scope, bind_known
 from qospec.check.evaluate.unknown_flow import OneOf
 from qospec.check.evaluate.values import Amount, List, Poison, Value
 from qospec.check.records.parameters import let_binding
@@ -48,20 +48,20 @@ class Loops:
             iterations: list[tuple[int, Value, bool]] = []
 
             def over() -> Value:
-                iterations.extend(iterations_of(node, scope, self._evaluator))
+                iterations.extend(iterate_loop(node, scope, self._evaluator))
                 return List(tuple(value for _, value, _ in iterations))
 
             values = Binding(node.name.text, node.name.span, HERE, over)
             values.value(self._evaluator.context)
             self._opened[key] = tuple(
-                Iteration(index, _shown(value, index), self._names(node, value, values, scope))
+                Iteration(index, _show_value(value, index), self._names(node, value, values, scope))
                 for index, value, _ in iterations
             )
         return self._opened[key]
 
     def _names(self, node: ast.Loop, value: Value, values: Binding, around: Scope) -> Scope:
         inner = Scope(around)
-        own = known_binding(node.name, HERE, value)
+        own = bind_known(node.name, HERE, value)
         own.varies = values.varies
         inner.declare(own, self._evaluator.context)
         for statement in node.body.statements:
@@ -71,7 +71,7 @@ class Loops:
         return inner
 
 
-def _shown(value: Value, index: int) -> str:
+def _show_value(value: Value, index: int) -> str:
     if isinstance(value, FlowValue | OneOf):
         return value.path
     if isinstance(value, ControlValue):
@@ -96,7 +96,7 @@ class LoopFlows(Value):
             found = self.iterations.get(int(key.value))
         if found is None:
             iterations = " ".join(str(iteration) for iteration in list(self.iterations)[:20])
-            raise error(
+            raise make_error(
                 "E0215",
                 f"`{self.name}` has no such iteration",
                 span,
@@ -122,7 +122,7 @@ class LoopFlows(Value):
 
     def _which(self, span: Span, behind: str) -> CheckError:
         first = next(iter(self.iterations), 0)
-        return error(
+        return make_error(
             "E0511",
             f"`{self.name}` is one flow per iteration of its loop: say which",
             span,

@@ -11,8 +11,8 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, NamedTuple, TypeGuard, TypeVar
 
 from qospec.check.declarations import TestValue
-from qospec.check.evaluate.context import Case, CheckError, error, flatten_text
-from qospec.check.evaluate.scope import Binding, Scope, clash, known_binding, unknown
+from qospec.check.evaluate.context import Case, CheckError, flatten_text, make_error
+from qospec.check.evaluate.scope import Binding, Scope, bind_known, explain_clash, explain_unknown
 from qospec.check.evaluate.values import POISON, Poison
 from qospec.check.records.parameters import let_binding
 from qospec.syntax import ast
@@ -44,7 +44,7 @@ def collect_parts(node: ast.Test, inside: Scope, evaluator: Evaluator) -> Parts 
     parts = [Part(_with_sweeps(node), inside)]
     while (written := parts[0].node.base) is not None:
         try:
-            base = _base(written, parts, evaluator)
+            base = _find_base(written, parts, evaluator)
         except CheckError as mistake:
             evaluator.context.report(mistake)
             return None
@@ -53,7 +53,7 @@ def collect_parts(node: ast.Test, inside: Scope, evaluator: Evaluator) -> Parts 
         parts.insert(0, base)
     on = [part.node for part in parts if part.node.topology is not None]
     if len(on) > 1:
-        evaluator.context.report(_second_topology(on[0], on[1]))
+        evaluator.context.report(_explain_second_topology(on[0], on[1]))
         return None
     return tuple(parts)
 
@@ -89,14 +89,14 @@ def is_template(parts: Sequence[Part]) -> bool:
     return all(part.node.topology is None for part in parts)
 
 
-def _base(written: ast.Path | ast.Call, parts: Sequence[Part], of: Evaluator) -> Part | None:
+def _find_base(written: ast.Path | ast.Call, parts: Sequence[Part], of: Evaluator) -> Part | None:
     """Return what a test is built on; None after a reported mistake. Raises CheckError."""
     path = written.path if isinstance(written, ast.Call) else written
-    value = _named(path, parts[0].home, of)
+    value = _find_named(path, parts[0].home, of)
     if isinstance(value, Poison):
         return None
     if not isinstance(value, TestValue):
-        raise error(
+        raise make_error(
             "E0521",
             f"expected a test, found {value.what}",
             path.span,
@@ -109,7 +109,7 @@ def _base(written: ast.Path | ast.Call, parts: Sequence[Part], of: Evaluator) ->
         of.context.circular.add(value)
         circle = [*known[known.index(value.node) :: -1], value.node]
         names = " -> ".join(f"`{node.name.text}`" for node in reversed(circle))
-        raise error(
+        raise make_error(
             "E0103",
             f"this test is built on itself: {names}",
             path.span,
@@ -120,7 +120,7 @@ def _base(written: ast.Path | ast.Call, parts: Sequence[Part], of: Evaluator) ->
     return None if bound is None else Part(_with_sweeps(value.node), bound[0])
 
 
-def _named(path: ast.Path, scope: Scope, of: Evaluator) -> Value:
+def _find_named(path: ast.Path, scope: Scope, of: Evaluator) -> Value:
     """Return what a test says that it is built on. Raises CheckError; only tests are suggested."""
     try:
         return of.strict(path, scope)
@@ -128,13 +128,13 @@ def _named(path: ast.Path, scope: Scope, of: Evaluator) -> Value:
         if path.trail or not mistake.diagnostic.label:  # else another name is suggested
             raise
         tests = [each.name for each in scope.bindings() if each.what == TestValue.what]
-        raise unknown(path.name.text, path.name.span, tests) from None
+        raise explain_unknown(path.name.text, path.name.span, tests) from None
 
 
-def _second_topology(base: ast.Test, test: ast.Test) -> CheckError:
+def _explain_second_topology(base: ast.Test, test: ast.Test) -> CheckError:
     first, second = base.topology, test.topology
     assert first is not None and second is not None  # noqa: PT018, S101 -- the caller's choice
-    return error(
+    return make_error(
         "E0522",
         f"`{test.name.text}` already has a topology, from `{base.name.text}`",
         second.span,
@@ -146,7 +146,7 @@ def _second_topology(base: ast.Test, test: ast.Test) -> CheckError:
 
 def list_requirements(parts: Parts) -> list[str]:
     """Return what a template requires of its arguments, in its own names."""
-    case = _case_of(parts)
+    case = _build_case(parts)
     return [
         case.words_at_use(each.condition.span)
         for part in parts
@@ -155,19 +155,19 @@ def list_requirements(parts: Parts) -> list[str]:
     ]
 
 
-def _case_of(parts: Parts) -> Case:
+def _build_case(parts: Parts) -> Case:
     tests = tuple(part.node for part in parts)
     return Case(tests[-1].name.text, tests[-1].span, (), tests[:-1], tests[1:])
 
 
-def verified(parts: Parts, evaluator: Evaluator) -> Parts | None:
+def verify_arguments(parts: Parts, evaluator: Evaluator) -> Parts | None:
     """Return a test without what is required of arguments; None if they do not meet it."""
-    case, before = _case_of(parts), evaluator.context.mistakes
+    case, before = _build_case(parts), evaluator.context.mistakes
     for part in parts:
         for each in part.node.statements:
             if _is_requirement(each, part):
                 _verify(each, part, case, evaluator)
-    return None if evaluator.context.mistakes > before else tuple(map(_without, parts))
+    return None if evaluator.context.mistakes > before else tuple(map(_drop_requirements, parts))
 
 
 def _is_requirement(node: ast.Statement, part: Part) -> TypeGuard[ast.Criterion]:
@@ -189,7 +189,7 @@ def _verify(node: ast.Criterion, part: Part, case: Case, evaluator: Evaluator) -
     if met is not False:
         return
     text = flatten_text(node.condition.span.text)
-    unmet = error(
+    unmet = make_error(
         "E0525",
         f"`{part.node.name.text}` requires `{text}`",
         node.condition.span,
@@ -200,7 +200,7 @@ def _verify(node: ast.Criterion, part: Part, case: Case, evaluator: Evaluator) -
     evaluator.context.report(unmet)
 
 
-def _without(part: Part) -> Part:
+def _drop_requirements(part: Part) -> Part:
     kept = [each for each in part.node.statements if not _is_requirement(each, part)]
     if len(kept) == len(part.node.statements):
         return part
@@ -245,7 +245,7 @@ class CaseScope:
         for node, scope in self.of(ast.Let):
             self._let(node, scope)
         for drawn, scope in self.of(ast.ForAll):  # not here: see `expansion.drawn`
-            made = known_binding(drawn.name, "a drawn value", POISON)
+            made = bind_known(drawn.name, "a drawn value", POISON)
             scope.declare(made, self._context)
 
     def template_of(self, scope: Scope) -> ast.Test | None:
@@ -277,7 +277,7 @@ class CaseScope:
                     if taken is scope.names.get(name) and taken.span not in part.node.span:
                         scope.inherit(taken, self._context, known=binding)
                     else:
-                        self._context.report(clash(taken, binding))
+                        self._context.report(explain_clash(taken, binding))
                 nodes.names[name] = binding
 
 

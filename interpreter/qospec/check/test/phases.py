@@ -10,15 +10,21 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING, NamedTuple
 
-from qospec.check.evaluate.context import error, flatten_text
+from qospec.check.evaluate.context import flatten_text, make_error
 from qospec.check.evaluate.goals import GoalOfTrial, GoalValue, PointOfTrial, PointValue
-from qospec.check.evaluate.scope import Binding, known_binding
+from qospec.check.evaluate.scope import Binding, bind_known
 from qospec.check.evaluate.values import POISON, Amount, Value
-from qospec.check.records.spelling import spellings
-from qospec.check.test.changes import changes_of
-from qospec.check.test.point import POINT, point_of
-from qospec.check.test.restarts import is_field, restarts_of
-from qospec.check.test.search import SearchReader, build_search_kind, ends_of, goals_of, value_at
+from qospec.check.records.spelling import list_spellings
+from qospec.check.test.changes import list_changes
+from qospec.check.test.point import POINT, build_point
+from qospec.check.test.restarts import is_field, list_restarts
+from qospec.check.test.search import (
+    SearchReader,
+    build_search_kind,
+    find_ends,
+    list_goals,
+    value_at,
+)
 from qospec.model.suite import GoalResult, PointLoad, Search
 from qospec.syntax import ast
 
@@ -69,18 +75,18 @@ class Phases:
     """
 
     def __init__(self, names: CaseScope, evaluator: Evaluator) -> None:
-        self.nodes = [node for node, _ in _placed(names)]
+        self.nodes = [node for node, _ in _place_names(names)]
         self.read: list[Phase | None] = []
         self.values: dict[str, Value] = {}
         self._evaluator = evaluator
         self._context = evaluator.context
         catalogue = evaluator.context.catalogue
         self._spellings: dict[type, Container[str]] = {
-            ast.Search: spellings(build_search_kind(catalogue)),
-            ast.Point: spellings(POINT),
+            ast.Search: list_spellings(build_search_kind(catalogue)),
+            ast.Point: list_spellings(POINT),
         }
-        used = {name for each, _ in names.statements for name in _names_used(each)}
-        placed = [(node, names.template_of(scope)) for node, scope in _placed(names)]
+        used = {name for each, _ in names.statements for name in _list_names(each)}
+        placed = [(node, names.template_of(scope)) for node, scope in _place_names(names)]
         # the flows of a template, which use its names, are elsewhere
         self._binds = [self._variables(each, None if of else used) for each, of in placed]
         self.variables: dict[str, ast.Name] = {}
@@ -111,7 +117,7 @@ class Phases:
     def changes(self, number: int) -> list[ast.At]:
         """Return what changes during the trials of a phase."""
         node = self.nodes[number]
-        return changes_of(node) if isinstance(node, ast.Point) else []
+        return list_changes(node) if isinstance(node, ast.Point) else []
 
     def values_at(self, number: int) -> tuple[tuple[str, Span], ...]:
         """Return the variables that a phase binds, with the places of their values."""
@@ -131,20 +137,20 @@ class Phases:
 
     def declare(self, names: CaseScope, trial: Trial) -> None:
         """Declare the variables, goals and points as a trial sees them."""
-        for number, (node, scope) in enumerate(_placed(names)):
+        for number, (node, scope) in enumerate(_place_names(names)):
             for name in self._first_bound(node):
                 scope.declare(self._variable(name, names, trial), self._context)
             if isinstance(node, ast.Point):
                 point = PointOfTrial(node.name.text)
-                scope.declare(known_binding(node.name, "a point", point), self._context)
+                scope.declare(bind_known(node.name, "a point", point), self._context)
                 continue
             read = self.read[number] if number < trial.number else None
             search = read if isinstance(read, Search) else None
-            for goal in goals_of(node):
-                result = None if search is None else _found(goal.name.text, search, trial)
+            for goal in list_goals(node):
+                result = None if search is None else _assume_found(goal.name.text, search, trial)
                 is_later = number >= trial.number
                 value = GoalOfTrial(goal.name.text, node.name, search, result, is_later)
-                scope.declare(known_binding(goal.name, "a goal", value), self._context)
+                scope.declare(bind_known(goal.name, "a goal", value), self._context)
 
     def declare_judged(
         self,
@@ -156,26 +162,26 @@ class Phases:
 
         `points` are those that have been read, by name; `carried` says of each phase what is sent.
         """
-        for number, (node, scope) in enumerate(_placed(names)):
+        for number, (node, scope) in enumerate(_place_names(names)):
             for name in self._first_bound(node):
                 value = self.values.get(name.text, POISON)
                 scope.declare(self._varying(name, value), self._context)
             if isinstance(node, ast.Point):
                 point_value = points.get(node.name.text, POISON)
-                scope.declare(known_binding(node.name, "a point", point_value), self._context)
+                scope.declare(bind_known(node.name, "a point", point_value), self._context)
                 continue
             read = self.read[number] if number < len(self.read) else None
             search = read if isinstance(read, Search) else None
-            for goal in goals_of(node):
+            for goal in list_goals(node):
                 made = GoalValue(goal.name.text, node.name.text, search, carried[number])
-                scope.declare(known_binding(goal.name, "a goal", made), self._context)
+                scope.declare(bind_known(goal.name, "a goal", made), self._context)
 
     def _first_bound(self, node: PhaseNode) -> list[ast.Name]:
         """Return the variables that no phase before this one binds."""
         return [name for name in self._bound(node) if self.variables[name.text] is name]
 
     def _varying(self, name: ast.Name, value: Value) -> Binding:
-        binding = known_binding(name, WHAT, value)
+        binding = bind_known(name, WHAT, value)
         binding.varies = {name.text: self._instead(name.text)}
         return binding
 
@@ -187,18 +193,18 @@ class Phases:
     def _instead(self, name: str) -> str:
         """Return what a criterion writes in place of a variable."""
         searches = [each for each in self.nodes if isinstance(each, ast.Search)]
-        goals = [goal for each in searches if each.name.text == name for goal in goals_of(each)]
+        goals = [goal for each in searches if each.name.text == name for goal in list_goals(each)]
         return f"{goals[0].name.text}.{name}" if goals else ""
 
     def _value(self, name: str, names: CaseScope, trial: Trial) -> Value:
         """Return the value of a variable in a trial; POISON if its phase does not bind it."""
-        node, scope = _placed(names)[trial.number]
+        node, scope = _place_names(names)[trial.number]
         if isinstance(node, ast.Search) and node.name.text == name:
             if trial.load is not None:
                 search = self.read[trial.number]
                 assert isinstance(search, Search)  # noqa: S101 -- it was read before it is run
                 return value_at(search, trial.load)
-            ends = ends_of(node, scope, self._evaluator)
+            ends = find_ends(node, scope, self._evaluator)
             return POISON if ends is None else ends.low if trial.lowest else ends.high
         given = reversed(self._given(trial))
         for bind in given:
@@ -223,7 +229,7 @@ class Phases:
 
     def phase(self, names: CaseScope, trial: Trial, run: Run | None) -> Phase | None:
         """Return what a phase means at the load of a trial; None after a mistake."""
-        node, scope = _placed(names)[trial.number]
+        node, scope = _place_names(names)[trial.number]
         before = self._context.mistakes
         found: list[Phase | None] = []
 
@@ -234,9 +240,9 @@ class Phases:
             if isinstance(node, ast.Point):
                 fields = self._fields(trial.number)
                 variables = {name.text for name in self._bound(node)}
-                point = point_of(node, fields, variables, run, scope, self._evaluator)
+                point = build_point(node, fields, variables, run, scope, self._evaluator)
                 found.append(point and self._whole(point, node, scope, names))
-            elif (ends := ends_of(node, scope, self._evaluator)) is not None:
+            elif (ends := find_ends(node, scope, self._evaluator)) is not None:
                 fields = self._fields(trial.number)
                 found.append(SearchReader(node, ends, fields, scope, self._evaluator).search())
             return POISON
@@ -245,7 +251,7 @@ class Phases:
         reading.value(self._context)
         lacking = sorted(reading.varies.keys() & self.unbound(trial.number))
         if lacking and self._context.mistakes == before:
-            raise error(
+            raise make_error(
                 "E0514",
                 f"`{lacking[0]}` has no value in this phase",
                 node.name.span,
@@ -258,8 +264,8 @@ class Phases:
         """Return a point with what restarts, and whether it depends on a goal."""
         run = point.run
         if not any(map(is_field, self._bound(node))):  # else it is a variable of that name
-            changes = [(each, scope) for each in changes_of(node)]
-            restarts = restarts_of(changes, run.changes_ps, names.network, self._evaluator)
+            changes = [(each, scope) for each in list_changes(node)]
+            restarts = list_restarts(changes, run.changes_ps, names.network, self._evaluator)
             run = replace(run, restarts=restarts)
         uses_goals = self._uses_goals(node, names)
         return replace(point, run=run, uses_goals=uses_goals, load=self._load(node, names))
@@ -283,14 +289,14 @@ class Phases:
             goal.name.text
             for each in self.nodes
             if isinstance(each, ast.Search)
-            for goal in goals_of(each)
+            for goal in list_goals(each)
         }
         every = [one for each, _ in names.statements for one in each.with_all_below()]
         lets = {each.name.text: each.value for each in every if isinstance(each, ast.Let)}
         waiting: list[ast.Node] = [node, *(each for each in every if isinstance(each, ast.Flow))]
         seen: set[str] = set()
         while waiting:
-            new = set(_names_used(waiting.pop())) - seen
+            new = set(_list_names(waiting.pop())) - seen
             seen |= new
             waiting += [lets[name] for name in new & lets.keys()]
         return bool(seen & goals)
@@ -314,12 +320,12 @@ class Phases:
                 self.values.setdefault(name.text, binding.value(self._context))
 
 
-def _placed(names: CaseScope) -> list[tuple[PhaseNode, Scope]]:
+def _place_names(names: CaseScope) -> list[tuple[PhaseNode, Scope]]:
     """Return the phases of a test, each with the names that it sees."""
     return [(node, scope) for node, scope in names.statements if isinstance(node, PhaseNode)]
 
 
-def _found(goal: str, search: Search, trial: Trial) -> GoalResult:
+def _assume_found(goal: str, search: Search, trial: Trial) -> GoalResult:
     """Return what a goal has found; as long as it has not, one end of the range."""
     if trial.found is not None:
         return trial.found.get(goal, GoalResult(None, None))
@@ -327,7 +333,7 @@ def _found(goal: str, search: Search, trial: Trial) -> GoalResult:
     return GoalResult(end, end)
 
 
-def _names_used(node: ast.Node) -> Iterator[str]:
+def _list_names(node: ast.Node) -> Iterator[str]:
     """Yield the first name of each path below a node."""
     every = node.with_all_below()
     yield from (each.name.text for each in every if isinstance(each, ast.Path))

@@ -7,9 +7,14 @@ from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
 from qospec.catalogue.kinds import LONGEST_PS
-from qospec.check.evaluate.loops import misplaced
-from qospec.check.records.record import fields_of
-from qospec.check.test.changes import changes_of, in_words, times_of, verify_variables
+from qospec.check.evaluate.loops import explain_misplaced
+from qospec.check.records.record import evaluate_fields
+from qospec.check.test.changes import (
+    describe_changes,
+    evaluate_times,
+    list_changes,
+    verify_variables,
+)
 from qospec.check.test.run_settings import RUN, RunFields
 from qospec.model.suite import Point, Run
 from qospec.syntax import ast
@@ -44,7 +49,7 @@ POINT = replace(
 """It is run as a case is."""
 
 
-def point_of(
+def build_point(
     node: ast.Point,
     binds: Sequence[ast.Bind],
     variables: Collection[str],
@@ -65,12 +70,12 @@ def point_of(
     before = evaluator.context.mistakes
     for statement in node.body.statements:
         if not isinstance(statement, ast.Bind | ast.At):
-            evaluator.context.report(misplaced(statement, "a point"))
-    given: dict[str, Any] = fields_of(POINT, binds, node.body, scope, evaluator)
-    changes = changes_of(node)
+            evaluator.context.report(explain_misplaced(statement, "a point"))
+    given: dict[str, Any] = evaluate_fields(POINT, binds, node.body, scope, evaluator)
+    changes = list_changes(node)
     verify_variables(changes, node, variables, evaluator)
     placed = [(each, scope) for each in changes]
-    changes_ps = times_of(placed, given.get("measure", LONGEST_PS), evaluator)
+    changes_ps = evaluate_times(placed, given.get("measure", LONGEST_PS), evaluator)
     if evaluator.context.mistakes > before or "measure" not in given or run is None:
         return None
     times = (int(Fraction(given.get("warmup", run.warmup_ps))), int(given["measure"]))
@@ -82,7 +87,7 @@ def point_of(
         common_draws=draws,
         payload=given.get("payload", run.payload),
         changes_ps=changes_ps,
-        changes=in_words(changes, evaluator),
+        changes=describe_changes(changes, evaluator),
     )
     places = {name.text: bind.value.span for bind in binds for name in bind.names}
     return Point(node.name.text, made, node.span, measure_span=places.get("measure"))

@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING, Any
 
 from qospec.check.evaluate import literals
 from qospec.check.evaluate.clauses import refuse_clauses
-from qospec.check.evaluate.context import CheckError, LimitReached, error
-from qospec.check.evaluate.criteria import condition
+from qospec.check.evaluate.context import CheckError, LimitReached, make_error
+from qospec.check.evaluate.criteria import build_condition
 from qospec.check.evaluate.dimensions import TYPES, describe_dimension
-from qospec.check.evaluate.loops import misplaced
-from qospec.check.evaluate.scope import Binding, Scope, known_binding
+from qospec.check.evaluate.loops import explain_misplaced
+from qospec.check.evaluate.scope import Binding, Scope, bind_known
 from qospec.check.evaluate.streams import FUNCTIONS, Arrivals, Function
 from qospec.check.evaluate.values import (
     POISON,
@@ -50,19 +50,21 @@ LONGEST_CHOICE = 24
 """Of what is drawn from a list, in the name of a case."""
 
 
-def checked(node: ast.Property, home: Scope, evaluator: Evaluator) -> Property | None:
+def check_property(node: ast.Property, home: Scope, evaluator: Evaluator) -> Property | None:
     """Return a property; None after a mistake in it, which is reported."""
     context = evaluator.context
     before = context.mistakes
-    scope = _declared(node, home, evaluator)
-    drawn, counted = _bounds(node, scope, evaluator) if context.mistakes == before else ({}, {})
+    scope = _declare_names(node, home, evaluator)
+    drawn, counted = (
+        _find_bounds(node, scope, evaluator) if context.mistakes == before else ({}, {})
+    )
     for statement in node.body.statements:
         if isinstance(statement, ast.ForAll) and statement.where is not None:
             conditions.verify_where(statement.where, drawn, counted, scope, evaluator)
         elif isinstance(statement, ast.Criterion) and statement.kind == "expect":
-            _expected(statement, drawn, scope, evaluator)
+            _check_expected(statement, drawn, scope, evaluator)
         elif not isinstance(statement, ast.ForAll | ast.Let):
-            context.report(misplaced(statement, HERE))
+            context.report(explain_misplaced(statement, HERE))
     for binding in scope.names.values():
         binding.value(context)
     for kind, missing, help_text in (
@@ -72,23 +74,23 @@ def checked(node: ast.Property, home: Scope, evaluator: Evaluator) -> Property |
         lacks = not any(isinstance(each, kind) for each in node.body.statements)
         if lacks and not home.outermost().unparsed:  # else it may be in what was skipped
             message = f"the property `{node.name.text}` {missing}"
-            context.report(error("E0516", message, node.name.span, help=help_text))
+            context.report(make_error("E0516", message, node.name.span, help=help_text))
     if context.mistakes > before:
         return None
     examiner = _Examiner(node, home, evaluator)
-    cases = _cases(node, examiner, context)
+    cases = _list_cases(node, examiner, context)
     if context.mistakes > before:
         return None
     return Property(node.name.text, node.doc, node.span, examiner, cases)
 
 
-def _declared(node: ast.Property, home: Scope, evaluator: Evaluator) -> Scope:
+def _declare_names(node: ast.Property, home: Scope, evaluator: Evaluator) -> Scope:
     """Return the names of a property, those that are drawn with unknown values."""
-    scope = _scope(node, home, {})
+    scope = _build_scope(node, home, {})
     for statement in node.body.statements:
         if isinstance(statement, ast.ForAll):
-            value = placeholder_of(statement, scope, evaluator)
-            drawn = known_binding(statement.name, "a drawn value", value)
+            value = build_placeholder(statement, scope, evaluator)
+            drawn = bind_known(statement.name, "a drawn value", value)
             scope.declare(drawn, evaluator.context)
         elif isinstance(statement, ast.Let):
             scope.declare(
@@ -128,7 +130,9 @@ class _Chooser:
         return bool(self._chosen)
 
 
-def _cases(node: ast.Property, examine: _Examiner, context: Context) -> tuple[Case, ...] | None:
+def _list_cases(
+    node: ast.Property, examine: _Examiner, context: Context
+) -> tuple[Case, ...] | None:
     """Return a case for each combination of values; None if there is no end to them.
 
     So it is after a mistake elsewhere that leaves one of them unknown.
@@ -144,7 +148,7 @@ def _cases(node: ast.Property, examine: _Examiner, context: Context) -> tuple[Ca
             if found.refused is not None:
                 refused.append(found.refused)
             else:
-                case = _case(node, examine, found)
+                case = _build_case(node, examine, found)
                 made[case.name] = case
             if len(made) > context.limits.cases:
                 return None
@@ -153,15 +157,17 @@ def _cases(node: ast.Property, examine: _Examiner, context: Context) -> tuple[Ca
     except (_EndlessError, PoisonError):
         return None
     if refused and not made:
-        context.report(conditions.never_met(refused[0]))
+        context.report(conditions.explain_never_met(refused[0]))
     return tuple(made.values())
 
 
-def _case(node: ast.Property, examine: _Examiner, found: Examined) -> Case:
+def _build_case(node: ast.Property, examine: _Examiner, found: Examined) -> Case:
     """Return the case of a property for values of lists."""
     values = iter([value for _, value in found.drawn])
     parameters = tuple(
-        (drawn.name, _short(drawn, value)) for drawn, value in found.drawn if len(drawn.choices) > 1
+        (drawn.name, _shorten(drawn, value))
+        for drawn, value in found.drawn
+        if len(drawn.choices) > 1
     )
     named = ",".join(f"{name}={text}" for name, text in parameters)
     chosen = tuple(values)
@@ -171,7 +177,13 @@ def _case(node: ast.Property, examine: _Examiner, found: Examined) -> Case:
         return examine(lambda _: next(left), functions)
 
     statements = tuple(
-        Statement("expect", label_criterion(each), text_of(each), Evaluated(text_of(each)), span)
+        Statement(
+            "expect",
+            label_criterion(each),
+            write_condition(each),
+            Evaluated(write_condition(each)),
+            span,
+        )
         for each in node.body.statements
         if isinstance(each, ast.Criterion)
         for span in [each.condition.span]
@@ -181,7 +193,7 @@ def _case(node: ast.Property, examine: _Examiner, found: Examined) -> Case:
     return Case(name, parameters, networks, (), run, statements, examine=examined)
 
 
-def _short(drawn: Drawn, value: DrawnValue) -> str:
+def _shorten(drawn: Drawn, value: DrawnValue) -> str:
     """Return a choice as names of cases have it: its number where its text is long or repeated."""
     assert isinstance(value, int)  # noqa: S101 -- of a choice
     text = escape_for_shell(drawn.choices[value])
@@ -221,7 +233,7 @@ class _Examiner:
 
     def _examined(self, draw: Draw, functions: Functions) -> Examined:
         evaluator, statements = self._evaluator, self._node.body.statements
-        scope = _scope(self._node, self._home, functions)
+        scope = _build_scope(self._node, self._home, functions)
         drawn: list[tuple[Drawn, DrawnValue]] = []
         for statement in statements:
             if isinstance(statement, ast.Let):
@@ -233,33 +245,33 @@ class _Examiner:
             what, value_of = to_draw(statement, scope, evaluator)
             chosen = draw(what)
             drawn.append((what, chosen))
-            made = known_binding(statement.name, "a drawn value", value_of(chosen, functions))
+            made = bind_known(statement.name, "a drawn value", value_of(chosen, functions))
             scope.declare(made, self._context)
             where = statement.where
             if where is not None and evaluator.truth(where, scope) is False:
                 return Examined(tuple(drawn), where.span, ())
         asserted = (
-            _asserted(each, scope, evaluator)
+            _build_expected(each, scope, evaluator)
             for each in statements
             if isinstance(each, ast.Criterion)
         )
         return Examined(tuple(drawn), None, tuple(each for each in asserted if each is not None))
 
 
-def _asserted(node: ast.Criterion, scope: Scope, evaluator: Evaluator) -> Asserted | None:
+def _build_expected(node: ast.Criterion, scope: Scope, evaluator: Evaluator) -> Asserted | None:
     """Return an `expect` for known values; None after a mistake, or if it needs functions."""
-    found = condition(node.condition, scope, evaluator)
+    found = build_condition(node.condition, scope, evaluator)
     if found is None:
         return None
-    return Asserted(label_criterion(node), text_of(node), found, node.condition.span)
+    return Asserted(label_criterion(node), write_condition(node), found, node.condition.span)
 
 
 def label_criterion(node: ast.Criterion) -> str:
     """Return what a criterion is called: the author's label, or its condition."""
-    return node.label.text if node.label else text_of(node)
+    return node.label.text if node.label else write_condition(node)
 
 
-def text_of(node: ast.Criterion) -> str:
+def write_condition(node: ast.Criterion) -> str:
     """Return the condition of a criterion as written, on one line."""
     return " ".join(node.condition.span.text.split())
 
@@ -305,7 +317,7 @@ def _is_counted(node: ast.ForAll, dimension: Dimension) -> bool:
     return counts or (dimension in WHOLE and not dimension.is_ratio)
 
 
-def _scope(node: ast.Property, home: Scope, functions: Functions) -> Scope:
+def _build_scope(node: ast.Property, home: Scope, functions: Functions) -> Scope:
     """Return the names of a property: functions, unless the file declares such a name.
 
     `functions` carry them out; without, their results are unknown.
@@ -314,18 +326,18 @@ def _scope(node: ast.Property, home: Scope, functions: Functions) -> Scope:
     for name, function in FUNCTIONS.items():
         if home.find(name) is None:
             run = functions.get(name)
-            scope.names[name] = _function(name, replace(function, run=run), node)
+            scope.names[name] = _make_function(name, replace(function, run=run), node)
     return Scope(scope)
 
 
-def _function(name: str, function: Function, node: ast.Property) -> Binding:
+def _make_function(name: str, function: Function, node: ast.Property) -> Binding:
     return Binding(name, node.name.span, "a function of properties", lambda: function)
 
 
-def placeholder_of(node: ast.ForAll, scope: Scope, evaluator: Evaluator) -> Value:
+def build_placeholder(node: ast.ForAll, scope: Scope, evaluator: Evaluator) -> Value:
     """Return what stands for all values of a `forall`; POISON after a mistake, reported."""
     try:
-        return _drawn(node, scope, evaluator)
+        return _build_drawn(node, scope, evaluator)
     except PoisonError:
         pass
     except CheckError as mistake:
@@ -337,14 +349,14 @@ class PoisonError(Exception):
     """A part of a value is unknown, after a mistake that was reported."""
 
 
-def _drawn(node: ast.ForAll, scope: Scope, evaluator: Evaluator) -> Value:
+def _build_drawn(node: ast.ForAll, scope: Scope, evaluator: Evaluator) -> Value:
     """Return the placeholder for all values that may be drawn; raises CheckError."""
     if is_continuous(node.values):
-        return _between(node, node.values, scope, evaluator)
+        return _find_range(node, node.values, scope, evaluator)
     values = evaluator.plain(node.values, scope)
     if isinstance(values, Arrivals | Poison):
         if node.annotation is not None and isinstance(values, Arrivals):
-            raise error(
+            raise make_error(
                 "E0115",
                 f"arrivals are not of type `{node.annotation.text}`",
                 node.annotation.span,
@@ -356,9 +368,9 @@ def _drawn(node: ast.ForAll, scope: Scope, evaluator: Evaluator) -> Value:
         for each in values.items:
             if isinstance(each, Poison):
                 return each
-            _typed(node, each)
+            _require_type(node, each)
             if type(each) is not type(first):
-                raise error(
+                raise make_error(
                     "E0203",
                     f"a list of {first.what} and {each.what}",
                     node.values.span,
@@ -369,7 +381,7 @@ def _drawn(node: ast.ForAll, scope: Scope, evaluator: Evaluator) -> Value:
         if isinstance(first, Text | Symbol):
             return POISON  # which of them, and so what is equal to it, is not known
         return Boolean(None) if isinstance(first, Boolean) else first
-    raise error(
+    raise make_error(
         "E0516",
         f"expected a range, a list or `cells(…)` to draw from, found {values.what}",
         node.values.span,
@@ -377,7 +389,7 @@ def _drawn(node: ast.ForAll, scope: Scope, evaluator: Evaluator) -> Value:
     )
 
 
-def _between(node: ast.ForAll, values: ast.Range, scope: Scope, evaluator: Evaluator) -> Value:
+def _find_range(node: ast.ForAll, values: ast.Range, scope: Scope, evaluator: Evaluator) -> Value:
     *_, whole = _ends(node, values, scope, evaluator)
     return Amount(None, whole.dimension, whole.layer)
 
@@ -392,12 +404,12 @@ def _ends(
         if isinstance(end, Poison):
             raise PoisonError
         if not isinstance(end, Amount):
-            raise error("E0204", f"expected a number, found {end.what}", place.span)
-        _typed(node, end)
+            raise make_error("E0204", f"expected a number, found {end.what}", place.span)
+        _require_type(node, end)
         ends.append(end)
     first, last = ends
     if first.dimension != last.dimension and 0 not in (first.value, last.value):
-        raise error(
+        raise make_error(
             "E0203",
             f"a range between {describe_dimension(first.dimension)} and "
             f"{describe_dimension(last.dimension)}",
@@ -405,23 +417,23 @@ def _ends(
             secondary=(values.first.span, f"this is {describe_dimension(first.dimension)}"),
         )
     if first.value is not None and last.value is not None and first.value > last.value:
-        raise error(
+        raise make_error(
             "E0217",
             "this range runs downwards",
             values.span,
-            help=literals.ascending(values, first, last),
+            help=literals.suggest_ascending(values, first, last),
         )
     return first, last, last if first.value == 0 else first
 
 
-def _typed(node: ast.ForAll, value: Value) -> None:
+def _require_type(node: ast.ForAll, value: Value) -> None:
     """Require that a drawn value is of its type."""
     if node.annotation is None:
         return
     name = node.annotation.text
     if name not in TYPES:
         near = suggest_name(name, TYPES)
-        raise error(
+        raise make_error(
             "E0115",
             f"`{name}` is not a type that can be drawn",
             node.annotation.span,
@@ -432,7 +444,7 @@ def _typed(node: ast.ForAll, value: Value) -> None:
     fits = isinstance(value, Amount) and (value.dimension == TYPES[name] or value.value == 0)
     if not fits:
         what = describe_dimension(value.dimension) if isinstance(value, Amount) else value.what
-        raise error(
+        raise make_error(
             "E0202",
             f"`{node.name.text}` is {describe_dimension(TYPES[name])}, not {what}",
             node.values.span,
@@ -440,7 +452,7 @@ def _typed(node: ast.ForAll, value: Value) -> None:
         )
 
 
-def _bounds(
+def _find_bounds(
     node: ast.Property, scope: Scope, evaluator: Evaluator
 ) -> tuple[dict[str, Bounds], dict[str, Sequence[Fraction | int]]]:
     """Return by name between what values are drawn from ranges, and what values can be counted.
@@ -452,20 +464,24 @@ def _bounds(
     for each in node.body.statements:
         if isinstance(each, ast.ForAll):
             if is_continuous(each.values):
-                drawn[each.name.text] = ends_of(each.values, scope, evaluator)
-            if points := counted_values(each, scope, evaluator):
+                drawn[each.name.text] = find_ends(each.values, scope, evaluator)
+            if points := enumerate_values(each, scope, evaluator):
                 counted[each.name.text] = points
     return drawn, counted
 
 
-def counted_values(
+def enumerate_values(
     node: ast.ForAll, scope: Scope, evaluator: Evaluator
 ) -> Sequence[Fraction | int]:
     """Return the numbers that may be drawn, ascending; none unless each of them is known."""
     if is_continuous(node.values):
-        value = placeholder_of(node, scope, evaluator)
+        value = build_placeholder(node, scope, evaluator)
         whole = isinstance(value, Amount) and _is_counted(node, value.dimension)
-        return conditions.whole_numbers(ends_of(node.values, scope, evaluator)) if whole else ()
+        return (
+            conditions.enumerate_whole_numbers(find_ends(node.values, scope, evaluator))
+            if whole
+            else ()
+        )
     values = evaluator.plain(node.values, scope)
     items = values.items if isinstance(values, List) else ()
     numbers = [item.value for item in items if isinstance(item, Amount)]
@@ -473,13 +489,13 @@ def counted_values(
     return sorted(known) if len(known) == len(items) else ()
 
 
-def ends_of(values: ast.Range, scope: Scope, evaluator: Evaluator) -> Bounds:
+def find_ends(values: ast.Range, scope: Scope, evaluator: Evaluator) -> Bounds:
     """Return between what a range draws; an end is unknown where it depends on what is drawn."""
     ends = (evaluator.plain(end, scope) for end in (values.first, values.last))
     return Bounds(*(end.value if isinstance(end, Amount) else None for end in ends))
 
 
-def _expected(
+def _check_expected(
     node: ast.Criterion, drawn: Mapping[str, Bounds], scope: Scope, evaluator: Evaluator
 ) -> None:
     """Report an `expect` that cannot fail, `drawn` being the bounds of what is drawn."""
@@ -491,10 +507,10 @@ def _expected(
     evaluator.truth(node.condition, scope)
     if evaluator.context.mistakes == before:
         condition, of = (
-            conditions.opened(node.condition, scope, evaluator),
-            conditions.within(drawn),
+            conditions.open_condition(node.condition, scope, evaluator),
+            conditions.make_bounds(drawn),
         )
-        for idle in conditions.of_criterion(node, [condition], conditions.PROPERTY, of):
+        for idle in conditions.examine_criterion(node, [condition], conditions.PROPERTY, of):
             evaluator.context.report(idle)
 
 

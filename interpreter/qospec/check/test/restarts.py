@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from qospec.catalogue.kinds import Domain, Kind, Parameter
 from qospec.check.device.nodes import NodeArray, NodeParts, NodeValue
 from qospec.check.device.ports import PartValue
-from qospec.check.evaluate.context import CheckError, error
+from qospec.check.evaluate.context import CheckError, make_error
 from qospec.check.evaluate.values import List, Pattern, Poison, Symbol, Value
 from qospec.diagnostics import suggest_name
 from qospec.model.suite import Restart
@@ -60,7 +60,7 @@ class _Down(NamedTuple):
     span: Span
 
 
-def restarts_of(
+def list_restarts(
     changes: Sequence[tuple[ast.At, Scope]],
     changes_ps: Sequence[int],
     network: Network | None,
@@ -79,11 +79,11 @@ def restarts_of(
     for number, (node, scope) in enumerate(changes):
         elements: dict[str, None] = {}
         at_ps = changes_ps[number] if changes_ps else 0
-        for named in _named_by(node, scope, of):
+        for named in _list_named(node, scope, of):
             if network is None or not changes_ps:
                 continue
             try:
-                for path, down_ps in _elements(named, network):
+                for path, down_ps in _list_elements(named, network):
                     if path not in elements:
                         _verify_up(path, at_ps, node, down)
                     down[path] = _Down(at_ps + down_ps, node.time.span)
@@ -99,7 +99,7 @@ def is_field(name: ast.Name) -> bool:
     return name.text in AT.parameters
 
 
-def _named_by(change: ast.At, scope: Scope, of: Evaluator) -> Iterator[_Named]:
+def _list_named(change: ast.At, scope: Scope, of: Evaluator) -> Iterator[_Named]:
     """Yield what the `restart` of a change names; mistakes are reported."""
     binds = (each for each in change.body.statements if isinstance(each, ast.Bind))
     node = next((bind.value for bind in binds if any(map(is_field, bind.names))), None)
@@ -110,7 +110,7 @@ def _named_by(change: ast.At, scope: Scope, of: Evaluator) -> Iterator[_Named]:
     places = node.items if isinstance(node, ast.ListLiteral) else (node,) * len(items)
     for item, place in zip(items, places, strict=True):
         try:
-            path = _path(item, place.span, scope, of)
+            path = _find_path(item, place.span, scope, of)
         except CheckError as mistake:
             of.context.report(mistake)
             continue
@@ -118,7 +118,7 @@ def _named_by(change: ast.At, scope: Scope, of: Evaluator) -> Iterator[_Named]:
             yield _Named(path, item.span if isinstance(item, Symbol) else place.span)
 
 
-def _path(value: Value, span: Span, scope: Scope, of: Evaluator) -> str:
+def _find_path(value: Value, span: Span, scope: Scope, of: Evaluator) -> str:
     """Return the path of a node or an element, of one of several its stem; "" if not known."""
     if isinstance(value, Poison):
         return ""
@@ -135,7 +135,7 @@ def _path(value: Value, span: Span, scope: Scope, of: Evaluator) -> str:
     if isinstance(value, Pattern):
         of.refuse_pattern(value, span, scope)
     unfinished = value.unfinished(span) if isinstance(value, Symbol) else None
-    raise unfinished or error(
+    raise unfinished or make_error(
         "E0204",
         f"`restart` is a device of the topology or an element of it, not {value.what}",
         span,
@@ -143,7 +143,7 @@ def _path(value: Value, span: Span, scope: Scope, of: Evaluator) -> str:
     )
 
 
-def _elements(named: _Named, network: Network) -> Iterator[tuple[str, int]]:
+def _list_elements(named: _Named, network: Network) -> Iterator[tuple[str, int]]:
     """Yield the elements that restart, by their paths, and how long they are down.
 
     Raises:
@@ -155,7 +155,7 @@ def _elements(named: _Named, network: Network) -> Iterator[tuple[str, int]]:
     hosts = [each.path for each in network.hosts]
     if not known and named.path not in [path.partition("[")[0] for path in (*nodes, *hosts)]:
         devices = [path for path in nodes if " " not in path and path not in hosts]
-        raise error(
+        raise make_error(
             "E0101",
             f"no device of `{network.name}` is named `{named.path}`",
             named.span,
@@ -164,16 +164,16 @@ def _elements(named: _Named, network: Network) -> Iterator[tuple[str, int]]:
         )
     able = [(each.path, each.element.down_ps) for each in known if each.element.down_ps]
     if not able:
-        raise _cannot(named, [each for each in known if " -> " not in each.path])
+        raise _explain_cannot(named, [each for each in known if " -> " not in each.path])
     yield from able
 
 
-def _cannot(named: _Named, elements: Sequence[Instance]) -> CheckError:
+def _explain_cannot(named: _Named, elements: Sequence[Instance]) -> CheckError:
     kinds = dict.fromkeys(each.kind.name for each in elements)
     help_text = "name a device with a processor, or such an element"
     if "processor" in kinds:
         help_text = "give its processor the time that it takes, such as `restart_time = 5 s`"
-    return error(
+    return make_error(
         "E0523",
         f"`{named.path}` cannot restart",
         named.span,
@@ -188,7 +188,7 @@ def _verify_up(path: str, at_ps: int, node: ast.At, down: dict[str, _Down]) -> N
     before = down.get(path)
     if before is not None and at_ps < before.until_ps:
         up = format_value(Fraction(before.until_ps, PS_PER_S), TIME)
-        raise error(
+        raise make_error(
             "E0523",
             f"`{path}` is still restarting then: it is up at {up}",
             node.time.span,

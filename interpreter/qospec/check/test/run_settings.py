@@ -7,7 +7,7 @@ from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
 from qospec.catalogue.kinds import LONGEST_PS, REQUIRED, Domain, Kind, Parameter
-from qospec.check.evaluate.context import CheckError, error
+from qospec.check.evaluate.context import CheckError, make_error
 from qospec.check.records.record import Record
 from qospec.model.suite import MAX_REPEATS, Run
 from qospec.syntax import ast
@@ -78,7 +78,7 @@ SET_BY_PHASES = {
 """Fields of `run` that phases determine: why, and what to write instead."""
 
 
-def run_of(names: CaseScope, evaluator: Evaluator) -> Run | None:
+def build_run(names: CaseScope, evaluator: Evaluator) -> Run | None:
     """Return how a test is run, or None after a mistake.
 
     Phases have the length of their trials themselves, and may offer more than a line inside the
@@ -87,16 +87,18 @@ def run_of(names: CaseScope, evaluator: Evaluator) -> Run | None:
     phased = has_phases(names)
     found = list(names.of(ast.Run))
     if not found and phased:
-        return _phased({})
+        return _is_phased({})
     if not found:
         if names.topology is not None and not names.scope.may_hold("run"):
             message = f"`{names.test.name.text}` does not say how long to measure"
             help_text = "add `run { measure = 10 s }`"
-            evaluator.context.report(error("E0505", message, names.test.name.span, help=help_text))
+            evaluator.context.report(
+                make_error("E0505", message, names.test.name.span, help=help_text)
+            )
         return None
     if len(found) > 1:
         evaluator.context.report(
-            error(
+            make_error(
                 "E0102",
                 "`run` is already declared",
                 found[1][0].span,
@@ -112,7 +114,7 @@ def run_of(names: CaseScope, evaluator: Evaluator) -> Run | None:
     if not complete or "repeat" in record.excused - record.given.keys():
         return None
     if phased:
-        return _phased(arguments)
+        return _is_phased(arguments)
     given: dict[str, Any] = {"warmup": 0, "repeat": 1, **arguments}
     return Run(
         int(Fraction(given["warmup"])),
@@ -141,11 +143,11 @@ def _without_fields_of_phases(body: ast.Body, names: CaseScope, evaluator: Evalu
         why, way_out = SET_BY_PHASES[name.text]
         phase = "search" if any(names.of(ast.Search)) else "point"
         message = f"`run` has no field `{name.text}` in a test with a {phase}"
-        evaluator.context.report(error("E0104", message, name.span, note=why, help=way_out))
+        evaluator.context.report(make_error("E0104", message, name.span, note=why, help=way_out))
     return replace(body, statements=tuple(kept))
 
 
-def _phased(given: dict[str, Any]) -> Run:
+def _is_phased(given: dict[str, Any]) -> Run:
     return Run(
         int(given.get("warmup", 0)),
         0,
@@ -170,12 +172,12 @@ def skip_reason(names: CaseScope, evaluator: Evaluator) -> str:
 
 def _is_met(node: ast.Skip, scope: Scope, evaluator: Evaluator) -> bool:
     if not node.reason.text.strip():
-        evaluator.context.report(_no_reason(node))
+        evaluator.context.report(_explain_no_reason(node))
     return evaluator.truth(node.condition, scope) is not False
 
 
-def _no_reason(node: ast.Skip) -> CheckError:
-    return error(
+def _explain_no_reason(node: ast.Skip) -> CheckError:
+    return make_error(
         "E0513",
         "a skipped case needs a reason",
         node.reason.span,

@@ -9,13 +9,13 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from qospec.catalogue.kinds import LONGEST_PS, REQUIRED, Domain, Kind, Parameter
 from qospec.check.evaluate.arithmetic import verify_layers
-from qospec.check.evaluate.context import CheckError, error
+from qospec.check.evaluate.context import CheckError, make_error
 from qospec.check.evaluate.dimensions import describe_dimension
-from qospec.check.evaluate.loops import misplaced
+from qospec.check.evaluate.loops import explain_misplaced
 from qospec.check.evaluate.values import Amount, Poison
 from qospec.check.records.fields import convert
 from qospec.check.records.record import Record
-from qospec.check.records.spelling import missing
+from qospec.check.records.spelling import explain_missing
 from qospec.model.suite import WIDEST, Goal, Search, sum_offered_rate
 from qospec.syntax import ast
 from qospec.units import PS_PER_S, TIME, WHOLE, format_value
@@ -147,13 +147,13 @@ class Ends(NamedTuple):
         return all(each is None or each.value is not None for each in self)
 
 
-def _longer_than_all(
+def _explain_longer_than_all(
     node: ast.Goal, trial_ps: int, places: Mapping[str, Span], case: Case | None
 ) -> CheckError:
     """Return the mistake of a trial that is longer than all trials of a load together."""
     place, trial = places["total"], format_value(Fraction(trial_ps, PS_PER_S), TIME)
     parameter = "" if case is None else case.parameter_at(place)
-    return error(
+    return make_error(
         "E0514",
         f"`{node.name.text}` has a trial longer than all trials together",
         place,
@@ -163,12 +163,12 @@ def _longer_than_all(
     )
 
 
-def ends_of(node: ast.Search, scope: Scope, evaluator: Evaluator) -> Ends | None:
+def find_ends(node: ast.Search, scope: Scope, evaluator: Evaluator) -> Ends | None:
     """Return the range of a search; None after a mistake, which is reported."""
     values, context = node.values, evaluator.context
     if not isinstance(values, ast.Range):
         help_text = "write `in lowest .. highest`"
-        mistake = error("E0514", "a search takes a range", values.span, help=help_text)
+        mistake = make_error("E0514", "a search takes a range", values.span, help=help_text)
         context.report(mistake)
         return None
     low, high = (_end(each, scope, evaluator) for each in (values.first, values.last))
@@ -179,7 +179,7 @@ def ends_of(node: ast.Search, scope: Scope, evaluator: Evaluator) -> Ends | None
         if other is not None and place is not None and other.dimension != low.dimension:
             what = "a search between" if other is high else "a search in steps from"
             context.report(
-                error(
+                make_error(
                     "E0203",
                     f"{what} {describe_dimension(low.dimension)} and "
                     f"{describe_dimension(other.dimension)}",
@@ -196,13 +196,13 @@ def ends_of(node: ast.Search, scope: Scope, evaluator: Evaluator) -> Ends | None
         return ends
     before = context.mistakes
     if low.dimension in WHOLE:
-        ends = _in_whole_steps(values, ends, evaluator)
+        ends = _require_whole_steps(values, ends, evaluator)
     if context.mistakes == before:
         _verify_range(values, ends, evaluator)
     return ends if context.mistakes == before else None
 
 
-def _in_whole_steps(node: ast.Range, ends: Ends, evaluator: Evaluator) -> Ends:
+def _require_whole_steps(node: ast.Range, ends: Ends, evaluator: Evaluator) -> Ends:
     """Return a range of what is counted, which steps by one.
 
     Half a frame is never sent, so an end that is worked out is rounded into the range; one that is
@@ -214,7 +214,7 @@ def _in_whole_steps(node: ast.Range, ends: Ends, evaluator: Evaluator) -> Ends:
             if written is None or amount is None or (amount.value or 0) % 1 == 0:
                 continue
             if written is node.step or isinstance(written, ast.Number | ast.Quantity):
-                evaluator.context.report(_not_whole(written, amount))
+                evaluator.context.report(_explain_not_whole(written, amount))
                 return ends
         low = replace(low, value=Fraction(ceil(low.value or 0)), text="")
         high = replace(high, value=Fraction(floor(high.value or 0)), text="")
@@ -224,13 +224,13 @@ def _in_whole_steps(node: ast.Range, ends: Ends, evaluator: Evaluator) -> Ends:
     return Ends(low, high, step)
 
 
-def _not_whole(written: ast.Expression, amount: Amount) -> CheckError:
+def _explain_not_whole(written: ast.Expression, amount: Amount) -> CheckError:
     """Return the mistake of an end or a step that is no whole number."""
     value = amount.value or Fraction(0)
     near = (
         format_value(Fraction(end), amount.dimension) for end in (floor(value), ceil(value)) if end
     )
-    return error(
+    return make_error(
         "E0206",
         f"a search in {describe_dimension(amount.dimension).removeprefix('a number of ')} takes "
         "whole numbers, "
@@ -246,11 +246,11 @@ def _end(node: ast.Expression, scope: Scope, evaluator: Evaluator) -> Amount | N
         return value
     if not isinstance(value, Poison):
         what = f"expected a number, found {value.what}"
-        evaluator.context.report(error("E0204", what, node.span))
+        evaluator.context.report(make_error("E0204", what, node.span))
     return None
 
 
-def _upwards(node: ast.Range, ends: Ends, parameter: str) -> str:
+def _suggest_upwards(node: ast.Range, ends: Ends, parameter: str) -> str:
     """Return how a range can go up from above 0; a `parameter` says where it ends."""
     low, high = ends.low.value or Fraction(0), ends.high.value or Fraction(0)
     if parameter:
@@ -272,8 +272,11 @@ def _verify_range(node: ast.Range, ends: Ends, evaluator: Evaluator) -> None:
     if not 0 < low < high:
         case = evaluator.context.case
         parameter = "" if case is None else case.parameter_at(node.last.span)
-        what, help_text = "a search starts above 0 and goes up", _upwards(node, ends, parameter)
-        evaluator.context.report(error("E0514", what, node.span, help=help_text))
+        what, help_text = (
+            "a search starts above 0 and goes up",
+            _suggest_upwards(node, ends, parameter),
+        )
+        evaluator.context.report(make_error("E0514", what, node.span, help=help_text))
         return
     if ends.step is None or node.step is None:
         return
@@ -290,7 +293,7 @@ def _verify_range(node: ast.Range, ends: Ends, evaluator: Evaluator) -> None:
         help_text = f"the last step ends at {last}: end there, or choose another step"
     else:
         return
-    evaluator.context.report(error("E0514", message, node.step.span, help=help_text))
+    evaluator.context.report(make_error("E0514", message, node.step.span, help=help_text))
 
 
 class SearchReader:
@@ -318,11 +321,11 @@ class SearchReader:
         chooser = self._chooser(method, record, around)
         for statement in node.body.statements:
             if not isinstance(statement, ast.Bind | ast.Goal):
-                self._context.report(misplaced(statement, HERE))
-        goals = [self._guarded(each, record, around, method) for each in goals_of(node)]
+                self._context.report(explain_misplaced(statement, HERE))
+        goals = [self._guarded(each, record, around, method) for each in list_goals(node)]
         if not goals:
             self._context.report(
-                error(
+                make_error(
                     "E0514",
                     f"the search for `{node.name.text}` has no goal",
                     node.name.span,
@@ -356,7 +359,7 @@ class SearchReader:
             if each.default is REQUIRED and name not in record.given
         ]
         for each in lacking:
-            self._context.report(missing(method, each, record.span))
+            self._context.report(explain_missing(method, each, record.span))
         given = {name: around[name] for name in method.parameters.keys() & around.keys()}
         if lacking or len(given) < len(method.parameters.keys() & record.given.keys()):
             return None
@@ -380,7 +383,7 @@ class SearchReader:
                 kept.append(bind)
                 continue
             self._context.report(
-                error(
+                make_error(
                     "E0214",
                     f"`method` cannot be `{RFC_2544}`",
                     value.span,
@@ -396,7 +399,7 @@ class SearchReader:
         if method.build.needs_step and self._ends.step is None:
             values = self._node.values.span
             self._context.report(
-                error(
+                make_error(
                     "E0514",
                     f"the method `{method.name}` needs a range with a step",
                     given["method"].value.span,
@@ -407,7 +410,7 @@ class SearchReader:
         for other in self._methods.values():
             for name in other.parameters.keys() & given.keys() - method.parameters.keys():
                 self._context.report(
-                    error(
+                    make_error(
                         "E0514",
                         f"the method `{method.name}` has no `{name}`",
                         given[name].name.span,
@@ -430,7 +433,7 @@ class SearchReader:
         binds = [each for each in node.body.statements if isinstance(each, ast.Bind)]
         for statement in node.body.statements:
             if not isinstance(statement, ast.Bind):
-                self._context.report(misplaced(statement, "a goal"))
+                self._context.report(explain_misplaced(statement, "a goal"))
         mine = self._record(GOAL, binds, node.body)
         own = mine.arguments(self._evaluator)[0]
         of, width = method.build, _ATTRIBUTES["width"].default
@@ -456,7 +459,9 @@ class SearchReader:
             return None
         places = {name: bind.value.span for name, bind in {**record.given, **mine.given}.items()}
         if found["total"] < found["trial"]:
-            self._context.report(_longer_than_all(node, found["trial"], places, self._context.case))
+            self._context.report(
+                _explain_longer_than_all(node, found["trial"], places, self._context.case)
+            )
         place = places.get("width")
         width, absolute = self._width(found["width"], place)
         left = tuple(name for name in _ATTRIBUTES if name not in given)
@@ -480,7 +485,7 @@ class SearchReader:
             share = replace(_ATTRIBUTES["width"], domain=SHARE)
             return Fraction(convert(width, share, self._kind, place)), False
         if width.dimension != high.dimension:
-            raise error(
+            raise make_error(
                 "E0202",
                 f"`width` is a share or {describe_dimension(high.dimension)}, not "
                 f"{describe_dimension(width.dimension)}",
@@ -491,7 +496,7 @@ class SearchReader:
         most = (high.value or Fraction(0)) - (self._ends.low.value or Fraction(0))
         if self._ends.known and not 0 < amount <= most:
             shown = format_value(most, high.dimension)
-            raise error(
+            raise make_error(
                 "E0205",
                 f"`width` must be more than 0 and at most the range, which is {shown}",
                 place,
@@ -500,7 +505,7 @@ class SearchReader:
         step = None if self._ends.step is None else self._ends.step.value
         if step is not None and amount < step:
             shown = format_value(step, high.dimension)
-            raise error(
+            raise make_error(
                 "E0205",
                 f"`width` is less than the step of the range, which is {shown}",
                 place,
@@ -526,7 +531,7 @@ class SearchReader:
                 varying |= alone
                 if not alone:
                     self._context.report(
-                        error(
+                        make_error(
                             "E0514",
                             f"how long a trial of `{field.value.span.text}` lasts cannot depend on "
                             f"`{variable}` here"
@@ -542,7 +547,7 @@ class SearchReader:
                     )
         if varying and "total" in {**record.given, **mine.given}:
             self._context.report(
-                error(
+                make_error(
                     "E0514",
                     f"`{node.name.text}` has one trial for each load, as long as the load says",
                     node.span,
@@ -552,7 +557,7 @@ class SearchReader:
         return varying
 
 
-def sized(search: Search, flows: Sequence[Flow]) -> Search:
+def size_trials(search: Search, flows: Sequence[Flow]) -> Search:
     """Return a search whose trials are as long as the items that goals ask for take to be offered.
 
     A trial of n items at regular distances ends where the next one would be sent. Raises CheckError
@@ -564,9 +569,9 @@ def sized(search: Search, flows: Sequence[Flow]) -> Search:
             goals.append(goal)
             continue
         if not rate or not 1 <= goal.trial_items * PS_PER_S / rate <= LONGEST_PS:
-            raise error(
+            raise make_error(
                 "E0514",
-                f"`trial` is a number of items, and {_how_long(goal.trial_items, rate)}",
+                f"`trial` is a number of items, and {_measure_length(goal.trial_items, rate)}",
                 goal.trial_span or search.span,
                 help="write a time",
             )
@@ -575,13 +580,13 @@ def sized(search: Search, flows: Sequence[Flow]) -> Search:
     return replace(search, goals=tuple(goals))
 
 
-def _how_long(items: Fraction, rate: Fraction) -> str:
+def _measure_length(items: Fraction, rate: Fraction) -> str:
     if not rate:
         return "no flow has a rate"
     return f"the flows take {format_value(items / rate, TIME)} to send them"
 
 
-def goals_of(node: ast.Search) -> Sequence[ast.Goal]:
+def list_goals(node: ast.Search) -> Sequence[ast.Goal]:
     """Return the goals of a search."""
     return [each for each in node.body.statements if isinstance(each, ast.Goal)]
 

@@ -11,7 +11,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from qospec.catalogue.kinds import Load
-from qospec.check.evaluate.context import CheckError, error
+from qospec.check.evaluate.context import CheckError, make_error
 from qospec.check.evaluate.values import Poison
 from qospec.check.records.kinds import KindValue
 from qospec.check.records.record import Record
@@ -35,7 +35,7 @@ class Emitted(NamedTuple):
     record: Record
 
 
-def source_of(record: Record, evaluator: Evaluator) -> Record | Poison | None:
+def build_source(record: Record, evaluator: Evaluator) -> Record | Poison | None:
     """Return the source of some traffic; None if it has none."""
     if "source" not in record.given:
         return None
@@ -48,7 +48,7 @@ def source_of(record: Record, evaluator: Evaluator) -> Record | Poison | None:
         return value
     if not isinstance(value, Record) or value.kind.role != "arrivals":
         evaluator.context.report(
-            error(
+            make_error(
                 "E0307",
                 f"`source` is an arrival process, not {value.what}",
                 place,
@@ -60,9 +60,9 @@ def source_of(record: Record, evaluator: Evaluator) -> Record | Poison | None:
     return value
 
 
-def of_packets(record: Record, evaluator: Evaluator) -> Emitted | Poison | None:
+def build_packet_source(record: Record, evaluator: Evaluator) -> Emitted | Poison | None:
     """Return the source of packets; None if they are sent at their own rate, by `gaps`."""
-    source = source_of(record, evaluator)
+    source = build_source(record, evaluator)
     if not record.kind.build.takes_source:
         return None
     load: str = record.kind.build.rate_field
@@ -71,18 +71,18 @@ def of_packets(record: Record, evaluator: Evaluator) -> Emitted | Poison | None:
             if load not in record.given and load not in record.excused:
                 raise _without_rate(record, load)
             return None
-        return source if isinstance(source, Poison) else _emitted(record, source, load, evaluator)
+        return source if isinstance(source, Poison) else _emit(record, source, load, evaluator)
     except CheckError as mistake:
         evaluator.context.report(mistake)
         return Poison()
 
 
-def _emitted(
+def _emit(
     record: Record, source: Record, load: str, evaluator: Evaluator
 ) -> Emitted | Poison | None:
     place, paced = record.given["source"].value.span, source.kind.build.rate_field
     if "gaps" in record.given:
-        raise error(
+        raise make_error(
             "E0301",
             "`gaps` and `source` both say when packets are sent",
             place,
@@ -91,7 +91,7 @@ def _emitted(
         )
     given = load in record.given
     if given and (not paced or paced in source.given):
-        raise error(
+        raise make_error(
             "E0301",
             f"`{load}` and the source both say how many packets are sent",
             source.given[paced].name.span if paced else place,
@@ -100,7 +100,7 @@ def _emitted(
         )
     if not given and paced and paced not in source.given and paced not in source.excused:
         raise _without_rate(record, load, f"`{paced}` in its source")
-    kind = _kind_of_packets(source.kind, without=paced if given else "")
+    kind = _adapt_kind(source.kind, without=paced if given else "")
     counted = Record(kind, source.given, source.span, evaluator, source.excused)
     arguments, complete = counted.arguments(evaluator)
     return Emitted(source.kind, arguments, not given, source) if complete else Poison()
@@ -109,7 +109,7 @@ def _emitted(
 def _without_rate(
     record: Record, load: str, otherwise: str = "a source that has one"
 ) -> CheckError:
-    return error(
+    return make_error(
         "E0105",
         f"`{record.kind.name}` needs `{load}`",
         record.span,
@@ -118,7 +118,7 @@ def _without_rate(
     )
 
 
-def _kind_of_packets(kind: Kind, *, without: str) -> Kind:
+def _adapt_kind(kind: Kind, *, without: str) -> Kind:
     """Return the kind of a source for packets, without the field that follows from the rate."""
     parameters = {
         name: replace(
@@ -131,6 +131,6 @@ def _kind_of_packets(kind: Kind, *, without: str) -> Kind:
     return replace(kind, parameters=parameters)
 
 
-def own_load(kind: Kind, arrivals: Any) -> tuple[str, Load]:
+def find_own_load(kind: Kind, arrivals: Any) -> tuple[str, Load]:
     """Return the field that says how many packets there are, and what their source says: of one."""
     return kind.build.rate_field, Load(arrivals.mean_rate(1), "")

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
-from qospec.check.evaluate.clauses import DECIDED, claim_of, when_of
-from qospec.check.evaluate.confidence import confidence_of, verify_repeats
-from qospec.check.evaluate.context import CheckError, error
-from qospec.check.evaluate.criteria import condition, duplicate_label, reported
-from qospec.check.evaluate.loops import misplaced
-from qospec.check.test.intervals import every_of
+from qospec.check.evaluate.clauses import DECIDED, evaluate_when, read_claim
+from qospec.check.evaluate.confidence import read_confidence, verify_repeats
+from qospec.check.evaluate.context import CheckError, make_error
+from qospec.check.evaluate.criteria import build_condition, build_reported, explain_duplicate_label
+from qospec.check.evaluate.loops import explain_misplaced
+from qospec.check.test.intervals import read_interval
 from qospec.model.expression import (
     evaluate_without_readings,
     is_published,
@@ -97,34 +97,34 @@ class Statements:
         elif isinstance(node, ast.Loop):
             self._loop(node, scope, subscript)
         elif isinstance(node, ast.At) and self._phase is not None:
-            raise misplaced(node, HERE)
+            raise explain_misplaced(node, HERE)
         elif not isinstance(node, IN_LOOPS if subscript else ELSEWHERE):
             if isinstance(node, ast.Bind) and not subscript and node.names[0].text in FIELDS:
                 return
-            raise _stray(node, "a loop" if subscript else HERE)
+            raise _explain_stray(node, "a loop" if subscript else HERE)
 
     def _loop(self, node: ast.Loop, scope: Scope, subscript: str) -> None:
         for each in self._loops.opened(node, scope):
             for statement in node.body.statements:
                 try:
-                    self.add(statement, each.scope, _appended(subscript, each.shown))
+                    self.add(statement, each.scope, _append_iteration(subscript, each.shown))
                 except CheckError as mistake:
                     self._context.report(mistake)
             for binding in each.scope.names.values():
                 binding.value(self._context)
 
     def _criterion(self, node: ast.Criterion, scope: Scope, subscript: str) -> None:
-        claim = claim_of(node)
-        when = when_of(node, scope, self._evaluator)
+        claim = read_claim(node)
+        when = evaluate_when(node, scope, self._evaluator)
         clauses = Clauses(claim=claim, idle=when.idle, published=when.published)
         if not when.met:  # what it asks may make no sense here: it is not worked out
             self._add(node, node.condition, when.stand_in, subscript, clauses)
             return
-        expression = condition(node.condition, scope, self._evaluator)
+        expression = build_condition(node.condition, scope, self._evaluator)
         self._decided(node.condition, expression, node.kind)
         self._verify_pairs(node.condition, expression)
         self._verify_payload(node.condition, expression)
-        confidence = confidence_of(node, expression, scope, self._evaluator)
+        confidence = read_confidence(node, expression, scope, self._evaluator)
         if confidence is not None:
             self._verify_repeats(node, expression)
         if expression is not None:
@@ -143,7 +143,7 @@ class Statements:
         searched = isinstance(self._phase, ast.Search)
         point = next(iter(self._points), "")
         at_point = f"measure it at a point: `{point}.{loose[0].text}`"
-        raise error(
+        raise make_error(
             "E0515",
             f"{'a search' if searched else 'this test'} runs many trials: "
             f"which one does `{loose[0].text}` mean?",
@@ -192,7 +192,7 @@ class Statements:
         }
         if len(set(counts.values())) <= 1:
             return
-        raise error(
+        raise make_error(
             "E0515",
             "the trials of these points do not pair: "
             + ", ".join(f"`{name}` has {count}" for name, count in sorted(counts.items())),
@@ -207,7 +207,7 @@ class Statements:
         for leaf in list_measurements(expression) if expression is not None else ():
             run = self._runs.get(leaf.network, self._run)
             if "payload" in leaf.needs and run is not None and not run.payload:
-                raise error(
+                raise make_error(
                     "E0524",
                     f"`{leaf.text}` compares bytes, and this test makes none",
                     node.span,
@@ -215,12 +215,12 @@ class Statements:
                 )
 
     def _report(self, node: ast.Report, scope: Scope, subscript: str) -> None:
-        when = when_of(node, scope, self._evaluator)
+        when = evaluate_when(node, scope, self._evaluator)
         items: Sequence[ast.Expression] = (node.value,)
         if isinstance(node.value, ast.ListLiteral):
             items = node.value.items
             if node.label is not None and len(items) > 1:
-                raise error(
+                raise make_error(
                     "E0510",
                     "a label names one value",
                     node.label.span,
@@ -231,12 +231,12 @@ class Statements:
                 self._add(node, item, when.stand_in, subscript, Clauses(idle=when.idle))
                 continue
             try:
-                expression = reported(item, scope, self._evaluator)
+                expression = build_reported(item, scope, self._evaluator)
                 self._decided(item, expression, "report")
                 self._verify_pairs(item, expression)
                 self._verify_payload(item, expression)
                 run = self._run_of(expression)
-                every_ps = every_of(node, expression, run, scope, self._evaluator)
+                every_ps = read_interval(node, expression, run, scope, self._evaluator)
             except CheckError as mistake:
                 self._context.report(mistake)
                 continue
@@ -257,7 +257,7 @@ class Statements:
         place = name or node
         known = self._labels.get(label)
         if known is not None and (name is not None or kind != "report"):
-            raise duplicate_label(label, place, known.span)
+            raise explain_duplicate_label(label, place, known.span)
         self._labels.setdefault(label, place)
         if expression is not None:
             said = {"expect": "expect", "require": "require"}.get(kind, "report")
@@ -266,19 +266,19 @@ class Statements:
             )
 
 
-def _stray(node: ast.Statement, here: str) -> CheckError:
+def _explain_stray(node: ast.Statement, here: str) -> CheckError:
     if isinstance(node, ast.Bind):
-        return error(
+        return make_error(
             "E0104",
             f"a test has no field `{node.names[0].text}`",
             node.span,
             note="fields of a test: " + " ".join(FIELDS),
             help=f"write `let {node.names[0].text} = …` for a value",
         )
-    return misplaced(node, here)
+    return explain_misplaced(node, here)
 
 
-def _appended(subscript: str, shown: str) -> str:
+def _append_iteration(subscript: str, shown: str) -> str:
     """Return the subscript of a label with one more iteration, without one that it names.
 
     That of a flow at a point names the point: `[low.user]`, and not `[low][low.user]`.

@@ -6,8 +6,8 @@ import re
 from dataclasses import replace
 from typing import TYPE_CHECKING, NamedTuple
 
-from qospec.check.evaluate.context import error
-from qospec.check.evaluate.scope import Binding, items_given, known_binding
+from qospec.check.evaluate.context import make_error
+from qospec.check.evaluate.scope import Binding, bind_known, find_given_items
 from qospec.check.evaluate.values import Amount, Boolean, List, Poison, Symbol, Text, Value
 from qospec.secret import WITHHELD, redact
 from qospec.syntax import ast
@@ -43,10 +43,10 @@ def enumerate_combinations(
 
     A sweep comes with the index of its part of the test; `scopes_of` has the names of each.
     """
-    yield from _product(sweeps, (), scopes_of, evaluator)
+    yield from _iterate_product(sweeps, (), scopes_of, evaluator)
 
 
-def _product(
+def _iterate_product(
     sweeps: Sequence[tuple[int, ast.Sweep]],
     sofar: Combination,
     scopes_of: Callable[[Combination], Sequence[Scope]],
@@ -56,50 +56,52 @@ def _product(
         yield sofar
         return
     (part, first), *rest = sweeps
-    for row in _rows(first, scopes_of(sofar)[part], evaluator):
+    for row in _list_rows(first, scopes_of(sofar)[part], evaluator):
         evaluator.context.count_iteration(first.span)
         points = (*sofar, *(point._replace(part=part) for point in row))
         where = first.where
         if where is None or evaluator.truth(where, scopes_of(points)[part]) is not False:
-            yield from _product(rest, points, scopes_of, evaluator)
+            yield from _iterate_product(rest, points, scopes_of, evaluator)
 
 
-def _rows(sweep: ast.Sweep, scope: Scope, evaluator: Evaluator) -> list[Combination]:
+def _list_rows(sweep: ast.Sweep, scope: Scope, evaluator: Evaluator) -> list[Combination]:
     if len(sweep.names) == 1:
         name = sweep.names[0]
         points = [
             _point(name, value, text, named=True)
-            for value, text in _values(sweep.values, scope, evaluator)
+            for value, text in _evaluate_values(sweep.values, scope, evaluator)
         ]
-        items, around = items_given(sweep.values, scope)
+        items, around = find_given_items(sweep.values, scope)
         for point, item in zip(points, items, strict=False):
             point.binding.argument = item, around
         return [(point,) for point in points]
-    return _zipped(sweep, scope, evaluator)
+    return _zip(sweep, scope, evaluator)
 
 
 def _point(name: ast.Name, value: Value, text: str, *, named: bool) -> Point:
-    return Point(known_binding(name, "a sweep's variable", value), escape_for_shell(text), named)
+    return Point(bind_known(name, "a sweep's variable", value), escape_for_shell(text), named)
 
 
-def _values(node: ast.Expression, scope: Scope, evaluator: Evaluator) -> list[tuple[Value, str]]:
+def _evaluate_values(
+    node: ast.Expression, scope: Scope, evaluator: Evaluator
+) -> list[tuple[Value, str]]:
     if isinstance(node, ast.ListLiteral):
         for row in node.items:
             if isinstance(row, ast.TupleLiteral):
                 names = ", ".join(f"x_{place + 1}" for place in range(len(row.items)))
-                raise error(
+                raise make_error(
                     "E0506",
                     f"a row of {len(row.items)} values needs as many names",
                     row.span,
                     help=f"write `sweep ({names}) in …`",
                 )
-        values = [(_item(item, scope, evaluator), item.span.text) for item in node.items]
+        values = [(_evaluate_item(item, scope, evaluator), item.span.text) for item in node.items]
     else:
         series = evaluator.plain(node, scope)
         if isinstance(series, Poison):  # all else in the case may be right or wrong
             return [(series, "")]
         if not isinstance(series, List):
-            raise error(
+            raise make_error(
                 "E0506",
                 f"expected a list or a range to sweep over, found {series.what}",
                 node.span,
@@ -107,7 +109,7 @@ def _values(node: ast.Expression, scope: Scope, evaluator: Evaluator) -> list[tu
             )
         values = [(item, write_range_value(item)) for item in series.items]
     if not values:
-        raise error("E0506", "this sweep has no values", node.span, help="add a value")
+        raise make_error("E0506", "this sweep has no values", node.span, help="add a value")
     return [(value, _without_key(text, place)) for place, (value, text) in enumerate(values, 1)]
 
 
@@ -117,7 +119,7 @@ def _without_key(text: str, place: int) -> str:
     return f"key{place}" if stars and not stars.strip(WITHHELD) else text
 
 
-def _item(node: ast.Expression, scope: Scope, evaluator: Evaluator) -> Value:
+def _evaluate_item(node: ast.Expression, scope: Scope, evaluator: Evaluator) -> Value:
     if isinstance(node, ast.Path) and not node.trail and scope.find(node.name.text) is None:
         return replace(Symbol(node.name.text, node.span), resolved=False)
     return evaluator.plain(node, scope)
@@ -137,9 +139,9 @@ def write_range_value(value: Value) -> str:
     return str(value.value).lower() if isinstance(value, Boolean) else value.what
 
 
-def _zipped(sweep: ast.Sweep, scope: Scope, evaluator: Evaluator) -> list[Combination]:
+def _zip(sweep: ast.Sweep, scope: Scope, evaluator: Evaluator) -> list[Combination]:
     if not isinstance(sweep.values, ast.ListLiteral):
-        raise error(
+        raise make_error(
             "E0506",
             "several names need a list of rows",
             sweep.values.span,
@@ -150,7 +152,7 @@ def _zipped(sweep: ast.Sweep, scope: Scope, evaluator: Evaluator) -> list[Combin
         if not isinstance(row, ast.TupleLiteral | ast.ListLiteral) or len(row.items) != len(
             sweep.names
         ):
-            raise error(
+            raise make_error(
                 "E0506",
                 f"expected a row of {len(sweep.names)} values",
                 row.span,
@@ -161,10 +163,10 @@ def _zipped(sweep: ast.Sweep, scope: Scope, evaluator: Evaluator) -> list[Combin
                 help="write it as `(" + ", ".join(name.text for name in sweep.names) + ")`",
             )
         texts = [_without_key(item.span.text, place) for item in row.items]
-        values = [_item(item, scope, evaluator) for item in row.items]
+        values = [_evaluate_item(item, scope, evaluator) for item in row.items]
         rows.append(list(zip(values, texts, strict=True)))
     if not rows:
-        raise error("E0506", "this sweep has no values", sweep.values.span)
+        raise make_error("E0506", "this sweep has no values", sweep.values.span)
     distinct = len({escape_for_shell(row[0][1]) for row in rows}) == len(rows)
     return [
         tuple(
@@ -187,7 +189,7 @@ def escape_for_shell(text: str) -> str:
     return UNSAFE.sub("", words)
 
 
-def case_name(test: str, points: Combination) -> str:
+def name_case(test: str, points: Combination) -> str:
     """Return `test:x=1,y=5us`."""
     named = ",".join(f"{point.binding.name}={point.text}" for point in points if point.named)
     return f"{test}:{named}" if named else test

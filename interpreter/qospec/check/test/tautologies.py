@@ -10,8 +10,8 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from qospec.check.evaluate.context import CheckError, error
-from qospec.check.test.applicability import OPPOSITE, by_place, is_unmet
+from qospec.check.evaluate.context import CheckError, make_error
+from qospec.check.test.applicability import OPPOSITE, group_by_place, is_unmet
 from qospec.model.bounds import bound_expression, find_declared_bounds
 from qospec.model.expression import (
     Attribute,
@@ -50,31 +50,31 @@ TURNED = {"<": ">", "<=": ">=", ">": "<", ">=": "<=", "==": "=="}
 """Each comparison that limits a value, and the same with its sides exchanged."""
 
 
-def criteria(cases: Sequence[Case]) -> Iterator[CheckError]:
+def warn_of_criteria(cases: Sequence[Case]) -> Iterator[CheckError]:
     """Yield a warning for each criterion that holds in all cases, whatever is measured."""
-    for statement, why in unfailing(cases):
-        yield unfailing_warning(statement, why)
+    for statement, why in find_unfailing(cases):
+        yield warn_of_unfailing(statement, why)
 
 
-def unfailing_warning(statement: Statement, why: str) -> CheckError:
+def warn_of_unfailing(statement: Statement, why: str) -> CheckError:
     """Return the warning that no device fails a criterion."""
     if why == SENT or (is_published(statement.expression) and why == UNMEASURED):
-        return _no_criterion(statement, why)
-    return never_fails(statement.kind, why, statement.span, EXAMPLES[statement.kind])
+        return _warn_of_no_criterion(statement, why)
+    return warn_of_never_failing(statement.kind, why, statement.span, EXAMPLES[statement.kind])
 
 
-def unfailing(cases: Sequence[Case]) -> Iterator[tuple[Statement, str]]:
+def find_unfailing(cases: Sequence[Case]) -> Iterator[tuple[Statement, str]]:
     """Yield each criterion that holds in all cases, whatever is measured, and why."""
-    for statements in by_place(cases):
+    for statements in group_by_place(cases):
         asked = [each for each in statements if each.kind in JUDGED and not is_unmet(each)]
         if any(each.claim == CONSISTENT for each in asked):
             continue
-        reasons = [reason(each.expression) or _of_source(each) for each in asked]
+        reasons = [explain_always_true(each.expression) or _explain_source(each) for each in asked]
         if reasons and all(reasons):
             yield asked[0], reasons[0]
 
 
-def _of_source(statement: Statement) -> str:
+def _explain_source(statement: Statement) -> str:
     """Return why no device fails an `expect`: it depends on what sources send, and is not measured.
 
     A `require` may well ask whether a source sends what the test needs.
@@ -85,11 +85,11 @@ def _of_source(statement: Statement) -> str:
     return SENT if own and statement.kind == "expect" else ""
 
 
-def _no_criterion(statement: Statement, why: str) -> CheckError:
+def _warn_of_no_criterion(statement: Statement, why: str) -> CheckError:
     """Return the warning that published numbers are compared with each other, or what is sent."""
     label = "" if statement.label == statement.text else f"{statement.label}: "
     also = ", or `require` it if the test depends on it" if why == SENT else ""
-    return error(
+    return make_error(
         "W0601",
         f"`{statement.kind}` says nothing about the device: {why}"
         if why == SENT
@@ -100,53 +100,59 @@ def _no_criterion(statement: Statement, why: str) -> CheckError:
     )
 
 
-def never_fails(kind: str, why: str, span: Span, example: str) -> CheckError:
+def warn_of_never_failing(kind: str, why: str, span: Span, example: str) -> CheckError:
     """Return the warning that a criterion always holds."""
     verb = "state" if kind == "invariant" else kind
     help_text = f"{verb} something that can fail, such as `{example}`"
-    return error("W0601", f"`{kind}` never fails here: {why}", span, help=help_text)
+    return make_error("W0601", f"`{kind}` never fails here: {why}", span, help=help_text)
 
 
-def reason(expression: Expression, of: Callable[[Leaf], Bounds] = find_declared_bounds) -> str:
+def explain_always_true(
+    expression: Expression, of: Callable[[Leaf], Bounds] = find_declared_bounds
+) -> str:
     """Return why a condition never fails; "" if it may. `of` gives the bounds of unknown values."""
     if is_constant(expression):
         return UNMEASURED if evaluate_without_readings(expression) is True else ""
-    return _always(expression, of)
+    return _explain_always(expression, of)
 
 
-def impossible(expression: Expression, of: Callable[[Leaf], Bounds]) -> str:
+def explain_never_true(expression: Expression, of: Callable[[Leaf], Bounds]) -> str:
     """Return why a condition is never met; "" if it may be. `of` is as of `reason`."""
-    return _always(expression, of, expected=False)
+    return _explain_always(expression, of, expected=False)
 
 
-def _always(expression: Expression, of: Callable[[Leaf], Bounds], *, expected: bool = True) -> str:
+def _explain_always(
+    expression: Expression, of: Callable[[Leaf], Bounds], *, expected: bool = True
+) -> str:
     """Return why a condition always has the value `expected`; "" if it may not."""
     if not isinstance(expression, Operation) or is_constant(expression):
         known = is_constant(expression) and evaluate_without_readings(expression) is expected
         return WITHOUT if known else ""
     operator, operands = expression.operator, expression.operands
     if operator == "not":
-        return _always(operands[0], of, expected=not expected)
+        return _explain_always(operands[0], of, expected=not expected)
     if operator in ("and", "or"):
-        reasons = [_always(each, of, expected=expected) for each in operands]
+        reasons = [_explain_always(each, of, expected=expected) for each in operands]
         enough = any if (operator == "or") == expected else all
         return next(filter(None, reasons)) if enough(reasons) else ""
-    if _of_the_same(expression):
+    if _compares_the_same(expression):
         return SAME if (operator not in NEVER_OF_THE_SAME) is expected else ""
-    return _compared(operator if expected else OPPOSITE.get(operator, ""), operands, of)
+    return _explain_comparison(operator if expected else OPPOSITE.get(operator, ""), operands, of)
 
 
-def _compared(operator: str, sides: Sequence[Expression], of: Callable[[Leaf], Bounds]) -> str:
+def _explain_comparison(
+    operator: str, sides: Sequence[Expression], of: Callable[[Leaf], Bounds]
+) -> str:
     """Return why a comparison holds for all values of its sides; "" if it may not."""
     if operator in ("==", "!="):
         order = "<=" if operator == "==" else "<"
-        orders = [_ordered(order, each, of) for each in (sides, sides[::-1])]
+        orders = [_explain_order(order, each, of) for each in (sides, sides[::-1])]
         enough = all if operator == "==" else any
         return next(filter(None, orders)) if enough(orders) else ""
-    return _ordered(operator, sides, of) if operator in OPPOSITE else ""
+    return _explain_order(operator, sides, of) if operator in OPPOSITE else ""
 
 
-def _ordered(operator: str, sides: Sequence[Expression], of: Callable[[Leaf], Bounds]) -> str:
+def _explain_order(operator: str, sides: Sequence[Expression], of: Callable[[Leaf], Bounds]) -> str:
     """Return why an order of two sides holds for all their values; "" if it may not."""
     if operator in MIRRORED:
         operator, sides = MIRRORED[operator], sides[::-1]
@@ -163,15 +169,15 @@ def _ordered(operator: str, sides: Sequence[Expression], of: Callable[[Leaf], Bo
     return SETTLED
 
 
-def _of_the_same(comparison: Operation) -> bool:
+def _compares_the_same(comparison: Operation) -> bool:
     """Return whether a value is compared with itself."""
-    first, last = _bare(comparison.operands[0]), _bare(comparison.operands[-1])
+    first, last = _drop_spelling(comparison.operands[0]), _drop_spelling(comparison.operands[-1])
     if comparison.operator == "in":
         return isinstance(last, Operation) and first in last.operands
     return first == last
 
 
-def _bare(expression: Expression) -> Expression:
+def _drop_spelling(expression: Expression) -> Expression:
     """Return an expression without how it was written."""
 
     def unwritten(leaf: Leaf) -> Expression:

@@ -6,14 +6,14 @@ from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, NamedTuple
 
-from qospec.check.evaluate.context import CheckError, LimitReached, error
+from qospec.check.evaluate.context import CheckError, LimitReached, make_error
 from qospec.check.evaluate.goals import PointValue
 from qospec.check.test.case import CaseBuilder, CaseId
-from qospec.check.test.changes import Later, over_time, verify_use
+from qospec.check.test.changes import Later, change_flows, verify_use
 from qospec.check.test.parts import CaseScope
 from qospec.check.test.phases import Phases, Trial
-from qospec.check.test.run_settings import has_phases, run_of
-from qospec.check.test.search import sized
+from qospec.check.test.run_settings import build_run, has_phases
+from qospec.check.test.search import size_trials
 from qospec.model.expression import list_observed
 from qospec.model.suite import Case, Point, Run, Search, Statement
 from qospec.syntax import ast
@@ -88,7 +88,7 @@ class CaseMaker:
         builder.topology()
         for variable, template in phases.unused.items():
             self._context.report(self._needs_flow(phases.variables[variable], template))
-        run = run_of(names, self._evaluator)
+        run = build_run(names, self._evaluator)
         case = self._context.case
         found = [self._read(phases, number, run) for number in range(len(phases.nodes))]
         self._context.case = case
@@ -106,7 +106,9 @@ class CaseMaker:
         if whole is None or self._context.mistakes > before:
             return None
         self._measured = {
-            each.name: _measured_at(each.name, whole) for each in read if isinstance(each, Point)
+            each.name: _report_measured(each.name, whole)
+            for each in read
+            if isinstance(each, Point)
         }
         flows = {flow.name: flow for each in reversed(found) if each for flow in each.flows}
         places = {name: place for place, name in enumerate(builder.listed)}
@@ -163,11 +165,11 @@ class CaseMaker:
         run = self._run
         if isinstance(phase, Point):
             run = phase.run
-        made = phases.phase(names, trial, run) if _varies(phase) else None
+        made = phases.phase(names, trial, run) if _has_variable(phase) else None
         builder.flows(phases.unbound(trial.number))
         if isinstance(phase, Search):
             if isinstance(made, Search):
-                trial_ps = sized(made, builder.built).goals[0].trial_ps
+                trial_ps = size_trials(made, builder.built).goals[0].trial_ps
             length_ps = trial_ps or phase.goals[0].trial_ps
             warmup_ps = phase.warmup_ps(run)
             # A burst may be ready before the first link has sent all of it.
@@ -191,7 +193,7 @@ class CaseMaker:
             later.append(Later(node, at_ps, then.built))
         if names.topology is not None:  # the flows of a template are not known
             verify_use(nodes, frozenset[str]().union(*builder.uses.values()), self._evaluator)
-        builder.built = over_time(builder.built, later, self._evaluator)
+        builder.built = change_flows(builder.built, later, self._evaluator)
 
     def _builder(self) -> tuple[CaseScope, CaseBuilder]:
         names = CaseScope(self._parts, self._points, self._evaluator)
@@ -219,7 +221,7 @@ class CaseMaker:
             builder.flows(phases.unbound(number))
             sound = self._context.mistakes == before
             if isinstance(phase, Search) and names.topology is not None and sound:
-                phase = self._guarded(partial(sized, phase, builder.built))
+                phase = self._guarded(partial(size_trials, phase, builder.built))
                 phases.sized(number, phases.read[number] if lowest else phase)
             if self._context.mistakes > before:
                 return None
@@ -244,7 +246,7 @@ class CaseMaker:
         name, flow = variable.text, "flow user = packets { rate = load, … } from a to b"
         written = self._parts[-1].node.base_path.span
         built_on = written.text.rpartition(".")[2]
-        return error(
+        return make_error(
             "E0514",
             f"`{built_on}` needs a flow that uses `{name}`",
             written,
@@ -270,7 +272,7 @@ class CaseMaker:
         by_length = any(goal.varies for goal in goals)
         if isinstance(node, ast.Search) and name.text not in used and not by_length:
             self._context.report(
-                error(
+                make_error(
                     "E0514",
                     f"no flow depends on `{name.text}`",
                     name.span,
@@ -279,7 +281,7 @@ class CaseMaker:
             )
         elif not builder.listed:
             self._context.report(
-                error(
+                make_error(
                     "E0514",
                     f"no flow takes part in `{name.text}`",
                     name.span,
@@ -294,7 +296,7 @@ class CaseMaker:
         """Report a flow that takes part in no phase, and controls."""
         for control, _ in names.of(ast.Control):
             self._context.report(
-                error(
+                make_error(
                     "E0514",
                     "a test with phases has no controls",
                     control.span,
@@ -310,7 +312,7 @@ class CaseMaker:
             if name not in taking_part:
                 needs = " and ".join(f"`{each}`" for each in sorted(builder.uses[name]))
                 self._context.report(
-                    error(
+                    make_error(
                         "E0514",
                         f"`{name}` takes part in no phase",
                         node.span,
@@ -320,11 +322,11 @@ class CaseMaker:
                 )
 
 
-def _varies(phase: Phase) -> bool:
+def _has_variable(phase: Phase) -> bool:
     return isinstance(phase, Search) and phase.goals[0].varies
 
 
-def _measured_at(point: str, whole: Case) -> tuple[Statement, ...]:
+def _report_measured(point: str, whole: Case) -> tuple[Statement, ...]:
     """Return a report of each value that the statements of a case measure at a point."""
     found: dict[tuple[Measured | Counted, int | None], Statement] = {}
     for statement in whole.statements:

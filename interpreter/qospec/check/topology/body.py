@@ -18,9 +18,9 @@ from qospec.check.device.nodes import (
     NodePorts,
     NodeValue,
 )
-from qospec.check.evaluate.context import CheckError, error
-from qospec.check.evaluate.loops import as_let, declare_poisoned, iterations_of, misplaced
-from qospec.check.evaluate.scope import NODE, Binding, Scope, known_binding
+from qospec.check.evaluate.context import CheckError, make_error
+from qospec.check.evaluate.loops import as_let, declare_poisoned, explain_misplaced, iterate_loop
+from qospec.check.evaluate.scope import NODE, Binding, Scope, bind_known
 from qospec.check.evaluate.values import POISON, Poison, Value
 from qospec.check.records.kinds import KindValue
 from qospec.check.records.parameters import let_binding
@@ -115,22 +115,22 @@ class _Builder:
             self.links.append((statement, scope))
         elif isinstance(statement, ast.Bind):
             if not outermost:
-                raise error(
+                raise make_error(
                     "E0112",
                     "a node must be declared outside of loops",
                     statement.span,
                     help="declare an array outside of the loop: `… = host(count = …)`",
                 )
         elif not isinstance(statement, ast.Loop):
-            raise misplaced(statement, HERE)
+            raise explain_misplaced(statement, HERE)
 
     def _let(self, node: ast.Let, scope: Scope) -> None:
         scope.declare(let_binding(node, scope, self._evaluator, criteria=False), self._context)
 
     def _loop(self, node: ast.Loop, scope: Scope) -> None:
-        for _, value, _ in iterations_of(node, scope, self._evaluator):
+        for _, value, _ in iterate_loop(node, scope, self._evaluator):
             inner = Scope(scope)
-            inner.declare(known_binding(node.name, "the loop's value", value), self._context)
+            inner.declare(bind_known(node.name, "the loop's value", value), self._context)
             self.declare(node.body.statements, inner, outermost=False)
 
     def _bind(self, node: ast.Bind, scope: Scope) -> None:
@@ -141,7 +141,7 @@ class _Builder:
             plan = plan.with_defaults(node.value, self._evaluator)
         for name in node.names:
             value = self._nodes(name, plan, node)
-            scope.declare(known_binding(name, NODE, value), self._context)
+            scope.declare(bind_known(name, NODE, value), self._context)
 
     def _nodes(self, name: ast.Name, plan: Value, node: ast.Bind) -> Value:
         if isinstance(plan, Poison):
@@ -149,7 +149,7 @@ class _Builder:
             return POISON
         if not isinstance(plan, HostPlan | DevicePlan):
             what = f"`{plan.kind.name}`" if isinstance(plan, KindValue) else plan.what
-            raise error(
+            raise make_error(
                 "E0420",
                 f"expected a host or a device, found {what}",
                 node.value.span,
@@ -163,7 +163,7 @@ class _Builder:
         self._elements += many * (len(template.parts) if template else 1)
         if self._elements > self._context.limits.elements:
             self.layout.complete = False
-            raise error(
+            raise make_error(
                 "E0602",
                 f"a topology of more than {self._context.limits.elements:_} elements",
                 node.span,
@@ -212,15 +212,15 @@ class _Builder:
     def _join(self, node: ast.Link, left: End, right: End, medium: Record) -> None:
         """Join two ends; raises CheckError."""
         if left[0] is right[0] and left[1] == right[1] and left[3]:
-            raise error("E0411", f"`{left[2]}` is linked to itself", node.span)
+            raise make_error("E0411", f"`{left[2]}` is linked to itself", node.span)
         rate = medium.kind.parameter("rate")
-        carries = item_kinds.carried_by_line(
+        carries = item_kinds.find_carried_by_line(
             medium, medium.arguments(self._evaluator)[0], self._evaluator
         )
         for end, place in ((left, node.left), (right, node.right)):
             known = end[0].links.get(end[1])
             if known is not None and end[3]:
-                raise error(
+                raise make_error(
                     "E0411",
                     f"`{end[2]}` is linked already",
                     place.span,
@@ -250,7 +250,7 @@ class _Builder:
             port = self._free_port(value.node, node.span)
             help_text = "give it one more port: all are linked"
             help_text = f"say which port: `{node.span.text}.{port}`" if port else help_text
-        raise error(
+        raise make_error(
             "E0412",
             f"expected a host or a port, found {value.what}",
             node.span,
@@ -275,7 +275,7 @@ class _Builder:
         ports = None if node.template is None else node.template.ports.get(port[0])
         if ports is not None and ports.carries != carries:
             self._context.report(
-                error(
+                make_error(
                     "E0425",
                     f"`{place.span.text}` is a port of {ports.carries}s, but this link carries "
                     f"{carries}s",
@@ -295,7 +295,7 @@ class _Builder:
             return None
         if not isinstance(value, Record) or value.kind.duty != "line":
             what = f"a {value.kind.name}" if isinstance(value, Record) else value.what
-            raise error(
+            raise make_error(
                 "E0413",
                 f"expected a medium, found {what}",
                 node.medium.span,

@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from qospec.check.declarations import TopologyValue
 from qospec.check.device import invariants
-from qospec.check.device.body import built
+from qospec.check.device.body import build_element
 from qospec.check.device.ports import End, Origin
-from qospec.check.evaluate.context import CheckError, error
+from qospec.check.evaluate.context import CheckError, make_error
 from qospec.check.evaluate.values import Poison
 from qospec.check.topology import body
 from qospec.model.suite import Host, Instance, Network, Wire
@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 Port = tuple[str, int]
 
 
-def network(layout: Layout, evaluator: Evaluator) -> Network | None:
+def build_network(layout: Layout, evaluator: Evaluator) -> Network | None:
     """Return the flat network, or None after a mistake in a line."""
     return _Flattening(layout, evaluator).run()
 
@@ -94,7 +94,7 @@ class _Flattening:
             number = lines.get((id(node), port))
             return "" if number is None else self._elements[number].path
 
-        return invariants.instantiated(template, node.path, line)
+        return invariants.instantiate_invariants(template, node.path, line)
 
     def _place(self, node: Node, template: Template) -> None:
         """Number a device's elements, without those that need a line of a port without a link."""
@@ -106,7 +106,7 @@ class _Flattening:
         )
         key = (id(template), unlinked)
         if key not in self._unserved:
-            self._unserved[key] = _unserved(template, unlinked)
+            self._unserved[key] = _find_unserved(template, unlinked)
         numbers: dict[int, int] = {}
         for index, part in enumerate(template.parts):
             if index not in self._unserved[key]:
@@ -142,10 +142,10 @@ class _Flattening:
                 rate = medium.kind.parameter("rate")
                 if rate is not None and "rate" not in arguments:
                     self._evaluator.context.report(
-                        error("E0105", "this line has no rate", medium.span)
+                        make_error("E0105", "this line has no rate", medium.span)
                     )
             self._built[key] = (
-                built(medium, arguments, complete=True, evaluator=self._evaluator)
+                build_element(medium, arguments, complete=True, evaluator=self._evaluator)
                 if complete
                 else None
             )
@@ -186,7 +186,7 @@ class _Flattening:
         self._wires.append(self._wire_to(line, 0, node, node.template, end))
 
 
-def _unserved(template: Template, unlinked: frozenset[Port]) -> frozenset[int]:
+def _find_unserved(template: Template, unlinked: frozenset[Port]) -> frozenset[int]:
     """Return the queues and schedulers of a device that lead to no line."""
     found: set[int] = set()
     grown = True
@@ -232,7 +232,7 @@ class Networks:
             return None
         try:
             if not isinstance(value, TopologyValue):
-                raise error(
+                raise make_error(
                     "E0421",
                     f"expected a topology, found {value.what}",
                     path.span,
@@ -253,6 +253,6 @@ class Networks:
         key = (value, values)
         if key not in self._known:
             made = body.lay_out(value.node, inside, self._evaluator)
-            found = network(made, self._evaluator) if made.complete else None
+            found = build_network(made, self._evaluator) if made.complete else None
             self._known[key] = TopologyInstance(made.names, found)
         return self._known[key]

@@ -108,7 +108,7 @@ def test_the_way_out_is_what_was_meant(checked, text, help_):
 def test_every_code_point_of_the_library_is_pointed_to(catalogue):
     names = [each.name for each in library(catalogue).named() if each.unit.path.stem == "dscp"]
     assert len(names) == 24
-    said = [imports.help_for(name.upper(), {"dscp"}) for name in names]
+    said = [imports.suggest_import(name.upper(), {"dscp"}) for name in names]
     assert said == [f"write `dscp.{name}`" for name in names]
 
 
@@ -232,7 +232,7 @@ def test_what_is_carried_is_followed_once_for_all_ports(codes, monkeypatch):
         asked.append(part)
         return ("packet",)
 
-    monkeypatch.setattr(item_kinds, "carried_by", counted)
+    monkeypatch.setattr(item_kinds, "find_carried", counted)
     chain = "\n  ".join(f"w{n} = delay {{ time = 1 us }}" for n in range(50))
     wires = " -> ".join(f"w{n}" for n in range(50))
     text = f"""

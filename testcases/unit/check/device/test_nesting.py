@@ -193,10 +193,10 @@ def test_parts_of_parts_come_to_an_end_soon(checked):
 
 def test_a_device_without_parameters_is_worked_out_once(checked, monkeypatch):
     made = []
-    template = devices.template
+    template = devices.build_template
     monkeypatch.setattr(
         devices,
-        "template",
+        "build_template",
         lambda node, *rest: made.append(node.name.text) or template(node, *rest),
     )
     checked(STAGE + INSIDE + BENCH)

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from qospec.check.evaluate.functions import STEPS, probabilities
+from qospec.check.evaluate.functions import STEPS, compute_probabilities
 from qospec.engine.random import Draws
 from qospec.engine.source.sizes import Sizes
 
@@ -36,7 +36,7 @@ LAW = "exponential(mean, min = 40 B, max = 1_500 B) @ip"
 )
 def test_they_are_those_of_the_law_rounded_and_limited(mean, least, more):
     largest = least + more
-    found = dict(probabilities(mean, least, largest))
+    found = dict(compute_probabilities(mean, least, largest))
     assert sum(found.values()) == STEPS
     assert min(found.values()) > 0
     for size in range(least, largest + 1):
@@ -47,7 +47,9 @@ def test_they_are_those_of_the_law_rounded_and_limited(mean, least, more):
 
 @pytest.mark.parametrize(("mean", "least", "largest"), [(500, 40, 1_500), (120, 28, 9_000)])
 def test_the_mean_is_that_of_the_limited_law(mean, least, largest):
-    sizes = Sizes(*map(tuple, zip(*probabilities(Fraction(mean), least, largest), strict=True)))
+    sizes = Sizes(
+        *map(tuple, zip(*compute_probabilities(Fraction(mean), least, largest), strict=True))
+    )
     limited = least + mean * (math.exp(-least / mean) - math.exp(-largest / mean))
     assert float(sizes.mean_of(lambda size: size)) == pytest.approx(limited, abs=1 / 24 / mean)
 
@@ -55,7 +57,7 @@ def test_the_mean_is_that_of_the_limited_law(mean, least, largest):
 def test_sizes_are_drawn_by_it():
     """No part of the distribution function is farther off than chance takes it once in 10,000."""
     count = 100_000
-    parts = probabilities(Fraction(500), 40, 1_500)
+    parts = compute_probabilities(Fraction(500), 40, 1_500)
     sizes = Sizes(*map(tuple, zip(*parts, strict=True)))
     drawn = Counter(sizes.start(1, Draws(("test",))).next(np.zeros(count, np.int32)).tolist())
     assert set(drawn) <= set(sizes.size_bytes)
@@ -72,7 +74,7 @@ def test_a_rate_in_bits_becomes_packets_by_the_mean_of_what_is_drawn(checked):
     assert problems == ()
     for case, mean in zip(suite.tests[0].cases, (200, 500), strict=True):
         stream = case.flows[0].stream
-        parts = probabilities(Fraction(mean), 40, 1_500)
+        parts = compute_probabilities(Fraction(mean), 40, 1_500)
         assert tuple(zip(stream.sizes.size_bytes, stream.sizes.weights, strict=True)) == parts
         mean_bytes = Fraction(sum(size * steps for size, steps in parts), STEPS)
         assert stream.contract.peak_cell_rate == Fraction(10**6, 8) / mean_bytes

@@ -7,7 +7,7 @@ import pytest
 
 from qospec.check import check
 from qospec.check.modules import files
-from qospec.check.modules.project import fingerprint
+from qospec.check.modules.project import compute_fingerprint
 from qospec.diagnostics import Problems
 
 PINNED = '[package.acme]\nfolder = "packages/acme"\nsha256 = "{}"\n'
@@ -54,7 +54,7 @@ def locked(project):
 
 
 def pinned(tmp_path):
-    return PINNED.format(fingerprint(tmp_path / "packages" / "acme", 10))
+    return PINNED.format(compute_fingerprint(tmp_path / "packages" / "acme", 10))
 
 
 DRAFTS = '[project]\nexclude = ["tests/drafts", "tests/b.qos"]\n'
@@ -211,8 +211,9 @@ def test_a_package_within_a_package(project, tmp_path):
     }
     project("a.qos", **written)
     lock = "".join(
-        f'[package.{name}]\nfolder = "{folder}"\nsha256 = "{fingerprint(tmp_path / folder, 9)}"\n'
+        f'[package.{name}]\nfolder = "{folder}"\nsha256 = "{digest}"\n'
         for name, folder in (("outer", "vendor/pkg"), ("inner", "vendor/pkg/sub"))
+        for digest in [compute_fingerprint(tmp_path / folder, 9)]
     )
     assert project("a.qos", qos_DOT_lock=lock, **written)[1] == ()
 
@@ -313,7 +314,7 @@ def test_a_name_in_capitals_is_another_one(project, monkeypatch):
     (problem,) = project("a.qos", a="import Lab\n", lab="")[1]
     assert (problem.code, problem.help) == ("E0106", "write `import lab`")
     # Some systems say that a file is there whatever its capitals.
-    monkeypatch.setattr(files, "exists", lambda path: path.suffix == ".qos")
+    monkeypatch.setattr(files, "is_there", lambda path: path.suffix == ".qos")
     (problem,) = project("a.qos", a="import Lab\n", lab="")[1]
     assert (problem.code, problem.help) == ("E0106", "write `import lab`")
 

@@ -10,7 +10,7 @@ import pytest
 from qospec.check.evaluate.context import CheckError
 from qospec.check.evaluate.dimensions import NUMBER
 from qospec.check.evaluate.values import Amount, Text, Value
-from qospec.check.records.keys import key
+from qospec.check.records.keys import read_key
 from qospec.secret import Secret
 from qospec.source import Source, Span
 
@@ -35,13 +35,13 @@ def at(path: Path) -> Span:
     ],
 )
 def test_a_text_of_digits_is_a_key(text: str, secret: bytes | None) -> None:
-    assert key(Text(text), "key", HERE) == Secret(secret)
+    assert read_key(Text(text), "key", HERE) == Secret(secret)
 
 
 def test_a_file_is_sought_beside_the_one_that_names_it(tmp_path: Path) -> None:
     (tmp_path / "k.txt").write_text("0011\n2233\n", encoding="ascii")
     named = Text("file:k.txt", written=at(tmp_path / "a.qos"))
-    assert key(named, "key", HERE) == Secret(bytes.fromhex("00112233"))
+    assert read_key(named, "key", HERE) == Secret(bytes.fromhex("00112233"))
 
 
 @pytest.mark.parametrize(
@@ -60,7 +60,7 @@ def test_a_file_is_sought_beside_the_one_that_names_it(tmp_path: Path) -> None:
 )
 def test_a_mistake_does_not_show_what_was_written(value: Value, said: str) -> None:
     with pytest.raises(CheckError) as raised:
-        key(value, "key", HERE)
+        read_key(value, "key", HERE)
     diagnostic = raised.value.diagnostic
     assert diagnostic.message.startswith(said)
     assert "beef" not in repr((diagnostic.message, diagnostic.notes, diagnostic.help))
@@ -71,20 +71,20 @@ def test_what_is_meant_as_a_key_is_not_shown_where_it_is_written(text: str) -> N
     """Whatever it is: a name leads from there to the field, so its line does not tell."""
     source = Source("a.qos", f'let k = "{text}"')
     with suppress(CheckError):
-        key(Text(text, written=Span(source, 8, len(source.text))), "key", HERE)
+        read_key(Text(text, written=Span(source, 8, len(source.text))), "key", HERE)
     assert source.line(1) == f'let k = "{"*" * len(text)}"'
 
 
 @pytest.mark.parametrize("name", ["none.key", "below/none.key", "\0"])
 def test_a_file_that_cannot_be_read_is_named(name: str) -> None:
     with pytest.raises(CheckError) as raised:
-        key(Text(f"file:{name}", written=at(Path("nowhere/a.qos"))), "key", HERE)
+        read_key(Text(f"file:{name}", written=at(Path("nowhere/a.qos"))), "key", HERE)
     assert raised.value.diagnostic.message.startswith(f"the file `{name}` of `key` cannot be read:")
 
 
 def test_a_key_tells_its_file(tmp_path: Path) -> None:
     (tmp_path / "k.txt").write_text("0011", encoding="ascii")
-    found = key(Text("file:k.txt", written=at(tmp_path / "a.qos")), "key", HERE)
+    found = read_key(Text("file:k.txt", written=at(tmp_path / "a.qos")), "key", HERE)
     assert (found, found.file) == (Secret(b"\0\x11"), "k.txt")
     assert copy.copy(found).file == "k.txt", "as a worker process is given it"
 
@@ -93,7 +93,7 @@ def test_a_key_tells_its_file(tmp_path: Path) -> None:
 def test_what_is_no_file_is_not_waited_for(tmp_path: Path, name: str) -> None:
     os.mkfifo(tmp_path / "pipe")
     with pytest.raises(CheckError) as raised:
-        key(Text(f"file:{name}", written=at(tmp_path / "a.qos")), "key", HERE)
+        read_key(Text(f"file:{name}", written=at(tmp_path / "a.qos")), "key", HERE)
     why = f"the file `{name}` of `key` cannot be read: it is not a file"
     assert raised.value.diagnostic.message == why
 
@@ -101,7 +101,7 @@ def test_what_is_no_file_is_not_waited_for(tmp_path: Path, name: str) -> None:
 def test_what_a_file_holds_is_not_shown(tmp_path: Path) -> None:
     (tmp_path / "k.txt").write_bytes(b"s3cr3t \xff")
     with pytest.raises(CheckError) as raised:
-        key(Text("file:k.txt", written=at(tmp_path / "a.qos")), "key", HERE)
+        read_key(Text("file:k.txt", written=at(tmp_path / "a.qos")), "key", HERE)
     said = "the file `k.txt` of `key` is not a key in hexadecimal digits"
     assert raised.value.diagnostic.message == said
 
@@ -117,5 +117,5 @@ def test_what_a_file_holds_is_not_shown(tmp_path: Path) -> None:
 )
 def test_what_is_wrong_with_the_digits_is_said(text: str, note: str) -> None:
     with pytest.raises(CheckError) as raised:
-        key(Text(text), "key", HERE)
+        read_key(Text(text), "key", HERE)
     assert raised.value.diagnostic.notes == (note,)

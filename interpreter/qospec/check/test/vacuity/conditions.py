@@ -11,7 +11,7 @@ from dataclasses import replace
 from fractions import Fraction
 from typing import TYPE_CHECKING, NamedTuple
 
-from qospec.check.evaluate.context import CheckError, LimitReached, error
+from qospec.check.evaluate.context import CheckError, LimitReached, make_error
 from qospec.check.evaluate.scope import Binding, Scope
 from qospec.check.evaluate.values import Amount, Boolean, Deferred
 from qospec.check.test import tautologies
@@ -56,11 +56,11 @@ DEVICE = Subject(
 )
 
 
-def opened(node: ast.Expression, scope: Scope, evaluator: Evaluator) -> Expression:
+def open_condition(node: ast.Expression, scope: Scope, evaluator: Evaluator) -> Expression:
     """Return a condition in which what is not known is a leaf; equal leaves are written alike."""
 
     def inside(sign: str, *nodes: ast.Expression) -> Operation:
-        return Operation(sign, tuple(opened(each, scope, evaluator) for each in nodes))
+        return Operation(sign, tuple(open_condition(each, scope, evaluator) for each in nodes))
 
     if isinstance(node, ast.Compare | ast.Binary):
         return inside("*" if node.operator == "of" else node.operator, node.left, node.right)
@@ -70,11 +70,11 @@ def opened(node: ast.Expression, scope: Scope, evaluator: Evaluator) -> Expressi
         return inside("within", node.value, node.tolerance, node.target)
     if isinstance(node, ast.Member) and isinstance(node.collection, ast.ListLiteral):
         listed = inside("list", *node.collection.items)
-        return Operation("in", (opened(node.item, scope, evaluator), listed))
-    return _leaf(node, evaluator.value(node, scope))
+        return Operation("in", (open_condition(node.item, scope, evaluator), listed))
+    return _make_leaf(node, evaluator.value(node, scope))
 
 
-def _leaf(node: ast.Expression, value: Value) -> Expression:
+def _make_leaf(node: ast.Expression, value: Value) -> Expression:
     text = " ".join(node.span.text.split())
     if isinstance(value, Amount | Boolean) and value.value is not None:
         dimension = value.dimension if isinstance(value, Amount) else None
@@ -87,7 +87,7 @@ def _leaf(node: ast.Expression, value: Value) -> Expression:
     return Evaluated(text)
 
 
-def within(ranges: Mapping[str, Bounds]) -> Callable[[Leaf], Bounds]:
+def make_bounds(ranges: Mapping[str, Bounds]) -> Callable[[Leaf], Bounds]:
     """Return what gives the bounds of leaves, where some are drawn."""
 
     def of(leaf: Leaf) -> Bounds:
@@ -100,14 +100,14 @@ def within(ranges: Mapping[str, Bounds]) -> Callable[[Leaf], Bounds]:
 # ---- what depends on nothing
 
 
-def idle(place: Span, subject: Subject, *, same: bool = False) -> CheckError:
+def explain_idle(place: Span, subject: Subject, *, same: bool = False) -> CheckError:
     """Return the mistake of a condition that does not depend on what it should."""
     message = f"this does not depend on {subject.depends_on}"
     message += f": {tautologies.SAME}" if same else ""
-    return error("E0516", message, place, help=subject.remedy)
+    return make_error("E0516", message, place, help=subject.remedy)
 
 
-def compares_the_same(node: ast.Expression) -> bool:
+def is_compared_with_itself(node: ast.Expression) -> bool:
     """Return whether a condition compares something with itself, as it is written."""
     return isinstance(node, ast.Compare) and node.left == node.right
 
@@ -118,14 +118,14 @@ def depends_on_draws(node: ast.Expression, scope: Scope, evaluator: Evaluator) -
     known = evaluator.truth(node, scope)
     if evaluator.context.mistakes > before:
         return False
-    same = compares_the_same(node)
+    same = is_compared_with_itself(node)
     if not same and known is None:
         return True
-    evaluator.context.report(idle(node.span, PROPERTY, same=same))
+    evaluator.context.report(explain_idle(node.span, PROPERTY, same=same))
     return False
 
 
-def of_criterion(
+def examine_criterion(
     node: ast.Criterion,
     conditions: Sequence[Expression],
     subject: Subject,
@@ -136,12 +136,12 @@ def of_criterion(
     One that never fails is warned of, as in a test. One that is false in any case is a mistake.
     `conditions` are those of all iterations of a loop.
     """
-    reasons = [tautologies.reason(each, of) for each in conditions]
-    same = compares_the_same(node.condition)
+    reasons = [tautologies.explain_always_true(each, of) for each in conditions]
+    same = is_compared_with_itself(node.condition)
     if all(reasons):
-        yield tautologies.never_fails(node.kind, reasons[0], node.span, subject.example)
+        yield tautologies.warn_of_never_failing(node.kind, reasons[0], node.span, subject.example)
     elif same or all(map(_is_settled, conditions)):
-        yield idle(node.condition.span, subject, same=same)
+        yield explain_idle(node.condition.span, subject, same=same)
 
 
 # ---- `where`
@@ -185,7 +185,7 @@ class Values(NamedTuple):
         return Values(first, self.continuous), Values(last, self.continuous)
 
 
-def whole_numbers(between: Bounds) -> Sequence[int]:
+def enumerate_whole_numbers(between: Bounds) -> Sequence[int]:
     """Return the whole numbers of a range; none if it has too many, or an end is no such number."""
     least, most = between
     if least is None or most is None or most - least > LONGEST_COUNTED:
@@ -194,7 +194,7 @@ def whole_numbers(between: Bounds) -> Sequence[int]:
     return range(int(least), int(most) + 1) if whole else ()
 
 
-def _values(between: Bounds) -> Values | None:
+def _sample_values(between: Bounds) -> Values | None:
     """Return the numbers of a range, cut into equal parts; None if an end is not known."""
     least, most = between
     if least is None or most is None:
@@ -219,7 +219,7 @@ def verify_where(
     if not depends_on_draws(node, scope, evaluator):
         return
     given = {name: Values(points) for name, points in counted.items()}
-    cut = {name: _values(between) for name, between in drawn.items() if name not in given}
+    cut = {name: _sample_values(between) for name, between in drawn.items() if name not in given}
     every = given | {name: values for name, values in cut.items() if values is not None}
     used = node.names_used()
     box = {name: values for name, values in every.items() if name in used}
@@ -230,7 +230,7 @@ def verify_where(
         except (CheckError, LimitReached):  # of some values, so it is reported where they are drawn
             never = False
     if never:
-        evaluator.context.report(never_met(node.span))
+        evaluator.context.report(explain_never_met(node.span))
 
 
 class _Where:
@@ -243,7 +243,7 @@ class _Where:
         self._drawn = drawn
         self._scope = scope
         self._evaluator = evaluator
-        self._condition = opened(node, scope, evaluator)
+        self._condition = open_condition(node, scope, evaluator)
 
     def is_impossible(self, whole: Mapping[str, Values]) -> bool:
         """Return whether no values of a box meet it; False as well if that was not found out.
@@ -268,8 +268,8 @@ class _Where:
 
     def _is_refuted(self, box: Mapping[str, Values]) -> bool:
         """Return whether it is evident that no values of a box meet the condition."""
-        of = within({**self._drawn, **{name: values.bounds for name, values in box.items()}})
-        if tautologies.impossible(self._condition, of) or _is_empty(self._condition, of):
+        of = make_bounds({**self._drawn, **{name: values.bounds for name, values in box.items()}})
+        if tautologies.explain_never_true(self._condition, of) or _is_empty(self._condition, of):
             return True
         return all(len(each.points) == 1 for each in box.values()) and self._truth(box) is False
 
@@ -291,16 +291,16 @@ def _with_value(drawn: Binding, value: Amount) -> Binding:
     return Binding(drawn.name, drawn.span, drawn.what, lambda: value)
 
 
-def never_met(place: Span) -> CheckError:
+def explain_never_met(place: Span) -> CheckError:
     """Return the mistake of a `where` that leaves out all values."""
     message = "no values that are drawn meet this, so nothing is examined"
-    return error("E0516", message, place, help="loosen the `where`, or draw other values")
+    return make_error("E0516", message, place, help="loosen the `where`, or draw other values")
 
 
 def _is_empty(condition: Expression, of: Callable[[Leaf], Bounds]) -> bool:
     """Return whether what is required at once leaves no value of a name: `n < 2 and n > 5`."""
     left: dict[Expression, Bounds] = {}
-    for each in _conjuncts(condition):
+    for each in _list_conjuncts(condition):
         if not isinstance(each, Operation) or each.operator not in tautologies.TURNED:
             continue
         (one, other), operator = each.operands, each.operator
@@ -310,22 +310,22 @@ def _is_empty(condition: Expression, of: Callable[[Leaf], Bounds]) -> bool:
         ):
             if isinstance(leaf, Evaluated | Counted):
                 known = left.get(leaf) or of(leaf)
-                left[leaf] = _narrowed(known, sign, bound_expression(limit, of))
+                left[leaf] = _narrow(known, sign, bound_expression(limit, of))
     return any(
         each.least is not None and each.most is not None and each.least > each.most
         for each in left.values()
     )
 
 
-def _conjuncts(condition: Expression) -> Iterator[Expression]:
+def _list_conjuncts(condition: Expression) -> Iterator[Expression]:
     if isinstance(condition, Operation) and condition.operator == "and":
         for each in condition.operands:
-            yield from _conjuncts(each)
+            yield from _list_conjuncts(each)
     else:
         yield condition
 
 
-def _narrowed(known: Bounds, sign: str, limit: Bounds) -> Bounds:
+def _narrow(known: Bounds, sign: str, limit: Bounds) -> Bounds:
     """Return the bounds of a value that is compared with one between other bounds."""
     least, most = known
     if sign in (">", ">=", "==") and limit.least is not None:
@@ -338,7 +338,7 @@ def _narrowed(known: Bounds, sign: str, limit: Bounds) -> Bounds:
 # ---- invariants
 
 
-def invariants(template: Template, evaluator: Evaluator) -> Iterator[CheckError]:
+def examine_invariants(template: Template, evaluator: Evaluator) -> Iterator[CheckError]:
     """Yield a mistake or a warning for each invariant of a device that cannot be false.
 
     The parameters of the device are not known; one in a loop must be so in all iterations.
@@ -349,9 +349,11 @@ def invariants(template: Template, evaluator: Evaluator) -> Iterator[CheckError]
     for iterations in written.values():
         node, _ = iterations[0]
         with evaluator.context.apart() as problems:
-            conditions = [opened(each.condition, scope, evaluator) for each, scope in iterations]
+            conditions = [
+                open_condition(each.condition, scope, evaluator) for each, scope in iterations
+            ]
         if not problems.errors:
-            yield from of_criterion(node, conditions, DEVICE)
+            yield from examine_criterion(node, conditions, DEVICE)
 
 
 def _is_settled(condition: Expression) -> bool:

@@ -8,11 +8,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from qospec.check.evaluate.context import error
-from qospec.check.evaluate.scope import known_binding
+from qospec.check.evaluate.context import make_error
+from qospec.check.evaluate.scope import bind_known
 from qospec.check.test import tautologies
 from qospec.check.test.parts import CaseScope, collect_parts, is_continuous
-from qospec.check.test.properties import counted_values, ends_of, placeholder_of
+from qospec.check.test.properties import build_placeholder, enumerate_values, find_ends
 from qospec.check.test.vacuity import conditions
 from qospec.model.expression import is_constant
 from qospec.syntax import ast
@@ -35,26 +35,26 @@ def verify(node: ast.Test, home: Scope, cases: Sequence[Case], evaluator: Evalua
     parts = collect_parts(node, home, evaluator)
     assert parts is not None  # noqa: S101 -- it has been expanded
     before = evaluator.context.mistakes
-    for mistake in _drawn_from_sweeps(node, parts):
+    for mistake in _find_drawn_from_sweeps(node, parts):
         evaluator.context.report(mistake)
     scope = CaseScope(parts, (), evaluator).scope
-    drawn = _drawn(node, scope, evaluator) if evaluator.context.mistakes == before else {}
+    drawn = _declare_drawn(node, scope, evaluator) if evaluator.context.mistakes == before else {}
     if evaluator.context.mistakes > before:
         return
-    varying, own = _varying(node), _criteria(node)
-    for statement, why in tautologies.unfailing(cases):
-        asked = own.get(_place(statement.span))
+    varying, own = _list_varying(node), _list_criteria(node)
+    for statement, why in tautologies.find_unfailing(cases):
+        asked = own.get(_identify_place(statement.span))
         if asked is None or varying.isdisjoint(asked.condition.names_used()):
-            evaluator.context.report(tautologies.unfailing_warning(statement, why))
+            evaluator.context.report(tautologies.warn_of_unfailing(statement, why))
         elif is_constant(statement.expression):
             with evaluator.context.apart() as problems:
-                condition = conditions.opened(asked.condition, scope, evaluator)
-            always = tautologies.reason(condition, conditions.within(drawn))
+                condition = conditions.open_condition(asked.condition, scope, evaluator)
+            always = tautologies.explain_always_true(condition, conditions.make_bounds(drawn))
             if always and not problems.errors:
-                evaluator.context.report(tautologies.unfailing_warning(statement, always))
+                evaluator.context.report(tautologies.warn_of_unfailing(statement, always))
 
 
-def _drawn(node: ast.Test, scope: Scope, evaluator: Evaluator) -> dict[str, Bounds]:
+def _declare_drawn(node: ast.Test, scope: Scope, evaluator: Evaluator) -> dict[str, Bounds]:
     """Declare what is drawn, and return what is drawn from ranges, by name.
 
     A `where` that no values meet is reported.
@@ -63,19 +63,19 @@ def _drawn(node: ast.Test, scope: Scope, evaluator: Evaluator) -> dict[str, Boun
     counted: dict[str, Sequence[Fraction | int]] = {}
     for each in node.statements:
         if isinstance(each, ast.ForAll):
-            value = placeholder_of(each, scope, evaluator)
+            value = build_placeholder(each, scope, evaluator)
             name = each.name.text
-            scope.names[name] = known_binding(each.name, "a drawn value", value)
-            if points := counted_values(each, scope, evaluator):
+            scope.names[name] = bind_known(each.name, "a drawn value", value)
+            if points := enumerate_values(each, scope, evaluator):
                 counted[name] = points
             if is_continuous(each.values):
-                drawn[name] = ends_of(each.values, scope, evaluator)
+                drawn[name] = find_ends(each.values, scope, evaluator)
                 if each.where is not None:
                     conditions.verify_where(each.where, drawn, counted, scope, evaluator)
     return drawn
 
 
-def _drawn_from_sweeps(node: ast.Test, parts: Parts) -> Iterator[CheckError]:
+def _find_drawn_from_sweeps(node: ast.Test, parts: Parts) -> Iterator[CheckError]:
     """Yield a mistake for each `forall` that depends on a sweep.
 
     An example has one value of each `forall`, and all its cases have that value, whereas the
@@ -96,11 +96,11 @@ def _drawn_from_sweeps(node: ast.Test, parts: Parts) -> Iterator[CheckError]:
             asked = (each.values, each.where) if each.where is not None else (each.values,)
             named = (below for part in asked for below in part.with_all_below())
             paths = [below for below in named if isinstance(below, ast.Path)]
-            causes = [(path, _sweep_behind(path.name.text, swept, lets)) for path in paths]
-            yield from (_drawn_from_a_sweep(at, *swept[name]) for at, name in causes if name)
+            causes = [(path, _find_sweep_behind(path.name.text, swept, lets)) for path in paths]
+            yield from (_explain_drawn_from_sweep(at, *swept[name]) for at, name in causes if name)
 
 
-def _sweep_behind(name: str, swept: Mapping[str, object], lets: Mapping[str, ast.Let]) -> str:
+def _find_sweep_behind(name: str, swept: Mapping[str, object], lets: Mapping[str, ast.Let]) -> str:
     """Return the variable of a sweep that a name is or depends on by `let`; "" if none."""
     waiting, seen = [name], set[str]()
     while waiting:
@@ -113,7 +113,7 @@ def _sweep_behind(name: str, swept: Mapping[str, object], lets: Mapping[str, ast
     return ""
 
 
-def _drawn_from_a_sweep(path: ast.Path, name: ast.Name, sweep: ast.Sweep) -> CheckError:
+def _explain_drawn_from_sweep(path: ast.Path, name: ast.Name, sweep: ast.Sweep) -> CheckError:
     used = path.name.text
     known = "" if used == name.text else f", since it depends on `{name.text}`"
     values = " ".join(sweep.values.span.text.split())
@@ -122,7 +122,7 @@ def _drawn_from_a_sweep(path: ast.Path, name: ast.Name, sweep: ast.Sweep) -> Che
         if len(sweep.names) == 1
         else "with its own `forall`"
     )
-    return error(
+    return make_error(
         "E0516",
         "a `forall` cannot depend on a sweep",
         path.span,
@@ -133,17 +133,21 @@ def _drawn_from_a_sweep(path: ast.Path, name: ast.Name, sweep: ast.Sweep) -> Che
     )
 
 
-def _criteria(node: ast.Test) -> dict[tuple[str, int], ast.Criterion]:
+def _list_criteria(node: ast.Test) -> dict[tuple[str, int], ast.Criterion]:
     """Return the criteria of a test by their places, without those that it is built on."""
     every = (each for statement in node.statements for each in statement.with_all_below())
-    return {_place(each.condition.span): each for each in every if isinstance(each, ast.Criterion)}
+    return {
+        _identify_place(each.condition.span): each
+        for each in every
+        if isinstance(each, ast.Criterion)
+    }
 
 
-def _place(span: Span) -> tuple[str, int]:
+def _identify_place(span: Span) -> tuple[str, int]:
     return span.source.name, span.start
 
 
-def _varying(node: ast.Test) -> set[str]:
+def _list_varying(node: ast.Test) -> set[str]:
     """Return the names of a test whose values may depend on what is drawn."""
     every = [each for statement in node.statements for each in statement.with_all_below()]
     varying, before = {each.name.text for each in every if isinstance(each, ast.ForAll)}, 0
