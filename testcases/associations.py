@@ -5,7 +5,7 @@ import ipaddress
 import numpy as np
 
 from qospec.ciphers.esp import Association
-from qospec.ciphers.headers import checksum
+from qospec.ciphers.headers import compute_checksum
 from qospec.ciphers.key import Key
 from qospec.ciphers.octets import encode_big_endian
 from qospec.protocol.esp import ENCRYPTIONS, INTEGRITIES, Esp
@@ -49,7 +49,7 @@ def packets_of(family, size, count=3, seed=1, **fields):
     made[:, 2:4] = encode_big_endian([size], 2)
     made[:, 6:8] = encode_big_endian([fields.get("flags", 0)], 2)
     made[:, 10:12] = 0
-    made[:, 10:12] = encode_big_endian(checksum(made[:, :20]), 2)
+    made[:, 10:12] = encode_big_endian(compute_checksum(made[:, :20]), 2)
     return made
 
 

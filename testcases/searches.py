@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 from qospec.catalogue.kinds import discover
 from qospec.model.suite import Goal, GoalResult, Search
-from qospec.search.method import begin, next_trial
+from qospec.search.method import begin, choose_next_trial
 from qospec.search.progress import Progress
 from qospec.search.trial import Request, Trial
 from qospec.units import CELL_RATE, PS_PER_S
@@ -74,7 +74,7 @@ class Ended(NamedTuple):
 def carried_out(asked: Search, device: Device) -> Ended:
     """Carry a search out on a device."""
     progress, trials = begin(asked), []
-    while isinstance(answer := next_trial(progress), Request):
+    while isinstance(answer := choose_next_trial(progress), Request):
         trials.append(device(answer))
         progress = progress.after(trials[-1])
     return Ended(answer, trials, progress)

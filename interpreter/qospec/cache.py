@@ -19,14 +19,14 @@ refused: dict[Path, str] = {}
 _OTHERS = stat.S_IWGRP | stat.S_IWOTH
 
 
-def private_folder(name: str, *chosen: Path) -> Path | None:
+def find_private_folder(name: str, *chosen: Path) -> Path | None:
     """Return the first folder of those that are chosen, or usual for a cache, that is private.
 
     Args:
         name: A path of the cache in the usual folders: the user's, then a temporary one.
         chosen: Folders to be preferred.
     """
-    return next(filter(make_private, (*chosen, *_usual(name))), None)
+    return next(filter(make_private, (*chosen, *_list_usual(name))), None)
 
 
 def make_private(folder: Path) -> bool:
@@ -52,13 +52,13 @@ def _is_safe(folder: Path) -> bool:
     if not hasattr(os, "geteuid"):
         return True
     for each in (folder, *folder.parents):
-        if each.exists() and (flaw := _flaw(each, is_above=each != folder)):
+        if each.exists() and (flaw := _find_flaw(each, is_above=each != folder)):
             refused[each] = flaw
             return False
     return True
 
 
-def _flaw(folder: Path, *, is_above: bool) -> str:
+def _find_flaw(folder: Path, *, is_above: bool) -> str:
     """Return why others can write to a folder, or replace what is in one above; "" if they cannot.
 
     In one as /tmp each can replace only what is their own.
@@ -71,7 +71,7 @@ def _flaw(folder: Path, *, is_above: bool) -> str:
     return ""
 
 
-def _usual(name: str) -> Iterator[Path]:
+def _list_usual(name: str) -> Iterator[Path]:
     """Yield where a cache usually is: in the user's folder of caches, or in a temporary one."""
     import platformdirs
 

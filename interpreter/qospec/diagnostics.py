@@ -165,12 +165,16 @@ def correct_spelling(
     close = get_close_matches(written, list(known), n=2, cutoff=NEAR)
     matches = [name for name in known if name.lower() == written.lower()]
     if len(matches) != 1:
-        sure = len(close) == 1 and len(written) >= short and _similarity(written, close[0]) >= _SURE
+        sure = (
+            len(close) == 1
+            and len(written) >= short
+            and _measure_similarity(written, close[0]) >= _SURE
+        )
         matches = close if sure else []
     return (Edit(span, matches[0]),) if matches and span.text == written else ()
 
 
-def _similarity(one: str, other: str) -> float:
+def _measure_similarity(one: str, other: str) -> float:
     from difflib import SequenceMatcher
 
     return 1.0 if _is_anagram(one, other) else SequenceMatcher(None, one, other).ratio()
@@ -179,7 +183,7 @@ def _similarity(one: str, other: str) -> float:
 def _has_another_number(name: str, one: str, other: str) -> bool:
     if len({_NUMBER.sub("0", each) for each in (name, one, other)}) > 1:
         return False
-    return _similarity(one, name) == _similarity(other, name)
+    return _measure_similarity(one, name) == _measure_similarity(other, name)
 
 
 def _is_anagram(one: str, other: str) -> bool:

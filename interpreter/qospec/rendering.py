@@ -58,21 +58,21 @@ def render(diagnostic: Diagnostic, *, colour: bool = False, width: int = WIDEST)
     """
     own = Label(diagnostic.span, diagnostic.label)
     labels = [own, *diagnostic.secondary]
-    digits = max(len("10"), *(len(str(_line_number(label))) for label in labels))
+    digits = max(len("10"), *(len(str(_find_line_number(label))) for label in labels))
     paint = _Paint(diagnostic.severity, colour=colour)
     form = _Form(digits, max(_LEAST, width - digits - len(" | ")), paint, wraps=width < WIDEST)
-    head = _head(diagnostic)
-    message = _broken(diagnostic.message, len(f"{head}: "), width)
+    head = _render_head(diagnostic)
+    message = _break_lines(diagnostic.message, len(f"{head}: "), width)
     lines = [f"{paint.main(head)}{paint.plain(f': {message[0]}')}", *map(paint.plain, message[1:])]
     sources = list(dict.fromkeys(label.span.source for label in labels))
     for source in sources:
         here = [label for label in labels if label.span.source == source]
-        lines += _excerpt(source, here, own, form)
+        lines += _render_excerpt(source, here, own, form)
     margin = " " * (digits + 1) + paint.other("=")
     asides = [("note", note) for note in diagnostic.notes]
     asides += [("help", diagnostic.help)] if diagnostic.help else []
     for name, text in asides:
-        first, *more = _broken(text, digits + len(f" = {name}: "), width)
+        first, *more = _break_lines(text, digits + len(f" = {name}: "), width)
         lines += [f"{margin} {name}: {first}", *more]
     return "\n".join(lines)
 
@@ -122,32 +122,34 @@ class _Paint:
         return f"{_COLOURS[name]}{text}{_RESET}" if self._colour and text.strip() else text
 
 
-def _head(diagnostic: Diagnostic) -> str:
+def _render_head(diagnostic: Diagnostic) -> str:
     return f"{diagnostic.severity}[{diagnostic.code}]"
 
 
-def _line_number(label: Label) -> int:
+def _find_line_number(label: Label) -> int:
     return label.span.source.position(label.span.start)[0]
 
 
-def _excerpt(source: Source, labels: Sequence[Label], own: Label, form: _Form) -> Iterator[str]:
+def _render_excerpt(
+    source: Source, labels: Sequence[Label], own: Label, form: _Form
+) -> Iterator[str]:
     """Yield the lines of one file that labels point into, each with its marks."""
     width, paint = form.digits, form.paint
     main = own in labels
     arrow = paint.other("-->" if main else ":::")
     if not source.text:
-        yield f"{' ' * width}{arrow} {_one_line(source.name)}"
+        yield f"{' ' * width}{arrow} {_flatten(source.name)}"
         return
-    yield f"{' ' * width}{arrow} {_one_line((own if main else labels[0]).span.place)}"
+    yield f"{' ' * width}{arrow} {_flatten((own if main else labels[0]).span.place)}"
     gutter = " " * (width + 1) + paint.other("|")
     yield gutter
-    for number, here in groupby(sorted(labels, key=_line_number), key=_line_number):
-        text, marks = _marked_line(source, number, list(here), own, form.room)
+    for number, here in groupby(sorted(labels, key=_find_line_number), key=_find_line_number):
+        text, marks = _render_marked_line(source, number, list(here), own, form.room)
         yield f"{paint.other(f'{number:>{width}} |')} {text}".rstrip()
         yield from (f"{gutter} {row}" for row in _mark_rows(marks, form))
 
 
-def _marked_line(
+def _render_marked_line(
     source: Source, number: int, labels: Sequence[Label], own: Label, room: int
 ) -> tuple[str, list[_Mark]]:
     text, start = source.line(number), source.line_starts[number - 1]
@@ -158,17 +160,17 @@ def _marked_line(
         main, _ = spans[labels.index(own)] if own in labels else spans[0]
         near = (begin for begin, _ in spans if main - begin < room // 2)
         first = max(0, min(min(near, default=main) - room // _BEFORE, len(text) - room))
-    line = _line(text, first, first + room)
+    line = _render_line(text, first, first + room)
     last = len(line.columns) - 1
     marks = []
     for label, (begin, end) in zip(labels, spans, strict=True):
         left = line.columns[min(max(begin - first, 0), last)]
         right = line.columns[min(max(end - first, 0), last)]
-        marks.append(_Mark(left, max(right, left + 1), _one_line(label.text), label is own))
+        marks.append(_Mark(left, max(right, left + 1), _flatten(label.text), label is own))
     return line.shown, marks
 
 
-def _line(text: str, first: int, stop: int) -> _Line:
+def _render_line(text: str, first: int, stop: int) -> _Line:
     """Return part of a line as a terminal shows it, with invisible characters replaced."""
     shown = "…" if first else ""
     columns, column = [], len(shown)
@@ -207,35 +209,35 @@ def _mark_rows(marks: Sequence[_Mark], form: _Form) -> Iterator[str]:
         others = from_right
         yield row
     else:
-        yield f"{row} {_styled(rightmost, rightmost.text, paint)}".rstrip()
+        yield f"{row} {_style_mark(rightmost, rightmost.text, paint)}".rstrip()
     for mark in others:
-        yield from _word_rows(mark, form)
+        yield from _render_words(mark, form)
 
 
-def _word_rows(mark: _Mark, form: _Form) -> Iterator[str]:
+def _render_words(mark: _Mark, form: _Form) -> Iterator[str]:
     """Yield the words of a mark in lines of their own, below it or as near as they have room."""
     start = mark.start
     if form.wraps and start + len(mark.text) > form.room:
         start = min(start, form.room - _LEAST)
-    for line in _broken(mark.text, start, form.room if form.wraps else WIDEST):
+    for line in _break_lines(mark.text, start, form.room if form.wraps else WIDEST):
         if words := line.strip():
-            yield " " * start + _styled(mark, words, form.paint)
+            yield " " * start + _style_mark(mark, words, form.paint)
 
 
-def _styled(mark: _Mark, text: str, paint: _Paint) -> str:
+def _style_mark(mark: _Mark, text: str, paint: _Paint) -> str:
     return paint.main(text) if mark.main else paint.other(text)
 
 
-def _broken(text: str, indent: int, width: int) -> list[str]:
+def _break_lines(text: str, indent: int, width: int) -> list[str]:
     """Return the lines of a text that is indented, the first one without its indent."""
     if width >= WIDEST:
-        return [_one_line(text)]
+        return [_flatten(text)]
     room = max(_LEAST, width - indent)
-    lines = wrap(_one_line(text), room, break_long_words=False, break_on_hyphens=False)
+    lines = wrap(_flatten(text), room, break_long_words=False, break_on_hyphens=False)
     first, *more = lines or [""]
     return [first, *(" " * indent + line for line in more)]
 
 
-def _one_line(text: str) -> str:
+def _flatten(text: str) -> str:
     """Return a text on one line of limited length."""
     return make_visible(text, _LONGEST)

@@ -52,12 +52,12 @@ def repair(check: Callable[[], Problems], paths: Sequence[Path]) -> Repaired:
     fixed, files, failed = 0, dict[str, None](), dict[str, str]()
     problems = check()
     for _ in range(ROUNDS):
-        found = _changes(problems, paths)
+        found = _list_changes(problems, paths)
         changes = {source: fixes for source, fixes in found.items() if source.name not in failed}
         if not changes:
             break
         for source, fixes in changes.items():
-            text, count = applied(source.text, fixes)
+            text, count = apply_fixes(source.text, fixes)
             try:
                 rewrite(source, text)
             except RepairError as error:
@@ -71,10 +71,12 @@ def repair(check: Callable[[], Problems], paths: Sequence[Path]) -> Repaired:
 
 def count_fixable(problems: Problems, paths: Sequence[Path]) -> int:
     """Return how many errors `repair` would fix in its first pass."""
-    return sum(len(fixes) for fixes in _changes(problems, paths).values())
+    return sum(len(fixes) for fixes in _list_changes(problems, paths).values())
 
 
-def _changes(problems: Problems, paths: Sequence[Path]) -> dict[Source, list[tuple[Edit, ...]]]:
+def _list_changes(
+    problems: Problems, paths: Sequence[Path]
+) -> dict[Source, list[tuple[Edit, ...]]]:
     found: dict[Source, list[tuple[Edit, ...]]] = {}
     for diagnostic in problems.all:
         source, fix = diagnostic.span.source, find_edits(diagnostic)
@@ -107,7 +109,7 @@ def _may_change(source: Source, paths: Sequence[Path]) -> bool:
     )
 
 
-def applied(text: str, fixes: Iterable[tuple[Edit, ...]]) -> tuple[str, int]:
+def apply_fixes(text: str, fixes: Iterable[tuple[Edit, ...]]) -> tuple[str, int]:
     """Return the text with the fixes applied, and how many were.
 
     A fix is applied entirely or not at all; of two that overlap or touch, only the first.

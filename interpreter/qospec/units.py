@@ -57,7 +57,7 @@ class Dimension:
         return known if known is not None else f"a quantity in {find_base_unit(self)}"
 
 
-def _base(name: str) -> Dimension:
+def _find_base(name: str) -> Dimension:
     if name not in BASE:
         raise ValueError(f"spec/units.toml: `{name}` is not in `BASE`")
     return Dimension(tuple(int(name == each) for each in BASE))
@@ -66,7 +66,7 @@ def _base(name: str) -> Dimension:
 RATIO = Dimension()
 COUNT = Dimension(counted=True)
 """The same dimension as a ratio, shown as a plain number."""
-TIME, DATA, LENGTH, PACKETS, FRAMES, CELLS, CALLS = map(_base, BASE)
+TIME, DATA, LENGTH, PACKETS, FRAMES, CELLS, CALLS = map(_find_base, BASE)
 FREQUENCY = RATIO / TIME
 RATE = DATA / TIME
 PACKET_RATE = PACKETS / TIME
@@ -138,8 +138,8 @@ def load_table() -> tuple[dict[str, Unit], frozenset[str]]:
         if dimension == "misread":
             continue
         above, _, below = dimension.partition("/")
-        meaning = RATIO if above == "1" else _base(above)
-        meaning = meaning / _base(below) if below else meaning
+        meaning = RATIO if above == "1" else _find_base(above)
+        meaning = meaning / _find_base(below) if below else meaning
         for spelling, row in rows.items():
             factor = Fraction(row["factor"].replace("_", ""))
             simple[spelling] = Unit(meaning, factor, row.get("as", spelling))
@@ -150,19 +150,19 @@ def load_table() -> tuple[dict[str, Unit], frozenset[str]]:
 
 def find_base_unit(dimension: Dimension) -> str:
     """Return the base unit of a dimension: `s`, `bit/s`, or `1` for a ratio."""
-    return _compound(BASE_UNITS, dimension.exponents)
+    return _build_compound(BASE_UNITS, dimension.exponents)
 
 
-def _compound(names: tuple[str, ...], exponents: tuple[int, ...]) -> str:
-    above = [_power(name, n) for name, n in zip(names, exponents, strict=True) if n > 0]
-    below = [_power(name, -n) for name, n in zip(names, exponents, strict=True) if n < 0]
+def _build_compound(names: tuple[str, ...], exponents: tuple[int, ...]) -> str:
+    above = [_write_power(name, n) for name, n in zip(names, exponents, strict=True) if n > 0]
+    below = [_write_power(name, -n) for name, n in zip(names, exponents, strict=True) if n < 0]
     shown = " ".join(above) or "1"
     if not below:
         return shown
     return f"{shown}/{below[0]}" if len(below) == 1 else f"{shown}/({' '.join(below)})"
 
 
-def _power(name: str, exponent: int) -> str:
+def _write_power(name: str, exponent: int) -> str:
     return name if exponent == 1 else f"{name}^{exponent}"
 
 
@@ -201,7 +201,7 @@ def format_value(
     value = Fraction(value)
     if dimension.is_ratio and dimension.counted:
         return format_number(value, digits=digits, exact=exact)
-    *larger, (shown, factor) = _fitting(value, dimension)
+    *larger, (shown, factor) = _list_fitting(value, dimension)
     number = format_number(value / factor, digits=digits, exact=exact)
     if larger and not exact:
         above, most = larger[-1]
@@ -217,10 +217,10 @@ def choose_unit(value: Fraction, dimension: Dimension) -> tuple[str, Fraction]:
     """
     if dimension.is_ratio and dimension.counted:
         return "", Fraction(1)
-    return _fitting(value, dimension)[-1]
+    return _list_fitting(value, dimension)[-1]
 
 
-def _fitting(value: Fraction, dimension: Dimension) -> list[tuple[str, Fraction]]:
+def _list_fitting(value: Fraction, dimension: Dimension) -> list[tuple[str, Fraction]]:
     """Return the units up to the one that fits a value, which is last."""
     spellings = _FITTING.get(dimension)
     if spellings is None:
@@ -241,18 +241,18 @@ def format_number(value: Fraction | int, *, digits: int = 4, exact: bool = False
     value = Fraction(value)
     sign, value = ("-", -value) if value < 0 else ("", value)
     if value.denominator == 1:
-        return f"{sign}{_grouped(value.numerator)}"
+        return f"{sign}{_group_digits(value.numerator)}"
     places = count_decimals(value)
     if exact and places is None:
-        return f"{sign}{_grouped(value.numerator)}/{_grouped(value.denominator)}"
+        return f"{sign}{_group_digits(value.numerator)}/{_group_digits(value.denominator)}"
     if not exact and (places is None or places > _SHORT):
-        magnitude = len(str(int(value))) if value >= 1 else -_leading_zeros(value)
+        magnitude = len(str(int(value))) if value >= 1 else -_count_leading_zeros(value)
         needed = max(0, digits - magnitude)
         places = needed if places is None else min(needed, places)
-    scaled = _rounded(value * 10 ** (places or 0))
+    scaled = _round_value(value * 10 ** (places or 0))
     whole, rest = divmod(scaled, 10 ** (places or 0))
     tail = f"{rest:0{places}}".rstrip("0") if places else ""
-    return f"{sign}{_grouped(whole)}{'.' if tail else ''}{tail}"
+    return f"{sign}{_group_digits(whole)}{'.' if tail else ''}{tail}"
 
 
 def count_decimals(value: Fraction) -> int | None:
@@ -266,16 +266,16 @@ def count_decimals(value: Fraction) -> int | None:
     return places if rest == 1 and places <= _FINEST else None
 
 
-def _leading_zeros(value: Fraction) -> int:
+def _count_leading_zeros(value: Fraction) -> int:
     zeros = 0
     while value and value * 10 ** (zeros + 1) < 1:
         zeros += 1
     return zeros
 
 
-def _rounded(value: Fraction) -> int:
+def _round_value(value: Fraction) -> int:
     return (2 * value.numerator + value.denominator) // (2 * value.denominator)
 
 
-def _grouped(number: int) -> str:
+def _group_digits(number: int) -> str:
     return f"{number:_}" if number >= _GROUPED else str(number)

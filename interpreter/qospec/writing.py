@@ -39,9 +39,9 @@ def write_whole(path: Path, text: str, mode: int | None = None) -> None:
     """
     data = text.encode("utf-8")
     try:
-        known = _mode(path)
+        known = _read_mode(path)
         if known is None or stat.S_ISREG(known):
-            with _replacement(Path(os.path.realpath(path)), known, mode) as file:
+            with _open_replacement(Path(os.path.realpath(path)), known, mode) as file:
                 file.write(data)
         else:
             _write_to_device(path, data)
@@ -79,7 +79,7 @@ def explain_failure(error: Exception) -> str:
     return str(error)
 
 
-def _mode(path: Path) -> int | None:
+def _read_mode(path: Path) -> int | None:
     """Return the type and permissions of a file; None if there is none."""
     try:
         return path.stat().st_mode
@@ -97,14 +97,14 @@ def replace_file(path: Path) -> Iterator[BinaryIO]:
         WriteError: It cannot be written.
     """
     try:
-        with _replacement(Path(os.path.realpath(path)), _mode(path)) as file:
+        with _open_replacement(Path(os.path.realpath(path)), _read_mode(path)) as file:
             yield file
     except OSError as error:
         raise WriteError(f"cannot write `{path}`: {explain_failure(error)}") from error
 
 
 @contextlib.contextmanager
-def _replacement(path: Path, known: int | None, mode: int | None = None) -> Iterator[BinaryIO]:
+def _open_replacement(path: Path, known: int | None, mode: int | None = None) -> Iterator[BinaryIO]:
     """Open what replaces a file of these permissions, with none beyond those of `mode`."""
     if known is not None and not stat.S_ISREG(known):
         raise OSError(errno.EINVAL, "It is not a file")
@@ -119,10 +119,10 @@ def _replacement(path: Path, known: int | None, mode: int | None = None) -> Iter
             yield file
             file.flush()
             os.fsync(file.fileno())
-        allowed = _USUAL & ~_umask() if known is None else stat.S_IMODE(known)
+        allowed = _USUAL & ~_read_umask() if known is None else stat.S_IMODE(known)
         Path(temporary).chmod(allowed if mode is None else allowed & mode)
         Path(temporary).replace(path)
-        _sync_folder(path.parent)
+        _make_durable(path.parent)
     finally:
         if temporary:
             with contextlib.suppress(OSError):
@@ -142,7 +142,7 @@ def _write_to_device(path: Path, data: bytes) -> None:
         file.write(data)
 
 
-def _sync_folder(folder: Path) -> None:
+def _make_durable(folder: Path) -> None:
     """Make the new name durable; where that is not supported, no complete file is lost."""
     with contextlib.suppress(OSError):
         descriptor = os.open(folder, os.O_RDONLY)
@@ -152,7 +152,7 @@ def _sync_folder(folder: Path) -> None:
             os.close(descriptor)
 
 
-def _umask() -> int:
+def _read_umask() -> int:
     mask = os.umask(0)
     os.umask(mask)
     return mask

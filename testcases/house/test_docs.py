@@ -29,9 +29,9 @@ from qospec.engine.random import Draws
 from qospec.engine.source.arrivals import Arrivals
 from qospec.engine.source.traffic import CellTraffic, PacketTraffic, Traffic
 from qospec.model.suite import Goal, Search
-from qospec.reference.kinds import kind_document
+from qospec.reference.kinds import describe_kind
 from qospec.report.render import render
-from qospec.search.method import Method, begin, next_trial
+from qospec.search.method import Method, begin, choose_next_trial
 from qospec.search.trial import Request, Trial
 
 ROOT = Path(__file__).parents[2]
@@ -81,7 +81,7 @@ def assert_documented(kind: Kind) -> None:
     assert kind.summary.endswith("."), "the first line of its docstring is a sentence"
     assert kind.source.strip()
     if kind.role in ("element", "metric") and kind.carries == CARRIED:
-        described = kind_document(kind)
+        described = describe_kind(kind)
         words = " ".join([described["summary"], described["description"], described["source"]])
         counted = described.get("dimension", "")
         for text in (words, counted):
@@ -270,7 +270,7 @@ def test_the_documented_search_method_goes_upwards(examples: Catalogue) -> None:
     upwards = examples.kinds["method", "upwards"].build()
     search = Search("load", Fraction(10), Fraction(100), None, "upwards", upwards, (goal,), None)
     progress, tried = begin(search), []
-    while isinstance(request := next_trial(progress), Request):
+    while isinstance(request := choose_next_trial(progress), Request):
         tried.append(request.load)
         progress = progress.after(Trial(request.load, 1, 1, sent=100, lost=request.load > 50))
     assert tried == [10, 40, 70]

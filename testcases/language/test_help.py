@@ -17,7 +17,7 @@ import pytest
 from testcases.language.test_language import diagnosed, refused_ones
 
 from qospec.diagnostics import Diagnostic
-from qospec.repair import applied, find_edits
+from qospec.repair import apply_fixes, find_edits
 from qospec.source import Span
 from qospec.syntax.grammar import load_keywords
 
@@ -96,7 +96,7 @@ def followed(remedy: Remedy) -> Iterator[Followed]:
     diagnostic, shown = remedy.diagnostic, remedy.shown
     text = diagnostic.span.source.text
     if not shown:
-        yield Followed(applied(text, [find_edits(diagnostic)])[0])
+        yield Followed(apply_fixes(text, [find_edits(diagnostic)])[0])
         return
     yield replaced(text, diagnostic.span.start, diagnostic.span.end, shown)._replace(length=0)
     yield from in_its_own_place(text, diagnostic.span, shown)

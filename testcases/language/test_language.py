@@ -22,7 +22,7 @@ from qospec.catalogue.kinds import discover
 from qospec.check import check
 from qospec.check.modules.files import SUFFIXES
 from qospec.diagnostics import Diagnostic, Problems
-from qospec.formatting.equivalence import equivalent
+from qospec.formatting.equivalence import is_equivalent
 from qospec.judge import evidence
 from qospec.model.suite import Suite
 from qospec.plan.plan import Bounds, CasePlan, plan
@@ -147,7 +147,7 @@ def said(case: CasePlan) -> tuple[object, ...]:
 @pytest.mark.parametrize("path", files("accept"), ids=lambda path: path.stem)
 def test_its_twin_in_yaml_has_the_same_tree(path: Path) -> None:
     assert twin_of(path).is_file(), f"qos convert {path} --to yaml -o {twin_of(path)}"
-    assert equivalent(tree(path), tree(twin_of(path)))
+    assert is_equivalent(tree(path), tree(twin_of(path)))
 
 
 @pytest.mark.untraced

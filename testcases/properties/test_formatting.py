@@ -8,7 +8,7 @@ from hypothesis import strategies as draw
 
 from qospec.diagnostics import Problems
 from qospec.formatting import format_text
-from qospec.formatting.equivalence import equivalent
+from qospec.formatting.equivalence import is_equivalent
 from qospec.formatting.source import read_trivia
 from qospec.resources import STDLIB
 from qospec.source import Source
@@ -92,7 +92,7 @@ def test_what_a_file_says_stays_and_formatting_again_changes_nothing(text: str, 
         once = format_text(Source("a.qos", text), Problems())
         assert once is not None
         again = format_text(Source("a.qos", once), Problems())
-    assert equivalent(tree(once), tree(text))
+    assert is_equivalent(tree(once), tree(text))
     assert comments(once) == comments(text)
     assert again == once
     assert all(line == line.rstrip() for line in once.split("\n"))

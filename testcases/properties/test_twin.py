@@ -11,7 +11,7 @@ from hypothesis import strategies as draw
 
 from qospec.diagnostics import Problems
 from qospec.formatting import format_text, read
-from qospec.formatting.equivalence import equivalent
+from qospec.formatting.equivalence import is_equivalent
 from qospec.rendering import render_all
 from qospec.resources import STDLIB
 from qospec.source import Source
@@ -52,7 +52,7 @@ def assert_the_same(text: str) -> bool:
     assert back is not None
     assert laid_out is not None
     assert format_text(back, Problems()) == once
-    assert equivalent(parse(Source("a.yaml", made), Problems()), laid_out.tree)
+    assert is_equivalent(parse(Source("a.yaml", made), Problems()), laid_out.tree)
     assert write_yaml(back, Problems()) == made
     return True
 

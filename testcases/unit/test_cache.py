@@ -10,7 +10,7 @@ import platformdirs
 import pytest
 
 from qospec import cache
-from qospec.cache import make_private, private_folder
+from qospec.cache import find_private_folder, make_private
 
 SOMEBODY = 12_345
 """Another user, who need not exist."""
@@ -93,16 +93,16 @@ def test_a_link_counts_as_what_it_leads_to(tmp_path: Path) -> None:
 def test_the_first_private_folder_is_taken(tmp_path: Path, monkeypatch) -> None:
     monkeypatch.setattr(platformdirs, "user_cache_path", lambda _: tmp_path / "ours")
     chosen = tmp_path / "chosen"
-    assert private_folder("a", chosen) == chosen
+    assert find_private_folder("a", chosen) == chosen
     chosen.chmod(0o777)
-    assert private_folder("a", chosen) == tmp_path / "ours" / "a"
+    assert find_private_folder("a", chosen) == tmp_path / "ours" / "a"
 
 
 def test_the_temporary_folder_is_made_for_us_alone(temporary: Path) -> None:
-    assert private_folder("a") == temporary / "a"
+    assert find_private_folder("a") == temporary / "a"
     assert temporary.stat().st_mode & 0o777 == 0o700
     temporary.chmod(0o777)
-    assert private_folder("a") is None
+    assert find_private_folder("a") is None
 
 
 def test_a_link_in_the_place_of_the_temporary_folder_is_refused(
@@ -110,7 +110,7 @@ def test_a_link_in_the_place_of_the_temporary_folder_is_refused(
 ) -> None:
     (tmp_path / "elsewhere").mkdir(mode=0o700)
     temporary.symlink_to(tmp_path / "elsewhere")
-    assert private_folder("a") is None
+    assert find_private_folder("a") is None
     assert not list((tmp_path / "elsewhere").iterdir())
 
 
@@ -118,7 +118,7 @@ def test_a_system_without_user_ids_has_a_folder_too(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.delattr(os, "geteuid")
-    assert private_folder("a", tmp_path / "chosen") == tmp_path / "chosen"
+    assert find_private_folder("a", tmp_path / "chosen") == tmp_path / "chosen"
 
 
 @pytest.mark.slow

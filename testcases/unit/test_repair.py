@@ -8,7 +8,7 @@ import pytest
 from qospec.catalogue.kinds import discover
 from qospec.check import check
 from qospec.diagnostics import Diagnostic, Edit, Problems, correct_spelling
-from qospec.repair import ROUNDS, RepairError, applied, repair, rewrite
+from qospec.repair import ROUNDS, RepairError, apply_fixes, repair, rewrite
 from qospec.resources import STDLIB
 from qospec.source import Source, Span
 
@@ -29,20 +29,20 @@ def checked(path: Path) -> Problems:
 def test_edits_that_do_not_meet_are_made_together() -> None:
     text = "abcdef"
     fixes = [edit(text, 4, 5, "E"), edit(text, 0, 1, "A"), edit(text, 2, 2, "-")]
-    assert applied(text, fixes) == ("Ab-cdEf", 3)
+    assert apply_fixes(text, fixes) == ("Ab-cdEf", 3)
 
 
 @pytest.mark.parametrize(("start", "end"), [(1, 4), (2, 3), (3, 5), (3, 3)])
 def test_of_edits_that_meet_the_first_is_made(start: int, end: int) -> None:
     text = "abcdef"
     fixes = [edit(text, 1, 3, "X"), edit(text, start, end, "Y")]
-    assert applied(text, fixes) == ("aXdef", 1)
+    assert apply_fixes(text, fixes) == ("aXdef", 1)
 
 
 def test_a_fix_is_made_whole_or_not_at_all() -> None:
     text = "abcdef"
     both = (*edit(text, 0, 1, "A"), *edit(text, 4, 5, "E"))
-    assert applied(text, [edit(text, 0, 1, "x"), both]) == ("xbcdef", 1)
+    assert apply_fixes(text, [edit(text, 0, 1, "x"), both]) == ("xbcdef", 1)
 
 
 @pytest.mark.parametrize("path", REFUSED, ids=lambda path: path.stem)

@@ -89,13 +89,13 @@ def bound_delay_ps(arriving: Arrival, stages: Sequence[Sequence[Stage]]) -> Frac
         ]
         if len(chosen) < len(stages):
             continue
-        found = _longest_ps(arriving, chosen)
+        found = _bound_each_ps(arriving, chosen)
         if found is not None and (best is None or found < best):
             best = found
     return best
 
 
-def _longest_ps(arriving: Arrival, chain: Sequence[Stage]) -> Fraction | None:
+def _bound_each_ps(arriving: Arrival, chain: Sequence[Stage]) -> Fraction | None:
     """Return the longest delay with one guarantee of each server, whichever let items go at once.
 
     Of those that do not, one has the largest L. The others of them have a T + L of 0 at most, so
@@ -105,7 +105,7 @@ def _longest_ps(arriving: Arrival, chain: Sequence[Stage]) -> Fraction | None:
     for slowest in [None, *(n for n, stage in enumerate(chain) if stage.saves)]:
         most_ps = Fraction(0) if slowest is None else chain[slowest].largest_ps
         some = [
-            stage if n == slowest or not stage.saves else _added(stage, most_ps)
+            stage if n == slowest or not stage.saves else _compute_added(stage, most_ps)
             for n, stage in enumerate(chain)
         ]
         longest_ps = _delay_ps(arriving, some)
@@ -115,7 +115,7 @@ def _longest_ps(arriving: Arrival, chain: Sequence[Stage]) -> Fraction | None:
     return found
 
 
-def _added(stage: Stage, most_ps: Fraction) -> Stage:
+def _compute_added(stage: Stage, most_ps: Fraction) -> Stage:
     """Return what a server adds that saves up, and is not the one with the largest L."""
     alone_ps = max(stage.alone_ps, Fraction(0))
     return stage._replace(alone_ps=alone_ps) if stage.largest_ps <= most_ps else Stage(alone_ps)
@@ -126,14 +126,14 @@ def _delay_ps(arriving: Arrival, chain: Sequence[Stage]) -> Fraction | None:
     largest_ps = max(each.largest_ps for each in chain)
     behind_ps: Fraction | None = Fraction(0)
     if largest_ps:
-        behind_ps = arriving.taking(_dearest(arriving.sizes, chain)).excess()
+        behind_ps = arriving.taking(_bound_dearest(arriving.sizes, chain)).excess()
     if behind_ps is None:
         return None
     once_ps = sum((each.alone_ps for each in chain), Fraction(0)) - largest_ps
     return once_ps + max(behind_ps, Fraction(0))
 
 
-def _dearest(sizes: Sequence[int], chain: Sequence[Stage]) -> Curve:
+def _bound_dearest(sizes: Sequence[int], chain: Sequence[Stage]) -> Curve:
     """Return a bound of what items cost the dearest of some servers, by their sizes."""
     known = {stage.above for stage in chain if stage.largest_ps}
     if len(known) == 1:

@@ -52,8 +52,11 @@ class Curve:
         """Return the curve of these lines, pairs of burst and rate."""
         pairs = [*lines]
         denominator = math.lcm(*(number.denominator for pair in pairs for number in pair))
-        return _least(
-            [(_times(burst, denominator), _times(rate, denominator)) for burst, rate in pairs],
+        return _select_least(
+            [
+                (_multiply(burst, denominator), _multiply(rate, denominator))
+                for burst, rate in pairs
+            ],
             denominator,
         )
 
@@ -87,18 +90,18 @@ class Curve:
         one = two = 0
         lines = [_sum(mine[0], its[0])]
         while one + 1 < len(mine) or two + 1 < len(its):
-            first = _compared_bends(mine[one : one + 2], its[two : two + 2])
+            first = _compare_bends(mine[one : one + 2], its[two : two + 2])
             one += first <= 0
             two += first >= 0
             lines.append(_sum(mine[one], its[two]))
-        return _reduced(lines, denominator)
+        return _reduce(lines, denominator)
 
     def least(self, other: Curve) -> Curve:
         """Return the curve of what keeps within both."""
         if not (self.scaled and other.scaled):
             return self if self.scaled else other
         denominator = math.lcm(self.denominator, other.denominator)
-        return _least([*self._over(denominator), *other._over(denominator)], denominator)
+        return _select_least([*self._over(denominator), *other._over(denominator)], denominator)
 
     def _over(self, denominator: int) -> Sequence[Scaled]:
         """Return the lines with a multiple of their denominator."""
@@ -109,7 +112,7 @@ class Curve:
         """Return the curve in another unit, of which there are `factor` for each; above 0."""
         many, parts = factor.numerator, factor.denominator
         lines = [(burst * many, rate * many) for burst, rate in self.scaled]
-        return _reduced(lines, self.denominator * parts)
+        return _reduce(lines, self.denominator * parts)
 
     def widened(self, time_ps: Fraction | int) -> Curve:
         """Return what arrives in intervals that are longer by a time.
@@ -124,7 +127,7 @@ class Curve:
         first = 0  # lines that are the least only in shorter intervals are left out
         while first + 1 < len(lines) and lines[first + 1][0] <= lines[first][0]:
             first += 1
-        return _reduced(lines[first:], self.denominator * parts)
+        return _reduce(lines[first:], self.denominator * parts)
 
     def higher(self, burst: int) -> Curve:
         """Return the curve with so much more at once."""
@@ -146,7 +149,7 @@ class Curve:
             for line in later.scaled
             if line[1] * rate.denominator <= rate.numerator * later.denominator
         ]
-        return server.least(_reduced(slower, later.denominator))
+        return server.least(_reduce(slower, later.denominator))
 
     def excess(self, rate: Fraction | int = 1) -> Fraction | None:
         """Return the most by which it is ever above a line from 0 of that rate; None: no bound.
@@ -160,7 +163,7 @@ class Curve:
             if line[1] * parts <= many:
                 if before is None:
                     return Fraction(line[0], self.denominator)
-                up, down = _bend(before, line)
+                up, down = _find_bend(before, line)
                 above = line[0] * parts * down + (line[1] * parts - many) * up
                 return Fraction(above, parts * down * self.denominator)
             before = line
@@ -171,7 +174,7 @@ UNBOUNDED = Curve()
 NOTHING = Curve(((0, 0),))
 
 
-def _times(number: Fraction | int, denominator: int) -> int:
+def _multiply(number: Fraction | int, denominator: int) -> int:
     """Return a number times a multiple of its denominator."""
     return number.numerator * (denominator // number.denominator)
 
@@ -180,19 +183,19 @@ def _sum(one: Scaled, other: Scaled) -> Scaled:
     return one[0] + other[0], one[1] + other[1]
 
 
-def _least(lines: Iterable[Scaled], denominator: int) -> Curve:
+def _select_least(lines: Iterable[Scaled], denominator: int) -> Curve:
     """Return the curve of lines in any order, without those that are nowhere the least."""
     kept: list[Scaled] = []
     for line in sorted(lines):
         if kept and line[1] >= kept[-1][1]:
             continue
-        while len(kept) > 1 and _compared_bends((kept[-2], line), kept[-2:]) <= 0:
+        while len(kept) > 1 and _compare_bends((kept[-2], line), kept[-2:]) <= 0:
             kept.pop()
         kept.append(line)
-    return _reduced(kept, denominator)
+    return _reduce(kept, denominator)
 
 
-def _reduced(lines: Sequence[Scaled], denominator: int) -> Curve:
+def _reduce(lines: Sequence[Scaled], denominator: int) -> Curve:
     """Return the curve of lines that are in order, and each the least somewhere."""
     if len(lines) > MOST_LINES:
         lines = [*lines[: MOST_LINES // 2], *lines[-(MOST_LINES // 2) :]]
@@ -202,19 +205,19 @@ def _reduced(lines: Sequence[Scaled], denominator: int) -> Curve:
     return Curve(tuple((b // common, r // common) for b, r in lines), denominator // common)
 
 
-def _bend(one: Scaled, other: Scaled) -> tuple[int, int]:
+def _find_bend(one: Scaled, other: Scaled) -> tuple[int, int]:
     """Return where two lines meet, as numerator and denominator; the first is the steeper one."""
     return other[0] - one[0], one[1] - other[1]
 
 
-def _compared_bends(one: Sequence[Scaled], other: Sequence[Scaled]) -> int:
+def _compare_bends(one: Sequence[Scaled], other: Sequence[Scaled]) -> int:
     """Return below 0 if the first two lines meet before the others, above 0 if later.
 
     Where there is one line, it bends nowhere; but one of both does.
     """
     if 1 in (len(one), len(other)):
         return len(other) - len(one)
-    (up, down), (its_up, its_down) = _bend(*one), _bend(*other)
+    (up, down), (its_up, its_down) = _find_bend(*one), _find_bend(*other)
     return up * its_down - its_up * down
 
 
@@ -229,7 +232,7 @@ def bound_bursts(period_ps: Fraction, size: int = 1, apart_ps: Fraction | int = 
 def bound_gaps(gaps_ps: Sequence[Fraction]) -> Curve:
     """Return the curve of arrivals with these gaps in turn, over and over."""
     parts = math.lcm(*(gap_ps.denominator for gap_ps in gaps_ps))
-    gaps = [_times(gap_ps, parts) for gap_ps in gaps_ps]
+    gaps = [_multiply(gap_ps, parts) for gap_ps in gaps_ps]
     count, whole = len(gaps), sum(gaps)
     ends = [0, *itertools.accumulate((*gaps, *gaps))]
     burst = least = 0
@@ -242,7 +245,7 @@ def bound_gaps(gaps_ps: Sequence[Fraction]) -> Curve:
         for more in range(count if count <= MOST_INSTANTS else 2)
     ]
     last = Bucket(Fraction(burst, whole) + 1, Fraction(count, whole))
-    return _above([*enumerate(spans, 1)], last, parts)
+    return _cover([*enumerate(spans, 1)], last, parts)
 
 
 def bound_instants(at_ps: Sequence[int], each: int = 1) -> Curve:
@@ -254,7 +257,7 @@ def bound_instants(at_ps: Sequence[int], each: int = 1) -> Curve:
         min(at_ps[k + count] - at_ps[k] for k in range(len(at_ps) - count))
         for count in range(len(at_ps))
     ]
-    return _above([(count * each, span) for count, span in enumerate(spans, 1)], total)
+    return _cover([(count * each, span) for count, span in enumerate(spans, 1)], total)
 
 
 def cover_points(points: Iterable[tuple[Fraction | int, int]]) -> Curve:
@@ -264,10 +267,10 @@ def cover_points(points: Iterable[tuple[Fraction | int, int]]) -> Curve:
         points: (value, place): that much at that place, above 0 and ascending.
     """
     known = [*points]
-    return _above([(0, 0), *known], Bucket(Fraction(max(known)[0]), Fraction(0)))
+    return _cover([(0, 0), *known], Bucket(Fraction(max(known)[0]), Fraction(0)))
 
 
-def _above(points: Sequence[tuple[Fraction | int, int]], last: Bucket, parts: int = 1) -> Curve:
+def _cover(points: Sequence[tuple[Fraction | int, int]], last: Bucket, parts: int = 1) -> Curve:
     """Return the lowest concave curve above some arrivals and below a line.
 
     Args:

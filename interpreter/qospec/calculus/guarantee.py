@@ -192,4 +192,4 @@ def choose_least_delay(guarantees: Iterable[Guarantee]) -> Guarantee:
 
 def find_least_known(*values: Fraction | int | None) -> Fraction | int | None:
     """Return the least of some bounds; None if there is none."""
-    return min((each for each in values if each is not None), default=None)
+    return min((value for value in values if value is not None), default=None)

@@ -83,7 +83,7 @@ class Writer:
         self._refuse_copies(items)
         for start in range(0, items.total, MOST_AT_ONCE):
             part = items.part(start, min(start + MOST_AT_ONCE, items.total))
-            comments = [self._comment(losses, *each) for each in _list_rows(part)]
+            comments = [self._comment(losses, *row) for row in _list_rows(part)]
             self._file.write(pcapng.build_packets(part.batch.at_ps, self._bytes(part), comments))
         self.written += items.total
         if self.encryption is None:

@@ -48,7 +48,7 @@ def find_link(network: Network, planned: Planned, name: str) -> Link:
     if path in used:
         number = used[path]
         return Link(path, Tap(path, number, 0), planned.experiment.nodes[number])
-    known = {each.path for each in network.elements if ARROW in each.path}
+    known = {element.path for element in network.elements if ARROW in element.path}
     if path in known:
         raise CaptureError(f"nothing goes over `{name}` in this case, but over", used)
     near = suggest_name(name, [*known, *network.sides])

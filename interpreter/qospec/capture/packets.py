@@ -167,7 +167,7 @@ def _frame_packets(items: Items, packets: Bytes, framed: Encapsulation, family: 
         return iterate_rows(packets)
     if kind is PPP:
         head = PPP_ADDRESS_AND_CONTROL + PPP_TYPES[family].to_bytes(2, "big")
-        return [with_ppp_check(head + each) for each in iterate_rows(packets)]
+        return [with_ppp_check(head + row) for row in iterate_rows(packets)]
     parts = [repeat_row(FAR_STATION + NEAR_STATION, items.total)]
     parts += _build_tags(items, framed.vlan_tags)
     parts.append(

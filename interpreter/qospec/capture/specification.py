@@ -113,8 +113,8 @@ def _list_differences(provenance: Document) -> Iterator[str]:
 
 def _explain_withheld(found: CasePlan) -> Iterator[str]:
     """Say that keys are missing, if they are: a record holds none."""
-    elements = (each.element for net in found.case.networks.values() for each in net.elements)
-    keys = (key for each in elements if isinstance(each, SecurityEnd) for key in each.keys)
+    elements = (element.element for net in found.case.networks.values() for element in net.elements)
+    keys = (key for element in elements if isinstance(element, SecurityEnd) for key in element.keys)
     if any(key is not None and key.is_withheld for key in keys):
         yield (
             "a record holds no keys, so others are drawn in their place; with the keys of the"
@@ -127,17 +127,17 @@ def _compare_library(sources: list[Document]) -> None:
 
     Comments and blanks may have changed.
     """
-    for each in sources:
-        if _compute_sha256(each["text"]) != each["sha256"]:
-            raise CaptureError(f"the record is damaged: the text of `{each['name']}` was changed")
-        if not _is_of_library(each):
+    for source in sources:
+        if _compute_sha256(source["text"]) != source["sha256"]:
+            raise CaptureError(f"the record is damaged: the text of `{source['name']}` was changed")
+        if not _is_of_library(source):
             continue
-        path = STDLIB.joinpath(*PurePosixPath(each["name"]).parts[1:])
+        path = STDLIB.joinpath(*PurePosixPath(source["name"]).parts[1:])
         now = path.read_text(encoding="utf-8") if path.is_file() else None
-        difference = "it is gone" if now is None else _find_first_difference(each["text"], now)
+        difference = "it is gone" if now is None else _find_first_difference(source["text"], now)
         if difference:
             raise CaptureError(
-                f"the library's `{each['name']}` is not what it was when the record was made:"
+                f"the library's `{source['name']}` is not what it was when the record was made:"
                 f" {difference}; use the version of qospec that made it, or run the test again"
             )
 
@@ -195,7 +195,7 @@ def _plan_recorded(
 @contextmanager
 def _provide_project(sources: list[Document], folders: Sequence[Path]) -> Iterator[Path]:
     """Give the root of a project with these files: one at hand, or a copy that is removed after."""
-    texts = {each["name"]: each["text"] for each in sources if not _is_of_library(each)}
+    texts = {source["name"]: source["text"] for source in sources if not _is_of_library(source)}
     roots = [files.find_root(folder / "any") for folder in folders]
     found = next(
         (root for root in roots if all(_holds(root, *each) for each in texts.items())), None

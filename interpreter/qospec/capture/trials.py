@@ -176,9 +176,9 @@ def _read_goal_result(goal: Document) -> GoalResult:
 def _count_trials_before(documents: list[Document], repeat: int) -> int:
     """Return how many trials with metrics the repeats before this one have."""
     most = [0] * repeat
-    for each in documents:
-        if each["kind"] == "point" and each["repeat"] < repeat:
-            most[each["repeat"]] = max(most[each["repeat"]], each["repeats"])
+    for document in documents:
+        if document["kind"] == "point" and document["repeat"] < repeat:
+            most[document["repeat"]] = max(most[document["repeat"]], document["repeats"])
     return sum(most)
 
 
@@ -199,12 +199,14 @@ def _explain_unknown(what: str, name: str, names: list[str]) -> str:
 
 def _explain_which_phase(of: Recorded, name: str, documents: list[Document]) -> CaptureError:
     if name:
-        return CaptureError(_explain_unknown("phase", name, [each["name"] for each in documents]))
+        return CaptureError(
+            _explain_unknown("phase", name, [document["name"] for document in documents])
+        )
     lines = []
-    for each in documents:
-        count = len(each["trials"]) if each["kind"] == "search" else each["repeats"]
+    for document in documents:
+        count = len(document["trials"]) if document["kind"] == "search" else document["repeats"]
         trials = f"{count} trial{'s' * (count != 1)}"
-        lines.append(f"--phase {each['name']}: a {each['kind']} with {trials}")
+        lines.append(f"--phase {document['name']}: a {document['kind']} with {trials}")
     chosen = f"`{of.plan.case.name}` has phases: choose one of them, and a trial of it"
     return CaptureError(chosen, lines)
 

@@ -178,7 +178,7 @@ class Form(NamedTuple):
         """Return the form of those items that are not larger than a limit."""
         if self.largest_bytes <= limit_bytes:
             return self
-        return self._replace(sizes=tuple(each for each in self.sizes if each[0] <= limit_bytes))
+        return self._replace(sizes=tuple(size for size in self.sizes if size[0] <= limit_bytes))
 
     def cut(self, mtu_bytes: int) -> Form:
         """Return the form of packets of which those that are larger are cut into fragments.
@@ -203,8 +203,8 @@ class Form(NamedTuple):
                     f"{size} B would become {len(fragments)} fragments, and at most"
                     f" {MOST_FRAGMENTS} are emulated"
                 )
-            for each in fragments:
-                counts[each] = counts.get(each, 0) + count
+            for fragment in fragments:
+                counts[fragment] = counts.get(fragment, 0) + count
         made = self._replace(sizes=tuple(sorted(counts.items())))
         return made._replace(fragmented=(made, self))
 

@@ -265,7 +265,7 @@ class Catalogue:
     def causes(self) -> frozenset[str]:
         """Return the causes for which elements and endpoints lose items, and names of several."""
         builds = (kind.build for role in LOSING for kind in self.of(role).values())
-        causes = [cause for each in builds for cause in each.causes]
+        causes = [cause for build in builds for cause in build.causes]
         return frozenset(causes) | frozenset(map(name_cause, causes))
 
     @cached_property
@@ -297,7 +297,7 @@ class _Mark:
     carries: tuple[Carried, ...] = CARRIED
 
 
-def _marker(role: Role) -> Callable[..., Callable[[type], type]]:
+def _make_marker(role: Role) -> Callable[..., Callable[[type], type]]:
     def mark(**facts: Any) -> Callable[[type], type]:
         declared = _Mark(role=role, **facts)
 
@@ -310,28 +310,28 @@ def _marker(role: Role) -> Callable[..., Callable[[type], type]]:
     return mark
 
 
-element = _marker("element")
-machine = _marker("machine")
-traffic = _marker("traffic")
-arrivals = _marker("arrivals")
-dropping = _marker("dropping")
-metric = _marker("metric")
-method = _marker("method")
+element = _make_marker("element")
+machine = _make_marker("machine")
+traffic = _make_marker("traffic")
+arrivals = _make_marker("arrivals")
+dropping = _make_marker("dropping")
+metric = _make_marker("metric")
+method = _make_marker("method")
 
 
 @cache
 def discover(packages: tuple[str, ...] = PACKAGES) -> Catalogue:
     """Import every module of the packages and return the catalogue of what they declare, once."""
     kinds: dict[tuple[Role, str], Kind] = {}
-    for cls in _marked(packages):
-        kind = _kind(cls)
+    for cls in _find_marked(packages):
+        kind = _describe_kind(cls)
         if (kind.role, kind.name) in kinds:
             raise ValueError(f"two declarations of {kind.role} `{kind.name}`")
         kinds[kind.role, kind.name] = kind
     return Catalogue(kinds)
 
 
-def _marked(packages: tuple[str, ...]) -> Iterator[type]:
+def _find_marked(packages: tuple[str, ...]) -> Iterator[type]:
     for package in packages:
         parent = importlib.import_module(package)
         for module in pkgutil.iter_modules(parent.__path__, package + "."):
@@ -344,7 +344,7 @@ def _marked(packages: tuple[str, ...]) -> Iterator[type]:
                     yield value
 
 
-def _kind(cls: type) -> Kind:
+def _describe_kind(cls: type) -> Kind:
     mark: _Mark = vars(cls)["__qospec__"]
     return Kind(
         name=mark.name or re.sub(r"(?<=[a-z0-9])(?=[A-Z])", "_", cls.__name__).lower(),
@@ -352,7 +352,7 @@ def _kind(cls: type) -> Kind:
         duty=mark.duty,
         summary=read_documentation(cls).partition("\n")[0],
         source=mark.source,
-        parameters={p.name: p for p in _parameters(cls, mark)},
+        parameters={p.name: p for p in _list_parameters(cls, mark)},
         build=cls,
         open_fields=mark.open_fields,
         aliases=mark.aliases,
@@ -373,7 +373,7 @@ def read_documentation(cls: Any) -> str:
     return (ast.get_docstring(tree) if isinstance(tree, ast.ClassDef) else None) or ""
 
 
-def _parameters(cls: type, mark: _Mark) -> Iterator[Parameter]:
+def _list_parameters(cls: type, mark: _Mark) -> Iterator[Parameter]:
     if not dataclasses.is_dataclass(cls):
         return
     hints = get_type_hints(cls, include_extras=True)

@@ -136,7 +136,7 @@ class Program:
 
     def message(self, name: str) -> Message | None:
         """Return a message by its name."""
-        return next((each for each in self.messages if each.name == name), None)
+        return next((message for message in self.messages if message.name == name), None)
 
     def hears(self, port: str, message: str) -> bool:
         """Return whether a state waits for a message at a port."""
@@ -151,7 +151,7 @@ class Program:
     @property
     def inputs(self) -> tuple[str, ...]:
         """Return the ports at which it hears anything, then the input for what passes through."""
-        names = [each.name for each in self.messages]
+        names = [message.name for message in self.messages]
         heard = tuple(p for p in self.ports if any(self.hears(p, name) for name in names))
         return (*heard, IN) if self.passes else heard
 
@@ -162,7 +162,7 @@ class Program:
         ports = tuple(port for port in self.ports if port in sent)
         if not self.passes:
             return ports
-        forwards = [each.forward for each in self.states if each.forward != DISCARD]
+        forwards = [state.forward for state in self.states if state.forward != DISCARD]
         return (*ports, *dict.fromkeys(forwards))
 
     def output_ports(self) -> Iterator[tuple[int, str]]:

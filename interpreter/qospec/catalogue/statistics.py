@@ -86,7 +86,9 @@ def offers(statistics: tuple[str, ...], name: str) -> bool:
     if name in PATTERNS:
         return False
     return name in statistics or any(
-        PATTERNS[each].form.fullmatch(name) for each in statistics if each in PATTERNS
+        PATTERNS[statistic].form.fullmatch(name)
+        for statistic in statistics
+        if statistic in PATTERNS
     )
 
 

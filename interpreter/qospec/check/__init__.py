@@ -88,7 +88,7 @@ class Checked:
             try:
                 units = self._loader.text(Source(str(path), text), path)
                 scopes = collect_scopes(units, self.evaluator, self.scopes)
-                self.scopes |= {each.path: scopes[each.path] for each in units if not each.named}
+                self.scopes |= {unit.path: scopes[unit.path] for unit in units if not unit.named}
                 return build_suite(units, scopes, self.evaluator)
             except LimitReached:
                 return Suite((), (), ())

@@ -29,7 +29,10 @@ def warn_of_unused(units: Sequence[Unit]) -> Iterator[CheckError]:
     wrong: an error.
     """
     tests = [
-        each for unit in units for each in _list_declarations(unit) if isinstance(each, ast.Test)
+        declaration
+        for unit in units
+        for declaration in _list_declarations(unit)
+        if isinstance(declaration, ast.Test)
     ]
     lineages = [_find_lineage(test, {each.name.text: each for each in tests}) for test in tests]
     on_topology = _on_topology(lineages)
@@ -37,12 +40,15 @@ def warn_of_unused(units: Sequence[Unit]) -> Iterator[CheckError]:
     for unit in units:
         if not unit.named:
             continue
-        for each in _list_declarations(unit):
-            if not isinstance(each, ast.Let):  # which is for whoever imports the file
-                yield from _find_within(each, on_topology, built_on)
+        for declaration in _list_declarations(unit):
+            if not isinstance(declaration, ast.Let):  # which is for whoever imports the file
+                yield from _find_within(declaration, on_topology, built_on)
         own = _list_declarations(unit)
         yield from (
-            each for lineage in lineages if lineage[0] in own for each in _find_idle_sweeps(lineage)
+            sweep
+            for lineage in lineages
+            if lineage[0] in own
+            for sweep in _find_idle_sweeps(lineage)
         )
 
 
@@ -79,10 +85,12 @@ def _on_topology(lineages: Iterable[Sequence[ast.Test]]) -> dict[str, Uses]:
     for test, *bases in lineages:
         uses = _uses(test)
         controls = [
-            each for each in _iterate_statements(test.statements) if isinstance(each, ast.Control)
+            statement
+            for statement in _iterate_statements(test.statements)
+            if isinstance(statement, ast.Control)
         ]
         own = [each.topology for each in (test, *bases) if each.topology is not None]
-        for base in (*own, *(each.topology for each in controls)):
+        for base in (*own, *(control.topology for control in controls)):
             found.setdefault(_drop_module(base), Uses()).update(uses)
     return found
 
@@ -107,17 +115,29 @@ def _find_idle_sweeps(lineage: Sequence[ast.Test]) -> Iterator[CheckError]:
         return
     templates = lineage[placed + 1 :]
     made: dict[str, Uses] = {}
-    for name, uses in _list_made(each for template in templates for each in template.statements):
+    for name, uses in _list_made(
+        statement for template in templates for statement in template.statements
+    ):
         made.setdefault(name, Uses()).update(uses)
-    runs = (each for base in templates for each in base.statements if isinstance(each, ast.Run))
+    runs = (
+        statement
+        for base in templates
+        for statement in base.statements
+        if isinstance(statement, ast.Run)
+    )
     used: set[str] = set()
-    waiting = [name for each in (*lineage[: placed + 1], *runs) for name in _uses(each)]
+    waiting = [name for run in (*lineage[: placed + 1], *runs) for name in _uses(run)]
     while waiting:
         name = waiting.pop()
         if name not in used:
             used.add(name)
             waiting += made.get(name, ())
-    sweeps = (each for base in templates for each in base.statements if isinstance(each, ast.Sweep))
+    sweeps = (
+        statement
+        for base in templates
+        for statement in base.statements
+        if isinstance(statement, ast.Sweep)
+    )
     for sweep in sweeps:
         if not any(_is_idle(each.text) or each.text in used for each in sweep.names):
             name = sweep.names[0].text
@@ -134,13 +154,13 @@ def _find_idle_sweeps(lineage: Sequence[ast.Test]) -> Iterator[CheckError]:
 
 def _list_made(statements: Iterable[ast.Statement]) -> Iterator[tuple[str, Uses]]:
     """Yield each name to which a `let` or a phase gives a value, with what that depends on."""
-    for each in statements:
-        if isinstance(each, ast.Let | ast.Search):
-            yield each.name.text, _uses(each)
-        if isinstance(each, ast.Search | ast.Point):
-            for bind in each.body.statements:
+    for statement in statements:
+        if isinstance(statement, ast.Let | ast.Search):
+            yield statement.name.text, _uses(statement)
+        if isinstance(statement, ast.Search | ast.Point):
+            for bind in statement.body.statements:
                 if isinstance(bind, ast.Bind):
-                    whole = each if isinstance(each, ast.Point) else bind.value
+                    whole = statement if isinstance(statement, ast.Point) else bind.value
                     yield from ((name.text, _uses(whole)) for name in bind.names)
 
 
@@ -189,10 +209,10 @@ def _is_idle(name: str) -> bool:
 
 def _iterate_statements(statements: Sequence[ast.Statement]) -> Iterator[ast.Statement]:
     """Yield the statements of a body, and of the loops in it."""
-    for each in statements:
-        yield each
-        if isinstance(each, ast.Loop):
-            yield from _iterate_statements(each.body.statements)
+    for statement in statements:
+        yield statement
+        if isinstance(statement, ast.Loop):
+            yield from _iterate_statements(statement.body.statements)
 
 
 def _let(node: ast.Let, uses: Uses) -> Iterator[CheckError]:
@@ -209,12 +229,12 @@ def _let(node: ast.Let, uses: Uses) -> Iterator[CheckError]:
 def _find_parameters(
     node: ast.Traffic | ast.Device | ast.Topology | ast.Test, uses: Uses
 ) -> Iterator[CheckError]:
-    for each in node.parameters:
-        if not _is_idle(each.name.text) and not uses[each.name.text]:
+    for parameter in node.parameters:
+        if not _is_idle(parameter.name.text) and not uses[parameter.name.text]:
             yield make_error(
                 "W0621",
-                f"`{node.name.text}` does not use its parameter `{each.name.text}`",
-                each.name.span,
+                f"`{node.name.text}` does not use its parameter `{parameter.name.text}`",
+                parameter.name.span,
                 note="any value given for it changes nothing",
                 help="use it, or leave it out",
             )
@@ -236,9 +256,9 @@ def _find_hosts(node: ast.Bind, around: Uses) -> Iterator[CheckError]:
 
 def _find_sweep(node: ast.Sweep, uses: Uses) -> Iterator[CheckError]:
     own = _uses(node)
-    if any(_is_idle(each.text) or uses[each.text] > own[each.text] for each in node.names):
+    if any(_is_idle(name.text) or uses[name.text] > own[name.text] for name in node.names):
         return
-    names = ", ".join(f"`{each.text}`" for each in node.names)
+    names = ", ".join(f"`{name.text}`" for name in node.names)
     are = "are" if len(node.names) > 1 else "is"
     yield make_error(
         "W0623",

@@ -47,7 +47,7 @@ class RowCipher(Protocol):
         """Return (n, size) the plaintext, and (n,) whether it is genuine; else it is zero."""
 
 
-def row_cipher(encryption: Encryption, key: Key) -> RowCipher:
+def make_row_cipher(encryption: Encryption, key: Key) -> RowCipher:
     """Return a transform with its key.
 
     Raises:
@@ -66,7 +66,7 @@ def row_cipher(encryption: Encryption, key: Key) -> RowCipher:
     return _Null()
 
 
-def block_cipher(algorithm: BlockCipherAlgorithm) -> tuple[CipherContext, CipherContext]:
+def make_block_cipher(algorithm: BlockCipherAlgorithm) -> tuple[CipherContext, CipherContext]:
     """Return what encrypts single blocks with a key, and what decrypts them."""
     from cryptography.hazmat.primitives.ciphers import Cipher, modes
 
@@ -74,30 +74,30 @@ def block_cipher(algorithm: BlockCipherAlgorithm) -> tuple[CipherContext, Cipher
     return cipher.encryptor(), cipher.decryptor()
 
 
-def _aes(secret: bytes) -> BlockCipherAlgorithm:
+def _make_aes(secret: bytes) -> BlockCipherAlgorithm:
     from cryptography.hazmat.primitives.ciphers.algorithms import AES
 
     return AES(secret)
 
 
-def _triple_des(secret: bytes) -> BlockCipherAlgorithm:
+def _make_triple_des(secret: bytes) -> BlockCipherAlgorithm:
     from cryptography.hazmat.decrepit.ciphers.algorithms import TripleDES
 
     return TripleDES(secret)
 
 
-def _through(context: CipherContext, blocks: Octets) -> Octets:
+def _pass_through(context: CipherContext, blocks: Octets) -> Octets:
     """Return whole blocks, of any shape, each through a block cipher."""
     done = context.update(np.ascontiguousarray(blocks).reshape(-1).data)
     return np.frombuffer(done, np.uint8).reshape(blocks.shape)
 
 
-def blocks_in(width: int) -> int:
+def count_blocks(width: int) -> int:
     """Return how many blocks of AES cover a row."""
     return -(-width // BLOCK_BYTES)
 
 
-def _all_genuine(rows: Octets) -> Truths:
+def _accept_all(rows: Octets) -> Truths:
     return np.ones(len(rows), np.bool_)
 
 
@@ -111,38 +111,38 @@ class _Null:
         np.concatenate(plain, axis=1, out=into)
 
     def decrypt(self, sealed: Octets, vectors: Octets, known: Octets) -> tuple[Octets, Truths]:  # noqa: ARG002
-        return sealed, _all_genuine(sealed)
+        return sealed, _accept_all(sealed)
 
 
 class _Cbc:
     """Cipher block chaining, block after block in all rows at once."""
 
     def __init__(self, secret: bytes, encryption: Encryption) -> None:
-        algorithm = _aes if encryption.algorithm == "aes" else _triple_des
-        self._forward, self._backward = block_cipher(algorithm(secret))
+        algorithm = _make_aes if encryption.algorithm == "aes" else _make_triple_des
+        self._forward, self._backward = make_block_cipher(algorithm(secret))
         self._block_bytes = encryption.block_bytes
 
     def vectors(self, numbers: Numbers) -> Octets:
         blocks = np.zeros((len(numbers), self._block_bytes), np.uint8)
         blocks[:, -8:] = encode_big_endian(numbers, 8)
-        return _through(self._forward, blocks)
+        return _pass_through(self._forward, blocks)
 
     def encrypt(self, plain: Parts, vectors: Octets, known: Octets, into: Octets) -> None:  # noqa: ARG002
         rows, before = np.concatenate(plain, axis=1), vectors
         for start in range(0, rows.shape[1], self._block_bytes):
             part = slice(start, start + self._block_bytes)
-            before = into[:, part] = _through(self._forward, rows[:, part] ^ before)
+            before = into[:, part] = _pass_through(self._forward, rows[:, part] ^ before)
 
     def decrypt(self, sealed: Octets, vectors: Octets, known: Octets) -> tuple[Octets, Truths]:  # noqa: ARG002
         before = np.concatenate([vectors, sealed[:, : -self._block_bytes]], axis=1)
-        return _through(self._backward, sealed) ^ before, _all_genuine(sealed)
+        return _pass_through(self._backward, sealed) ^ before, _accept_all(sealed)
 
 
 class _Ctr:
     """Counter mode: salt, initialisation vector and a counter from 1 on make each block."""
 
     def __init__(self, secret: bytes, salt: bytes) -> None:
-        self._forward, _ = block_cipher(_aes(secret))
+        self._forward, _ = make_block_cipher(_make_aes(secret))
         self._salt = np.frombuffer(salt, np.uint32)
 
     def vectors(self, numbers: Numbers) -> Octets:
@@ -154,15 +154,15 @@ class _Ctr:
 
     def stream(self, vectors: Octets, width: int) -> Octets:
         """Return what is added to rows of a width: (n, whole blocks)."""
-        words = np.empty((len(vectors), blocks_in(width), BLOCK_BYTES // 4), np.uint32)
+        words = np.empty((len(vectors), count_blocks(width), BLOCK_BYTES // 4), np.uint32)
         words[:, :, 0] = self._salt
         words[:, :, 1], words[:, :, 2] = np.ascontiguousarray(vectors).view(np.uint32).T[:, :, None]
         words[:, :, 3] = np.arange(1, words.shape[1] + 1, dtype=">u4").view(np.uint32)
-        return _through(self._forward, words.view(np.uint8)).reshape(len(words), -1)
+        return _pass_through(self._forward, words.view(np.uint8)).reshape(len(words), -1)
 
     def decrypt(self, sealed: Octets, vectors: Octets, known: Octets) -> tuple[Octets, Truths]:  # noqa: ARG002
         width = sealed.shape[1]
-        return sealed ^ self.stream(vectors, width)[:, :width], _all_genuine(sealed)
+        return sealed ^ self.stream(vectors, width)[:, :width], _accept_all(sealed)
 
 
 class _Gcm:
@@ -173,14 +173,14 @@ class _Gcm:
 
     def __init__(self, secret: bytes, salt: bytes) -> None:
         self._counter = _Ctr(secret, salt)
-        self._hash = Ghash(block_cipher(_aes(secret))[0].update(bytes(BLOCK_BYTES)))
+        self._hash = Ghash(make_block_cipher(_make_aes(secret))[0].update(bytes(BLOCK_BYTES)))
 
     def vectors(self, numbers: Numbers) -> Octets:
         return self._counter.vectors(numbers)
 
     def encrypt(self, plain: Parts, vectors: Octets, known: Octets, into: Octets) -> None:
         width = into.shape[1] - BLOCK_BYTES
-        for part in _batches(into):
+        for part in _split(into):
             stream = self._counter.stream(vectors[part], BLOCK_BYTES + width)
             hashed, text = _to_hash(known[part], width)
             np.concatenate([each[part] for each in plain], axis=1, out=text[:, :width])
@@ -194,7 +194,7 @@ class _Gcm:
         width = sealed.shape[1] - BLOCK_BYTES
         plain = np.empty((len(sealed), width), np.uint8)
         genuine = np.empty(len(sealed), np.bool_)
-        for part in _batches(sealed):
+        for part in _split(sealed):
             stream = self._counter.stream(vectors[part], BLOCK_BYTES + width)
             hashed, text = _to_hash(known[part], width)
             text[:, :width] = sealed[part, :width]
@@ -205,7 +205,7 @@ class _Gcm:
         return plain, genuine
 
 
-def _batches(rows: Octets) -> Iterator[slice]:
+def _split(rows: Octets) -> Iterator[slice]:
     """Yield parts of rows that stay in the processor's nearer caches."""
     step = max(1, AT_ONCE_BYTES // rows.shape[1])
     for start in range(0, len(rows), step):
@@ -217,8 +217,8 @@ def _to_hash(known: Octets, width: int) -> tuple[Octets, Octets]:
 
     Both parts are filled up to whole blocks; their lengths in bits follow. Source: as of _Gcm, 7.1.
     """
-    start = blocks_in(known.shape[1]) * BLOCK_BYTES
-    hashed = np.zeros((len(known), start + (blocks_in(width) + 1) * BLOCK_BYTES), np.uint8)
+    start = count_blocks(known.shape[1]) * BLOCK_BYTES
+    hashed = np.zeros((len(known), start + (count_blocks(width) + 1) * BLOCK_BYTES), np.uint8)
     hashed[:, : known.shape[1]] = known
     hashed[:, -BLOCK_BYTES:] = encode_big_endian([8 * known.shape[1], 8 * width], 8).ravel()
     return hashed, hashed[:, start:-BLOCK_BYTES]

@@ -13,10 +13,10 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from qospec.ciphers import headers
-from qospec.ciphers.encryption import row_cipher
+from qospec.ciphers.encryption import make_row_cipher
 from qospec.ciphers.integrity import RowHmac
 from qospec.ciphers.numbering import Numbering
-from qospec.ciphers.octets import encode_big_endian, numbers_in
+from qospec.ciphers.octets import encode_big_endian, read_numbers
 from qospec.protocol.esp import HEADER_BYTES, TRAILER_BYTES
 from qospec.protocol.ip import IPV4_HEADER_BYTES, LARGEST_PACKET_BYTES
 
@@ -98,7 +98,7 @@ class Association:
         self.esp = esp
         self.numbering = Numbering(esp.encryption.name, HIGHEST_NUMBER)
         self._spi = spi.to_bytes(4, "big")
-        self._cipher = row_cipher(esp.encryption, encryption_key)
+        self._cipher = make_row_cipher(esp.encryption, encryption_key)
         self._integrity = (
             RowHmac(esp.integrity, integrity_key) if esp.integrity and integrity_key else None
         )
@@ -183,7 +183,7 @@ class Association:
         else:
             payload, inside = (
                 packets[:, esp.ip_bytes :],
-                packets[:, headers.protocol_of(esp.family)],
+                packets[:, headers.find_protocol(esp.family)],
             )
         self.protect(payload, inside, numbers, into[:, start:])
         into[:, : esp.ip_bytes] = self._ip(packets, into.shape[1], numbers)
@@ -197,7 +197,7 @@ class Association:
         """
         start = self.esp.ip_bytes
         datagrams = into[:, start:]
-        header = headers.udp(datagrams.shape[1], NAT_TRAVERSAL_PORT)
+        header = headers.build_udp(datagrams.shape[1], NAT_TRAVERSAL_PORT)
         datagrams[:, : len(header)] = header
         if self.esp.family == "ipv6":
             ends = into[:, headers.IPV6_ADDRESSES : start]
@@ -225,14 +225,14 @@ class Association:
         if esp.mode == "transport":
             sizes = np.full(len(packets), size_bytes)
             return headers.rewrite_headers(packets[:, : esp.ip_bytes], sizes, protocol)
-        carried = headers.own_carried(packets, numbers)
+        carried = headers.list_carried(packets, numbers)
         make = headers.build_ipv4 if esp.family == "ipv4" else headers.build_ipv6
         return make(size_bytes, protocol, self._ends, carried)
 
     def numbers_of(self, packets: Octets) -> Numbers:
         """Return (n,) the sequence numbers in packets."""
         start = self.esp.clear_bytes - self.esp.encryption.iv_bytes - 4
-        return numbers_in(packets[:, start : start + 4])
+        return read_numbers(packets[:, start : start + 4])
 
     def open(self, packets: Octets) -> Opened:
         """Return what is in sealed packets of one size.
@@ -247,7 +247,7 @@ class Association:
             return Opened(*nothing, np.full(count, MALFORMED, np.uint8))
         protected = packets[:, esp.clear_bytes - HEADER_BYTES - esp.encryption.iv_bytes :]
         plain, genuine = self._unprotected(protected, self.numbers_of(packets))
-        faults, length = _trailer_faults(plain)
+        faults, length = _check_trailers(plain)
         faults[~genuine] = TAMPERED
         faults[~self._is_ours(packets)] = MALFORMED
         length[faults != GENUINE] = 0
@@ -276,29 +276,29 @@ class Association:
         if esp.family == "ipv4":
             length, addresses = headers.TOTAL_LENGTH, headers.ADDRESSES
             ours = packets[:, 0] == headers.WITHOUT_OPTIONS
-            ours &= headers.checksum(packets[:, :IPV4_HEADER_BYTES]) == 0
+            ours &= headers.compute_checksum(packets[:, :IPV4_HEADER_BYTES]) == 0
         else:
             length, addresses = headers.IPV6_PAYLOAD_LENGTH, headers.IPV6_ADDRESSES
             ours = packets[:, 0] >> 4 == headers.VERSIONS["ipv6"]
             said_bytes -= ip_bytes
-        ours &= packets[:, headers.protocol_of(esp.family)] == (
+        ours &= packets[:, headers.find_protocol(esp.family)] == (
             headers.UDP if esp.in_udp else headers.ESP
         )
-        ours &= numbers_in(packets[:, length : length + 2]) == said_bytes
+        ours &= read_numbers(packets[:, length : length + 2]) == said_bytes
         if esp.mode == "tunnel":
             ends = np.frombuffer(self._ends, np.uint8)
             ours &= (packets[:, addresses:ip_bytes] == ends).all(axis=1)
         if esp.in_udp:
             udp_bytes = packets.shape[1] - ip_bytes
             # The checksum is not looked at: what authenticates sees more (RFC 3948, 2.1).
-            expected = headers.udp(udp_bytes, NAT_TRAVERSAL_PORT)[: headers.UDP_CHECKSUM]
+            expected = headers.build_udp(udp_bytes, NAT_TRAVERSAL_PORT)[: headers.UDP_CHECKSUM]
             ours &= (packets[:, ip_bytes : ip_bytes + len(expected)] == expected).all(axis=1)
         spi = esp.clear_bytes - esp.encryption.iv_bytes - HEADER_BYTES
         ours &= (packets[:, spi : spi + 4] == np.frombuffer(self._spi, np.uint8)).all(axis=1)
         return ours
 
 
-def _trailer_faults(plain: Octets) -> tuple[Octets, Numbers]:
+def _check_trailers(plain: Octets) -> tuple[Octets, Numbers]:
     """Return whether the padding of each row counts from 1, and the length of its payload."""
     width = plain.shape[1] - TRAILER_BYTES
     length = width - plain[:, -2].astype(np.int64)

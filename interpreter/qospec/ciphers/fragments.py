@@ -36,6 +36,6 @@ def cut_fragment(packets: Octets, start_bytes: int, payload_bytes: int) -> Octet
     header[:, headers.TOTAL_LENGTH : headers.TOTAL_LENGTH + 2] = length
     header[:, headers.CHECKSUM : headers.CHECKSUM + 2] = 0
     header[:, headers.CHECKSUM : headers.CHECKSUM + 2] = encode_big_endian(
-        headers.checksum(header), 2
+        headers.compute_checksum(header), 2
     )
     return np.concatenate([header, carried[:, start_bytes : start_bytes + payload_bytes]], axis=1)

@@ -30,7 +30,7 @@ class Ghash:
 
     def __init__(self, subkey: bytes) -> None:
         """Take the block of zeros as the cipher encrypts it."""
-        self._multiples = _multiples(subkey)
+        self._multiples = _tabulate_multiples(subkey)
 
     def of(self, rows: Octets) -> Octets:
         """Return (n, 16) the value of each row (n, any), which are whole blocks."""
@@ -40,7 +40,7 @@ class Ghash:
         return values.astype(HALF, copy=False).view(np.uint8)
 
 
-def _multiples(subkey: bytes) -> NDArray[np.int64]:
+def _tabulate_multiples(subkey: bytes) -> NDArray[np.int64]:
     """Return (2, 8, 256, 2) the subkey times each byte at each place of either half of a block."""
     shifted = np.empty((BLOCK_BITS, 2), np.int64)
     value = int.from_bytes(subkey, "big")

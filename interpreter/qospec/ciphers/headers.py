@@ -56,12 +56,12 @@ class Carried(NamedTuple):
     identification: Numbers
 
 
-def checksum(rows: Octets) -> Numbers:
+def compute_checksum(rows: Octets) -> Numbers:
     """Return (n,) the Internet checksum of rows of an even size; 0 where it is in place."""
-    return _folded(rows.view(">u2").sum(axis=1, dtype=np.int64))
+    return _fold(rows.view(">u2").sum(axis=1, dtype=np.int64))
 
 
-def _folded(sums: Numbers) -> Numbers:
+def _fold(sums: Numbers) -> Numbers:
     """Return the checksums of sums of words."""
     for _ in range(2):
         sums = (sums & _WORD) + (sums >> 16)
@@ -83,7 +83,7 @@ def build_ipv4(packet_bytes: int, protocol: int, ends: bytes, carried: Carried) 
     sums = int(same.sum(dtype=np.int64)) + carried.type_of_service.astype(np.int64)
     sums += carried.identification & _WORD
     sums += words[:, 3]
-    words[:, 5] = _folded(sums)
+    words[:, 5] = _fold(sums)
     return words.view(np.uint8)
 
 
@@ -96,7 +96,7 @@ def build_ipv6(packet_bytes: int, protocol: int, ends: bytes, carried: Carried) 
     return np.concatenate([encode_big_endian(first, 4), repeat_row(rest, count)], axis=1)
 
 
-def udp(datagram_bytes: int, port: int) -> NDArray[np.uint8]:
+def build_udp(datagram_bytes: int, port: int) -> NDArray[np.uint8]:
     """Return (8,) a header from a port to the same one, without a checksum."""
     return np.frombuffer(struct.pack(">4H", port, port, datagram_bytes, 0), np.uint8)
 
@@ -112,18 +112,18 @@ def compute_transport_checksum(ends: Octets, protocol: int, segments: Octets) ->
     count, width = segments.shape
     start = np.broadcast_to(ends, (count, ends.shape[1]))
     said = repeat_row(struct.pack(">HH", protocol, width), count)
-    found = checksum(
+    found = compute_checksum(
         np.concatenate([start, said, segments, repeat_row(bytes(width % 2), count)], 1)
     )
     return np.where(found == 0, _WORD, found) if protocol == UDP else found
 
 
-def protocol_of(family: Family) -> int:
+def find_protocol(family: Family) -> int:
     """Return where the header of a family has the protocol of what it carries."""
     return PROTOCOL if family == "ipv4" else IPV6_NEXT_HEADER
 
 
-def own_carried(packets: Octets, identification: Numbers) -> Carried:
+def list_carried(packets: Octets, identification: Numbers) -> Carried:
     """Return what packets hand on, IPv4 or IPv6; IPv6 is never fragmented on its way."""
     first, second = packets[:, 0], packets[:, 1]
     of_version_6 = first >> 4 == VERSIONS["ipv6"]
@@ -147,5 +147,5 @@ def rewrite_headers(
     found[:, TOTAL_LENGTH : TOTAL_LENGTH + 2] = encode_big_endian(packet_bytes, 2)
     found[:, PROTOCOL] = protocol
     found[:, CHECKSUM : CHECKSUM + 2] = 0
-    found[:, CHECKSUM : CHECKSUM + 2] = encode_big_endian(checksum(found), 2)
+    found[:, CHECKSUM : CHECKSUM + 2] = encode_big_endian(compute_checksum(found), 2)
     return found

@@ -25,14 +25,14 @@ def encode_big_endian(values: Numbers | Sequence[int], width: int) -> Octets:
     return whole.reshape(-1, 8)[:, 8 - width :]
 
 
-def numbers_in(rows: Octets) -> Numbers:
+def read_numbers(rows: Octets) -> Numbers:
     """Return (n,) the numbers of which rows of up to 7 bytes are the big-endian form."""
     whole = np.zeros((len(rows), 8), np.uint8)
     whole[:, 8 - rows.shape[1] :] = rows
     return whole.view(">i8").ravel().astype(np.int64)
 
 
-def rows_of(packets: Sequence[bytes]) -> Octets:
+def view_rows(packets: Sequence[bytes]) -> Octets:
     """Return (n, size) packets of one size, at least one, as rows."""
     return np.frombuffer(b"".join(packets), np.uint8).reshape(len(packets), -1)
 

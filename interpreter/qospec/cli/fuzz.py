@@ -77,7 +77,7 @@ def fuzz(paths: tuple[str, ...], **asked: Any) -> None:
     examples, time_s = asked["examples"], asked["time_s"]
     request = campaign.CampaignRequest(
         tuple(dict.fromkeys(path.partition("::")[0] for path in paths)),
-        tuple(campaign.key_of(each) for each in targets),
+        tuple(campaign.key_of(target) for target in targets),
         EXAMPLES if examples is None and time_s is None else examples,
         time_s,
         asked["seed"],
@@ -185,13 +185,13 @@ def _report(
             "schema": 1,
             "seed": request.seed,
             "interrupted": search.interrupted,
-            "targets": [_describe_report(each, files) for each in reports],
+            "targets": [_describe_report(report, files) for report in reports],
         }
         output.say_json(document)
     else:
-        for each in reports:
-            _show(each, files)
-        total = sum(each.examples for each in reports)
+        for report in reports:
+            _show(report, files)
+        total = sum(report.examples for report in reports)
         found = loading.count_things(len(files), "finding")
         end = ": interrupted before the search was done" if search.interrupted else ""
         output.say(f"{found} in {total:_} examples, {seconds:.1f} s, seed {request.seed}{end}")
@@ -201,11 +201,11 @@ def _report(
         sys.exit(exits.INTERRUPTED)
     if errors:
         sys.exit(exits.ERROR)
-    if any(each.errors for each in reports):
+    if any(report.errors for report in reports):
         sys.exit(exits.ERROR)
     if files:
         sys.exit(exits.FAILED)
-    known = all(each.examined and not each.never_judged for each in reports)
+    known = all(report.examined and not report.never_judged for report in reports)
     sys.exit(exits.PASSED if known else exits.INCONCLUSIVE)
 
 
@@ -251,7 +251,7 @@ def _show(report: TargetReport, files: dict[Finding, Path | None]) -> None:
         saved = "not saved" if path is None else f"saved in {path}"
         output.say(f"  {small} of {found.examples:_} examples, {saved}")
         output.say(*([] if path is None else [f"  repeat    qos run {path}"]), "")
-    output.say(*(f"  {each}" for each in _list_remarks(report, what)))
+    output.say(*(f"  {remark}" for remark in _list_remarks(report, what)))
 
 
 def _explain_not_examined(report: TargetReport) -> str:
@@ -292,7 +292,7 @@ def _list_remarks(report: TargetReport, what: str) -> Iterator[str]:
         yield f"never in any example: {event} {some}"
     if report.note and report.examined:
         yield f"note: {report.note}"
-    yield from (f"error: {each}" for each in report.errors)
+    yield from (f"error: {error}" for error in report.errors)
 
 
 def _describe_closest(report: TargetReport) -> list[str]:

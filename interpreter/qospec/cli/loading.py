@@ -183,10 +183,10 @@ def select_things(paths: tuple[str, ...], things: Sequence[_Chosen], what: str) 
     `what` says what there is to select, for people.
     """
     selections = [_Selection.of(path) for path in paths]
-    _verify(selections, [(each, "") for each in things], (), what)
+    _verify(selections, [(thing, "") for thing in things], (), what)
     if not selections:
         return list(things)
-    return [each for each in things if any(one.selects(each) for one in selections)]
+    return [thing for thing in things if any(one.selects(thing) for one in selections)]
 
 
 def _verify(

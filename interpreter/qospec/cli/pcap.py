@@ -35,7 +35,7 @@ def _complete_cases(
         cases = Record(Path(context.params["record"])).outcome()["cases"]
     except (RecordError, KeyError):
         return []
-    return [CompletionItem(each["name"]) for each in cases if each["name"].startswith(begun)]
+    return [CompletionItem(case["name"]) for case in cases if case["name"].startswith(begun)]
 
 
 @click.command()

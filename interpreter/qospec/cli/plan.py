@@ -66,7 +66,7 @@ def _describe_row(plan: CasePlan) -> dict[str, Any]:
         "cells": plan.cells,
         "bounded": plan.bounded,
         "seconds": plan.cost.emulated_ps / PS_PER_S,
-        "phases": [_describe_phase(each) for each in plan.phases],
+        "phases": [_describe_phase(phase) for phase in plan.phases],
     }
 
 
@@ -97,7 +97,7 @@ def _describe_phase(plan: PhasePlan) -> dict[str, Any]:
     length = _format_duration(phase.run.measure_ps / PS_PER_S)
     changes = [_format_duration(each / PS_PER_S) for each in phase.run.changes_ps]
     later = f", changing after {', '.join(changes)}" if changes else ""
-    restarting = dict.fromkeys(path for each in phase.run.restarts for path in each.elements)
+    restarting = dict.fromkeys(path for restart in phase.run.restarts for path in restart.elements)
     later += f", restarting {', '.join(restarting)}" if restarting else ""
     text = f"point {phase.name}, each trial {length}{later}"
     return {"name": phase.name, "kind": "point", "text": text, **cost}
@@ -128,7 +128,7 @@ def _describe_goal(goal: Goal, loads: int, search: Search) -> dict[str, Any]:
 
 def _count_items(count: int, case: Case) -> str:
     """Return how many cells or packets, by what the flows send."""
-    sent = sorted({"cell" if each.stream is None else "packet" for each in case.flows})
+    sent = sorted({"cell" if flow.stream is None else "packet" for flow in case.flows})
     plural = "" if count == 1 else "s"
     return f"{count:_} {' and '.join(each + plural for each in sent)}"
 

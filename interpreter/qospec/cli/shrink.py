@@ -143,7 +143,7 @@ def _select_case(case: str, *, as_json: bool) -> tuple[Checked, Test, Case]:
 
 
 def _find_unit(checked: Checked, test: Test) -> Any:
-    return next(each for each in checked.units if each.source is test.span.source)
+    return next(unit for unit in checked.units if unit.source is test.span.source)
 
 
 def _choose_output(case: str, checked: Checked, test: Test, asked: dict[str, Any]) -> Path:
@@ -156,7 +156,7 @@ def _choose_output(case: str, checked: Checked, test: Test, asked: dict[str, Any
     path = Path(asked["saved_as"] or folder / f"shrunk_{test.name}.qos")
     if path.suffix != ".qos":
         exits.end_for_user(f"`{path}` is no name of a specification: it must end in `.qos`")
-    if path.exists() and any(path.samefile(each.path) for each in checked.units):
+    if path.exists() and any(path.samefile(unit.path) for unit in checked.units):
         # No `--force` either: it is all there is of what is to become small, or of what it needs.
         exits.end_for_user(
             f"`{path}` is what the case is made of: name another file with `--output`"
@@ -266,8 +266,8 @@ def _show(
     output.say(*(f"    {line}".rstrip() for line in found.text.splitlines()), "")
     before, after = _describe_size(plan, found), found.size
     output.say(f"  from {before}", f"  to   {after}")
-    for each in found.mends:
-        output.say(f"  passes with {each}")
+    for mend in found.mends:
+        output.say(f"  passes with {mend}")
     if not found.searched and found.mends:
         output.say("  note: there was no time to try the other values of the devices")
     elif not found.searched:

@@ -101,7 +101,7 @@ def list_cases_in_tables(plans: Sequence[CasePlan]) -> dict[str, tuple[str, ...]
 
 
 def _has_reports(plan: CasePlan) -> bool:
-    return any(each.kind == "report" for each in plan.case.statements)
+    return any(statement.kind == "report" for statement in plan.case.statements)
 
 
 class LocalNames(NamedTuple):
@@ -272,13 +272,14 @@ class Console:
     ) -> None:
         """Print what shows less than it states; of a template's criteria that are alike, one."""
         said = set()
-        for each in list_cautions(document):
-            if (each["place"], each["label"]) in foreseen:
+        for caution in list_cautions(document):
+            if (caution["place"], caution["label"]) in foreseen:
                 continue
-            test = self._here.test_of(each["first"], each["place"])
-            alike = (test, each["text"]) if test else (each["place"], each["label"])
+            test = self._here.test_of(caution["first"], caution["place"])
+            alike = (test, caution["text"]) if test else (caution["place"], caution["label"])
             if alike not in said:
-                say(f"warning: {test or self._here.place(each['place'])}: {describe_caution(each)}")
+                place = test or self._here.place(caution["place"])
+                say(f"warning: {place}: {describe_caution(caution)}")
             said.add(alike)
 
     def _print_unfinished(self) -> None:
@@ -389,10 +390,10 @@ def _describe_side(statement: Mapping[str, Any], name: str) -> str:
 def _group_by_criterion(statements: Iterable[Mapping[str, Any]]) -> list[list[Mapping[str, Any]]]:
     """Return statements by where they are written: a loop makes several of one."""
     found: dict[tuple[str, ...], list[Mapping[str, Any]]] = {}
-    for each in statements:
-        name, _ = name_statement(each)
-        key = (each["place"], each["kind"], each["text"], name, each["apart"])
-        found.setdefault(key, []).append(each)
+    for statement in statements:
+        name, _ = name_statement(statement)
+        key = (statement["place"], statement["kind"], statement["text"], name, statement["apart"])
+        found.setdefault(key, []).append(statement)
     return list(found.values())
 
 

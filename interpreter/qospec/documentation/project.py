@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from qospec.check.suite import NOUNS
-from qospec.documentation.sections import sections, value_of
+from qospec.documentation.sections import list_sections, read_value
 from qospec.reference.library import describe_declared
 from qospec.reference.origins import trace_origins
 from qospec.report.environment import render_template
@@ -23,7 +23,7 @@ SCHEMA = 1
 TEMPLATES = STDLIB / "documentation"
 
 
-def formats() -> dict[str, Format]:
+def list_formats() -> dict[str, Format]:
     """Return the formats of documentation by name."""
     return {path.stem: read_format(path) for path in sorted(TEMPLATES.glob("*.j2"))}
 
@@ -34,33 +34,33 @@ def render_page(declarations: Declarations, title: str, name: str) -> str:
     Raises:
         ReportError: A template has a mistake.
     """
-    known = formats()
+    known = list_formats()
     if name not in known:
         raise ReportError(f"there is no documentation format `{name}`")
-    return render_template(known[name], project_document(declarations, title), {})
+    return render_template(known[name], describe_project(declarations, title), {})
 
 
-def project_document(declarations: Declarations, title: str) -> Document:
+def describe_project(declarations: Declarations, title: str) -> Document:
     """Return all declarations of the files that were named."""
     units = [unit for unit in declarations.units if unit.named and unit.tree is not None]
-    files = [_file(unit, number, declarations) for number, unit in enumerate(units, 1)]
+    files = [_describe_file(unit, number, declarations) for number, unit in enumerate(units, 1)]
     return {"schema": SCHEMA, "qospec": VERSION, "title": title, "files": files}
 
 
-def _file(unit: Unit, number: int, declarations: Declarations) -> Document:
+def _describe_file(unit: Unit, number: int, declarations: Declarations) -> Document:
     return {
         "name": unit.source.name,
         "anchor": f"file-{number}",
         "comment": unit.tree.doc if unit.tree else "",
         "declarations": [
-            _declaration(each, f"file-{number}-{each.name}", declarations)
+            _describe_declaration(each, f"file-{number}-{each.name}", declarations)
             for each in declarations.named()
             if each.unit is unit
         ],
     }
 
 
-def _declaration(declared: Declared, anchor: str, declarations: Declarations) -> Document:
+def _describe_declaration(declared: Declared, anchor: str, declarations: Declarations) -> Document:
     node = declared.node
     made = trace_origins(declared, declarations)
     on = getattr(node, "topology", None)
@@ -73,12 +73,12 @@ def _declaration(declared: Declared, anchor: str, declarations: Declarations) ->
         "title": title.text if title is not None else "",
         "comment": node.doc,
         "place": describe_declared(declared)["place"],
-        "value": "" if made else value_of(node),
+        "value": "" if made else read_value(node),
         "kind": made["kind"] if made else "",
         "copies": [each["name"] for each in made["chain"][1:]] if made else [],
         "fields": [each for each in made["fields"] if not each["default"]] if made else [],
         "sections": [
-            {"title": each.title, "rows": [row._asdict() for row in each.rows]}
-            for each in sections(node)
+            {"title": section.title, "rows": [row._asdict() for row in section.rows]}
+            for section in list_sections(node)
         ],
     }

@@ -59,71 +59,71 @@ _COMMON: dict[type, str] = {
 """Titles in the order of the page."""
 
 
-def sections(node: ast.Declaration) -> tuple[Section, ...]:
+def list_sections(node: ast.Declaration) -> tuple[Section, ...]:
     """Return the tables of a declaration: parameters, then what its body holds."""
-    parameters = [_parameter(each) for each in getattr(node, "parameters", ())]
+    parameters = [_describe_parameter(each) for each in getattr(node, "parameters", ())]
     found = {"Parameters": parameters}
     own = _TITLES.get(type(node), {})
     titles = {**own, **_COMMON}
     found |= {title: [] for title in titles.values()}
     body = getattr(node, "body", None)
-    for statement, loops in _statements(body, ()):
+    for statement, loops in _iterate_statements(body, ()):
         title = titles.get(type(statement))
         if title is not None:
-            found[title] += [row._replace(loops=loops) for row in _rows(statement)]
+            found[title] += [row._replace(loops=loops) for row in _list_rows(statement)]
     return tuple(Section(title, tuple(rows)) for title, rows in found.items() if rows)
 
 
-def value_of(node: ast.Declaration) -> str:
+def read_value(node: ast.Declaration) -> str:
     """Return the value of a `let` or traffic, or what a test is built on, as written."""
     if isinstance(node, ast.Test):
-        return " ".join(filter(None, [_text(node.base), _text(node.topology, "on ")]))
-    return _text(node.value) if isinstance(node, ast.Let | ast.Traffic) else ""
+        return " ".join(filter(None, [_read_text(node.base), _read_text(node.topology, "on ")]))
+    return _read_text(node.value) if isinstance(node, ast.Let | ast.Traffic) else ""
 
 
-def _statements(
+def _iterate_statements(
     body: ast.Body | None, loops: tuple[str, ...]
 ) -> Iterator[tuple[ast.Statement, tuple[str, ...]]]:
     """Yield the statements of a body and of the loops and searches in it."""
     for statement in body.statements if body else ():
         if isinstance(statement, ast.Loop):
             loop = f"{statement.name.text} in {read_written_text(statement.values)}"
-            yield from _statements(statement.body, (*loops, loop))
+            yield from _iterate_statements(statement.body, (*loops, loop))
             continue
         yield statement, loops
         if isinstance(statement, ast.Search):
-            yield from _statements(statement.body, loops)
+            yield from _iterate_statements(statement.body, loops)
 
 
-def _parameter(node: ast.Parameter) -> Row:
+def _describe_parameter(node: ast.Parameter) -> Row:
     default = f" = {read_written_text(node.default)}" if node.default else ""
     return Row(node.name.text, f"{node.annotation.text}{default}", node.doc)
 
 
-def _rows(node: ast.Statement) -> list[Row]:
+def _list_rows(node: ast.Statement) -> list[Row]:
     """Return a statement as rows; one for each of its names."""
     doc = getattr(node, "doc", "")
     if isinstance(node, ast.Port):
         return [Row(read_written_text(name), node.carries.text, doc) for name in node.names]
     if isinstance(node, ast.Machine):
-        return _transitions(node)
+        return _list_transitions(node)
     if isinstance(node, ast.Run | ast.Goal | ast.Point):
         name = "" if isinstance(node, ast.Run) else node.name.text
-        return [Row(f"{name} {row.name}".strip(), *row[1:]) for row in _binds(node.body)]
+        return [Row(f"{name} {row.name}".strip(), *row[1:]) for row in _list_binds(node.body)]
     name, text = _DESCRIPTIONS[type(node)](node)
     return [Row(name, text, doc)]
 
 
-def _head(transition: ast.Transition) -> str:
+def _write_head(transition: ast.Transition) -> str:
     """Return a transition without its fields."""
     where = f" where {read_written_text(transition.where)}" if transition.where else ""
     return f"{read_written_text(transition.name)}{where} -> {transition.target.text}"
 
 
-def _transitions(machine: ast.Machine) -> list[Row]:
+def _list_transitions(machine: ast.Machine) -> list[Row]:
     """Return the fields of a machine, then each transition of each state; a state may have none."""
     name = machine.name.text
-    rows = [row._replace(name=f"{name}.{row.name}") for row in _binds(machine.body)]
+    rows = [row._replace(name=f"{name}.{row.name}") for row in _list_binds(machine.body)]
     for state in machine.body.statements:
         if not isinstance(state, ast.State):
             continue
@@ -133,7 +133,8 @@ def _transitions(machine: ast.Machine) -> list[Row]:
             if isinstance(transition, ast.Transition)
         ]
         texts = [
-            f"on {_head(transition)}{_text(transition.body, ' ')}" for transition in transitions
+            f"on {_write_head(transition)}{_read_text(transition.body, ' ')}"
+            for transition in transitions
         ]
         comments = [transition.doc for transition in transitions]
         rows += [
@@ -143,64 +144,70 @@ def _transitions(machine: ast.Machine) -> list[Row]:
     return [rows[0]._replace(comment=rows[0].comment or machine.doc), *rows[1:]] if rows else []
 
 
-def _binds(body: ast.Body) -> list[Row]:
+def _list_binds(body: ast.Body) -> list[Row]:
     """Return a row for each binding, those of changes too, with their times."""
     found = []
-    for each in body.statements:
-        if isinstance(each, ast.Bind):
-            found.append(Row(_names(each.names), read_written_text(each.value), each.doc))
-        elif isinstance(each, ast.At):
-            time = read_written_text(each.time)
-            found += [row._replace(name=f"at {time}: {row.name}") for row in _binds(each.body)]
+    for statement in body.statements:
+        if isinstance(statement, ast.Bind):
+            found.append(
+                Row(_join_names(statement.names), read_written_text(statement.value), statement.doc)
+            )
+        elif isinstance(statement, ast.At):
+            time = read_written_text(statement.time)
+            found += [
+                row._replace(name=f"at {time}: {row.name}") for row in _list_binds(statement.body)
+            ]
     return found
 
 
-def _names(names: Sequence[ast.Name]) -> str:
+def _join_names(names: Sequence[ast.Name]) -> str:
     return ", ".join(name.text for name in names)
 
 
-def _text(node: ast.Node | None, before: str = "", behind: str = "") -> str:
+def _read_text(node: ast.Node | None, before: str = "", behind: str = "") -> str:
     """Return what an author wrote, between two words; nothing if it was left out."""
     return f"{before}{read_written_text(node)}{behind}" if node is not None else ""
 
 
-def _flow(node: ast.Flow) -> str:
-    sent = _text(node.traffic) + _text(node.body, " ")
-    return sent + _text(node.origin, " from ") + _text(node.target, " to ")
+def _describe_flow(node: ast.Flow) -> str:
+    sent = _read_text(node.traffic) + _read_text(node.body, " ")
+    return sent + _read_text(node.origin, " from ") + _read_text(node.target, " to ")
 
 
-def _criterion(node: ast.Criterion) -> str:
-    condition = _text(node.condition) + _text(node.confidence, " with ", " confidence")
-    return condition + _text(node.claim, " as ") + _text(node.when, " when ")
+def _describe_criterion(node: ast.Criterion) -> str:
+    condition = _read_text(node.condition) + _read_text(node.confidence, " with ", " confidence")
+    return condition + _read_text(node.claim, " as ") + _read_text(node.when, " when ")
 
 
 _DESCRIPTIONS: dict[type, Callable[[Any], tuple[str, str]]] = {
-    ast.Bind: lambda node: (_names(node.names), _text(node.value)),
-    ast.Let: lambda node: (node.name.text, _text(node.value)),
-    ast.Wire: lambda node: ("", " -> ".join(map(_text, node.ends))),
+    ast.Bind: lambda node: (_join_names(node.names), _read_text(node.value)),
+    ast.Let: lambda node: (node.name.text, _read_text(node.value)),
+    ast.Wire: lambda node: ("", " -> ".join(map(_read_text, node.ends))),
     ast.Link: lambda node: (
-        f"{_text(node.left)} -- {_text(node.right)}",
-        _text(node.medium) + _text(node.body, " "),
+        f"{_read_text(node.left)} -- {_read_text(node.right)}",
+        _read_text(node.medium) + _read_text(node.body, " "),
     ),
-    ast.Flow: lambda node: (node.name.text, _flow(node)),
+    ast.Flow: lambda node: (node.name.text, _describe_flow(node)),
     ast.Sweep: lambda node: (
-        _names(node.names),
-        _text(node.values) + _text(node.where, " where "),
+        _join_names(node.names),
+        _read_text(node.values) + _read_text(node.where, " where "),
     ),
-    ast.Control: lambda node: (node.name.text, _text(node.topology)),
+    ast.Control: lambda node: (node.name.text, _read_text(node.topology)),
     ast.Criterion: lambda node: (
         f"{node.kind} {node.label.text if node.label else ''}".strip(),
-        _criterion(node),
+        _describe_criterion(node),
     ),
     ast.Report: lambda node: (
         node.label.text if node.label else "",
-        _text(node.value) + _text(node.every, " every ") + _text(node.when, " when "),
+        _read_text(node.value)
+        + _read_text(node.every, " every ")
+        + _read_text(node.when, " when "),
     ),
-    ast.Skip: lambda node: (node.reason.text, _text(node.condition, "unless ")),
-    ast.Search: lambda node: (node.name.text, _text(node.values)),
+    ast.Skip: lambda node: (node.reason.text, _read_text(node.condition, "unless ")),
+    ast.Search: lambda node: (node.name.text, _read_text(node.values)),
     ast.ForAll: lambda node: (
         node.name.text,
-        _text(node.values) + _text(node.where, " where "),
+        _read_text(node.values) + _read_text(node.where, " where "),
     ),
 }
 """The name of a statement and what it says, put together from its parts."""

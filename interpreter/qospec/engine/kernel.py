@@ -21,7 +21,7 @@ from collections.abc import Callable, Container, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, ParamSpec, TypeVar, cast
 
-from qospec.cache import private_folder
+from qospec.cache import find_private_folder
 from qospec.engine.arrays import np
 from qospec.internals import find_internal, replace_internal
 
@@ -328,5 +328,5 @@ def cache_folder() -> Path:
             digest.update(path.read_bytes())
     named = digest.hexdigest()
     chosen = os.environ.get("NUMBA_CACHE_DIR")
-    folder = private_folder(f"kernels/{named}", *([Path(chosen) / named] if chosen else []))
+    folder = find_private_folder(f"kernels/{named}", *([Path(chosen) / named] if chosen else []))
     return folder or Path(tempfile.mkdtemp(prefix="qospec-"))

@@ -12,7 +12,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from qospec.diagnostics import Problems
-from qospec.formatting.equivalence import equivalent
+from qospec.formatting.equivalence import is_equivalent
 from qospec.formatting.layout import Layout
 from qospec.formatting.printer import Printer
 from qospec.formatting.source import ParsedSource, read, read_trivia
@@ -52,5 +52,5 @@ def _check(parsed: ParsedSource, result: Source) -> None:
     """Raise MeaningChangedError if a result says something else than what it was made from."""
     tree = parse(result, Problems())
     comments = read_trivia(tokenize(result, Problems())).comments()
-    if not equivalent(parsed.tree, tree) or parsed.trivia.comments() != comments:
+    if not is_equivalent(parsed.tree, tree) or parsed.trivia.comments() != comments:
         raise MeaningChangedError(f"{result.name}: formatting would change what this file says")

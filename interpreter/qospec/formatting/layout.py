@@ -9,7 +9,7 @@ from __future__ import annotations
 from contextlib import nullcontext
 from typing import TYPE_CHECKING, NamedTuple
 
-from qospec.formatting.source import children
+from qospec.formatting.source import list_children
 from qospec.syntax import ast
 
 if TYPE_CHECKING:
@@ -120,7 +120,7 @@ class Layout:
             self._printer.text(first, closer)
         else:
             self._printer.words(first, opener)
-            items = [self._values.item(each) for each in parameters]
+            items = [self._values.item(parameter) for parameter in parameters]
             self._values.items(items, closer, airy=True)
         return closer + 1
 
@@ -182,7 +182,7 @@ class Values:
 
     def parts(self, node: ast.Node, first: int, last: int, after: int = 0) -> None:
         """Write some tokens of a node: the values and blocks in it, and the words between them."""
-        for child in children(node):
+        for child in list_children(node):
             if isinstance(child, _WORDS):
                 continue
             start, end = self._parsed.token_range(child, node)
@@ -269,7 +269,7 @@ class Values:
             self._printer.text(first, last)
             return
         self._printer.text(first, first)
-        items = [self._statement(each) for each in body.statements]
+        items = [self._statement(statement) for statement in body.statements]
         self.items(items, last, sign="", airy=True)
 
     def _value(self, node: ast.Node, first: int, last: int, after: int) -> None:
@@ -299,16 +299,16 @@ class Values:
         if isinstance(node, ast.Call) and node.arguments:
             _, end = self._parsed.token_range(node.path)
             printer.words(first, end + 1)
-            self.items([self.item(each) for each in node.arguments], last)
+            self.items([self.item(argument) for argument in node.arguments], last)
         elif isinstance(node, ast.ListLiteral) and node.items:
             printer.text(first, first)
             self._list(node, first, last)
         elif isinstance(node, ast.TupleLiteral):
             printer.text(first, first)
-            self.items([self._member(each, node) for each in node.items], last)
+            self.items([self._member(item, node) for item in node.items], last)
         elif isinstance(node, ast.MapLiteral):
             printer.text(first, first)
-            self.items([self.item(each) for each in node.pairs], last)
+            self.items([self.item(pair) for pair in node.pairs], last)
         elif isinstance(node, ast.Record | ast.Layered | ast.Unary | ast.MixLiteral):
             self.parts(node, first, last, after)
         else:
@@ -332,11 +332,11 @@ class Values:
 
     def _operands(self, node: ast.Node) -> list[_Operand]:
         """Return the operands of an expression, those of `a - b + c` as three."""
-        below = children(node)
+        below = list_children(node)
         found = [_Operand(each, *self._parsed.token_range(each, node)) for each in below]
         if isinstance(node, ast.Within):
             found[-1] = found[-1]._replace(glued=True)
-        if isinstance(node, ast.Binary) and _same_precedence(node, node.left):
+        if isinstance(node, ast.Binary) and _has_same_precedence(node, node.left):
             left = found[0]
             if (left.first, left.last) == self._parsed.token_range(left.node):
                 found[:1] = self._operands(left.node)
@@ -350,7 +350,7 @@ class Values:
 
     def _list(self, node: ast.ListLiteral, first: int, last: int) -> None:
         """Write a list; numbers and names fill the lines as words do."""
-        items = [self._member(each, node) for each in node.items]
+        items = [self._member(item, node) for item in node.items]
         plain = all(map(_is_plain, node.items))
         if plain and self._parsed.may_be_one_line(first, last):
             with self._printer.indented():
@@ -366,7 +366,7 @@ def _is_plain(node: ast.Node) -> bool:
     return isinstance(node.operand if isinstance(node, ast.Unary) else node, _PLAIN)
 
 
-def _same_precedence(node: ast.Binary, left: ast.Node) -> bool:
+def _has_same_precedence(node: ast.Binary, left: ast.Node) -> bool:
     """Return whether two operators have the same precedence, so that their operands align."""
     return isinstance(left, ast.Binary) and any(
         node.operator in kind and left.operator in kind for kind in _KINDS

@@ -42,7 +42,7 @@ def read(source: Source, problems: Problems) -> ParsedSource | None:
     return None if tree is None or found.errors else ParsedSource(source, tree)
 
 
-def children(node: ast.Node) -> list[ast.Node]:
+def list_children(node: ast.Node) -> list[ast.Node]:
     """Return the nodes directly below a node, in source order."""
     return sorted(node.children(), key=lambda child: child.span.start)
 
@@ -96,7 +96,7 @@ class ParsedSource:
 
     def text(self, first: int, last: int) -> str:
         """Return a range of tokens on one line, without the comments in it."""
-        return "".join([word(self.tokens, first), *self._pieces[first + 1 : last + 1]])
+        return "".join([spell_token(self.tokens, first), *self._pieces[first + 1 : last + 1]])
 
     def width(self, first: int, last: int) -> int:
         """Return how many columns a range of tokens takes on one line."""
@@ -141,7 +141,7 @@ class ParsedSource:
             waiting.extend(node.children())
             if isinstance(node, ast.Body):
                 self._note_items(node.statements)
-                timed = any(isinstance(each, ast.At) for each in node.statements)
+                timed = any(isinstance(statement, ast.At) for statement in node.statements)
                 if timed or len(node.statements) > _MOST_ON_A_LINE:
                     self._broken.add(self._starting[node.span.start])
             elif isinstance(node, _ALWAYS_BROKEN) and node.body and node.body.statements:
@@ -155,15 +155,15 @@ class ParsedSource:
     def _piece(self, at: int) -> str:
         """Return a token with the space before it; a `,` where one is missing, none at an end."""
         if at == 0 or at == len(self.tokens.kinds) - 1:
-            return word(self.tokens, at)
+            return spell_token(self.tokens, at)
         kinds = self.tokens.kinds
         if kinds[at] == "COMMA" and kinds[at + 1] in _CLOSERS:
             return ""
         if kinds[at] in _CLOSERS and kinds[at - 1] == "COMMA":
-            return (" " if kinds[at] == "RBRACE" else "") + word(self.tokens, at)
-        blank = " " if blank_before(self.tokens, at) else ""
+            return (" " if kinds[at] == "RBRACE" else "") + spell_token(self.tokens, at)
+        blank = " " if needs_blank(self.tokens, at) else ""
         missing = at in self._begins_item and kinds[at - 1] != "COMMA"
-        return ("," if missing else "") + blank + word(self.tokens, at)
+        return ("," if missing else "") + blank + spell_token(self.tokens, at)
 
     def _ends_line(self, at: int) -> int:
         """Return whether the place before a token must be the end of a line."""
@@ -250,25 +250,25 @@ _OPENS_BEHIND_A_NAME = frozenset({"LPAR", "LSQB"})
 _UNIT = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ%/µμ"
 
 
-def word(tokens: Tokens, at: int) -> str:
+def spell_token(tokens: Tokens, at: int) -> str:
     """Return the spelling of a token: a quantity with its preferred unit, all else as written."""
     text = tokens.text(at)
-    return _quantity(text) if tokens.kinds[at] == "QUANTITY" else text
+    return _spell_quantity(text) if tokens.kinds[at] == "QUANTITY" else text
 
 
-def _quantity(text: str) -> str:
+def _spell_quantity(text: str) -> str:
     number = text.rstrip(_UNIT)
-    spelt = spelling(text[len(number) :])
+    spelt = spell_unit(text[len(number) :])
     return number.rstrip() + ("" if spelt == "%" else " ") + spelt
 
 
-def spelling(text: str) -> str:
+def spell_unit(text: str) -> str:
     """Return the preferred spelling of a unit; any other text is unchanged."""
     known = find_unit(text)
     return known.canonical if known else text
 
 
-def blank_before(tokens: Tokens, at: int) -> bool:
+def needs_blank(tokens: Tokens, at: int) -> bool:
     """Return whether a space separates a token from the one before it."""
     kinds = tokens.kinds
     kind, before = kinds[at], kinds[at - 1]
@@ -277,15 +277,15 @@ def blank_before(tokens: Tokens, at: int) -> bool:
     if before == "MINUS" and is_sign(tokens, at - 1):
         return kind == "MINUS"  # for two together would be a cable
     if kind in _OPENS_BEHIND_A_NAME:
-        return not (before in {"NAME", "RPAR", "RSQB"} or _named(tokens, at - 1))
+        return not (before in {"NAME", "RPAR", "RSQB"} or _is_name(tokens, at - 1))
     return not (before == "LBRACE" and kind == "RBRACE")
 
 
 def is_sign(tokens: Tokens, at: int) -> bool:
     """Return whether a `-` is the sign of what follows."""
-    return tokens.kinds[at - 1] not in _ENDS_A_VALUE and not _named(tokens, at - 1)
+    return tokens.kinds[at - 1] not in _ENDS_A_VALUE and not _is_name(tokens, at - 1)
 
 
-def _named(tokens: Tokens, at: int) -> bool:
+def _is_name(tokens: Tokens, at: int) -> bool:
     """Return whether a keyword follows a dot, where it is a name."""
     return tokens.kinds[at - 1] == "DOT" and tokens.kinds[at] in load_grammar().keywords.values()

@@ -49,7 +49,7 @@ class Mlrsearch(Narrowing):
         if guess <= lower and untried:
             return lower
         if lower < guess < upper:
-            left = _loads_left(progress, goal) - untried
+            left = _count_loads_left(progress, goal) - untried
             if max(scale.halvings(lower, guess), scale.halvings(guess, upper)) < left:
                 return guess
         return scale.middle(lower, upper)
@@ -63,8 +63,8 @@ def _guess(progress: Progress, goal: int, lower: Fraction, upper: Fraction) -> F
     scale, aim = progress.scales[goal], progress.search.goals[goal]
     bad = [each for each in progress.tried[goal] if not each.looks_good]
     nearest = next(place for place, each in enumerate(bad) if each.load == upper)
-    start = scale.around(_sustained(aim, *bad[nearest : nearest + 2]))
-    highest = max(_sustained(aim, each) for each in bad)
+    start = scale.around(_find_sustained(aim, *bad[nearest : nearest + 2]))
+    highest = max(_find_sustained(aim, each) for each in bad)
     if upper <= highest:
         return min(start, scale.below(upper, scale.halvings(upper, highest)))
     if lower < scale.around(start) or progress.at(goal, lower) is None:
@@ -73,25 +73,25 @@ def _guess(progress: Progress, goal: int, lower: Fraction, upper: Fraction) -> F
     return scale.above(lower, step) if step < FAR else scale.middle(lower, upper)
 
 
-def _sustained(goal: Goal, upper: Tried, beyond: Tried | None = None) -> Fraction:
+def _find_sustained(goal: Goal, upper: Tried, beyond: Tried | None = None) -> Fraction:
     """Return the load of which just as much may be lost as the goal allows.
 
     That is where the rate that an overloaded device forwards, constant or, with a second load, on a
     straight line, meets the rate that the goal asks for.
     """
-    rate = _forwarded(upper)
+    rate = _estimate_forwarded(upper)
     slope = Fraction(0)
     if beyond is not None:
-        slope = min(slope, (_forwarded(beyond) - rate) / (beyond.load - upper.load))
+        slope = min(slope, (_estimate_forwarded(beyond) - rate) / (beyond.load - upper.load))
     return (rate - slope * upper.load) / (1 - goal.loss - slope)
 
 
-def _forwarded(tried: Tried) -> Fraction:
+def _estimate_forwarded(tried: Tried) -> Fraction:
     lost, sent = tried.loss
     return tried.load * Fraction(sent - lost, sent)
 
 
-def _loads_left(progress: Progress, goal: int) -> int:
+def _count_loads_left(progress: Progress, goal: int) -> int:
     """Return how many more loads the goal may try, with what those before it left."""
     goals, order = progress.search.goals, progress.order
     sharing = [

@@ -34,11 +34,11 @@ class Step(Method):
     """How many loads in succession must be good."""
 
     def most_loads(self, search: Search, scale: Scale) -> int:
-        return len(_steps(search)) + 1
+        return len(_list_steps(search)) + 1
 
     def next_load(self, progress: Progress, goal: int) -> Fraction | None:
         good = 0
-        for load in _downwards(progress.search):
+        for load in _step_down(progress.search):
             here = progress.at(goal, load)
             if here is None or here.classification is Classification.UNDECIDED:
                 return load
@@ -48,19 +48,19 @@ class Step(Method):
         return None
 
 
-def _step(search: Search) -> Fraction:
+def _find_step(search: Search) -> Fraction:
     """Return the step of a search, which has one by `needs_step`; without it, a ValueError."""
     if search.step is None:
         raise ValueError("no step")
     return search.step
 
 
-def _steps(search: Search) -> range:
+def _list_steps(search: Search) -> range:
     """Return the numbers of the steps from the lowest load, without the highest load."""
-    return range(-(-(search.high - search.low) // _step(search)))
+    return range(-(-(search.high - search.low) // _find_step(search)))
 
 
-def _downwards(search: Search) -> Iterator[Fraction]:
+def _step_down(search: Search) -> Iterator[Fraction]:
     yield search.high
-    for number in reversed(_steps(search)):
-        yield search.low + number * _step(search)
+    for number in reversed(_list_steps(search)):
+        yield search.low + number * _find_step(search)

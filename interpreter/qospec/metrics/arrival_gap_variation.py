@@ -44,11 +44,11 @@ class ArrivalGapVariation(Metric):
         if not offers(self.statistics, statistic):
             raise ValueError(f"arrival_gap_variation has no statistic `{statistic}`")
         seen = tally.variation
-        return None if seen is None else seen.change(seen.arrivals, statistic, _of_the_last)
+        return None if seen is None else seen.change(seen.arrivals, statistic, _select_last)
 
 
-def _of_the_last(packets: tuple[Packet, ...]) -> int | None:
+def _select_last(packets: tuple[Packet, ...]) -> int | None:
     if len(packets) < 3:  # noqa: PLR2004 -- two times between arrivals
         return None
-    first, second, third = (each.at_ps for each in packets)
+    first, second, third = (packet.at_ps for packet in packets)
     return abs(abs(third - second) - abs(second - first))

@@ -33,5 +33,5 @@ class FairnessIndex(Metric):
     def measure(self, tally: Tally, _statistic: str = "") -> Fraction | None:
         """Return a ratio; None if nothing arrived in the window."""
         shares = tally.shares
-        squares = len(shares) * sum(each**2 for each in shares)
+        squares = len(shares) * sum(share**2 for share in shares)
         return Fraction(sum(shares) ** 2, squares) if squares else None

@@ -32,4 +32,4 @@ class Late(Metric):
         """Return a number of packets; None if none was sent, or they were not recorded."""
         if tally.calls is None or not tally.sent:
             return None
-        return sum(each.heard.late for each in tally.calls)
+        return sum(call.heard.late for call in tally.calls)

@@ -49,7 +49,9 @@ class LatencyDeviation(Metric):
             return abs(packets[-1].latency_ps - mean_ps) if packets else None
         if variation.complete:
             # Sums of whole numbers: n times each deviation.
-            far = sum(abs(each.latency_ps * seen.count - seen.sum_ps) for each in variation.packets)
+            far = sum(
+                abs(packet.latency_ps * seen.count - seen.sum_ps) for packet in variation.packets
+            )
             return Fraction(far, seen.count**2)
         return _from_buckets(seen, mean_ps)
 

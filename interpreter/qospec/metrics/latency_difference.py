@@ -43,8 +43,8 @@ class LatencyDifference(Metric):
         if not offers(self.statistics, statistic):
             raise ValueError(f"latency_difference has no statistic `{statistic}`")
         seen = tally.variation
-        return None if seen is None else seen.change(seen.latencies, statistic, _of_the_last)
+        return None if seen is None else seen.change(seen.latencies, statistic, _select_last)
 
 
-def _of_the_last(packets: tuple[Packet, ...]) -> int | None:
+def _select_last(packets: tuple[Packet, ...]) -> int | None:
     return abs(packets[-1].latency_ps - packets[-2].latency_ps) if len(packets) > 1 else None

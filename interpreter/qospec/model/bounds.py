@@ -60,36 +60,38 @@ def bound_expression(
         return Bounds(value, value) if isinstance(value, Fraction) else ANYTHING
     if not isinstance(expression, Operation):
         return of(expression)
-    return _combined(
-        expression.operator, [bound_expression(each, of) for each in expression.operands]
+    return _combine(
+        expression.operator, [bound_expression(operand, of) for operand in expression.operands]
     )
 
 
-def _combined(operator: str, parts: Sequence[Bounds]) -> Bounds:  # noqa: PLR0911 -- one each
+def _combine(operator: str, parts: Sequence[Bounds]) -> Bounds:  # noqa: PLR0911 -- one each
     least, most = [part.least for part in parts], [part.most for part in parts]
     known_least = [end for end in least if end is not None]
     known_most = [end for end in most if end is not None]
     if operator == "max":
-        return Bounds(max(known_least, default=None), _if_all(max, most))
+        return Bounds(max(known_least, default=None), _apply_if_all(max, most))
     if operator == "min":
-        return Bounds(_if_all(min, least), min(known_most, default=None))
+        return Bounds(_apply_if_all(min, least), min(known_most, default=None))
     if operator == "+":
-        return Bounds(_if_all(sum, least), _if_all(sum, most))
+        return Bounds(_apply_if_all(sum, least), _apply_if_all(sum, most))
     if operator in ("-", "negate"):
         *first, last = parts
         before = first[0] if first else NOTHING
-        ends = [before.least, _negative(last.most)], [before.most, _negative(last.least)]
-        return Bounds(*(_if_all(sum, each) for each in ends))
+        ends = [before.least, _negate(last.most)], [before.most, _negate(last.least)]
+        return Bounds(*(_apply_if_all(sum, each) for each in ends))
     if operator == "abs":
-        return _unsigned(parts[0])
+        return _drop_sign(parts[0])
     if operator == "*":
-        return _product(*parts)
+        return _multiply_bounds(*parts)
     if operator == "/" and least[1] is not None and least[1] >= 0:
-        return _product(parts[0], Bounds(_inverse(most[1]) or Fraction(0), _inverse(least[1])))
+        return _multiply_bounds(
+            parts[0], Bounds(_invert(most[1]) or Fraction(0), _invert(least[1]))
+        )
     return ANYTHING
 
 
-def _product(one: Bounds, other: Bounds) -> Bounds:
+def _multiply_bounds(one: Bounds, other: Bounds) -> Bounds:
     """Return the bounds of a product: the extreme products of the ends, exact or infinite."""
     factors = [
         (
@@ -98,7 +100,7 @@ def _product(one: Bounds, other: Bounds) -> Bounds:
         )
         for each in (one, other)
     ]
-    ends = [_times(left, right) for left in factors[0] for right in factors[1]]
+    ends = [_multiply_ends(left, right) for left in factors[0] for right in factors[1]]
     least, most = min(ends), max(ends)
     return Bounds(
         least if isinstance(least, Fraction) else None,
@@ -106,7 +108,7 @@ def _product(one: Bounds, other: Bounds) -> Bounds:
     )
 
 
-def _times(left: Fraction | float, right: Fraction | float) -> Fraction | float:
+def _multiply_ends(left: Fraction | float, right: Fraction | float) -> Fraction | float:
     """Return a product of ends, each of them exact or infinite; 0 times infinity is 0."""
     if isinstance(left, Fraction) and isinstance(right, Fraction):
         return left * right
@@ -115,22 +117,22 @@ def _times(left: Fraction | float, right: Fraction | float) -> Fraction | float:
     return math.inf if (left > 0) == (right > 0) else -math.inf
 
 
-def _unsigned(part: Bounds) -> Bounds:
+def _drop_sign(part: Bounds) -> Bounds:
     if part.least is None or part.most is None:
         return Bounds(max(Fraction(0), part.least or Fraction(0), -(part.most or Fraction(0))))
     ends = abs(part.least), abs(part.most)
     return Bounds(Fraction(0) if part.least < 0 < part.most else min(ends), max(ends))
 
 
-def _negative(end: Fraction | None) -> Fraction | None:
+def _negate(end: Fraction | None) -> Fraction | None:
     return None if end is None else -end
 
 
-def _inverse(end: Fraction | None) -> Fraction | None:
+def _invert(end: Fraction | None) -> Fraction | None:
     return 1 / end if end else None
 
 
-def _if_all(
+def _apply_if_all(
     of: Callable[[Iterable[Fraction]], Fraction | int], ends: Sequence[Fraction | None]
 ) -> Fraction | None:
     known = [end for end in ends if end is not None]

@@ -216,7 +216,7 @@ def _operate(operation: Operation, values: tuple[Value, ...]) -> Value:
     return _OPERATIONS[operator](*values)
 
 
-def _among(value: Value, values: tuple[Value, ...]) -> Value:
+def _is_among(value: Value, values: tuple[Value, ...]) -> Value:
     return True if value in values else None if None in values else False
 
 
@@ -236,7 +236,7 @@ _OPERATIONS: dict[str, Callable[..., Value]] = {
     "<=": lambda a, b: a <= b,
     ">": lambda a, b: a > b,
     ">=": lambda a, b: a >= b,
-    "in": _among,
+    "in": _is_among,
     "within": lambda a, width, b: bool(abs(a - b) <= width),
     "within share": lambda a, share, b: bool(abs(a - b) <= share * abs(b)),
 }

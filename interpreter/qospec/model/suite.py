@@ -142,7 +142,7 @@ class Flow:
 
 def list_tested(flows: Sequence[Flow]) -> Sequence[Flow]:
     """Return the flows that are tested or, if none is, all of them."""
-    return [each for each in flows if each.tested] or flows
+    return [flow for flow in flows if flow.tested] or flows
 
 
 def sum_offered_rate(flows: Sequence[Flow]) -> Fraction:
@@ -447,7 +447,12 @@ class GoalResult(NamedTuple):
 def is_report_only(cases: Iterable[Case]) -> bool:
     """Return whether cases only search or report, so that nothing is to be judged."""
     cases = list(cases)
-    kinds = {each.kind for case in cases for each in case.statements if each.kind != "invariant"}
+    kinds = {
+        statement.kind
+        for case in cases
+        for statement in case.statements
+        if statement.kind != "invariant"
+    }
     searched = any(isinstance(phase, Search) for case in cases for phase in case.phases)
     return kinds == {"report"} or (not kinds and searched)
 

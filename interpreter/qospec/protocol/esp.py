@@ -75,7 +75,7 @@ class Integrity:
     source: str
 
 
-def _aes(chaining: Chaining, source: str, **sizes: int) -> tuple[Encryption, ...]:
+def _make_aes(chaining: Chaining, source: str, **sizes: int) -> tuple[Encryption, ...]:
     """Return a mode of AES with each length of the key."""
     return tuple(
         Encryption(f"aes_{bits}_{chaining}", "aes", chaining, bits // 8, source, **sizes)
@@ -86,9 +86,9 @@ def _aes(chaining: Chaining, source: str, **sizes: int) -> tuple[Encryption, ...
 ENCRYPTIONS = {
     each.name: each
     for each in (
-        *_aes("cbc", "RFC 3602", iv_bytes=16, block_bytes=16),
-        *_aes("ctr", "RFC 3686", salt_bytes=4, iv_bytes=8),
-        *_aes("gcm", "RFC 4106", salt_bytes=4, iv_bytes=8, icv_bytes=16),
+        *_make_aes("cbc", "RFC 3602", iv_bytes=16, block_bytes=16),
+        *_make_aes("ctr", "RFC 3686", salt_bytes=4, iv_bytes=8),
+        *_make_aes("gcm", "RFC 4106", salt_bytes=4, iv_bytes=8, icv_bytes=16),
         Encryption(
             "triple_des_cbc", "triple_des", "cbc", 24, "RFC 2451", iv_bytes=8, block_bytes=8
         ),

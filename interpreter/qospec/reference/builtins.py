@@ -16,9 +16,9 @@ from qospec.check.evaluate.measurements import CAUSES, DISCARDED
 from qospec.model.suite import CLAIMS
 from qospec.protocol.encapsulation import LAYERS
 from qospec.protocol.parts import OF_CELLS, OF_EXCHANGES, OF_PACKETS
-from qospec.reference.kinds import field_document
-from qospec.reference.members import kinds_with_fields, member_documents
-from qospec.reference.members import names as member_names
+from qospec.reference.kinds import describe_field
+from qospec.reference.members import describe_members, list_kinds_with_fields
+from qospec.reference.members import list_names as member_names
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -113,8 +113,8 @@ TABLES: dict[str, dict[str, str]] = {
     "built in": {name: MEANINGS[name] for name in BUILT_IN},
     "function": {name: MEANINGS[name] for name in FUNCTIONS},
     "function of properties": {
-        each.name: f"`{each.name}({', '.join(each.parameters)})`: {each.summary}"
-        for each in streams.FUNCTIONS.values()
+        function.name: f"`{function.name}({', '.join(function.parameters)})`: {function.summary}"
+        for function in streams.FUNCTIONS.values()
     },
     "statistic": STATISTICS,
     "concept": CONCEPTS,
@@ -123,33 +123,33 @@ TABLES: dict[str, dict[str, str]] = {
 """The meanings of names, by kind."""
 
 
-def builtin_documents(what: str, catalogue: Catalogue) -> Iterator[Document]:
+def describe_builtins(what: str, catalogue: Catalogue) -> Iterator[Document]:
     """Yield the meanings of a name, one for each of its uses."""
     bare = what.removeprefix("@")
     if bare in LAYERS:
-        yield _document("layer", f"@{bare}", MEANINGS[bare])
+        yield _make_document("layer", f"@{bare}", MEANINGS[bare])
     for kind, known in TABLES.items():
         if what in known:
-            yield _document(kind, what, known[what])
+            yield _make_document(kind, what, known[what])
     if QUANTILE.fullmatch(what):
         share = what[1:].replace("_", ".")
-        yield _document(
+        yield _make_document(
             "statistic", what, f"the quantile that {share} % of the cells or packets do not exceed"
         )
     number = parse_packet_number(what)
     if number is not None:
-        yield _document("statistic", what, f"the value of the flow's packet number {number}")
-    yield from _fields(what, catalogue)
-    yield from member_documents(what, catalogue)
+        yield _make_document("statistic", what, f"the value of the flow's packet number {number}")
+    yield from _describe_fields(what, catalogue)
+    yield from describe_members(what, catalogue)
     thing, _, below = what.partition(".")
     metric = catalogue.find("metric", thing)
     if metric is not None and "." not in below and below and _offers(metric, below, catalogue):
-        for each in builtin_documents(below, catalogue):
-            if each["sort"] in ("statistic", "cause"):
-                yield {**each, "sort": "statistic", "name": what}
+        for builtin in describe_builtins(below, catalogue):
+            if builtin["sort"] in ("statistic", "cause"):
+                yield {**builtin, "sort": "statistic", "name": what}
 
 
-def names(catalogue: Catalogue) -> Iterator[str]:
+def list_names(catalogue: Catalogue) -> Iterator[str]:
     """Yield all these names except quantiles, of which there are too many."""
     yield from (
         *LAYERS,
@@ -163,31 +163,31 @@ def names(catalogue: Catalogue) -> Iterator[str]:
         *VERDICTS,
     )
     yield from member_names(catalogue)
-    for _, kind in kinds_with_fields(catalogue):
-        for each in kind.parameters.values():
-            yield from (each.alias or each.name, each.name)
+    for _, kind in list_kinds_with_fields(catalogue):
+        for parameter in kind.parameters.values():
+            yield from (parameter.alias or parameter.name, parameter.name)
 
 
 def _offers(metric: Kind, name: str, catalogue: Catalogue) -> bool:
     """Return whether a metric offers a statistic, of cells or of packets."""
-    offered = {each for carries in metric.carries for each in metric.statistics(carries)}
+    offered = {statistic for carries in metric.carries for statistic in metric.statistics(carries)}
     causes = (*catalogue.causes, DISCARDED) if CAUSES in offered else ()
     return name in causes or offers(tuple(offered), name)
 
 
-def _fields(what: str, catalogue: Catalogue) -> Iterator[Document]:
+def _describe_fields(what: str, catalogue: Catalogue) -> Iterator[Document]:
     """Yield a field once, with all kinds that declare it the same way."""
     found: dict[tuple[str, str], list[str]] = {}
-    for name, kind in kinds_with_fields(catalogue):
-        for each in kind.parameters.values():
-            if what and what in (each.name, each.alias):
-                field = field_document(each, kind)
-                meaning = field["meaning"] or each.name.replace("_", " ")
+    for name, kind in list_kinds_with_fields(catalogue):
+        for parameter in kind.parameters.values():
+            if what and what in (parameter.name, parameter.alias):
+                field = describe_field(parameter, kind)
+                meaning = field["meaning"] or parameter.name.replace("_", " ")
                 text = f"{meaning}, {field['type']}: {field['description']}".rstrip(": ")
                 found.setdefault((field["name"], text), []).append(name)
     for (name, text), having in found.items():
-        yield _document("field", name, f"a field of {', '.join(having)}; {text}")
+        yield _make_document("field", name, f"a field of {', '.join(having)}; {text}")
 
 
-def _document(kind: str, name: str, summary: str) -> Document:
+def _make_document(kind: str, name: str, summary: str) -> Document:
     return {"sort": kind, "name": name, "summary": summary, "description": ""}

@@ -41,7 +41,7 @@ class Declared(NamedTuple):
         """Return what its comment says first, a paragraph or else a sentence, and the rest."""
         first, _, rest = self.node.doc.partition("\n\n")
         if not rest:
-            first, rest = _first_sentence(self.node.doc)
+            first, rest = _take_first_sentence(self.node.doc)
         return " ".join(first.split()), rest.strip()
 
 
@@ -93,7 +93,7 @@ class Declarations:
         return next((Declared(unit, node) for node in nodes if node.name.text == first), None)
 
 
-def module_file(parts: Sequence[str], root: Path) -> Path | None:
+def find_module_file(parts: Sequence[str], root: Path) -> Path | None:
     """Return the file that `import a.b` means below a root, or `std.a` in the library."""
     if not all(part.isidentifier() for part in parts):
         return None
@@ -103,7 +103,7 @@ def module_file(parts: Sequence[str], root: Path) -> Path | None:
     return next((file for file in found if is_file(file)), None)
 
 
-def _first_sentence(doc: str) -> tuple[str, str]:
+def _take_first_sentence(doc: str) -> tuple[str, str]:
     for end in (".\n", ". "):
         first, dot, rest = doc.partition(end)
         if dot and "\n\n" not in first:

@@ -25,9 +25,9 @@ from qospec.check.test.run_settings import PHASED, RUN, has_phases
 from qospec.check.test.sweeps import enumerate_combinations
 from qospec.check.topology import body
 from qospec.check.topology.flatten import Networks
-from qospec.reference.library import place_of
-from qospec.reference.origins import chain, fields
-from qospec.reference.phases import phase_documents, shown_at, written_phases
+from qospec.reference.library import write_place
+from qospec.reference.origins import follow_copies, trace_fields
+from qospec.reference.phases import choose_names, describe_phases, describe_written_phases
 from qospec.reference.values import read_written_text, value_text
 from qospec.syntax import ast
 
@@ -42,7 +42,7 @@ if TYPE_CHECKING:
     from qospec.reference.declarations import Declarations, Declared
 
 
-def topology_document(declared: Declared, declarations: Declarations) -> Document:
+def describe_topology(declared: Declared, declarations: Declarations) -> Document:
     """Return the nodes and links of a topology, with its defaults or with unknown parameters."""
     value = declarations.value(declared)
     if not isinstance(value, TopologyValue):
@@ -50,16 +50,18 @@ def topology_document(declared: Declared, declarations: Declarations) -> Documen
     inside = value.signature.placeholders(defaults=value.signature.has_defaults())
     made = body.lay_out(value.node, inside, declarations.evaluator)
     return {
-        "hosts": list(_nodes(made, value.node, declarations, devices=False)),
-        "devices": list(_nodes(made, value.node, declarations, devices=True)),
-        "links": truncated([_link(each, declarations) for each in made.cables], "links"),
+        "hosts": list(_describe_nodes(made, value.node, declarations, devices=False)),
+        "devices": list(_describe_nodes(made, value.node, declarations, devices=True)),
+        "links": truncate_entries(
+            [_describe_link(cable, declarations) for cable in made.cables], "links"
+        ),
     }
 
 
-def _nodes(
+def _describe_nodes(
     layout: Layout, node: ast.Topology, declarations: Declarations, *, devices: bool
 ) -> Iterator[Document]:
-    binds = (each for each in node.body.statements if isinstance(each, ast.Bind))
+    binds = (statement for statement in node.body.statements if isinstance(statement, ast.Bind))
     for bind in binds:
         for name in bind.names:
             known = layout.names.get(name.text)
@@ -72,7 +74,7 @@ def _nodes(
                 yield {"name": f"{name.text}{last}", "type": read_written_text(bind.value)}
 
 
-def _link(cable: Cable, declarations: Declarations) -> Document:
+def _describe_link(cable: Cable, declarations: Declarations) -> Document:
     medium = cable.medium
     rate = medium.kind.parameter("rate")
     carries = value_text(medium.value_of(rate, declarations.evaluator)) if rate else ""
@@ -98,36 +100,42 @@ def test_document(declared: Declared, declarations: Declarations) -> Document:
     tests = expand_tests(declared.unit, home, networks, evaluator)
     made = next((test for test in tests if test.span is node.span), None)
     cases = made.cases if made is not None else ()
-    bases = list(chain(declared, declarations))[1:]
+    bases = list(follow_copies(declared, declarations))[1:]
     parts = (*reversed(bases), declared)
-    follows, deviations = (made.follows, made.deviations) if made is not None else _stated(parts)
+    follows, deviations = (
+        (made.follows, made.deviations) if made is not None else _list_stated(parts)
+    )
     document: Document = {
-        "bases": [{"name": each.name, "place": place_of(each.node)} for each in bases],
+        "bases": [{"name": base.name, "place": write_place(base.node)} for base in bases],
         "follows": list(follows),
         "deviations": [{"what": what, "why": why} for what, why in deviations],
-        "requires": [] if cases else _required(declared, declarations),
+        "requires": [] if cases else _list_required(declared, declarations),
     }
     if not cases:
         statements = [
-            each
+            statement
             for part in parts
             if isinstance(part.node, ast.Test)
-            for each in part.node.statements
+            for statement in part.node.statements
         ]
-        return {**document, "phases": written_phases(statements)}
-    names, phases = _names(node, declared, declarations, networks)
+        return {**document, "phases": describe_written_phases(statements)}
+    names, phases = _list_names(node, declared, declarations, networks)
     return {
         **document,
-        "cases": truncated([{"name": case.name, "type": case.skip} for case in cases], "cases"),
-        "networks": [_network(name, each, names) for name, each in cases[0].networks.items()],
-        "phases": phase_documents(cases[0].phases, phases) if phases is not None else [],
-        "flows": [_flow(each) for each in cases[0].flows],
-        "at": shown_at(names, phases, evaluator) if phases is not None else [],
-        "origins": list(_origins(names, declared, declarations)),
+        "cases": truncate_entries(
+            [{"name": case.name, "type": case.skip} for case in cases], "cases"
+        ),
+        "networks": [
+            _describe_network(name, each, names) for name, each in cases[0].networks.items()
+        ],
+        "phases": describe_phases(cases[0].phases, phases) if phases is not None else [],
+        "flows": [_describe_flow(flow) for flow in cases[0].flows],
+        "at": choose_names(names, phases, evaluator) if phases is not None else [],
+        "origins": list(_trace_origins(names, declared, declarations)),
     }
 
 
-def _required(declared: Declared, declarations: Declarations) -> list[str]:
+def _list_required(declared: Declared, declarations: Declarations) -> list[str]:
     """Return what a template requires of its arguments."""
     value, evaluator = declarations.value(declared), declarations.evaluator
     if not isinstance(value, TestValue):
@@ -136,31 +144,31 @@ def _required(declared: Declared, declarations: Declarations) -> list[str]:
     return [] if parts is None else list_requirements(parts)
 
 
-def _stated(parts: Sequence[Declared]) -> tuple[list[str], list[tuple[str, str]]]:
+def _list_stated(parts: Sequence[Declared]) -> tuple[list[str], list[tuple[str, str]]]:
     """Return what a template follows and its deviations, those under a condition too."""
     follows, texts = (
-        [text for part in parts for text in _texts(part, name)]
+        [text for part in parts for text in _list_texts(part, name)]
         for name in ("follows", "deviations")
     )
     pairs = [text.partition(":") for text in texts]
     return follows, [(what.strip(), why.strip()) for what, _, why in pairs]
 
 
-def _texts(declared: Declared, name: str) -> list[str]:
+def _list_texts(declared: Declared, name: str) -> list[str]:
     """Return the texts of `follows = …` or its like, as they are written in a test."""
     node = declared.node
     binds = [
-        each.value
-        for each in (node.statements if isinstance(node, ast.Test) else ())
-        if isinstance(each, ast.Bind) and each.names[0].text == name
+        statement.value
+        for statement in (node.statements if isinstance(node, ast.Test) else ())
+        if isinstance(statement, ast.Bind) and statement.names[0].text == name
     ]
-    chosen = [each.value if isinstance(each, ast.Conditional) else each for each in binds]
+    chosen = [bind.value if isinstance(bind, ast.Conditional) else bind for bind in binds]
     lists = (each.items if isinstance(each, ast.ListLiteral) else (each,) for each in chosen)
     items = [item for each in lists for item in each]
     return [item.text for item in items if isinstance(item, ast.Text)]
 
 
-def truncated(entries: list[Document], what: str) -> list[Document]:
+def truncate_entries(entries: list[Document], what: str) -> list[Document]:
     """Return the first entries, and one with the number of the others."""
     more = len(entries) - MOST_SHOWN
     if more <= 1:
@@ -168,7 +176,7 @@ def truncated(entries: list[Document], what: str) -> list[Document]:
     return [*entries[:MOST_SHOWN], {"name": "…", "type": f"and {more:_} more {what}"}]
 
 
-def _network(name: str, network: Network, names: CaseScope) -> Document:
+def _describe_network(name: str, network: Network, names: CaseScope) -> Document:
     written = {each.name.text: each.topology for each, _ in names.of(ast.Control)}
     if names.topology is not None:
         written[""] = names.topology[0]
@@ -176,7 +184,7 @@ def _network(name: str, network: Network, names: CaseScope) -> Document:
     return {"name": name or "on", "type": f"{read_written_text(written[name])}: {size}"}
 
 
-def _flow(flow: Flow) -> Document:
+def _describe_flow(flow: Flow) -> Document:
     pairs = [
         f"{origin} to {target}" for origin, target in zip(flow.origins, flow.targets, strict=True)
     ]
@@ -184,7 +192,7 @@ def _flow(flow: Flow) -> Document:
     return {"name": flow.name, "type": f"{flow.kind.name} from {', '.join(pairs[:FEW])}{more}"}
 
 
-def _origins(
+def _trace_origins(
     names: CaseScope, declared: Declared, declarations: Declarations
 ) -> Iterator[Document]:
     """Yield the fields of each flow directly in the test, then those of `run`."""
@@ -193,16 +201,18 @@ def _origins(
         record, copies = None, []
         if isinstance(each, ast.Flow):
             record = evaluate_record(each, scope, evaluator)
-            copies = list(chain(declarations.named_by(declared.unit, each.traffic), declarations))
+            copies = list(
+                follow_copies(declarations.named_by(declared.unit, each.traffic), declarations)
+            )
         elif isinstance(each, ast.Run):
             kind = PHASED if has_phases(names) else RUN
             record = Record(kind, {}, each.span, evaluator).copy(each.body, scope, evaluator)
         if record is not None:
             name = each.name.text if isinstance(each, ast.Flow) else "run"
-            yield from fields(record, copies, declarations, f"{name}.")
+            yield from trace_fields(record, copies, declarations, f"{name}.")
 
 
-def _names(
+def _list_names(
     node: ast.Test, declared: Declared, declarations: Declarations, networks: Networks
 ) -> tuple[CaseScope, Phases | None]:
     """Return the names of the first case, and its phases, with those of the first at its top."""

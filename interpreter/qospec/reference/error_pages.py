@@ -12,20 +12,20 @@ _ANY_HEADING = re.compile(r"^#{2,3} `?[EW]\d\d", re.MULTILINE)
 
 
 @functools.cache
-def _text() -> str:
+def _read_text() -> str:
     return (SPEC / "errors.md").read_text(encoding="utf-8")
 
 
 @functools.cache
-def titles() -> dict[str, str]:
+def list_titles() -> dict[str, str]:
     """Return every code with its title."""
-    return dict(_HEADING.findall(_text()))
+    return dict(_HEADING.findall(_read_text()))
 
 
-def page(code: str) -> str:
+def read_page(code: str) -> str:
     """Return the page of a code as Markdown, without its heading; "" if there is none."""
-    heading = next((each for each in _HEADING.finditer(_text()) if each[1] == code), None)
+    heading = next((each for each in _HEADING.finditer(_read_text()) if each[1] == code), None)
     if heading is None:
         return ""
-    end = _ANY_HEADING.search(_text(), heading.end())
-    return _text()[heading.end() : end.start() if end else None].strip()
+    end = _ANY_HEADING.search(_read_text(), heading.end())
+    return _read_text()[heading.end() : end.start() if end else None].strip()

@@ -11,17 +11,17 @@ from qospec.check.modules.files import find_root
 from qospec.check.suite import NOUNS as DECLARATIONS
 from qospec.diagnostics import Problems, suggest_name
 from qospec.reference import builtins, members, modules
-from qospec.reference.declarations import Declarations, module_file
-from qospec.reference.describe import test_document, topology_document
-from qospec.reference.error_pages import page, titles
+from qospec.reference.declarations import Declarations, find_module_file
+from qospec.reference.describe import describe_topology, test_document
+from qospec.reference.error_pages import list_titles, read_page
 from qospec.reference.library import (
     describe_declared,
-    device_document,
-    library,
-    parameter_documents,
-    place_of,
+    describe_device,
+    describe_parameters,
+    load_library,
+    write_place,
 )
-from qospec.reference.listing import COLLECTIONS, spellings
+from qospec.reference.listing import COLLECTIONS, list_spellings
 from qospec.reference.origins import trace_origins
 from qospec.reference.values import read_written_text, value_text
 from qospec.syntax import ast
@@ -52,23 +52,30 @@ def explain_name(what: str, catalogue: Catalogue, problems: Problems) -> list[Do
     """
     path, separator, name = what.partition("::")
     if separator:
-        return [_in_file(Path(path), name.split("."), catalogue, problems)]
+        return [_explain_in_file(Path(path), name.split("."), catalogue, problems)]
     *module, name = what.split(".")
     for root in (find_root(Path("any")), Path()) if module else ():
-        file = module_file(module, root)
+        file = find_module_file(module, root)
         if file is not None:
-            return [_in_file(file, [name], catalogue, problems)]
-    found = [*_built_in(what, catalogue), *_modules([*module, name], catalogue, problems)]
+            return [_explain_in_file(file, [name], catalogue, problems)]
+    found = [
+        *_explain_builtin(what, catalogue),
+        *_explain_modules([*module, name], catalogue, problems),
+    ]
     if not found and module:  # as files name it that import the module
-        full = [each for each in modules.names(library(catalogue)) if each.endswith(f".{what}")]
+        full = [
+            each
+            for each in modules.list_names(load_library(catalogue))
+            if each.endswith(f".{what}")
+        ]
         if len(full) == 1:
             return explain_name(full[0], catalogue, problems)
     if not found:
-        raise _unknown(what, catalogue)
+        raise _explain_unknown(what, catalogue)
     return found
 
 
-def _unknown(what: str, catalogue: Catalogue) -> UnknownNameError:
+def _explain_unknown(what: str, catalogue: Catalogue) -> UnknownNameError:
     if CODE.fullmatch(what):
         return UnknownNameError(f"there is no code `{what.upper()}`")
     former: dict[str, list[str]] = {}
@@ -79,7 +86,7 @@ def _unknown(what: str, catalogue: Catalogue) -> UnknownNameError:
         renamed = (f"of {', '.join(kinds)}: renamed to `{new}`" for new, kinds in former.items())
         return UnknownNameError(f"`{what}` is a former name of a field {'; '.join(renamed)}")
     # Names with as many dots come first, since only so many are compared.
-    known = sorted(_names(catalogue), key=lambda name: abs(name.count(".") - what.count(".")))
+    known = sorted(_list_names(catalogue), key=lambda name: abs(name.count(".") - what.count(".")))
     near = suggest_name(what, dict.fromkeys(known))
     with_it = (each for each in known if what.lower() in each.rpartition(".")[2].split("_"))
     declared = sorted({f"`{each}`" for each in with_it if each.startswith("std.")})[:_MOST]
@@ -89,47 +96,56 @@ def _unknown(what: str, catalogue: Catalogue) -> UnknownNameError:
     return UnknownNameError(f"nothing is named `{what}`: {hint}")
 
 
-def _built_in(what: str, catalogue: Catalogue) -> Iterator[Document]:
+def _explain_builtin(what: str, catalogue: Catalogue) -> Iterator[Document]:
     code = what.upper()
-    if code in titles():
-        yield {"sort": "code", "name": code, "summary": titles()[code], "description": page(code)}
+    if code in list_titles():
+        yield {
+            "sort": "code",
+            "name": code,
+            "summary": list_titles()[code],
+            "description": read_page(code),
+        }
     for table, meanings in load_keywords().items():
         if what in meanings:
             kind = "field" if table == "field" else "word"
             described = {"sort": kind, "name": what, "summary": meanings[what], "description": ""}
-            yield described | (members.body_document(what, catalogue) if kind == "word" else {})
+            yield described | (members.describe_body(what, catalogue) if kind == "word" else {})
     if what in TYPES:
         meaning = "a whole number" if what == "Int" else describe_dimension(TYPES[what])
         yield {"sort": "type", "name": what, "summary": meaning, "description": ""}
-    yield from builtins.builtin_documents(what, catalogue)
+    yield from builtins.describe_builtins(what, catalogue)
     for collection in COLLECTIONS:
         known = collection.find(what, catalogue)
         if known is not None:
             yield {"sort": collection.singular, **known}
 
 
-def _modules(parts: list[str], catalogue: Catalogue, problems: Problems) -> Iterator[Document]:
+def _explain_modules(
+    parts: list[str], catalogue: Catalogue, problems: Problems
+) -> Iterator[Document]:
     """Yield the module of the library that is named in full, or the modules of its folder."""
     if parts[0] == "std":
-        known = modules.module(parts, Path(), catalogue, problems) or modules.folder(
-            parts, library(catalogue)
+        known = modules.load_module(parts, Path(), catalogue, problems) or modules.list_folder(
+            parts, load_library(catalogue)
         )
         yield from () if known is None else (known,)
 
 
-def _names(catalogue: Catalogue) -> Iterator[str]:
-    yield from titles()
+def _list_names(catalogue: Catalogue) -> Iterator[str]:
+    yield from list_titles()
     yield from TYPES
     for table in load_keywords().values():
         yield from table
-    yield from builtins.names(catalogue)
-    yield from modules.names(library(catalogue))
+    yield from builtins.list_names(catalogue)
+    yield from modules.list_names(load_library(catalogue))
     for collection in COLLECTIONS:
         for document in collection.documents(catalogue):
-            yield from spellings(document)
+            yield from list_spellings(document)
 
 
-def _in_file(file: Path, path: list[str], catalogue: Catalogue, problems: Problems) -> Document:
+def _explain_in_file(
+    file: Path, path: list[str], catalogue: Catalogue, problems: Problems
+) -> Document:
     """Explain a declaration; errors elsewhere in the file do not matter."""
     found_problems = Problems()
     declarations = Declarations([file], catalogue, found_problems)
@@ -147,7 +163,7 @@ def _in_file(file: Path, path: list[str], catalogue: Catalogue, problems: Proble
         listed = f"it declares {' '.join(known)}" if known else "it declares nothing"
         hint = f"did you mean `{near}`?" if near else listed
         raise UnknownNameError(f"{file} does not declare `{'.'.join(path)}`: {hint}")
-    document = declaration_document(declared, declarations)
+    document = describe_declaration(declared, declarations)
     whole = declared.node.span
     touching = [each for each in found_problems.all if each not in before or each.span in whole]
     _pass_on(touching, problems)
@@ -155,22 +171,22 @@ def _in_file(file: Path, path: list[str], catalogue: Catalogue, problems: Proble
 
 
 def _pass_on(mistakes: Iterable[Diagnostic], problems: Problems) -> None:
-    for each in mistakes:
-        problems.add(each)
+    for mistake in mistakes:
+        problems.add(mistake)
 
 
-def declaration_document(declared: Declared, declarations: Declarations) -> Document:
+def describe_declaration(declared: Declared, declarations: Declarations) -> Document:
     """Return what is known of a declaration, and where each of its fields came from."""
     collection = DECLARATIONS[type(declared.node)]
     if isinstance(declared.node, ast.Device):
-        return {"sort": collection, **device_document(declared, declarations)}
+        return {"sort": collection, **describe_device(declared, declarations)}
     document = {"sort": collection, **describe_declared(declared)}
-    parameters = parameter_documents(declared, declarations)
+    parameters = describe_parameters(declared, declarations)
     if isinstance(declared.node, ast.Test):
         document |= {"parameters": parameters, **test_document(declared, declarations)}
         return document
     if isinstance(declared.node, ast.Topology):
-        document |= topology_document(declared, declarations)
+        document |= describe_topology(declared, declarations)
     if parameters:
         document["parameters"] = parameters
     made = trace_origins(declared, declarations)
@@ -189,7 +205,7 @@ def _let_document(declared: Declared, declarations: Declarations) -> Document:
         "name": node.name.text,
         "value": shown or written,
         "written": "" if shown in ("", written) else written,
-        "place": place_of(node),
+        "place": write_place(node),
         "default": False,
         "required": False,
         "instead_of": [],

@@ -92,18 +92,18 @@ _EXAMPLES = {
 """Of a kind's field for which the example of its domain is refused, or does not fit the others."""
 
 
-def _source_comment(kind: Kind) -> str:
+def _read_source_comment(kind: Kind) -> str:
     otherwise = "by `gaps`" if "packet" in kind.carries else "as much as the contract allows"
     return f"What is emitted; by default {otherwise}."
 
 
-def _derived_fields(kind: Kind) -> set[str]:
+def _list_derived_fields(kind: Kind) -> set[str]:
     """Return the fields of an arrival process that default to those of the traffic."""
     rate = {kind.build.rate_field} if kind.role == "arrivals" else set()
     return {*kind.from_contract, *rate}
 
 
-def kind_document(kind: Kind) -> Document:
+def describe_kind(kind: Kind) -> Document:
     """Return the document of a kind: its text, its fields, and the traits of a metric."""
     text = read_documentation(kind.build)
     described: Document = {
@@ -113,16 +113,16 @@ def kind_document(kind: Kind) -> Document:
         "summary": kind.summary,
         "description": text.partition("\n")[2].strip(),
         "source": kind.source,
-        "fields": [field_document(each, kind) for each in _fields(kind)],
+        "fields": [describe_field(each, kind) for each in _describe_fields(kind)],
     }
     if kind.role == "element":
         described |= {"duty": kind.duty, "open": kind.open_fields}
     if kind.role == "metric":
-        described |= _measured(kind)
+        described |= _describe_measured(kind)
     return described
 
 
-def _fields(kind: Kind) -> Iterator[Parameter]:
+def _describe_fields(kind: Kind) -> Iterator[Parameter]:
     yield from kind.parameters.values()
     if has_source(kind):
         yield SOURCE
@@ -131,7 +131,7 @@ def _fields(kind: Kind) -> Iterator[Parameter]:
 _PLACES = {"flow": "of flows", "place": "of what passes a place inside the network"}
 
 
-def _measured(kind: Kind) -> Document:
+def _describe_measured(kind: Kind) -> Document:
     dimension = METRICS[kind.build.dimension]
     counted = [dimension]
     if dimension in IN_PACKETS and "packet" in kind.carries:
@@ -139,14 +139,14 @@ def _measured(kind: Kind) -> Document:
     return {
         "dimension": " or ".join("a number" if each is COUNT else each.name for each in counted),
         "example": format_value(1, dimension),
-        "statistics": [each for each in kind.build.statistics if each],
-        "series": [each or kind.name for each in kind.build.series],
+        "statistics": [statistic for statistic in kind.build.statistics if statistic],
+        "series": [statistic or kind.name for statistic in kind.build.series],
         "exact": kind.build.exact,
         "measured": " and ".join(_PLACES[each] for each in kind.build.measured_at),
     }
 
 
-def field_document(parameter: Parameter, kind: Kind) -> Document:
+def describe_field(parameter: Parameter, kind: Kind) -> Document:
     """Return the document of a field; bounds and default as an author writes them."""
     domain = parameter.domain
     label = LABELS.get(domain.name, DomainLabel(domain.name, ""))
@@ -156,24 +156,25 @@ def field_document(parameter: Parameter, kind: Kind) -> Document:
     return {
         "name": parameter.alias or parameter.name,
         "meaning": parameter.name.replace("_", " ") if parameter.alias else "",
-        "type": _type(domain, label),
-        "required": parameter.default is REQUIRED and parameter.name not in _derived_fields(kind),
-        "default": default_text(parameter),
-        "least": _bound(domain, domain.low),
-        "most": _bound(domain, domain.high),
+        "type": _name_type(domain, label),
+        "required": parameter.default is REQUIRED
+        and parameter.name not in _list_derived_fields(kind),
+        "default": write_default(parameter),
+        "least": _write_bound(domain, domain.low),
+        "most": _write_bound(domain, domain.high),
         "choices": list(domain.choices),
-        "example": default_text(parameter) or example,
-        "description": field_comments(kind).get(
-            parameter.name, _source_comment(kind) if parameter is SOURCE else ""
+        "example": write_default(parameter) or example,
+        "description": read_field_comments(kind).get(
+            parameter.name, _read_source_comment(kind) if parameter is SOURCE else ""
         ),
     }
 
 
-def _type(domain: Domain, label: DomainLabel) -> str:
+def _name_type(domain: Domain, label: DomainLabel) -> str:
     return f"{label.name} {' '.join(domain.choices)}" if domain.choices else label.name
 
 
-def _bound(domain: Domain, bound: Any) -> str:
+def _write_bound(domain: Domain, bound: Any) -> str:
     if bound is None:
         return ""
     if domain.name in ("duration", "times", "curve"):
@@ -185,7 +186,7 @@ def _bound(domain: Domain, bound: Any) -> str:
     )
 
 
-def default_text(parameter: Parameter) -> str:
+def write_default(parameter: Parameter) -> str:
     """Return a default as an author would write it; "" for none."""
     default = parameter.default
     if default is REQUIRED or default is None:
@@ -199,17 +200,17 @@ def default_text(parameter: Parameter) -> str:
     return default if isinstance(default, str) else write_bound(default, parameter.domain.name)  # type: ignore[arg-type]
 
 
-def field_comments(kind: Kind) -> dict[str, str]:
+def read_field_comments(kind: Kind) -> dict[str, str]:
     """Return the docstring of each field of a kind's class, inherited fields included."""
     found: dict[str, str] = {}
     for whole in (*kind.described_in, kind.build):
         for cls in reversed(inspect.getmro(whole)):
-            found |= _comments_below(cls)
+            found |= _read_comments_below(cls)
     return found
 
 
 @cache
-def _comments_below(cls: type) -> Mapping[str, str]:
+def _read_comments_below(cls: type) -> Mapping[str, str]:
     """Return the docstring of each field of a class, cached because parsing its source is slow."""
     try:
         (tree,) = ast.parse(textwrap.dedent(inspect.getsource(cls))).body

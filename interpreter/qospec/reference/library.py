@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 
 @functools.cache
-def library(catalogue: Catalogue) -> Declarations:
+def load_library(catalogue: Catalogue) -> Declarations:
     """Return the whole library, read once."""
     problems = Problems()
     found = Declarations([STDLIB], catalogue, problems)
@@ -34,21 +34,21 @@ def library(catalogue: Catalogue) -> Declarations:
     return found
 
 
-def device_documents(declarations: Declarations) -> list[Document]:
+def describe_devices(declarations: Declarations) -> list[Document]:
     """Return every device of the files that were named."""
     return [
-        device_document(each, declarations)
+        describe_device(each, declarations)
         for each in declarations.named()
         if isinstance(each.node, ast.Device)
     ]
 
 
-def medium_documents(declarations: Declarations) -> list[Document]:
+def describe_media(declarations: Declarations) -> list[Document]:
     """Return every `let` of the files that were named which is a line."""
-    return list(_media(declarations))
+    return list(_list_media(declarations))
 
 
-def _media(declarations: Declarations) -> Iterator[Document]:
+def _list_media(declarations: Declarations) -> Iterator[Document]:
     for each in declarations.named():
         value = declarations.value(each) if isinstance(each.node, ast.Let) else None
         if not isinstance(value, Record) or value.kind.duty != "line":
@@ -67,14 +67,14 @@ def describe_declared(declared: Declared) -> Document:
     """Return the name of a declaration, its comment and its place."""
     summary, description = declared.comment
     return {
-        "name": f"{module_name(declared.unit.path)}.{declared.name}",
+        "name": f"{name_module(declared.unit.path)}.{declared.name}",
         "summary": summary,
         "description": description,
-        "place": place_of(declared.node),
+        "place": write_place(declared.node),
     }
 
 
-def module_name(path: Path) -> str:
+def name_module(path: Path) -> str:
     """Return the name by which a file is imported: `std.devices.sitline`, or its own name."""
     inside = path.resolve()
     if not inside.is_relative_to(STDLIB.resolve()):
@@ -82,7 +82,7 @@ def module_name(path: Path) -> str:
     return ".".join(["std", *inside.relative_to(STDLIB.resolve()).with_suffix("").parts])
 
 
-def device_document(declared: Declared, declarations: Declarations) -> Document:
+def describe_device(declared: Declared, declarations: Declarations) -> Document:
     """Return a device with its parameters and ports, and what is in it."""
     node = declared.node
     assert isinstance(node, ast.Device)  # noqa: S101 -- the caller's choice
@@ -97,12 +97,12 @@ def device_document(declared: Declared, declarations: Declarations) -> Document:
         if isinstance(statement, ast.Port)
         for name in statement.names
     ]
-    parameters = parameter_documents(declared, declarations)
+    parameters = describe_parameters(declared, declarations)
     outside = {**describe_declared(declared), "parameters": parameters, "ports": ports}
-    return {**outside, **body_document(declared, declarations)}
+    return {**outside, **describe_body(declared, declarations)}
 
 
-def parameter_documents(declared: Declared, declarations: Declarations) -> list[Document]:
+def describe_parameters(declared: Declared, declarations: Declarations) -> list[Document]:
     """Return the parameters of a declaration: type, default, and where the default is from."""
     parameters = getattr(declared.node, "parameters", ())
     signature = getattr(declarations.value(declared), "signature", None)
@@ -114,20 +114,21 @@ def parameter_documents(declared: Declared, declarations: Declarations) -> list[
     context = declarations.evaluator.context
     return [
         {
-            "name": each.name.text,
-            "type": each.annotation.text,
-            "default": read_written_text(each.default) if each.default else "",
-            "value": value_text(known[each.name.text].value(context))
-            if each.name.text in known
+            "name": parameter.name.text,
+            "type": parameter.annotation.text,
+            "default": read_written_text(parameter.default) if parameter.default else "",
+            "value": value_text(known[parameter.name.text].value(context))
+            if parameter.name.text in known
             else "",
-            "description": each.doc or _calibration(each.default, declared, declarations),
-            "place": place_of(each),
+            "description": parameter.doc
+            or _read_calibration(parameter.default, declared, declarations),
+            "place": write_place(parameter),
         }
-        for each in parameters
+        for parameter in parameters
     ]
 
 
-def _calibration(
+def _read_calibration(
     default: ast.Expression | None, declared: Declared, declarations: Declarations
 ) -> str:
     """Return the comment of the `let` that a default names."""
@@ -138,7 +139,7 @@ def _calibration(
     return named.node.doc if named is not None else ""
 
 
-def place_of(node: ast.Node) -> str:
+def write_place(node: ast.Node) -> str:
     """Return the file and the line of a node; files of the library by their place in it."""
     source = node.span.source
     line, _ = source.position(node.span.start)
@@ -148,12 +149,12 @@ def place_of(node: ast.Node) -> str:
     return f"{make_visible(shown)}:{line}"
 
 
-def body_document(declared: Declared, declarations: Declarations) -> Document:
+def describe_body(declared: Declared, declarations: Declarations) -> Document:
     """Return what is in a device, in the order of its text."""
     node = declared.node
     assert isinstance(node, ast.Device)  # noqa: S101 -- the caller's choice
     found: Document = {"values": [], "elements": [], "wires": []}
-    for statement, loops in _statements(node.body.statements, ()):
+    for statement, loops in _iterate_statements(node.body.statements, ()):
         place: Document = {"loops": list(loops)}
         if isinstance(statement, ast.Let):
             entry: Document = {
@@ -174,13 +175,13 @@ def body_document(declared: Declared, declarations: Declarations) -> Document:
     return found
 
 
-def _statements(
+def _iterate_statements(
     statements: Sequence[ast.Statement], loops: tuple[str, ...]
 ) -> Iterator[tuple[ast.Statement, tuple[str, ...]]]:
     """Yield the statements of a body and of its loops, each with the loops around it."""
-    for each in statements:
-        if isinstance(each, ast.Loop):
-            loop = f"for {each.name.text} in {read_written_text(each.values)}"
-            yield from _statements(each.body.statements, (*loops, loop))
+    for statement in statements:
+        if isinstance(statement, ast.Loop):
+            loop = f"for {statement.name.text} in {read_written_text(statement.values)}"
+            yield from _iterate_statements(statement.body.statements, (*loops, loop))
         else:
-            yield each, loops
+            yield statement, loops

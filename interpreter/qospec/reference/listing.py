@@ -12,9 +12,9 @@ from typing import TYPE_CHECKING
 from qospec.check.device.observables import STATISTICS, UTILISATION
 from qospec.dataclass import dataclass
 from qospec.diagnostics import suggest_name
-from qospec.reference.kinds import kind_document
-from qospec.reference.library import device_documents, library, medium_documents
-from qospec.reference.values import unit_document, unit_documents
+from qospec.reference.kinds import describe_kind
+from qospec.reference.library import describe_devices, describe_media, load_library
+from qospec.reference.values import describe_unit, describe_units
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -40,27 +40,31 @@ class Collection:
     def find(self, name: str, catalogue: Catalogue) -> Document | None:
         """Return the entry with a name: in full, after its last dots, or an alias."""
         known = self.documents(catalogue)
-        found = next((each for each in known if name in spellings(each)), None)
-        return found or (unit_document(name) if self is UNITS else None)
+        found = next((each for each in known if name in list_spellings(each)), None)
+        return found or (describe_unit(name) if self is UNITS else None)
 
     def nearest(self, name: str, catalogue: Catalogue) -> str:
         """Return the spelling that may have been meant, or nothing."""
-        known = [spelling for each in self.documents(catalogue) for spelling in spellings(each)]
+        known = [
+            spelling
+            for document in self.documents(catalogue)
+            for spelling in list_spellings(document)
+        ]
         return suggest_name(name, known)
 
 
-def spellings(document: Document) -> list[str]:
+def list_spellings(document: Document) -> list[str]:
     """Return the names of an entry, the longest first."""
     parts = document["name"].split(".")
     ends = [".".join(parts[place:]) for place in range(len(parts))]
     return [*ends, *document.get("aliases", ())]
 
 
-def _kinds(role: Role) -> Callable[[Catalogue], list[Document]]:
-    return lambda catalogue: [kind_document(kind) for _, kind in sorted(catalogue.of(role).items())]
+def _describe_kinds(role: Role) -> Callable[[Catalogue], list[Document]]:
+    return lambda catalogue: [describe_kind(kind) for _, kind in sorted(catalogue.of(role).items())]
 
 
-def _measured(catalogue: Catalogue) -> list[Document]:
+def _describe_measured(catalogue: Catalogue) -> list[Document]:
     """Return the metrics of flows, and those of an element: `occupancy` and `utilisation`."""
     waiting: Document = {
         "name": "occupancy",
@@ -88,19 +92,21 @@ def _measured(catalogue: Catalogue) -> list[Document]:
         "statistics": [],
         "exact": False,
     }
-    found = [*_kinds("metric")(catalogue), waiting, busy]
+    found = [*_describe_kinds("metric")(catalogue), waiting, busy]
     return sorted(found, key=lambda each: str(each["name"]))
 
 
-DEVICES = Collection("devices", "device", lambda catalogue: device_documents(library(catalogue)))
-ELEMENTS = Collection("elements", "element", _kinds("element"))
-TRAFFIC = Collection("traffic", "kind of traffic", _kinds("traffic"))
-ARRIVALS = Collection("arrivals", "arrival process", _kinds("arrivals"))
-POLICIES = Collection("policies", "drop policy", _kinds("dropping"))
-METRICS = Collection("metrics", "metric", _measured)
-METHODS = Collection("methods", "search method", _kinds("method"))
-UNITS = Collection("units", "unit", lambda _: unit_documents())
-MEDIA = Collection("media", "medium", lambda catalogue: medium_documents(library(catalogue)))
+DEVICES = Collection(
+    "devices", "device", lambda catalogue: describe_devices(load_library(catalogue))
+)
+ELEMENTS = Collection("elements", "element", _describe_kinds("element"))
+TRAFFIC = Collection("traffic", "kind of traffic", _describe_kinds("traffic"))
+ARRIVALS = Collection("arrivals", "arrival process", _describe_kinds("arrivals"))
+POLICIES = Collection("policies", "drop policy", _describe_kinds("dropping"))
+METRICS = Collection("metrics", "metric", _describe_measured)
+METHODS = Collection("methods", "search method", _describe_kinds("method"))
+UNITS = Collection("units", "unit", lambda _: describe_units())
+MEDIA = Collection("media", "medium", lambda catalogue: describe_media(load_library(catalogue)))
 
 COLLECTIONS = (DEVICES, ELEMENTS, TRAFFIC, ARRIVALS, POLICIES, METRICS, METHODS, UNITS, MEDIA)
 
@@ -115,7 +121,7 @@ _SECTIONS = (
 _BEFORE_FIELDS = ("cases", "networks", "phases", "flows")
 
 
-def columns(rows: Sequence[Sequence[str]], width: int, margin: str = "") -> Iterator[str]:
+def align_columns(rows: Sequence[Sequence[str]], width: int, margin: str = "") -> Iterator[str]:
     """Yield rows as lines with aligned columns; the last column is wrapped to the width."""
     if not rows:
         return
@@ -133,10 +139,10 @@ def columns(rows: Sequence[Sequence[str]], width: int, margin: str = "") -> Iter
 
 def list_overview(documents: Iterable[Document], width: int) -> str:
     """Return one line for each entry: its name and what it is."""
-    return "\n".join(columns([_row(each) for each in documents], width))
+    return "\n".join(align_columns([_make_row(document) for document in documents], width))
 
 
-def _row(document: Document) -> tuple[str, ...]:
+def _make_row(document: Document) -> tuple[str, ...]:
     if "is" in document:
         written = document["written"]
         instead = f", written {written}" if written != document["name"] else ""
@@ -150,56 +156,58 @@ def _row(document: Document) -> tuple[str, ...]:
 
 def describe_in_full(document: Document, width: int) -> str:
     """Return an entry in full."""
-    return "\n".join(_full(document, width))
+    return "\n".join(_write_full(document, width))
 
 
-def _full(document: Document, width: int) -> Iterator[str]:
+def _write_full(document: Document, width: int) -> Iterator[str]:
     if "is" in document:
         yield f"{document['name']}  {document['dimension']}"
-        yield from columns(list(_unit_rows(document)), width, "  ")
+        yield from align_columns(list(_list_unit_rows(document)), width, "  ")
         return
     also = f" ({', '.join(document['aliases'])})" if document.get("aliases") else ""
     yield f"{document['name']}{also}"
-    yield from _paragraphs(document["summary"], width)
+    yield from _wrap_paragraphs(document["summary"], width)
     if document["description"]:
         yield ""
-        yield from _paragraphs(document["description"], width)
-    facts = list(_facts(document))
+        yield from _wrap_paragraphs(document["description"], width)
+    facts = list(_list_facts(document))
     yield from [""] if facts else []
-    yield from columns(facts, width, "  ")
+    yield from align_columns(facts, width, "  ")
     for title in _BEFORE_FIELDS:
         if document.get(title):
             yield from ("", f"  {title}")
-            entries = _phases(document[title]) if title == "phases" else document[title]
-            yield from _entries(entries, width)
+            entries = _list_phases(document[title]) if title == "phases" else document[title]
+            yield from _write_entries(entries, width)
     if "origins" in document:
-        yield from ("", f"  {_title_of_fields(document)}")
-        yield from columns([_origin(each) for each in document["origins"]], width, "    ")
+        yield from ("", f"  {_choose_title(document)}")
+        yield from align_columns(
+            [_write_origin(each) for each in document["origins"]], width, "    "
+        )
     for title in _SECTIONS:
         if document.get(title):
             yield from ("", f"  {title}")
-            yield from _entries(document[title], width)
+            yield from _write_entries(document[title], width)
     if document.get("requires"):
         yield from ("", "  requires of its arguments")
-        yield from columns([("-", each) for each in document["requires"]], width, "    ")
+        yield from align_columns([("-", each) for each in document["requires"]], width, "    ")
     if document.get("deviations"):
         yield from ("", "  deviations")
         rows = [("-", f"{each['what']}: {each['why']}") for each in document["deviations"]]
-        yield from columns(rows, width, "    ")
+        yield from align_columns(rows, width, "    ")
 
 
-def _phases(phases: Sequence[Document]) -> list[Document]:
+def _list_phases(phases: Sequence[Document]) -> list[Document]:
     """Return phases as entries, each ahead of its goals."""
     entries: list[Document] = []
-    for each in phases:
-        entries.append({"name": f"{each['kind']} {each['name']}", "type": each["type"]})
+    for phase in phases:
+        entries.append({"name": f"{phase['kind']} {phase['name']}", "type": phase["type"]})
         entries += [
-            {"name": f"  goal {goal['name']}", "type": goal["type"]} for goal in each["goals"]
+            {"name": f"  goal {goal['name']}", "type": goal["type"]} for goal in phase["goals"]
         ]
     return entries
 
 
-def _title_of_fields(document: Document) -> str:
+def _choose_title(document: Document) -> str:
     """Return the title of fields: of which case they are, and at which load."""
     title = "fields of the first case" if len(document.get("cases", ())) > 1 else "fields"
     values = [f"{each['name']} = {each['value']}" for each in document.get("at", ())]
@@ -210,7 +218,7 @@ def _title_of_fields(document: Document) -> str:
     return f"{title}, at {highest} of `{first['name']}`: {', '.join(values)}"
 
 
-def _unit_rows(document: Document) -> Iterator[tuple[str, str]]:
+def _list_unit_rows(document: Document) -> Iterator[tuple[str, str]]:
     yield "is", document["is"]
     if document["written"] != document["name"]:
         yield "written", document["written"]
@@ -219,7 +227,7 @@ def _unit_rows(document: Document) -> Iterator[tuple[str, str]]:
         yield "also", f"with one `/`, as in {document['written']}/s"
 
 
-def _paragraphs(text: str, width: int) -> Iterator[str]:
+def _wrap_paragraphs(text: str, width: int) -> Iterator[str]:
     """Yield prose wrapped and fenced blocks unchanged, with blank lines between them."""
     parts = [
         code
@@ -238,14 +246,14 @@ def _paragraphs(text: str, width: int) -> Iterator[str]:
             yield from textwrap.wrap(words, width, initial_indent="  ", subsequent_indent="  ")
 
 
-def _facts(document: Document) -> Iterator[tuple[str, str]]:
+def _list_facts(document: Document) -> Iterator[tuple[str, str]]:
     if document.get("source"):
         yield "source", document["source"]
     if document.get("place"):
         yield "declared", document["place"]
     if "chain" in document:
         copies = [f"{each['name']} ({each['place']})" for each in document["chain"][1:]]
-        made = [f"a copy of {each}" for each in copies]
+        made = [f"a copy of {copy}" for copy in copies]
         yield "kind", ", ".join([document["kind"], *made])
     bases = [f"{each['name']} ({each['place']})" for each in document.get("bases", ())]
     lists = (("built on", bases), ("follows", document.get("follows", ())))
@@ -263,13 +271,13 @@ def _facts(document: Document) -> Iterator[tuple[str, str]]:
         yield "fields", "any, with names of your choice"
 
 
-def _entries(entries: Sequence[Document], width: int) -> Iterator[str]:
-    name_width = max(len(each["name"]) for each in entries)
+def _write_entries(entries: Sequence[Document], width: int) -> Iterator[str]:
+    name_width = max(len(entry["name"]) for entry in entries)
     margin = " " * (4 + name_width + len(_GAP))
-    for each in entries:
-        head = ", ".join(part for part in _traits(each) if part)
-        yield from columns([(each["name"].ljust(name_width), head)], width, "    ")
-        for line in each.get("description", "").split("\n\n"):
+    for entry in entries:
+        head = ", ".join(part for part in _list_traits(entry) if part)
+        yield from align_columns([(entry["name"].ljust(name_width), head)], width, "    ")
+        for line in entry.get("description", "").split("\n\n"):
             words = " ".join(line.split())
             yield from textwrap.wrap(
                 words, max(width, len(margin) + _NARROWEST), initial_indent=margin,
@@ -277,14 +285,14 @@ def _entries(entries: Sequence[Document], width: int) -> Iterator[str]:
             )  # fmt: skip
 
 
-def _traits(entry: Document) -> Iterator[str]:
+def _list_traits(entry: Document) -> Iterator[str]:
     """Yield the traits of a field, a port, an element … on its first line."""
     yield entry.get("meaning", "")
     yield entry.get("type", "")
     if "carries" in entry:
         yield f"{entry['count']} of {entry['carries']}" if entry["count"] else entry["carries"]
     if entry.get("least") or entry.get("most"):
-        yield " ".join(part for part in _bounds(entry) if part)
+        yield " ".join(part for part in _write_bounds(entry) if part)
     if entry.get("default"):
         known = entry.get("value", "")
         is_ = f" = {known}" if known and known != entry["default"] else ""
@@ -298,7 +306,7 @@ def _traits(entry: Document) -> Iterator[str]:
     yield from entry.get("loops", ())
 
 
-def _origin(field: Document) -> tuple[str, str, str]:
+def _write_origin(field: Document) -> tuple[str, str, str]:
     """Return a field, its value, and where the value comes from."""
     if field["required"]:
         return field["name"], "missing", field["description"]
@@ -314,6 +322,6 @@ def _origin(field: Document) -> tuple[str, str, str]:
     return field["name"], field["value"], "; ".join(parts)
 
 
-def _bounds(entry: Document) -> Iterator[str]:
+def _write_bounds(entry: Document) -> Iterator[str]:
     yield f"from {entry['least']}" if entry["least"] else ""
     yield f"to {entry['most']}" if entry["most"] else ""

@@ -29,7 +29,7 @@ from qospec.check.test.point import POINT
 from qospec.check.test.restarts import AT
 from qospec.check.test.run_settings import RUN
 from qospec.check.test.search import GOAL, build_search_kind
-from qospec.reference.kinds import field_document, kind_document
+from qospec.reference.kinds import describe_field, describe_kind
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -38,69 +38,71 @@ if TYPE_CHECKING:
     from qospec.document import Document
 
 
-def kinds_with_fields(catalogue: Catalogue) -> Iterator[tuple[str, Kind]]:
+def list_kinds_with_fields(catalogue: Catalogue) -> Iterator[tuple[str, Kind]]:
     """Yield the kinds that have fields, with their names."""
     for role in RECORDS:
         yield from sorted(catalogue.of(role).items())
-    yield from ((kind.name, kind) for kind in _statements(catalogue))
+    yield from ((kind.name, kind) for kind in _list_statements(catalogue))
 
 
-def _statements(catalogue: Catalogue) -> tuple[Kind, ...]:
+def _list_statements(catalogue: Catalogue) -> tuple[Kind, ...]:
     """Return the statements whose bodies have fields."""
     return (RUN, build_search_kind(catalogue), GOAL, POINT, AT, MACHINE, STATE, TRANSITION)
 
 
-def body_document(word: str, catalogue: Catalogue) -> Document:
+def describe_body(word: str, catalogue: Catalogue) -> Document:
     """Return the fields of the statement that begins with a word, and more about it, if any."""
-    kind = next((each for each in _statements(catalogue) if each.name == word), None)
+    kind = next(
+        (statement for statement in _list_statements(catalogue) if statement.name == word), None
+    )
     if kind is None:
         return {}
-    described = kind_document(kind)
+    described = describe_kind(kind)
     return {each: described[each] for each in ("description", "fields")}
 
 
-def member_documents(what: str, catalogue: Catalogue) -> Iterator[Document]:
+def describe_members(what: str, catalogue: Catalogue) -> Iterator[Document]:
     """Yield the members of a name, one for each of its uses."""
-    yield from _attributes(what)
-    yield from _choices(what, catalogue)
-    yield from _causes(what, catalogue)
-    yield from _observed(what, catalogue)
+    yield from _describe_attributes(what)
+    yield from _describe_choices(what, catalogue)
+    yield from _describe_causes(what, catalogue)
+    yield from _describe_observed(what, catalogue)
     thing, _, below = what.partition(".")
     if below:
-        yield from _fields(thing, below, catalogue)
+        yield from _describe_fields(thing, below, catalogue)
 
 
-def names(catalogue: Catalogue) -> Iterator[str]:
+def list_names(catalogue: Catalogue) -> Iterator[str]:
     """Yield all these names."""
     for pair in ATTRIBUTES:
         yield from (".".join(pair), *pair)
     for _, _, choices in WORDS.values():
         yield from choices
     yield from (*catalogue.causes, DISCARDED, *OF_PORTS)
-    for name, kind in kinds_with_fields(catalogue):
-        for each in kind.parameters.values():
-            yield from (f"{name}.{each.alias or each.name}", *each.domain.choices)
+    for name, kind in list_kinds_with_fields(catalogue):
+        for parameter in kind.parameters.values():
+            yield from (f"{name}.{parameter.alias or parameter.name}", *parameter.domain.choices)
     for name, kind in catalogue.of("element").items():
         for below in list_observables(kind):
             yield from (below, f"{name}.{below}")
 
 
-def _attributes(what: str) -> Iterator[Document]:
+def _describe_attributes(what: str) -> Iterator[Document]:
     """Yield the attributes of items in classifiers: by the whole name, or by either part."""
     below = [".".join(pair) for pair in ATTRIBUTES if pair[0] == what]
     if below:
-        yield _document(
+        yield _make_document(
             "of a class", what, f"attributes that a classifier can test: {' '.join(below)}"
         )
     for pair, attribute in ATTRIBUTES.items():
         name = ".".join(pair)
         if what in (name, pair[1]):
             whose = find_carrier(attribute)
-            asks = f"an attribute of a {whose}, `{name}` in a class: {_comparison(attribute)}"
-            yield _document("of a class", what, asks)
+            asks = f"an attribute of a {whose}, `{name}` in a class: {_name_comparison(attribute)}"
+            yield _make_document("of a class", what, asks)
 
 
-def _comparison(attribute: str) -> str:
+def _name_comparison(attribute: str) -> str:
     """Return the type of an attribute's values."""
     if attribute in WORDS:
         what, _, choices = WORDS[attribute]
@@ -116,27 +118,27 @@ def _comparison(attribute: str) -> str:
     return others.get(attribute, "a whole number")
 
 
-def _choices(what: str, catalogue: Catalogue) -> Iterator[Document]:
+def _describe_choices(what: str, catalogue: Catalogue) -> Iterator[Document]:
     """Yield the attributes and fields that have this word as a value."""
     for attribute, (meaning, _, choices) in WORDS.items():
         if what in choices:
             spelt = [".".join(pair) for pair, name in ATTRIBUTES.items() if name == attribute]
-            summary = f"{meaning}, as a class can test with {_quoted(spelt)}"
-            yield _document("choice", what, summary)
+            summary = f"{meaning}, as a class can test with {_quote(spelt)}"
+            yield _make_document("choice", what, summary)
     fields = [
-        f"{name}.{each.alias or each.name}"
-        for name, kind in kinds_with_fields(catalogue)
-        for each in kind.parameters.values()
-        if what in each.domain.choices
+        f"{name}.{parameter.alias or parameter.name}"
+        for name, kind in list_kinds_with_fields(catalogue)
+        for parameter in kind.parameters.values()
+        if what in parameter.domain.choices
     ]
     if fields:
-        yield _document("choice", what, f"a value of {_quoted(fields)}")
+        yield _make_document("choice", what, f"a value of {_quote(fields)}")
 
 
-def _causes(what: str, catalogue: Catalogue) -> Iterator[Document]:
+def _describe_causes(what: str, catalogue: Catalogue) -> Iterator[Document]:
     if what == DISCARDED:
         summary = f"the cause of loss of items discarded on purpose, by `discard`: `lost.{what}`"
-        yield _document("cause", what, summary)
+        yield _make_document("cause", what, summary)
     if what in catalogue.causes:
         losing = [
             name
@@ -145,46 +147,50 @@ def _causes(what: str, catalogue: Catalogue) -> Iterator[Document]:
             if list_loss_causes(kind, what)
         ]
         summary = f"a cause of loss, counted by `lost.{what}`, of {' '.join(losing)}"
-        yield _document("cause", what, summary)
+        yield _make_document("cause", what, summary)
 
 
-def _observed(what: str, catalogue: Catalogue) -> Iterator[Document]:
+def _describe_observed(what: str, catalogue: Catalogue) -> Iterator[Document]:
     """Yield what criteria can measure of an element in its device, or of a port."""
     found: dict[str, list[str]] = {}
     for name, kind in sorted(catalogue.of("element").items()):
-        for each in list_observables(kind):
-            below = each.partition(".")[0]
-            if what in (each, below, f"{name}.{each}", f"{name}.{below}"):
+        for observable in list_observables(kind):
+            below = observable.partition(".")[0]
+            if what in (observable, below, f"{name}.{observable}", f"{name}.{below}"):
                 found.setdefault(below, []).append(name)
     for below, elements in found.items():
         kind = catalogue.of("element")[elements[0]]
-        waits = [each for each in list_observables(kind) if each.startswith(f"{below}.")]
+        waits = [
+            observable
+            for observable in list_observables(kind)
+            if observable.startswith(f"{below}.")
+        ]
         summary = (
-            f"{Occupancy.what}, {_quoted(waits)}" if waits else "the number of items lost there"
+            f"{Occupancy.what}, {_quote(waits)}" if waits else "the number of items lost there"
         )
         summary = "the share of the time in which it works" if below == UTILISATION else summary
-        yield _document(
+        yield _make_document(
             "observed", what, f"measured of {' '.join(dict.fromkeys(elements))}: {summary}"
         )
-    for each in OF_PORTS:
-        if what in (each, each.rpartition(".")[2]):
-            yield _document(
-                "observed", what, f"measured of a port: the number of items that pass, `{each}`"
+    for port in OF_PORTS:
+        if what in (port, port.rpartition(".")[2]):
+            yield _make_document(
+                "observed", what, f"measured of a port: the number of items that pass, `{port}`"
             )
 
 
-def _fields(thing: str, below: str, catalogue: Catalogue) -> Iterator[Document]:
+def _describe_fields(thing: str, below: str, catalogue: Catalogue) -> Iterator[Document]:
     """Yield a field of a kind in full."""
-    for name, kind in kinds_with_fields(catalogue):
+    for name, kind in list_kinds_with_fields(catalogue):
         parameter = kind.parameter(below) if thing in (name, *kind.aliases) else None
         if parameter is not None:
-            summary = _document("field", f"{thing}.{below}", f"a field of {name}")
-            yield {**summary, "fields": [field_document(parameter, kind)]}
+            summary = _make_document("field", f"{thing}.{below}", f"a field of {name}")
+            yield {**summary, "fields": [describe_field(parameter, kind)]}
 
 
-def _quoted(every: list[str]) -> str:
+def _quote(every: list[str]) -> str:
     return ", ".join(f"`{each}`" for each in every)
 
 
-def _document(kind: str, name: str, summary: str) -> Document:
+def _make_document(kind: str, name: str, summary: str) -> Document:
     return {"sort": kind, "name": name, "summary": summary, "description": ""}

@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from qospec.check.suite import NOUNS
-from qospec.reference.declarations import Declarations, module_file
-from qospec.reference.library import describe_declared, module_name
+from qospec.reference.declarations import Declarations, find_module_file
+from qospec.reference.library import describe_declared, name_module
 from qospec.syntax import ast
 
 if TYPE_CHECKING:
@@ -18,19 +18,19 @@ if TYPE_CHECKING:
     from qospec.document import Document
 
 
-def module(
+def load_module(
     parts: Sequence[str], root: Path, catalogue: Catalogue, problems: Problems
 ) -> Document | None:
     """Return what the file of `import a.b` declares, relative to a root; None if there is none."""
-    file = module_file(parts, root)
+    file = find_module_file(parts, root)
     if file is None:
         return None
     declarations = Declarations([file], catalogue, problems)
     summary = f"a module: `import {'.'.join(parts)}`"
-    return {**_document(parts, summary), "declares": list(_entries(declarations))}
+    return {**_make_document(parts, summary), "declares": list(_list_entries(declarations))}
 
 
-def _entries(declarations: Declarations) -> Iterator[Document]:
+def _list_entries(declarations: Declarations) -> Iterator[Document]:
     for each in declarations.named():
         summary = describe_declared(each)["summary"]
         node = each.node
@@ -43,24 +43,24 @@ def is_template(node: ast.Declaration) -> bool:
     return isinstance(node, ast.Test) and (node.topology is None or bool(node.parameters))
 
 
-def folder(parts: Sequence[str], declarations: Declarations) -> Document | None:
+def list_folder(parts: Sequence[str], declarations: Declarations) -> Document | None:
     """Return the modules of the library in a folder of it, as `std.devices`; None if none are."""
-    names = sorted(module_name(unit.path) for unit in declarations.units if unit.named)
-    inside = [each for each in names if each.startswith(f"{'.'.join(parts)}.")]
+    names = sorted(name_module(unit.path) for unit in declarations.units if unit.named)
+    inside = [name for name in names if name.startswith(f"{'.'.join(parts)}.")]
     if not inside:
         return None
     entries = [{"name": each, "description": ""} for each in inside]
-    return {**_document(parts, "a folder of the library"), "modules": entries}
+    return {**_make_document(parts, "a folder of the library"), "modules": entries}
 
 
-def names(declarations: Declarations) -> Iterator[str]:
+def list_names(declarations: Declarations) -> Iterator[str]:
     """Yield the full names of the library: of its modules, its folders, and what it declares."""
     for unit in declarations.units:
-        parts = module_name(unit.path).split(".")
+        parts = name_module(unit.path).split(".")
         yield from (".".join(parts[:end]) for end in range(1, len(parts) + 1))
     for each in declarations.named():
         yield describe_declared(each)["name"]
 
 
-def _document(parts: Sequence[str], summary: str) -> Document:
+def _make_document(parts: Sequence[str], summary: str) -> Document:
     return {"sort": "module", "name": ".".join(parts), "summary": summary, "description": ""}

@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING
 from qospec.check.declarations import TrafficValue
 from qospec.check.records.record import Record
 from qospec.check.records.spelling import find_parameter
-from qospec.reference.kinds import field_document
-from qospec.reference.library import place_of
+from qospec.reference.kinds import describe_field
+from qospec.reference.library import write_place
 from qospec.reference.values import read_written_text, value_text
 from qospec.syntax import ast
 
@@ -27,18 +27,18 @@ if TYPE_CHECKING:
 
 def trace_origins(declared: Declared, declarations: Declarations) -> Document | None:
     """Return the fields of traffic or of a line, each with its origin; None if it has none."""
-    record = _record(declarations.value(declared), declarations)
+    record = _evaluate_record(declarations.value(declared), declarations)
     if record is None:
         return None
-    copies = list(chain(declared, declarations))
+    copies = list(follow_copies(declared, declarations))
     return {
         "kind": record.kind.name,
-        "chain": [{"name": each.name, "place": place_of(each.node)} for each in copies],
-        "fields": list(fields(record, copies, declarations, "")),
+        "chain": [{"name": copy.name, "place": write_place(copy.node)} for copy in copies],
+        "fields": list(trace_fields(record, copies, declarations, "")),
     }
 
 
-def _record(value: Value | None, declarations: Declarations) -> Record | None:
+def _evaluate_record(value: Value | None, declarations: Declarations) -> Record | None:
     """Return the record of a declaration: with defaults, else with unknown parameters."""
     if isinstance(value, TrafficValue):
         signature = value.signature
@@ -47,7 +47,7 @@ def _record(value: Value | None, declarations: Declarations) -> Record | None:
     return value if isinstance(value, Record) else None
 
 
-def chain(declared: Declared | None, declarations: Declarations) -> Iterator[Declared]:
+def follow_copies(declared: Declared | None, declarations: Declarations) -> Iterator[Declared]:
     """Yield a declaration, the one that it is a copy of or built on, and so on."""
     seen: list[ast.Declaration] = []
     while declared is not None and declared.node not in seen:
@@ -58,26 +58,26 @@ def chain(declared: Declared | None, declarations: Declarations) -> Iterator[Dec
         declared = declarations.named_by(declared.unit, base)
 
 
-def fields(
+def trace_fields(
     record: Record, copies: list[Declared], declarations: Declarations, before: str
 ) -> Iterator[Document]:
     """Yield the fields of a record, then those of the records in it as `source.rate`."""
     for parameter in record.kind.parameters.values():
-        yield from _field(record, parameter, copies, declarations, before)
+        yield from _trace_field(record, parameter, copies, declarations, before)
     if record.kind.role == "traffic":
         source = find_parameter(record.kind, "source")
         if source is not None and source.name in record.given:
-            yield from _field(record, source, copies, declarations, before)
+            yield from _trace_field(record, source, copies, declarations, before)
 
 
-def _field(
+def _trace_field(
     record: Record,
     parameter: Parameter,
     copies: list[Declared],
     declarations: Declarations,
     before: str,
 ) -> Iterator[Document]:
-    described = field_document(parameter, record.kind)
+    described = describe_field(parameter, record.kind)
     given = record.given.get(parameter.name)
     value = record.value_of(parameter, declarations.evaluator)
     inner = value if given is not None and isinstance(value, Record) else None
@@ -85,7 +85,7 @@ def _field(
         shown, place, written = described["default"], "", ""
     else:
         written = read_written_text(given.value)
-        shown, place = value_text(value), place_of(given.name)
+        shown, place = value_text(value), write_place(given.name)
     yield {
         "name": before + described["name"],
         "value": inner.kind.name if inner else shown or written,
@@ -93,14 +93,14 @@ def _field(
         "place": place,
         "default": given is None,
         "required": given is None and described["required"],
-        "instead_of": list(_overridden(record, parameter, place, copies)) if given else [],
+        "instead_of": list(_trace_overridden(record, parameter, place, copies)) if given else [],
         "description": described["description"],
     }
     if inner is not None:
-        yield from fields(inner, [], declarations, f"{before}{described['name']}.")
+        yield from trace_fields(inner, [], declarations, f"{before}{described['name']}.")
 
 
-def _overridden(
+def _trace_overridden(
     record: Record, parameter: Parameter, place: str, copies: list[Declared]
 ) -> Iterator[Document]:
     """Yield what the copies say of a field in vain, the nearest first."""
@@ -111,6 +111,9 @@ def _overridden(
             if not isinstance(bind, ast.Bind):
                 continue
             for name in bind.names:
-                if find_parameter(record.kind, name.text) == parameter and place_of(name) != place:
+                if (
+                    find_parameter(record.kind, name.text) == parameter
+                    and write_place(name) != place
+                ):
                     written = read_written_text(bind.value)
-                    yield {"of": copy.name, "written": written, "place": place_of(name)}
+                    yield {"of": copy.name, "written": written, "place": write_place(name)}

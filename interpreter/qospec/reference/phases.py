@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from qospec.catalogue.kinds import discover
 from qospec.check.evaluate.context import flatten_text
 from qospec.model.suite import Search
-from qospec.reference.kinds import default_text
+from qospec.reference.kinds import write_default
 from qospec.reference.values import read_written_text, value_text
 from qospec.syntax import ast
 from qospec.units import PS_PER_S, RATIO, TIME, format_value
@@ -24,19 +24,28 @@ if TYPE_CHECKING:
     from qospec.model.suite import Goal, Phase, Point
 
 
-def phase_documents(phases: Sequence[Phase], written: Phases) -> list[Document]:
+def describe_phases(phases: Sequence[Phase], written: Phases) -> list[Document]:
     """Return the phases of a case in order, with the values that they give to other variables."""
-    return [_document(phase, list(_given(written, number))) for number, phase in enumerate(phases)]
+    return [
+        _describe_phase(phase, list(_list_given(written, number)))
+        for number, phase in enumerate(phases)
+    ]
 
 
-def written_phases(statements: Sequence[ast.Statement]) -> list[Document]:
+def describe_written_phases(statements: Sequence[ast.Statement]) -> list[Document]:
     """Return the phases of a template, whose values are not known, as they are written."""
-    return [_as_written(each) for each in statements if isinstance(each, ast.Search | ast.Point)]
+    return [
+        _as_written(statement)
+        for statement in statements
+        if isinstance(statement, ast.Search | ast.Point)
+    ]
 
 
 def _as_written(node: ast.Search | ast.Point) -> Document:
-    goals = [each for each in node.body.statements if isinstance(each, ast.Goal)]
-    parts = [read_written_text(each) for each in node.body.statements if each not in goals]
+    goals = [statement for statement in node.body.statements if isinstance(statement, ast.Goal)]
+    parts = [
+        read_written_text(statement) for statement in node.body.statements if statement not in goals
+    ]
     if isinstance(node, ast.Search):
         parts = [f"in {read_written_text(node.values)}", *parts]
     return {
@@ -45,15 +54,15 @@ def _as_written(node: ast.Search | ast.Point) -> Document:
         "type": ", ".join(parts),
         "goals": [
             {
-                "name": each.name.text,
-                "type": ", ".join(map(read_written_text, each.body.statements)),
+                "name": goal.name.text,
+                "type": ", ".join(map(read_written_text, goal.body.statements)),
             }
-            for each in goals
+            for goal in goals
         ],
     }
 
 
-def shown_at(names: CaseScope, written: Phases, evaluator: Evaluator) -> list[Document]:
+def choose_names(names: CaseScope, written: Phases, evaluator: Evaluator) -> list[Document]:
     """Return the variables of the first phase, with the highest values that they have there."""
     bindings = ((names.scope.find(name), span) for name, span in written.values_at(0))
     return [
@@ -66,10 +75,10 @@ def shown_at(names: CaseScope, written: Phases, evaluator: Evaluator) -> list[Do
     ]
 
 
-def _document(phase: Phase, given: list[str]) -> Document:
+def _describe_phase(phase: Phase, given: list[str]) -> Document:
     if isinstance(phase, Search):
         others = f", with {', '.join(given)}" if given else ""
-        goals = [{"name": each.name, "type": _goal(each, phase)} for each in phase.goals]
+        goals = [{"name": goal.name, "type": _describe_goal(goal, phase)} for goal in phase.goals]
         text = f"{describe_search(phase)}{others}"
         return {"name": phase.name, "kind": "search", "type": text, "goals": goals}
     return {
@@ -80,13 +89,13 @@ def _document(phase: Phase, given: list[str]) -> Document:
     }
 
 
-def _given(written: Phases, number: int) -> Iterator[str]:
+def _list_given(written: Phases, number: int) -> Iterator[str]:
     """Yield what a phase gives to variables beside that which it searches, and what changes."""
     names = {name for name, _ in written.values_at(number)}
-    for each in written.nodes[number].body.statements:
-        if isinstance(each, ast.Bind):
-            bound = (name.text for name in each.names if name.text in names)
-            yield from (f"{name} = {read_written_text(each.value)}" for name in bound)
+    for statement in written.nodes[number].body.statements:
+        if isinstance(statement, ast.Bind):
+            bound = (name.text for name in statement.names if name.text in names)
+            yield from (f"{name} = {read_written_text(statement.value)}" for name in bound)
     yield from map(read_written_text, written.changes(number))
 
 
@@ -96,7 +105,7 @@ def _point(point: Point) -> Iterator[str]:
         yield f"{point.run.repeat} repeats"
 
 
-def _goal(goal: Goal, search: Search) -> str:
+def _describe_goal(goal: Goal, search: Search) -> str:
     return describe_goal(goal, list_goal_values(goal, search))
 
 
@@ -104,7 +113,7 @@ def describe_search(search: Search) -> str:
     """Return the range of a search, and by which method it looks."""
     low, high = load_text(search.low, search), load_text(search.high, search)
     by = f"by {search.method}"
-    if fields := _fields_of_method(search):
+    if fields := _write_method_fields(search):
         by += f" with {fields}"
     whole = search.step == 1 and search.dimension.is_ratio
     shown = search.step is not None and not whole
@@ -112,11 +121,11 @@ def describe_search(search: Search) -> str:
     return f"from {low} to {high}{step}, {by}"
 
 
-def _fields_of_method(search: Search) -> str:
+def _write_method_fields(search: Search) -> str:
     """Return the fields of a search that belong to its method, as an author writes them."""
     parameters = discover().of("method")[search.method].parameters
     return ", ".join(
-        f"{name} = {default_text(replace(each, default=getattr(search.chooser, name)))}"
+        f"{name} = {write_default(replace(each, default=getattr(search.chooser, name)))}"
         for name, each in parameters.items()
     )
 

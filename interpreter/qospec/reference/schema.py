@@ -16,7 +16,7 @@ from qospec.check.test.point import POINT
 from qospec.check.test.restarts import AT
 from qospec.check.test.run_settings import RUN
 from qospec.check.test.search import GOAL, build_search_kind
-from qospec.reference.kinds import kind_document
+from qospec.reference.kinds import describe_kind
 from qospec.syntax import ast
 from qospec.syntax.grammar import load_keywords
 from qospec.yaml_twin.shapes import BIND, BLOCK, FILE, Grouping, Role
@@ -76,17 +76,18 @@ def build_schema(catalogue: Catalogue) -> Schema:
         "$schema": DIALECT,
         "title": "A .qos specification as YAML, edition 1",
         "description": "Made by `qos schema`.",
-        **_by_type(
-            mapping=whole, items={"minItems": 1, "prefixItems": [whole], "items": _or_lines(file)}
+        **_choose_by_type(
+            mapping=whole,
+            items={"minItems": 1, "prefixItems": [whole], "items": _allow_lines(file)},
         ),
         "$defs": {
-            "file": _file(),
+            "file": _build_file(),
             "value": {"type": VALUES},
-            "block": _by_type(
+            "block": _choose_by_type(
                 mapping={"$ref": "#/$defs/statements"},
-                items={"items": _or_lines({"$ref": "#/$defs/statements"})},
+                items={"items": _allow_lines({"$ref": "#/$defs/statements"})},
             ),
-            "statements": _statements(()),
+            "statements": _build_statements(()),
             "parameters": {
                 "type": "object",
                 "propertyNames": {"pattern": _TEXTS[Role.NAME]},
@@ -95,11 +96,11 @@ def build_schema(catalogue: Catalogue) -> Schema:
                     "pattern": rf"^({_TYPE}|\[ *{_TYPE} *\])",
                 },
             },
-            "thing": _item(BIND, {}),
-            **_definitions(
+            "thing": _build_item(BIND, {}),
+            **_build_definitions(
                 {ast.Search: build_search_kind(catalogue), ast.Point: POINT, ast.At: AT}
             ),
-            **kinds_of_records(catalogue),
+            **build_kinds(catalogue),
         },
     }
 
@@ -108,47 +109,47 @@ Beside = Mapping[type, "Kind"]
 """The fields that blocks have beside their statements."""
 
 
-def _definitions(beside: Beside) -> Schema:
+def _build_definitions(beside: Beside) -> Schema:
     """Return the schema below each keyword of a file and of a block."""
     shapes = {shape.key: shape for shape in (*FILE, *BLOCK)}
-    return {f"below {key}": _below(shape, beside) for key, shape in shapes.items()}
+    return {f"below {key}": _build_below(shape, beside) for key, shape in shapes.items()}
 
 
-def _file() -> Schema:
+def _build_file() -> Schema:
     return {
         "type": "object",
         "properties": {
-            "qos": {"enum": [EDITION, int(EDITION)], "description": _meaning("qos")},
+            "qos": {"enum": [EDITION, int(EDITION)], "description": _read_meaning("qos")},
             "import": {
                 "type": "array",
-                "items": _by_type(
-                    items={"items": _text(Role.IMPORT)},
-                    text=_text(Role.IMPORT),
+                "items": _choose_by_type(
+                    items={"items": _build_text(Role.IMPORT)},
+                    text=_build_text(Role.IMPORT),
                 ),
-                "description": _meaning("import"),
+                "description": _read_meaning("import"),
             },
-            **{shape.key: _referred(shape) for shape in FILE},
+            **{shape.key: _refer(shape) for shape in FILE},
         },
         "additionalProperties": False,
     }
 
 
-def _statement(shape: Shape) -> Schema:
+def _build_statement(shape: Shape) -> Schema:
     """Return the schema below a keyword in a block; some keywords may be fields there too."""
     if shape.key not in load_keywords()["field"]:
-        return _referred(shape)
+        return _refer(shape)
     forms = [{"$ref": f"#/$defs/below {shape.key}"}, {"$ref": "#/$defs/thing"}]
-    return {"anyOf": forms, "description": _meaning(shape.key)}
+    return {"anyOf": forms, "description": _read_meaning(shape.key)}
 
 
-def _referred(shape: Shape) -> Schema:
-    return {"$ref": f"#/$defs/below {shape.key}", "description": _meaning(shape.key)}
+def _refer(shape: Shape) -> Schema:
+    return {"$ref": f"#/$defs/below {shape.key}", "description": _read_meaning(shape.key)}
 
 
-def _below(shape: Shape, beside: Beside) -> Schema:
-    thing = _item(shape, beside)
+def _build_below(shape: Shape, beside: Beside) -> Schema:
+    thing = _build_item(shape, beside)
     if shape.node in _FIELDS:
-        thing = _by_type(mapping=changes(_FIELDS[shape.node]), items={"items": {}})
+        thing = _choose_by_type(mapping=build_changes(_FIELDS[shape.node]), items={"items": {}})
     if shape.grouping is Grouping.ALONE:
         return thing
     named = {
@@ -160,33 +161,33 @@ def _below(shape: Shape, beside: Beside) -> Schema:
         return named
     if shape.grouping is Grouping.LISTED:
         return {"type": "array", "items": thing}
-    one = _by_type(mapping={**named, "minProperties": 1, "maxProperties": 1}, text=thing)
-    return _by_type(mapping=named, items={"items": one})
+    one = _choose_by_type(mapping={**named, "minProperties": 1, "maxProperties": 1}, text=thing)
+    return _choose_by_type(mapping=named, items={"items": one})
 
 
-def _item(shape: Shape, beside: Beside) -> Schema:
+def _build_item(shape: Shape, beside: Beside) -> Schema:
     """Return one thing of a shape: a mapping of its parts, or the text that may stand for it."""
     mapping = items = text = None
     if shape.block:
-        mapping = _statements(shape.parts)
-        further = _statements(shape.parts, needed=False)
-        items = {"items": _or_lines(further)}
+        mapping = _build_statements(shape.parts)
+        further = _build_statements(shape.parts, needed=False)
+        items = {"items": _allow_lines(further)}
         if shape.node in beside:
             for each in (mapping, further):
-                each["properties"] |= fields_schema(beside[shape.node])["properties"]
+                each["properties"] |= build_fields(beside[shape.node])["properties"]
     elif shape.parts:
-        mapping = _mapping(shape.parts)
+        mapping = _build_mapping(shape.parts)
     if shape.short is not None:
-        text = _text(shape.short.role)
-    return _by_type(mapping=mapping, items=items, text=text)
+        text = _build_text(shape.short.role)
+    return _choose_by_type(mapping=mapping, items=items, text=text)
 
 
-def _or_lines(mapping: Schema) -> Schema:
+def _allow_lines(mapping: Schema) -> Schema:
     """Return an item of a list of statements: a mapping, or lines of the text form."""
-    return _by_type(mapping=mapping, text={"type": "string"})
+    return _choose_by_type(mapping=mapping, text={"type": "string"})
 
 
-def _by_type(
+def _choose_by_type(
     *, mapping: Schema | None = None, items: Schema | None = None, text: Schema | None = None
 ) -> Schema:
     """Return a choice of mapping, list and text by type, so that an error is about one of them."""
@@ -200,11 +201,11 @@ def _by_type(
     return {"type": types, "allOf": rules}
 
 
-def _mapping(parts: Sequence[Part]) -> Schema:
+def _build_mapping(parts: Sequence[Part]) -> Schema:
     keys = {part.key for part in parts}
     made: Schema = {
         "type": "object",
-        "properties": {part.key: _part(part) for part in parts},
+        "properties": {part.key: _build_part(part) for part in parts},
         "required": [part.key for part in parts if part.required],
         "additionalProperties": False,
     }
@@ -215,7 +216,7 @@ def _mapping(parts: Sequence[Part]) -> Schema:
     return made
 
 
-def _statements(parts: Sequence[Part], *, needed: bool = True) -> Schema:
+def _build_statements(parts: Sequence[Part], *, needed: bool = True) -> Schema:
     """Return the statements of a block, with the parts of what it belongs to beside them."""
     words = {word for table, words in load_keywords().items() for word in words if table != "field"}
     own = {part.key for part in parts} | {shape.key for shape in BLOCK}
@@ -223,8 +224,8 @@ def _statements(parts: Sequence[Part], *, needed: bool = True) -> Schema:
     return {
         "type": "object",
         "properties": {
-            **{shape.key: _statement(shape) for shape in BLOCK},
-            **{part.key: _part(part) for part in parts},
+            **{shape.key: _build_statement(shape) for shape in BLOCK},
+            **{part.key: _build_part(part) for part in parts},
         },
         "required": [part.key for part in parts if part.required and needed],
         "patternProperties": {f"^(?!({reserved})$){_NAMES}$": {"$ref": "#/$defs/thing"}},
@@ -232,37 +233,37 @@ def _statements(parts: Sequence[Part], *, needed: bool = True) -> Schema:
     }
 
 
-def _part(part: Part) -> Schema:
+def _build_part(part: Part) -> Schema:
     if part.role is Role.PARAMETERS:
         made: Schema = {"$ref": "#/$defs/parameters"}
     elif part.role is Role.BODY:
-        made = _block()
+        made = _build_block()
     else:
-        made = _text(part.role)
-    return {**made, "description": _meaning(part.key)}
+        made = _build_text(part.role)
+    return {**made, "description": _read_meaning(part.key)}
 
 
-def _block() -> Schema:
+def _build_block() -> Schema:
     return {"$ref": "#/$defs/block"}
 
 
-def _text(role: Role) -> Schema:
+def _build_text(role: Role) -> Schema:
     pattern = _TEXTS.get(role)
     if pattern is None:
         return {"$ref": "#/$defs/value"}
     return {"type": "string", "pattern": pattern}
 
 
-def _meaning(key: str) -> str:
+def _read_meaning(key: str) -> str:
     tables = [words for table, words in load_keywords().items() if table != "field"]
     known = {word: meaning for words in tables for word, meaning in words.items()}
     return known.get(key) or _PARTS.get(key, "carries what is sent from one element to the next")
 
 
-def kinds_of_records(catalogue: Catalogue) -> Schema:
+def build_kinds(catalogue: Catalogue) -> Schema:
     """Return the fields of each kind, and the rule that chooses among them by `is`."""
     kinds = [kind for role in RECORDS for _, kind in sorted(catalogue.of(role).items())]
-    fields = {f"fields of {kind.name}": fields_schema(kind) for kind in kinds}
+    fields = {f"fields of {kind.name}": build_fields(kind) for kind in kinds}
     rules = [
         {
             "if": {"properties": {"is": {"const": kind.name}}, "required": ["is", "with"]},
@@ -272,39 +273,45 @@ def kinds_of_records(catalogue: Catalogue) -> Schema:
     ]
     offered = [{"const": kind.name, "description": kind.summary} for kind in kinds]
     is_ = {"anyOf": [*offered, {"$ref": "#/$defs/value"}]}
-    lines = {f"changes of {kind.name}": changes(kind) for kind in kinds if kind.duty == "line"}
+    lines = {
+        f"changes of {kind.name}": build_changes(kind) for kind in kinds if kind.duty == "line"
+    }
     return {"record": {"properties": {"is": is_}, "allOf": rules}, **fields, **lines}
 
 
-def fields_schema(kind: Kind) -> Schema:
+def build_fields(kind: Kind) -> Schema:
     """Return the fields of a kind, each by its name and by its abbreviation."""
-    documents = kind_document(kind)["fields"]
-    needed = [_named(each) for each in documents if each["required"]]
+    documents = describe_kind(kind)["fields"]
+    needed = [_require_named(document) for document in documents if document["required"]]
     made: Schema = {
         "type": "object",
         "description": kind.summary,
-        "properties": {name: _field(each) for each in documents for name in _spellings(each)},
+        "properties": {
+            name: _build_field(document)
+            for document in documents
+            for name in _list_spellings(document)
+        },
         "additionalProperties": {"$ref": "#/$defs/thing"} if kind.open_fields else False,
     }
     return {**made, "allOf": needed} if needed else made
 
 
-def changes(kind: Kind) -> Schema:
+def build_changes(kind: Kind) -> Schema:
     """Return the fields of a copy of a kind: all may be left out."""
-    return {name: part for name, part in fields_schema(kind).items() if name != "allOf"}
+    return {name: part for name, part in build_fields(kind).items() if name != "allOf"}
 
 
-def _named(field: Document) -> Schema:
+def _require_named(field: Document) -> Schema:
     """Return the rule that a field is there, under one of its names."""
-    return {"anyOf": [{"required": [name]} for name in _spellings(field)]}
+    return {"anyOf": [{"required": [name]} for name in _list_spellings(field)]}
 
 
-def _spellings(field: Document) -> list[str]:
+def _list_spellings(field: Document) -> list[str]:
     meaning = field["meaning"].replace(" ", "_")
     return [field["name"], *([meaning] if meaning else [])]
 
 
-def _field(field: Document) -> Schema:
+def _build_field(field: Document) -> Schema:
     bounds = [f"from {field['least']}"] if field["least"] else []
     bounds += [f"to {field['most']}"] if field["most"] else []
     parts = [field["meaning"], field["type"], " ".join(bounds)]

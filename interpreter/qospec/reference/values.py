@@ -37,7 +37,7 @@ def read_written_text(node: ast.Node) -> str:
     """Return what an author wrote on one line, without comments and with `,` between statements."""
     span = _as_text(node.span)
     text, begin, line = span.source.shown, span.start, ""
-    for end in [*_statement_starts(node), span.end]:
+    for end in [*_find_statement_starts(node), span.end]:
         kept = _COMMENT.sub(r"\1", text[begin:end])
         separator = ", " if line and not line.endswith(",") else " "
         line = f"{line}{separator}{' '.join(kept.split())}"
@@ -45,7 +45,7 @@ def read_written_text(node: ast.Node) -> str:
     return line.strip()
 
 
-def _statement_starts(node: ast.Node) -> list[int]:
+def _find_statement_starts(node: ast.Node) -> list[int]:
     """Return the starts of all statements in a node that follow another."""
     waiting, found = [node], []
     while waiting:
@@ -64,21 +64,23 @@ def _as_text(span: Span) -> Span:
 EXAMPLE_NUMBER = "2"
 
 
-def unit_documents() -> list[dict[str, Any]]:
+def describe_units() -> list[dict[str, Any]]:
     """Return all simple units, in the order of `spec/units.toml`."""
     simple, alone = load_table()
-    return [_document(name, known, compound=name not in alone) for name, known in simple.items()]
+    return [
+        _describe_unit(name, known, compound=name not in alone) for name, known in simple.items()
+    ]
 
 
-def unit_document(text: str) -> dict[str, Any] | None:
+def describe_unit(text: str) -> dict[str, Any] | None:
     """Return a unit, simple or compound as `kbit/s`; None if it is none."""
     known = find_unit(text)
     simple, alone = load_table()
     compound = text in simple and text not in alone
-    return None if known is None else _document(text, known, compound=compound)
+    return None if known is None else _describe_unit(text, known, compound=compound)
 
 
-def _document(name: str, known: Unit, *, compound: bool) -> dict[str, Any]:
+def _describe_unit(name: str, known: Unit, *, compound: bool) -> dict[str, Any]:
     blank = "" if name == "%" else " "
     amount = format_number(known.factor, exact=True)
     base = find_base_unit(known.dimension)

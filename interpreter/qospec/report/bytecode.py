@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from jinja2 import BytecodeCache, compiler
 
-from qospec.cache import private_folder
+from qospec.cache import find_private_folder
 
 if TYPE_CHECKING:
     from jinja2 import Environment
@@ -28,7 +28,7 @@ class Bytecode(BytecodeCache):
 
     def __init__(self, environment: Environment, *, markup: bool) -> None:
         """Serve an environment; whether text is escaped for `markup` is part of the bytecode."""
-        self._folder = private_folder("templates")
+        self._folder = find_private_folder("templates")
         parts = [str(markup), *sorted(environment.filters), *sorted(environment.tests)]
         made_by = Path(compiler.__file__).read_bytes()
         self._base = blake2b("\0".join(parts).encode() + made_by)

@@ -68,7 +68,7 @@ def figures(
     greatest = max((abs(value) for value in values if value is not None), default=Fraction(0))
     spelling, factor = choose_unit(greatest, dimension)
     scaled = [None if value is None else value / factor for value in values]
-    seen = [each / factor for each in (*widths, least) if each]
+    seen = [width / factor for width in (*widths, least) if width]
     places = _places([value for value in scaled if value is not None], seen)
     return Figures(
         spelling,
@@ -139,7 +139,7 @@ def _places(values: Sequence[Fraction], differences: Sequence[Fraction]) -> int:
     if not sizes:
         return 0
     wanted = max(DIGITS - decade(max(sizes)), LEAST_DIGITS - decade(min(sizes))) - 1
-    wanted = max(wanted, *(-decade(each) for each in differences), 0)
+    wanted = max(wanted, *(-decade(difference) for difference in differences), 0)
     needed = [count_decimals(value) for value in sizes]
     enough = max((each for each in needed if each is not None), default=0)
     most = MOST_DECIMALS if None in needed else min(enough, MOST_DECIMALS)

@@ -63,7 +63,9 @@ def _all_well(document: Record, of: Mapping[str, int]) -> str:
     if "pass" not in of:
         return f"Nothing was judged: {_listed(besides)}."
     statements = [each for case in document["cases"] for each in case["statements"]]
-    held = sum(each["kind"] == "expect" and each["verdict"] == "pass" for each in statements)
+    held = sum(
+        statement["kind"] == "expect" and statement["verdict"] == "pass" for statement in statements
+    )
     tested = len({case["test"] for case in document["cases"]})
     every = f"All {of['pass']} cases" if of["pass"] > 1 else "The one case"
     ran = f"{every} of {format_count(tested, 'test')} {'pass' if of['pass'] > 1 else 'passes'}"

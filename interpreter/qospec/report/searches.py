@@ -276,14 +276,14 @@ def list_search_notes(cases: Sequence[Record], *, explained: bool = False) -> li
 def _joined(notes: Sequence[_Note], cases: Sequence[Record]) -> str:
     """Return the first of notes that differ in their numbers, and where it and others hold."""
     first, where = notes[0], []
-    alike = {each.text for each in notes} == {first.text}
-    having = len({each.case for each in notes})
+    alike = {note.text for note in notes} == {first.text}
+    having = len({note.case for note in notes})
     if first.repeat and not alike:
         where.append(f"in repeat {first.repeat}")
     if len(cases) > 1:
         where.append(f"in {having} of {len(cases)} cases")
     elif first.repeat:
-        repeats = len({each.repeat for each in notes})
+        repeats = len({note.repeat for note in notes})
         where.append(f"in {repeats} of {_repeats(cases[first.case])} repeats")
     words = ", and the like ".join(where)
     return f"{first.name}{first.text}" + (f" ({words})" if words else "")
@@ -328,10 +328,10 @@ def _notes(cases: Sequence[Record], *, explained: bool) -> Iterator[_Note]:
 
 def _notes_of_points(number: int, case: Record, *, explained: bool = False) -> Iterator[_Note]:
     repeated = _repeats(case) > 1
-    for each in points(case):
-        if each["note"] and (each["ran"] or not explained):
-            text = f"{': ' if each['ran'] else ' was not run: '}{each['note']}"
-            yield _Note(number, each["repeat"] if repeated else 0, each["name"], text)
+    for point in points(case):
+        if point["note"] and (point["ran"] or not explained):
+            text = f"{': ' if point['ran'] else ' was not run: '}{point['note']}"
+            yield _Note(number, point["repeat"] if repeated else 0, point["name"], text)
 
 
 def _repeats(case: Record) -> int:

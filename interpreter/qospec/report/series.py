@@ -18,7 +18,7 @@ DIGITS = Context(prec=12)
 def values_of(series: Record) -> tuple[Fraction | None, ...]:
     """Return the value of each interval in base units; None without data."""
     texts = series["values"].split()
-    return tuple(None if each == NO_DATA else Fraction(each) for each in texts)
+    return tuple(None if text == NO_DATA else Fraction(text) for text in texts)
 
 
 def intervals(statement: Record) -> list[dict[str, str]]:

@@ -12,7 +12,7 @@ from qospec.plan.plan import CasePlan
 from qospec.run.job import Shared
 from qospec.run.phase import PhaseRun, Refusal
 from qospec.search.ahead import predict_results
-from qospec.search.method import begin, find_outcome, next_trial
+from qospec.search.method import begin, choose_next_trial, find_outcome
 from qospec.search.trial import Request, Trial
 from qospec.units import format_value
 
@@ -107,7 +107,7 @@ class SearchRun(PhaseRun):
         return part == self._wanted or any(part == each for each in self._ahead())
 
     def _follow(self) -> None:
-        while isinstance(asked := next_trial(self._progress), Request):
+        while isinstance(asked := choose_next_trial(self._progress), Request):
             self._wanted = asked
             result = self._known.get(asked)
             if result is None:
@@ -149,7 +149,7 @@ class SearchRun(PhaseRun):
             if not waiting:
                 return
             progress = waiting.popleft()
-            asked = next_trial(progress)
+            asked = choose_next_trial(progress)
             if not isinstance(asked, Request):
                 continue
             yield asked

@@ -28,7 +28,10 @@ def predict_results(progress: Progress, request: Request) -> list[Trial]:
     goals = progress.search.goals
     of = [number for number, goal in enumerate(goals) if goal.length_ps == request.length_ps]
     found: dict[tuple[bool, ...], Trial] = {}
-    for loss in (_expected(progress, of[0], request.load), *_losses([goals[each] for each in of])):
+    for loss in (
+        _expect_loss(progress, of[0], request.load),
+        *_list_losses([goals[each] for each in of]),
+    ):
         lost = min(SENT, int(loss * SENT))
         trial = Trial(request.load, request.number, request.length_ps or 1, SENT, lost, drawn)
         good = tuple(is_good(goals[each], trial) for each in of)
@@ -36,14 +39,14 @@ def predict_results(progress: Progress, request: Request) -> list[Trial]:
     return list(found.values())
 
 
-def _losses(goals: Sequence[Goal]) -> Iterator[Fraction]:
+def _list_losses(goals: Sequence[Goal]) -> Iterator[Fraction]:
     """Yield loss ratios: the most that each goal allows, and more than that."""
     allowed = sorted({Fraction(0), *(goal.loss for goal in goals)})
     yield from allowed
     yield allowed[-1] + Fraction(2, SENT)
 
 
-def _expected(progress: Progress, goal: int, load: Fraction) -> Fraction:
+def _expect_loss(progress: Progress, goal: int, load: Fraction) -> Fraction:
     """Return the loss of the last trial there, or that if no more is forwarded than of more."""
     here = progress.at(goal, load)
     if here is not None:

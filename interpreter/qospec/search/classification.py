@@ -49,7 +49,7 @@ def counts(goal: Goal, trial: Trial) -> bool:
     return goal.length_ps in (None, trial.length_ps)
 
 
-def sums_of(goal: Goal, trials: Iterable[Trial]) -> Sums:
+def sum_trials(goal: Goal, trials: Iterable[Trial]) -> Sums:
     """Return the sums of the trials at a load, all of which count for the goal.
 
     A trial in which nothing was drawn counts as all trials that the goal asks for.
@@ -83,7 +83,9 @@ def looks_good(goal: Goal, sums: Sums) -> bool:
     return sums.bad_ps <= sum(sums) * goal.exceed
 
 
-def conditional_throughput(goal: Goal, load: Fraction, trials: Sequence[Trial]) -> Fraction | None:
+def find_conditional_throughput(
+    goal: Goal, load: Fraction, trials: Sequence[Trial]
+) -> Fraction | None:
     """Return the load less the loss of the worst trial that must not exceed the goal's.
 
     All trials count for the goal. Of its `total`, the share `1 - exceed` counts, beginning with the

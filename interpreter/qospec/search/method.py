@@ -7,9 +7,9 @@ from fractions import Fraction
 from typing import TYPE_CHECKING, ClassVar
 
 from qospec.model.suite import GoalResult
-from qospec.search.classification import Classification, conditional_throughput
+from qospec.search.classification import Classification, find_conditional_throughput
 from qospec.search.progress import Progress
-from qospec.search.scale import scale_of
+from qospec.search.scale import make_scale
 from qospec.search.trial import Request
 from qospec.units import PS_PER_S
 
@@ -86,27 +86,29 @@ class Narrowing(Method):
 
 def find_undecided(bounds: Bounds) -> Fraction | None:
     """Return that of two bounds that is undecided; of both, the one with fewer trials."""
-    found = [each for each in bounds if each and each.classification is Classification.UNDECIDED]
+    found = [
+        bound for bound in bounds if bound and bound.classification is Classification.UNDECIDED
+    ]
     return min(found, key=lambda each: len(each.trials)).load if found else None
 
 
 def begin(search: Search) -> Progress:
     """Return the progress of a search without trials."""
     goals = search.goals
-    scales = tuple(scale_of(search, goal) for goal in goals)
-    most_loads = tuple(search.chooser.most_loads(search, each) for each in scales)
+    scales = tuple(make_scale(search, goal) for goal in goals)
+    most_loads = tuple(search.chooser.most_loads(search, scale) for scale in scales)
     order = sorted(range(len(goals)), key=lambda number: (goals[number].loss, goals[number].exceed))
     return Progress(search, scales, most_loads, tuple(order), ((),) * len(goals))
 
 
-def next_trial(progress: Progress) -> Request | Outcome:
+def choose_next_trial(progress: Progress) -> Request | Outcome:
     """Return the trial that a search needs next or, if it needs none, what it has found.
 
     The goals are pursued one after the other, beginning with the strictest, and each profits from
     the trials of those before that are as long as its own. A search that has spent its budget ends
     as it is.
     """
-    if progress.trials < most_trials(progress):
+    if progress.trials < count_most_trials(progress):
         for number in progress.order:
             load = progress.search.chooser.next_load(progress, number)
             if load is not None:
@@ -118,10 +120,10 @@ def next_trial(progress: Progress) -> Request | Outcome:
 
 def find_outcome(progress: Progress) -> Outcome:
     """Return what a search has found so far."""
-    return {goal.name: _result(progress, n) for n, goal in enumerate(progress.search.goals)}
+    return {goal.name: _find_result(progress, n) for n, goal in enumerate(progress.search.goals)}
 
 
-def most_trials(progress: Progress) -> int:
+def count_most_trials(progress: Progress) -> int:
     """Return the largest number of trials that a search runs, whatever they show: its budget."""
     goals = zip(progress.search.goals, progress.most_loads, strict=True)
     return sum(loads * count_trials_of_load(goal) for goal, loads in goals)
@@ -132,7 +134,7 @@ def count_trials_of_load(goal: Goal) -> int:
     return 1 if goal.varies else -(-goal.total_ps // goal.trial_ps)
 
 
-def _result(progress: Progress, number: int) -> GoalResult:
+def _find_result(progress: Progress, number: int) -> GoalResult:
     goal = progress.search.goals[number]
     lower, upper = progress.bounds(number)
     return GoalResult(
@@ -140,12 +142,12 @@ def _result(progress: Progress, number: int) -> GoalResult:
         None if upper is None else upper.load,
         progress.search.chooser.next_load(progress, number) is None,
         not (lower and upper) or progress.scales[number].near(lower.load, upper.load),
-        None if lower is None else conditional_throughput(goal, lower.load, lower.trials),
-        _inversion(progress, number),
+        None if lower is None else find_conditional_throughput(goal, lower.load, lower.trials),
+        _find_inversion(progress, number),
     )
 
 
-def _inversion(progress: Progress, goal: int) -> tuple[Fraction, Fraction] | None:
+def _find_inversion(progress: Progress, goal: int) -> tuple[Fraction, Fraction] | None:
     """Return the lowest load that is bad and the highest one above it that is good, if any."""
     upper = progress.bounds(goal).upper
     good = [each for each in progress.tried[goal] if each.classification is Classification.LOWER]

@@ -7,7 +7,7 @@ from dataclasses import field, replace
 from typing import TYPE_CHECKING, NamedTuple
 
 from qospec.dataclass import dataclass
-from qospec.search.classification import Classification, classify, counts, looks_good, sums_of
+from qospec.search.classification import Classification, classify, counts, looks_good, sum_trials
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -68,7 +68,7 @@ class Progress:
         """Return the progress with one more trial. The same one twice is a ValueError."""
         goals = zip(self.search.goals, self.tried, strict=True)
         tried = tuple(
-            _with(its, goal, trial) if counts(goal, trial) else its for goal, its in goals
+            _insert_trial(its, goal, trial) if counts(goal, trial) else its for goal, its in goals
         )
         return replace(self, tried=tried, trials=self.trials + 1)
 
@@ -114,15 +114,15 @@ def _find(tried: Sequence[Tried], load: Fraction) -> tuple[int, Tried | None]:
     return place, here if here is not None and here.load == load else None
 
 
-def _with(tried: tuple[Tried, ...], goal: Goal, trial: Trial) -> tuple[Tried, ...]:
+def _insert_trial(tried: tuple[Tried, ...], goal: Goal, trial: Trial) -> tuple[Tried, ...]:
     """Return loads with one more trial. Sums are not added up again."""
     place, here = _find(tried, trial.load)
-    before, sums = ((), sums_of(goal, ())) if here is None else (here.trials, here.sums)
+    before, sums = ((), sum_trials(goal, ())) if here is None else (here.trials, here.sums)
     numbers = [each.number for each in before]
     if trial.number in numbers:
         raise ValueError(f"trial {trial.number} at {trial.load} was run before")
     split = bisect_left(numbers, trial.number)
     trials = (*before[:split], trial, *before[split:])
-    sums = sums.plus(sums_of(goal, (trial,)))
+    sums = sums.plus(sum_trials(goal, (trial,)))
     made = Tried(trial.load, trials, sums, classify(goal, sums), looks_good(goal, sums))
     return (*tried[:place], made, *tried[place + (here is not None) :])

@@ -102,7 +102,7 @@ class Ratios(Scale):
         return -(-(upper.numerator * lower.denominator << BITS) // low)
 
     def _unit(self, load: Fraction) -> Fraction:
-        return power_of_ten(load * self._width / FINENESS)
+        return find_power_of_ten(load * self._width / FINENESS)
 
     def _floor(self, load: Fraction) -> Fraction:
         unit = self._unit(load)
@@ -118,7 +118,7 @@ class Steps(Scale):
     def __init__(self, search: Search, goal: Goal) -> None:
         super().__init__(search, goal)
         self._gridded = search.step is not None
-        self._step = search.step or power_of_ten(goal.width / FINENESS)
+        self._step = search.step or find_power_of_ten(goal.width / FINENESS)
         self._wide = max(1, int(goal.width / self._step)) if goal.absolute else 1
         self._last = self._index(self.high)
 
@@ -150,13 +150,13 @@ class Steps(Scale):
         return min(self.low + max(0, index) * self._step, self.high)
 
 
-def scale_of(search: Search, goal: Goal) -> Scale:
+def make_scale(search: Search, goal: Goal) -> Scale:
     """Return the scale on which a goal's bounds are searched."""
     kind = Steps if goal.absolute or search.step is not None else Ratios
     return kind(search, goal)
 
 
-def power_of_ten(most: Fraction) -> Fraction:
+def find_power_of_ten(most: Fraction) -> Fraction:
     """Return the greatest power of ten that is at most a positive number."""
     if most >= 1:
         return Fraction(10 ** (len(str(int(most))) - 1))

@@ -17,7 +17,7 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from qospec.cache import private_folder
+from qospec.cache import find_private_folder
 from qospec.resources import SPEC
 
 if TYPE_CHECKING:
@@ -87,10 +87,10 @@ class Grammar(NamedTuple):
 def load_grammar() -> Grammar:
     """Return the grammar of `.qos` files, from the cache if it is there."""
     text = (SPEC / "qos.lark").read_bytes()
-    folder = private_folder("grammar")
+    folder = find_private_folder("grammar")
     if folder is None:
         return compile_with_lark(text.decode())
-    path = folder / f"{_digest(text)}.json"
+    path = folder / f"{_compute_digest(text)}.json"
     with suppress(OSError, ValueError, TypeError, KeyError):
         cached = json.loads(path.read_bytes())
         return Grammar(**{**cached, "rules": [Rule(*rule) for rule in cached["rules"]]})
@@ -100,7 +100,7 @@ def load_grammar() -> Grammar:
     return made
 
 
-def _digest(text: bytes) -> str:
+def _compute_digest(text: bytes) -> str:
     """Return a digest of the grammar and of the file in which Lark states its version.
 
     Nobody has an interest in two that look alike, and a cryptographic hash costs 5 ms to import.
@@ -137,7 +137,7 @@ def compile_with_lark(text: str) -> Grammar:
     lark = Lark(text, parser="lalr", lexer="basic", start=START)
     data, memo = serialize(lark, [TerminalDef, LarkRule])
     table = data["parser"]["parser"]
-    made = {key: _rule(each) for key, each in memo.items() if each["__type__"] == "Rule"}
+    made = {key: _build_rule(each) for key, each in memo.items() if each["__type__"] == "Rule"}
     # Rules that do the same with the stack are one to the parser.
     spelt = sorted({str(rule) for rule in made.values()})
     rules = {str(rule): rule for rule in made.values()}
@@ -149,11 +149,11 @@ def compile_with_lark(text: str) -> Grammar:
         }
         for state, row in table["states"].items()
     }
-    numbers = _numbered(rows, table["start_states"][START])
+    numbers = _number_states(rows, table["start_states"][START])
     return Grammar(
-        pattern=_pattern(lark),
-        keywords={word: name for name, word in _strings(lark).items() if word.isalpha()},
-        spellings=_strings(lark),
+        pattern=_build_pattern(lark),
+        keywords={word: name for name, word in _list_strings(lark).items() if word.isalpha()},
+        spellings=_list_strings(lark),
         states=[
             {
                 token: numbers[to] if rule is None else rule
@@ -167,7 +167,7 @@ def compile_with_lark(text: str) -> Grammar:
     )
 
 
-def _numbered(rows: dict[Any, _Row], start: Any) -> dict[Any, int]:
+def _number_states(rows: dict[Any, _Row], start: Any) -> dict[Any, int]:
     """Return numbers for states, in the order in which they are reached from the first."""
     numbers = {start: 0}
     waiting = [start]
@@ -179,11 +179,11 @@ def _numbered(rows: dict[Any, _Row], start: Any) -> dict[Any, int]:
     return numbers
 
 
-def _strings(lark: Lark) -> dict[str, str]:
+def _list_strings(lark: Lark) -> dict[str, str]:
     return {t.name: t.pattern.value for t in lark.terminals if t.pattern.type == "str"}
 
 
-def _pattern(lark: Lark) -> str:
+def _build_pattern(lark: Lark) -> str:
     """Return the terminals as groups, in Lark's own order: the first that matches is meant."""
     terminals = [
         terminal
@@ -194,10 +194,10 @@ def _pattern(lark: Lark) -> str:
     return "|".join(f"(?P<{t.name}>{t.pattern.to_regexp()})" for t in terminals)
 
 
-def _rule(production: dict[str, Any]) -> Rule:
+def _build_rule(production: dict[str, Any]) -> Rule:
     origin, expansion = production["origin"]["name"], production["expansion"]
     options = production["options"]
-    absent = [len(run) for run in _absences(options["empty_indices"], len(expansion))]
+    absent = [len(run) for run in _mark_absences(options["empty_indices"], len(expansion))]
     keeps: list[int | None] = []
     for place, symbol in enumerate(expansion):
         keeps += [None] * absent[place]
@@ -214,7 +214,7 @@ def _rule(production: dict[str, Any]) -> Rule:
     return Rule(origin, len(expansion), node, keeps, only)
 
 
-def _absences(empty: list[bool], size: int) -> list[str]:
+def _mark_absences(empty: list[bool], size: int) -> list[str]:
     """Return, for each place between symbols, a mark for each optional part left out there."""
     return (
         "".join("x" if each else " " for each in empty).split(" ") if empty else [""] * (size + 1)

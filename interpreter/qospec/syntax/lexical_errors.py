@@ -85,11 +85,11 @@ class LexicalError(NamedTuple):
 def explain_mismatch(kind: str, written: str) -> LexicalError:
     """Return the error for a match of the groups above."""
     if kind == "STRAY":
-        return _SPECIAL.get(written) or _sign(written)
+        return _SPECIAL.get(written) or _explain_sign(written)
     return _DESCRIBERS[kind](written)
 
 
-def _exponent(written: str) -> LexicalError:
+def _explain_exponent(written: str) -> LexicalError:
     number = re.match(r"[0-9_.]+[eE][+-]?[0-9]+", written)
     unit = written[number.end() :] if number else ""
     digits, _, exponent = written.removesuffix(unit).lower().replace("_", "").partition("e")
@@ -116,7 +116,7 @@ def _exponent(written: str) -> LexicalError:
     return LexicalError("E0007", message, help_text, kind, word, replacement or None)
 
 
-def _grouped(written: str) -> LexicalError:
+def _explain_grouped(written: str) -> LexicalError:
     number = re.match(r"[0-9_.]+", written)
     digits = number.group() if number else ""
     word = re.sub(r"(?<=_)_+|_+(?![0-9_])", "", digits) + written.removeprefix(digits)
@@ -125,7 +125,7 @@ def _grouped(written: str) -> LexicalError:
     return LexicalError("E0007", message, f"write {shorten(word)}", kind, word)
 
 
-def _based(written: str) -> LexicalError:
+def _explain_based(written: str) -> LexicalError:
     text = written.lower().replace("_", "")
     base = {"x": 16, "o": 8, "b": 2}[text[1]]
     fits = len(text) <= _LONGEST_BASED and all(int(digit, 16) < base for digit in text[2:])
@@ -136,7 +136,7 @@ def _based(written: str) -> LexicalError:
     )
 
 
-def _pointed(written: str) -> LexicalError:
+def _explain_pointed(written: str) -> LexicalError:
     message = "a decimal point needs a digit on each side"
     number, _, unit = written.partition(".")
     if not number:
@@ -147,7 +147,7 @@ def _pointed(written: str) -> LexicalError:
     return LexicalError("E0007", message, help_text, "QUANTITY" if unit else "INT", word, word)
 
 
-def _slashes(written: str) -> LexicalError:
+def _explain_slashes(written: str) -> LexicalError:
     line = f"#{written[2:]}" if written.startswith("//") else None
     return LexicalError(
         "E0009",
@@ -157,7 +157,7 @@ def _slashes(written: str) -> LexicalError:
     )
 
 
-def _unclosed(written: str) -> LexicalError:
+def _explain_unclosed(written: str) -> LexicalError:
     return LexicalError(
         "E0008",
         "this text is never closed",
@@ -167,7 +167,7 @@ def _unclosed(written: str) -> LexicalError:
     )
 
 
-def _quoted(written: str) -> LexicalError:
+def _explain_quoted(written: str) -> LexicalError:
     inner = written[1:-1]
     help_text = f'write "{shorten(inner)}"'
     replacement = None if '"' in inner else f'"{inner}"'
@@ -181,15 +181,15 @@ def _quoted(written: str) -> LexicalError:
     )
 
 
-def _foreign(written: str) -> LexicalError:
+def _explain_foreign(written: str) -> LexicalError:
     letter = next(character for character in written if not character.isascii())
-    message = f"`{letter}` ({character_name(letter)}) is not allowed in a name"
+    message = f"`{letter}` ({name_character(letter)}) is not allowed in a name"
     return LexicalError(
         "E0009", message, "names are made of a to z, A to Z, 0 to 9 and `_`", "NAME"
     )
 
 
-def _sign(written: str) -> LexicalError:
+def _explain_sign(written: str) -> LexicalError:
     known = _SIGNS.get("..." if written.startswith("...") else written)
     if known is not None:
         message = f"unexpected `{shorten(written)}`"
@@ -207,13 +207,13 @@ def explain_hidden(character: str) -> LexicalError:
     import unicodedata
 
     if unicodedata.category(character) == "Zs":
-        message = f"this is not a plain space ({character_name(character)})"
+        message = f"this is not a plain space ({name_character(character)})"
         return LexicalError("E0009", message, "write a plain space", replacement=" ")
-    message = f"this line contains an invisible character ({character_name(character)})"
+    message = f"this line contains an invisible character ({name_character(character)})"
     return LexicalError("E0009", message, "delete it, or retype the line")
 
 
-def character_name(character: str) -> str:
+def name_character(character: str) -> str:
     """Return a character's code point and its name, if it has one."""
     import unicodedata
 
@@ -247,15 +247,15 @@ _SPECIAL = {
 }
 
 _DESCRIBERS = {
-    "EXPONENT": _exponent,
-    "GROUPED": _grouped,
-    "BASED": _based,
-    "POINTED": _pointed,
-    "SLASHES": _slashes,
-    "SIGN": lambda written: _SPECIAL.get(written) or _sign(written),
-    "UNCLOSED": _unclosed,
-    "QUOTED": _quoted,
-    "FOREIGN": _foreign,
+    "EXPONENT": _explain_exponent,
+    "GROUPED": _explain_grouped,
+    "BASED": _explain_based,
+    "POINTED": _explain_pointed,
+    "SLASHES": _explain_slashes,
+    "SIGN": lambda written: _SPECIAL.get(written) or _explain_sign(written),
+    "UNCLOSED": _explain_unclosed,
+    "QUOTED": _explain_quoted,
+    "FOREIGN": _explain_foreign,
 }
 
 KINDS = frozenset({*_DESCRIBERS, "STRAY"})

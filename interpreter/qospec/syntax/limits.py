@@ -35,7 +35,7 @@ def explain_too_long(source: Source) -> Diagnostic | None:
 
 
 @functools.cache
-def _separators() -> frozenset[str]:
+def _list_separators() -> frozenset[str]:
     """Return the tokens that no expression spans: punctuation, and words that begin a statement."""
     words = {"in", "where", "when", "every"}.union(
         *(table for name, table in load_keywords().items() if name in ("declaration", "statement"))
@@ -58,15 +58,15 @@ class _Level:
         return max(self.before, self.operators + self.below)
 
 
-def too_deep(tokens: Tokens) -> Diagnostic | None:
+def explain_too_deep(tokens: Tokens) -> Diagnostic | None:
     """Return the error for brackets that nest too deep or an expression that is too large."""
-    levels, separators = [_Level()], _separators()
+    levels, separators = [_Level()], _list_separators()
     for at, kind in enumerate(tokens.kinds):
         level = levels[-1]
         if kind in _OPENERS:
             levels.append(_Level())
             if len(levels) > DEEPEST + 1:
-                return _diagnostic(
+                return _make_diagnostic(
                     tokens, at, f"brackets are nested more than {DEEPEST} levels deep"
                 )
         elif kind in separators:
@@ -78,11 +78,11 @@ def too_deep(tokens: Tokens) -> Diagnostic | None:
                 levels.pop()
                 levels[-1].below = max(levels[-1].below, level.height)
             if levels[-1].operators + levels[-1].below > MOST_OPERATORS:
-                return _diagnostic(
+                return _make_diagnostic(
                     tokens, at, f"this expression has more than {MOST_OPERATORS} operators"
                 )
     return None
 
 
-def _diagnostic(tokens: Tokens, at: int, message: str) -> Diagnostic:
+def _make_diagnostic(tokens: Tokens, at: int, message: str) -> Diagnostic:
     return Diagnostic("E0012", message, tokens.span(at), help="name parts of it with `let`")

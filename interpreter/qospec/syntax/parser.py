@@ -12,7 +12,7 @@ from qospec.syntax.automaton import Automaton
 from qospec.syntax.builder import TreeBuilder
 from qospec.syntax.grammar import END, load_keywords
 from qospec.syntax.lexical_errors import explain_mismatch, shorten
-from qospec.syntax.limits import explain_too_long, too_deep
+from qospec.syntax.limits import explain_too_deep, explain_too_long
 from qospec.syntax.tokens import tokenize
 
 if TYPE_CHECKING:
@@ -29,12 +29,12 @@ def parse(source: Source, problems: Problems) -> ast.File | None:
     What cannot be parsed is left out of the tree; its names are in `unparsed`. Returns None if
     there are so many errors, or braces match so badly, that checking the rest would only mislead.
     """
-    beyond = explain_too_long(source) or _wrong_line_ends(source)
+    beyond = explain_too_long(source) or _explain_line_ends(source)
     if beyond is None:
         tokens = tokenize(source, problems)
         if len(tokens.errors) > MOST:
             return None
-        beyond = too_deep(tokens)
+        beyond = explain_too_deep(tokens)
     if beyond is not None:
         problems.add(beyond)
         return None
@@ -45,7 +45,7 @@ def parse(source: Source, problems: Problems) -> ast.File | None:
     return replace(file, unparsed=file.unparsed | meant) if file is not None and meant else file
 
 
-def _wrong_line_ends(source: Source) -> Diagnostic | None:
+def _explain_line_ends(source: Source) -> Diagnostic | None:
     """Return the error for a text whose lines all end with a carriage return alone."""
     first = source.text.find("\r")
     if first < 0 or "\n" in source.text:
@@ -66,10 +66,10 @@ def _recover(automaton: Automaton, tokens: Tokens, problems: Problems, at: int) 
     if automaton.file is None or recovery.broken:
         return None
     declarations = tuple(
-        replace(each, is_incomplete=True)
-        if isinstance(each, ast.Test) and each.span.start in recovery.replaced_headers
-        else each
-        for each in automaton.file.declarations
+        replace(declaration, is_incomplete=True)
+        if isinstance(declaration, ast.Test) and declaration.span.start in recovery.replaced_headers
+        else declaration
+        for declaration in automaton.file.declarations
     )
     return replace(automaton.file, declarations=declarations, unparsed=frozenset(recovery.unparsed))
 
@@ -78,7 +78,7 @@ def _read_edition(automaton: Automaton, tokens: Tokens, problems: Problems) -> i
     """Parse the first line, whatever it says; return the token after it."""
     behind = 2 if tokens.kinds[0] == "QOS" and tokens.kinds[1] in {"INT", "FLOAT"} else 0
     if not behind:
-        behind = _missing_edition(tokens, problems)
+        behind = _report_missing_edition(tokens, problems)
     elif tokens.text(1) != EDITION:
         message = f"edition {shorten(tokens.text(1))} of the language is not known"
         problems.add(Diagnostic("E0002", message, tokens.span(1), help=f"write `qos {EDITION}`"))
@@ -88,7 +88,7 @@ def _read_edition(automaton: Automaton, tokens: Tokens, problems: Problems) -> i
     return behind
 
 
-def _missing_edition(tokens: Tokens, problems: Problems) -> int:
+def _report_missing_edition(tokens: Tokens, problems: Problems) -> int:
     """Report that the first line is missing or misspelled; return the token after it."""
     kinds, end = tokens.kinds, 0
     if kinds[0] == "QOS" or (kinds[0] == "NAME" and kinds[1] in {"INT", "FLOAT", "QUANTITY"}):

@@ -108,7 +108,7 @@ class Tokens:
 
 
 @functools.cache
-def _scanner() -> re.Pattern[str]:
+def _compile_scanner() -> re.Pattern[str]:
     terminals = load_grammar().pattern.replace(" ", r"\ ").replace("#", r"\#")
     unit = lexical_errors.UNIT.replace("<keyword>", "|".join(load_grammar().keywords))
     before = lexical_errors.BEFORE.replace("<unit>", unit)
@@ -137,7 +137,7 @@ class _Lexer:
         text, tokens = self.tokens.source.text, self.tokens
         keywords = load_grammar().keywords
         kinds, starts, ends = tokens.kinds, tokens.starts, tokens.ends
-        for match in _scanner().finditer(text, 1 if text.startswith("\ufeff") else 0):
+        for match in _compile_scanner().finditer(text, 1 if text.startswith("\ufeff") else 0):
             kind = match.lastgroup or ""
             start, end = match.span(kind)
             if kind == "NAME":

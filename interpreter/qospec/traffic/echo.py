@@ -223,11 +223,13 @@ class Client(Element):
         slot = uncompiled(rows)(state, CLIENT, 1 + slots, COLUMNS)
         no_deadlines(slot)
         slot[1:, CURRENT] = np.arange(slots) % echo.window
-        return Transition(state, _answered, _wake, (("", *self.causes),), first_alarm_ps=0)
+        return Transition(state, _receive_answer, _wake, (("", *self.causes),), first_alarm_ps=0)
 
 
 @kernel
-def _answered(state: Whole, items: Whole, item: int, port: int, now_ps: int, out: Whole) -> int:
+def _receive_answer(
+    state: Whole, items: Whole, item: int, port: int, now_ps: int, out: Whole
+) -> int:
     """End the exchange of the first answer, and begin the next; others come too late.
 
     Slot s of a window holds the exchanges s, s + window, s + 2 window, and so on, one at a time: so
@@ -253,7 +255,7 @@ def _wake(state: Whole, items: Whole, now_ps: int, out: Whole) -> int:
     slots = rows(state, CLIENT, 1 + state[CONNECTIONS] * state[WINDOW], COLUMNS)
     for _ in range(MOST_ANSWERS // 5):  # each writes four rows at most
         late = earliest(slots)
-        if _begins_ps(state) <= now_ps:
+        if _find_next_begin_ps(state) <= now_ps:
             state[BEGUN] += 1
             _begin(state, slots, state[BEGUN], items, now_ps, out)
         elif slots[late, DUE] > now_ps:
@@ -261,28 +263,28 @@ def _wake(state: Whole, items: Whole, now_ps: int, out: Whole) -> int:
         elif slots[late, RETRIED] < state[RETRIES]:
             meet_deadline(slots, late)
             slots[late, RETRIED] += 1
-            _request(state, slots, late, items, now_ps, out)
+            _send_request(state, slots, late, items, now_ps, out)
         else:
             lose(out, TIMED_OUT, slots[late, EXCHANGE])
             _end(state, slots, late)
             _begin(state, slots, late, items, now_ps, out)
-    due_ps = min(_begins_ps(state), slots[earliest(slots), DUE])
+    due_ps = min(_find_next_begin_ps(state), slots[earliest(slots), DUE])
     if due_ps < FOREVER_PS:
         wake_at(out, max(due_ps, now_ps))
     return DONE
 
 
 @kernel
-def _begins_ps(state: Whole) -> int:
+def _find_next_begin_ps(state: Whole) -> int:
     """Return when the next slot begins its first exchange."""
     connection = state[BEGUN] // state[WINDOW]
     if connection == state[CONNECTIONS]:
         return FOREVER_PS
-    return begins_ps(connection, state[CONNECTIONS], state[SPREAD])
+    return compute_begin_ps(connection, state[CONNECTIONS], state[SPREAD])
 
 
 @kernel
-def begins_ps(connection: int, connections: int, spread_ps: int) -> int:
+def compute_begin_ps(connection: int, connections: int, spread_ps: int) -> int:
     """Return when a connection begins, of so many that are evenly spread over a time."""
     every_ps, rest_ps = spread_ps // connections, spread_ps % connections
     # Not the product of connection and spread, which may exceed int64.
@@ -296,11 +298,13 @@ def _begin(state: Whole, slots: Whole, slot: int, items: Whole, now_ps: int, out
         connection = state[FIRST_EXCHANGE] + (slot - 1) // state[WINDOW]
         slots[slot, EXCHANGE] = make(items, out, connection, state[SIZE_BYTES], 0, now_ps)
         slots[slot, RETRIED] = 0
-        _request(state, slots, slot, items, now_ps, out)
+        _send_request(state, slots, slot, items, now_ps, out)
 
 
 @kernel
-def _request(state: Whole, slots: Whole, slot: int, items: Whole, now_ps: int, out: Whole) -> None:
+def _send_request(
+    state: Whole, slots: Whole, slot: int, items: Whole, now_ps: int, out: Whole
+) -> None:
     """Send the request of a slot, which is due to be answered within the timeout."""
     connection = state[FIRST_REQUEST] + (slot - 1) // state[WINDOW]
     request = make(items, out, connection, state[SIZE_BYTES], state[MARKS], now_ps)
@@ -340,11 +344,13 @@ class Server(Element):
         assert answers is not None  # noqa: S101 -- an exchange has them
         more = exchange.answers - exchange.requests
         state = np.array([more, answers.sizes.size_bytes[0], answers.marks], np.int64)
-        return Transition(state, _asked)
+        return Transition(state, _receive_request)
 
 
 @kernel
-def _asked(state: Whole, items: Whole, item: int, port: int, now_ps: int, out: Whole) -> int:
+def _receive_request(
+    state: Whole, items: Whole, item: int, port: int, now_ps: int, out: Whole
+) -> int:
     """Receive a request, and send an answer of the same number."""
     connection = items[item, CONNECTION] + state[ANSWERS_LESS_REQUESTS]
     answer = make(items, out, connection, state[ANSWER_BYTES], state[ANSWER_MARKS], now_ps)

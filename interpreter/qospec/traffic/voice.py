@@ -113,7 +113,7 @@ class Voice(WithHeaders, PacketTraffic):
 
     def __post_init__(self) -> None:
         if self._packet_ps % self._codec.frame_ps:
-            raise _broken_frame(self.codec, self._codec, self._packet_ps)
+            raise _explain_broken_frame(self.codec, self._codec, self._packet_ps)
         self._headers.verify()
 
     @property
@@ -156,7 +156,7 @@ class Voice(WithHeaders, PacketTraffic):
             return sizes_on(link, mix, transport_bytes, "packet_time")
         except UnfitError as cause:
             room = link.largest_bytes - IPV4_HEADER_BYTES - transport_bytes - RTP_HEADER_BYTES
-            most = _ms(room // codec.frame_bytes * codec.frame_ps)
+            most = _write_ms(room // codec.frame_bytes * codec.frame_ps)
             help_text = f"the longest that fits is `{most}`" if room >= codec.frame_bytes else ""
             raise UnfitError(str(cause), help_text) from cause
 
@@ -185,16 +185,16 @@ class Voice(WithHeaders, PacketTraffic):
         return Call(self._impairment, robustness, coding_ps, self.playout_delay)
 
 
-def _broken_frame(name: str, codec: Codec, packet_ps: int) -> UnfitError:
+def _explain_broken_frame(name: str, codec: Codec, packet_ps: int) -> UnfitError:
     """Return the error for a time that is not a whole number of frames."""
     below = packet_ps // codec.frame_ps * codec.frame_ps
-    whole = [f"`{_ms(each)}`" for each in (below, below + codec.frame_ps) if each]
+    whole = [f"`{_write_ms(each)}`" for each in (below, below + codec.frame_ps) if each]
     return UnfitError(
-        f"packet_time: {_ms(packet_ps)} is not a whole number of frames of `{name}`,"
-        f" of {_ms(codec.frame_ps)} each",
+        f"packet_time: {_write_ms(packet_ps)} is not a whole number of frames of `{name}`,"
+        f" of {_write_ms(codec.frame_ps)} each",
         "write " + " or ".join(whole),
     )
 
 
-def _ms(time_ps: int) -> str:
+def _write_ms(time_ps: int) -> str:
     return f"{float(Fraction(time_ps, 10**9)):g} ms"

@@ -12,7 +12,7 @@ from fractions import Fraction
 from functools import lru_cache
 from typing import NamedTuple
 
-from qospec.voice.emodel import BEST, WORST, Connection, rate
+from qospec.voice.emodel import BEST, WORST, Connection, rate_connection
 
 PS_PER_MS = 10**9
 
@@ -56,7 +56,7 @@ class Heard(NamedTuple):
         return self.arrived - self.late
 
 
-def connection_of(call: Call, heard: Heard) -> Connection | None:
+def describe_connection(call: Call, heard: Heard) -> Connection | None:
     """Return the parameters of the E-model; None if nothing was played.
 
     T = Ta and Tr = 2 Ta: the delay is that of either direction, and echoes are cancelled as well as
@@ -84,12 +84,12 @@ def rate_call(call: Call, heard: Heard) -> Fraction | None:
     """Return R of a call, from 0 to 100; 0 if nothing was played, None if nothing was sent."""
     if not heard.sent:
         return None
-    connection = connection_of(call, heard)
+    connection = describe_connection(call, heard)
     if connection is None:
         return Fraction(WORST)
-    return min(max(_rated(connection), Fraction(WORST)), Fraction(BEST))
+    return min(max(_rate_connection(connection), Fraction(WORST)), Fraction(BEST))
 
 
 @lru_cache(maxsize=4096)
-def _rated(connection: Connection) -> Fraction:
-    return rate(connection).r
+def _rate_connection(connection: Connection) -> Fraction:
+    return rate_connection(connection).r

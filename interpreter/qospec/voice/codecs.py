@@ -42,7 +42,7 @@ class Codec(NamedTuple):
     packet_loss_robustness: Fraction | None = None
 
 
-def _codec(
+def _describe_codec(
     title: str,
     frame_us: int,
     frame_bytes: int,
@@ -61,19 +61,21 @@ def _codec(
 
 
 CODECS: Mapping[str, Codec] = {
-    "g711": _codec("G.711", 125, 1, 0, "4.3"),
-    "g711_plc": _codec("G.711 with loss concealment, Appendix I", 125, 1, 0, "25.1"),
-    "g722": _codec("G.722 at 64 kbit/s, wideband", 125, 1, None),
-    "g723_1_5k3": _codec("G.723.1 at 5.3 kbit/s", 30_000, 20, 19, look_ahead_us=7_500),
-    "g723_1_6k3": _codec("G.723.1 at 6.3 kbit/s", 30_000, 24, 15, "16.1", look_ahead_us=7_500),
-    "g726_16": _codec("G.726 at 16 kbit/s", 500, 1, 50),
-    "g726_24": _codec("G.726 at 24 kbit/s", 1_000, 3, 25),
-    "g726_32": _codec("G.726 at 32 kbit/s", 250, 1, 7),
-    "g726_40": _codec("G.726 at 40 kbit/s", 1_000, 5, 2),
-    "g728": _codec("G.728 at 16 kbit/s", 2_500, 5, 7),
-    "g729": _codec("G.729", 10_000, 10, 10, look_ahead_us=5_000),
-    "g729a": _codec("G.729 Annex A", 10_000, 10, 11, "19.0", look_ahead_us=5_000),
-    "gsm_fr": _codec("GSM full rate, 06.10", 20_000, 33, 20),
-    "gsm_efr": _codec("GSM enhanced full rate, 06.60", 20_000, 31, 5, "10.0"),
+    "g711": _describe_codec("G.711", 125, 1, 0, "4.3"),
+    "g711_plc": _describe_codec("G.711 with loss concealment, Appendix I", 125, 1, 0, "25.1"),
+    "g722": _describe_codec("G.722 at 64 kbit/s, wideband", 125, 1, None),
+    "g723_1_5k3": _describe_codec("G.723.1 at 5.3 kbit/s", 30_000, 20, 19, look_ahead_us=7_500),
+    "g723_1_6k3": _describe_codec(
+        "G.723.1 at 6.3 kbit/s", 30_000, 24, 15, "16.1", look_ahead_us=7_500
+    ),
+    "g726_16": _describe_codec("G.726 at 16 kbit/s", 500, 1, 50),
+    "g726_24": _describe_codec("G.726 at 24 kbit/s", 1_000, 3, 25),
+    "g726_32": _describe_codec("G.726 at 32 kbit/s", 250, 1, 7),
+    "g726_40": _describe_codec("G.726 at 40 kbit/s", 1_000, 5, 2),
+    "g728": _describe_codec("G.728 at 16 kbit/s", 2_500, 5, 7),
+    "g729": _describe_codec("G.729", 10_000, 10, 10, look_ahead_us=5_000),
+    "g729a": _describe_codec("G.729 Annex A", 10_000, 10, 11, "19.0", look_ahead_us=5_000),
+    "gsm_fr": _describe_codec("GSM full rate, 06.10", 20_000, 33, 20),
+    "gsm_efr": _describe_codec("GSM enhanced full rate, 06.60", 20_000, 31, 5, "10.0"),
 }
 """By the name that a specification gives."""

@@ -129,7 +129,7 @@ class Rating(NamedTuple):
     r: Fraction
 
 
-def rate(connection: Connection) -> Rating:
+def rate_connection(connection: Connection) -> Rating:
     """Return the rating of a connection.
 
     Raises:
@@ -137,10 +137,10 @@ def rate(connection: Connection) -> Rating:
     """
     connection.verify()
     with localcontext(_CONTEXT):
-        given = {name: _decimal(value) for name, value in connection._asdict().items()}
+        given = {name: _convert_to_decimal(value) for name, value in connection._asdict().items()}
         parts = _Parts(SimpleNamespace(**given))
         terms = (parts.ro, parts.i_s, parts.idte, parts.idle, parts.idd, parts.ie_eff, parts.r)
-        return Rating(*(_fraction(each) for each in terms))
+        return Rating(*(_convert_to_fraction(term) for term in terms))
 
 
 def predict_opinion_score(r: Number) -> Fraction:
@@ -163,7 +163,7 @@ class _Parts:
     def __init__(self, given: SimpleNamespace) -> None:
         self._given = given
         self._noise = self._noise_dbm0p()
-        self.ro = 15 - _d("1.5") * (given.send_loudness_rating + self._noise)
+        self.ro = 15 - _parse_decimal("1.5") * (given.send_loudness_rating + self._noise)
         self._sidetone = self._sidetone_impairment()
         self.i_s = self._loudness_impairment() + self._sidetone + self._quantizing_impairment()
         self.idte = self._talker_echo_impairment()
@@ -182,41 +182,49 @@ class _Parts:
             - g.send_loudness_rating
             - g.send_side_d
             - 100
-            + _d("0.004") * (g.send_room_noise_dba - overall - g.send_side_d - 14) ** 2
+            + _parse_decimal("0.004") * (g.send_room_noise_dba - overall - g.send_side_d - 14) ** 2
         )
         listener_sidetone = g.sidetone_masking_rating + g.receive_side_d
-        at_ear = g.receive_room_noise_dba + 10 * (1 + _db(10 - listener_sidetone)).log10()
-        receive_room = g.receive_loudness_rating - 121 + at_ear + _d("0.008") * (at_ear - 35) ** 2
+        at_ear = (
+            g.receive_room_noise_dba + 10 * (1 + _convert_level(10 - listener_sidetone)).log10()
+        )
+        receive_room = (
+            g.receive_loudness_rating - 121 + at_ear + _parse_decimal("0.008") * (at_ear - 35) ** 2
+        )
         floor = g.noise_floor_dbmp + g.receive_loudness_rating
-        noises = (_db(each) for each in (g.circuit_noise_dbm0p, send_room, receive_room, floor))
+        noises = (
+            _convert_level(each) for each in (g.circuit_noise_dbm0p, send_room, receive_room, floor)
+        )
         return 10 * sum(noises, Decimal(0)).log10()
 
     def _loudness_impairment(self) -> Decimal:
         """Return Iolr, of too low an overall loudness rating (7.3)."""
         g = self._given
         overall = g.send_loudness_rating + g.receive_loudness_rating
-        x: Decimal = (overall + _d("0.2") * (64 + self._noise - g.receive_loudness_rating)) / 8
-        return 20 * (_root(1 + x**8, 8) - x)
+        x: Decimal = (
+            overall + _parse_decimal("0.2") * (64 + self._noise - g.receive_loudness_rating)
+        ) / 8
+        return 20 * (_extract_root(1 + x**8, 8) - x)
 
     def _sidetone_impairment(self) -> Decimal:
         """Return Ist, of sidetone that is not optimal (7.3)."""
         g = self._given
-        echo = (-g.echo_delay_ms / 4).exp() * _db(-g.talker_echo_loudness_rating)
-        rating = -10 * (_db(-g.sidetone_masking_rating) + echo).log10()
+        echo = (-g.echo_delay_ms / 4).exp() * _convert_level(-g.talker_echo_loudness_rating)
+        rating = -10 * (_convert_level(-g.sidetone_masking_rating) + echo).log10()
         return (
-            12 * _root(1 + ((rating - 13) / 6) ** 8, 8)
-            - 28 * _root(1 + ((rating + 1) / _d("19.4")) ** 35, 35)
-            - 13 * _root(1 + ((rating - 3) / 33) ** 13, 13)
+            12 * _extract_root(1 + ((rating - 13) / 6) ** 8, 8)
+            - 28 * _extract_root(1 + ((rating + 1) / _parse_decimal("19.4")) ** 35, 35)
+            - 13 * _extract_root(1 + ((rating - 3) / 33) ** 13, 13)
             + 29
         )
 
     def _quantizing_impairment(self) -> Decimal:
         """Return Iq, of quantizing (7.3)."""
         q = 37 - 15 * self._given.quantizing_distortion_units.log10()
-        g = _d("1.07") + _d("0.258") * q + _d("0.0602") * q**2
-        y = (self.ro - 100) / 15 + 46 / _d("8.4") - g / 9
+        g = _parse_decimal("1.07") + _parse_decimal("0.258") * q + _parse_decimal("0.0602") * q**2
+        y = (self.ro - 100) / 15 + 46 / _parse_decimal("8.4") - g / 9
         z = Decimal(46) / 30 - g / 40
-        return 15 * (1 + _db(10 * y) + _db(10 * z)).log10()
+        return 15 * (1 + _convert_level(10 * y) + _convert_level(10 * z)).log10()
 
     def _talker_echo_impairment(self) -> Decimal:
         """Return Idte, of the talker's echo (7.4)."""
@@ -227,12 +235,12 @@ class _Parts:
             echo = (
                 g.talker_echo_loudness_rating
                 - 40 * ((1 + t / 10) / (1 + t / 150)).log10()
-                + 6 * (_d("-0.3") * t**2).exp()
+                + 6 * (_parse_decimal("-0.3") * t**2).exp()
             )
             if sidetone < _LOW_SIDETONE_DB:
                 echo += self._sidetone / 2
-            without = _d("-1.5") * (self._noise - g.receive_loudness_rating)
-            worse = without - (80 + _d("2.5") * (echo - 14))
+            without = _parse_decimal("-1.5") * (self._noise - g.receive_loudness_rating)
+            worse = without - (80 + _parse_decimal("2.5") * (echo - 14))
             impairment = (worse / 2 + (worse**2 / 4 + 100).sqrt() - 1) * (1 - (-t).exp())
         if sidetone > _HIGH_SIDETONE_DB:
             impairment = (impairment**2 + self._sidetone**2).sqrt()
@@ -241,8 +249,8 @@ class _Parts:
     def _listener_echo_impairment(self) -> Decimal:
         """Return Idle, of the listener's echo (7.4)."""
         g = self._given
-        loss = _d("10.5") * (g.weighted_echo_path_loss + 7)
-        worse: Decimal = self.ro - loss / _root(g.round_trip_delay_ms + 1, 4)
+        loss = _parse_decimal("10.5") * (g.weighted_echo_path_loss + 7)
+        worse: Decimal = self.ro - loss / _extract_root(g.round_trip_delay_ms + 1, 4)
         return worse / 2 + (worse**2 / 4 + 169).sqrt()
 
     def _delay_impairment(self) -> Decimal:
@@ -263,33 +271,33 @@ class _Parts:
         return effective
 
 
-def _d(text: str) -> Decimal:
+def _parse_decimal(text: str) -> Decimal:
     return Decimal(text)
 
 
-def _decimal(value: Number) -> Decimal:
+def _convert_to_decimal(value: Number) -> Decimal:
     value = Fraction(value)
     return Decimal(value.numerator) / value.denominator
 
 
-def _fraction(value: Decimal) -> Fraction:
+def _convert_to_fraction(value: Decimal) -> Fraction:
     return Fraction(value.quantize(Decimal(1).scaleb(-PLACES)))
 
 
-def _db(level: Decimal) -> Decimal:
+def _convert_level(level: Decimal) -> Decimal:
     """Return the ratio of powers that a level in dB is."""
     return (level / 10 * Decimal(10).ln()).exp()
 
 
-def _power(base: Decimal, exponent: Decimal) -> Decimal:
+def _raise_to_power(base: Decimal, exponent: Decimal) -> Decimal:
     """Return a power of a base above 0. Python's own differs between its two implementations."""
     return (base.ln() * exponent).exp()
 
 
-def _root(base: Decimal, degree: int) -> Decimal:
-    return _power(base, 1 / Decimal(degree))
+def _extract_root(base: Decimal, degree: int) -> Decimal:
+    return _raise_to_power(base, 1 / Decimal(degree))
 
 
 def _smooth(x: Decimal, power: Decimal) -> Decimal:
     """Return the root of 1 + x to the power, of the same degree; x is above 0."""
-    return _power(1 + _power(x, power), 1 / power)
+    return _raise_to_power(1 + _raise_to_power(x, power), 1 / power)

@@ -69,7 +69,7 @@ class Expectations:
             return node
         help_text = _QUOTES.format("list") if isinstance(node, Sequence) and node.flow else ""
         what = "a text or a mapping" if shape.short else "a mapping"
-        raise self.error("E0016", f"expected {what}{keys_of(shape)}", first, help_text)
+        raise self.error("E0016", f"expected {what}{list_keys(shape)}", first, help_text)
 
     def unknown(self, key: Scalar, known: Ordered[str], what: str) -> TranscriptionError:
         """Return the error for an unknown key, such as a statement of the text form."""
@@ -100,7 +100,7 @@ class Expectations:
         return Span(self._source, node.start, max(node.start, end))
 
 
-def keys_of(shape: Shape) -> str:
+def list_keys(shape: Shape) -> str:
     """Return the keys that a shape has, as a message lists them."""
     keys = " ".join(f"`{part.key}`" for part in shape.parts)
     where = f" below `{shape.key}`" if shape.key.isalpha() else ""

@@ -22,9 +22,9 @@ def is_yaml(name: str) -> bool:
 
 def is_specification(text: str) -> bool:
     """Return whether a YAML text begins as a specification does, with the key `qos`."""
-    from qospec.yaml_twin.nodes import first_key
+    from qospec.yaml_twin.nodes import find_first_key
 
-    return first_key(text) == "qos"
+    return find_first_key(text) == "qos"
 
 
 def read_tree(source: Source, problems: Problems) -> ast.File | None:

@@ -27,7 +27,7 @@ _WITHIN = re.compile(r":(?=\s|$)|\s#|[^\S ]|  ")
 _FLOW = re.compile(r"[,\[\]{}]|:(?=[,\[\]{}])")
 
 
-def quoted(text: str, *, flow: bool, key: bool = False) -> str:
+def quote(text: str, *, flow: bool, key: bool = False) -> str:
     """Return a text as a scalar on one line, in quotes where YAML needs them."""
     plain = (
         text
@@ -103,28 +103,28 @@ class Entry:
 
 def render(content: Content) -> str:
     """Return a file's content as text."""
-    return "".join(f"{line}\n" for line in _lines(content, ""))
+    return "".join(f"{line}\n" for line in _iterate_lines(content, ""))
 
 
-def _lines(content: Content, indent: str) -> Iterator[str]:
+def _iterate_lines(content: Content, indent: str) -> Iterator[str]:
     """Yield the lines of a mapping or a list."""
     for entry in content.entries:
-        yield from _above(entry.above, indent)
+        yield from _iterate_comments(entry.above, indent)
         if entry.blank_above:
             yield ""
-        yield from _entry(entry, content.kind, indent)
-    yield from _above(content.end, indent)
+        yield from _iterate_entry(entry, content.kind, indent)
+    yield from _iterate_comments(content.end, indent)
 
 
-def _above(comments: list[CommentLine], indent: str) -> Iterator[str]:
+def _iterate_comments(comments: list[CommentLine], indent: str) -> Iterator[str]:
     for comment in comments:
         if comment.blank_above:
             yield ""
         yield indent + comment.text
 
 
-def _entry(entry: Entry, kind: str, indent: str) -> Iterator[str]:
-    key = quoted(entry.key or "", flow=False, key=True)
+def _iterate_entry(entry: Entry, kind: str, indent: str) -> Iterator[str]:
+    key = quote(entry.key or "", flow=False, key=True)
     head = indent + ("-" if kind == "list" else f"{key}:")
     if len(key) > LONGEST_KEY:
         yield f"{indent}? {key}"
@@ -137,17 +137,17 @@ def _entry(entry: Entry, kind: str, indent: str) -> Iterator[str]:
         return
     if content.kind == "edition" and (content.end or entry.opening):
         yield f"{head}  {entry.opening}".rstrip()
-        yield from _above(content.end, indent + STEP)
+        yield from _iterate_comments(content.end, indent + STEP)
         yield from [""] * content.opened
-        yield f"{indent}{STEP}{flat(content)}{behind}"
+        yield f"{indent}{STEP}{flatten_content(content)}{behind}"
         return
-    line = None if entry.opening else flat(content)
+    line = None if entry.opening else flatten_content(content)
     fits = line is not None and len(head) + 1 + len(line) <= WIDTH
     if line is not None and (fits or behind or content.is_text):
         yield f"{head} {line}{behind}"
         return
     opening = f"  {entry.opening}" if entry.opening else ""
-    below = _lines(content, indent + STEP)
+    below = _iterate_lines(content, indent + STEP)
     if kind == "list":
         yield f"{head} {next(below).lstrip()}"
     else:
@@ -155,22 +155,22 @@ def _entry(entry: Entry, kind: str, indent: str) -> Iterator[str]:
     yield from below
 
 
-def flat(content: Content, *, flow: bool = False) -> str | None:
+def flatten_content(content: Content, *, flow: bool = False) -> str | None:
     """Return content on one line, or None if it takes several."""
     if content.is_text:
         if content.is_lines:
             return None
-        return f'"{content.text}"' if content.kind == "edition" else quoted(content.text, flow=flow)
+        return f'"{content.text}"' if content.kind == "edition" else quote(content.text, flow=flow)
     if content.entries and (content.opened or content.end):
         return None
     parts = []
     for entry in content.entries:
-        value = flat(entry.content, flow=True)
+        value = flatten_content(entry.content, flow=True)
         if value is None or entry.above or entry.trailing or entry.opening or entry.blank_above:
             return None
         if len(entry.key or "") > LONGEST_KEY:
             return None
-        parts.append(f"{quoted(entry.key, flow=True)}: {value}" if entry.key is not None else value)
+        parts.append(f"{quote(entry.key, flow=True)}: {value}" if entry.key is not None else value)
     inner = ", ".join(parts)
     return f"[{inner}]" if content.kind == "list" else f"{{{inner}}}"
 
@@ -234,8 +234,8 @@ class _CommentPlaces:
                 self._value(value, node)
         body = getattr(node, "body", None)
         parameters = getattr(node, "parameters", ())
-        for each in parameters:
-            self._parameter(each)
+        for parameter in parameters:
+            self._parameter(parameter)
         if parameters:
             self.trailing.add(self._parsed.token_range(parameters[0])[0] - 1)
             closer = self._parsed.token_range(parameters[-1])[1] + 1
@@ -256,8 +256,8 @@ class _CommentPlaces:
         if body.statements:
             self.above.add(last)
             self.trailing.update({first} if opened else ())
-        for each in body.statements:
-            begin, end = self._parsed.token_range(each)
+        for statement in body.statements:
+            begin, end = self._parsed.token_range(statement)
             self.above.add(begin)
             self.inner.append((begin, end))
 

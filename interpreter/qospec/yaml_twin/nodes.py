@@ -96,7 +96,7 @@ _KNOWN = (
 """The first that matches applies."""
 
 
-def yaml_error(error: Any, source: Source, shift: int) -> Diagnostic:
+def explain_yaml_error(error: Any, source: Source, shift: int) -> Diagnostic:
     """Return the diagnostic for a PyYAML error, whose marks are `shift` less than the source's."""
     problem = getattr(error, "problem", None) or getattr(error, "reason", None) or "it is not"
     mark = getattr(error, "problem_mark", None)
@@ -106,16 +106,18 @@ def yaml_error(error: Any, source: Source, shift: int) -> Diagnostic:
     text = f"{getattr(error, 'context', None) or ''} {problem} {begins!r}"
     text += ", the first of its line" if first else ""
     for words in _KNOWN:
-        if any(each in text for each in words.phrases):
+        if any(phrase in text for phrase in words.phrases):
             if words.begins:
                 mark = getattr(error, "context_mark", None) or mark
-            return Diagnostic("E0015", words.message, _span(mark, source, shift), help=words.help)
+            return Diagnostic(
+                "E0015", words.message, _find_span(mark, source, shift), help=words.help
+            )
     return Diagnostic(
-        "E0015", f"this cannot be read as YAML: {problem}", _span(mark, source, shift)
+        "E0015", f"this cannot be read as YAML: {problem}", _find_span(mark, source, shift)
     )
 
 
-def _span(mark: Any, source: Source, shift: int) -> Span:
+def _find_span(mark: Any, source: Source, shift: int) -> Span:
     start = min(mark.index + shift, len(source.text)) if mark is not None else 0
     stop = start + 1 if source.text[start : start + 1].strip() else start
     return Span(source, start, stop)
@@ -186,7 +188,7 @@ class Document(NamedTuple):
 
 def compose(source: Source, problems: Problems) -> Document | None:
     """Return the content of a YAML file, or None if it cannot be parsed; report what is wrong."""
-    beyond = explain_too_long(source) or _hidden(source)
+    beyond = explain_too_long(source) or _report_hidden(source)
     if beyond is not None:
         problems.add(beyond)
         return None
@@ -197,7 +199,7 @@ def compose(source: Source, problems: Problems) -> Document | None:
         return None
 
 
-def _hidden(source: Source) -> Diagnostic | None:
+def _report_hidden(source: Source) -> Diagnostic | None:
     start = next(find_hidden(source.text), None)
     if start is None:
         return None
@@ -205,13 +207,13 @@ def _hidden(source: Source) -> Diagnostic | None:
     return Diagnostic(error.code, error.message, Span(source, start, start + 1), help=error.help)
 
 
-def first_key(text: str) -> str | None:
+def find_first_key(text: str) -> str | None:
     """Return the first key of the first mapping; None if something else comes first."""
     import yaml
 
     opened = False
     try:
-        for event in _events_of(text.removeprefix("\ufeff")):
+        for event in _iterate_events(text.removeprefix("\ufeff")):
             if isinstance(event, yaml.ScalarEvent):
                 return str(event.value) if opened else None
             opened = isinstance(event, yaml.MappingStartEvent)
@@ -220,7 +222,7 @@ def first_key(text: str) -> str | None:
     return None
 
 
-def _events_of(text: str) -> Iterator[Any]:
+def _iterate_events(text: str) -> Iterator[Any]:
     """Yield PyYAML's events, from its C loader if there is one: the same, but faster."""
     import yaml
 
@@ -254,9 +256,9 @@ class _Composer:
         import yaml
 
         try:
-            yield from _events_of(self._source.text[self._mark :])
+            yield from _iterate_events(self._source.text[self._mark :])
         except yaml.YAMLError as error:
-            raise TranscriptionError(yaml_error(error, self._source, self._mark)) from error
+            raise TranscriptionError(explain_yaml_error(error, self._source, self._mark)) from error
 
     def _follow(self, event: Any) -> None:
         what = type(event).__name__

@@ -16,7 +16,7 @@ from qospec.syntax.lexical_errors import shorten
 from qospec.syntax.limits import LONGEST
 from qospec.syntax.parser import EDITION
 from qospec.syntax.parser import parse as parse_text
-from qospec.yaml_twin.expectations import Expectations, keys_of
+from qospec.yaml_twin.expectations import Expectations, list_keys
 from qospec.yaml_twin.nodes import Mapping, Scalar, Sequence, TranscriptionError, compose
 from qospec.yaml_twin.scalars import DeferredError, ScalarWriter
 from qospec.yaml_twin.shapes import BIND, BLOCK, FILE, Grouping, Role, Shape
@@ -72,7 +72,7 @@ def parse(source: Source, problems: Problems) -> ast.File | None:
     for diagnostic in found.all:
         problems.add(_map_diagnostic(diagnostic, transcription.transcript))
     for error in transcription.deferred:
-        if not any(error.start <= each.end and each.start <= error.end for each in starts):
+        if not any(error.start <= start.end and start.start <= error.end for start in starts):
             problems.add(error.diagnostic)
     if tree is None:
         return None
@@ -221,7 +221,7 @@ class _Transcriber:
             return entries
         self._text.begin(key.start)
         if not isinstance(node, Scalar) or node.value.strip() != EDITION:
-            self._report("E0002", _unknown_edition(node), node, help_text)
+            self._report("E0002", _explain_unknown_edition(node), node, help_text)
         self._text.word("qos", key.start, key.end)
         if self._text.comments_until(node.start):
             self._text.begin(node.start)
@@ -334,7 +334,7 @@ class _Transcriber:
             if part.key in heads:
                 self._part(part, *heads[part.key])
             elif part.required:
-                message = f"the key `{part.key}` is missing{keys_of(shape)}"
+                message = f"the key `{part.key}` is missing{list_keys(shape)}"
                 raise self._expect.error("E0016", message, first)
         if shape.block and not (shape.node is ast.Test and heads and _is_empty(rest)):
             self._block(node, rest, first)
@@ -418,7 +418,7 @@ def _is_empty(items: Iterable[Mapping | Scalar]) -> bool:
     return all(isinstance(item, Mapping) and not item.entries for item in items)
 
 
-def _unknown_edition(node: Node) -> str:
+def _explain_unknown_edition(node: Node) -> str:
     if not isinstance(node, Scalar) or not node.value.strip():
         return "the edition of the language is missing"
     return f"edition {shorten(node.value)} of the language is not known"

@@ -70,7 +70,7 @@ class ScalarText(NamedTuple):
     offsets: Sequence[int] | None
 
 
-def scalar_text(scalar: Scalar, source: Source) -> ScalarText:
+def write_scalar(scalar: Scalar, source: Source) -> ScalarText:
     """Return the text of a scalar, on one line unless it is a literal block."""
     quotes = 1 if scalar.style in {"'", '"'} else 0
     start, end = scalar.start + quotes, scalar.end - quotes
@@ -81,10 +81,10 @@ def scalar_text(scalar: Scalar, source: Source) -> ScalarText:
         return ScalarText(kept, range(start + cut, start + cut + len(kept)))
     if scalar.style in {"|", ">"}:
         start = source.text.find("\n", start, end) + 1 or end
-    return ScalarText(kept, _offsets(kept, source.text, start, end, scalar.style))
+    return ScalarText(kept, _map_offsets(kept, source.text, start, end, scalar.style))
 
 
-def _offsets(value: str, text: str, start: int, end: int, style: str) -> list[int] | None:
+def _map_offsets(value: str, text: str, start: int, end: int, style: str) -> list[int] | None:
     """Return the offset of each character of a value, or None if escapes hide them."""
     found, at = [], start
     for character in value:
@@ -108,7 +108,7 @@ def _is_folded(text: str, at: int) -> bool:
     return text[at] == "\\" and text[at + 1 : at + 2] in {"\n", "\r"}
 
 
-def unbalanced(text: str, *, lines: bool) -> Problem | None:
+def find_unbalanced(text: str, *, lines: bool) -> Problem | None:
     """Return the first bracket, quote or comment in a text that is not closed within it.
 
     Args:
@@ -141,7 +141,7 @@ def unbalanced(text: str, *, lines: bool) -> Problem | None:
     return None
 
 
-def unexpected_token(text: str, role: Role) -> Problem | None:
+def find_unexpected_token(text: str, role: Role) -> Problem | None:
     """Return the first token in a text that its role does not allow.
 
     The parser rejects most of that with a better message, so its errors take precedence.
@@ -153,7 +153,7 @@ def unexpected_token(text: str, role: Role) -> Problem | None:
     if not _SUSPICIOUS.search(text):
         return None
     tokens = tokenize(Source("", text), Problems())
-    kinds, depth, foreign = tokens.kinds, 0, _foreign() - _ALLOWED.get(role, set())
+    kinds, depth, foreign = tokens.kinds, 0, _list_foreign() - _ALLOWED.get(role, set())
     for at, kind in enumerate(kinds):
         depth += (kind in {"LPAR", "LSQB", "LBRACE"}) - (kind in {"RPAR", "RSQB", "RBRACE"})
         if depth or kind not in foreign or _is_named(kinds, at, tokens.text(at), role):
@@ -166,7 +166,7 @@ def unexpected_token(text: str, role: Role) -> Problem | None:
 
 
 @functools.cache
-def _foreign() -> frozenset[str]:
+def _list_foreign() -> frozenset[str]:
     """Return the terminals that end a value."""
     words = {word for table in load_keywords().values() for word in table} - _WITHIN_A_VALUE
     return _SIGNS | {load_grammar().keywords[word] for word in words}
@@ -208,16 +208,16 @@ class ScalarWriter:
 
     def write(self, scalar: Scalar, role: Role | None) -> None:
         """Write a scalar if it is well-formed; without a role it may contain statements."""
-        text, offsets = scalar_text(scalar, self._source)
+        text, offsets = write_scalar(scalar, self._source)
         if not text:
             what = role.value if role else "a statement"
             raise self._expect.error("E0011", f"expected {what}", scalar)
         lines = scalar.style == LITERAL
-        problem = unbalanced(text, lines=lines)
+        problem = find_unbalanced(text, lines=lines)
         if problem is not None:
             raise TranscriptionError(self._diagnostic(problem, scalar, offsets))
         start = self._text.scalar(text, scalar.start, scalar.end, offsets)
-        problem = unexpected_token(text, role) if role else None
+        problem = find_unexpected_token(text, role) if role else None
         if problem is not None:
             diagnostic = self._diagnostic(problem, scalar, offsets)
             self.deferred.append(DeferredError(start, self._text.length, diagnostic))
@@ -231,7 +231,7 @@ class ScalarWriter:
         if found:
             rule = 'cannot contain `"`' if found.group() == '"' else "must be on one line"
             raise self._expect.error("E0008", f"a text {rule}", scalar)
-        text, offsets = scalar_text(scalar, self._source)
+        text, offsets = write_scalar(scalar, self._source)
         self._text.word('"', scalar.start)
         self._text.glue()
         # Spaces at its ends are part of it.

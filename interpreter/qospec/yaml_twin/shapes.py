@@ -167,7 +167,7 @@ BLOCK = (
 """The keywords of a block; one that may be a field is a field before a value."""
 
 
-def shape_of(node: ast.Node) -> Shape:
+def find_shape(node: ast.Node) -> Shape:
     """Return the shape of a declaration or a statement."""
     if isinstance(node, ast.Criterion):
         return next(shape for shape in BLOCK if shape.key == node.kind)

@@ -16,9 +16,16 @@ from qospec.source import Source
 from qospec.syntax import ast
 from qospec.syntax.limits import explain_too_long
 from qospec.syntax.parser import EDITION
-from qospec.yaml_twin.layout import CommentLine, Content, Entry, can_place_comments, flat, render
+from qospec.yaml_twin.layout import (
+    CommentLine,
+    Content,
+    Entry,
+    can_place_comments,
+    flatten_content,
+    render,
+)
 from qospec.yaml_twin.reader import transcribe_yaml
-from qospec.yaml_twin.shapes import Grouping, Role, Shape, shape_of
+from qospec.yaml_twin.shapes import Grouping, Role, Shape, find_shape
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -43,7 +50,7 @@ class EntryBuilder:
 
     def entry(self, node: Any) -> Entry:
         """Return a statement's entry; one without places for its comments stays text."""
-        shape = shape_of(node)
+        shape = find_shape(node)
         first, last = self._parsed.token_range(node)
         one_line = self._parsed.may_be_one_line(first, last)
         if self._may_be_keys(node) and (one_line or can_place_comments(node, self._parsed)):
@@ -99,7 +106,7 @@ class EntryBuilder:
             return self._parsed.text(first, last)
         # A long head goes on further in than its statement, and what it opens closes at the margin.
         lines = (text[text.rfind("\n", 0, at) + 1 : end] for at in (start, end))
-        margin = min((each[: len(each) - len(each.lstrip())] for each in lines), key=len)
+        margin = min((line[: len(line) - len(line.lstrip())] for line in lines), key=len)
         return dedent(margin + text[start:end])
 
     def all_but_first_word(self, first: int, last: int) -> str:
@@ -111,7 +118,7 @@ class EntryBuilder:
     def _place_trailing_comment(self, entry: Entry, last: int) -> bool:
         """Put the comment behind a statement where it ends; return whether there is a place."""
         content = entry.content
-        if not entry.trailing or (not entry.opening and flat(content) is not None):
+        if not entry.trailing or (not entry.opening and flatten_content(content) is not None):
             return True
         if self._tokens.kinds[last] == "RBRACE":
             return False
@@ -215,10 +222,10 @@ class EntryBuilder:
             return None
         opener = self._parsed.token_range(node.name)[1] + 1
         content = Content("mapping")
-        for each in node.parameters:
-            first, last = self._parsed.token_range(each)
-            start, _ = self._parsed.token_range(each.annotation)
-            entry = Entry(Content("text", self.slice(start, last)), each.name.text)
+        for parameter in node.parameters:
+            first, last = self._parsed.token_range(parameter)
+            start, _ = self._parsed.token_range(parameter.annotation)
+            entry = Entry(Content("text", self.slice(start, last)), parameter.name.text)
             content.entries.append(self.with_comments(entry, first, last))
             comma = last + (self._tokens.kinds[last + 1] == "COMMA")
             content.end = self.above(comma + 1)
@@ -291,7 +298,7 @@ class _Writer:
             items = [self._entries.all_but_first_word(first, last)]
         entry = Entry(Content("list", entries=[Entry(Content("text", item)) for item in items]))
         self._entries.with_comments(entry, first, last)
-        if entry.trailing and flat(entry.content) is None:
+        if entry.trailing and flatten_content(entry.content) is None:
             entry.content.entries[0].content.text += f"  {entry.trailing}"
             entry.trailing = ""
         return entry
@@ -310,12 +317,12 @@ class _Writer:
         used = {entry.key or "" for entry in heads} | taken
         group: Entry | None = None
         for node in nodes:
-            shape, entry = shape_of(node), self._entries.entry(node)
+            shape, entry = find_shape(node), self._entries.entry(node)
             if entry.content.kind == "lines":
                 items += [entry, Entry(Content("mapping"))]
                 used, group = set(), None
                 continue
-            if group is not None and _joins(shape, group, entry):
+            if group is not None and _is_joined(shape, group, entry):
                 group.content.entries.append(entry)
                 continue
             key = shape.key or entry.key or ""
@@ -330,10 +337,10 @@ class _Writer:
         kept = [each for each in others if each.content.kind == "lines" or each.content.entries]
         if kept and (first.content.entries or taken):
             kept.insert(0, first)
-        return _mapping_or_list(kept or [first])
+        return _choose_mapping_or_list(kept or [first])
 
 
-def _joins(shape: Shape, group: Entry, entry: Entry) -> bool:
+def _is_joined(shape: Shape, group: Entry, entry: Entry) -> bool:
     """Return whether a statement goes into the group of the statement before."""
     if shape.key != group.key or shape.grouping is Grouping.ALONE:
         return False
@@ -365,7 +372,7 @@ def _take_blank_above(entry: Entry) -> bool:
     return blank_above
 
 
-def _mapping_or_list(items: list[Entry]) -> Content:
+def _choose_mapping_or_list(items: list[Entry]) -> Content:
     for item in items:
         for entry in item.content.entries:
             _settle(entry)
@@ -387,10 +394,10 @@ def _settle(entry: Entry) -> None:
         labels = [each.key for each in content.entries]
         content.kind = "list" if None in labels or len({*labels}) < len(labels) else "mapping"
         if content.kind == "list":
-            content.entries = [_labelled_item(each) for each in content.entries]
+            content.entries = [_split_label(each) for each in content.entries]
 
 
-def _labelled_item(entry: Entry) -> Entry:
+def _split_label(entry: Entry) -> Entry:
     if entry.key is None:
         return entry
     content = Content(

@@ -3,16 +3,16 @@
 import numpy as np
 import pytest
 
-from qospec.ciphers.encryption import row_cipher
+from qospec.ciphers.encryption import make_row_cipher
 from qospec.ciphers.esp import Association
 from qospec.ciphers.integrity import RowHmac
 from qospec.ciphers.key import Key
-from qospec.ciphers.octets import rows_of
+from qospec.ciphers.octets import view_rows
 from qospec.protocol.esp import ENCRYPTIONS, INTEGRITIES, Esp
 
 
 def row(text):
-    return rows_of([bytes.fromhex(text)])
+    return view_rows([bytes.fromhex(text)])
 
 
 # Source: RFC 3602, 4, cases 5 to 8: key, SPI, number, next header, payload, packet of ESP.
@@ -161,7 +161,7 @@ ESP_IN_AES_GCM = [
 def test_esp_in_aes_gcm(key, vector, known, plain, sealed):
     """Some have extended sequence numbers, which only the cipher sees."""
     bits = (len(key) // 2 - 4) * 8
-    cipher = row_cipher(ENCRYPTIONS[f"aes_{bits}_gcm"], Key(bytes.fromhex(key)))
+    cipher = make_row_cipher(ENCRYPTIONS[f"aes_{bits}_gcm"], Key(bytes.fromhex(key)))
     made = np.empty_like(row(sealed))
     cipher.encrypt([row(plain)], row(vector), row(known), made)
     assert made.tobytes().hex() == sealed
@@ -178,7 +178,7 @@ def test_esp_in_aes_gcm_from_its_header_on(key, vector, known, plain, sealed):
     esp = Esp(ENCRYPTIONS[f"aes_{bits}_gcm"])
     spi, number = int.from_bytes(known_bytes[:4], "big"), int.from_bytes(known_bytes[4:], "big")
     one_way = Association(esp, spi, Key(bytes.fromhex(key)), ends=bytes(8))
-    payload, numbers = rows_of([plain_bytes[: -2 - plain_bytes[-2]]]), np.array([number])
+    payload, numbers = view_rows([plain_bytes[: -2 - plain_bytes[-2]]]), np.array([number])
     expected = known_bytes[:4].hex() + known_bytes[-4:].hex() + vector + sealed
     made = np.empty_like(row(expected))
     one_way.protect(payload, plain_bytes[-1], numbers, made, row(vector))
@@ -223,7 +223,7 @@ AES_CTR = [
 @pytest.mark.parametrize(("key", "vector", "plain", "sealed"), AES_CTR)
 def test_cipher_aes_in_counter_mode(key, vector, plain, sealed):
     bits = (len(key) // 2 - 4) * 8
-    cipher = row_cipher(ENCRYPTIONS[f"aes_{bits}_ctr"], Key(bytes.fromhex(key)))
+    cipher = make_row_cipher(ENCRYPTIONS[f"aes_{bits}_ctr"], Key(bytes.fromhex(key)))
     made = np.empty_like(row(plain))
     cipher.encrypt([row(plain)], row(vector), made[:, :0], made)
     assert made.tobytes().hex() == sealed
@@ -240,7 +240,7 @@ TRIPLE_DES = [
 
 @pytest.mark.parametrize(("key", "plain", "sealed"), TRIPLE_DES)
 def test_cipher_triple_des(key, plain, sealed):
-    cipher = row_cipher(ENCRYPTIONS["triple_des_cbc"], Key(bytes.fromhex(key)))
+    cipher = make_row_cipher(ENCRYPTIONS["triple_des_cbc"], Key(bytes.fromhex(key)))
     made, none = np.empty_like(row(plain)), row(plain)[:, :0]
     cipher.encrypt([row(plain)], row("00" * 8), none, made)
     assert made.tobytes().hex() == sealed
@@ -276,4 +276,4 @@ HMACS = [
 def test_cipher_check_values_of_esp(name, byte, data, value):
     integrity = INTEGRITIES[name]
     key = Key(bytes([byte]) * integrity.key_bytes)
-    assert RowHmac(integrity, key).values(rows_of([data])).tobytes().hex() == value
+    assert RowHmac(integrity, key).values(view_rows([data])).tobytes().hex() == value

@@ -7,10 +7,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from qospec.ciphers import encryption
-from qospec.ciphers.encryption import row_cipher
+from qospec.ciphers.encryption import make_row_cipher
 from qospec.ciphers.ghash import Ghash
 from qospec.ciphers.key import Key
-from qospec.ciphers.octets import rows_of
+from qospec.ciphers.octets import view_rows
 from qospec.protocol.esp import ENCRYPTIONS
 
 
@@ -36,7 +36,7 @@ from qospec.protocol.esp import ENCRYPTIONS
     ],
 )
 def test_ghash_of_a_published_example(subkey, blocks, value):
-    rows = rows_of([bytes.fromhex(blocks)])
+    rows = view_rows([bytes.fromhex(blocks)])
     assert Ghash(bytes.fromhex(subkey)).of(rows).tobytes().hex() == value
 
 
@@ -58,7 +58,7 @@ def test_gcm_is_that_of_the_library(key, width, known_bytes, count, seed):
     plain = octets(0, 256, (count, width), np.uint8)
     known = octets(0, 256, (count, known_bytes), np.uint8)
     vectors = octets(0, 256, (count, 8), np.uint8)
-    cipher = row_cipher(ENCRYPTIONS[f"aes_{8 * len(key) - 32}_gcm"], Key(key))
+    cipher = make_row_cipher(ENCRYPTIONS[f"aes_{8 * len(key) - 32}_gcm"], Key(key))
     sealed = np.empty((count, width + 16), np.uint8)
     cipher.encrypt([plain[:, : width // 2], plain[:, width // 2 :]], vectors, known, sealed)
     theirs = AESGCM(key[:-4])

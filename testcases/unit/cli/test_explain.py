@@ -14,7 +14,7 @@ from qospec.check.device.predicates import ATTRIBUTES
 from qospec.check.evaluate.functions import FUNCTIONS
 from qospec.protocol.encapsulation import LAYERS
 from qospec.reference.builtins import BUILT_IN
-from qospec.reference.members import member_documents
+from qospec.reference.members import describe_members
 
 ADVISED = """qos 1
 
@@ -244,4 +244,4 @@ def test_all_that_is_observed_of_an_element_is_explained() -> None:
     below += [".".join(pair) for pair in ATTRIBUTES]
     assert "fifo.occupancy.max" in below
     for name in below:
-        assert list(member_documents(name, catalogue)), name
+        assert list(describe_members(name, catalogue)), name

@@ -4,7 +4,7 @@ import pytest
 
 from qospec.diagnostics import Problems
 from qospec.formatting import MeaningChangedError, format_text
-from qospec.formatting.equivalence import equivalent
+from qospec.formatting.equivalence import is_equivalent
 from qospec.formatting.printer import Printer
 from qospec.source import Source
 from qospec.syntax.parser import parse
@@ -124,4 +124,4 @@ def test_a_result_that_says_something_else_is_not_given(monkeypatch, lost, inste
 )
 def test_trees_are_the_same_but_for_the_spelling_of_units(one, other, equal) -> None:
     trees = [parse(Source("a.qos", f"qos 1\n{text}\n"), Problems()) for text in (one, other)]
-    assert equivalent(*trees) is equal
+    assert is_equivalent(*trees) is equal

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from searches import HALF, carried_out, classes, draws, forwards, goal, loses, ndr, pdr, search
 
 from qospec.catalogue.kinds import discover
-from qospec.search.method import begin, most_trials, next_trial
+from qospec.search.method import begin, choose_next_trial, count_most_trials
 from qospec.search.trial import Request
 
 METHODS = tuple(discover().of("method"))
@@ -59,7 +59,7 @@ def test_a_search_finds_the_bounds_of_any_monotone_loss(method, drawn, data):
     asked = data.draw(asked_for(method))
     share = data.draw(monotone(asked))
     ended = carried_out(asked, loses(share, drawn=drawn))
-    assert len(ended.trials) <= most_trials(ended.progress)
+    assert len(ended.trials) <= count_most_trials(ended.progress)
     for number, aim in enumerate(asked.goals):
         found, scale = ended.found[aim.name], ended.progress.scales[number]
         assert found.complete
@@ -84,7 +84,7 @@ def test_a_search_finds_the_bounds_of_any_monotone_loss(method, drawn, data):
 def test_a_search_of_random_loss_ends_within_its_budget(method, seed, data):
     asked = data.draw(asked_for(method))
     ended = carried_out(asked, draws(lambda _load, random: random.choice([0, 0.002, 0.3]), seed))
-    assert len(ended.trials) <= most_trials(ended.progress)
+    assert len(ended.trials) <= count_most_trials(ended.progress)
     for number, aim in enumerate(asked.goals):
         found = ended.found[aim.name]
         uppers = [load for load, what in classes(ended, number) if what == "upper bound"]
@@ -98,7 +98,7 @@ def test_a_search_of_random_loss_ends_within_its_budget(method, seed, data):
         if found.complete and found.regular:
             assert ended.progress.scales[number].near(found.lower, found.upper)
         if not found.complete:
-            assert len(ended.trials) == most_trials(ended.progress)
+            assert len(ended.trials) == count_most_trials(ended.progress)
 
 
 @given(st.sampled_from(METHODS), st.data())
@@ -119,10 +119,10 @@ def test_a_search_asks_the_same_of_the_same_trials(method, data):
     asked = data.draw(asked_for(method))
     device = loses(data.draw(monotone(asked)))
     progress = begin(asked)
-    while isinstance(request := next_trial(progress), Request):
-        assert next_trial(progress) == request
+    while isinstance(request := choose_next_trial(progress), Request):
+        assert choose_next_trial(progress) == request
         progress = progress.after(device(request))
-    assert next_trial(progress) == request
+    assert choose_next_trial(progress) == request
 
 
 @pytest.mark.parametrize("method", METHODS)

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from searches import HALF, carried_out, classes, draws, forwards, goal, loses, ndr, pdr, search
 
 from qospec.methods.mlrsearch import SPARE
-from qospec.search.method import most_trials
+from qospec.search.method import count_most_trials
 
 
 def bisected(*goals, device):
@@ -101,7 +101,7 @@ def test_mlrsearch_that_cannot_decide_ends_at_its_budget():
         asked = search(goal(total_s=3, exceed=HALF), low=1, high=10**6)
         device = draws(lambda _load, random: random.choice([0, 1e-6]), seed)
         ended = carried_out(asked, device)
-        assert len(ended.trials) <= most_trials(ended.progress)
+        assert len(ended.trials) <= count_most_trials(ended.progress)
         results.append(ended.found["ndr"].complete)
     assert any(results)
 
@@ -110,4 +110,4 @@ def test_the_budget_of_ndr_is_as_documented():
     """Both ends, 10 halvings and 4 spare loads, each with up to 21 trials. spec/6-procedures.md."""
     ended = carried_out(search(ndr(), low=1_488), forwards(40_000))
     assert ended.progress.most_loads == (16,)
-    assert most_trials(ended.progress) == 16 * 21
+    assert count_most_trials(ended.progress) == 16 * 21

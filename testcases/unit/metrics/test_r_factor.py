@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from qospec.metrics.r_factor import RFactor
 from qospec.voice.calls import Heard, rate_call
-from qospec.voice.emodel import Connection, rate
+from qospec.voice.emodel import Connection, rate_connection
 
 US = 10**6
 
@@ -54,7 +54,7 @@ def test_voice_in_closed_form(road):
     tally = road.tally(trips)
     assert tally.calls == ((road.call, heard),)
     delay_ms = 20 + Fraction(6_120_000 + 3 * US, 10**9)
-    expected = rate(
+    expected = rate_connection(
         Connection(
             echo_delay_ms=delay_ms,
             round_trip_delay_ms=2 * delay_ms,

@@ -9,7 +9,7 @@ from qospec.catalogue.kinds import Kind, discover
 from qospec.check import check
 from qospec.diagnostics import Problems
 from qospec.plan.survey import verify
-from qospec.reference.kinds import kind_document
+from qospec.reference.kinds import describe_kind
 
 CATALOGUE = discover()
 
@@ -76,7 +76,7 @@ def fields(role: str) -> list[object]:
         pytest.param(kind, each["name"], id=f"{name}.{each['name']}")
         for (of, name), kind in sorted(CATALOGUE.kinds.items())
         if of == role
-        for each in kind_document(kind)["fields"]
+        for each in describe_kind(kind)["fields"]
         if each["example"]
     ]
 
@@ -85,7 +85,7 @@ def written(kind: Kind, field: str) -> str:
     """Return a record with the example of one field, and what has to be given with it."""
     examples = [
         f"{each['name']} = {each['example']}"
-        for each in kind_document(kind)["fields"]
+        for each in describe_kind(kind)["fields"]
         if each["required"] or each["name"] == field
     ]
     beside = BESIDE.get(f"{kind.name}.{field}") or BESIDE.get(kind.name, "")

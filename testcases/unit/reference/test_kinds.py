@@ -12,7 +12,7 @@ from qospec.check.evaluate.scope import Scope
 from qospec.check.records import record
 from qospec.check.records.fields import convert
 from qospec.diagnostics import Problems
-from qospec.reference.kinds import LABELS, kind_document
+from qospec.reference.kinds import LABELS, describe_kind
 from qospec.source import Source
 from qospec.syntax import ast
 from qospec.syntax.parser import parse
@@ -28,7 +28,7 @@ FIELDS = [
 def field(kind: Kind, name: str) -> dict[str, Any]:
     parameter = kind.parameters[name]
     named = parameter.alias or parameter.name
-    return next(each for each in kind_document(kind)["fields"] if each["name"] == named)
+    return next(each for each in describe_kind(kind)["fields"] if each["name"] == named)
 
 
 @pytest.mark.parametrize(("kind", "name"), FIELDS)
@@ -74,16 +74,16 @@ def test_every_domain_has_its_words() -> None:
 
 
 def test_what_a_class_inherits_is_described_too() -> None:
-    described = kind_document(CATALOGUE.kinds["traffic", "vbr_rt"])
+    described = describe_kind(CATALOGUE.kinds["traffic", "vbr_rt"])
     assert described["fields"][0]["description"] == "The peak cell rate in cells/s, PCR."
 
 
 def test_the_long_text_is_apart_from_the_summary() -> None:
-    described = kind_document(CATALOGUE.kinds["element", "gcra"])
+    described = describe_kind(CATALOGUE.kinds["element", "gcra"])
     assert described["description"].startswith("A cell at t conforms")
     assert described["summary"] not in described["description"]
 
 
 def test_fields_that_are_given_by_name_only_come_last() -> None:
-    fields = kind_document(CATALOGUE.kinds["element", "srtcm"])["fields"]
+    fields = describe_kind(CATALOGUE.kinds["element", "srtcm"])["fields"]
     assert [each["name"] for each in fields[:3]] == ["cir", "cbs", "ebs"]

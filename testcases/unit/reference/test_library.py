@@ -4,22 +4,22 @@ from qospec.catalogue.kinds import discover
 from qospec.check.suite import NOUNS
 from qospec.diagnostics import Problems
 from qospec.reference.explanation import explain_name
-from qospec.reference.library import device_documents, library, medium_documents, module_name
+from qospec.reference.library import describe_devices, describe_media, load_library, name_module
 from qospec.resources import STDLIB
 from qospec.syntax import ast
 
-LIBRARY = library(discover())
+LIBRARY = load_library(discover())
 
 
 def test_every_device_is_a_document() -> None:
     declared = [each for each in LIBRARY.named() if isinstance(each.node, ast.Device)]
     assert declared
-    assert len(device_documents(LIBRARY)) == len(declared)
+    assert len(describe_devices(LIBRARY)) == len(declared)
 
 
 def test_a_parameter_says_where_it_is_from() -> None:
     """The words stand behind the parameter, or above the value that its default names."""
-    devices = {each["name"]: each for each in device_documents(LIBRARY)}
+    devices = {each["name"]: each for each in describe_devices(LIBRARY)}
     encryptor = devices["std.devices.sitline.encryptor"]
     known = {each["name"]: each for each in encryptor["parameters"]}
     assert known["resynchronisation"]["description"].startswith("EANTC 2006")
@@ -29,19 +29,19 @@ def test_a_parameter_says_where_it_is_from() -> None:
 
 
 def test_a_medium_is_a_line_by_name() -> None:
-    media = {each["name"]: each for each in medium_documents(LIBRARY)}
+    media = {each["name"]: each for each in describe_media(LIBRARY)}
     assert media["std.media.oc3"]["fields"] == media["std.media.stm1"]["fields"]
     assert all(each["kind"] == "line" for each in media.values())
     assert "std.devices.sitline.calibrated_pipeline" not in media
 
 
 def test_places_name_no_folder_of_this_machine() -> None:
-    places = [each["place"] for each in (*device_documents(LIBRARY), *medium_documents(LIBRARY))]
+    places = [each["place"] for each in (*describe_devices(LIBRARY), *describe_media(LIBRARY))]
     assert all(place.startswith("std/") for place in places)
 
 
 def test_a_file_is_called_as_it_is_imported() -> None:
-    assert module_name(STDLIB / "devices" / "sitline.qos") == "std.devices.sitline"
+    assert name_module(STDLIB / "devices" / "sitline.qos") == "std.devices.sitline"
 
 
 def test_every_declaration_has_a_noun() -> None:

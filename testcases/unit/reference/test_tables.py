@@ -2,12 +2,12 @@
 
 import pytest
 
-from qospec.reference.listing import columns, describe_in_full, list_overview
+from qospec.reference.listing import align_columns, describe_in_full, list_overview
 
 
 def test_columns_are_aligned_and_the_last_is_wrapped() -> None:
     rows = [("a", "one two three four five six"), ("longer", "x")]
-    assert list(columns(rows, 32)) == [
+    assert list(align_columns(rows, 32)) == [
         "a       one two three four five",
         "        six",
         "longer  x",
@@ -15,12 +15,12 @@ def test_columns_are_aligned_and_the_last_is_wrapped() -> None:
 
 
 def test_nothing_gives_nothing() -> None:
-    assert list(columns([], 80)) == []
+    assert list(align_columns([], 80)) == []
     assert list_overview([], 80) == ""
 
 
 def test_a_narrow_terminal_still_shows_words() -> None:
-    assert max(map(len, columns([("a" * 30, "word " * 20)], 40))) <= 30 + 2 + 24
+    assert max(map(len, align_columns([("a" * 30, "word " * 20)], 40))) <= 30 + 2 + 24
 
 
 @pytest.mark.parametrize("width", [40, 80, 110])

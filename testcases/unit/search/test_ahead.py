@@ -8,7 +8,7 @@ from searches import draws, forwards, goal, ndr, pdr, search
 
 from qospec.search.ahead import predict_results
 from qospec.search.classification import is_good
-from qospec.search.method import begin, next_trial
+from qospec.search.method import begin, choose_next_trial
 from qospec.search.trial import Request
 from qospec.units import PS_PER_S
 
@@ -22,13 +22,13 @@ def test_one_of_the_likely_results_decides_as_the_real_one(seed, method):
     asked = search(ndr(), pdr(), goal("1/10", name="soak"), method=method)
     device = draws(lambda load, drawn: 1 - 40_000 * drawn.gauss(1, 0.01) / float(load), seed)
     progress = begin(asked)
-    while isinstance(request := next_trial(progress), Request):
+    while isinstance(request := choose_next_trial(progress), Request):
         real, expected = device(request), predict_results(progress, request)
         decided = [verdicts(progress, each) for each in expected]
         assert len(set(decided)) == len(decided) == 4
         assert verdicts(progress, real) in decided
         for each in expected:
-            next_trial(progress.after(each))
+            choose_next_trial(progress.after(each))
         progress = progress.after(real)
 
 
@@ -37,10 +37,12 @@ def test_ndr_is_confirmed_as_expected():
     asked = search(ndr())
     device = forwards(40_000, drawn=True)
     progress, guessed, trials = begin(asked), 0, 0
-    while isinstance(request := next_trial(progress), Request):
+    while isinstance(request := choose_next_trial(progress), Request):
         real, expected = device(request), predict_results(progress, request)[0]
         assert expected.drawn or not any(progress.tried)
-        guessed += next_trial(progress.after(expected)) == next_trial(progress.after(real))
+        guessed += choose_next_trial(progress.after(expected)) == choose_next_trial(
+            progress.after(real)
+        )
         progress, trials = progress.after(real), trials + 1
     assert (guessed, trials) == (22, 23)
 

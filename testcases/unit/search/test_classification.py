@@ -11,10 +11,10 @@ from qospec.model.suite import Goal
 from qospec.search.classification import (
     Classification,
     classify,
-    conditional_throughput,
     counts,
+    find_conditional_throughput,
     looks_good,
-    sums_of,
+    sum_trials,
 )
 from qospec.search.trial import Trial
 from qospec.units import PS_PER_S
@@ -69,7 +69,7 @@ def its(asked: Goal, at: tuple[tuple[int, int, str], ...]) -> list[Trial]:
 @pytest.mark.parametrize(("at", "expected"), list(zip(POINTS, CLASSIFIED, strict=True)))
 def test_mlrsearch_classifies_loads_as_in_the_example_of_rfc_9971(at, expected):
     """But for trials that are shorter than a goal's: they say nothing for it."""
-    found = [classify(each, sums_of(each, its(each, at))) for each in GOALS.values()]
+    found = [classify(each, sum_trials(each, its(each, at))) for each in GOALS.values()]
     assert tuple(found) == expected
 
 
@@ -77,12 +77,16 @@ def test_mlrsearch_classifies_loads_as_in_the_example_of_rfc_9971(at, expected):
     ("name", "throughput"), [("TST 009", 1_000_000), ("1 s", 1_000_000), ("20 %", 999_000)]
 )
 def test_conditional_throughput_is_as_in_the_example_of_mlrsearch(name, throughput):
-    assert conditional_throughput(GOALS[name], LOAD, its(GOALS[name], POINTS[-1])) == throughput
+    assert (
+        find_conditional_throughput(GOALS[name], LOAD, its(GOALS[name], POINTS[-1])) == throughput
+    )
 
 
 def test_a_load_without_trials_is_undecided():
     varying = goal(0, varies=True)
-    assert {classify(each, sums_of(each, ())) for each in (*GOALS.values(), varying)} == {UNDECIDED}
+    assert {classify(each, sum_trials(each, ())) for each in (*GOALS.values(), varying)} == {
+        UNDECIDED
+    }
 
 
 def test_ndr_tolerates_as_many_bad_trials_as_it_says():
@@ -90,8 +94,8 @@ def test_ndr_tolerates_as_many_bad_trials_as_it_says():
     ndr = goal(0, total_s=21, exceed=HALF)
     for good, bad, expected in [(10, 10, UNDECIDED), (11, 10, LOWER), (10, 11, UPPER)]:
         seen = trials((good, 1, "0"), (bad, 1, "0.1"))
-        assert classify(ndr, sums_of(ndr, seen)) is expected
-        assert looks_good(ndr, sums_of(ndr, seen)) is (good >= bad)
+        assert classify(ndr, sum_trials(ndr, seen)) is expected
+        assert looks_good(ndr, sum_trials(ndr, seen)) is (good >= bad)
 
 
 @given(
@@ -106,15 +110,15 @@ def test_a_load_is_decided_once_no_further_trial_can_change_it(outcomes, total, 
     whole = len(outcomes) + left
     possible = {sum(outcomes) + further <= exceed * whole for further in range(left + 1)}
     expected = {True: LOWER, False: UPPER}[possible.pop()] if len(possible) == 1 else UNDECIDED
-    assert classify(asked, sums_of(asked, seen)) is (expected if outcomes else UNDECIDED)
+    assert classify(asked, sum_trials(asked, seen)) is (expected if outcomes else UNDECIDED)
 
 
 @given(st.lists(st.fractions(0, 1, max_denominator=20), min_size=1, max_size=9))
 def test_conditional_throughput_is_never_more_than_the_goal_allows(losses):
     asked = goal("0.1", total_s=len(losses), exceed=HALF)
     seen = [trial(n, loss) for n, loss in enumerate(losses, 1)]
-    throughput = conditional_throughput(asked, LOAD, seen)
-    lower = classify(asked, sums_of(asked, seen)) is LOWER
+    throughput = find_conditional_throughput(asked, LOAD, seen)
+    lower = classify(asked, sum_trials(asked, seen)) is LOWER
     assert throughput == LOAD * (1 - sorted(losses)[-(-len(losses) // 2) - 1])
     assert lower == (throughput >= LOAD * Fraction(9, 10))
 
@@ -123,16 +127,16 @@ def test_a_trial_without_draws_decides_alone():
     ndr = goal("0.1", total_s=21, exceed=HALF)
     for loss, expected in [(Fraction(1, 20), LOWER), (Fraction(1, 5), UPPER)]:
         seen = [trial(1, loss, drawn=False)]
-        assert classify(ndr, sums_of(ndr, seen)) is expected
-        assert conditional_throughput(ndr, LOAD, seen) == LOAD * (1 - loss)
-    assert conditional_throughput(ndr, LOAD, [trial(1, Fraction(0))]) is None
+        assert classify(ndr, sum_trials(ndr, seen)) is expected
+        assert find_conditional_throughput(ndr, LOAD, seen) == LOAD * (1 - loss)
+    assert find_conditional_throughput(ndr, LOAD, [trial(1, Fraction(0))]) is None
 
 
 def test_one_trial_decides_where_its_length_depends_on_the_load():
     """Back-to-back frames: the trial is as long as the burst."""
     varying = goal(0, trial_s=100, varies=True)
-    assert classify(varying, sums_of(varying, [trial(1, Fraction(0))])) is LOWER
-    assert classify(varying, sums_of(varying, [trial(1, HALF)])) is UPPER
+    assert classify(varying, sum_trials(varying, [trial(1, Fraction(0))])) is LOWER
+    assert classify(varying, sum_trials(varying, [trial(1, HALF)])) is UPPER
 
 
 @pytest.mark.parametrize(("sent", "lost"), [(0, 0), (3, 4), (3, -1)])

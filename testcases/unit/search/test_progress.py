@@ -7,8 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from searches import HALF, carried_out, draws, forwards, goal, loses, ndr, pdr, search
 
-from qospec.search.classification import classify, sums_of
-from qospec.search.method import begin, next_trial
+from qospec.search.classification import classify, sum_trials
+from qospec.search.method import begin, choose_next_trial
 from qospec.search.trial import Trial
 
 SECOND = 10**12
@@ -33,7 +33,7 @@ def test_the_order_in_which_trials_end_does_not_matter(seed, random):
     for trial in shuffled:
         progress = progress.after(trial)
     assert progress == ended.progress
-    assert next_trial(progress) == ended.found
+    assert choose_next_trial(progress) == ended.found
 
 
 @given(st.lists(st.tuples(st.sampled_from((1, 2)), st.integers(0, 2), st.booleans()), min_size=1))
@@ -46,8 +46,8 @@ def test_what_is_kept_of_a_load_is_what_its_trials_add_up_to(drawn):
         its = [each for each in trials if each.length_ps == aim.trial_ps]
         assert [list(each.trials) for each in tried] == ([its] if its else [])
         for here in tried:
-            assert here.sums == sums_of(aim, its)
-            assert here.classification is classify(aim, sums_of(aim, its))
+            assert here.sums == sum_trials(aim, its)
+            assert here.classification is classify(aim, sum_trials(aim, its))
 
 
 def test_a_trial_counts_once():
@@ -62,7 +62,7 @@ def test_nothing_changes_what_was_given():
     after = before.after(Trial(Fraction(3_000), 1, SECOND, 5, 1))
     assert [each.load for each in before.tried[0]] == [2_000]
     assert [each.load for each in after.tried[0]] == [2_000, 3_000]
-    assert next_trial(before) == next_trial(before)
+    assert choose_next_trial(before) == choose_next_trial(before)
 
 
 def test_relevant_bounds_are_those_of_mlrsearch():

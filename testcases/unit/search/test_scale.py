@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from searches import goal, search
 
-from qospec.search.scale import power_of_ten, scale_of
+from qospec.search.scale import find_power_of_ten, make_scale
 
 LOADS = st.fractions(Fraction(1, 1000), 10**10, max_denominator=1000)
 
@@ -28,7 +28,7 @@ def scales(draw):
         width = step or apart * width
     asked = goal(width=width, absolute="ratio" not in sort)
     whole = search(asked, low=low, high=high, step=step)
-    return whole, scale_of(whole, asked)
+    return whole, make_scale(whole, asked)
 
 
 def on_grid(whole, load):
@@ -96,17 +96,17 @@ def test_around_a_load_is_half_a_width_below_it(made, data):
     ],
 )
 def test_halvings_of_a_whole_range(asked, halvings):
-    scale = scale_of(asked, asked.goals[0])
+    scale = make_scale(asked, asked.goals[0])
     assert scale.halvings(scale.low, scale.high) == halvings
 
 
 def test_loads_are_readable():
     """Rounded to a power of ten, well below the width."""
-    scale = scale_of(search(goal()), goal())
+    scale = make_scale(search(goal()), goal())
     assert scale.middle(Fraction(1_000), Fraction(148_800)) == 12_198
     assert scale.around(Fraction(40_064)) == 39_963
     megabits = goal(width=500_000, absolute=True)
-    scale = scale_of(search(megabits, low=10**6, high=10**8), megabits)
+    scale = make_scale(search(megabits, low=10**6, high=10**8), megabits)
     assert scale.middle(Fraction(10**6), Fraction(10**8)) == 50_500_000
     assert scale.around(Fraction(33_333_333)) == 33_080_000
 
@@ -116,4 +116,4 @@ def test_loads_are_readable():
     [("1", 1), ("9.99", 1), ("10", 10), ("12345", 10_000), ("0.1", "0.1"), ("0.099", "0.01")],
 )
 def test_power_of_ten(most, power):
-    assert power_of_ten(Fraction(most)) == Fraction(power)
+    assert find_power_of_ten(Fraction(most)) == Fraction(power)

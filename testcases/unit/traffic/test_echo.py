@@ -21,7 +21,7 @@ from qospec.engine.graph.components import BudgetError
 from qospec.engine.graph.emulation import run
 from qospec.engine.items.connections import Connections
 from qospec.engine.kernel import kernel
-from qospec.traffic.echo import Echo, begins_ps
+from qospec.traffic.echo import Echo, compute_begin_ps
 
 NS, US, MS = 10**3, 10**6, 10**9
 FIRST = Echo(size=SizeMix(((100, 1),), "ip"), window=2, timeout=MS)
@@ -233,5 +233,5 @@ def test_connections_are_alike_and_begin_one_after_the_other(connections):
 @example(connections=2**20, share=1.0, spread=LONGEST_PS)
 def test_the_longest_spread_of_the_most_connections_does_not_overflow(connections, share, spread):
     connection = int(share * (connections - 1))
-    at_ps = begins_ps(np.int64(connection), np.int64(connections), np.int64(spread))
+    at_ps = compute_begin_ps(np.int64(connection), np.int64(connections), np.int64(spread))
     assert at_ps == connection * spread // connections

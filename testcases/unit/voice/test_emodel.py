@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from qospec.voice.codecs import CODECS
-from qospec.voice.emodel import Connection, predict_opinion_score, rate
+from qospec.voice.emodel import Connection, predict_opinion_score, rate_connection
 
 MILLIONTH = Fraction(1, 10**6)
 
@@ -29,7 +29,7 @@ def loaded(codec: str, percent: float | Fraction, burst_ratio: Fraction | int = 
 
 def test_emodel_of_all_defaults_is_93_2() -> None:
     """G.107, 7.7: R = 93.2 with the values of table 2; its parts by the formulas."""
-    rating = rate(Connection())
+    rating = rate_connection(Connection())
     assert round(rating.r, 1) == Fraction("93.2")
     assert [round(each, 4) for each in rating] == [
         Fraction(each) for each in ("94.7688", "1.4136", "0", "0.149", "0", "0", "93.2062")
@@ -44,7 +44,7 @@ def test_emodel_of_all_defaults_is_93_2() -> None:
     ],
 )
 def test_emodel_delay_impairment(delay_ms, idd: str) -> None:
-    assert round(rate(Connection(absolute_delay_ms=delay_ms)).idd, 3) == Fraction(idd)
+    assert round(rate_connection(Connection(absolute_delay_ms=delay_ms)).idd, 3) == Fraction(idd)
 
 
 @pytest.mark.parametrize(
@@ -60,7 +60,7 @@ def test_emodel_of_the_delays_that_leave_traditional_quality(codec: str, delay_m
     Printed are the delays from mouth to ear at which delay and codec use up an impairment of 24
     where echoes are cancelled perfectly; so Ie + Idd is 24 there, within the last digit of Idd.
     """
-    rating = rate(Connection(absolute_delay_ms=delay_ms))
+    rating = rate_connection(Connection(absolute_delay_ms=delay_ms))
     used = CODECS[codec].equipment_impairment + rating.idd
     assert abs(used - 24) < Fraction(15, 100)
 
@@ -77,7 +77,7 @@ def test_emodel_of_the_delays_that_leave_traditional_quality(codec: str, delay_m
 )
 def test_emodel_equipment_impairment_under_loss(codec, percent, tabulated: int) -> None:
     """G.113, Appendix I (2001) tabulates Ie under loss; Bpl was fitted to it, within 1.4."""
-    assert abs(rate(loaded(codec, percent)).ie_eff - tabulated) < Fraction(14, 10)
+    assert abs(rate_connection(loaded(codec, percent)).ie_eff - tabulated) < Fraction(14, 10)
 
 
 @pytest.mark.parametrize(
@@ -105,26 +105,27 @@ def test_emodel_bursts_are_worse_than_random_losses() -> None:
     """Ie + (95 - Ie) Ppl / (Ppl / BurstR + Bpl), with 11, 19 and 4 %: 84 * 4 / (4 / b + 19)."""
     for burst_ratio in (1, 2, 4):
         exact = 11 + Fraction(84 * 4) / (Fraction(4, burst_ratio) + 19)
-        found = rate(loaded("g729a", 4, burst_ratio)).ie_eff
+        found = rate_connection(loaded("g729a", 4, burst_ratio)).ie_eff
         assert abs(found - exact) < MILLIONTH
 
 
 def test_emodel_advantage_is_added() -> None:
-    assert rate(Connection(advantage=10)).r == rate(Connection()).r + 10
+    assert rate_connection(Connection(advantage=10)).r == rate_connection(Connection()).r + 10
 
 
 def test_emodel_an_echo_is_heard_from_1_ms_on() -> None:
-    assert rate(Connection(echo_delay_ms=Fraction("0.999"))).idte == 0
-    assert rate(Connection(echo_delay_ms=100)).idte > 1
+    assert rate_connection(Connection(echo_delay_ms=Fraction("0.999"))).idte == 0
+    assert rate_connection(Connection(echo_delay_ms=100)).idte > 1
 
 
 def test_emodel_sidetone_masks_an_echo_or_adds_to_it() -> None:
     """G.107, 7.4: below 9 dB half of Ist is added to TERV, above 20 dB Ist is added by squares."""
     plain = Connection(echo_delay_ms=100, talker_echo_loudness_rating=40)
     low, usual, high = (
-        rate(plain._replace(sidetone_masking_rating=each)) for each in (8, 15, Fraction("20.001"))
+        rate_connection(plain._replace(sidetone_masking_rating=each))
+        for each in (8, 15, Fraction("20.001"))
     )
-    below = rate(plain._replace(sidetone_masking_rating=20))
+    below = rate_connection(plain._replace(sidetone_masking_rating=20))
     assert low.idte < usual.idte
     assert high.idte > below.idte
     assert usual.ro != low.ro  # less sidetone, less of the room's noise
@@ -134,7 +135,7 @@ def test_emodel_delay_matters_less_to_those_who_are_less_sensitive() -> None:
     """G.107 (2015), 7.4, table 1: sT and mT are 1 and 100 ms, 0.55 and 120 ms, 0.4 and 150 ms."""
     classes = ((1, 100), (Fraction("0.55"), 120), (Fraction("0.4"), 150))
     idd = [
-        rate(
+        rate_connection(
             Connection(absolute_delay_ms=300, delay_sensitivity=s, least_perceived_delay_ms=least)
         ).idd
         for s, least in classes
@@ -212,7 +213,7 @@ def within(least: int, most: int) -> st.SearchStrategy[Fraction]:
     )
 )
 def test_emodel_is_that_of_the_formulas(connection: Connection) -> None:
-    assert float(rate(connection).r) == pytest.approx(in_floats(connection), abs=1e-6)
+    assert float(rate_connection(connection).r) == pytest.approx(in_floats(connection), abs=1e-6)
 
 
 # ---- outside of its domain
@@ -228,4 +229,4 @@ def test_emodel_is_that_of_the_formulas(connection: Connection) -> None:
 )
 def test_emodel_refuses_what_it_is_not_defined_for(name: str, value: int) -> None:
     with pytest.raises(ValueError, match=f"{name}: expected .*found {value}"):
-        rate(Connection(**{name: value}))
+        rate_connection(Connection(**{name: value}))

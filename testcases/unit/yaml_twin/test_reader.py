@@ -5,7 +5,7 @@ from collections.abc import Callable
 import pytest
 
 from qospec.diagnostics import Problems
-from qospec.formatting.equivalence import equivalent
+from qospec.formatting.equivalence import is_equivalent
 from qospec.source import Source
 from qospec.syntax import ast
 from qospec.syntax.parser import parse as parse_text
@@ -112,7 +112,7 @@ def test_a_block_is_a_mapping_or_a_list_of_mappings_and_texts(text: str) -> None
     one = parse(Source("a.yaml", f"qos: 1\n{text}"), problems := Problems())
     other = parse_text(Source("a.qos", "qos 1\ntest t on a { run { measure = 1 s } }"), problems)
     assert not problems.errors
-    assert equivalent(one, other)
+    assert is_equivalent(one, other)
 
 
 def test_a_declaration_of_the_text_form_is_shown_in_yaml() -> None:

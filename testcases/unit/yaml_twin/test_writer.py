@@ -8,7 +8,7 @@ from qospec.diagnostics import Problems
 from qospec.formatting import MeaningChangedError
 from qospec.source import Source
 from qospec.yaml_twin import writer
-from qospec.yaml_twin.layout import quoted
+from qospec.yaml_twin.layout import quote
 from qospec.yaml_twin.writer import write_yaml
 
 AsYaml = Callable[[str], str]
@@ -237,18 +237,18 @@ IN_QUOTES_WHERE_IT_FLOWS = ["a, b", "a[0]", "a}", "-a", "?a"]
 
 @pytest.mark.parametrize("text", PLAIN)
 def test_what_needs_no_quotes_has_none(text: str) -> None:
-    assert quoted(text, flow=False) == text
+    assert quote(text, flow=False) == text
 
 
 @pytest.mark.parametrize("text", IN_QUOTES)
 def test_what_yaml_would_read_otherwise_is_in_quotes(text: str) -> None:
-    assert quoted(text, flow=False) == "'" + text.replace("'", "''") + "'"
+    assert quote(text, flow=False) == "'" + text.replace("'", "''") + "'"
 
 
 @pytest.mark.parametrize("text", IN_QUOTES_WHERE_IT_FLOWS)
 def test_in_a_flow_more_is(text: str) -> None:
-    assert quoted(text, flow=False) == text
-    assert quoted(text, flow=True) == f"'{text}'"
+    assert quote(text, flow=False) == text
+    assert quote(text, flow=True) == f"'{text}'"
 
 
 def test_what_would_say_something_else_is_never_written(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -127,8 +127,8 @@ class _Builder:
 
     def _port(self, node: ast.Port, scope: Scope, subscripts: tuple[str, ...]) -> None:
         if node.carries.text not in item_kinds.CARRIED:
-            for each in node.names:
-                self._name(scope, each.name, "a port", POISON)
+            for name in node.names:
+                self._name(scope, name.name, "a port", POISON)
         if node.carries.text in RESERVED:
             help_text = "write `: cell` or `: packet` for now"
             raise explain_not_built(node.carries.text, node.carries.span, help_text)
@@ -146,13 +146,13 @@ class _Builder:
                 node.span,
                 help="declare an array: `port p[4]: cell`",
             )
-        for each in node.names:
+        for name in node.names:
             count, known = None, True
-            if each.count is not None:
-                count, known = evaluate_count(each.count, scope, self._evaluator)
-            ports = Ports(each.name.text, count, known, each.name.span, node.carries.text)
+            if name.count is not None:
+                count, known = evaluate_count(name.count, scope, self._evaluator)
+            ports = Ports(name.name.text, count, known, name.name.span, node.carries.text)
             self.template.ports[ports.name] = ports
-            self._name(scope, each.name, "a port", PortValue(ports))
+            self._name(scope, name.name, "a port", PortValue(ports))
 
     def _machine(self, node: ast.Machine, scope: Scope, subscripts: tuple[str, ...]) -> None:
         if subscripts:

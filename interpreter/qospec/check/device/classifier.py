@@ -67,7 +67,7 @@ def list_outputs(
                 help="add one: `all = otherwise`",
             )
         return tuple(name for name, _ in own), (), False
-    asked = {name for each in conditions for name in list_attributes(each)}
+    asked = {name for condition in conditions for name in list_attributes(condition)}
     if ports is None and "input" in asked:
         return tuple(name for name, _ in own), tuple(conditions), True
     missed = describe_unclassified(conditions, ports or ())
@@ -123,7 +123,7 @@ def _find_unmatched(predicates: Sequence[Expression], ports: Sequence[str]) -> l
 
     None where a constant is not known yet, or where there are too many items to try.
     """
-    if not all(each.text for each in _list_constants(predicates)):
+    if not all(constant.text for constant in _list_constants(predicates)):
         return []
     choices = _list_choices(predicates, ports)
     if prod(len(values) for values in choices.values()) > _count_most_items(predicates):
@@ -156,11 +156,11 @@ def _list_choices(
     predicates: Sequence[Expression], ports: Sequence[str]
 ) -> dict[str, Sequence[Any]]:
     """Return the values to try, by attribute."""
-    asked = {name for each in predicates for name in list_attributes(each)}
+    asked = {name for predicate in predicates for name in list_attributes(predicate)}
     if _find_carried(asked) == "cell":
         paths = {int(each) for each in _list_compared(predicates, "virtual_path")}
         near = sorted(
-            {0} | paths | {each + 1 for each in paths if each < MAX_VALUES["virtual_path"]}
+            {0} | paths | {path + 1 for path in paths if path < MAX_VALUES["virtual_path"]}
         )
         return {
             "category": SERVICE_CATEGORIES,
@@ -179,7 +179,7 @@ def _list_choices(
             found[name] = ports
         else:
             numbers = {0, *(int(each) for each in _list_compared(predicates, name))}
-            near = sorted({each + step for each in numbers for step in (-1, 0, 1)})
+            near = sorted({number + step for number in numbers for step in (-1, 0, 1)})
             highest = MAX_VALUES.get(name)
             lowest = -1 if name in ADDRESSES else 0
             found[name] = [
@@ -214,19 +214,19 @@ def _describe_item(item: Item) -> str:
 
 def _list_compared(predicates: Sequence[Expression], name: str) -> Iterator[Fraction]:
     """Yield the numbers that an attribute is compared with."""
-    for each in predicates:
-        if not isinstance(each, Operation):
+    for predicate in predicates:
+        if not isinstance(predicate, Operation):
             continue
-        if Attribute(name) in each.operands:
-            numbers = (constant.value for constant in _list_constants(each.operands))
+        if Attribute(name) in predicate.operands:
+            numbers = (constant.value for constant in _list_constants(predicate.operands))
             yield from (value for value in numbers if isinstance(value, Fraction))
         else:
-            yield from _list_compared(each.operands, name)
+            yield from _list_compared(predicate.operands, name)
 
 
 def _list_constants(expressions: Sequence[Expression]) -> Iterator[Constant]:
-    for each in expressions:
-        if isinstance(each, Constant):
-            yield each
-        elif isinstance(each, Operation):
-            yield from _list_constants(each.operands)
+    for expression in expressions:
+        if isinstance(expression, Constant):
+            yield expression
+        elif isinstance(expression, Operation):
+            yield from _list_constants(expression.operands)

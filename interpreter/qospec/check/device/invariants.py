@@ -45,7 +45,7 @@ def add(
         return
     text = " ".join(node.condition.span.text.split())
     label = f"{node.label.text if node.label else text}{subscripts}"
-    known = next((each for each in template.invariants if each.label == label), None)
+    known = next((invariant for invariant in template.invariants if invariant.label == label), None)
     if known is not None:
         evaluator.context.report(
             explain_duplicate_label(label, node.label or node.condition, known.span)
@@ -61,8 +61,8 @@ def _find_unobservable(node: ast.Node, scope: Scope, evaluator: Evaluator) -> It
         value = known.value(evaluator.context) if known is not None else None
         if isinstance(value, PartValue | PortValue | LoopArray):
             yield from _explain_not_offered(node, value)
-    for each in node.children():
-        yield from _find_unobservable(each, scope, evaluator)
+    for child in node.children():
+        yield from _find_unobservable(child, scope, evaluator)
 
 
 def _explain_not_offered(node: ast.Path, value: Value) -> Iterator[CheckError]:
@@ -86,7 +86,7 @@ def _explain_not_offered(node: ast.Path, value: Value) -> Iterator[CheckError]:
             note=f"observed of {what}: {' '.join(offered) or 'nothing'}",
             help=f"write `{text}.{offered[0]}`" if offered else "",
         )
-    elif ".".join(each.text for each in names) not in offered:
+    elif ".".join(name.text for name in names) not in offered:
         begin = names[0].span.start - node.span.start
         yield explain_not_observed(whose, text[: begin - 1], text[begin:], node.span)
 
@@ -112,9 +112,11 @@ def instantiate_invariants(
             return leaf
         return replace(leaf, path=paths[leaf.path], text=f"{node}.{leaf.text}")
 
-    for each in template.invariants:
-        expression = with_leaves(each.condition, whole)
-        yield Statement("invariant", f"{node}: {each.label}", each.text, expression, each.span)
+    for invariant in template.invariants:
+        expression = with_leaves(invariant.condition, whole)
+        yield Statement(
+            "invariant", f"{node}: {invariant.label}", invariant.text, expression, invariant.span
+        )
 
 
 def list_invariants(networks: Mapping[str, Network]) -> Iterator[Statement]:
@@ -130,6 +132,6 @@ def _rename_for_control(statements: tuple[Statement, ...], network: str) -> Iter
             return leaf
         return replace(leaf, network=network, text=f"{network}.{leaf.text}")
 
-    for each in statements:
-        expression = with_leaves(each.expression, there)
-        yield replace(each, label=f"{network}.{each.label}", expression=expression)
+    for statement in statements:
+        expression = with_leaves(statement.expression, there)
+        yield replace(statement, label=f"{network}.{statement.label}", expression=expression)

@@ -78,21 +78,21 @@ def build_machine(node: ast.Machine, scope: Scope, evaluator: Evaluator) -> Made
         tuple(fields.get("ports", ())),
         {each.name: each for each, _ in messages},
         lengths,
-        _check_distinct([each.name for each in states], "state", evaluator),
+        _check_distinct([state.name for state in states], "state", evaluator),
         read_variables(declared, scope, evaluator),
         scope,
         {},
     )
     _verify_names(node, known, messages, (values, counters), evaluator)
-    made = tuple(_build_state(each, known, evaluator) for each in states)
+    made = tuple(_build_state(state, known, evaluator) for state in states)
     program = Program(
         node.name.text,
         known.ports,
         tuple(each for each, _ in messages),
         tuple(lengths.items()),
         made,
-        tuple(each.made for each in values),
-        tuple(each.made for each in counters),
+        tuple(value.made for value in values),
+        tuple(counter.made for counter in counters),
         fields.get("instances"),
         int(fields.get("spread", 0)),
         fields.get("size"),
@@ -316,7 +316,7 @@ def _build_state(node: ast.State, known: machine_transitions.Known, evaluator: E
         except CheckError as mistake:
             evaluator.context.report(mistake)
     first = node.name.text == next(iter(known.states))
-    made = tuple(machine_transitions.build_transition(each, known, evaluator) for each in ways)
+    made = tuple(machine_transitions.build_transition(way, known, evaluator) for way in ways)
     if evaluator.context.mistakes == 0 or not _is_incomplete(known.scope):
         machine_transitions.verify_order(ways, made, evaluator, first=first)
     return State(node.name.text, made, forward)

@@ -139,7 +139,7 @@ def _compile(expression: Expression, known: Variables, span: Span) -> Code:
         if expression.operator == "in":
             item, listed = expression.operands
             assert isinstance(listed, Operation)  # noqa: S101 -- as `criteria` makes it
-            alike = tuple(Operation("==", (item, each)) for each in listed.operands)
+            alike = tuple(Operation("==", (item, operand)) for operand in listed.operands)
             return _compile(Operation("or", alike), known, span)
         if expression.operator in OPERATIONS:
             return _compile_operation(expression, known, span)
@@ -154,10 +154,10 @@ def _compile(expression: Expression, known: Variables, span: Span) -> Code:
 def _compile_operation(expression: Operation, known: Variables, span: Span) -> Code:
     operands = expression.operands
     if expression.operator == "*":
-        scales = [_find_scale(_find_dimension(each, known)) for each in operands]
+        scales = [_find_scale(_find_dimension(operand, known)) for operand in operands]
         if scales[0] * scales[1] != _find_scale(expression.dimension or COUNT):
             raise make_error("E0424", "a machine cannot multiply by a time here", span)
-    code = [pair for each in operands for pair in _compile(each, known, span)]
+    code = [pair for operand in operands for pair in _compile(operand, known, span)]
     again = max(1, len(operands) - 1)
     if not operands:  # in an empty list
         return ((_PUSHING["constant"], 0),)

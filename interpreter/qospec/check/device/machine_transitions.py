@@ -50,7 +50,7 @@ def read_words(node: ast.Node, what: str) -> list[ast.Name]:
     """Return the words of a list; raises CheckError."""
     if not isinstance(node, ast.ListLiteral):
         raise make_error("E0204", f"expected {what}, as in `[setup, release]`", node.span)
-    return [read_word(each, "one of a list") for each in node.items]
+    return [read_word(item, "one of a list") for item in node.items]
 
 
 def build_transition(node: ast.Transition, known: Known, evaluator: Evaluator) -> Transition:
@@ -134,11 +134,11 @@ def _read_sent(
         message = "`send` is a list of messages"
         evaluator.context.report(make_error("E0204", message, node.span, help=help_text))
         return
-    for each in node.items:
-        if not isinstance(each, ast.Path):
-            evaluator.context.report(make_error("E0204", "expected a message", each.span))
+    for item in node.items:
+        if not isinstance(item, ast.Path):
+            evaluator.context.report(make_error("E0204", "expected a message", item.span))
             continue
-        port, name = _read_port(each, known, evaluator)
+        port, name = _read_port(item, known, evaluator)
         _verify_known(name.text, name.span, known.messages, "message", evaluator)
         if not port and len(known.ports) == 1:
             port = known.ports[0]
@@ -147,12 +147,12 @@ def _read_sent(
                 make_error(
                     "E0424",
                     f"by which port does `{name.text}` go?",
-                    each.span,
+                    item.span,
                     note=f"its ports are {' '.join(known.ports)}",
                     help=f"write `send = [{known.ports[0]}.{name.text}]`",
                 )
             )
-        known.sent.setdefault(f"{port}.{name.text}", each.span)
+        known.sent.setdefault(f"{port}.{name.text}", item.span)
         yield port, name.text
 
 

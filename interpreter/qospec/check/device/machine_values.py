@@ -43,7 +43,10 @@ class MachineValue(PartValue):
     def offered(self) -> tuple[str, ...]:
         """Return the names of what is observed of it."""
         program = self.program
-        names = *(each.name for each in program.states), *(each.name for each in program.counters)
+        names = (
+            *(state.name for state in program.states),
+            *(counter.name for counter in program.counters),
+        )
         return (*names, *OBSERVED, *(("lost", BLOCKED) if program.passes else ()))
 
     def field(self, name: ast.Name, evaluator: Evaluator) -> Value:
@@ -51,9 +54,9 @@ class MachineValue(PartValue):
         program = self.program
         if self.name:
             return super().field(name, evaluator)
-        if name.text in {each.name for each in program.states}:
+        if name.text in {state.name for state in program.states}:
             return StateValue(self.path, name.text)
-        counters = {each.name: each.dimension for each in program.counters}
+        counters = {counter.name: counter.dimension for counter in program.counters}
         if name.text in counters:
             return _build_counted(self.path, f"counter.{name.text}", name.text, counters[name.text])
         if name.text in OBSERVED:

@@ -106,10 +106,10 @@ def _embed(template: Template, design: Template, path: str, span: Span, context:
             raise explain_not_built("an invariant that counts at a port of an inner device", span)
         return replace(leaf, path=f"{path}.{leaf.path}", text=f"{path}.{leaf.text}")
 
-    for each in design.invariants:
-        condition = with_leaves(each.condition, whole)
+    for invariant in design.invariants:
+        condition = with_leaves(invariant.condition, whole)
         template.invariants.append(
-            each._replace(label=f"{path}: {each.label}", condition=condition)
+            invariant._replace(label=f"{path}: {invariant.label}", condition=condition)
         )
     return InnerValue(inner, len(template.inners) - 1)
 
@@ -177,7 +177,7 @@ def _verify(inner: Inner, number: int, outer: dict[Origin, End], context: Contex
             unused = ports.count is not None and port not in reached
             if port in leaving and ports.known and not wired and not unused:
                 context.report(_explain_unwired(inner, ports, port))
-    entered = any(each.kind == "element" for each in _list_entries(inner.template))
+    entered = any(entry.kind == "element" for entry in _list_entries(inner.template))
     if entered and not fed:
         context.report(
             make_error(

@@ -218,7 +218,7 @@ class NodeParts(Value):
         if part is not None or isinstance(key, Poison):
             return part or key
         paths = [p.path for p in self.node.template.parts] if self.node.template else []
-        known = [each for each in paths if each.startswith(f"{self.name}[")]
+        known = [path for path in paths if path.startswith(f"{self.name}[")]
         raise make_error(
             "E0215",
             f"`{self.node.path}.{self.name}` has no such iteration",

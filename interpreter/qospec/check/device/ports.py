@@ -273,7 +273,7 @@ class PartValue(Located):
 
     def _observed(self, name: ast.Name, evaluator: Evaluator) -> Value:
         """Return an output of an element in a topology, or a metric of what leaves by it."""
-        if not self.name and name.text in {each.partition("[")[0] for each in self._places}:
+        if not self.name and name.text in {place.partition("[")[0] for place in self._places}:
             return replace(self, name=name.text)
         offered = list_measured_at_places(evaluator.context.catalogue)
         if name.text in offered:

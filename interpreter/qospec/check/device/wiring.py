@@ -154,13 +154,13 @@ def _find_named(value: PartValue, node: ast.Path, side: Side, *, middle: bool) -
         f"`{part.path}` has {len(ours)} {side.one}s: say which",
         node.span,
         note=f"{side.one}s of {part.path}: {' '.join(ours[:12])}",
-        help=_find_choice([side.wire.format(f"{part.path}.{each}") for each in ours]),
+        help=_find_choice([side.wire.format(f"{part.path}.{name}") for name in ours]),
     )
 
 
 def _find_choice(wires: Sequence[str]) -> str:
     """Return the wires that may be meant: two of them may lack the name of their end."""
-    first = " or ".join(f"`{each}`" for each in wires[:2])
+    first = " or ".join(f"`{wire}`" for wire in wires[:2])
     more = ", or another of them" if len(wires) > 2 else ""  # noqa: PLR2004 -- those named
     return f"write {first}{more}" if wires else ""
 

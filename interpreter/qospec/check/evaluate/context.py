@@ -125,10 +125,16 @@ class Case(NamedTuple):
                 break
             given = dict(_pair_arguments(heir.base, base.parameters))
             values: dict[str, str] = {}
-            for each in base.parameters:
-                value = given[each.name.text].value if each.name.text in given else each.default
+            for parameter in base.parameters:
+                value = (
+                    given[parameter.name.text].value
+                    if parameter.name.text in given
+                    else parameter.default
+                )
                 if value is not None:
-                    values[each.name.text] = replace_names(flatten_text(value.span.text), values)
+                    values[parameter.name.text] = replace_names(
+                        flatten_text(value.span.text), values
+                    )
             text = replace_names(text, values)
         return text
 
@@ -156,15 +162,15 @@ class Case(NamedTuple):
         """Return the mistake of naming a parameter of a base, which is not known here."""
         unknown = diagnostic.code == "E0101" or diagnostic.message.endswith("not a kind")
         for base in self.bases if unknown else ():
-            for each in base.parameters:
-                if each.name.text == diagnostic.span.text:
+            for parameter in base.parameters:
+                if parameter.name.text == diagnostic.span.text:
                     return replace(
                         diagnostic,
                         code="E0101",
-                        message=f"`{each.name.text}` is a parameter of `{base.name.text}`, "
+                        message=f"`{parameter.name.text}` is a parameter of `{base.name.text}`, "
                         "not known here",
                         label="",
-                        secondary=(Label(each.span, "declared here"),),
+                        secondary=(Label(parameter.span, "declared here"),),
                         help="write its value",
                         fix=(),
                     )
@@ -470,7 +476,7 @@ class Context:
             yield
             held = self._held
             wrong_alone = test and any(
-                test.base_of(each.span) is not None for each in self.problems.errors
+                test.base_of(error.span) is not None for error in self.problems.errors
             )
             follows = wrong_alone or self.mistakes > before + len(held)
             if test is not None and held and not follows:

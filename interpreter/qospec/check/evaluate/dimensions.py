@@ -103,7 +103,7 @@ def with_unit(text: str, dimension: Dimension, layer: str = "") -> str:
     after = f" @{layer}" if layer else ""
     if re.fullmatch(r"[0-9][0-9_.]*", text) is None:
         return f"give it a unit, such as `{units[0]}{after}`"
-    *others, last = (f"`{text} {each}{after}`" for each in units)
+    *others, last = (f"`{text} {unit}{after}`" for unit in units)
     return f"write {', '.join(others)} or {last}" if others else f"write {last}"
 
 

@@ -235,8 +235,8 @@ class Evaluator:
         if any(isinstance(value, Deferred) for value in values):
             raise _explain_undecided(node)
         amounts = [value for value in values if isinstance(value, Amount)]
-        published = next((each.published for each in amounts if each.published), None)
-        numbers = [each.value for each in amounts if each.value is not None]
+        published = next((amount.published for amount in amounts if amount.published), None)
+        numbers = [amount.value for amount in amounts if amount.value is not None]
         if condition is None or len(numbers) < len(parts):
             return Boolean(None, published)
         value, tolerance, target = numbers
@@ -340,12 +340,12 @@ class Evaluator:
     def refuse_pattern(self, value: Pattern, span: Span, scope: Scope) -> None:
         """Refuse a device in place of a node, if there are nodes that are made of it."""
         nodes = [
-            each.name
-            for each in scope.bindings()
-            if each.what == NODE and each.value(self.context).made_of == value.name
+            binding.name
+            for binding in scope.bindings()
+            if binding.what == NODE and binding.value(self.context).made_of == value.name
         ]
         if nodes:
-            listed = " ".join(f"`{each}`" for each in nodes)
+            listed = " ".join(f"`{node}`" for node in nodes)
             raise make_error(
                 "E0104",
                 f"`{span.text}` is a device: name a node of the topology",
@@ -406,7 +406,9 @@ class Evaluator:
         labelled = label_as_name(name, scope, self.context.case) if self.context.judging else None
         if labelled is not None:
             raise labelled
-        results = [each.name for each in scope.bindings() if within and each.what in RESULTS]
+        results = [
+            binding.name for binding in scope.bindings() if within and binding.what in RESULTS
+        ]
         mistake = explain_unknown(
             name.text, name.span, everything, imported=imported, results=results
         )

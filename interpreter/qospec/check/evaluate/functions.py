@@ -162,7 +162,7 @@ def evaluate_exponential(evaluator: Evaluator, node: ast.Call, scope: Scope) -> 
     if ends:
         name, value = next(iter(ends.items()))
         message = f"`exponential` of a time has no parameter `{name}`"
-        given = " and ".join(f"`{each}`" for each in ends)
+        given = " and ".join(f"`{end}`" for end in ends)
         help_text = f"leave {given} out, or give a size as the mean"
         raise make_error("E0104", message, value.span, help=help_text)
     return Exponential(mean)
@@ -215,10 +215,12 @@ def _with_limits(node: ast.Call, layer: str) -> str:
 
     `layer` is that of the mean; if it has none, one follows the whole.
     """
-    size = next(each.value.span.text for each in node.arguments if each.name is None)
+    size = next(argument.value.span.text for argument in node.arguments if argument.name is None)
     own = f" @{layer}" if layer else ""
     ends = {name: usual + own for name, usual in EXAMPLE_LIMITS.items()}
-    ends |= {each.name.text: each.value.span.text for each in node.arguments if each.name}
+    ends |= {
+        argument.name.text: argument.value.span.text for argument in node.arguments if argument.name
+    }
     behind = _LAYER.match(node.span.source.text, node.span.end)
     whole = "" if layer else f" @{behind[1] if behind else 'ip'}"
     limits = ", ".join(f"{name} = {ends[name]}" for name in SIZE_LIMITS)

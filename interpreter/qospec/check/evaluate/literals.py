@@ -282,7 +282,7 @@ def suggest_unit(text: str) -> UnitSuggestion:
     if not units:
         # A near spelling with another first letter would be another prefix: a thousand times off.
         units = get_close_matches(wrong, [known for known in simple if known[0] == wrong[:1]], n=1)
-    candidates = ["/".join(each if part == wrong else part for part in parts) for each in units]
+    candidates = ["/".join(unit if part == wrong else part for part in parts) for unit in units]
     readings = tuple(candidate for candidate in candidates if find_unit(candidate) is not None)
     factor, question = Fraction(row.get("is", "1").replace("_", "")), row.get("ask", "")
     if factor != 1:

@@ -100,7 +100,7 @@ def count_written_values(node: ast.Expression) -> int:
 
 def _count_iterations_within(body: ast.Body) -> int:
     """Return a lower bound of how many iterations the loops of a body take."""
-    loops = (each for each in body.statements if isinstance(each, ast.Loop))
+    loops = (statement for statement in body.statements if isinstance(statement, ast.Loop))
     return sum(
         count_written_values(loop.values) * (1 + _count_iterations_within(loop.body))
         for loop in loops
@@ -170,9 +170,9 @@ def evaluate_count(node: ast.Expression, scope: Scope, evaluator: Evaluator) -> 
 def refuse_duplicates(arguments: Sequence[ast.Argument]) -> None:
     """Refuse an argument that is given twice by its name."""
     seen: dict[str, ast.Argument] = {}
-    for each in arguments:
-        name = each.name.text if each.name is not None else ""
+    for argument in arguments:
+        name = argument.name.text if argument.name is not None else ""
         if name and name in seen:
             first = (seen[name].span, "first here")
-            raise make_error("E0114", f"`{name}` is given twice", each.span, secondary=first)
-        seen[name] = each
+            raise make_error("E0114", f"`{name}` is given twice", argument.span, secondary=first)
+        seen[name] = argument

@@ -136,7 +136,7 @@ class MetricValue(Value):
         if self.flow.place is not None and not self.flow.place.framed:
             offered = tuple(each for each in offered if each not in unmeasured.FRAME_LAYERS)
         return tuple(
-            each for offer in offered for each in (self.causes if offer == CAUSES else (offer,))
+            cause for offer in offered for cause in (self.causes if offer == CAUSES else (offer,))
         )
 
     @property
@@ -201,7 +201,7 @@ class MetricValue(Value):
             dimension,
             text,
             flow.members if flow.member is None else None,
-            metric.needs.union(*(each.needs for each in forms)),
+            metric.needs.union(*(form.needs for form in forms)),
             least,
             most,
             flow.place,

@@ -36,8 +36,8 @@ def label_as_name(name: ast.Name, scope: Scope, case: Case | None) -> CheckError
     if shown is None:
         return None
     single, of_a_loop = FLOWS
-    flows = [each.name for each in scope.bindings() if each.what == single]
-    flows += [f"{each.name}[0]" for each in scope.bindings() if each.what == of_a_loop]
+    flows = [binding.name for binding in scope.bindings() if binding.what == single]
+    flows += [f"{binding.name}[0]" for binding in scope.bindings() if binding.what == of_a_loop]
     first: dict[str, str] = {}
     for loop in shown.loops:
         first[loop.name.text] = replace_names(_write_first(loop.values, flows), first)
@@ -60,11 +60,11 @@ def _find_label(labelled: Labelled) -> str:
 def _list_labelled(
     statements: Sequence[ast.Statement], loops: tuple[ast.Loop, ...]
 ) -> Iterator[Labelled]:
-    for each in statements:
-        if isinstance(each, ast.Report):
-            yield Labelled(each, loops)
-        elif isinstance(each, ast.Loop):
-            yield from _list_labelled(each.body.statements, (*loops, each))
+    for statement in statements:
+        if isinstance(statement, ast.Report):
+            yield Labelled(statement, loops)
+        elif isinstance(statement, ast.Loop):
+            yield from _list_labelled(statement.body.statements, (*loops, statement))
 
 
 def _write_first(values: ast.Expression, flows: Sequence[str]) -> str:

@@ -103,7 +103,7 @@ class Binding:
         """
         value = self.value(context)
         if self.varies and context.judging and not context.evaluating:
-            goal = next((each for each in self.varies.values() if each), "")
+            goal = next(filter(None, self.varies.values()), "")
             message = f"a search tries many values of `{self.name}`: say which one"
             if not goal:
                 message = f"`{self.name}` has a value in each phase: say which one"
@@ -232,7 +232,7 @@ class Scope:
 
     def known(self) -> Iterator[str]:
         """Yield all names that can be used here."""
-        return (each.name for each in self.bindings())
+        return (binding.name for binding in self.bindings())
 
     def bindings(self) -> Iterator[Binding]:
         """Yield what can be used here."""

@@ -109,7 +109,7 @@ class Function(Value):
             return Arrivals(most=int(most.value))
         if not isinstance(times, List) or self.run is None:
             return Arrivals()
-        at = [each.value for each in times.items if isinstance(each, Amount)]
+        at = [item.value for item in times.items if isinstance(item, Amount)]
         times_ps = tuple(int(each * PS_PER_S) for each in at if each is not None)
         return Arrivals(self._carried_out(span, times_ps=times_ps))
 
@@ -182,20 +182,20 @@ def _verify_times(node: ast.Expression, value: Value) -> None:
     if len(value.items) > MAX_CELLS:
         raise make_error("E0205", f"`at` has more than {MAX_CELLS:_} times", node.span)
     before = Fraction(0)
-    for each in value.items:
-        if isinstance(each, Poison):
+    for item in value.items:
+        if isinstance(item, Poison):
             continue
-        if not isinstance(each, Amount) or (each.dimension != TIME and each.value != 0):
-            what = describe_dimension(each.dimension) if isinstance(each, Amount) else each.what
+        if not isinstance(item, Amount) or (item.dimension != TIME and item.value != 0):
+            what = describe_dimension(item.dimension) if isinstance(item, Amount) else item.what
             raise make_error("E0202", f"`at` is a list of times, and one is {what}", node.span)
-        if each.value is None:
+        if item.value is None:
             continue
-        if (each.value * PS_PER_S).denominator != 1 or each.value < before:
+        if (item.value * PS_PER_S).denominator != 1 or item.value < before:
             help_text = "write them in order, from 0 s on, in whole picoseconds (0.001 ns)"
             raise make_error(
                 "E0205", "these times of cells do not ascend", node.span, help=help_text
             )
-        before = each.value
+        before = item.value
 
 
 CONTRACT = {"arrivals": None, "pcr": CELL_RATE, "cdvt": TIME}

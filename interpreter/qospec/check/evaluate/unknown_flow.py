@@ -51,9 +51,9 @@ class OneOf(Value):
     def _of_each(self, act: Callable[[Value], Value]) -> Value:
         found: list[Value] = []
         mistake: CheckError | None = None
-        for each in self.choices:
+        for choice in self.choices:
             try:
-                found.append(act(each))
+                found.append(act(choice))
             except CheckError as wrong:
                 mistake = wrong
         if not found:

@@ -108,7 +108,7 @@ def explain_not_rated(name: ast.Name, why: str, field: str) -> CheckError:
 def list_measured_at_places(catalogue: Catalogue) -> list[str]:
     """Return the names of what is measured at places."""
     kinds = catalogue.of("metric").values()
-    return sorted(each.name for each in kinds if "place" in each.build.measured_at)
+    return sorted(kind.name for kind in kinds if "place" in kind.build.measured_at)
 
 
 def explain_not_at_place(asked: str, span: Span, catalogue: Catalogue) -> CheckError:
@@ -129,8 +129,8 @@ def explain_not_at_place(asked: str, span: Span, catalogue: Catalogue) -> CheckE
 
 def describe_offered(metric: str, statistics: tuple[str, ...]) -> str:
     """Return the statistics of a metric in words."""
-    named = [each for each in statistics if each and each not in PATTERNS]
-    plural = [PATTERNS[each].plural for each in statistics if each in PATTERNS]
+    named = [statistic for statistic in statistics if statistic and statistic not in PATTERNS]
+    plural = [PATTERNS[statistic].plural for statistic in statistics if statistic in PATTERNS]
     plural += ["shares such as above(1 ms)"] if "p*" in statistics else []
     return f"statistics of {metric}: {', and '.join([' '.join(named), *plural])}"
 
@@ -154,7 +154,7 @@ def explain_no_shares(
     """Return the mistake of a share of a metric that has none."""
     its = (each for each in catalogue.of("metric").values() if carries in each.carries)
     shares = (each for each in its if "p*" in each.statistics(carries))
-    shown = sorted(min((each.name, *each.aliases[:1]), key=len) for each in shares)
+    shown = sorted(min((share.name, *share.aliases[:1]), key=len) for share in shares)
     return make_error(
         "E0503",
         f"`{metric}` has no statistic `{name.text}`",
@@ -171,15 +171,15 @@ def explain_unknown_statistic(
     if not statistics:
         help_text = f"write `{flow}.{metric}`: it is one number"
         return make_error("E0503", message, name.span, help=help_text)
-    named = [each for each in statistics if each and each not in PATTERNS]
+    named = [statistic for statistic in statistics if statistic and statistic not in PATTERNS]
     meant = ELSEWHERE.get(name.text.lower(), "")
     known = meant and offers(statistics, meant)
     near = meant if known else suggest_name(name.text, named)
     help_text = ""
-    for each in statistics:
+    for statistic in statistics:
         # Not every number is a quantile, and not every one is that of a packet.
-        if each in PATTERNS and PATTERNS[each].nearly.match(name.text):
-            help_text = PATTERNS[each].help
+        if statistic in PATTERNS and PATTERNS[statistic].nearly.match(name.text):
+            help_text = PATTERNS[statistic].help
     return make_error(
         "E0503",
         message,

@@ -87,7 +87,7 @@ class Loader:
         try:
             self._units[path] = None
             self._parse(path, source, self._place(path), None)
-            return tuple(each for each in self._units.values() if each and each.path not in before)
+            return tuple(unit for unit in self._units.values() if unit and unit.path not in before)
         finally:
             del self._units[path]
 
@@ -185,7 +185,7 @@ class Loader:
                 f"these files import each other: {shown}",
                 places[-1].span,
                 label="closes the circle",
-                secondary=tuple(Label(each.span, "imported here") for each in places[:-1]),
+                secondary=tuple(Label(place.span, "imported here") for place in places[:-1]),
                 help="move what both need into a file of its own",
             )
         )

@@ -77,7 +77,9 @@ class Project:
 
     def owner(self, file: Path) -> Package | None:
         """Return the package that a file belongs to, the innermost if one is in another."""
-        owners = [each for each in self.packages.values() if file.is_relative_to(each.folder)]
+        owners = [
+            package for package in self.packages.values() if file.is_relative_to(package.folder)
+        ]
         return max(owners, key=lambda each: len(each.folder.parts), default=None)
 
 

@@ -369,7 +369,7 @@ def _as_map(value: Value, keys: Sequence[str]) -> str:
     """Return how to write a list as a map, with `keys` as examples."""
     if not isinstance(value, List):
         return ""
-    numbers = [each.text or "1" for each in value.items if isinstance(each, Amount)]
+    numbers = [item.text or "1" for item in value.items if isinstance(item, Amount)]
     entries = ", ".join(
         f"{key}: {number}" for key, number in zip(keys, numbers or ["1"], strict=False)
     )

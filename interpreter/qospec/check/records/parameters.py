@@ -62,23 +62,23 @@ class Signature:
         self, name: str, parameters: Sequence[ast.Parameter], home: Scope, evaluator: Evaluator
     ) -> None:
         self.name = name
-        self.parameters = {each.name.text: each for each in parameters}
+        self.parameters = {parameter.name.text: parameter for parameter in parameters}
         self._home = home
         self._evaluator = evaluator
         seen: dict[str, ast.Parameter] = {}
-        for each in parameters:
-            _require_known_type(each, evaluator)
-            if each.name.text in seen:
+        for parameter in parameters:
+            _require_known_type(parameter, evaluator)
+            if parameter.name.text in seen:
                 evaluator.context.report(
                     make_error(
                         "E0102",
-                        f"`{each.name.text}` is already declared",
-                        each.name.span,
-                        secondary=(seen[each.name.text].name.span, "first declared here"),
+                        f"`{parameter.name.text}` is already declared",
+                        parameter.name.span,
+                        secondary=(seen[parameter.name.text].name.span, "first declared here"),
                         help="choose another name",
                     )
                 )
-            seen[each.name.text] = each
+            seen[parameter.name.text] = parameter
 
     def bind(
         self, arguments: Sequence[ast.Argument], caller: Scope, use: ast.Node
@@ -114,21 +114,21 @@ class Signature:
     def placeholders(self, *, defaults: bool) -> Scope:
         """Return the names of a body checked on its own: with unknown values, or with defaults."""
         scope = Scope(self._home)
-        for each in self.parameters.values():
-            if each.default is not None:
-                self._declare_default(scope, each, each.default)
-                if not defaults and each.name.text in scope.names:
-                    scope.names[each.name.text].value(self._evaluator.context)
-                    scope.names.pop(each.name.text)
-            if each.name.text not in scope.names:
-                self._declare(scope, each, make_unknown(each.annotation.text))
-            if each.name.text not in scope.names:  # it is taken, which was reported
-                scope.names[each.name.text] = bind_known(each.name, "a parameter", POISON)
+        for parameter in self.parameters.values():
+            if parameter.default is not None:
+                self._declare_default(scope, parameter, parameter.default)
+                if not defaults and parameter.name.text in scope.names:
+                    scope.names[parameter.name.text].value(self._evaluator.context)
+                    scope.names.pop(parameter.name.text)
+            if parameter.name.text not in scope.names:
+                self._declare(scope, parameter, make_unknown(parameter.annotation.text))
+            if parameter.name.text not in scope.names:  # it is taken, which was reported
+                scope.names[parameter.name.text] = bind_known(parameter.name, "a parameter", POISON)
         return scope
 
     def has_defaults(self) -> bool:
         """Return whether every parameter has a default."""
-        return all(each.default is not None for each in self.parameters.values())
+        return all(parameter.default is not None for parameter in self.parameters.values())
 
     def _declare(self, scope: Scope, each: ast.Parameter, value: Value) -> None:
         scope.declare(bind_known(each.name, "a parameter", value), self._evaluator.context)

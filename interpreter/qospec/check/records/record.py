@@ -377,5 +377,10 @@ def build_nested(value: Value, parameter: Parameter, span: Span, evaluator: Eval
 def find_place(name: str, given: Mapping[str, Field]) -> Span | None:
     """Return the place where a nested record in one of these fields gives a field of that name."""
     bodies = (each.value.body for each in given.values() if isinstance(each.value, ast.Record))
-    binds = (each for body in bodies for each in body.statements if isinstance(each, ast.Bind))
+    binds = (
+        statement
+        for body in bodies
+        for statement in body.statements
+        if isinstance(statement, ast.Bind)
+    )
     return next((b.value.span for b in binds if name in [n.text for n in b.names]), None)

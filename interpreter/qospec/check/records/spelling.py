@@ -60,9 +60,9 @@ def find_parameter(kind: Kind, name: str) -> Parameter | None:
 def list_spellings(kind: Kind) -> dict[str, Parameter]:
     """Return the fields of a kind by their names and abbreviations."""
     known = {
-        spelling: each
-        for each in kind.parameters.values()
-        for spelling in (each.name, each.alias)
+        spelling: parameter
+        for parameter in kind.parameters.values()
+        for spelling in (parameter.name, parameter.alias)
         if spelling
     }
     if has_source(kind):

@@ -31,8 +31,10 @@ def group_by_place(cases: Iterable[Case]) -> list[list[Statement]]:
     """Return the statements of all cases, grouped by their place."""
     found: dict[tuple[str, int], list[Statement]] = {}
     for case in cases:
-        for each in case.statements:
-            found.setdefault((each.span.source.name, each.span.start), []).append(each)
+        for statement in case.statements:
+            found.setdefault((statement.span.source.name, statement.span.start), []).append(
+                statement
+            )
     return list(found.values())
 
 
@@ -46,7 +48,7 @@ def warn_of_applicability(test: ast.Test, cases: Sequence[Case]) -> Iterator[Che
     written = {node.condition.span.start: node for node in _select_criteria(test.statements)}
     for statements in group_by_place(cases):
         node = written.get(statements[0].span.start)
-        asked = [each for each in statements if not is_unmet(each)]
+        asked = [statement for statement in statements if not is_unmet(statement)]
         if node is None or not asked:
             continue
         settled = sum(each.idle == DECIDED for each in asked)
@@ -73,7 +75,7 @@ def _select_criteria(statements: Iterable[ast.Statement]) -> Iterator[ast.Criter
 def _warn_of_unclaimed(
     node: ast.Criterion, statements: Sequence[Statement]
 ) -> Iterator[CheckError]:
-    if any(each.published for each in statements):
+    if any(statement.published for statement in statements):
         *others, last = (f"`as {claim}`" for claim in CLAIMS)
         yield make_error(
             "W0610",
@@ -86,9 +88,9 @@ def _warn_of_unclaimed(
 def _warn_of_never(own: Iterable[ast.Statement], cases: Sequence[Case]) -> Iterator[CheckError]:
     """Yield a warning for each statement whose `when` is always false."""
     met = {
-        (each.span.start, is_unmet(each))
+        (statement.span.start, is_unmet(statement))
         for statements in group_by_place(cases)
-        for each in statements
+        for statement in statements
     }
     for node in _select_conditional(own):
         first = node.condition if isinstance(node, ast.Criterion) else _find_first(node.value)
@@ -121,11 +123,11 @@ def _warn_of_decided(
     node: ast.Criterion, statements: Sequence[Statement], settled: int, what: str
 ) -> CheckError:
     whose = "the sweep's" if what == "cases" else "the loop's"
-    made = _rewrite(node, [each.expression for each in statements])
+    made = _rewrite(node, [statement.expression for statement in statements])
     help_text = "say with `when` where it applies, in a statement of its own for each part"
     if made:
         help_text = f"write `{made[0]}`"
-    elif all(is_constant(each.expression) for each in statements):
+    elif all(is_constant(statement.expression) for statement in statements):
         help_text = "test something measured, or leave cases out by `where` on the sweep"
     return make_error(
         "W0608",
@@ -176,9 +178,9 @@ def _list_alternatives(
     if not isinstance(node, ast.Binary) or node.operator != "or":
         return [(node, list(expressions))]
     sides: list[list[Expression]] = [[], []]
-    for each in expressions:
-        assert isinstance(each, Operation)  # noqa: S101 -- it is made of this node
-        for side, operand in zip(sides, each.operands, strict=True):
+    for expression in expressions:
+        assert isinstance(expression, Operation)  # noqa: S101 -- it is made of this node
+        for side, operand in zip(sides, expression.operands, strict=True):
             side.append(operand)
     return _list_alternatives(node.left, sides[0]) + _list_alternatives(node.right, sides[1])
 

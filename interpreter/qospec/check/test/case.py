@@ -265,6 +265,7 @@ class CaseBuilder:
 
 def _has_flows(node: ast.Loop) -> bool:
     return any(
-        isinstance(each, ast.Flow) or (isinstance(each, ast.Loop) and _has_flows(each))
-        for each in node.body.statements
+        isinstance(statement, ast.Flow)
+        or (isinstance(statement, ast.Loop) and _has_flows(statement))
+        for statement in node.body.statements
     )

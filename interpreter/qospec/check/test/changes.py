@@ -34,7 +34,7 @@ _TIME = Parameter("at", Domain("time", 1, LONGEST_PS), REQUIRED)
 
 def list_changes(node: ast.Point) -> list[ast.At]:
     """Return the changes of a point, in the order in which they are written."""
-    return [each for each in node.body.statements if isinstance(each, ast.At)]
+    return [statement for statement in node.body.statements if isinstance(statement, ast.At)]
 
 
 def apply_to_test(names: CaseScope, run: Run | None, evaluator: Evaluator) -> Run | None:
@@ -56,7 +56,7 @@ def describe_changes(nodes: Iterable[ast.At], evaluator: Evaluator) -> tuple[Cha
     """
     case, found = evaluator.context.case, []
     for node in nodes:
-        spans = [each.span for each in node.body.statements]
+        spans = [statement.span for statement in node.body.statements]
         texts = (case.words_at_use(span) if case else flatten_text(span.text) for span in spans)
         found.append(Change(", ".join(texts), node.span))
     return tuple(found)

@@ -86,7 +86,8 @@ def find_runnable(node: ast.Test, home: Scope, evaluator: Evaluator) -> Parts | 
 def draws_from_range(node: ast.Test) -> bool:
     """Return whether a test draws from a range, so that there is no end to its cases."""
     return any(
-        isinstance(each, ast.ForAll) and is_continuous(each.values) for each in node.statements
+        isinstance(statement, ast.ForAll) and is_continuous(statement.values)
+        for statement in node.statements
     )
 
 
@@ -101,7 +102,9 @@ def check_drawn(
         before = evaluator.context.mistakes
         cases: list[Case] = []
         for end in ("first", "last"):
-            at_end = with_statements(node, [_take_end(each, end) for each in node.statements])
+            at_end = with_statements(
+                node, [_take_end(statement, end) for statement in node.statements]
+            )
             parts = find_runnable(at_end, home, evaluator)
             if parts is None and evaluator.context.mistakes == before:
                 evaluator.context.report(_explain_drawn_template(node))
@@ -120,7 +123,7 @@ def _explain_drawn_template(node: ast.Test) -> CheckError:
     return make_error(
         "E0516",
         f"`{node.name.text}` draws from a range, but is a template",
-        next(each.span for each in node.statements if isinstance(each, ast.ForAll)),
+        next(statement.span for statement in node.statements if isinstance(statement, ast.ForAll)),
         note="a test with parameters or without a topology is run by tests that are built on it",
         help="draw in those tests, and give the value as an argument",
     )
@@ -227,7 +230,9 @@ def check_template(value: TestValue, networks: Networks, evaluator: Evaluator) -
 
 def _is_judged(case: Case) -> bool:
     """Return whether a `require` or `expect` measures something; else the case is inconclusive."""
-    return any(each.judges and not is_constant(each.expression) for each in case.statements)
+    return any(
+        statement.judges and not is_constant(statement.expression) for statement in case.statements
+    )
 
 
 def _explain_unexpected(node: ast.Test, cases: Sequence[Case]) -> CheckError:
@@ -311,16 +316,16 @@ class _Expansion:
             case = maker.build(name)
             if case is not None and self._context.mistakes == before:
                 built[name] = case
-            elif not any(each.binding.argument for each in points):
+            elif not any(point.binding.argument for point in points):
                 return ()
             else:  # each value of an argument may be wrong for itself
                 sound = False
         return tuple(built.values()) if sound else ()
 
     def _case(self, name: str, points: Combination) -> context.Case:
-        variables = tuple((each.binding.name, each.binding.span) for each in points)
+        variables = tuple((point.binding.name, point.binding.span) for point in points)
         tests = tuple(part.node for part in self._parts)
-        known = all(each.text for each in points)  # of a template, values may not be
+        known = all(point.text for point in points)  # of a template, values may not be
         if not known:
             variables = ()
         return context.Case(name, self._node.span, variables, tests[:-1], tests[1:])

@@ -46,8 +46,8 @@ def build_flow(
     if origins is None or targets is None:
         return None, value
     try:
-        starts = tuple(each.path for each in origins)
-        stops = tuple(each.path for each in targets)
+        starts = tuple(origin.path for origin in origins)
+        stops = tuple(target.path for target in targets)
         _verify(node, name, (starts, many), (stops, others))
     except CheckError as mistake:
         evaluator.context.report(mistake)
@@ -190,7 +190,7 @@ def _build_flow(
     node: ast.Flow, name: str, sending: Sending, ends: tuple[tuple[str, ...], tuple[str, ...]]
 ) -> Flow:
     kind, arguments = sending.kind, sending.arguments
-    defaults = {each.name: each.default for each in kind.parameters.values()}
+    defaults = {parameter.name: parameter.default for parameter in kind.parameters.values()}
     shared = {**defaults, **arguments}
     return Flow(
         name,

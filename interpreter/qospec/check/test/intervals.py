@@ -101,9 +101,9 @@ def _require_series(expression: Expression, evaluator: Evaluator, node: ast.Repo
     strange += [leaf.text for leaf in list_counted(expression)]
     if strange:
         known = [
-            f"{min((kind.name, *kind.aliases[:1]), key=len)}.{each}".removesuffix(".")
+            f"{min((kind.name, *kind.aliases[:1]), key=len)}.{statistic}".removesuffix(".")
             for kind in metrics.values()
-            for each in kind.build.series
+            for statistic in kind.build.series
         ]
         raise make_error(
             "E0520",

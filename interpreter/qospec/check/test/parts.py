@@ -60,9 +60,9 @@ def collect_parts(node: ast.Test, inside: Scope, evaluator: Evaluator) -> Parts 
 
 def _with_sweeps(node: ast.Test) -> ast.Test:
     """Return a test in which each `forall` of a list is a sweep: in a test they are the same."""
-    if not any(isinstance(each, ast.ForAll) for each in node.statements):
+    if not any(isinstance(statement, ast.ForAll) for statement in node.statements):
         return node
-    return with_statements(node, [_as_sweep(each) for each in node.statements])
+    return with_statements(node, [_as_sweep(statement) for statement in node.statements])
 
 
 def _as_sweep(node: ast.Statement) -> ast.Statement:
@@ -127,7 +127,7 @@ def _find_named(path: ast.Path, scope: Scope, of: Evaluator) -> Value:
     except CheckError as mistake:
         if path.trail or not mistake.diagnostic.label:  # else another name is suggested
             raise
-        tests = [each.name for each in scope.bindings() if each.what == TestValue.what]
+        tests = [binding.name for binding in scope.bindings() if binding.what == TestValue.what]
         raise explain_unknown(path.name.text, path.name.span, tests) from None
 
 
@@ -148,10 +148,10 @@ def list_requirements(parts: Parts) -> list[str]:
     """Return what a template requires of its arguments, in its own names."""
     case = _build_case(parts)
     return [
-        case.words_at_use(each.condition.span)
+        case.words_at_use(statement.condition.span)
         for part in parts
-        for each in part.node.statements
-        if _is_requirement(each, part)
+        for statement in part.node.statements
+        if _is_requirement(statement, part)
     ]
 
 
@@ -164,9 +164,9 @@ def verify_arguments(parts: Parts, evaluator: Evaluator) -> Parts | None:
     """Return a test without what is required of arguments; None if they do not meet it."""
     case, before = _build_case(parts), evaluator.context.mistakes
     for part in parts:
-        for each in part.node.statements:
-            if _is_requirement(each, part):
-                _verify(each, part, case, evaluator)
+        for statement in part.node.statements:
+            if _is_requirement(statement, part):
+                _verify(statement, part, case, evaluator)
     return None if evaluator.context.mistakes > before else tuple(map(_drop_requirements, parts))
 
 
@@ -176,7 +176,7 @@ def _is_requirement(node: ast.Statement, part: Part) -> TypeGuard[ast.Criterion]
         return False
     every = node.condition.with_all_below()
     names = {each.name.text for each in every if isinstance(each, ast.Path)}
-    parameters = {each.name.text for each in part.node.parameters}
+    parameters = {parameter.name.text for parameter in part.node.parameters}
     return bool(names & parameters) and all(part.home.find(name) for name in names)
 
 
@@ -201,7 +201,7 @@ def _verify(node: ast.Criterion, part: Part, case: Case, evaluator: Evaluator) -
 
 
 def _drop_requirements(part: Part) -> Part:
-    kept = [each for each in part.node.statements if not _is_requirement(each, part)]
+    kept = [statement for statement in part.node.statements if not _is_requirement(statement, part)]
     if len(kept) == len(part.node.statements):
         return part
     return Part(with_statements(part.node, kept), part.home)

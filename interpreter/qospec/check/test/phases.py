@@ -192,8 +192,10 @@ class Phases:
 
     def _instead(self, name: str) -> str:
         """Return what a criterion writes in place of a variable."""
-        searches = [each for each in self.nodes if isinstance(each, ast.Search)]
-        goals = [goal for each in searches if each.name.text == name for goal in list_goals(each)]
+        searches = [node for node in self.nodes if isinstance(node, ast.Search)]
+        goals = [
+            goal for search in searches if search.name.text == name for goal in list_goals(search)
+        ]
         return f"{goals[0].name.text}.{name}" if goals else ""
 
     def _value(self, name: str, names: CaseScope, trial: Trial) -> Value:
@@ -222,7 +224,7 @@ class Phases:
     def _given(self, trial: Trial) -> list[ast.Bind]:
         """Return the bindings that give variables their values, those of later changes last."""
         changes = self.changes(trial.number)[: trial.changes]
-        later = [each for change in changes for each in change.body.statements]
+        later = [statement for change in changes for statement in change.body.statements]
         return self._binds[trial.number] + [each for each in later if isinstance(each, ast.Bind)]
 
     # ---- what they mean
@@ -264,7 +266,7 @@ class Phases:
         """Return a point with what restarts, and whether it depends on a goal."""
         run = point.run
         if not any(map(is_field, self._bound(node))):  # else it is a variable of that name
-            changes = [(each, scope) for each in list_changes(node)]
+            changes = [(change, scope) for change in list_changes(node)]
             restarts = list_restarts(changes, run.changes_ps, names.network, self._evaluator)
             run = replace(run, restarts=restarts)
         uses_goals = self._uses_goals(node, names)
@@ -305,7 +307,11 @@ class Phases:
         """Return the bindings of a phase that are its fields, or are meant to be."""
         statements = self.nodes[number].body.statements
         variables = self._binds[number]
-        return [each for each in statements if isinstance(each, ast.Bind) and each not in variables]
+        return [
+            statement
+            for statement in statements
+            if isinstance(statement, ast.Bind) and statement not in variables
+        ]
 
     def sized(self, number: int, phase: Phase | None) -> None:
         """Keep what a phase means, once it is known how long its trials are."""

@@ -74,7 +74,7 @@ def build_point(
     given: dict[str, Any] = evaluate_fields(POINT, binds, node.body, scope, evaluator)
     changes = list_changes(node)
     verify_variables(changes, node, variables, evaluator)
-    placed = [(each, scope) for each in changes]
+    placed = [(change, scope) for change in changes]
     changes_ps = evaluate_times(placed, given.get("measure", LONGEST_PS), evaluator)
     if evaluator.context.mistakes > before or "measure" not in given or run is None:
         return None

@@ -179,14 +179,14 @@ def _build_case(node: ast.Property, examine: _Examiner, found: Examined) -> Case
     statements = tuple(
         Statement(
             "expect",
-            label_criterion(each),
-            write_condition(each),
-            Evaluated(write_condition(each)),
+            label_criterion(statement),
+            write_condition(statement),
+            Evaluated(write_condition(statement)),
             span,
         )
-        for each in node.body.statements
-        if isinstance(each, ast.Criterion)
-        for span in [each.condition.span]
+        for statement in node.body.statements
+        if isinstance(statement, ast.Criterion)
+        for span in [statement.condition.span]
     )
     name = f"{node.name.text}:{named}" if named else node.name.text
     run, networks = Run(0, 0, 1), {"": Network("", (), (), ())}
@@ -197,7 +197,7 @@ def _shorten(drawn: Drawn, value: DrawnValue) -> str:
     """Return a choice as names of cases have it: its number where its text is long or repeated."""
     assert isinstance(value, int)  # noqa: S101 -- of a choice
     text = escape_for_shell(drawn.choices[value])
-    alike = [escape_for_shell(each) for each in drawn.choices].count(text) > 1
+    alike = [escape_for_shell(choice) for choice in drawn.choices].count(text) > 1
     plain = "(" not in drawn.choices[value] and len(text) <= LONGEST_CHOICE
     return text if plain and not alike else str(value + 1)
 
@@ -304,7 +304,7 @@ def to_draw(node: ast.ForAll, scope: Scope, evaluator: Evaluator) -> tuple[Drawn
         return cells, lambda value, functions: Arrivals(functions["cells"](value))
     assert isinstance(values, List)  # noqa: S101 -- checked before
     items = node.values.items if isinstance(node.values, ast.ListLiteral) else ()
-    texts = tuple(" ".join(each.span.text.split()) for each in items) or tuple(
+    texts = tuple(" ".join(item.span.text.split()) for item in items) or tuple(
         map(write_range_value, values.items)
     )
     return Drawn(name, span, choices=texts), lambda value, _: values.items[value]
@@ -365,14 +365,14 @@ def _build_drawn(node: ast.ForAll, scope: Scope, evaluator: Evaluator) -> Value:
         return values
     if isinstance(values, List) and values.items:
         first = values.items[0]
-        for each in values.items:
-            if isinstance(each, Poison):
-                return each
-            _require_type(node, each)
-            if type(each) is not type(first):
+        for item in values.items:
+            if isinstance(item, Poison):
+                return item
+            _require_type(node, item)
+            if type(item) is not type(first):
                 raise make_error(
                     "E0203",
-                    f"a list of {first.what} and {each.what}",
+                    f"a list of {first.what} and {item.what}",
                     node.values.span,
                     help="draw from values of one kind",
                 )
@@ -461,12 +461,12 @@ def _find_bounds(
     as that of an example which was kept, so only a `where` is held against lists.
     """
     drawn, counted = dict[str, Bounds](), dict[str, Sequence[Fraction | int]]()
-    for each in node.body.statements:
-        if isinstance(each, ast.ForAll):
-            if is_continuous(each.values):
-                drawn[each.name.text] = find_ends(each.values, scope, evaluator)
-            if points := enumerate_values(each, scope, evaluator):
-                counted[each.name.text] = points
+    for statement in node.body.statements:
+        if isinstance(statement, ast.ForAll):
+            if is_continuous(statement.values):
+                drawn[statement.name.text] = find_ends(statement.values, scope, evaluator)
+            if points := enumerate_values(statement, scope, evaluator):
+                counted[statement.name.text] = points
     return drawn, counted
 
 

@@ -101,7 +101,7 @@ def is_field(name: ast.Name) -> bool:
 
 def _list_named(change: ast.At, scope: Scope, of: Evaluator) -> Iterator[_Named]:
     """Yield what the `restart` of a change names; mistakes are reported."""
-    binds = (each for each in change.body.statements if isinstance(each, ast.Bind))
+    binds = (statement for statement in change.body.statements if isinstance(statement, ast.Bind))
     node = next((bind.value for bind in binds if any(map(is_field, bind.names))), None)
     if node is None:
         return
@@ -150,9 +150,9 @@ def _list_elements(named: _Named, network: Network) -> Iterator[tuple[str, int]]
         CheckError: There is nothing of that name, or it cannot restart.
     """
     below = (f"{named.path}.", f"{named.path}[")
-    known = [each for each in network.elements if f"{each.path}.".startswith(below)]
-    nodes = dict.fromkeys(each.path.partition(".")[0] for each in network.elements)
-    hosts = [each.path for each in network.hosts]
+    known = [element for element in network.elements if f"{element.path}.".startswith(below)]
+    nodes = dict.fromkeys(element.path.partition(".")[0] for element in network.elements)
+    hosts = [host.path for host in network.hosts]
     if not known and named.path not in [path.partition("[")[0] for path in (*nodes, *hosts)]:
         devices = [path for path in nodes if " " not in path and path not in hosts]
         raise make_error(
@@ -169,7 +169,7 @@ def _list_elements(named: _Named, network: Network) -> Iterator[tuple[str, int]]
 
 
 def _explain_cannot(named: _Named, elements: Sequence[Instance]) -> CheckError:
-    kinds = dict.fromkeys(each.kind.name for each in elements)
+    kinds = dict.fromkeys(element.kind.name for element in elements)
     help_text = "name a device with a processor, or such an element"
     if "processor" in kinds:
         help_text = "give its processor the time that it takes, such as `restart_time = 5 s`"

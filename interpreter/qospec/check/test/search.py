@@ -588,7 +588,7 @@ def _measure_length(items: Fraction, rate: Fraction) -> str:
 
 def list_goals(node: ast.Search) -> Sequence[ast.Goal]:
     """Return the goals of a search."""
-    return [each for each in node.body.statements if isinstance(each, ast.Goal)]
+    return [statement for statement in node.body.statements if isinstance(statement, ast.Goal)]
 
 
 def value_at(search: Search, load: Fraction) -> Value:

@@ -82,9 +82,9 @@ class Statements:
         nodes = (node for node, _ in names.statements)
         self._phase = next((n for n in nodes if isinstance(n, ast.Search | ast.Point)), None)
         self._points = {node.name.text: node for node, _ in names.of(ast.Point)}
-        points = [each for each in phases if isinstance(each, Point)]
-        self._runs = {each.name: each.run for each in points}
-        self._goal_points = {each.name for each in points if each.uses_goals}
+        points = [phase for phase in phases if isinstance(phase, Point)]
+        self._runs = {point.name: point.run for point in points}
+        self._goal_points = {point.name for point in points if point.uses_goals}
 
     def add(self, node: ast.Statement, scope: Scope, subscript: str) -> None:
         """Add what a statement judges or reports; loops repeat their statements."""

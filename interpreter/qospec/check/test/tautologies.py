@@ -66,7 +66,11 @@ def warn_of_unfailing(statement: Statement, why: str) -> CheckError:
 def find_unfailing(cases: Sequence[Case]) -> Iterator[tuple[Statement, str]]:
     """Yield each criterion that holds in all cases, whatever is measured, and why."""
     for statements in group_by_place(cases):
-        asked = [each for each in statements if each.kind in JUDGED and not is_unmet(each)]
+        asked = [
+            statement
+            for statement in statements
+            if statement.kind in JUDGED and not is_unmet(statement)
+        ]
         if any(each.claim == CONSISTENT for each in asked):
             continue
         reasons = [explain_always_true(each.expression) or _explain_source(each) for each in asked]
@@ -80,7 +84,7 @@ def _explain_source(statement: Statement) -> str:
     A `require` may well ask whether a source sends what the test needs.
     """
     leaves = list_observed(statement.expression)
-    measured = [each for each in leaves if isinstance(each, Measured) and each.of_source]
+    measured = [leaf for leaf in leaves if isinstance(leaf, Measured) and leaf.of_source]
     own = leaves and len(measured) == len(leaves) and not list_found(statement.expression)
     return SENT if own and statement.kind == "expect" else ""
 
@@ -132,7 +136,7 @@ def _explain_always(
     if operator == "not":
         return _explain_always(operands[0], of, expected=not expected)
     if operator in ("and", "or"):
-        reasons = [_explain_always(each, of, expected=expected) for each in operands]
+        reasons = [_explain_always(operand, of, expected=expected) for operand in operands]
         enough = any if (operator == "or") == expected else all
         return next(filter(None, reasons)) if enough(reasons) else ""
     if _compares_the_same(expression):

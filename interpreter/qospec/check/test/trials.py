@@ -78,7 +78,7 @@ class CaseMaker:
 
     def build(self, name: str) -> Case | None:
         """Return the case, or None after a mistake in it."""
-        self._case = CaseId(name, tuple((each.binding.name, each.text) for each in self._points))
+        self._case = CaseId(name, tuple((point.binding.name, point.text) for point in self._points))
         names, builder = self._builder()
         if not has_phases(names):
             return builder.build(self._case)

@@ -211,7 +211,7 @@ def _panels(
 ) -> list[dict[str, Any]]:
     """Return the panel of the whole range and, if bounds are close together, one around them."""
     unit = "%" if search["high"]["text"].endswith("%") else search["high"]["unit"]
-    ends = [end for each in bounds for end in each[1:] if end is not None]
+    ends = [end for bound in bounds for end in bound[1:] if end is not None]
     low, high = (exact(search[end]) or Fraction(0) for end in ("low", "high"))
     span = max(ends) - min(ends) if ends else Fraction(0)
     whole = axis_around(low, high, unit)

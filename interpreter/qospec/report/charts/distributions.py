@@ -60,7 +60,7 @@ class _Histogram(NamedTuple):
     @property
     def edges(self) -> tuple[Fraction, ...]:
         """Return the edges of the bins; the first and last are the extremes."""
-        inner = (min(max(each, self.least), self.greatest) for each in self.starts[1:-1])
+        inner = (min(max(start, self.least), self.greatest) for start in self.starts[1:-1])
         return (self.least, *inner, self.greatest)
 
     @property
@@ -72,7 +72,9 @@ class _Histogram(NamedTuple):
     @property
     def verdict(self) -> str:
         return find_worst(
-            each["verdict"] for each in self.statements if each["verdict"] in VERDICTS
+            statement["verdict"]
+            for statement in self.statements
+            if statement["verdict"] in VERDICTS
         )
 
 
@@ -203,8 +205,8 @@ def _axis_along(its: Sequence[_Histogram], bounds: Sequence[Corner]) -> tuple[Ax
     high = max(each.greatest for each in its)
     reach = Fraction(10) ** DECADES_BEYOND
     least = low / reach if low > 0 else 0  # a bound is positive
-    near = [each.bound for each in bounds if least <= each.bound <= high * reach]
-    far = dict.fromkeys(each.words for each in bounds if each.bound not in near)
+    near = [bound.bound for bound in bounds if least <= bound.bound <= high * reach]
+    far = dict.fromkeys(bound.words for bound in bounds if bound.bound not in near)
     low, high = min(low, *near, high), max(high, *near, low)
     if low <= 0:
         air = (high - low) * (ROOM - 1)
@@ -219,7 +221,7 @@ def _axis_along(its: Sequence[_Histogram], bounds: Sequence[Corner]) -> tuple[Ax
 
 def _axis_up(its: Sequence[_Histogram], bounds: Sequence[Corner]) -> Axis:
     shares = [share for each in its for share in each.beyond if share]
-    least = min(*shares, *(each.level for each in bounds if each.level), Fraction(1))
+    least = min(*shares, *(bound.level for bound in bounds if bound.level), Fraction(1))
     if least > TAIL:
         ticks = tuple((Fraction(n, 4), f"{25 * n}") for n in range(5))
         return Axis(Fraction(0), Fraction(1), logarithmic=False, ticks=ticks, unit="%", note="")
@@ -307,7 +309,7 @@ def _criteria(
                 outside.append(f"M{x} {far}V{y}H{edge}V{far}Z")
         style = None if shared else whose[0]
         limits.append({"path": way, "style": style, "x": x, "name": corner.words})
-    shared_by_all = [each for each in limits if each["style"] is None]
+    shared_by_all = [limit for limit in limits if limit["style"] is None]
     marks = apart([(_inside(each["x"], each["name"]), each["name"]) for each in shared_by_all])
     return {"limits": limits, "outside": outside, "marks": marks}
 

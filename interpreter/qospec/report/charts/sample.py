@@ -73,7 +73,9 @@ def _interval(statement: Record) -> tuple[Fraction, Fraction] | None:
 
 def unit_of(statements: Sequence[Record | None]) -> str:
     """Return the unit of what statements measured; "%" if it was written so."""
-    measured = [each["measured"] for each in statements if each and each["measured"]]
+    measured = [
+        statement["measured"] for statement in statements if statement and statement["measured"]
+    ]
     percent = any(quantity["text"].endswith("%") for quantity in measured)
     return "%" if percent else str(measured[0]["unit"])
 
@@ -83,7 +85,11 @@ def worth_drawing(statements: Sequence[Record | None]) -> bool:
 
     There is if values differ, or if a verdict is none to pass over.
     """
-    there = [each for each in statements if each and exact(each["measured"]) is not None]
+    there = [
+        statement
+        for statement in statements
+        if statement and exact(statement["measured"]) is not None
+    ]
     units = {each["measured"]["unit"] for each in there}
     differ = len({each["measured"]["value"] for each in there}) > 1
     worrying = any(each["verdict"] not in ("", "pass") for each in there)

@@ -40,7 +40,7 @@ class Brackets:
         for at, kind in enumerate(tokens.kinds):
             if kind in _OPENERS:
                 self._close(at, _OPENERS[kind])
-            elif kind in DECLARATIONS and begins_declaration(tokens, at):
+            elif kind in DECLARATIONS and is_declaration_start(tokens, at):
                 self._open.clear()
             inside = self._open[-1] if self._open else -1
             within_block = inside < 0 or tokens.kinds[inside] == "LBRACE"
@@ -68,7 +68,7 @@ class Brackets:
         """
         tokens, last, found = self._tokens, len(self._tokens.kinds) - 1, block
         for at in range(block, last):
-            if at > block and begins_declaration(tokens, at):
+            if at > block and is_declaration_start(tokens, at):
                 break
             if tokens.kinds[at] != "LBRACE":
                 continue
@@ -81,7 +81,7 @@ class Brackets:
         return found
 
 
-def begins_declaration(tokens: Tokens, at: int) -> bool:
+def is_declaration_start(tokens: Tokens, at: int) -> bool:
     """Return whether a declaration certainly begins here: a keyword at the left edge, then a name.
 
     The name may be missing if what comes after it follows.

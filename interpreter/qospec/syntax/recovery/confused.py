@@ -33,7 +33,7 @@ _SURE = frozenset({("CMP", "EQUAL"), ("EQUAL", "CMP"), ("EQUAL", "COLON"), ("CAB
 _GLUED = re.compile(r"[0-9][0-9_.]*[A-Za-z_]")
 
 
-def side_by_side(site: ErrorSite) -> Diagnosis | None:
+def explain_side_by_side(site: ErrorSite) -> Diagnosis | None:
     """What was taken as a new statement follows another on the same line."""
     tokens, start = site.tokens, site.start
     if not site.is_split:
@@ -42,7 +42,7 @@ def side_by_side(site: ErrorSite) -> Diagnosis | None:
     meant = "step" if word in _STEPPING else suggest_name(word, load_keywords()["word"])
     if tokens.kinds[start] == "NAME" and meant not in {"", word}:
         message, span = f"`{shorten(word)}`: did you mean `{meant}`?", tokens.span(start)
-        fix = _respelling(span, word, meant, load_keywords()["word"])
+        fix = _correct_keyword(span, word, meant, load_keywords()["word"])
         return Diagnosis(site.diagnostic("E0004", message, span=span, fix=fix), spoils=True)
     message = f"unexpected {site.quoted(start)} after {site.quoted(start - 1)}"
     help_text = "begin a new line, or write an operator between the two"
@@ -65,7 +65,7 @@ def name_read_as_unit(site: ErrorSite) -> Diagnosis | None:
     )
 
 
-def wrong_sign(site: ErrorSite) -> Diagnosis | None:
+def explain_wrong_sign(site: ErrorSite) -> Diagnosis | None:
     """One of `=`, `==`, `:`, `->`, `--` is written for another."""
     expected = {
         "EQUAL": [("CMP", "==", "`=` binds a name; to compare write `==`")],
@@ -90,7 +90,7 @@ def wrong_sign(site: ErrorSite) -> Diagnosis | None:
     return None
 
 
-def reserved_word(site: ErrorSite) -> Diagnosis | None:
+def explain_reserved_word(site: ErrorSite) -> Diagnosis | None:
     """A keyword is where a name is expected, or is bound like a name."""
     reserved = load_grammar().keywords.values()
     if (
@@ -98,7 +98,7 @@ def reserved_word(site: ErrorSite) -> Diagnosis | None:
         and site.first in reserved
         and site.kind in {"EQUAL", "COMMA", "ARROW", "DOT", "LSQB"}
     ):
-        return _not_a_name(site, site.start, Repair("first", "NAME", ""))
+        return _explain_no_name(site, site.start, Repair("first", "NAME", ""))
     if site.kind == "ELSE" and "OTHERWISE" in site.accepted:
         message = "`else` belongs between two values; the class of the rest is `otherwise`"
         diagnostic = site.diagnostic("E0004", message, "write `otherwise`")
@@ -115,11 +115,11 @@ def reserved_word(site: ErrorSite) -> Diagnosis | None:
         and site.start < site.at
         and not begins
     ):
-        return _not_a_name(site, site.at, Repair("instead", "NAME", ""))
+        return _explain_no_name(site, site.at, Repair("instead", "NAME", ""))
     return None
 
 
-def _not_a_name(site: ErrorSite, at: int, repair: Repair) -> Diagnosis:
+def _explain_no_name(site: ErrorSite, at: int, repair: Repair) -> Diagnosis:
     word = site.tokens.text(at)
     meaning = next(table[word] for table in load_keywords().values() if word in table)
     diagnostic = site.diagnostic(
@@ -132,7 +132,7 @@ def _not_a_name(site: ErrorSite, at: int, repair: Repair) -> Diagnosis:
     return Diagnosis(diagnostic, repair._replace(word=word))
 
 
-def invalid_name(site: ErrorSite) -> Diagnosis | None:
+def explain_invalid_name(site: ErrorSite) -> Diagnosis | None:
     """A name is written with `-` in it, or between quotes."""
     tokens, at = site.tokens, site.at
     if site.kind == "STRING" and site.accepted == {"NAME"}:
@@ -154,7 +154,7 @@ def invalid_name(site: ErrorSite) -> Diagnosis | None:
     return Diagnosis(diagnostic)
 
 
-def misplaced_statement(site: ErrorSite) -> Diagnosis | None:
+def explain_misplaced_statement(site: ErrorSite) -> Diagnosis | None:
     """A statement is outside of any block."""
     if site.block >= 0 or site.at != site.start:
         return None
@@ -169,14 +169,14 @@ def misplaced_statement(site: ErrorSite) -> Diagnosis | None:
     return Diagnosis(site.diagnostic("E0001", message, help_text), breaks=closed)
 
 
-def unknown_word(site: ErrorSite) -> Diagnosis | None:
+def explain_unknown_word(site: ErrorSite) -> Diagnosis | None:
     """A name is where only keywords fit."""
     if site.kind == "NAME" and site.at == site.start and site.block < 0:
         known = [*load_keywords()["declaration"], "import"]
         meant = _FOREIGN_KEYWORDS.get(site.text) or suggest_name(site.text, known)
         message = f"expected a declaration, found `{shorten(site.text)}`"
         note = f"declarations begin with: {' '.join(known)}"
-        return _misspelt(site, site.at, message, meant, known, note)
+        return _explain_misspelt(site, site.at, message, meant, known, note)
     second = site.at - 1 == site.start and site.first == "NAME" and not site.opens_line
     if second and site.kind in VALUES | {"LBRACE"} and site.block >= 0:
         word = site.tokens.text(site.start)
@@ -184,7 +184,7 @@ def unknown_word(site: ErrorSite) -> Diagnosis | None:
         meant = _FOREIGN_KEYWORDS.get(word) or suggest_name(word, known)
         message = f"expected a statement, found `{shorten(word)}`"
         note = "a statement that begins with a name is written `name = value`"
-        return _misspelt(site, site.start, message, meant, known, note)
+        return _explain_misspelt(site, site.start, message, meant, known, note)
     if site.kind == "NAME" and not site.opens_line:
         spelt = {load_grammar().spellings.get(kind, "") for kind in site.accepted}
         words = sorted(word for word in spelt if word.isalpha())
@@ -194,11 +194,11 @@ def unknown_word(site: ErrorSite) -> Diagnosis | None:
             meant = "step"
         if meant:
             message = f"unexpected `{shorten(site.text)}`"
-            return _misspelt(site, site.at, message, meant, words)
+            return _explain_misspelt(site, site.at, message, meant, words)
     return None
 
 
-def _misspelt(
+def _explain_misspelt(
     site: ErrorSite, at: int, message: str, meant: str, known: Iterable[str], note: str = ""
 ) -> Diagnosis:
     word = site.tokens.text(at)
@@ -210,13 +210,13 @@ def _misspelt(
         word in _FOREIGN_KEYWORDS and meant == "import"
     ):  # and whether there is such a file is another matter
         return Diagnosis(site.diagnostic("E0004", message, f"write `{meant}`", span=span))
-    fix = _respelling(span, word, meant, known)
+    fix = _correct_keyword(span, word, meant, known)
     diagnostic = site.diagnostic("E0004", message, span=span, fix=fix)
     how: Literal["first", "instead"] = "first" if at == site.start else "instead"
     return Diagnosis(diagnostic, Repair(how, load_grammar().keywords[meant], meant))
 
 
-def _respelling(span: Span, word: str, meant: str, known: Iterable[str]) -> tuple[Edit, ...]:
+def _correct_keyword(span: Span, word: str, meant: str, known: Iterable[str]) -> tuple[Edit, ...]:
     """Return the edit that writes the keyword that was meant, if it was meant for sure."""
     if (word in _STEPPING and meant == "step") or _FOREIGN_KEYWORDS.get(word) == meant:
         return (Edit(span, meant),)
@@ -224,7 +224,7 @@ def _respelling(span: Span, word: str, meant: str, known: Iterable[str]) -> tupl
     return fix if fix and fix[0].text == meant else ()
 
 
-def malformed_number(site: ErrorSite) -> Diagnosis | None:
+def explain_malformed_number(site: ErrorSite) -> Diagnosis | None:
     """A number is written in a way that the language does not have."""
     tokens, at = site.tokens, site.at
     if site.kind not in NUMBERS:

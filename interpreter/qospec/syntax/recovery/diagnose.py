@@ -17,26 +17,26 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
 _RULES: tuple[Callable[[ErrorSite], Diagnosis | None], ...] = (
-    missing.unclosed,
-    missing.unmatched_closing,
-    missing.missing_name,
-    missing.missing_keyword,
-    confused.invalid_name,
-    foreign.foreign_syntax,
-    confused.side_by_side,
-    missing.missing_operand,
-    missing.missing_block,
-    missing.missing_type,
+    missing.explain_unclosed,
+    missing.explain_unmatched_closing,
+    missing.explain_missing_name,
+    missing.explain_missing_keyword,
+    confused.explain_invalid_name,
+    foreign.explain_foreign_syntax,
+    confused.explain_side_by_side,
+    missing.explain_missing_operand,
+    missing.explain_missing_block,
+    missing.explain_missing_type,
     confused.name_read_as_unit,
-    confused.wrong_sign,
-    missing.missing_equals_sign,
-    confused.reserved_word,
-    confused.misplaced_statement,
-    confused.unknown_word,
-    missing.missing_entry,
-    missing.missing_step,
-    confused.malformed_number,
-    missing.missing_comma,
+    confused.explain_wrong_sign,
+    missing.explain_missing_equals_sign,
+    confused.explain_reserved_word,
+    confused.explain_misplaced_statement,
+    confused.explain_unknown_word,
+    missing.explain_missing_entry,
+    missing.explain_missing_step,
+    confused.explain_malformed_number,
+    missing.explain_missing_comma,
 )
 
 _CONTINUING = frozenset(
@@ -52,14 +52,14 @@ _ONE_QUOTED = 2
 
 def diagnose(site: ErrorSite) -> Diagnosis:
     """Return what is wrong at a site, and how to go on."""
-    for rule in (_condition, *_RULES):
+    for rule in (_explain_condition, *_RULES):
         diagnosis = rule(site)
         if diagnosis is not None:
             return diagnosis
-    return _unexpected(site)
+    return _explain_unexpected(site)
 
 
-def _condition(site: ErrorSite) -> Diagnosis | None:
+def _explain_condition(site: ErrorSite) -> Diagnosis | None:
     """A criterion is followed by `if`, as if that restricted it to some cases."""
     tokens = site.tokens
     if site.first not in _CRITERIA or site.accepted - _CONTINUING != {"ELSE"}:
@@ -74,8 +74,8 @@ def _condition(site: ErrorSite) -> Diagnosis | None:
     return Diagnosis(diagnostic)
 
 
-def _unexpected(site: ErrorSite) -> Diagnosis:
-    expected = _expected(site)
+def _explain_unexpected(site: ErrorSite) -> Diagnosis:
+    expected = _describe_expected(site)
     if site.kind != END and site.tokens.opens_line(site.at) and site.accepted & {"RUN", "LET"}:
         what = "a declaration" if site.block < 0 else "a statement"
         return Diagnosis(site.diagnostic("E0001", f"expected {what}, found {site.quoted(site.at)}"))
@@ -88,14 +88,14 @@ def _unexpected(site: ErrorSite) -> Diagnosis:
         return Diagnosis(site.diagnostic("E0001", "unexpected end of the file"))
     diagnostic = site.diagnostic("E0001", f"unexpected {site.quoted(site.at)}")
     diagnostic = replace(diagnostic, label=f"expected {expected}" if expected else "")
-    left_out = _missing_token(site)
+    left_out = _insert_missing_token(site)
     if left_out is None:
         return Diagnosis(diagnostic)
     help_ = f"write `{left_out.word}` before {site.quoted(site.at)}"
     return Diagnosis(replace(diagnostic, help=help_), left_out)
 
 
-def _missing_token(site: ErrorSite) -> Repair | None:
+def _insert_missing_token(site: ErrorSite) -> Repair | None:
     """Return the insertion of the only token that can come, if the next then fits."""
     few = site.accepted - _CONTINUING or site.accepted
     kind = next(iter(few)) if len(few) == 1 else ""
@@ -106,7 +106,7 @@ def _missing_token(site: ErrorSite) -> Repair | None:
     return Repair("before", kind, sign) if fits else None
 
 
-def _expected(site: ErrorSite) -> str:
+def _describe_expected(site: ErrorSite) -> str:
     """Return what is expected here, if that is short to say."""
     accepted = site.accepted - _CONTINUING or site.accepted
     if "INT" in accepted:

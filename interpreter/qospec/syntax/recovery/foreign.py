@@ -34,7 +34,7 @@ class ForeignSyntax(NamedTuple):
     replacement: str = ""
 
 
-def _row(
+def _make_row(
     code: str, pattern: str, message: str, help_text: str, replacement: str = ""
 ) -> ForeignSyntax:
     return ForeignSyntax(code, re.compile(pattern), message, help_text, replacement)
@@ -49,236 +49,236 @@ _USE = rf"[\w.]+(?:{_GIVEN})?"
 """Patterns of arguments, without more than one level of parentheses in them, and of their use."""
 
 _ROWS = (
-    _row(
+    _make_row(
         "E0004",
         r"^\s*(?P<at>from\s+(?P<folder>[\w.]+)\s+import\s+(?P<file>\w+))",
         "an import begins with `import`",
         "write `import {folder}.{file}`",
     ),
-    _row(
+    _make_row(
         "E0001",
         r"^\s*import\s+[\w.]+\.(?P<at>\*)",
         "a folder cannot be imported as a whole",
         "write the names of the files, with `,` between them",
     ),
-    _row(
+    _make_row(
         "E0001",
         r"""^\s*import\s+(?P<at>["'](\./)?(?P<path>\w[\w/.]*?)(\.qos)?["']|\./(?P<path_>\w[\w/]*)(\.qos)?)""",
         "a file is imported by its dotted name",
         "write `import {path}`",
     ),
-    _row(
+    _make_row(
         "E0001",
         rf"^\s*(?P<test>test\s+\w+(?:{_GIVEN})?)\s+(?P<at>on\s+(?P<topology>{_USE})\s*=\s*(?P<base>{_USE}))\s*(?:[{{#]|$)",
         _BASE_FIRST,
         "write `{test} = {base} on {topology}`",
         "= {base} on {topology}",
     ),
-    _row(  # with arguments on several lines
+    _make_row(  # with arguments on several lines
         "E0001",
         rf"^\s*test\s+\w+(?:{_GIVEN})?\s+on\s+(?P<topology>{_USE})\s*(?P<at>=)\s*(?P<base>[\w.]+)\(",
         _BASE_FIRST,
         "write `on {topology}` behind all of `{base}(…)`",
     ),
-    _row(
+    _make_row(
         "E0001",
         r"^\s*(?P<at>if)\b",
         "`if` cannot begin a statement; it chooses between two values",
         'write `… if … else …`, or `skip unless … "why"`',
     ),
-    _row(
+    _make_row(
         "E0011",
         r'^\s*skip\s+(?P<at>(?P<why>"[^"]*"))',
         "`skip` needs a condition before its reason",
         "write `skip unless condition {why}`",
     ),
-    _row(
+    _make_row(
         "E0011",
         r"^\s*(?P<word>flow|for|forall|search|sweep)(?P<at>)\s+(from|in)\b(?!\s*[=:])",
         "expected a name after `{word}`",
         "write `{word} name …`",
     ),
-    _row(
+    _make_row(
         "E0001",
         r"\bforall\s+(?P<at>(?P<name>\w+)\s*,\s*(?P<other>\w+))\s*(?::|\bin\b)",
         "a `forall` draws one value",
         "write `forall {name} …`, then `forall {other} …`",
     ),
-    _row(
+    _make_row(
         "E0011",
         r"^\s*run\s+(?P<at>(?P<fields>\w+\s*=[^#{}]*[^#{}\s]))",
         "the fields of `run` are written between `{{` and `}}`",
         "write `run {{ {fields} }}`",
         "{{ {fields} }}",
     ),
-    _row(
+    _make_row(
         "E0001",
         r"^\s*(?P<word>expect|require|invariant|report)\s*(?P<at>:)",
         "expected a label before this `:`",
         "leave the `:` out, or write `{word} label: …`",
     ),
-    _row(
+    _make_row(
         "E0001",
         r"^\s*(?P<word>expect|require|invariant|report)\s+(?P<at>\"[^\"]*\")\s*:",
         "a label is a name, not a text",
         "write `{word} label: …`, and the text as a comment",
     ),
-    _row(
+    _make_row(
         "E0011",
         r"^\s*(?P<label>\w+)\s*(?P<at>:)\s*[^#]*?([<>=!]=|[<>]|\bwithin\b)",
         "expected `expect` before this label",
         "write `expect {label}: …`",
     ),
-    _row(
+    _make_row(
         "E0001",
         r"^\s*(?:expect|require|invariant|report)\s+(?P<at>\w+(?:-\w+)+)\s*:",
         "`-` is not allowed in a name",
         "write `_` for each `-`",
     ),
-    _row(
+    _make_row(
         "E0001",
         r"^\s*report\b.*?(?P<at>\bwith\b.*\bconfidence)",
         "a report cannot have a confidence",
         "leave it out, or judge the value with `expect`",
     ),
-    _row(
+    _make_row(
         "E0001",
         r"^\s*report\b.*?(?P<at>\bas\s+\w+)",
         "a report cannot make a claim",
         "leave it out, or judge the value with `expect`",
     ),
-    _row(
+    _make_row(
         "E0001",
         r"^\s*(?:expect|require|invariant)\b.*?(?P<at>\bevery\b)",
         "a criterion judges the whole run, not its intervals",
         "leave `every …` out, or show the intervals with `report`",
     ),
-    _row(
+    _make_row(
         "E0001",
         r"^\s*report\b.*\bwhen\b.*?(?P<at>\bevery\b)",
         "`when` must come last in a report",
         "write `every …` before `when`",
     ),
-    _row(
+    _make_row(
         "E0001",
         r"^\s*(expect|require)\b.*\bwhen\b.*?(?P<at>\bas\s+\w+|\bwith\b.*\bconfidence\b)",
         "`when` must come last in a criterion",
         "write this before `when`",
     ),
-    _row(
+    _make_row(
         "E0001",
         r"^\s*expect\b.*\bas\s+(?P<claim>\w+)\s+(?P<at>with\b(?P<share>.*)\bconfidence\b)",
         "the confidence of a criterion must come before its claim",
         "write `with{share}confidence as {claim}`",
     ),
-    _row(
+    _make_row(
         "E0001",
         r"^\s*expect\b.*\bas\s+(?P<claim>\w+)\s+(?P<at>as\s+(?P<other>\w+))",
         "a criterion can make only one claim",
         "write `as {claim}` or `as {other}`",
     ),
-    _row(
+    _make_row(
         "E0010",
         r"^\s*(expect|require|report)\b.*?(?P<at>\bwhere\b)",
         "`where` only filters sweeps",
         "write `when`",
         "when",
     ),
-    _row(
+    _make_row(
         "E0010",
         r"^\s*(expect|require|report)\b.*?(?P<at>\bunless\b)",
         "`unless` is only used in `skip`",
         "write `when not …`",
     ),
-    _row(
+    _make_row(
         "E0004",
         r"(?P<at>\bwith\s+confidence\s+(of\s+)?(?P<share>[0-9.]+\s*%))",
         _CONFIDENCE,
         "write `with {share} confidence`",
         "with {share} confidence",
     ),
-    _row(
+    _make_row(
         "E0004", r"(?P<at>\bat\s+(?P<share>[0-9.]+\s*%))", _CONFIDENCE,
         "write `with {share} confidence`",
     ),
-    _row(
+    _make_row(
         "E0010",
         r"(?P<at>\bis\s+not\b)",
         "there is no operator `is not`",
         "write `!=`",
         "!=",
     ),
-    _row("E0010", r"(?P<at>\bis\b)\s*\S+", "there is no operator `is`", "write `==`", "=="),
-    _row(
+    _make_row("E0010", r"(?P<at>\bis\b)\s*\S+", "there is no operator `is`", "write `==`", "=="),
+    _make_row(
         "E0001",
         r"(?P<left>[\w.\[\]]+)\s*([<>]=?|[!=]=)[^<>=!#]*?\b(?P<word>and|or)\s+(?P<at>(?P<sign>[<>]=?|[!=]=))",
         "a comparison needs a value on each side",
         "write `{word} {left} {sign} …`",
     ),
-    _row(
+    _make_row(
         "E0001",
         r"([<>]=?|[!=]=)\s*(?P<middle>[^<>=!#]*[^<>=!#\s])\s*(?P<at>(?P<sign>[<>]=?|[!=]=))",
         "comparisons cannot be chained",
         "write `and {middle} {sign} …` here",
     ),
-    _row(
+    _make_row(
         "E0011",
         r"\bwithin\s+(?P<width>[0-9._]+\s*(%|[a-z]+))(?P<at>)\s+(?!of\b)[0-9a-z]",
         "expected `of` after `{width}`",
         "write `within {width} of …`",
     ),
-    _row(
+    _make_row(
         "E0007",
         r"\.(?P<at>p(?P<whole>[0-9]+)\.(?P<rest>[0-9]+))\b",
         "the decimals of a quantile are written after `_`",
         "write `p{whole}_{rest}`",
         "p{whole}_{rest}",
     ),
-    _row(
+    _make_row(
         "E0001",
         r"(^|[^\w\])])\[[^\[\]]*\](?P<at>\[[^\[\]]*\])",
         "only a named list can be indexed",
         "name the list with `let` first",
     ),
-    _row(
+    _make_row(
         "E0001",
         r"^\s*for\s+(?P<name>\w+)\s+(?P<at>from\s+(?P<first>\w+)\s+to\s+(?P<last>\w+))",
         "`for` iterates over a list or a range",
         "write `for {name} in {first} .. {last}`",
     ),
-    _row(
+    _make_row(
         "E0001",
         r"^\s*(?P<name>\w+)(?P<at>\[(?P<count>[^\[\]]+)\])\s*=\s*(?P<kind>[\w.]+)\s*$",
         "a name that is being bound cannot have an index",
         "write `{name} = {kind}(count = {count})` for an array",
     ),
-    _row(
+    _make_row(
         "E0010",
         r"\bmix\s*(?P<at>\[(?P<sizes>[^\[\]]*:[^\[\]]*)\])",
         "sizes with weights are written between `{{` and `}}`",
         "write `mix {{ {sizes} }}`",
         "{{ {sizes} }}",
     ),
-    _row(
+    _make_row(
         "E0010",
         r"\bmix\s*(?P<at>\{\s*(?P<sizes>[^{}:]+?)\s*\})",
         "each size between `{{` and `}}` needs a weight",
         "write `mix {{ 40 B: 7, 576 B: 4 }}`, or `mix [{sizes}]` to keep this order",
     ),
-    _row(
+    _make_row(
         "E0010",
         r"\bin\s*(?P<at>\((?P<items>[^()\[\]]*,[^()\[\]]*)\))",
         "a list is written between `[` and `]`",
         "write `[{items}]`",
         "[{items}]",
     ),
-    _row(
+    _make_row(
         "E0001",
         r"^\s*flow\b.*\bto\s+[\w.\[\]]+\s*(?P<at>(?P<body>\{[^{}]*\}))",
         "the fields that a flow changes must follow its traffic",
         "write `flow name = traffic {body} from a to b`",
     ),
-    _row(
+    _make_row(
         "E0009",
         r"[0-9][ \t]+(?P<at>%)[ \t]+[\w(]",
         "`%` makes the number before it a percentage; there is no remainder operator",
@@ -287,7 +287,7 @@ _ROWS = (
 )  # fmt: skip
 
 
-def foreign_syntax(site: ErrorSite) -> Diagnosis | None:
+def explain_foreign_syntax(site: ErrorSite) -> Diagnosis | None:
     """The line is written as in another language."""
     text, at = site.tokens.source.text, site.tokens.starts[site.at]
     start, end = text.rfind("\n", 0, at) + 1, text.find("\n", at)
@@ -297,11 +297,13 @@ def foreign_syntax(site: ErrorSite) -> Diagnosis | None:
     for row in _ROWS:
         for match in row.pattern.finditer(line):
             if match.start() <= at - start <= match.end():
-                return _diagnosis(site, row, match, start)
+                return _make_diagnosis(site, row, match, start)
     return None
 
 
-def _diagnosis(site: ErrorSite, row: ForeignSyntax, match: re.Match[str], start: int) -> Diagnosis:
+def _make_diagnosis(
+    site: ErrorSite, row: ForeignSyntax, match: re.Match[str], start: int
+) -> Diagnosis:
     groups = {name.rstrip("_"): each for name, each in match.groupdict().items() if each}
     if "path" in groups:
         groups["path"] = groups["path"].replace("/", ".")

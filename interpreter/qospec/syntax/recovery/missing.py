@@ -11,7 +11,7 @@ from qospec.diagnostics import Edit, Label
 from qospec.source import Span
 from qospec.syntax.grammar import END, load_grammar
 from qospec.syntax.lexical_errors import shorten
-from qospec.syntax.recovery.brackets import DECLARATIONS, PAIRS, begins_declaration
+from qospec.syntax.recovery.brackets import DECLARATIONS, PAIRS, is_declaration_start
 from qospec.syntax.recovery.site import NUMBERS, VALUES, Diagnosis, ErrorSite, Repair
 
 _CLOSERS = frozenset(PAIRS.values())
@@ -35,10 +35,10 @@ _TYPED = frozenset({"LET", "TRAFFIC", "DEVICE", "TOPOLOGY"})
 """Keywords whose declarations have types after colons."""
 
 
-def unclosed(site: ErrorSite) -> Diagnosis | None:
+def explain_unclosed(site: ErrorSite) -> Diagnosis | None:
     """A bracket is still open where its content must have ended."""
     opener, tokens = site.open, site.tokens
-    ends = site.kind in _CLOSERS | {END} or begins_declaration(tokens, site.at)
+    ends = site.kind in _CLOSERS | {END} or is_declaration_start(tokens, site.at)
     ends = ends or (site.kind == "LBRACE" and site.block < 0 and site.first in _OPENING)
     if opener >= 0:
         closer = PAIRS[tokens.kinds[opener]]
@@ -57,7 +57,7 @@ def unclosed(site: ErrorSite) -> Diagnosis | None:
                     diagnostic, secondary=(Label(found, "it must end before this"),)
                 )
             return Diagnosis(diagnostic, Repair("before", closer, sign))
-    if site.block >= 0 and (site.kind == END or begins_declaration(tokens, site.at)):
+    if site.block >= 0 and (site.kind == END or is_declaration_start(tokens, site.at)):
         culprit = site.brackets.culprit(site.block)
         diagnostic = site.diagnostic(
             "E0003",
@@ -69,7 +69,7 @@ def unclosed(site: ErrorSite) -> Diagnosis | None:
     return None
 
 
-def unmatched_closing(site: ErrorSite) -> Diagnosis | None:
+def explain_unmatched_closing(site: ErrorSite) -> Diagnosis | None:
     """A bracket closes nothing."""
     if site.kind not in _CLOSERS or site.at in site.brackets.opener:
         return None
@@ -79,7 +79,7 @@ def unmatched_closing(site: ErrorSite) -> Diagnosis | None:
     )
 
 
-def missing_block(site: ErrorSite) -> Diagnosis | None:
+def explain_missing_block(site: ErrorSite) -> Diagnosis | None:
     """A block is expected and does not begin."""
     if "LBRACE" not in site.accepted or site.first not in _OPENING or site.open >= 0:
         return None
@@ -115,7 +115,7 @@ def missing_block(site: ErrorSite) -> Diagnosis | None:
     return Diagnosis(diagnostic, Repair("before", "LBRACE", "{"))
 
 
-def missing_type(site: ErrorSite) -> Diagnosis | None:
+def explain_missing_type(site: ErrorSite) -> Diagnosis | None:
     """A parameter has no type."""
     names = site.tokens.text(site.at - 1), site.text
     swapped = site.kind == "NAME" == site.before and names[0][:1].isupper() > names[1][:1].isupper()
@@ -142,7 +142,7 @@ def missing_type(site: ErrorSite) -> Diagnosis | None:
     return None
 
 
-def missing_name(site: ErrorSite) -> Diagnosis | None:
+def explain_missing_name(site: ErrorSite) -> Diagnosis | None:
     """The keyword of a declaration is not followed by a name."""
     kind, behind = site.kind, site.tokens.kinds[site.at + 1 :][:1]
     if site.first not in DECLARATIONS or site.at - 1 != site.start:
@@ -160,7 +160,7 @@ def missing_name(site: ErrorSite) -> Diagnosis | None:
     return Diagnosis(diagnostic, Repair("before", "NAME", f"_{site.tokens.starts[site.start]}"))
 
 
-def missing_keyword(site: ErrorSite) -> Diagnosis | None:
+def explain_missing_keyword(site: ErrorSite) -> Diagnosis | None:
     """A second name is drawn or swept behind a `,`, but each needs a statement of its own."""
     tokens, start = site.tokens, site.start
     typed = tokens.kinds[site.at : site.at + 3] == ["COLON", "NAME", "IN"]
@@ -183,7 +183,7 @@ def missing_keyword(site: ErrorSite) -> Diagnosis | None:
     return Diagnosis(diagnostic)
 
 
-def missing_operand(site: ErrorSite) -> Diagnosis | None:
+def explain_missing_operand(site: ErrorSite) -> Diagnosis | None:
     """An operator or a keyword lacks its operand at the end of a line or before a bracket."""
     tokens, last = site.tokens, site.at - 1
     if (
@@ -207,7 +207,7 @@ def missing_operand(site: ErrorSite) -> Diagnosis | None:
     return Diagnosis(site.diagnostic("E0011", message, span=site.after(last)), repair)
 
 
-def missing_entry(site: ErrorSite) -> Diagnosis | None:
+def explain_missing_entry(site: ErrorSite) -> Diagnosis | None:
     """A map ends where it begins."""
     if (site.before, site.kind) != ("LBRACE", "RBRACE") or not site.accepted & VALUES:
         return None
@@ -215,7 +215,7 @@ def missing_entry(site: ErrorSite) -> Diagnosis | None:
     return Diagnosis(site.diagnostic("E0011", message, "write `{ …: … }`"))
 
 
-def missing_step(site: ErrorSite) -> Diagnosis | None:
+def explain_missing_step(site: ErrorSite) -> Diagnosis | None:
     """A third number follows a range without `step`."""
     if "STEP" not in site.accepted or site.kind not in NUMBERS | {"NAME"} or site.opens_line:
         return None
@@ -229,7 +229,7 @@ def missing_step(site: ErrorSite) -> Diagnosis | None:
     return Diagnosis(diagnostic, Repair("before", "STEP", "step"))
 
 
-def missing_equals_sign(site: ErrorSite) -> Diagnosis | None:
+def explain_missing_equals_sign(site: ErrorSite) -> Diagnosis | None:
     """A parameter's default follows its type without `=`."""
     plain = site.kind in {*NUMBERS, "TRUE", "FALSE"} and not site.opens_line
     if not plain or site.open < 0 or "EQUAL" not in site.accepted:
@@ -242,7 +242,7 @@ def missing_equals_sign(site: ErrorSite) -> Diagnosis | None:
     return Diagnosis(diagnostic, Repair("before", "EQUAL", "="))
 
 
-def missing_comma(site: ErrorSite) -> Diagnosis | None:
+def explain_missing_comma(site: ErrorSite) -> Diagnosis | None:
     """Two values in brackets are not separated."""
     if site.open < 0 or site.kind not in VALUES | {"MIX"} or "COMMA" not in site.accepted:
         return None

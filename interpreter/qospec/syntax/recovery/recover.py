@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from qospec.diagnostics import MOST
 from qospec.syntax.grammar import END, load_grammar, load_keywords
-from qospec.syntax.recovery.brackets import DECLARATIONS, Brackets, begins_declaration
+from qospec.syntax.recovery.brackets import DECLARATIONS, Brackets, is_declaration_start
 from qospec.syntax.recovery.diagnose import diagnose
 from qospec.syntax.recovery.site import ErrorSite
 
@@ -45,7 +45,7 @@ class Header(NamedTuple):
     plain: tuple[tuple[str, str] | int, ...]
 
 
-def readable_header(automaton: Automaton, tokens: Tokens, start: int, at: int) -> Header | None:
+def replace_header_line(automaton: Automaton, tokens: Tokens, start: int, at: int) -> Header | None:
     """Return a replacement for the header that begins at `start` and does not fit at `at`.
 
     The automaton is where the declaration begins. None if there is no block, or it was parsed.
@@ -53,7 +53,7 @@ def readable_header(automaton: Automaton, tokens: Tokens, start: int, at: int) -
     kinds = tokens.kinds
     if kinds[start] not in _WITH_BLOCK or "LBRACE" in kinds[start:at]:
         return None
-    block = _block(tokens, at)
+    block = _find_block(tokens, at)
     if block < 0:
         return None
     made = ("NAME", f"_{tokens.starts[start]}")  # no author declares that
@@ -74,7 +74,7 @@ def readable_header(automaton: Automaton, tokens: Tokens, start: int, at: int) -
     return None
 
 
-def _block(tokens: Tokens, at: int) -> int:
+def _find_block(tokens: Tokens, at: int) -> int:
     """Return the `{` that ends the line, or the next, or else the first of the line; or -1."""
     first = -1
     for there in range(at, len(tokens.kinds) - 1):
@@ -198,7 +198,7 @@ class Recovery:
     def _repair_header(self, start: int, at: int, height: int) -> bool:
         """Replace the header of a declaration, if that is where it is wrong."""
         self._automaton.unwind(height)
-        header = readable_header(self._automaton, self._tokens, start, at)
+        header = replace_header_line(self._automaton, self._tokens, start, at)
         if header is None:
             return False
         kept = {each for each in header.plain if isinstance(each, int)}
@@ -252,7 +252,7 @@ class Recovery:
         astray = site.block < 0 and (site.kind == "RBRACE" or tokens.indent(site.at) > 0)
         while first > 0:
             if astray:
-                begins = begins_declaration(tokens, first)
+                begins = is_declaration_start(tokens, first)
             else:
                 begins = tokens.opens_line(first) or (
                     tokens.kinds[first - 1] in _BEFORE and brackets.inside[first] == site.block
@@ -274,7 +274,7 @@ class Recovery:
     def _errors(self) -> list[int]:
         """Return where errors were reported for this file."""
         source = self._tokens.source
-        return [each.span.start for each in self._problems.errors if each.span.source is source]
+        return [error.span.start for error in self._problems.errors if error.span.source is source]
 
     def _apply(self, repair: Repair, at: int, start: int, height: int) -> bool:
         """Apply a repair, if the parser then accepts the token."""
@@ -315,7 +315,9 @@ class Recovery:
         edge = tokens.indent(start)
         for there in range(min(start + 1, at), len(tokens.kinds)):
             kind = tokens.kinds[there]
-            if kind == END or (begins_declaration(tokens, there) and (there > start or block >= 0)):
+            if kind == END or (
+                is_declaration_start(tokens, there) and (there > start or block >= 0)
+            ):
                 self.broken |= block >= 0
                 self._automaton.unwind(heights[-1])
                 return there

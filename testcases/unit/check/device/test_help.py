@@ -6,7 +6,7 @@ from qospec.catalogue.kinds import RECORDS
 from qospec.check.device import item_kinds
 from qospec.check.modules import imports
 from qospec.check.records.kinds import RESERVED
-from qospec.reference.library import library
+from qospec.reference.library import load_library
 
 _NUMBERED = "number the hosts, as in `h = host(count = 4)`, and write `h[i]`"
 _STATISTIC = "a statistic follows what is measured, as in `flow.delay.{}`"
@@ -106,7 +106,7 @@ def test_the_way_out_is_what_was_meant(checked, text, help_):
 
 
 def test_every_code_point_of_the_library_is_pointed_to(catalogue):
-    names = [each.name for each in library(catalogue).named() if each.unit.path.stem == "dscp"]
+    names = [each.name for each in load_library(catalogue).named() if each.unit.path.stem == "dscp"]
     assert len(names) == 24
     said = [imports.suggest_import(name.upper(), {"dscp"}) for name in names]
     assert said == [f"write `dscp.{name}`" for name in names]

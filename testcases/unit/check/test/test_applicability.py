@@ -2,7 +2,7 @@
 
 import pytest
 
-from qospec.repair import applied
+from qospec.repair import apply_fixes
 
 BENCH = """
 topology bench {
@@ -32,7 +32,7 @@ def reported(checked):
     def reported(condition: str):
         text = BENCH + TEST.format(condition=condition)
         _, problems = checked(text)
-        fixed, _ = applied(f"qos 1\n{text}", [each.fix for each in problems if each.fix])
+        fixed, _ = apply_fixes(f"qos 1\n{text}", [each.fix for each in problems if each.fix])
         (line,) = (each for each in fixed.splitlines() if "asked:" in each)
         return [each.code for each in problems], line.partition("asked: ")[2]
 

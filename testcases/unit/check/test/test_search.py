@@ -8,7 +8,7 @@ from searches import carried_out, forwards
 
 from qospec.catalogue.kinds import Catalogue, discover
 from qospec.check.test.search import build_search_kind
-from qospec.reference.kinds import field_document
+from qospec.reference.kinds import describe_field
 
 PROBING = '''
 from fractions import Fraction
@@ -105,7 +105,7 @@ traffic load(rate: CellRate) = ubr { pcr = rate }
 def test_the_field_of_a_method_is_described_by_its_class(catalogue: Catalogue) -> None:
     kind = build_search_kind(catalogue)
     described = {
-        name: field_document(kind.parameters[name], kind)["description"]
+        name: describe_field(kind.parameters[name], kind)["description"]
         for name in ("probes", "confirm", "loss", "trial")
         if name in kind.parameters
     }

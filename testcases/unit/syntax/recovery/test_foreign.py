@@ -3,7 +3,7 @@
 import pytest
 
 from qospec.diagnostics import Diagnostic, Problems
-from qospec.repair import applied
+from qospec.repair import apply_fixes
 from qospec.source import Source
 from qospec.syntax.parser import parse
 
@@ -108,7 +108,7 @@ def test_the_help_says_how_it_is_written(text: str, way_out: str) -> None:
 )
 def test_what_is_sure_is_fixed(statement: str, fixed: str) -> None:
     source, mistakes = told(in_a_test(statement))
-    text, count = applied(source.text, [each.fix for each in mistakes])
+    text, count = apply_fixes(source.text, [each.fix for each in mistakes])
     assert (text, count) == (f"qos 1\n{in_a_test(fixed)}\n", 1)
 
 
@@ -120,7 +120,7 @@ def test_a_name_behind_a_comma_is_drawn_only_if_the_one_before_is() -> None:
 
 def test_a_base_behind_the_topology_is_moved_before_it() -> None:
     source, mistakes = told("test t on two = base(n = (3)) {\n}")
-    text, count = applied(source.text, [each.fix for each in mistakes])
+    text, count = apply_fixes(source.text, [each.fix for each in mistakes])
     assert (text, count) == ("qos 1\ntest t = base(n = (3)) on two {\n}\n", 1)
 
 

@@ -60,7 +60,7 @@ def open_condition(node: ast.Expression, scope: Scope, evaluator: Evaluator) -> 
     """Return a condition in which what is not known is a leaf; equal leaves are written alike."""
 
     def inside(sign: str, *nodes: ast.Expression) -> Operation:
-        return Operation(sign, tuple(open_condition(each, scope, evaluator) for each in nodes))
+        return Operation(sign, tuple(open_condition(node, scope, evaluator) for node in nodes))
 
     if isinstance(node, ast.Compare | ast.Binary):
         return inside("*" if node.operator == "of" else node.operator, node.left, node.right)
@@ -136,7 +136,7 @@ def examine_criterion(
     One that never fails is warned of, as in a test. One that is false in any case is a mistake.
     `conditions` are those of all iterations of a loop.
     """
-    reasons = [tautologies.explain_always_true(each, of) for each in conditions]
+    reasons = [tautologies.explain_always_true(condition, of) for condition in conditions]
     same = is_compared_with_itself(node.condition)
     if all(reasons):
         yield tautologies.warn_of_never_failing(node.kind, reasons[0], node.span, subject.example)
@@ -300,10 +300,10 @@ def explain_never_met(place: Span) -> CheckError:
 def _is_empty(condition: Expression, of: Callable[[Leaf], Bounds]) -> bool:
     """Return whether what is required at once leaves no value of a name: `n < 2 and n > 5`."""
     left: dict[Expression, Bounds] = {}
-    for each in _list_conjuncts(condition):
-        if not isinstance(each, Operation) or each.operator not in tautologies.TURNED:
+    for conjunct in _list_conjuncts(condition):
+        if not isinstance(conjunct, Operation) or conjunct.operator not in tautologies.TURNED:
             continue
-        (one, other), operator = each.operands, each.operator
+        (one, other), operator = conjunct.operands, conjunct.operator
         for leaf, limit, sign in (
             (one, other, operator),
             (other, one, tautologies.TURNED[operator]),
@@ -319,8 +319,8 @@ def _is_empty(condition: Expression, of: Callable[[Leaf], Bounds]) -> bool:
 
 def _list_conjuncts(condition: Expression) -> Iterator[Expression]:
     if isinstance(condition, Operation) and condition.operator == "and":
-        for each in condition.operands:
-            yield from _list_conjuncts(each)
+        for operand in condition.operands:
+            yield from _list_conjuncts(operand)
     else:
         yield condition
 

@@ -61,17 +61,17 @@ def _declare_drawn(node: ast.Test, scope: Scope, evaluator: Evaluator) -> dict[s
     """
     drawn: dict[str, Bounds] = {}
     counted: dict[str, Sequence[Fraction | int]] = {}
-    for each in node.statements:
-        if isinstance(each, ast.ForAll):
-            value = build_placeholder(each, scope, evaluator)
-            name = each.name.text
-            scope.names[name] = bind_known(each.name, "a drawn value", value)
-            if points := enumerate_values(each, scope, evaluator):
+    for statement in node.statements:
+        if isinstance(statement, ast.ForAll):
+            value = build_placeholder(statement, scope, evaluator)
+            name = statement.name.text
+            scope.names[name] = bind_known(statement.name, "a drawn value", value)
+            if points := enumerate_values(statement, scope, evaluator):
                 counted[name] = points
-            if is_continuous(each.values):
-                drawn[name] = find_ends(each.values, scope, evaluator)
-                if each.where is not None:
-                    conditions.verify_where(each.where, drawn, counted, scope, evaluator)
+            if is_continuous(statement.values):
+                drawn[name] = find_ends(statement.values, scope, evaluator)
+                if statement.where is not None:
+                    conditions.verify_where(statement.where, drawn, counted, scope, evaluator)
     return drawn
 
 
@@ -81,19 +81,27 @@ def _find_drawn_from_sweeps(node: ast.Test, parts: Parts) -> Iterator[CheckError
     An example has one value of each `forall`, and all its cases have that value, whereas the
     variable of a sweep has another in each case.
     """
-    statements = [each for part in parts for each in part.node.statements]
-    drawn = {each.name.text for each in node.statements if isinstance(each, ast.ForAll)}
+    statements = [statement for part in parts for statement in part.node.statements]
+    drawn = {
+        statement.name.text for statement in node.statements if isinstance(statement, ast.ForAll)
+    }
     swept = {
-        name.text: (name, each)
-        for each in statements
-        if isinstance(each, ast.Sweep)
-        for name in each.names
+        name.text: (name, statement)
+        for statement in statements
+        if isinstance(statement, ast.Sweep)
+        for name in statement.names
         if name.text not in drawn
     }
-    lets = {each.name.text: each for each in statements if isinstance(each, ast.Let)}
-    for each in node.statements:
-        if isinstance(each, ast.ForAll):
-            asked = (each.values, each.where) if each.where is not None else (each.values,)
+    lets = {
+        statement.name.text: statement for statement in statements if isinstance(statement, ast.Let)
+    }
+    for statement in node.statements:
+        if isinstance(statement, ast.ForAll):
+            asked = (
+                (statement.values, statement.where)
+                if statement.where is not None
+                else (statement.values,)
+            )
             named = (below for part in asked for below in part.with_all_below())
             paths = [below for below in named if isinstance(below, ast.Path)]
             causes = [(path, _find_sweep_behind(path.name.text, swept, lets)) for path in paths]
