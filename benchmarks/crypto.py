@@ -97,7 +97,7 @@ class Cells:
 
     def __init__(self) -> None:
         draws = np.random.default_rng(0)
-        self.keys = [Key.drawn(16, ("crypto", str(number))) for number in range(CONNECTIONS)]
+        self.keys = [Key.draw(16, ("crypto", str(number))) for number in range(CONNECTIONS)]
         self.cipher = CellCipher(self.keys)
         self.connection = draws.integers(0, CONNECTIONS, CELLS)
         self.payloads = draws.integers(0, 256, (CELLS, 48), dtype=np.uint8)
@@ -115,7 +115,7 @@ class Cells:
 
     def seal(self) -> NDArray[np.uint8]:
         """Return the cells encrypted, each connection's at its next positions."""
-        sealed = self.cipher.xored(self.connection, self.positions, self.payloads)
+        sealed = self.cipher.xor(self.connection, self.positions, self.payloads)
         self.positions += self.steps
         return sealed
 
@@ -134,10 +134,10 @@ class Cells:
 
     def check(self) -> None:
         """Check a few connections against one stream each."""
-        sealed = CellCipher(self.keys).xored(self.connection, self.positions, self.payloads)
+        sealed = CellCipher(self.keys).xor(self.connection, self.positions, self.payloads)
         for connection in range(0, CONNECTIONS, 500):
             mine = self.connection == connection
-            stream = Cipher(AES(self.keys[connection].revealed()), modes.CTR(bytes(16))).encryptor()
+            stream = Cipher(AES(self.keys[connection].reveal()), modes.CTR(bytes(16))).encryptor()
             if stream.update(self.payloads[mine].tobytes()) != sealed[mine].tobytes():
                 raise MismatchError("crypto: a cell is not part of its connection's stream")
 

@@ -26,8 +26,8 @@ def ends(family):
 def keys_of(esp, name="test"):
     """Return drawn keys of both transforms of a format."""
     length = esp.encryption.key_bytes + esp.encryption.salt_bytes
-    integrity = esp.integrity and Key.drawn(esp.integrity.key_bytes, [name, "integrity"])
-    return Key.drawn(length, [name, "encryption"]), integrity
+    integrity = esp.integrity and Key.draw(esp.integrity.key_bytes, [name, "integrity"])
+    return Key.draw(length, [name, "encryption"]), integrity
 
 
 def association(esp, name="test"):

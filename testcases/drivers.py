@@ -27,7 +27,7 @@ NOT_DRAWN = {"merge", "processor", "remark", "decapsulate"}
 LONGEST_PS = 10**10
 COUNTED = ("planned", "sent", "carried", "received", "consumed")
 """What an observation counts by connection."""
-KINDS = discover(("qospec.elements",)).of("element").values()
+KINDS = discover(("qospec.elements",)).select_role("element").values()
 SCHEDULERS = [kind for kind in KINDS if kind.duty == "scheduler"]
 MIDDLE = [
     kind

@@ -54,7 +54,7 @@ def search(
     ends = (Fraction(low), Fraction(high))
     every = None if step is None else Fraction(step)
     fields = {"confirm": confirm} if method == "step" else {}
-    chooser = discover().of("method")[method].build(**fields)
+    chooser = discover().select_role("method")[method].build(**fields)
     return Search("load", *ends, CELL_RATE, method, chooser, goals, None, every)  # type: ignore[arg-type]
 
 
@@ -76,7 +76,7 @@ def carried_out(asked: Search, device: Device) -> Ended:
     progress, trials = begin(asked), []
     while isinstance(answer := choose_next_trial(progress), Request):
         trials.append(device(answer))
-        progress = progress.after(trials[-1])
+        progress = progress.add_trial(trials[-1])
     return Ended(answer, trials, progress)
 
 

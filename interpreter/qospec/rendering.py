@@ -110,15 +110,15 @@ class _Paint:
         self._colour = colour
 
     def main(self, text: str) -> str:
-        return self._styled(text, self._severity)
+        return self._style(text, self._severity)
 
     def other(self, text: str) -> str:
-        return self._styled(text, "other")
+        return self._style(text, "other")
 
     def plain(self, text: str) -> str:
-        return self._styled(text, "plain")
+        return self._style(text, "plain")
 
-    def _styled(self, text: str, name: str) -> str:
+    def _style(self, text: str, name: str) -> str:
         return f"{_COLOURS[name]}{text}{_RESET}" if self._colour and text.strip() else text
 
 
@@ -127,7 +127,7 @@ def _render_head(diagnostic: Diagnostic) -> str:
 
 
 def _find_line_number(label: Label) -> int:
-    return label.span.source.position(label.span.start)[0]
+    return label.span.source.find_position(label.span.start)[0]
 
 
 def _render_excerpt(
@@ -152,7 +152,7 @@ def _render_excerpt(
 def _render_marked_line(
     source: Source, number: int, labels: Sequence[Label], own: Label, room: int
 ) -> tuple[str, list[_Mark]]:
-    text, start = source.line(number), source.line_starts[number - 1]
+    text, start = source.read_line(number), source.line_starts[number - 1]
     spans = [(label.span.start - start, min(label.span.end - start, len(text))) for label in labels]
     first = 0
     if len(text) > room:

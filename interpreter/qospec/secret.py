@@ -59,7 +59,7 @@ class Secret:
         self._secret = None if secret is None else bytes(secret)
         self.file = file
 
-    def in_file(self, file: str) -> Secret:
+    def with_file(self, file: str) -> Secret:
         """Return the same secret of a file."""
         return Secret(self._secret, file)
 
@@ -73,7 +73,7 @@ class Secret:
         """Return its length in bytes; 0 if it is withheld."""
         return len(self._secret or b"")
 
-    def revealed(self) -> bytes:
+    def reveal(self) -> bytes:
         """Return the secret."""
         return self._secret or b""
 
@@ -83,7 +83,7 @@ class Secret:
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, Secret) or self.is_withheld != other.is_withheld:
             return False
-        return hmac.compare_digest(self.revealed(), other.revealed())
+        return hmac.compare_digest(self.reveal(), other.reveal())
 
     def __hash__(self) -> int:
         return hash((Secret, self._secret))

@@ -56,12 +56,12 @@ class Source:
                 starts.append(offset + 1)
         return tuple(starts)
 
-    def position(self, offset: int) -> tuple[int, int]:
+    def find_position(self, offset: int) -> tuple[int, int]:
         """Return line and column, both from 1."""
         line = bisect_right(self.line_starts, offset)
         return line, offset - self.line_starts[line - 1] + 1
 
-    def line(self, number: int) -> str:
+    def read_line(self, number: int) -> str:
         """Return a line as it is shown, from 1, without its end."""
         start = self.line_starts[number - 1]
         end = self.line_starts[number] if number < len(self.line_starts) else len(self.text)
@@ -84,13 +84,13 @@ class Span:
     @property
     def place(self) -> str:
         """Return `name:line:column`, which terminals make clickable."""
-        line, column = self.source.position(self.start)
+        line, column = self.source.find_position(self.start)
         return f"{make_visible(self.source.name)}:{line}:{column}"
 
     @property
     def recorded_place(self) -> str:
         """Return `name:line:column` with the name that records have."""
-        line, column = self.source.position(self.start)
+        line, column = self.source.find_position(self.start)
         return f"{self.source.recorded_name}:{line}:{column}"
 
     def __contains__(self, other: Span) -> bool:
@@ -101,6 +101,6 @@ class Span:
         """Show stars in place of its text, in whatever is shown of its source from now on."""
         self.source.hide(self.start, self.end)
 
-    def to(self, other: Span) -> Span:
+    def extend_to(self, other: Span) -> Span:
         """Return the span from here to the end of `other`."""
         return Span(self.source, self.start, other.end)

@@ -8,7 +8,7 @@ ROUTERS = Path(__file__).parents[1] / "suites" / "comparison" / "routers.qos"
 
 
 def test_every_scheduler_is_compared() -> None:
-    kinds = discover().of("element").items()
+    kinds = discover().select_role("element").items()
     schedulers = [name for name, kind in kinds if kind.duty == "scheduler"]
     text = ROUTERS.read_text(encoding="utf-8")
     assert schedulers

@@ -210,13 +210,13 @@ def test_the_documented_arrivals_come_once(examples: Catalogue) -> None:
 def test_the_documented_traffic_has_a_source_that_conforms(examples: Catalogue) -> None:
     trickle = examples.kinds["traffic", "trickle"].build(connections=2)
     name, given = trickle.conforming_source()
-    source = discover().of("arrivals")[name].build(**given)
+    source = discover().select_role("arrivals")[name].build(**given)
     assert source.mean_rate(2) == 2 * trickle.contract().peak_cell_rate
 
 
 def test_the_documented_drop_policy_lets_half_wait(examples: Catalogue) -> None:
     half = examples.kinds["dropping", "half"].build()
-    queue = discover().of("element")["fifo"].build(Buffer(7, "packet"), half)
+    queue = discover().select_role("element")["fifo"].build(Buffer(7, "packet"), half)
     assert queue.discards_for == ("overflow", "threshold")
     assert half.rules(queue.buffer)[0].room == 3
 
@@ -272,7 +272,7 @@ def test_the_documented_search_method_goes_upwards(examples: Catalogue) -> None:
     progress, tried = begin(search), []
     while isinstance(request := choose_next_trial(progress), Request):
         tried.append(request.load)
-        progress = progress.after(Trial(request.load, 1, 1, sent=100, lost=request.load > 50))
+        progress = progress.add_trial(Trial(request.load, 1, 1, sent=100, lost=request.load > 50))
     assert tried == [10, 40, 70]
     assert request["ndr"][:2] == (40, 70)
 

@@ -41,14 +41,16 @@ def test_no_field_has_the_name_of_a_fact(kind: Kind) -> None:
     assert facts.isdisjoint(field.name for field in fields)
 
 
-@pytest.mark.parametrize("kind", discover().of("element").values(), ids=lambda kind: kind.name)
+@pytest.mark.parametrize(
+    "kind", discover().select_role("element").values(), ids=lambda kind: kind.name
+)
 def test_an_element_can_be_in_a_loop(kind: Kind) -> None:
     """Each has a transition; of another's elements a plan refuses those that have none, E0590."""
     assert kind.build.transition is not None
 
 
 def test_traffic_is_declared_of_what_its_base_class_is_for() -> None:
-    for kind in discover().of("traffic").values():
+    for kind in discover().select_role("traffic").values():
         cells = issubclass(kind.build, CellTraffic)
         assert kind.carries == (("cell",) if cells else ("packet",))
 

@@ -123,7 +123,7 @@ class Meaning:
     def _around(self, line: int) -> Declared:
         for declared in self.declarations.named():
             span = declared.node.span
-            first = span.source.position(span.start)[0]
+            first = span.source.find_position(span.start)[0]
             if first <= line <= first + span.text.count("\n"):
                 return declared
         pytest.fail(f"line {line} is in no declaration")

@@ -61,7 +61,7 @@ def reported(path: Path) -> list[Mistake]:
     return [
         Mistake(
             Path(found.span.source.name).name,
-            found.span.source.position(found.span.start)[0],
+            found.span.source.find_position(found.span.start)[0],
             found.code,
             found.message,
         )

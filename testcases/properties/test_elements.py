@@ -36,7 +36,7 @@ from qospec.engine.line import transmission
 from qospec.protocol.fragments import list_fragment_bytes
 from qospec.protocol.marks import ALL
 
-ELEMENTS = discover(("qospec.elements",)).of("element")
+ELEMENTS = discover(("qospec.elements",)).select_role("element")
 DOMAINS = re.split(r",\s+", re.findall(r"is one of: ([^.]+)\.", Domain.__doc__)[0])
 
 slowly = settings(
@@ -298,7 +298,7 @@ def sizes_after(element: Any, size_bytes: int) -> set[int]:
     forms = [Form(element.accepts[0], ((size_bytes, 1),))]
     if isinstance(element, EspDecrypt):
         inside = (
-            Form("packet", ((size, 1),)).sealed(element.esp, keys=element.keys)
+            Form("packet", ((size, 1),)).seal(element.esp, keys=element.keys)
             for size in range(size_bytes)
         )
         forms = [form for form in inside if form.largest_bytes == size_bytes]

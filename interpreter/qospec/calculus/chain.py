@@ -126,7 +126,7 @@ def _delay_ps(arriving: Arrival, chain: Sequence[Stage]) -> Fraction | None:
     largest_ps = max(each.largest_ps for each in chain)
     behind_ps: Fraction | None = Fraction(0)
     if largest_ps:
-        behind_ps = arriving.taking(_bound_dearest(arriving.sizes, chain)).excess()
+        behind_ps = arriving.bound_work(_bound_dearest(arriving.sizes, chain)).find_excess()
     if behind_ps is None:
         return None
     once_ps = sum((each.alone_ps for each in chain), Fraction(0)) - largest_ps
@@ -139,5 +139,5 @@ def _bound_dearest(sizes: Sequence[int], chain: Sequence[Stage]) -> Curve:
     if len(known) == 1:
         return known.pop()
     return cover_points(
-        (max(above.at(size) or Fraction(0) for above in known), size) for size in sizes
+        (max(above.count_within(size) or Fraction(0) for above in known), size) for size in sizes
     )

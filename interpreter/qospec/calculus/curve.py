@@ -48,7 +48,7 @@ class Curve:
     denominator: int = 1
 
     @classmethod
-    def of(cls, lines: Iterable[tuple[Fraction | int, Fraction | int]]) -> Curve:
+    def from_lines(cls, lines: Iterable[tuple[Fraction | int, Fraction | int]]) -> Curve:
         """Return the curve of these lines, pairs of burst and rate."""
         pairs = [*lines]
         denominator = math.lcm(*(number.denominator for pair in pairs for number in pair))
@@ -75,18 +75,18 @@ class Curve:
         """Return the rate in the long run; None if there is no bound."""
         return Fraction(self.scaled[-1][1], self.denominator) if self.scaled else None
 
-    def at(self, length_ps: Fraction | int) -> Fraction | None:
+    def count_within(self, length_ps: Fraction | int) -> Fraction | None:
         """Return the most that arrives in a closed interval; None if there is no bound."""
         ps, parts = length_ps.numerator, length_ps.denominator
         least = min((burst * parts + rate * ps for burst, rate in self.scaled), default=None)
         return None if least is None else Fraction(least, parts * self.denominator)
 
-    def plus(self, other: Curve) -> Curve:
+    def add(self, other: Curve) -> Curve:
         """Return the curve of both together: it bends where one of them does."""
         if not (self.scaled and other.scaled):
             return UNBOUNDED
         denominator = math.lcm(self.denominator, other.denominator)
-        mine, its = self._over(denominator), other._over(denominator)
+        mine, its = self._rescale(denominator), other._rescale(denominator)
         one = two = 0
         lines = [_sum(mine[0], its[0])]
         while one + 1 < len(mine) or two + 1 < len(its):
@@ -96,25 +96,27 @@ class Curve:
             lines.append(_sum(mine[one], its[two]))
         return _reduce(lines, denominator)
 
-    def least(self, other: Curve) -> Curve:
+    def intersect(self, other: Curve) -> Curve:
         """Return the curve of what keeps within both."""
         if not (self.scaled and other.scaled):
             return self if self.scaled else other
         denominator = math.lcm(self.denominator, other.denominator)
-        return _select_least([*self._over(denominator), *other._over(denominator)], denominator)
+        return _select_least(
+            [*self._rescale(denominator), *other._rescale(denominator)], denominator
+        )
 
-    def _over(self, denominator: int) -> Sequence[Scaled]:
+    def _rescale(self, denominator: int) -> Sequence[Scaled]:
         """Return the lines with a multiple of their denominator."""
         factor = denominator // self.denominator
         return self.scaled if factor == 1 else [(b * factor, r * factor) for b, r in self.scaled]
 
-    def times(self, factor: Fraction | int) -> Curve:
+    def scale_by(self, factor: Fraction | int) -> Curve:
         """Return the curve in another unit, of which there are `factor` for each; above 0."""
         many, parts = factor.numerator, factor.denominator
         lines = [(burst * many, rate * many) for burst, rate in self.scaled]
         return _reduce(lines, self.denominator * parts)
 
-    def widened(self, time_ps: Fraction | int) -> Curve:
+    def widen(self, time_ps: Fraction | int) -> Curve:
         """Return what arrives in intervals that are longer by a time.
 
         What arrives after delays that differ by at most that time keeps within this curve, whatever
@@ -129,29 +131,29 @@ class Curve:
             first += 1
         return _reduce(lines[first:], self.denominator * parts)
 
-    def higher(self, burst: int) -> Curve:
+    def raise_by(self, burst: int) -> Curve:
         """Return the curve with so much more at once."""
         more = burst * self.denominator
         return Curve(tuple((each + more, rate) for each, rate in self.scaled), self.denominator)
 
-    def through(self, rate: Fraction, latency_ps: Fraction | int) -> Curve:
+    def serve(self, rate: Fraction, latency_ps: Fraction | int) -> Curve:
         """Return what leaves a server of a rate and a latency: Le Boudec and Thiran, 1.4.1.
 
         The deconvolution of both: where it is steeper than the server, it is the server's line.
         """
-        later = self.widened(latency_ps)
-        excess = later.excess(rate)
+        later = self.widen(latency_ps)
+        excess = later.find_excess(rate)
         if excess is None:
             return UNBOUNDED
-        server = Curve.of([(excess, rate)])
+        server = Curve.from_lines([(excess, rate)])
         slower = [
             line
             for line in later.scaled
             if line[1] * rate.denominator <= rate.numerator * later.denominator
         ]
-        return server.least(_reduce(slower, later.denominator))
+        return server.intersect(_reduce(slower, later.denominator))
 
-    def excess(self, rate: Fraction | int = 1) -> Fraction | None:
+    def find_excess(self, rate: Fraction | int = 1) -> Fraction | None:
         """Return the most by which it is ever above a line from 0 of that rate; None: no bound.
 
         The difference is concave, so it is highest where the curve's own rate falls to that of the
@@ -226,7 +228,7 @@ def bound_bursts(period_ps: Fraction, size: int = 1, apart_ps: Fraction | int = 
     rate, peak = size / Fraction(period_ps), []
     if size > 1 and apart_ps:
         peak = [(Fraction(1), 1 / Fraction(apart_ps))]
-    return Curve.of([(size - rate * (size - 1) * apart_ps, rate), *peak])
+    return Curve.from_lines([(size - rate * (size - 1) * apart_ps, rate), *peak])
 
 
 def bound_gaps(gaps_ps: Sequence[Fraction]) -> Curve:
@@ -252,7 +254,7 @@ def bound_instants(at_ps: Sequence[int], each: int = 1) -> Curve:
     """Return the curve of `each` arrivals at some instants, ascending, and of none after them."""
     total = Bucket(Fraction(each * len(at_ps)), Fraction(0))
     if len(at_ps) > MOST_INSTANTS:
-        return Curve.of([total])
+        return Curve.from_lines([total])
     spans = [
         min(at_ps[k + count] - at_ps[k] for k in range(len(at_ps) - count))
         for count in range(len(at_ps))
@@ -290,7 +292,7 @@ def _cover(points: Sequence[tuple[Fraction | int, int]], last: Bucket, parts: in
         slope = Fraction(other[0] - one[0], other[1] - one[1])
         if slope > last.rate:
             lines.append(Bucket(one[0] - slope * one[1], slope))
-    return Curve.of((burst, rate * parts) for burst, rate in lines)
+    return Curve.from_lines((burst, rate * parts) for burst, rate in lines)
 
 
 def _is_flatter(

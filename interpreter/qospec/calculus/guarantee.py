@@ -56,7 +56,7 @@ def compute_costs(
         min(shares) * each_ps,
         max(shares) * each_ps,
         all(one % each_ps.denominator == 0 for one in amounts),
-        cover_points(zip(amounts, sizes, strict=True)).times(each_ps),
+        cover_points(zip(amounts, sizes, strict=True)).scale_by(each_ps),
     )
 
 
@@ -73,45 +73,48 @@ class Arrival(NamedTuple):
     size_bytes: Curve
     sizes: tuple[int, ...]
 
-    def plus(self, other: Arrival) -> Arrival:
+    def add(self, other: Arrival) -> Arrival:
         """Return the bound of both together."""
         sizes = tuple(sorted({*self.sizes, *other.sizes}))
-        return Arrival(self.items.plus(other.items), self.size_bytes.plus(other.size_bytes), sizes)
+        return Arrival(self.items.add(other.items), self.size_bytes.add(other.size_bytes), sizes)
 
-    def least(self, other: Arrival) -> Arrival:
+    def intersect(self, other: Arrival) -> Arrival:
         """Return the bound of what keeps within both; the sizes are its own."""
-        items, size_bytes = self.items.least(other.items), self.size_bytes.least(other.size_bytes)
+        items, size_bytes = (
+            self.items.intersect(other.items),
+            self.size_bytes.intersect(other.size_bytes),
+        )
         return self._replace(items=items, size_bytes=size_bytes)
 
-    def widened(self, time_ps: Fraction | int) -> Arrival:
+    def widen(self, time_ps: Fraction | int) -> Arrival:
         """Return the bound of the same behind delays that differ by at most a time."""
         return self._replace(
-            items=self.items.widened(time_ps), size_bytes=self.size_bytes.widened(time_ps)
+            items=self.items.widen(time_ps), size_bytes=self.size_bytes.widen(time_ps)
         )
 
-    def work(self, of: CostsOf) -> Curve:
+    def measure_work(self, of: CostsOf) -> Curve:
         """Return how much time the items take of a server, given what they cost it."""
         if not self.sizes:
             return NOTHING
-        return self.taking(of(self.sizes).above)
+        return self.bound_work(of(self.sizes).above)
 
-    def taking(self, above: Curve) -> Curve:
+    def bound_work(self, above: Curve) -> Curve:
         """Return how much time the items take, given a bound of what one costs by its size.
 
         Each line of it holds of every item, so of all of them: so long for each, and for each byte.
         """
         found = UNBOUNDED
         for item_ps, byte_ps in above.lines:
-            by_items = self.items.times(item_ps) if item_ps else NOTHING
-            by_bytes = self.size_bytes.times(byte_ps) if byte_ps else NOTHING
-            found = found.least(by_items.plus(by_bytes))
+            by_items = self.items.scale_by(item_ps) if item_ps else NOTHING
+            by_bytes = self.size_bytes.scale_by(byte_ps) if byte_ps else NOTHING
+            found = found.intersect(by_items.add(by_bytes))
         return found
 
 
 def bound_items(items: Curve, sizes: Iterable[int]) -> Arrival:
     """Return the bound of items of these sizes."""
     known = tuple(sorted(sizes))
-    return Arrival(items, items.times(known[-1]) if known else NOTHING, known)
+    return Arrival(items, items.scale_by(known[-1]) if known else NOTHING, known)
 
 
 def describe_unbounded(sizes: Iterable[int]) -> Arrival:

@@ -40,11 +40,11 @@ def bound_delay_ps(arrivals: Curve, service: ServiceCurve) -> Fraction | None:
     takes, the least of T + w/R, is concave in w, so this is how far one concave curve is ever above
     time.
     """
-    return Curve.of(
+    return Curve.from_lines(
         (latency_ps + burst / rate, more / rate)
         for rate, latency_ps in service
         for burst, more in arrivals.lines
-    ).excess()
+    ).find_excess()
 
 
 def bound_backlog(arrivals: Curve, service: ServiceCurve) -> Fraction | None:
@@ -52,7 +52,7 @@ def bound_backlog(arrivals: Curve, service: ServiceCurve) -> Fraction | None:
 
     The vertical deviation from each rate alone: Le Boudec and Thiran, 1.4.1, the backlog bound.
     """
-    each = (arrivals.widened(latency_ps).excess(rate) for rate, latency_ps in service)
+    each = (arrivals.widen(latency_ps).find_excess(rate) for rate, latency_ps in service)
     return min((most for most in each if most is not None), default=None)
 
 

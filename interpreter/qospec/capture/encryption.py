@@ -82,7 +82,7 @@ class CellEncryption:
             channels: (n,) Its VCI.
         """
         rows = [
-            f"{paths[vc]},{channels[vc]},{number},0x{key.revealed().hex()}"
+            f"{paths[vc]},{channels[vc]},{number},0x{key.reveal().hex()}"
             for (vc, number), key in sorted(self._keys.items())
         ]
         return "".join(f"{row}\n" for row in (HEADING, *rows))

@@ -61,7 +61,7 @@ def reveal_keys(of: Secured) -> str:
 
 
 def _write_hexadecimal(key: Key | None) -> str:
-    return f"0x{key.revealed().hex()}" if key is not None and key.length else ""
+    return f"0x{key.reveal().hex()}" if key is not None and key.length else ""
 
 
 def find_associations(experiment: Experiment, node: int) -> dict[int, Secured]:

@@ -163,8 +163,8 @@ def _read_token(tokens: Tokens, index: int) -> tuple[str, bool] | None:
 
 def _read_line(tokens: Tokens, index: int) -> tuple[int, str]:
     """Return the number and the text of a token's line."""
-    number, _ = tokens.source.position(tokens.starts[min(index, len(tokens.starts) - 1)])
-    return number, tokens.source.line(number).strip()
+    number, _ = tokens.source.find_position(tokens.starts[min(index, len(tokens.starts) - 1)])
+    return number, tokens.source.read_line(number).strip()
 
 
 def _compute_sha256(text: str) -> str:

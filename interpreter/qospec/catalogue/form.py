@@ -71,11 +71,11 @@ class Form(NamedTuple):
         """Return the largest size; 0 if none is known."""
         return self.sizes[-1][0] if self.sizes else 0
 
-    def mean_of(self, length: Callable[[int], int]) -> Fraction:
+    def compute_mean(self, length: Callable[[int], int]) -> Fraction:
         """Return the mean sum of a length that depends on the size, for each item sent."""
         return Fraction(sum(length(size) * count for size, count in self.sizes), self.sent)
 
-    def resized(self, size_after: Callable[[int], int]) -> Form:
+    def resize(self, size_after: Callable[[int], int]) -> Form:
         """Return the form of as many items of other sizes."""
         counts: dict[int, int] = {}
         for size, count in self.sizes:
@@ -87,9 +87,9 @@ class Form(NamedTuple):
         """Return the form of packets with a header put around them; below 0, with it taken off."""
         is_undone = header_bytes < 0 and self.headers[-1:] == (-header_bytes,)
         headers = self.headers[:-1] if is_undone else (*self.headers, header_bytes)
-        return self.resized(lambda size: size + header_bytes)._replace(headers=headers)
+        return self.resize(lambda size: size + header_bytes)._replace(headers=headers)
 
-    def sealed(self, esp: Esp, spi: int = 0, *, rekeyed: bool = False, keys: Keys = ()) -> Form:
+    def seal(self, esp: Esp, spi: int = 0, *, rekeyed: bool = False, keys: Keys = ()) -> Form:
         """Return the form of packets that are encrypted, by one association or several.
 
         Raises:
@@ -98,7 +98,7 @@ class Form(NamedTuple):
         if self.inside:
             raise ValueError("these packets are encrypted already, and one tunnel takes no other")
         self.check_unchanged()
-        return self.resized(esp.size_of)._replace(
+        return self.resize(esp.size_of)._replace(
             inside=(esp, self), rekeyed=rekeyed, spi=spi, keys=keys
         )
 
@@ -125,7 +125,9 @@ class Form(NamedTuple):
                 f" {found}: write `family = {found}` at both ends, or `mode = tunnel`"
             )
 
-    def opened(self, esp: Esp, spi: int = 0, *, rekeyed: bool = False, keys: Keys = ()) -> Form:
+    def open_sealed(
+        self, esp: Esp, spi: int = 0, *, rekeyed: bool = False, keys: Keys = ()
+    ) -> Form:
         """Return the form of packets that are decrypted.
 
         Of those in the clear, and of those of another association, none are left.
@@ -163,7 +165,7 @@ class Form(NamedTuple):
             )
         if self.changed and not made.icv_bytes:  # what nothing authenticates passes
             form = form._replace(changed=True)
-        sealed = form.resized(made.size_of).sizes
+        sealed = form.resize(made.size_of).sizes
         if not {*self.sizes} <= {*sealed} or form.headers != self.headers:
             raise UnfitError(
                 "these packets have another size than they were encrypted to",
@@ -174,7 +176,7 @@ class Form(NamedTuple):
         left = {size for size, _ in self.sizes}  # the others were lost
         return form._replace(sizes=tuple(e for e in form.sizes if made.size_of(e[0]) in left))
 
-    def at_most(self, limit_bytes: int) -> Form:
+    def limit_to(self, limit_bytes: int) -> Form:
         """Return the form of those items that are not larger than a limit."""
         if self.largest_bytes <= limit_bytes:
             return self
@@ -208,7 +210,7 @@ class Form(NamedTuple):
         made = self._replace(sizes=tuple(sorted(counts.items())))
         return made._replace(fragmented=(made, self))
 
-    def whole(self) -> Form:
+    def reassemble(self) -> Form:
         """Return the form of packets that are put together again.
 
         Raises:
@@ -217,10 +219,10 @@ class Form(NamedTuple):
         if self.fragmented is None:
             return self
         made, packets = self.fragmented
-        if self._replace(fragmented=None) != made.with_faults_of(self):
+        if self._replace(fragmented=None) != made.with_faults(self):
             raise ValueError("these fragments are not as they were cut: undo first what was done")
-        return packets.with_faults_of(self)
+        return packets.with_faults(self)
 
-    def with_faults_of(self, other: Form) -> Form:
+    def with_faults(self, other: Form) -> Form:
         """Return this form, with what faults did to another one."""
         return self._replace(changed=other.changed, copied=other.copied)

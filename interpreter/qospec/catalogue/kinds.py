@@ -238,13 +238,13 @@ class Kind:
         """Return whether items wait in it for the line that it feeds."""
         return self.duty in ("queue", "scheduler")
 
-    def statistics(self, carries: str) -> tuple[str, ...]:
+    def list_statistics(self, carries: str) -> tuple[str, ...]:
         """Return the statistics that a metric offers of a flow of cells or packets."""
         of_cells: tuple[str, ...] = self.build.statistics
         of_packets: tuple[str, ...] | None = self.build.packet_statistics
         return of_packets if carries == "packet" and of_packets is not None else of_cells
 
-    def parameter(self, name: str) -> Parameter | None:
+    def find_parameter(self, name: str) -> Parameter | None:
         """Return the parameter that `name` or its usual abbreviation stands for."""
         if name in self.parameters:
             return self.parameters[name]
@@ -257,14 +257,14 @@ class Catalogue:
 
     kinds: Mapping[tuple[Role, str], Kind]
 
-    def of(self, role: Role) -> Mapping[str, Kind]:
+    def select_role(self, role: Role) -> Mapping[str, Kind]:
         """Return the kinds of one role by name."""
         return self._by_role[role]
 
     @cached_property
     def causes(self) -> frozenset[str]:
         """Return the causes for which elements and endpoints lose items, and names of several."""
-        builds = (kind.build for role in LOSING for kind in self.of(role).values())
+        builds = (kind.build for role in LOSING for kind in self.select_role(role).values())
         causes = [cause for build in builds for cause in build.causes]
         return frozenset(causes) | frozenset(map(name_cause, causes))
 
@@ -277,7 +277,7 @@ class Catalogue:
 
     def find(self, role: Role, name: str) -> Kind | None:
         """Return the kind of that name or alias, if there is one."""
-        also = (kind for kind in self.of(role).values() if name in kind.aliases)
+        also = (kind for kind in self.select_role(role).values() if name in kind.aliases)
         return self.kinds.get((role, name)) or next(also, None)
 
 

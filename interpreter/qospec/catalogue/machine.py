@@ -134,15 +134,15 @@ class Program:
         forwards = any(state.forward != OUT for state in self.states)
         return forwards or any(way.event == ITEM for way in self.transitions)
 
-    def message(self, name: str) -> Message | None:
+    def find_message(self, name: str) -> Message | None:
         """Return a message by its name."""
         return next((message for message in self.messages if message.name == name), None)
 
-    def hears(self, port: str, message: str) -> bool:
+    def waits_for(self, port: str, message: str) -> bool:
         """Return whether a state waits for a message at a port."""
         return any(way.event == message and way.port in ("", port) for way in self.transitions)
 
-    def sends(self, port: str) -> tuple[str, ...]:
+    def list_sent(self, port: str) -> tuple[str, ...]:
         """Return the messages that it sends by a port."""
         return tuple(
             dict.fromkeys(m for way in self.transitions for by, m in way.send if by == port)
@@ -152,7 +152,7 @@ class Program:
     def inputs(self) -> tuple[str, ...]:
         """Return the ports at which it hears anything, then the input for what passes through."""
         names = [message.name for message in self.messages]
-        heard = tuple(p for p in self.ports if any(self.hears(p, name) for name in names))
+        heard = tuple(p for p in self.ports if any(self.waits_for(p, name) for name in names))
         return (*heard, IN) if self.passes else heard
 
     @property
@@ -165,7 +165,7 @@ class Program:
         forwards = [state.forward for state in self.states if state.forward != DISCARD]
         return (*ports, *dict.fromkeys(forwards))
 
-    def output_ports(self) -> Iterator[tuple[int, str]]:
+    def list_output_ports(self) -> Iterator[tuple[int, str]]:
         """Yield the outputs that are ports for messages, by number."""
         for number, name in enumerate(self.outputs):
             if name in self.ports:

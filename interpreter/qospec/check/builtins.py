@@ -40,7 +40,7 @@ class BuiltIns:
         """Yield all of them."""
         yield "host"
         for role in RECORDS:
-            yield from self.catalogue.of(role)
+            yield from self.catalogue.select_role(role)
 
     def is_reserved(self, name: str) -> bool:
         """Return whether a name is a word of the language that is not built yet."""

@@ -263,7 +263,7 @@ def _find_sweep(node: ast.Sweep, uses: Uses) -> Iterator[CheckError]:
     yield make_error(
         "W0623",
         f"{names} {are} never used: all cases of this sweep are alike",
-        node.names[0].span.to(node.names[-1].span),
+        node.names[0].span.extend_to(node.names[-1].span),
         note="they differ only in their random draws",
         help="use it; to run a case more than once, write `run { …, repeat = n }`",
     )

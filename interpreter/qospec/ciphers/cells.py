@@ -75,7 +75,7 @@ class _Layout:
         offsets[self.used] = np.cumsum(self.count) - self.count - self.first
         return self.positions + offsets[self.streams]
 
-    def halves(self) -> Iterator[tuple[_Layout, slice]]:
+    def split(self) -> Iterator[tuple[_Layout, slice]]:
         """Yield the cells in two parts, and which they are."""
         half = len(self.streams) // 2
         for part in (slice(half), slice(half, None)):
@@ -96,30 +96,30 @@ class CellCipher:
 
         def keystream(key: Key) -> CipherContext:
             key.check(NAME, *KEY_BYTES)
-            return Cipher(AES(key.revealed()), modes.CTR(bytes(BLOCK_BYTES))).encryptor()
+            return Cipher(AES(key.reveal()), modes.CTR(bytes(BLOCK_BYTES))).encryptor()
 
         self._keystreams = [keystream(key) for key in keys]
 
-    def xored(self, streams: Numbers, positions: Numbers, payloads: Octets) -> Octets:
+    def xor(self, streams: Numbers, positions: Numbers, payloads: Octets) -> Octets:
         """Return (n, 48) payloads encrypted, or decrypted: each with its part of a keystream added.
 
         What is decrypted is garbled where a position is not the sender's.
         """
         if not len(streams):
             return payloads
-        return self._xored(_Layout(streams, positions, len(self._keystreams)), payloads)
+        return self._xor(_Layout(streams, positions, len(self._keystreams)), payloads)
 
-    def _xored(self, layout: _Layout, payloads: Octets) -> Octets:
+    def _xor(self, layout: _Layout, payloads: Octets) -> Octets:
         """Return payloads, each xored with its part of the keystream."""
         if not layout.is_dense:
-            parts = [self._xored(half, payloads[part]) for half, part in layout.halves()]
+            parts = [self._xor(half, payloads[part]) for half, part in layout.split()]
             return np.concatenate(parts)
-        keystream = self._keystream(layout).view(np.uint64)
+        keystream = self._make_keystream(layout).view(np.uint64)
         words = np.take(keystream, layout.places, axis=0)
         words ^= np.ascontiguousarray(payloads).view(np.uint64)
         return words.view(np.uint8)
 
-    def _keystream(self, layout: _Layout) -> Octets:
+    def _make_keystream(self, layout: _Layout) -> Octets:
         """Return (total count, 48) the keystream of all positions, one behind the other."""
         lengths = layout.count * CELL_PAYLOAD_BYTES
         ends = np.cumsum(lengths)

@@ -37,7 +37,7 @@ AT_ONCE_BYTES = 2**18
 class RowCipher(Protocol):
     """Encrypts and decrypts rows."""
 
-    def vectors(self, numbers: Numbers) -> Octets:
+    def make_vectors(self, numbers: Numbers) -> Octets:
         """Return (n, iv_bytes) the initialisation vectors of packets with these numbers."""
 
     def encrypt(self, plain: Parts, vectors: Octets, known: Octets, into: Octets) -> None:
@@ -55,8 +55,8 @@ def make_row_cipher(encryption: Encryption, key: Key) -> RowCipher:
     """
     salt_bytes = encryption.salt_bytes
     key.check(encryption.name, encryption.key_bytes + salt_bytes, salt_bytes=salt_bytes)
-    secret = key.revealed()[: encryption.key_bytes]
-    salt = key.revealed()[encryption.key_bytes :]
+    secret = key.reveal()[: encryption.key_bytes]
+    salt = key.reveal()[encryption.key_bytes :]
     if encryption.chaining == "gcm":
         return _Gcm(secret, salt)
     if encryption.chaining == "ctr":
@@ -104,7 +104,7 @@ def _accept_all(rows: Octets) -> Truths:
 class _Null:
     """No encryption."""
 
-    def vectors(self, numbers: Numbers) -> Octets:
+    def make_vectors(self, numbers: Numbers) -> Octets:
         return np.empty((len(numbers), 0), np.uint8)
 
     def encrypt(self, plain: Parts, vectors: Octets, known: Octets, into: Octets) -> None:  # noqa: ARG002
@@ -122,7 +122,7 @@ class _Cbc:
         self._forward, self._backward = make_block_cipher(algorithm(secret))
         self._block_bytes = encryption.block_bytes
 
-    def vectors(self, numbers: Numbers) -> Octets:
+    def make_vectors(self, numbers: Numbers) -> Octets:
         blocks = np.zeros((len(numbers), self._block_bytes), np.uint8)
         blocks[:, -8:] = encode_big_endian(numbers, 8)
         return _pass_through(self._forward, blocks)
@@ -145,14 +145,14 @@ class _Ctr:
         self._forward, _ = make_block_cipher(_make_aes(secret))
         self._salt = np.frombuffer(salt, np.uint32)
 
-    def vectors(self, numbers: Numbers) -> Octets:
+    def make_vectors(self, numbers: Numbers) -> Octets:
         return encode_big_endian(numbers, 8)
 
     def encrypt(self, plain: Parts, vectors: Octets, known: Octets, into: Octets) -> None:  # noqa: ARG002
         rows = np.concatenate(plain, axis=1)
-        np.bitwise_xor(rows, self.stream(vectors, rows.shape[1])[:, : rows.shape[1]], out=into)
+        np.bitwise_xor(rows, self.make_stream(vectors, rows.shape[1])[:, : rows.shape[1]], out=into)
 
-    def stream(self, vectors: Octets, width: int) -> Octets:
+    def make_stream(self, vectors: Octets, width: int) -> Octets:
         """Return what is added to rows of a width: (n, whole blocks)."""
         words = np.empty((len(vectors), count_blocks(width), BLOCK_BYTES // 4), np.uint32)
         words[:, :, 0] = self._salt
@@ -162,7 +162,7 @@ class _Ctr:
 
     def decrypt(self, sealed: Octets, vectors: Octets, known: Octets) -> tuple[Octets, Truths]:  # noqa: ARG002
         width = sealed.shape[1]
-        return sealed ^ self.stream(vectors, width)[:, :width], _accept_all(sealed)
+        return sealed ^ self.make_stream(vectors, width)[:, :width], _accept_all(sealed)
 
 
 class _Gcm:
@@ -175,30 +175,30 @@ class _Gcm:
         self._counter = _Ctr(secret, salt)
         self._hash = Ghash(make_block_cipher(_make_aes(secret))[0].update(bytes(BLOCK_BYTES)))
 
-    def vectors(self, numbers: Numbers) -> Octets:
-        return self._counter.vectors(numbers)
+    def make_vectors(self, numbers: Numbers) -> Octets:
+        return self._counter.make_vectors(numbers)
 
     def encrypt(self, plain: Parts, vectors: Octets, known: Octets, into: Octets) -> None:
         width = into.shape[1] - BLOCK_BYTES
         for part in _split(into):
-            stream = self._counter.stream(vectors[part], BLOCK_BYTES + width)
+            stream = self._counter.make_stream(vectors[part], BLOCK_BYTES + width)
             hashed, text = _to_hash(known[part], width)
             np.concatenate([each[part] for each in plain], axis=1, out=text[:, :width])
             words = text.view(np.int64)  # eight bytes at a time
             np.bitwise_xor(words, stream[:, BLOCK_BYTES:].view(np.int64), out=words)
             text[:, width:] = 0
             into[part, :width] = text[:, :width]
-            into[part, width:] = self._hash.of(hashed) ^ stream[:, :BLOCK_BYTES]
+            into[part, width:] = self._hash.hash_rows(hashed) ^ stream[:, :BLOCK_BYTES]
 
     def decrypt(self, sealed: Octets, vectors: Octets, known: Octets) -> tuple[Octets, Truths]:
         width = sealed.shape[1] - BLOCK_BYTES
         plain = np.empty((len(sealed), width), np.uint8)
         genuine = np.empty(len(sealed), np.bool_)
         for part in _split(sealed):
-            stream = self._counter.stream(vectors[part], BLOCK_BYTES + width)
+            stream = self._counter.make_stream(vectors[part], BLOCK_BYTES + width)
             hashed, text = _to_hash(known[part], width)
             text[:, :width] = sealed[part, :width]
-            value = self._hash.of(hashed) ^ stream[:, :BLOCK_BYTES]
+            value = self._hash.hash_rows(hashed) ^ stream[:, :BLOCK_BYTES]
             genuine[part] = (value == sealed[part, width:]).all(axis=1)
             plain[part] = (text ^ stream[:, BLOCK_BYTES:])[:, :width]
         plain[~genuine] = 0

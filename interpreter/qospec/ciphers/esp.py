@@ -104,7 +104,7 @@ class Association:
         )
         self._ends = ends
 
-    def unused(self) -> Association:
+    def renew(self) -> Association:
         """Return the same association with no number used, for packets that are made again."""
         made = copy(self)
         made.numbering = Numbering(self.esp.encryption.name, HIGHEST_NUMBER)
@@ -153,22 +153,22 @@ class Association:
         examples of standards.
         """
         if vectors is None:
-            vectors = self._cipher.vectors(numbers)
+            vectors = self._cipher.make_vectors(numbers)
         encrypted_bytes = self.esp.encrypted_bytes(payload.shape[1])
         trailer = np.empty((len(payload), encrypted_bytes - payload.shape[1]), np.uint8)
         padding = trailer.shape[1] - TRAILER_BYTES
         trailer[:, :-1] = *range(1, padding + 1), padding
         trailer[:, -1] = next_header
-        known = self._known(numbers)
+        known = self._list_authenticated(numbers)
         behind = HEADER_BYTES + vectors.shape[1]
         end = behind + encrypted_bytes + self.esp.encryption.icv_bytes
         self._cipher.encrypt((payload, trailer), vectors, known, into[:, behind:end])
         into[:, :HEADER_BYTES] = known
         into[:, HEADER_BYTES:behind] = vectors
         if self._integrity:
-            into[:, end:] = self._integrity.values(into[:, :end])
+            into[:, end:] = self._integrity.compute_values(into[:, :end])
 
-    def _known(self, numbers: Numbers) -> Octets:
+    def _list_authenticated(self, numbers: Numbers) -> Octets:
         """Return the SPI and the number, which a cipher authenticates besides (RFC 4106, 5)."""
         # As one number, since copies of a few bytes for each row cost most here.
         start = int.from_bytes(self._spi + bytes(4), "big", signed=True)
@@ -186,7 +186,7 @@ class Association:
                 packets[:, headers.find_protocol(esp.family)],
             )
         self.protect(payload, inside, numbers, into[:, start:])
-        into[:, : esp.ip_bytes] = self._ip(packets, into.shape[1], numbers)
+        into[:, : esp.ip_bytes] = self._build_ip(packets, into.shape[1], numbers)
         if esp.in_udp:
             self._put_in_udp(into)
 
@@ -218,7 +218,7 @@ class Association:
                 " options"
             )
 
-    def _ip(self, packets: Octets, size_bytes: int, numbers: Numbers) -> Octets:
+    def _build_ip(self, packets: Octets, size_bytes: int, numbers: Numbers) -> Octets:
         """Return the IP headers of sealed packets: in transport mode, their own changed."""
         esp = self.esp
         protocol = headers.UDP if esp.in_udp else headers.ESP
@@ -229,7 +229,7 @@ class Association:
         make = headers.build_ipv4 if esp.family == "ipv4" else headers.build_ipv6
         return make(size_bytes, protocol, self._ends, carried)
 
-    def numbers_of(self, packets: Octets) -> Numbers:
+    def read_numbers(self, packets: Octets) -> Numbers:
         """Return (n,) the sequence numbers in packets."""
         start = self.esp.clear_bytes - self.esp.encryption.iv_bytes - 4
         return read_numbers(packets[:, start : start + 4])
@@ -246,7 +246,7 @@ class Association:
         if not count or width <= 0 or width % esp.encryption.block_bytes:
             return Opened(*nothing, np.full(count, MALFORMED, np.uint8))
         protected = packets[:, esp.clear_bytes - HEADER_BYTES - esp.encryption.iv_bytes :]
-        plain, genuine = self._unprotected(protected, self.numbers_of(packets))
+        plain, genuine = self._unprotect(protected, self.read_numbers(packets))
         faults, length = _check_trailers(plain)
         faults[~genuine] = TAMPERED
         faults[~self._is_ours(packets)] = MALFORMED
@@ -257,15 +257,19 @@ class Association:
         own = headers.rewrite_headers(packets[:, : esp.ip_bytes], sizes, plain[:, -1])
         return Opened(np.concatenate([own, plain[:, :-TRAILER_BYTES]], axis=1), sizes, faults)
 
-    def _unprotected(self, protected: Octets, numbers: Numbers) -> tuple[Octets, Truths]:
+    def _unprotect(self, protected: Octets, numbers: Numbers) -> tuple[Octets, Truths]:
         """Return the plaintext with its trailer, and which is genuine."""
         start = HEADER_BYTES + self.esp.encryption.iv_bytes
         vectors = protected[:, HEADER_BYTES:start]
         if not self._integrity:
-            return self._cipher.decrypt(protected[:, start:], vectors, self._known(numbers))
+            return self._cipher.decrypt(
+                protected[:, start:], vectors, self._list_authenticated(numbers)
+            )
         covered, icv = np.split(protected, [-self.esp.icv_bytes], axis=1)
-        genuine = (self._integrity.values(covered) == icv).all(axis=1)
-        plain, _ = self._cipher.decrypt(covered[:, start:], vectors, self._known(numbers))
+        genuine = (self._integrity.compute_values(covered) == icv).all(axis=1)
+        plain, _ = self._cipher.decrypt(
+            covered[:, start:], vectors, self._list_authenticated(numbers)
+        )
         return plain, genuine
 
     def _is_ours(self, packets: Octets) -> Truths:

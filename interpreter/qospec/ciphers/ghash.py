@@ -32,7 +32,7 @@ class Ghash:
         """Take the block of zeros as the cipher encrypts it."""
         self._multiples = _tabulate_multiples(subkey)
 
-    def of(self, rows: Octets) -> Octets:
+    def hash_rows(self, rows: Octets) -> Octets:
         """Return (n, 16) the value of each row (n, any), which are whole blocks."""
         values = np.empty((len(rows), 2), np.int64)
         halves = np.ascontiguousarray(rows).view(HALF).astype(np.int64, copy=False)

@@ -26,11 +26,11 @@ class RowHmac:
             KeyLengthError: The transform takes no key of this length.
         """
         key.check(integrity.name, integrity.key_bytes)
-        self._secret = key.revealed()
+        self._secret = key.reveal()
         self._digest = integrity.digest
         self._icv_bytes = integrity.icv_bytes
 
-    def values(self, rows: Octets) -> Octets:
+    def compute_values(self, rows: Octets) -> Octets:
         """Return (n, icv_bytes) the integrity check value of each row."""
         secret, digest = self._secret, self._digest
         found = [hmac.digest(secret, row, digest) for row in iterate_rows(rows)]

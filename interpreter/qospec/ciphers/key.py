@@ -21,7 +21,7 @@ class Key(Secret):
     __slots__ = ()
 
     @classmethod
-    def drawn(cls, length: int, path: Sequence[str]) -> Key:
+    def draw(cls, length: int, path: Sequence[str]) -> Key:
         """Return the key of that many bytes that belongs to a name, such as (seed, case, element).
 
         The same name gives the same key, and another length an unrelated one.
@@ -31,10 +31,10 @@ class Key(Secret):
         return cls(hashlib.blake2b(name, digest_size=length).digest() if length else b"")
 
     @classmethod
-    def derived(cls, secret: Secret, length: int, path: Sequence[str]) -> Key:
+    def derive(cls, secret: Secret, length: int, path: Sequence[str]) -> Key:
         """Return the key of that many bytes that follows from a secret for a name."""
         name = "\x1f".join(("key", *path)).encode()
-        made = hashlib.blake2b(name, digest_size=length, key=secret.revealed())
+        made = hashlib.blake2b(name, digest_size=length, key=secret.reveal())
         return cls(made.digest())
 
     def check(self, name: str, *lengths: int, salt_bytes: int = 0) -> None:

@@ -264,7 +264,7 @@ def describe_problems(problems: Problems) -> dict[str, Any]:
 
 
 def _describe_diagnostic(diagnostic: Diagnostic) -> dict[str, Any]:
-    line, column = diagnostic.span.source.position(diagnostic.span.start)
+    line, column = diagnostic.span.source.find_position(diagnostic.span.start)
     return {
         "code": diagnostic.code,
         "severity": diagnostic.severity,
@@ -291,8 +291,8 @@ def _describe_fix(diagnostic: Diagnostic) -> tuple[Edit, ...]:
 
 def _describe_edit(edit: Edit) -> dict[str, Any]:
     source = edit.span.source
-    line, column = source.position(edit.span.start)
-    end_line, end_column = source.position(edit.span.end)
+    line, column = source.find_position(edit.span.start)
+    end_line, end_column = source.find_position(edit.span.end)
     return {
         "file": source.name,
         "line": line,

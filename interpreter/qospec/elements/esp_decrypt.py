@@ -80,7 +80,7 @@ class EspDecrypt(Association):
         return self.overlap is not None
 
     def form_after(self, form: Form) -> Form:
-        return form.opened(self.esp, self.spi, rekeyed=self.is_replaced, keys=self.keys)
+        return form.open_sealed(self.esp, self.spi, rekeyed=self.is_replaced, keys=self.keys)
 
     def start(self, setting: Setting) -> Whole:
         slots = replay.FIRST_SLOT + self.replay_window

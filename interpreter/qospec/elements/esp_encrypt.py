@@ -101,7 +101,7 @@ class EspEncrypt(Association):
                 f"{form.largest_bytes} B encrypted exceed the {LARGEST_PACKET_BYTES} B of an IP"
                 " packet"
             )
-        return form.sealed(self.esp, self.spi, rekeyed=self.is_replaced, keys=self.keys)
+        return form.seal(self.esp, self.spi, rekeyed=self.is_replaced, keys=self.keys)
 
     def start(self, setting: Setting) -> Whole:
         esp = self.esp

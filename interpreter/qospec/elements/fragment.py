@@ -75,7 +75,7 @@ class Fragment(Element):
         return tuple({marks: None, marks | MORE_FRAGMENTS: None})
 
     def form_after(self, form: Form) -> Form:
-        return form.at_most(self.mtu) if self.dont_fragment else form.cut(self.mtu)
+        return form.limit_to(self.mtu) if self.dont_fragment else form.cut(self.mtu)
 
     def transition(self, setting: Setting) -> Transition:
         connections = setting.connections

@@ -108,7 +108,7 @@ class Gcra(Element):
         if contract.sustainable_cell_rate is None or contract.sustainable_applies_to == "0":
             return passing
         tolerance_ps += contract.burst_tolerance_ps
-        return passing.least(_passing(contract.sustained_interval_ps, tolerance_ps))
+        return passing.intersect(_passing(contract.sustained_interval_ps, tolerance_ps))
 
     @property
     def marks_written(self) -> tuple[str, ...]:
@@ -167,7 +167,7 @@ def _passing(interval_ps: Fraction, tolerance_ps: int) -> Curve:
     Le Boudec and Thiran, 1.2.2: Leaky bucket and GCRA.
     """
     rounding_ps = int(interval_ps.denominator > 1)
-    return bound_bursts(interval_ps).widened(tolerance_ps + rounding_ps)
+    return bound_bursts(interval_ps).widen(tolerance_ps + rounding_ps)
 
 
 _EVERYTHING_CONFORMS = (0, 0, 0, 0, 1, NO_TOLERANCE_ENDS_PS, 0, 0)

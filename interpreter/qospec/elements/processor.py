@@ -201,7 +201,7 @@ class Processor(Element):
 
         A restart loses what waits and what arrives, and so delays nothing.
         """
-        offered = functools.reduce(Arrival.plus, arriving)
+        offered = functools.reduce(Arrival.add, arriving)
         if not offered.sizes:
             return Guarantees((Guarantee(0, 0),) * self.ports)
         if self.random_interruption:
@@ -210,7 +210,7 @@ class Processor(Element):
         share = 1 - Fraction(self.housekeeping, self.housekeeping_every)
         service = (RateLatency(share, Fraction(self.housekeeping)),)
         longest_ps = self._costs(offered.sizes).longest_ps
-        most = bound_delay_ps(offered.work(self._costs), service)
+        most = bound_delay_ps(offered.measure_work(self._costs), service)
         queues_there = 1 if self.shared else self.ports
         fitting = self.limit.amount // (offered.sizes[0] if self.limit.unit == "byte" else 1)
         full_ps = (fitting * queues_there + 1) * longest_ps / share + self.housekeeping
@@ -219,7 +219,7 @@ class Processor(Element):
             offered.items, (RateLatency(share / longest_ps, service[0].latency_ps),)
         )
         waiting = fitting * queues_there
-        came = offered.items.at(most_ps - int(self._curve.least_ps))
+        came = offered.items.count_within(most_ps - int(self._curve.least_ps))
         waiting = floor(find_least_known(waiting, behind, came) or 0)
         least_ps, server = int(self._curve.least_ps), Server(service, self._costs, shared=True)
         return Guarantees((Guarantee(least_ps, most_ps, waiting, server=server),) * self.ports)

@@ -87,7 +87,7 @@ class Reassemble(Element):
         return (marks & ~MORE_FRAGMENTS,)
 
     def form_after(self, form: Form) -> Form:
-        return form.whole()
+        return form.reassemble()
 
     def transition(self, setting: Setting) -> Transition:
         connections = setting.connections

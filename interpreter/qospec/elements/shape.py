@@ -140,13 +140,15 @@ class Shape(Element):
         byte_ps = token_bucket.byte_time_ps(self.rate)
         each_bytes = 1 if self.limit.unit == "byte" else min(offered.sizes[-1], self.burst_size)
         held_bytes = Fraction(self.limit.amount * each_bytes) + 1 / byte_ps
-        excess_bytes = offered.size_bytes.excess(1 / byte_ps)
+        excess_bytes = offered.size_bytes.find_excess(1 / byte_ps)
         if excess_bytes is not None:
             held_bytes = min(held_bytes, max(excess_bytes - self.burst_size, Fraction(0)))
         passed = token_bucket.passed_by(self.token_bucket)
-        leaves = Arrival(passed.times(Fraction(1, offered.sizes[0])), passed, offered.sizes)
+        leaves = Arrival(passed.scale_by(Fraction(1, offered.sizes[0])), passed, offered.sizes)
         most_ps = floor(held_bytes * byte_ps)
-        waiting = find_least_known(held_bytes / offered.sizes[0], offered.items.at(most_ps))
+        waiting = find_least_known(
+            held_bytes / offered.sizes[0], offered.items.count_within(most_ps)
+        )
         assert waiting is not None  # noqa: S101 -- the first is known
         saved_ps = self.burst_size * byte_ps
         service = (RateLatency(latency_ps=-saved_ps),)

@@ -52,7 +52,7 @@ class Strict(Scheduler):
     def share(self, number: int, inputs: Sequence[Competitor | None], clock: Clock) -> Share:
         above = [each.work for each in inputs[:number] if each is not None]
         below = [each.longest_ps for each in inputs[number + 1 :] if each is not None]
-        before = functools.reduce(Curve.plus, above, NOTHING)
+        before = functools.reduce(Curve.add, above, NOTHING)
         service = find_residual(before, max(below, default=Fraction(0)))
         return Share(service, functools.partial(costs_of, clock), always=not above)
 

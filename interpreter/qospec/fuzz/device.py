@@ -139,7 +139,7 @@ class Device:
             message.name
             for each in programs
             for message in each.messages
-            if any(each.hears(port, message.name) for port in each.ports)
+            if any(each.waits_for(port, message.name) for port in each.ports)
         }
         return frozenset(sent), frozenset(heard)
 
@@ -330,7 +330,7 @@ class _Uses:
         for each in node.body.statements:
             if isinstance(each, ast.Bind):
                 used = _named(each.value, names)
-                parameter = kind.parameter(each.names[0].text)
+                parameter = kind.find_parameter(each.names[0].text)
                 if used and parameter is not None:
                     self.domains.setdefault(used, []).append(parameter.domain)
 

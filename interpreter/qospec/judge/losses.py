@@ -48,7 +48,7 @@ TWO_DIGITS = 100
 @functools.cache
 def _counting() -> Mapping[str, Counting]:
     """Return the metrics that are counts, by name."""
-    metrics = discover().of("metric").items()
+    metrics = discover().select_role("metric").items()
     return {name: counting for name, kind in metrics if (counting := kind.build.counting)}
 
 

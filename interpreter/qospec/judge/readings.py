@@ -254,7 +254,7 @@ class Readings:
     def all(self) -> Iterator[tuple[str, str, Fraction | None, Dimension]]:
         """Yield population, metric with statistic, value and dimension of everything measured."""
         for population, tally in self._tallies.items():
-            for name, kind in sorted(self._catalogue.of("metric").items()):
+            for name, kind in sorted(self._catalogue.select_role("metric").items()):
                 metric: Metric = kind.build()
                 carries = self._carries(population)
                 if carries not in kind.carries or "flow" not in metric.measured_at:
@@ -266,7 +266,7 @@ class Readings:
                 dimension = DIMENSIONS[metric.dimension][0]
                 if carries == "packet":
                     dimension = IN_PACKETS.get(dimension, dimension)
-                for statistic in _statistics(kind.statistics(carries)):
+                for statistic in _statistics(kind.list_statistics(carries)):
                     shown = f"{name}.{statistic}" if statistic else name
                     yield population, shown, self._measure(name, tally, statistic), dimension
 

@@ -24,9 +24,11 @@ class Binary(Narrowing):
     upper bound, and the arithmetic mean if it is an amount or the range has a step.
     """
 
-    def next_load(self, progress: Progress, goal: int) -> Fraction | None:
-        bounds = progress.apparent_bounds(goal)
-        return find_undecided(bounds) or super().next_load(progress, goal)
+    def choose_next_load(self, progress: Progress, goal: int) -> Fraction | None:
+        bounds = progress.find_apparent_bounds(goal)
+        return find_undecided(bounds) or super().choose_next_load(progress, goal)
 
-    def between(self, progress: Progress, goal: int, lower: Fraction, upper: Fraction) -> Fraction:
-        return progress.scales[goal].middle(lower, upper)
+    def choose_between(
+        self, progress: Progress, goal: int, lower: Fraction, upper: Fraction
+    ) -> Fraction:
+        return progress.scales[goal].find_middle(lower, upper)

@@ -39,20 +39,22 @@ class Mlrsearch(Narrowing):
     total_ps: ClassVar[int] = 21 * PS_PER_S
     exceed: ClassVar[Fraction] = Fraction(1, 2)
 
-    def most_loads(self, search: Search, scale: Scale) -> int:
-        return super().most_loads(search, scale) + SPARE
+    def count_most_loads(self, search: Search, scale: Scale) -> int:
+        return super().count_most_loads(search, scale) + SPARE
 
-    def between(self, progress: Progress, goal: int, lower: Fraction, upper: Fraction) -> Fraction:
+    def choose_between(
+        self, progress: Progress, goal: int, lower: Fraction, upper: Fraction
+    ) -> Fraction:
         scale = progress.scales[goal]
-        untried = progress.at(goal, lower) is None
+        untried = progress.find_load(goal, lower) is None
         guess = _guess(progress, goal, lower, upper)
         if guess <= lower and untried:
             return lower
         if lower < guess < upper:
             left = _count_loads_left(progress, goal) - untried
-            if max(scale.halvings(lower, guess), scale.halvings(guess, upper)) < left:
+            if max(scale.count_halvings(lower, guess), scale.count_halvings(guess, upper)) < left:
                 return guess
-        return scale.middle(lower, upper)
+        return scale.find_middle(lower, upper)
 
 
 def _guess(progress: Progress, goal: int, lower: Fraction, upper: Fraction) -> Fraction:
@@ -63,14 +65,14 @@ def _guess(progress: Progress, goal: int, lower: Fraction, upper: Fraction) -> F
     scale, aim = progress.scales[goal], progress.search.goals[goal]
     bad = [each for each in progress.tried[goal] if not each.looks_good]
     nearest = next(place for place, each in enumerate(bad) if each.load == upper)
-    start = scale.around(_find_sustained(aim, *bad[nearest : nearest + 2]))
+    start = scale.center_on(_find_sustained(aim, *bad[nearest : nearest + 2]))
     highest = max(_find_sustained(aim, each) for each in bad)
     if upper <= highest:
-        return min(start, scale.below(upper, scale.halvings(upper, highest)))
-    if lower < scale.around(start) or progress.at(goal, lower) is None:
+        return min(start, scale.move_below(upper, scale.count_halvings(upper, highest)))
+    if lower < scale.center_on(start) or progress.find_load(goal, lower) is None:
         return start
-    step = scale.halvings(start, max(start, lower))
-    return scale.above(lower, step) if step < FAR else scale.middle(lower, upper)
+    step = scale.count_halvings(start, max(start, lower))
+    return scale.move_above(lower, step) if step < FAR else scale.find_middle(lower, upper)
 
 
 def _find_sustained(goal: Goal, upper: Tried, beyond: Tried | None = None) -> Fraction:

@@ -33,13 +33,13 @@ class Step(Method):
     confirm: Confirm = 2
     """How many loads in succession must be good."""
 
-    def most_loads(self, search: Search, scale: Scale) -> int:
+    def count_most_loads(self, search: Search, scale: Scale) -> int:
         return len(_list_steps(search)) + 1
 
-    def next_load(self, progress: Progress, goal: int) -> Fraction | None:
+    def choose_next_load(self, progress: Progress, goal: int) -> Fraction | None:
         good = 0
         for load in _step_down(progress.search):
-            here = progress.at(goal, load)
+            here = progress.find_load(goal, load)
             if here is None or here.classification is Classification.UNDECIDED:
                 return load
             good = good + 1 if here.classification is Classification.LOWER else 0

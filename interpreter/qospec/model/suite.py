@@ -89,7 +89,7 @@ class Network:
     entries: Mapping[str, str] = field(default_factory=dict)
     sides: Mapping[str, str] = field(default_factory=dict)
 
-    def host(self, path: str) -> int:
+    def find_host(self, path: str) -> int:
         """Return the index of the host of that path; raises KeyError."""
         for index, host in enumerate(self.hosts):
             if host.path == path:
@@ -354,7 +354,7 @@ class Search:
             return False
         return self.low.denominator == self.step.denominator == 1
 
-    def warmup_ps(self, run: Run) -> int:
+    def find_warmup_ps(self, run: Run) -> int:
         """Return the warmup of a trial; that of a burst has none, which would be part of it."""
         return 0 if any(goal.varies for goal in self.goals) else run.warmup_ps
 

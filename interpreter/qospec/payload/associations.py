@@ -45,7 +45,7 @@ class Secured(NamedTuple):
         twice is that of one packet.
         """
         numbers, first, of = np.unique(numbers, return_index=True, return_inverse=True)
-        (made,) = _association(self).unused().seal(Rows(numbers, packets[first]))
+        (made,) = _association(self).renew().seal(Rows(numbers, packets[first]))
         return made[of]
 
     def tampered(self, packets: Bytes, which: Truths) -> Bytes:
@@ -75,9 +75,9 @@ def list_associations(experiment: Experiment, node: int) -> dict[int, Secured]:
     }
     first = found[element.spi]
     if element.key is not None and not element.key.is_withheld:
-        first = first._replace(encryption_key=Key(element.key.revealed()))
+        first = first._replace(encryption_key=Key(element.key.reveal()))
     if element.integrity_key is not None and not element.integrity_key.is_withheld:
-        first = first._replace(integrity_key=Key(element.integrity_key.revealed()))
+        first = first._replace(integrity_key=Key(element.integrity_key.reveal()))
     return {**found, element.spi: first}
 
 
@@ -88,8 +88,8 @@ def _drawn(esp: Esp, index: int, names: tuple[str, ...]) -> Secured:
     return Secured(
         esp,
         index,
-        Key.drawn(encryption.key_bytes + encryption.salt_bytes, (*names, "encryption")),
-        Key.drawn(integrity.key_bytes, (*names, "integrity")) if integrity else None,
+        Key.draw(encryption.key_bytes + encryption.salt_bytes, (*names, "encryption")),
+        Key.draw(integrity.key_bytes, (*names, "integrity")) if integrity else None,
         ends,
     )
 
@@ -111,8 +111,8 @@ def derive_cell_key(
         if given is not None:
             if given.is_withheld:
                 break
-            return Key.derived(given, CELL_KEY_BYTES, names)
-    return Key.drawn(CELL_KEY_BYTES, (*experiment.seed, *names))
+            return Key.derive(given, CELL_KEY_BYTES, names)
+    return Key.draw(CELL_KEY_BYTES, (*experiment.seed, *names))
 
 
 def find_encrypting(experiment: Experiment, node: int) -> list[int]:

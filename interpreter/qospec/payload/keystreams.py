@@ -42,11 +42,11 @@ class Keystreams:
         one_of_each[vc] = np.arange(len(vc))
         if (kinds == kinds[one_of_each[vc]]).all():  # no VC has jumped
             self._know(kinds[one_of_each[one_of_each >= 0]])
-            return self._cipher.xored(self._stream[vc], position, cells)
+            return self._cipher.xor(self._stream[vc], position, cells)
         # As one number each: rows are sorted ten times as slowly.
         one = (kinds[:, 2] * len(self._experiment.nodes) + sender) * self._count + vc
         _, first, streams = np.unique(one, return_index=True, return_inverse=True)
-        return self._made(kinds[first]).xored(streams, position, cells)
+        return self._made(kinds[first]).xor(streams, position, cells)
 
     def _know(self, kinds: Whole) -> None:
         """Keep the streams of some VCs, by (sender, VC, jump), beside those of others."""

@@ -67,10 +67,10 @@ def message_members(network: Network) -> Iterator[Member]:
     drafts = assemble(network)
     for port, reached in _reached(network, drafts, programs):
         program = programs[port.element]
-        sent = program.sends(port.name)
+        sent = program.list_sent(port.name)
         for target, entry in reached:
             other = programs[target]
-            if any(other.hears(other.inputs[entry], name) for name in sent):
+            if any(other.waits_for(other.inputs[entry], name) for name in sent):
                 yield _member(network, program, port, (target, entry))
 
 
@@ -81,8 +81,8 @@ def _unheard(network: Network) -> Iterator[tuple[int, str, tuple[str, ...]]]:
         return
     for port, reached in _reached(network, assemble(network), programs):
         heard = [(programs[target], programs[target].inputs[entry]) for target, entry in reached]
-        sent = programs[port.element].sends(port.name)
-        names = tuple(n for n in sent if not any(other.hears(at, n) for other, at in heard))
+        sent = programs[port.element].list_sent(port.name)
+        names = tuple(n for n in sent if not any(other.waits_for(at, n) for other, at in heard))
         if names:
             yield port.element, port.name, names
 
@@ -124,7 +124,7 @@ def _reached(
     ports = [
         _Port(element, output, name)
         for element, program in programs.items()
-        for output, name in program.output_ports()
+        for output, name in program.list_output_ports()
     ]
     members = tuple(_member(network, programs[p.element], p, (p.element, 0)) for p in ports)
     made: dict[int, Table] = {
@@ -195,7 +195,7 @@ def _peers(
         port, other = program.outputs[member.channel.output], programs[member.channel.target]
         for way in program.transitions:
             for by, name in way.send:
-                if by == port and other.hears(other.inputs[member.channel.input], name):
+                if by == port and other.waits_for(other.inputs[member.channel.input], name):
                     found.setdefault((by, name), member.first)
     return found
 
@@ -246,8 +246,8 @@ def disagreements(network: Network, survey: Survey) -> Iterator[Diagnostic]:
             continue
         sender, receiver = programs[channel.origin], programs[channel.target]
         by, to = sender.outputs[channel.output], receiver.inputs[channel.input]
-        for name in sender.sends(by):
-            if not receiver.hears(to, name):
+        for name in sender.list_sent(by):
+            if not receiver.waits_for(to, name):
                 continue
             one, other = _carried(sender, name), _carried(receiver, name)
             first, last = sorted((channel.origin, channel.target))
@@ -262,7 +262,7 @@ def disagreements(network: Network, survey: Survey) -> Iterator[Diagnostic]:
 
 
 def _carried(program: Program, name: str) -> Carried:
-    message = program.message(name)
+    message = program.find_message(name)
     dimensions = {each.name: each.dimension for each in program.values}
     return tuple((each, dimensions[each]) for each in message.values) if message else ()
 

@@ -63,7 +63,9 @@ def overloads(
             line = draft.line or draft.instance.path
             carries = f"`{line}` carries {format_value(clock.bit_rate, RATE)} @{layer}"
             span = next(each.span for each in network.elements if each.path == line)
-            place = f" ({span.source.name}:{span.source.position(span.start)[0]})" if span else ""
+            place = (
+                f" ({span.source.name}:{span.source.find_position(span.start)[0]})" if span else ""
+            )
             yield _overload(case, shares, carries + place, layer)
 
 

@@ -60,8 +60,8 @@ def _line_bytes(form: Form, framed: Encapsulation | None) -> Fraction:
     """Return the mean number of bytes on a line for each item that the source sends."""
     # Cached: the cases of a sweep use the same few means, of mixes of up to hundreds of sizes.
     if framed is None:
-        return form.mean_of(lambda _: CELL_BYTES)
-    return form.mean_of(framed.line_bytes)
+        return form.compute_mean(lambda _: CELL_BYTES)
+    return form.compute_mean(framed.line_bytes)
 
 
 def members_of(flows: tuple[Flow, ...], network: Network) -> Iterator[Member]:
@@ -83,7 +83,7 @@ def _parts(number: int, flow: Flow, network: Network) -> Iterator[Member]:
     for part, sent in parts:
         contract, marks, asked = _sent(flow) if sent is None else _sent_in(sent)
         for turn, ends in enumerate(zip(flow.origins, flow.targets, strict=True)):
-            origin, target = map(network.host, ends[::-1] if part == "answers" else ends)
+            origin, target = map(network.find_host, ends[::-1] if part == "answers" else ends)
             name = flow.name if len(flow.origins) == 1 else f"{flow.name}[{turn}]"
             if part != "user":
                 name = f"{name}.{part}"

@@ -62,7 +62,9 @@ def _number(value: Any) -> Fraction | None:
 
 def arrivals_kind(arrivals: Any) -> Kind:
     """Return the kind of an arrival process that was built."""
-    return next(kind for kind in discover().of("arrivals").values() if kind.build is type(arrivals))
+    return next(
+        kind for kind in discover().select_role("arrivals").values() if kind.build is type(arrivals)
+    )
 
 
 def _text(value: Any, domain: str) -> str:

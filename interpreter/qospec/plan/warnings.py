@@ -443,7 +443,7 @@ def late_keys(case: Case, survey: Survey) -> Iterator[Diagnostic]:
             continue
         means = {
             number: max(
-                form.mean_of(rekeying.encrypted_bytes)
+                form.compute_mean(rekeying.encrypted_bytes)
                 for form in survey.forms.straight(index, number)
             )
             for _, number in flows

@@ -23,7 +23,7 @@ Values = dict[str, tuple["Fraction", "Dimension"]]
 
 def _inconsistent(trial: Trial) -> Iterator[str]:
     """Yield metrics that contradict each other."""
-    catalogue = discover().of("metric")
+    catalogue = discover().select_role("metric")
     found: dict[tuple[str, str], Values] = {}
     for population, shown, value, dimension in trial.readings.all():
         name, _, statistic = shown.partition(".")

@@ -66,7 +66,7 @@ def histogram_documents(
 
 def _of_delays(statements: Iterable[Statement]) -> Iterator[Measured]:
     """Yield the measurements of metrics with quantiles, except those of a single packet."""
-    metrics = discover().of("metric")
+    metrics = discover().select_role("metric")
     for statement in statements:
         if statement.idle or statement.kind == "invariant":
             continue

@@ -323,7 +323,7 @@ def _test(test: Test, in_phases: Mapping[int, Sequence[Flow]]) -> Document:
 def _definitions(suite: Suite) -> list[Document]:
     """Return the kinds that are used, each with its source; metrics are those of statements."""
     cases = [case for test in suite.tests for case in test.cases]
-    methods = discover().of("method")
+    methods = discover().select_role("method")
     kinds = {
         (kind.role, kind.name): kind
         for case in cases
@@ -340,7 +340,7 @@ def _definitions(suite: Suite) -> list[Document]:
         for statement in case.statements
         for leaf in list_measurements(statement.expression)
     }
-    metrics = discover().of("metric")
+    metrics = discover().select_role("metric")
     kinds.update({("metric", name): metrics[name] for name in named})
     return [
         {"name": kind.name, "role": kind.role, "summary": kind.summary, "source": kind.source}

@@ -170,7 +170,9 @@ def list_names(catalogue: Catalogue) -> Iterator[str]:
 
 def _offers(metric: Kind, name: str, catalogue: Catalogue) -> bool:
     """Return whether a metric offers a statistic, of cells or of packets."""
-    offered = {statistic for carries in metric.carries for statistic in metric.statistics(carries)}
+    offered = {
+        statistic for carries in metric.carries for statistic in metric.list_statistics(carries)
+    }
     causes = (*catalogue.causes, DISCARDED) if CAUSES in offered else ()
     return name in causes or offers(tuple(offered), name)
 

@@ -76,7 +76,7 @@ def _describe_nodes(
 
 def _describe_link(cable: Cable, declarations: Declarations) -> Document:
     medium = cable.medium
-    rate = medium.kind.parameter("rate")
+    rate = medium.kind.find_parameter("rate")
     carries = value_text(medium.value_of(rate, declarations.evaluator)) if rate else ""
     written = " ".join(cable.span.text.split()).partition(" via ")[2]
     return {"name": f"{cable.left[2]} -- {cable.right[2]}", "type": f"via {written}, {carries}"}

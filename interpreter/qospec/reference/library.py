@@ -142,7 +142,7 @@ def _read_calibration(
 def write_place(node: ast.Node) -> str:
     """Return the file and the line of a node; files of the library by their place in it."""
     source = node.span.source
-    line, _ = source.position(node.span.start)
+    line, _ = source.find_position(node.span.start)
     path, library = Path(source.name).resolve(), STDLIB.resolve()
     inside = path.is_relative_to(library)
     shown = f"std/{path.relative_to(library).as_posix()}" if inside else source.name

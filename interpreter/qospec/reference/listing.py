@@ -61,7 +61,9 @@ def list_spellings(document: Document) -> list[str]:
 
 
 def _describe_kinds(role: Role) -> Callable[[Catalogue], list[Document]]:
-    return lambda catalogue: [describe_kind(kind) for _, kind in sorted(catalogue.of(role).items())]
+    return lambda catalogue: [
+        describe_kind(kind) for _, kind in sorted(catalogue.select_role(role).items())
+    ]
 
 
 def _describe_measured(catalogue: Catalogue) -> list[Document]:

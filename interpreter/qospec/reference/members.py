@@ -41,7 +41,7 @@ if TYPE_CHECKING:
 def list_kinds_with_fields(catalogue: Catalogue) -> Iterator[tuple[str, Kind]]:
     """Yield the kinds that have fields, with their names."""
     for role in RECORDS:
-        yield from sorted(catalogue.of(role).items())
+        yield from sorted(catalogue.select_role(role).items())
     yield from ((kind.name, kind) for kind in _list_statements(catalogue))
 
 
@@ -82,7 +82,7 @@ def list_names(catalogue: Catalogue) -> Iterator[str]:
     for name, kind in list_kinds_with_fields(catalogue):
         for parameter in kind.parameters.values():
             yield from (f"{name}.{parameter.alias or parameter.name}", *parameter.domain.choices)
-    for name, kind in catalogue.of("element").items():
+    for name, kind in catalogue.select_role("element").items():
         for below in list_observables(kind):
             yield from (below, f"{name}.{below}")
 
@@ -143,7 +143,7 @@ def _describe_causes(what: str, catalogue: Catalogue) -> Iterator[Document]:
         losing = [
             name
             for role in LOSING
-            for name, kind in sorted(catalogue.of(role).items())
+            for name, kind in sorted(catalogue.select_role(role).items())
             if list_loss_causes(kind, what)
         ]
         summary = f"a cause of loss, counted by `lost.{what}`, of {' '.join(losing)}"
@@ -153,13 +153,13 @@ def _describe_causes(what: str, catalogue: Catalogue) -> Iterator[Document]:
 def _describe_observed(what: str, catalogue: Catalogue) -> Iterator[Document]:
     """Yield what criteria can measure of an element in its device, or of a port."""
     found: dict[str, list[str]] = {}
-    for name, kind in sorted(catalogue.of("element").items()):
+    for name, kind in sorted(catalogue.select_role("element").items()):
         for observable in list_observables(kind):
             below = observable.partition(".")[0]
             if what in (observable, below, f"{name}.{observable}", f"{name}.{below}"):
                 found.setdefault(below, []).append(name)
     for below, elements in found.items():
-        kind = catalogue.of("element")[elements[0]]
+        kind = catalogue.select_role("element")[elements[0]]
         waits = [
             observable
             for observable in list_observables(kind)
@@ -182,7 +182,7 @@ def _describe_observed(what: str, catalogue: Catalogue) -> Iterator[Document]:
 def _describe_fields(thing: str, below: str, catalogue: Catalogue) -> Iterator[Document]:
     """Yield a field of a kind in full."""
     for name, kind in list_kinds_with_fields(catalogue):
-        parameter = kind.parameter(below) if thing in (name, *kind.aliases) else None
+        parameter = kind.find_parameter(below) if thing in (name, *kind.aliases) else None
         if parameter is not None:
             summary = _make_document("field", f"{thing}.{below}", f"a field of {name}")
             yield {**summary, "fields": [describe_field(parameter, kind)]}

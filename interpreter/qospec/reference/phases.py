@@ -123,7 +123,7 @@ def describe_search(search: Search) -> str:
 
 def _write_method_fields(search: Search) -> str:
     """Return the fields of a search that belong to its method, as an author writes them."""
-    parameters = discover().of("method")[search.method].parameters
+    parameters = discover().select_role("method")[search.method].parameters
     return ", ".join(
         f"{name} = {write_default(replace(each, default=getattr(search.chooser, name)))}"
         for name, each in parameters.items()

@@ -262,7 +262,7 @@ def _read_meaning(key: str) -> str:
 
 def build_kinds(catalogue: Catalogue) -> Schema:
     """Return the fields of each kind, and the rule that chooses among them by `is`."""
-    kinds = [kind for role in RECORDS for _, kind in sorted(catalogue.of(role).items())]
+    kinds = [kind for role in RECORDS for _, kind in sorted(catalogue.select_role(role).items())]
     fields = {f"fields of {kind.name}": build_fields(kind) for kind in kinds}
     rules = [
         {

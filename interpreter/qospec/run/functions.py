@@ -88,7 +88,7 @@ FUNCTIONS: Mapping[str, Callable[..., Any]] = {
 
 
 def _element(name: str, **fields: Any) -> Element:
-    element: Element = discover().of("element")[name].build(**fields)
+    element: Element = discover().select_role("element")[name].build(**fields)
     return element
 
 

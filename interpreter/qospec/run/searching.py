@@ -53,7 +53,7 @@ class SearchRun(PhaseRun):
     @property
     def result(self) -> SearchResult:
         """Return what it has come to so far."""
-        warmup_ps = self._search.warmup_ps(self._setting.plan.case.run)
+        warmup_ps = self._search.find_warmup_ps(self._setting.plan.case.run)
         emulated_ps = sum(warmup_ps + each.trial.length_ps for each in self._trials)
         goals = {
             name: each._replace(offered=(self._rates.get(each.lower), self._rates.get(each.upper)))
@@ -68,11 +68,11 @@ class SearchRun(PhaseRun):
         """Return how much closer the bounds of the goal that is furthest from its end have come."""
         shares = []
         for number, scale in enumerate(self._progress.scales):
-            lower, upper = self._progress.apparent_bounds(number)
+            lower, upper = self._progress.find_apparent_bounds(number)
             low = self._search.low if lower is None else lower.load
             high = self._search.high if upper is None else upper.load
-            whole = 1 + scale.halvings(self._search.low, self._search.high)
-            shares.append(1 - (1 + scale.halvings(low, high)) / whole)
+            whole = 1 + scale.count_halvings(self._search.low, self._search.high)
+            shares.append(1 - (1 + scale.count_halvings(low, high)) / whole)
         return min(shares) if self._trials else 0.0
 
     def next_part(self, *, ahead: bool) -> Request | None:
@@ -122,7 +122,7 @@ class SearchRun(PhaseRun):
                 return
             trial = self._trial(asked, result)
             self._trials.append(SearchTrial(trial, result))
-            self._progress = self._progress.after(trial)
+            self._progress = self._progress.add_trial(trial)
             if self._setting.invalidates(result):
                 self._end(invalid=True)
                 return
@@ -155,6 +155,8 @@ class SearchRun(PhaseRun):
             yield asked
             result = self._known.get(asked)
             if result is None:
-                waiting.extend(progress.after(each) for each in predict_results(progress, asked))
+                waiting.extend(
+                    progress.add_trial(each) for each in predict_results(progress, asked)
+                )
             elif not (result.error or self._impossible(asked, result)):
-                waiting.append(progress.after(self._trial(asked, result)))
+                waiting.append(progress.add_trial(self._trial(asked, result)))

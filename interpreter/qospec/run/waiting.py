@@ -108,7 +108,7 @@ def _list_delayed(
     plan: CasePlan, statements: Sequence[Document], catalogue: Catalogue
 ) -> Iterator[tuple[str, str]]:
     """Yield the network and the name of each flow of which a criterion on its delays is unmet."""
-    metrics = catalogue.of("metric")
+    metrics = catalogue.select_role("metric")
     for statement, document in zip(plan.case.statements, statements, strict=True):
         if document["verdict"] not in PROBLEMS:
             continue

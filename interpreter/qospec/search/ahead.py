@@ -48,7 +48,7 @@ def _list_losses(goals: Sequence[Goal]) -> Iterator[Fraction]:
 
 def _expect_loss(progress: Progress, goal: int, load: Fraction) -> Fraction:
     """Return the loss of the last trial there, or that if no more is forwarded than of more."""
-    here = progress.at(goal, load)
+    here = progress.find_load(goal, load)
     if here is not None:
         last = here.trials[-1]
         return Fraction(last.lost, last.sent)

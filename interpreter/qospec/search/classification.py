@@ -31,7 +31,7 @@ class Sums(NamedTuple):
     good_ps: int
     bad_ps: int
 
-    def plus(self, other: Sums) -> Sums:
+    def add(self, other: Sums) -> Sums:
         """Return the sums of the trials of both."""
         return Sums(*(a + b for a, b in zip(self, other, strict=True)))
 

@@ -41,7 +41,7 @@ class Method(ABC):
     """Whether the range must have a step: its loads are tried, and no others."""
 
     @abstractmethod
-    def most_loads(self, search: Search, scale: Scale) -> int:
+    def count_most_loads(self, search: Search, scale: Scale) -> int:
         """Return the largest number of loads that are tried for one goal.
 
         It is never exceeded if each load is decided as it first looks, and no greater load loses a
@@ -49,7 +49,7 @@ class Method(ABC):
         """
 
     @abstractmethod
-    def next_load(self, progress: Progress, goal: int) -> Fraction | None:
+    def choose_next_load(self, progress: Progress, goal: int) -> Fraction | None:
         """Return the load of the next trial for a goal, by its number; None if it needs none."""
 
 
@@ -60,17 +60,19 @@ class Narrowing(Method):
     """
 
     @abstractmethod
-    def between(self, progress: Progress, goal: int, lower: Fraction, upper: Fraction) -> Fraction:
+    def choose_between(
+        self, progress: Progress, goal: int, lower: Fraction, upper: Fraction
+    ) -> Fraction:
         """Return a load between two that are not near; the lower may be an untried end."""
 
-    def most_loads(self, search: Search, scale: Scale) -> int:  # noqa: ARG002
+    def count_most_loads(self, search: Search, scale: Scale) -> int:  # noqa: ARG002
         """Return the number of both ends and of the halvings between them."""
-        return 2 + scale.halvings(scale.low, scale.high)
+        return 2 + scale.count_halvings(scale.low, scale.high)
 
-    def next_load(self, progress: Progress, goal: int) -> Fraction | None:
+    def choose_next_load(self, progress: Progress, goal: int) -> Fraction | None:
         """Return an end, a load between the bounds or, when they are near, an undecided bound."""
         scale = progress.scales[goal]
-        bounds = progress.apparent_bounds(goal)
+        bounds = progress.find_apparent_bounds(goal)
         lower, upper = bounds
         if upper is None:
             if lower is None or lower.load < scale.high:
@@ -79,8 +81,8 @@ class Narrowing(Method):
         if lower is None and upper.load == scale.low:
             return find_undecided(bounds)
         lowest = scale.low if lower is None else lower.load
-        if not scale.near(lowest, upper.load):
-            return self.between(progress, goal, lowest, upper.load)
+        if not scale.is_near(lowest, upper.load):
+            return self.choose_between(progress, goal, lowest, upper.load)
         return scale.low if lower is None else find_undecided(bounds)
 
 
@@ -96,7 +98,7 @@ def begin(search: Search) -> Progress:
     """Return the progress of a search without trials."""
     goals = search.goals
     scales = tuple(make_scale(search, goal) for goal in goals)
-    most_loads = tuple(search.chooser.most_loads(search, scale) for scale in scales)
+    most_loads = tuple(search.chooser.count_most_loads(search, scale) for scale in scales)
     order = sorted(range(len(goals)), key=lambda number: (goals[number].loss, goals[number].exceed))
     return Progress(search, scales, most_loads, tuple(order), ((),) * len(goals))
 
@@ -110,9 +112,9 @@ def choose_next_trial(progress: Progress) -> Request | Outcome:
     """
     if progress.trials < count_most_trials(progress):
         for number in progress.order:
-            load = progress.search.chooser.next_load(progress, number)
+            load = progress.search.chooser.choose_next_load(progress, number)
             if load is not None:
-                here = progress.at(number, load)
+                here = progress.find_load(number, load)
                 done = here.trials[-1].number if here is not None else 0
                 return Request(load, done + 1, progress.search.goals[number].length_ps)
     return find_outcome(progress)
@@ -136,12 +138,12 @@ def count_trials_of_load(goal: Goal) -> int:
 
 def _find_result(progress: Progress, number: int) -> GoalResult:
     goal = progress.search.goals[number]
-    lower, upper = progress.bounds(number)
+    lower, upper = progress.find_bounds(number)
     return GoalResult(
         None if lower is None else lower.load,
         None if upper is None else upper.load,
-        progress.search.chooser.next_load(progress, number) is None,
-        not (lower and upper) or progress.scales[number].near(lower.load, upper.load),
+        progress.search.chooser.choose_next_load(progress, number) is None,
+        not (lower and upper) or progress.scales[number].is_near(lower.load, upper.load),
         None if lower is None else find_conditional_throughput(goal, lower.load, lower.trials),
         _find_inversion(progress, number),
     )
@@ -149,7 +151,7 @@ def _find_result(progress: Progress, number: int) -> GoalResult:
 
 def _find_inversion(progress: Progress, goal: int) -> tuple[Fraction, Fraction] | None:
     """Return the lowest load that is bad and the highest one above it that is good, if any."""
-    upper = progress.bounds(goal).upper
+    upper = progress.find_bounds(goal).upper
     good = [each for each in progress.tried[goal] if each.classification is Classification.LOWER]
     if upper is None or not good or good[-1].load < upper.load:
         return None

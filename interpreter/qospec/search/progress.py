@@ -64,7 +64,7 @@ class Progress:
     tried: tuple[tuple[Tried, ...], ...]
     trials: int = 0
 
-    def after(self, trial: Trial) -> Progress:
+    def add_trial(self, trial: Trial) -> Progress:
         """Return the progress with one more trial. The same one twice is a ValueError."""
         goals = zip(self.search.goals, self.tried, strict=True)
         tried = tuple(
@@ -72,11 +72,11 @@ class Progress:
         )
         return replace(self, tried=tried, trials=self.trials + 1)
 
-    def at(self, goal: int, load: Fraction) -> Tried | None:
+    def find_load(self, goal: int, load: Fraction) -> Tried | None:
         """Return a load with its trials for a goal, by its number; None if it has none."""
         return _find(self.tried[goal], load)[1]
 
-    def bounds(self, goal: int) -> Bounds:
+    def find_bounds(self, goal: int) -> Bounds:
         """Return the relevant bounds of a goal, by its number.
 
         The upper one is the lowest load that is an upper bound, the lower one the highest load
@@ -90,13 +90,13 @@ class Progress:
                 lower = each
         return Bounds(lower, None)
 
-    def apparent_bounds(self, goal: int) -> Bounds:
+    def find_apparent_bounds(self, goal: int) -> Bounds:
         """Return the bounds of a goal if loads that are undecided are as they look.
 
         A load below a decided lower bound counts as good, and one above a decided upper bound as
         bad: only those between can move the bounds.
         """
-        decided = self.bounds(goal)
+        decided = self.find_bounds(goal)
         lower = decided.lower
         tried = self.tried[goal]
         first = 0 if lower is None else tried.index(lower) + 1
@@ -123,6 +123,6 @@ def _insert_trial(tried: tuple[Tried, ...], goal: Goal, trial: Trial) -> tuple[T
         raise ValueError(f"trial {trial.number} at {trial.load} was run before")
     split = bisect_left(numbers, trial.number)
     trials = (*before[:split], trial, *before[split:])
-    sums = sums.plus(sum_trials(goal, (trial,)))
+    sums = sums.add(sum_trials(goal, (trial,)))
     made = Tried(trial.load, trials, sums, classify(goal, sums), looks_good(goal, sums))
     return (*tried[:place], made, *tried[place + (here is not None) :])

@@ -31,28 +31,28 @@ class Scale(ABC):
         self._width = goal.width
         self._absolute = goal.absolute
 
-    def near(self, lower: Fraction, upper: Fraction) -> bool:
+    def is_near(self, lower: Fraction, upper: Fraction) -> bool:
         """Return whether two loads are as close as the goal's width."""
         return upper - lower <= (self._width if self._absolute else self._width * upper)
 
     @abstractmethod
-    def halvings(self, lower: Fraction, upper: Fraction) -> int:
+    def count_halvings(self, lower: Fraction, upper: Fraction) -> int:
         """Return how many loads bisection tries between these, at most, until two are near."""
 
     @abstractmethod
-    def middle(self, lower: Fraction, upper: Fraction) -> Fraction:
+    def find_middle(self, lower: Fraction, upper: Fraction) -> Fraction:
         """Return the load in the middle between two that are not near."""
 
     @abstractmethod
-    def below(self, load: Fraction, halvings: int) -> Fraction:
+    def move_below(self, load: Fraction, halvings: int) -> Fraction:
         """Return the lowest load that is at most so many halvings below another."""
 
     @abstractmethod
-    def above(self, load: Fraction, halvings: int) -> Fraction:
+    def move_above(self, load: Fraction, halvings: int) -> Fraction:
         """Return the highest load that is at most so many halvings above another."""
 
     @abstractmethod
-    def around(self, load: Fraction) -> Fraction:
+    def center_on(self, load: Fraction) -> Fraction:
         """Return the lower one of two near loads with `load` in their middle; or the lowest."""
 
 
@@ -68,44 +68,44 @@ class Ratios(Scale):
         spans = [int(ONE / (1 - goal.width))]
         # A middle is rounded down twice, each time by less than width / FINENESS.
         shrunk = int(ONE * (1 - 2 * goal.width / FINENESS))
-        most = self._ratio(self.low, self.high)
+        most = self._compute_ratio(self.low, self.high)
         while spans[-1] < most:
             half = spans[-1] * shrunk >> BITS
             spans.append(half * half >> BITS)
         self._spans = spans
 
-    def halvings(self, lower: Fraction, upper: Fraction) -> int:
-        return bisect_left(self._spans, self._ratio(lower, upper))
+    def count_halvings(self, lower: Fraction, upper: Fraction) -> int:
+        return bisect_left(self._spans, self._compute_ratio(lower, upper))
 
-    def middle(self, lower: Fraction, upper: Fraction) -> Fraction:
-        unit = self._unit(lower)
-        return self._floor(isqrt(int(lower * upper / (unit * unit))) * unit)
+    def find_middle(self, lower: Fraction, upper: Fraction) -> Fraction:
+        unit = self._round_to_unit(lower)
+        return self._round_down(isqrt(int(lower * upper / (unit * unit))) * unit)
 
-    def below(self, load: Fraction, halvings: int) -> Fraction:
-        exact = load * Fraction(ONE, self._span(halvings))
-        unit = self._unit(exact)
+    def move_below(self, load: Fraction, halvings: int) -> Fraction:
+        exact = load * Fraction(ONE, self._compute_span(halvings))
+        unit = self._round_to_unit(exact)
         return max(self.low, -(-exact // unit) * unit)
 
-    def above(self, load: Fraction, halvings: int) -> Fraction:
-        return min(self.high, self._floor(load * Fraction(self._span(halvings), ONE)))
+    def move_above(self, load: Fraction, halvings: int) -> Fraction:
+        return min(self.high, self._round_down(load * Fraction(self._compute_span(halvings), ONE)))
 
-    def around(self, load: Fraction) -> Fraction:
-        return max(self.low, self._floor(max(self.low, load) * self._half))
+    def center_on(self, load: Fraction) -> Fraction:
+        return max(self.low, self._round_down(max(self.low, load) * self._half))
 
-    def _span(self, halvings: int) -> int:
+    def _compute_span(self, halvings: int) -> int:
         return self._spans[min(halvings, len(self._spans) - 1)]
 
     @staticmethod
-    def _ratio(lower: Fraction, upper: Fraction) -> int:
+    def _compute_ratio(lower: Fraction, upper: Fraction) -> int:
         """Return a ratio of loads in units of 2^-64, rounded up."""
         low = lower.numerator * upper.denominator
         return -(-(upper.numerator * lower.denominator << BITS) // low)
 
-    def _unit(self, load: Fraction) -> Fraction:
+    def _round_to_unit(self, load: Fraction) -> Fraction:
         return find_power_of_ten(load * self._width / FINENESS)
 
-    def _floor(self, load: Fraction) -> Fraction:
-        unit = self._unit(load)
+    def _round_down(self, load: Fraction) -> Fraction:
+        unit = self._round_to_unit(load)
         return load // unit * unit
 
 
@@ -120,29 +120,29 @@ class Steps(Scale):
         self._gridded = search.step is not None
         self._step = search.step or find_power_of_ten(goal.width / FINENESS)
         self._wide = max(1, int(goal.width / self._step)) if goal.absolute else 1
-        self._last = self._index(self.high)
+        self._last = self._number_load(self.high)
 
-    def near(self, lower: Fraction, upper: Fraction) -> bool:
-        adjacent = self._gridded and self._index(upper) - self._index(lower) <= 1
-        return adjacent or super().near(lower, upper)
+    def is_near(self, lower: Fraction, upper: Fraction) -> bool:
+        adjacent = self._gridded and self._number_load(upper) - self._number_load(lower) <= 1
+        return adjacent or super().is_near(lower, upper)
 
-    def halvings(self, lower: Fraction, upper: Fraction) -> int:
-        apart = self._index(upper) - self._index(lower)
+    def count_halvings(self, lower: Fraction, upper: Fraction) -> int:
+        apart = self._number_load(upper) - self._number_load(lower)
         return (-(-apart // self._wide) - 1).bit_length() if apart else 0
 
-    def middle(self, lower: Fraction, upper: Fraction) -> Fraction:
-        return self._load((self._index(lower) + self._index(upper)) // 2)
+    def find_middle(self, lower: Fraction, upper: Fraction) -> Fraction:
+        return self._load((self._number_load(lower) + self._number_load(upper)) // 2)
 
-    def below(self, load: Fraction, halvings: int) -> Fraction:
-        return self._load(self._index(load) - (self._wide << halvings))
+    def move_below(self, load: Fraction, halvings: int) -> Fraction:
+        return self._load(self._number_load(load) - (self._wide << halvings))
 
-    def above(self, load: Fraction, halvings: int) -> Fraction:
-        return self._load(self._index(load) + (self._wide << halvings))
+    def move_above(self, load: Fraction, halvings: int) -> Fraction:
+        return self._load(self._number_load(load) + (self._wide << halvings))
 
-    def around(self, load: Fraction) -> Fraction:
+    def center_on(self, load: Fraction) -> Fraction:
         return self._load((load - self.low) // self._step - self._wide // 2)
 
-    def _index(self, load: Fraction) -> int:
+    def _number_load(self, load: Fraction) -> int:
         """Return the number of a load, from 0 at the lowest, rounded up."""
         return int(-((self.low - load) // self._step))
 

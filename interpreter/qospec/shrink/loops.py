@@ -138,7 +138,7 @@ def with_names(draft: Draft, values: Values, within: str, renamed: list[Renamed]
                 at = values.text(index.value)
                 name = new.get((word.text, at or ""))
                 if name is not None:
-                    edits.append(Edit(word.span.to(index.span), name))
+                    edits.append(Edit(word.span.extend_to(index.span), name))
     found = Draft.read(draft.changed(edits)) if edits else draft
     return found or draft
 

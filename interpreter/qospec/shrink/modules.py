@@ -89,7 +89,7 @@ class Modules:
             if key not in known:
                 text, known[key], imports = self._copy(draft, alias, node)
             edits = [
-                Edit(path.name.span.to(path.trail[0].span), known[key])
+                Edit(path.name.span.extend_to(path.trail[0].span), known[key])
                 for path in paths_in(draft.tree)
                 if path.name.text == alias and _first(path) == node.name.text
             ]

@@ -254,7 +254,7 @@ def _traffic(draft: Draft, node: ast.Traffic) -> Iterator[Sequence[Change]]:
         base = user.base if isinstance(user, ast.Record) else base
         if isinstance(base, ast.Path) and base.name.text == node.name.text and not base.trail:
             body = user.body  # type: ignore[attr-defined]
-            span = base.span if body is None else base.span.to(body.span)
+            span = base.span if body is None else base.span.extend_to(body.span)
             edits.append(Edit(span, _with_fields(draft, node.value, body)))
     used = sum(path.name.text == node.name.text for path in paths_in(draft.tree))
     if edits and used == len(edits):

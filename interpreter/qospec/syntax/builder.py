@@ -171,7 +171,7 @@ class TreeBuilder:
             if isinstance(node, ast.Parameter) and not node.annotation.span.text:
                 continue  # it has no type, which has been reported
             start, last_line = node.span.start, line
-            line, _ = source.position(start)
+            line, _ = source.find_position(start)
             word = _FIRST_WORD.match(source.text, start)
             if line != last_line:
                 span = Span(source, start, word.end() if word else start)

@@ -273,7 +273,7 @@ class _Lexer:
         source, line = self.tokens.source, 0
         for start in islice(find_hidden(source.text), MOST):
             error, before = lexical_errors.explain_hidden(source.text[start]), line
-            line = source.position(start)[0]
+            line = source.find_position(start)[0]
             if line > before:
                 place, end = Span(source, start, start + 1), start + 1
                 fix = (Edit(place, error.replacement),) if error.replacement else ()

@@ -69,7 +69,7 @@ class OnOff(Arrivals):
 
     def curve(self, connections: int, phases: str) -> Curve:
         """Return that of all connections on at once: what is not sent while off is not made up."""
-        return bound_bursts(PS_PER_S / Fraction(self.at)).widened(1).times(connections)
+        return bound_bursts(PS_PER_S / Fraction(self.at)).widen(1).scale_by(connections)
 
     def most_items(self, connections: int, length_ps: int) -> None:
         return None

@@ -162,18 +162,22 @@ class _Parts:
 
     def __init__(self, given: SimpleNamespace) -> None:
         self._given = given
-        self._noise = self._noise_dbm0p()
+        self._noise = self._sum_noise_dbm0p()
         self.ro = 15 - _parse_decimal("1.5") * (given.send_loudness_rating + self._noise)
-        self._sidetone = self._sidetone_impairment()
-        self.i_s = self._loudness_impairment() + self._sidetone + self._quantizing_impairment()
-        self.idte = self._talker_echo_impairment()
-        self.idle = self._listener_echo_impairment()
+        self._sidetone = self._compute_sidetone_impairment()
+        self.i_s = (
+            self._compute_loudness_impairment()
+            + self._sidetone
+            + self._compute_quantizing_impairment()
+        )
+        self.idte = self._compute_talker_echo_impairment()
+        self.idle = self._compute_listener_echo_impairment()
         self.idd = self._delay_impairment()
-        self.ie_eff = self._equipment_impairment()
+        self.ie_eff = self._compute_equipment_impairment()
         delays = self.idte + self.idle + self.idd
         self.r = self.ro - self.i_s - delays - self.ie_eff + given.advantage
 
-    def _noise_dbm0p(self) -> Decimal:
+    def _sum_noise_dbm0p(self) -> Decimal:
         """Return No, the sum of all noise (7.2)."""
         g = self._given
         overall = g.send_loudness_rating + g.receive_loudness_rating
@@ -197,7 +201,7 @@ class _Parts:
         )
         return 10 * sum(noises, Decimal(0)).log10()
 
-    def _loudness_impairment(self) -> Decimal:
+    def _compute_loudness_impairment(self) -> Decimal:
         """Return Iolr, of too low an overall loudness rating (7.3)."""
         g = self._given
         overall = g.send_loudness_rating + g.receive_loudness_rating
@@ -206,7 +210,7 @@ class _Parts:
         ) / 8
         return 20 * (_extract_root(1 + x**8, 8) - x)
 
-    def _sidetone_impairment(self) -> Decimal:
+    def _compute_sidetone_impairment(self) -> Decimal:
         """Return Ist, of sidetone that is not optimal (7.3)."""
         g = self._given
         echo = (-g.echo_delay_ms / 4).exp() * _convert_level(-g.talker_echo_loudness_rating)
@@ -218,7 +222,7 @@ class _Parts:
             + 29
         )
 
-    def _quantizing_impairment(self) -> Decimal:
+    def _compute_quantizing_impairment(self) -> Decimal:
         """Return Iq, of quantizing (7.3)."""
         q = 37 - 15 * self._given.quantizing_distortion_units.log10()
         g = _parse_decimal("1.07") + _parse_decimal("0.258") * q + _parse_decimal("0.0602") * q**2
@@ -226,7 +230,7 @@ class _Parts:
         z = Decimal(46) / 30 - g / 40
         return 15 * (1 + _convert_level(10 * y) + _convert_level(10 * z)).log10()
 
-    def _talker_echo_impairment(self) -> Decimal:
+    def _compute_talker_echo_impairment(self) -> Decimal:
         """Return Idte, of the talker's echo (7.4)."""
         g = self._given
         t, sidetone = g.echo_delay_ms, g.sidetone_masking_rating
@@ -246,7 +250,7 @@ class _Parts:
             impairment = (impairment**2 + self._sidetone**2).sqrt()
         return impairment
 
-    def _listener_echo_impairment(self) -> Decimal:
+    def _compute_listener_echo_impairment(self) -> Decimal:
         """Return Idle, of the listener's echo (7.4)."""
         g = self._given
         loss = _parse_decimal("10.5") * (g.weighted_echo_path_loss + 7)
@@ -262,7 +266,7 @@ class _Parts:
         power: Decimal = 6 * g.delay_sensitivity
         return 25 * (_smooth(x, power) - 3 * _smooth(x / 3, power) + 2)
 
-    def _equipment_impairment(self) -> Decimal:
+    def _compute_equipment_impairment(self) -> Decimal:
         """Return Ie,eff, of the codec and of losses (7.5)."""
         g = self._given
         loss, impairment = g.packet_loss_percent, g.equipment_impairment

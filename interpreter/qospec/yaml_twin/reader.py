@@ -50,10 +50,10 @@ class TranscribedSpan(Span):
         super().hide()
         self.text_span.hide()
 
-    def to(self, other: Span) -> Span:
+    def extend_to(self, other: Span) -> Span:
         """Return the span from here to the end of `other`."""
         text_span = (
-            self.text_span.to(other.text_span)
+            self.text_span.extend_to(other.text_span)
             if isinstance(other, TranscribedSpan)
             else self.text_span
         )

@@ -25,7 +25,7 @@ def stage(rate: int, latency: int) -> Stage:
 
 def test_a_burst_is_paid_once() -> None:
     """Le Boudec and Thiran, 1.4.3: b/R + T1 + T2, of b 12 with R 4 and 6; and an item of 1 B."""
-    arriving = bound_items(Curve.of([(12, 2)]), ONE)
+    arriving = bound_items(Curve.from_lines([(12, 2)]), ONE)
     chain = [[stage(4, 5)], [stage(6, 7)]]
     assert bound_delay_ps(arriving, chain) == Fraction(12, 4) + 5 + 7 + Fraction(1, 6)
     apart = [bound_delay_ps(arriving, [each]) for each in chain]
@@ -33,7 +33,7 @@ def test_a_burst_is_paid_once() -> None:
 
 
 def test_a_node_may_be_known_by_its_delay_alone() -> None:
-    arriving = bound_items(Curve.of([(12, 2)]), ONE)
+    arriving = bound_items(Curve.from_lines([(12, 2)]), ONE)
     delay = Stage(Fraction(100))
     assert bound_delay_ps(arriving, [[stage(4, 5)], [delay], [stage(6, 7)]]) == 115 + Fraction(1, 6)
     assert bound_delay_ps(arriving, [[delay], [delay]]) == 200
@@ -52,7 +52,7 @@ def test_a_shaper_and_a_line_pay_a_burst_once() -> None:
     A burst of 60 B waits for a shaper of 2 B/s and 24 B until (60 - 24) / 2 s, and for the line of
     6 B/s 60 / 6 s. Apart it would wait for both: 24 / 6 s more, which come from the shaper at once.
     """
-    arriving = bound_items(Curve.of([(60, 1)]), ONE)
+    arriving = bound_items(Curve.from_lines([(60, 1)]), ONE)
     line = stage(6, 7)
     assert bound_delay_ps(arriving, [[shaper(2, 24)], [line]]) == 18 + 7 + Fraction(1, 6)
     assert bound_delay_ps(arriving, [[shaper(2, 48)], [line]]) == 10 + 7
@@ -61,7 +61,7 @@ def test_a_shaper_and_a_line_pay_a_burst_once() -> None:
 
 
 def test_of_several_shapers_the_slowest_counts() -> None:
-    arriving = bound_items(Curve.of([(60, 1)]), ONE)
+    arriving = bound_items(Curve.from_lines([(60, 1)]), ONE)
     shapers = [[shaper(3, 12)], [shaper(2, 24)], [shaper(4, 1)]]
     assert bound_delay_ps(arriving, shapers) == max(
         48 / Fraction(3), 36 / Fraction(2), 59 / Fraction(4)
@@ -70,14 +70,14 @@ def test_of_several_shapers_the_slowest_counts() -> None:
 
 def test_the_best_of_several_guarantees_is_taken() -> None:
     """At rate 1 the first would have no bound; at rate 6 its latency is too long."""
-    arriving = bound_items(Curve.of([(12, 2)]), ONE)
+    arriving = bound_items(Curve.from_lines([(12, 2)]), ONE)
     first = [stage(1, 0), stage(4, 5), stage(6, 90)]
     assert bound_delay_ps(arriving, [first, [stage(6, 7)]]) == 15 + Fraction(1, 6)
 
 
 def test_what_is_left_beside_others_in_one_queue() -> None:
     """Le Boudec and Thiran, chapter 6: rate R - r, latency T + b/R, of R 4, T 5, b 12 and r 1."""
-    others = Curve.of([(12, 1)])
+    others = Curve.from_lines([(12, 1)])
     assert [*find_leftover_service((RateLatency(Fraction(4), Fraction(5)),), others)] == [
         (8, Fraction(1, 3))
     ]

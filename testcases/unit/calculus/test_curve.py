@@ -18,7 +18,7 @@ from qospec.calculus.curve import (
 
 some = settings(max_examples=30)
 FRACTIONS = st.fractions(0, 50, max_denominator=8)
-CURVES = st.lists(st.tuples(FRACTIONS, FRACTIONS), min_size=1, max_size=5).map(Curve.of)
+CURVES = st.lists(st.tuples(FRACTIONS, FRACTIONS), min_size=1, max_size=5).map(Curve.from_lines)
 
 
 def most_in(at_ps: list[Fraction], length_ps: Fraction) -> int:
@@ -29,30 +29,34 @@ def most_in(at_ps: list[Fraction], length_ps: Fraction) -> int:
 @some
 @given(st.lists(st.tuples(FRACTIONS, FRACTIONS), min_size=1, max_size=6), FRACTIONS)
 def test_a_curve_is_the_least_of_its_lines(lines, length) -> None:
-    found = Curve.of(lines)
-    assert found.at(length) == min(burst + rate * length for burst, rate in lines)
+    found = Curve.from_lines(lines)
+    assert found.count_within(length) == min(burst + rate * length for burst, rate in lines)
     assert list(found.lines) == sorted(set(found.lines))
 
 
 @some
 @given(CURVES, CURVES, FRACTIONS, FRACTIONS)
 def test_curves_are_added_point_by_point(one, other, length, wider) -> None:
-    assert one.plus(other).at(length) == one.at(length) + other.at(length)
-    assert one.least(other).at(length) == min(one.at(length), other.at(length))
-    assert one.widened(wider).at(length) == one.at(length + wider)
-    assert one.times(3).at(length) == 3 * one.at(length)
+    assert one.add(other).count_within(length) == one.count_within(length) + other.count_within(
+        length
+    )
+    assert one.intersect(other).count_within(length) == min(
+        one.count_within(length), other.count_within(length)
+    )
+    assert one.widen(wider).count_within(length) == one.count_within(length + wider)
+    assert one.scale_by(3).count_within(length) == 3 * one.count_within(length)
 
 
 @some
 @given(CURVES, st.fractions(Fraction(1, 8), 60, max_denominator=8), FRACTIONS)
 def test_the_excess_is_above_all_others(arriving, rate, length) -> None:
-    excess = arriving.excess(rate)
+    excess = arriving.find_excess(rate)
     if excess is None:
         assert arriving.rate > rate
     else:
-        assert excess >= arriving.at(length) - rate * length
+        assert excess >= arriving.count_within(length) - rate * length
         assert any(
-            excess == arriving.at(at) - rate * at
+            excess == arriving.count_within(at) - rate * at
             for at in (0, *(_meet(a, b) for a in arriving.lines for b in arriving.lines if a != b))
         )
 
@@ -62,18 +66,18 @@ def _meet(one: Bucket, other: Bucket) -> Fraction:
 
 
 def test_without_a_bound_there_is_none() -> None:
-    assert UNBOUNDED.at(1) is UNBOUNDED.excess() is UNBOUNDED.rate is None
-    assert UNBOUNDED.plus(bound_bursts(Fraction(5))) == UNBOUNDED
-    assert UNBOUNDED.least(bound_bursts(Fraction(5))) == bound_bursts(Fraction(5))
-    assert NOTHING.plus(bound_bursts(Fraction(5))) == bound_bursts(Fraction(5))
+    assert UNBOUNDED.count_within(1) is UNBOUNDED.find_excess() is UNBOUNDED.rate is None
+    assert UNBOUNDED.add(bound_bursts(Fraction(5))) == UNBOUNDED
+    assert UNBOUNDED.intersect(bound_bursts(Fraction(5))) == bound_bursts(Fraction(5))
+    assert NOTHING.add(bound_bursts(Fraction(5))) == bound_bursts(Fraction(5))
 
 
 def test_many_lines_are_left_out_upwards(monkeypatch) -> None:
     lines = [(burst, Fraction(100, burst)) for burst in range(1, 30)]
     exact = min(burst + rate * 7 for burst, rate in lines)
-    assert Curve.of(lines).at(7) >= exact
+    assert Curve.from_lines(lines).count_within(7) >= exact
     monkeypatch.setattr(curve, "MOST_LINES", 100)
-    assert Curve.of(lines).at(7) == exact
+    assert Curve.from_lines(lines).count_within(7) == exact
 
 
 def test_a_burst_has_a_peak_and_a_sustainable_rate() -> None:
@@ -96,9 +100,9 @@ def test_a_pattern_keeps_within_its_curve(gaps, length) -> None:
     at_ps = [
         Fraction(sum(gaps) * turn + sum(gaps[:k])) for turn in range(9) for k in range(len(gaps))
     ]
-    assert most_in(at_ps, Fraction(length)) <= found.at(length)
+    assert most_in(at_ps, Fraction(length)) <= found.count_within(length)
     assert found.rate == Fraction(len(gaps), sum(gaps))
-    assert found.at(0) == most_in(at_ps, Fraction(0))
+    assert found.count_within(0) == most_in(at_ps, Fraction(0))
 
 
 @some
@@ -111,7 +115,7 @@ def test_a_long_pattern_keeps_within_two_lines(gaps, length) -> None:
         rough = bound_gaps([Fraction(gap) for gap in gaps])
     finally:
         curve.MOST_INSTANTS = limit
-    assert rough.at(length) >= with_pairs.at(length)
+    assert rough.count_within(length) >= with_pairs.count_within(length)
     assert rough.rate == with_pairs.rate
 
 
@@ -119,5 +123,5 @@ def test_a_long_pattern_keeps_within_two_lines(gaps, length) -> None:
 @given(st.lists(st.integers(0, 60), min_size=1, max_size=8).map(sorted), st.integers(0, 70))
 def test_instants_keep_within_their_curve(at_ps, length) -> None:
     found = bound_instants(at_ps, 2)
-    assert 2 * most_in(at_ps, length) <= found.at(length) <= 2 * len(at_ps)
-    assert found.at(0) == 2 * most_in(at_ps, 0)
+    assert 2 * most_in(at_ps, length) <= found.count_within(length) <= 2 * len(at_ps)
+    assert found.count_within(0) == 2 * most_in(at_ps, 0)

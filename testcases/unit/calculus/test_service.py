@@ -19,7 +19,7 @@ from qospec.calculus.service import (
 some = settings(max_examples=30)
 NUMBERS = st.fractions(0, 20, max_denominator=4)
 ABOVE_0 = st.fractions(Fraction(1, 4), 20, max_denominator=4)
-CURVES = st.lists(st.tuples(NUMBERS, NUMBERS), min_size=1, max_size=4).map(Curve.of)
+CURVES = st.lists(st.tuples(NUMBERS, NUMBERS), min_size=1, max_size=4).map(Curve.from_lines)
 SERVICES = st.lists(st.builds(RateLatency, ABOVE_0, NUMBERS), min_size=1, max_size=3).map(tuple)
 
 
@@ -29,10 +29,10 @@ def served(service, time) -> Fraction:
 
 def test_a_leaky_bucket_at_a_rate_and_a_latency() -> None:
     """Le Boudec and Thiran, 1.4.1: delay T + b/R, backlog b + r T, output b + r T."""
-    arriving, service = Curve.of([(12, 2)]), (RateLatency(Fraction(4), Fraction(5)),)
+    arriving, service = Curve.from_lines([(12, 2)]), (RateLatency(Fraction(4), Fraction(5)),)
     assert bound_delay_ps(arriving, service) == 5 + Fraction(12, 4)
     assert bound_backlog(arriving, service) == 12 + 2 * 5
-    assert arriving.through(Fraction(4), 5).lines == Curve.of([(12 + 2 * 5, 2)]).lines
+    assert arriving.serve(Fraction(4), 5).lines == Curve.from_lines([(12 + 2 * 5, 2)]).lines
 
 
 @pytest.mark.parametrize(
@@ -40,18 +40,18 @@ def test_a_leaky_bucket_at_a_rate_and_a_latency() -> None:
 )
 def test_a_t_spec_has_the_bound_of_the_guaranteed_service(rate, delay) -> None:
     """RFC 2212: (b - M)(p - R) / (R (p - r)) + M/R + D, of M 10, p 5, b 20, r 2 and D 2."""
-    arriving = Curve.of([(10, 5), (20, 2)])
+    arriving = Curve.from_lines([(10, 5), (20, 2)])
     assert bound_delay_ps(arriving, (RateLatency(Fraction(rate), Fraction(2)),)) == delay
 
 
 def test_what_strict_priority_leaves() -> None:
     """Le Boudec and Thiran, chapter 6: rate C - r, latency (b + L) / (C - r), here of C = 1."""
-    (left,) = find_residual(Curve.of([(6, Fraction(1, 4))]), Fraction(3))
+    (left,) = find_residual(Curve.from_lines([(6, Fraction(1, 4))]), Fraction(3))
     assert left == RateLatency(Fraction(3, 4), Fraction(9) / Fraction(3, 4))
     assert find_residual(NOTHING, Fraction(3)) == (RateLatency(Fraction(1), Fraction(3)),)
     assert (
         find_residual(UNBOUNDED, Fraction(0))
-        == find_residual(Curve.of([(0, 1)]), Fraction(0))
+        == find_residual(Curve.from_lines([(0, 1)]), Fraction(0))
         == ()
     )
 
@@ -59,8 +59,8 @@ def test_what_strict_priority_leaves() -> None:
 def test_what_is_not_bounded_or_not_served_has_no_bound() -> None:
     for arriving, service in ((UNBOUNDED, WHOLE), (bound_bursts(Fraction(5)), ())):
         assert bound_delay_ps(arriving, service) is bound_backlog(arriving, service) is None
-    assert bound_delay_ps(Curve.of([(1, 2)]), WHOLE) is None
-    assert bound_delay_ps(Curve.of([(7, 1)]), delay_service(WHOLE, 4)) == 11
+    assert bound_delay_ps(Curve.from_lines([(1, 2)]), WHOLE) is None
+    assert bound_delay_ps(Curve.from_lines([(7, 1)]), delay_service(WHOLE, 4)) == 11
 
 
 @some
@@ -68,15 +68,17 @@ def test_what_is_not_bounded_or_not_served_has_no_bound() -> None:
 def test_deviations_are_above_all_others(arriving, service, time) -> None:
     delay, most = bound_delay_ps(arriving, service), bound_backlog(arriving, service)
     if delay is not None:
-        assert served(service, time + delay) >= arriving.at(time)
+        assert served(service, time + delay) >= arriving.count_within(time)
     if most is not None:
-        assert most >= arriving.at(time) - served(service, time)
+        assert most >= arriving.count_within(time) - served(service, time)
 
 
 @some
 @given(CURVES, ABOVE_0, NUMBERS, NUMBERS, NUMBERS)
 def test_an_output_is_a_deconvolution(arriving, rate, latency, length, earlier) -> None:
-    out = arriving.through(rate, latency)
+    out = arriving.serve(rate, latency)
     if out.is_bounded:
         service = (RateLatency(rate, latency),)
-        assert out.at(length) >= arriving.at(length + earlier) - served(service, earlier)
+        assert out.count_within(length) >= arriving.count_within(length + earlier) - served(
+            service, earlier
+        )

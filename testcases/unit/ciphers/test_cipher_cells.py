@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from qospec.ciphers.cells import CellCipher
 from qospec.ciphers.key import Key, KeyLengthError
 
-KEYS = [Key.drawn((16, 24, 32)[number % 3], ["vc", str(number)]) for number in range(6)]
+KEYS = [Key.draw((16, 24, 32)[number % 3], ["vc", str(number)]) for number in range(6)]
 
 
 def payloads_of(count):
@@ -26,7 +26,7 @@ def one_by_one(streams, positions, payloads):
     found = []
     for stream, position, payload in zip(streams, positions, payloads, strict=True):
         counter = (3 * int(position)).to_bytes(16, "big")
-        context = Cipher(AES(KEYS[stream].revealed()), modes.CTR(counter)).encryptor()
+        context = Cipher(AES(KEYS[stream].reveal()), modes.CTR(counter)).encryptor()
         found.append(list(context.update(payload.tobytes())))
     return found
 
@@ -35,14 +35,14 @@ def one_by_one(streams, positions, payloads):
 def test_each_cipher_key_makes_one_stream_of_its_cells(cells):
     streams, positions = (whole(*column) for column in zip(*cells, strict=True))
     payloads = payloads_of(len(cells))
-    sealed = CellCipher(KEYS).xored(streams, positions, payloads)
+    sealed = CellCipher(KEYS).xor(streams, positions, payloads)
     assert sealed.tolist() == one_by_one(streams, positions, payloads)
-    assert np.array_equal(CellCipher(KEYS).xored(streams, positions, sealed), payloads)
+    assert np.array_equal(CellCipher(KEYS).xor(streams, positions, sealed), payloads)
 
 
 def test_the_first_cell_of_a_cipher_has_the_blocks_of_its_counter():
     """Source: FIPS 197 by way of NIST's known answers: AES of zero under a key of zero."""
-    sealed = CellCipher([Key(bytes(16))]).xored(whole(0), whole(0), np.zeros((1, 48), np.uint8))
+    sealed = CellCipher([Key(bytes(16))]).xor(whole(0), whole(0), np.zeros((1, 48), np.uint8))
     assert sealed[0, :16].tobytes().hex() == "66e94bd4ef8a2c3b884cfa59ca342b2e"
 
 
@@ -50,7 +50,7 @@ def test_cells_far_apart_in_the_stream_of_a_cipher():
     """Their keystream is made for themselves, not for all that lies between."""
     streams, positions = whole(0, 0, 1, 0), whole(5, 2**40, 2**59, 7)
     payloads = payloads_of(4)
-    sealed = CellCipher(KEYS).xored(streams, positions, payloads)
+    sealed = CellCipher(KEYS).xor(streams, positions, payloads)
     assert sealed.tolist() == one_by_one(streams, positions, payloads)
 
 
@@ -58,19 +58,17 @@ def test_batches_of_cells_of_a_cipher_are_as_good_as_one():
     streams, positions = np.arange(60) % 6, np.arange(60) // 6
     payloads = payloads_of(60)
     cut = CellCipher(KEYS)
-    parts = [cut.xored(*(each[i : i + 7] for each in (streams, positions, payloads)))
+    parts = [cut.xor(*(each[i : i + 7] for each in (streams, positions, payloads)))
              for i in range(0, 60, 7)]  # fmt: skip
-    assert np.array_equal(
-        np.concatenate(parts), CellCipher(KEYS).xored(streams, positions, payloads)
-    )
+    assert np.array_equal(np.concatenate(parts), CellCipher(KEYS).xor(streams, positions, payloads))
 
 
 def garbled(received_positions, sent_positions):
     """Return which cells are not what was sent, of one stream."""
     payloads = payloads_of(len(sent_positions))
     streams = np.zeros(len(sent_positions), np.int64)
-    sealed = CellCipher(KEYS).xored(streams, whole(*sent_positions), payloads)
-    opened = CellCipher(KEYS).xored(streams, whole(*received_positions), sealed)
+    sealed = CellCipher(KEYS).xor(streams, whole(*sent_positions), payloads)
+    opened = CellCipher(KEYS).xor(streams, whole(*received_positions), sealed)
     return np.flatnonzero((opened != payloads).any(axis=1)).tolist()
 
 
@@ -87,15 +85,15 @@ def test_a_misinserted_cell_garbles_what_the_cipher_opens_until_it_is_resynchron
 def test_a_changed_cipher_key_is_another_stream():
     """Cells 3 and on have the new key at both ends; one end that changes late garbles the rest."""
     payloads, positions = payloads_of(6), whole(0, 1, 2, 0, 1, 2)
-    sealed = CellCipher(KEYS).xored(whole(0, 0, 0, 1, 1, 1), positions, payloads)
-    late = CellCipher(KEYS).xored(whole(0, 0, 0, 0, 1, 1), whole(0, 1, 2, 3, 1, 2), sealed)
+    sealed = CellCipher(KEYS).xor(whole(0, 0, 0, 1, 1, 1), positions, payloads)
+    late = CellCipher(KEYS).xor(whole(0, 0, 0, 0, 1, 1), whole(0, 1, 2, 3, 1, 2), sealed)
     assert np.flatnonzero((late != payloads).any(axis=1)).tolist() == [3]
 
 
 def test_no_cells_need_no_cipher():
     none = np.empty((0, 48), np.uint8)
     cipher = CellCipher(KEYS)
-    assert cipher.xored(whole(), whole(), none).shape == (0, 48)
+    assert cipher.xor(whole(), whole(), none).shape == (0, 48)
 
 
 def test_a_cipher_of_cells_names_the_lengths_of_its_keys():

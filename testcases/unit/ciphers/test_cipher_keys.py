@@ -19,7 +19,7 @@ def test_a_cipher_s_key_is_shown_as_its_length(shown):
 
 
 def test_a_cipher_s_key_is_revealed_by_name():
-    assert Key(SECRET).revealed() == SECRET
+    assert Key(SECRET).reveal() == SECRET
     assert not hasattr(Key(SECRET), "__dict__")
 
 
@@ -33,12 +33,12 @@ def test_a_cipher_s_key_reaches_a_worker_process():
 
 def test_a_drawn_cipher_key_follows_from_its_name():
     path = ("0", "suite.case", "west.seal", "encryption")
-    key = Key.drawn(16, path)
-    assert key == Key.drawn(16, path)
-    assert key.revealed().hex() == "0fc946dd127093bbc4b5fb28ae3cb04f"
-    others = [Key.drawn(16, ("1", *path[1:])), Key.drawn(16, path[:-1]), Key.drawn(20, path)]
-    assert len({key.revealed()[:16], *(other.revealed()[:16] for other in others)}) == 4
-    assert Key.drawn(0, path).length == 0
+    key = Key.draw(16, path)
+    assert key == Key.draw(16, path)
+    assert key.reveal().hex() == "0fc946dd127093bbc4b5fb28ae3cb04f"
+    others = [Key.draw(16, ("1", *path[1:])), Key.draw(16, path[:-1]), Key.draw(20, path)]
+    assert len({key.reveal()[:16], *(other.reveal()[:16] for other in others)}) == 4
+    assert Key.draw(0, path).length == 0
 
 
 def test_a_key_of_a_wrong_length_names_all_that_the_cipher_takes():

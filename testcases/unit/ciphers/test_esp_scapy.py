@@ -51,9 +51,9 @@ def of_scapy(esp):
         ESP,
         spi=SPI,
         crypt_algo=ENCRYPTIONS[esp.encryption.algorithm, esp.encryption.chaining],
-        crypt_key=encryption.revealed(),
+        crypt_key=encryption.reveal(),
         auth_algo=esp.integrity and INTEGRITIES[esp.integrity.name],
-        auth_key=integrity and integrity.revealed(),
+        auth_key=integrity and integrity.reveal(),
         tunnel_header=header,
         nat_t_header=udp,
     )

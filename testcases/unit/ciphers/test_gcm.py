@@ -37,7 +37,7 @@ from qospec.protocol.esp import ENCRYPTIONS
 )
 def test_ghash_of_a_published_example(subkey, blocks, value):
     rows = view_rows([bytes.fromhex(blocks)])
-    assert Ghash(bytes.fromhex(subkey)).of(rows).tobytes().hex() == value
+    assert Ghash(bytes.fromhex(subkey)).hash_rows(rows).tobytes().hex() == value
 
 
 @pytest.fixture

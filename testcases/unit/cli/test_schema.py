@@ -105,7 +105,7 @@ def test_what_is_wrong_is_not(schema: Any, text: str) -> None:
 
 @pytest.mark.parametrize("role", ["traffic", "element", "arrivals", "dropping"])
 def test_every_field_of_every_kind_is_offered_with_its_words(schema: Any, role: Any) -> None:
-    for kind in discover().of(role).values():
+    for kind in discover().select_role(role).values():
         offered = schema["$defs"][f"fields of {kind.name}"]["properties"]
         for parameter in kind.parameters.values():
             names = {parameter.name, parameter.alias} - {""}

@@ -60,7 +60,7 @@ def test_fragments_of_an_encrypted_packet_have_its_seal(lab, setting):
 def test_forms_of_fragments():
     made = Fragment(1_400).form_after(MIXED)
     assert made.sizes == ((100, 2), (248, 1), (1_396, 2), (1_400, 3))
-    assert made.mean_of(lambda size: size) * 6 == 200 + 3 * 1_400 + 3_000 + 2 * 20
+    assert made.compute_mean(lambda size: size) * 6 == 200 + 3 * 1_400 + 3_000 + 2 * 20
     assert Reassemble().form_after(made) == MIXED
     assert Fragment(3_000).form_after(MIXED) is MIXED
     assert Fragment(1_000, dont_fragment=True).form_after(MIXED).sizes == ((100, 2),)

@@ -12,7 +12,7 @@ from qospec.catalogue.kinds import discover
 from qospec.search.method import begin, choose_next_trial, count_most_trials
 from qospec.search.trial import Request
 
-METHODS = tuple(discover().of("method"))
+METHODS = tuple(discover().select_role("method"))
 NARROWING = ("mlrsearch", "binary")
 LOSSES = [Fraction(0), Fraction(1, 1000), Fraction(1, 200), Fraction(1, 20), Fraction(1, 2)]
 
@@ -75,7 +75,7 @@ def test_a_search_finds_the_bounds_of_any_monotone_loss(method, drawn, data):
         else:
             assert share(found.upper) > aim.loss
         if found.regular:
-            assert scale.near(found.lower, found.upper)
+            assert scale.is_near(found.lower, found.upper)
     tried_for_all = sum(ended.progress.most_loads)
     assert len(ended.loads) <= tried_for_all
 
@@ -96,7 +96,7 @@ def test_a_search_of_random_loss_ends_within_its_budget(method, seed, data):
         ]
         assert found.lower == (max(lowers) if lowers else None)
         if found.complete and found.regular:
-            assert ended.progress.scales[number].near(found.lower, found.upper)
+            assert ended.progress.scales[number].is_near(found.lower, found.upper)
         if not found.complete:
             assert len(ended.trials) == count_most_trials(ended.progress)
 
@@ -121,7 +121,7 @@ def test_a_search_asks_the_same_of_the_same_trials(method, data):
     progress = begin(asked)
     while isinstance(request := choose_next_trial(progress), Request):
         assert choose_next_trial(progress) == request
-        progress = progress.after(device(request))
+        progress = progress.add_trial(device(request))
     assert choose_next_trial(progress) == request
 
 

@@ -77,7 +77,7 @@ def test_mlrsearch_tries_no_more_loads_than_bisection_and_a_few(knee, ratio, per
     device = loses(lambda load: Fraction(0) if load < knee else 1 - Fraction(900) / load)
     ended = carried_out(asked, device)
     scale = ended.progress.scales[0]
-    halvings = scale.halvings(asked.low, asked.high)
+    halvings = scale.count_halvings(asked.low, asked.high)
     assert len(ended.loads) <= halvings + 2 + SPARE
 
 

@@ -20,7 +20,7 @@ from qospec.engine.measure.tally import (
 )
 from qospec.voice.calls import Call, Heard
 
-METRICS = discover().of("metric")
+METRICS = discover().select_role("metric")
 EXAMPLES = {"p*": "p99", "packet_*": "packet_3", "causes": "policed"}
 CALL = Call(Fraction(0), Fraction("4.3"), 20 * 10**9, 10**9)
 STEPS = Delays(2, 6, 36, 0, 6, ((0, 1, 1), (6, 7, 1)))

@@ -120,9 +120,11 @@ def test_only_what_is_requested_is_counted(planned):
     assert all("series" not in each for each in case_document(plan, result, "")["statements"])
 
 
-@pytest.mark.parametrize("kind", discover().of("metric").values(), ids=lambda kind: kind.name)
+@pytest.mark.parametrize(
+    "kind", discover().select_role("metric").values(), ids=lambda kind: kind.name
+)
 def test_what_a_metric_has_by_intervals_is_one_of_its_statistics(kind):
-    offered = {each for carries in kind.carries for each in kind.statistics(carries)} or {""}
+    offered = {each for carries in kind.carries for each in kind.list_statistics(carries)} or {""}
     assert {*kind.build.series} <= offered
 
 

@@ -28,8 +28,8 @@ def test_one_of_the_likely_results_decides_as_the_real_one(seed, method):
         assert len(set(decided)) == len(decided) == 4
         assert verdicts(progress, real) in decided
         for each in expected:
-            choose_next_trial(progress.after(each))
-        progress = progress.after(real)
+            choose_next_trial(progress.add_trial(each))
+        progress = progress.add_trial(real)
 
 
 def test_ndr_is_confirmed_as_expected():
@@ -40,16 +40,16 @@ def test_ndr_is_confirmed_as_expected():
     while isinstance(request := choose_next_trial(progress), Request):
         real, expected = device(request), predict_results(progress, request)[0]
         assert expected.drawn or not any(progress.tried)
-        guessed += choose_next_trial(progress.after(expected)) == choose_next_trial(
-            progress.after(real)
+        guessed += choose_next_trial(progress.add_trial(expected)) == choose_next_trial(
+            progress.add_trial(real)
         )
-        progress, trials = progress.after(real), trials + 1
+        progress, trials = progress.add_trial(real), trials + 1
     assert (guessed, trials) == (22, 23)
 
 
 def test_a_load_below_an_overload_is_expected_to_forward_as_much():
     progress = begin(search(ndr()))
-    progress = progress.after(forwards(40_000)(Request(Fraction(100_000), 1, PS_PER_S)))
+    progress = progress.add_trial(forwards(40_000)(Request(Fraction(100_000), 1, PS_PER_S)))
     first = predict_results(progress, Request(Fraction(50_000), 1, PS_PER_S))[0]
     assert Fraction(first.lost, first.sent) == Fraction(1, 5)
     assert predict_results(progress, Request(Fraction(30_000), 1, PS_PER_S))[0].lost == 0

@@ -18,7 +18,7 @@ def told(asked, *trials):
     """Return the progress after trials at loads that lost a number of 1,000 items each."""
     progress = begin(asked)
     for number, (load, lost) in enumerate(trials, 1):
-        progress = progress.after(Trial(Fraction(load), number, SECOND, 1_000, lost))
+        progress = progress.add_trial(Trial(Fraction(load), number, SECOND, 1_000, lost))
     return progress
 
 
@@ -31,7 +31,7 @@ def test_the_order_in_which_trials_end_does_not_matter(seed, random):
     shuffled = random.sample(ended.trials, len(ended.trials))
     progress = begin(asked)
     for trial in shuffled:
-        progress = progress.after(trial)
+        progress = progress.add_trial(trial)
     assert progress == ended.progress
     assert choose_next_trial(progress) == ended.found
 
@@ -41,7 +41,7 @@ def test_what_is_kept_of_a_load_is_what_its_trials_add_up_to(drawn):
     progress, trials = begin(search(ndr(), pdr(trial_s=2))), []
     for number, (length_s, lost, random) in enumerate(drawn, 1):
         trials.append(Trial(Fraction(5_000), number, length_s * SECOND, 100, lost, random))
-        progress = progress.after(trials[-1])
+        progress = progress.add_trial(trials[-1])
     for aim, tried in zip(progress.search.goals, progress.tried, strict=True):
         its = [each for each in trials if each.length_ps == aim.trial_ps]
         assert [list(each.trials) for each in tried] == ([its] if its else [])
@@ -53,13 +53,13 @@ def test_what_is_kept_of_a_load_is_what_its_trials_add_up_to(drawn):
 def test_a_trial_counts_once():
     progress = told(search(ndr()), (2_000, 0))
     with pytest.raises(ValueError, match="trial 1 at 2000 was run before"):
-        progress.after(Trial(Fraction(2_000), 1, SECOND, 5, 0))
+        progress.add_trial(Trial(Fraction(2_000), 1, SECOND, 5, 0))
 
 
 def test_nothing_changes_what_was_given():
     """An assumption is tried on a progress, which stays as it is."""
     before = told(search(ndr()), (2_000, 0))
-    after = before.after(Trial(Fraction(3_000), 1, SECOND, 5, 1))
+    after = before.add_trial(Trial(Fraction(3_000), 1, SECOND, 5, 1))
     assert [each.load for each in before.tried[0]] == [2_000]
     assert [each.load for each in after.tried[0]] == [2_000, 3_000]
     assert choose_next_trial(before) == choose_next_trial(before)
@@ -68,19 +68,19 @@ def test_nothing_changes_what_was_given():
 def test_relevant_bounds_are_those_of_mlrsearch():
     """The lowest upper bound counts, and the highest lower bound below it. RFC 9971."""
     progress = told(search(goal()), (10_000, 0), (20_000, 0), (30_000, 1), (40_000, 0), (50_000, 9))
-    lower, upper = progress.bounds(0)
+    lower, upper = progress.find_bounds(0)
     assert (lower.load, upper.load) == (20_000, 30_000)
 
 
 def test_a_load_that_looks_bad_is_a_bound_until_it_is_decided():
     asked = search(goal(total_s=3, exceed=HALF))
     progress = told(asked, (20_000, 0), (20_000, 0), (30_000, 1), (40_000, 0), (40_000, 0))
-    lower, upper = progress.bounds(0)
+    lower, upper = progress.find_bounds(0)
     assert (lower.load, upper) == (40_000, None)
-    assert progress.apparent_bounds(0) == (lower, None)
+    assert progress.find_apparent_bounds(0) == (lower, None)
     progress = told(asked, (20_000, 0), (20_000, 0), (30_000, 1), (50_000, 1), (50_000, 1))
-    assert progress.bounds(0).upper.load == 50_000
-    assert progress.apparent_bounds(0).upper.load == 30_000
+    assert progress.find_bounds(0).upper.load == 50_000
+    assert progress.find_apparent_bounds(0).upper.load == 30_000
 
 
 def test_ndr_and_pdr_share_trials():

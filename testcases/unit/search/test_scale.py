@@ -48,14 +48,14 @@ def pair(data, whole):
 def test_bisection_takes_no_more_loads_than_said(made, data):
     whole, scale = made
     lower, upper = pair(data, whole)
-    most = scale.halvings(lower, upper)
-    while not scale.near(lower, upper):
-        middle = scale.middle(lower, upper)
+    most = scale.count_halvings(lower, upper)
+    while not scale.is_near(lower, upper):
+        middle = scale.find_middle(lower, upper)
         assert lower < middle < upper
         assert on_grid(whole, middle)
         ends = ((lower, middle), (middle, upper))
         most -= 1
-        assert most >= max(scale.halvings(*each) for each in ends)
+        assert most >= max(scale.count_halvings(*each) for each in ends)
         lower, upper = data.draw(st.sampled_from(ends))
     assert most >= 0
 
@@ -64,11 +64,11 @@ def test_bisection_takes_no_more_loads_than_said(made, data):
 def test_a_step_is_no_longer_than_its_halvings(made, data, halvings):
     whole, scale = made
     lower, upper = pair(data, whole)
-    above, below = scale.above(lower, halvings), scale.below(upper, halvings)
+    above, below = scale.move_above(lower, halvings), scale.move_below(upper, halvings)
     assert lower < above <= whole.high
     assert whole.low <= below < upper
-    assert scale.halvings(lower, above) <= halvings
-    assert scale.halvings(below, upper) <= halvings
+    assert scale.count_halvings(lower, above) <= halvings
+    assert scale.count_halvings(below, upper) <= halvings
     assert on_grid(whole, above)
     assert on_grid(whole, below)
 
@@ -78,10 +78,10 @@ def test_around_a_load_is_half_a_width_below_it(made, data):
     whole, scale = made
     place = data.draw(st.fractions(0, 1))
     load = whole.low + (whole.high - whole.low) * place
-    lower = scale.around(load)
+    lower = scale.center_on(load)
     assert whole.low <= lower <= load
     assert on_grid(whole, lower)
-    assert lower == load or load <= scale.above(lower, 0) or lower == whole.low
+    assert lower == load or load <= scale.move_above(lower, 0) or lower == whole.low
 
 
 @pytest.mark.parametrize(
@@ -97,18 +97,18 @@ def test_around_a_load_is_half_a_width_below_it(made, data):
 )
 def test_halvings_of_a_whole_range(asked, halvings):
     scale = make_scale(asked, asked.goals[0])
-    assert scale.halvings(scale.low, scale.high) == halvings
+    assert scale.count_halvings(scale.low, scale.high) == halvings
 
 
 def test_loads_are_readable():
     """Rounded to a power of ten, well below the width."""
     scale = make_scale(search(goal()), goal())
-    assert scale.middle(Fraction(1_000), Fraction(148_800)) == 12_198
-    assert scale.around(Fraction(40_064)) == 39_963
+    assert scale.find_middle(Fraction(1_000), Fraction(148_800)) == 12_198
+    assert scale.center_on(Fraction(40_064)) == 39_963
     megabits = goal(width=500_000, absolute=True)
     scale = make_scale(search(megabits, low=10**6, high=10**8), megabits)
-    assert scale.middle(Fraction(10**6), Fraction(10**8)) == 50_500_000
-    assert scale.around(Fraction(33_333_333)) == 33_080_000
+    assert scale.find_middle(Fraction(10**6), Fraction(10**8)) == 50_500_000
+    assert scale.center_on(Fraction(33_333_333)) == 33_080_000
 
 
 @pytest.mark.parametrize(

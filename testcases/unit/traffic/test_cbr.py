@@ -20,8 +20,8 @@ def test_left_to_itself_it_sends_all_that_the_contract_allows():
 def test_a_policing_test_without_its_tolerance_says_nothing():
     kind = discover().find("traffic", "cbr")
     assert kind is not None
-    assert kind.parameter("cdvt").default is REQUIRED
-    assert kind.parameter("vpi").domain.high == 4_095
+    assert kind.find_parameter("cdvt").default is REQUIRED
+    assert kind.find_parameter("vpi").domain.high == 4_095
 
 
 def test_a_rate_too_fine_to_be_kept_exactly_is_refused():

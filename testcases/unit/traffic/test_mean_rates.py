@@ -17,7 +17,9 @@ OTHERS = {
     "poisson": {},
 }
 """What each is given besides the rate."""
-PACED = {name: kind for name, kind in discover().of("arrivals").items() if kind.build.rate_field}
+PACED = {
+    name: kind for name, kind in discover().select_role("arrivals").items() if kind.build.rate_field
+}
 
 
 def test_all_that_take_a_rate_are_listed():

@@ -29,7 +29,7 @@ def told() -> Callable[[str], list[str]]:
         parse(source, problems)
         found = []
         for each in problems.all:
-            line, column = source.position(each.span.start)
+            line, column = source.find_position(each.span.start)
             there = text[each.span.start : each.span.end]
             found.append(f"{line}:{column} `{there}` {each.code} {each.message}")
         return found

@@ -94,7 +94,7 @@ def test_a_node_stands_in_the_yaml_and_says_what_the_text_does() -> None:
     assert product.span.text == "(1 s + 2 s) * 3"
     assert call.span.text == "max(2 s, 1 s)"
     assert text[call.span.start : call.span.end] == "max(2 s, 1 s)"
-    whole = file.declarations[0].span.to(call.span)
+    whole = file.declarations[0].span.extend_to(call.span)
     assert whole.text.startswith("let a = ")
     assert text[whole.start : whole.end].startswith("a: ")
 

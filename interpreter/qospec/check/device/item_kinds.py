@@ -28,7 +28,7 @@ CARRIED = tuple(UNITS)
 def find_carried_by_line(record: Record, arguments: Mapping[str, Any], evaluator: Evaluator) -> str:
     """Return what a line carries; report a rate that counts the wrong bits."""
     carries = str(arguments.get("carries", "cell"))
-    rate = record.kind.parameter("rate")
+    rate = record.kind.find_parameter("rate")
     if rate is not None and "rate" in record.given:
         layer = getattr(record.value_of(rate, evaluator), "layer", "")
         if layer not in ("", ANY_LAYER, OF_LINE[carries]):
@@ -149,7 +149,7 @@ def verify_amounts(record: Record, carried: Collection[str], evaluator: Evaluato
     """
     fit = [*OF_PACKETS, *(OF_CELLS if "cell" in carried else ())]
     for name, each in record.given.items():
-        parameter = record.kind.parameter(name)
+        parameter = record.kind.find_parameter(name)
         if parameter is None:
             continue
         value: Any = record.value_of(parameter, evaluator)

@@ -318,10 +318,10 @@ class Evaluator:
             if isinstance(value, Pattern):
                 self.refuse_pattern(value, named, scope)
             if isinstance(step, ast.Name):
-                value, named = value.field(step, self), named.to(step.span)
+                value, named = value.field(step, self), named.extend_to(step.span)
             else:
                 value = self._item(value, step.value, scope, before)
-            before = node.name.span.to(step.span)
+            before = node.name.span.extend_to(step.span)
         return value
 
     def _item(self, value: Value, index: ast.Expression, scope: Scope, before: Span) -> Value:

@@ -142,7 +142,7 @@ class MetricValue(Value):
     @property
     def _everywhere(self) -> tuple[str, ...]:
         """Return those that it offers where packets have frames."""
-        return self.kind.statistics(self.flow.carries)
+        return self.kind.list_statistics(self.flow.carries)
 
     def unframed(self, asked: str, span: Span) -> CheckError:
         """Return the mistake of bits of frames where there are none."""

@@ -57,7 +57,7 @@ def explain_unknown_metric(
     path: str, carries: str, parts: Sequence[str], name: ast.Name, catalogue: Catalogue
 ) -> CheckError:
     """Return the mistake of an unknown metric, or an unknown part, of the flow at a path."""
-    known = [each for each in catalogue.of("metric").values() if carries in each.carries]
+    known = [each for each in catalogue.select_role("metric").values() if carries in each.carries]
     spellings = [spelling for each in known for spelling in (each.name, *each.aliases)]
     word = name.text.lower()
     meant = OF_EXCHANGES.get(word, "") if "exchanges" in parts else ""
@@ -83,7 +83,9 @@ def explain_unknown_metric(
 
 def explain_not_measured(carries: str, name: ast.Name, catalogue: Catalogue) -> CheckError:
     """Return the mistake of a metric of packets that is asked of cells, or the reverse."""
-    usual = {n: kind for n, kind in catalogue.of("metric").items() if carries in kind.carries}
+    usual = {
+        n: kind for n, kind in catalogue.select_role("metric").items() if carries in kind.carries
+    }
     meant = ELSEWHERE.get(name.text, "")
     near = meant if any(meant in (e.name, *e.aliases) for e in usual.values()) else ""
     return make_error(
@@ -107,7 +109,7 @@ def explain_not_rated(name: ast.Name, why: str, field: str) -> CheckError:
 
 def list_measured_at_places(catalogue: Catalogue) -> list[str]:
     """Return the names of what is measured at places."""
-    kinds = catalogue.of("metric").values()
+    kinds = catalogue.select_role("metric").values()
     return sorted(kind.name for kind in kinds if "place" in kind.build.measured_at)
 
 
@@ -152,8 +154,8 @@ def explain_no_shares(
     metric: str, carries: str, name: ast.Name, catalogue: Catalogue
 ) -> CheckError:
     """Return the mistake of a share of a metric that has none."""
-    its = (each for each in catalogue.of("metric").values() if carries in each.carries)
-    shares = (each for each in its if "p*" in each.statistics(carries))
+    its = (each for each in catalogue.select_role("metric").values() if carries in each.carries)
+    shares = (each for each in its if "p*" in each.list_statistics(carries))
     shown = sorted(min((share.name, *share.aliases[:1]), key=len) for share in shares)
     return make_error(
         "E0503",

@@ -80,7 +80,7 @@ def _read_from_file(file: str, home: str, name: str, span: Span) -> Secret:
             span,
             help="name it relative to the file in which its name is written",
         ) from None
-    return _read_digits(text, what, span).in_file(shown)
+    return _read_digits(text, what, span).with_file(shown)
 
 
 def _read_content(path: Path) -> str:

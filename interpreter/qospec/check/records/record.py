@@ -141,7 +141,7 @@ class Record(Value):
 
     def _with_layer(self, parameter: Parameter, evaluator: Evaluator) -> Parameter:
         """Return a field; the rate of a line with the layer that is usual for what it carries."""
-        carries = self.kind.parameter("carries")
+        carries = self.kind.find_parameter("carries")
         if parameter.domain.name != "rate" or carries is None or carries.name not in self.given:
             return parameter
         carried = getattr(self.value_of(carries, evaluator), "name", "")
@@ -175,7 +175,7 @@ class Record(Value):
         """
         base = node.base if isinstance(node, ast.Record) else node
         path = base.path if isinstance(base, ast.Call) else base
-        kinds = self._evaluator.context.catalogue.of(role)
+        kinds = self._evaluator.context.catalogue.select_role(role)
         kind = kinds.get(path.name.text) if isinstance(path, ast.Path) and not path.trail else None
         if kind is None:
             return None
@@ -362,7 +362,7 @@ def build_nested(value: Value, parameter: Parameter, span: Span, evaluator: Eval
             f"`{parameter.name}` is {ARTICLES[role]}, "
             f"not {ARTICLES[kind.role] if kind else value.what}",
             span,
-            note=f"there are: {' '.join(evaluator.context.catalogue.of(role))}",
+            note=f"there are: {' '.join(evaluator.context.catalogue.select_role(role))}",
         )
     record: Any = value
     if not hasattr(value, "arguments"):  # the kind by its name alone

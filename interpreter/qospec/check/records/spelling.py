@@ -54,7 +54,7 @@ def find_parameter(kind: Kind, name: str) -> Parameter | None:
     """Return the field of that name or abbreviation."""
     if name == SOURCE.name and has_source(kind):
         return SOURCE
-    return kind.parameter(name)
+    return kind.find_parameter(name)
 
 
 def list_spellings(kind: Kind) -> dict[str, Parameter]:

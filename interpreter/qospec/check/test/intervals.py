@@ -85,7 +85,7 @@ def _require_fitting(every_ps: int, measure_ps: int, span: Span) -> None:
 
 def _require_series(expression: Expression, evaluator: Evaluator, node: ast.Report) -> None:
     """Refuse what is only known for the whole run."""
-    metrics = evaluator.context.catalogue.of("metric")
+    metrics = evaluator.context.catalogue.select_role("metric")
     series = {name: kind.build.series for name, kind in metrics.items()}
     if isinstance(expression, Operation) and expression.dimension is None:
         raise make_error(

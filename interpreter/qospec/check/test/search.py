@@ -119,7 +119,7 @@ def build_search_kind(catalogue: Catalogue) -> Kind:
 
     Raises ValueError if two of these declare a field of the same name in different ways.
     """
-    methods = catalogue.of("method")
+    methods = catalogue.select_role("method")
     choice = Parameter("method", Domain("choice", choices=tuple(sorted(methods))), METHOD)
     merged = {**_ATTRIBUTES, "method": choice}
     for kind in methods.values():
@@ -310,7 +310,7 @@ class SearchReader:
         self._evaluator = of
         self._context = of.context
         self._kind = build_search_kind(of.context.catalogue)
-        self._methods = of.context.catalogue.of("method")
+        self._methods = of.context.catalogue.select_role("method")
 
     def search(self) -> Search | None:
         """Return the search; None after a mistake, which is reported."""

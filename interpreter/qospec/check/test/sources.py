@@ -52,7 +52,8 @@ def build_source(record: Record, evaluator: Evaluator) -> Record | Poison | None
                 "E0307",
                 f"`source` is an arrival process, not {value.what}",
                 place,
-                note="arrival processes: " + " ".join(evaluator.context.catalogue.of("arrivals")),
+                note="arrival processes: "
+                + " ".join(evaluator.context.catalogue.select_role("arrivals")),
                 help="write one, such as `burst { size = 10 cell, every = 1 ms }`",
             )
         )

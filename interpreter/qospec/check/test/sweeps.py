@@ -157,7 +157,7 @@ def _zip(sweep: ast.Sweep, scope: Scope, evaluator: Evaluator) -> list[Combinati
                 f"expected a row of {len(sweep.names)} values",
                 row.span,
                 secondary=(
-                    sweep.names[0].span.to(sweep.names[-1].span),
+                    sweep.names[0].span.extend_to(sweep.names[-1].span),
                     "a value for each of these",
                 ),
                 help="write it as `(" + ", ".join(name.text for name in sweep.names) + ")`",

@@ -171,7 +171,7 @@ class CaseMaker:
             if isinstance(made, Search):
                 trial_ps = size_trials(made, builder.built).goals[0].trial_ps
             length_ps = trial_ps or phase.goals[0].trial_ps
-            warmup_ps = phase.warmup_ps(run)
+            warmup_ps = phase.find_warmup_ps(run)
             # A burst may be ready before the first link has sent all of it.
             drains = any(goal.varies for goal in phase.goals)
             run = replace(run, warmup_ps=warmup_ps, measure_ps=length_ps, repeat=1, drains=drains)

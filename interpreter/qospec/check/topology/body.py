@@ -185,7 +185,7 @@ class _Builder:
         line = self._context.catalogue.find("element", "line")
         text = node.span.source.text
         above = text[text.rfind("\n", 0, node.span.start) + 1 : node.span.start]
-        if line is not None and line.parameter(name) and "link" in above.split():
+        if line is not None and line.find_parameter(name) and "link" in above.split():
             return f"change a medium in braces: `via … {{ {name} = {node.value.span.text} }}`"
         return f"write `let {name} = …` for a value"
 
@@ -213,7 +213,7 @@ class _Builder:
         """Join two ends; raises CheckError."""
         if left[0] is right[0] and left[1] == right[1] and left[3]:
             raise make_error("E0411", f"`{left[2]}` is linked to itself", node.span)
-        rate = medium.kind.parameter("rate")
+        rate = medium.kind.find_parameter("rate")
         carries = item_kinds.find_carried_by_line(
             medium, medium.arguments(self._evaluator)[0], self._evaluator
         )

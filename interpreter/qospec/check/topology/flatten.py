@@ -139,7 +139,7 @@ class _Flattening:
             if slotted and "slotted" in medium.kind.parameters:
                 arguments["slotted"] = True
             if complete:
-                rate = medium.kind.parameter("rate")
+                rate = medium.kind.find_parameter("rate")
                 if rate is not None and "rate" not in arguments:
                     self._evaluator.context.report(
                         make_error("E0105", "this line has no rate", medium.span)

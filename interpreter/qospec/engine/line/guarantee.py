@@ -91,7 +91,7 @@ def served_in_order(
     longest_ps, waits_ps = of(arriving.sizes).longest_ps, latency_ps(clock)
     service = delay_service(WHOLE, waits_ps)
     most = find_least_known(
-        bound_delay_ps(arriving.work(of), service), full_ps(clock, arriving, limit)
+        bound_delay_ps(arriving.measure_work(of), service), full_ps(clock, arriving, limit)
     )
     behind = bound_backlog(arriving.items, (RateLatency(1 / longest_ps, Fraction(waits_ps)),))
     waiting: Fraction | int | None = come_within(clock, arriving, most)
@@ -109,7 +109,7 @@ def come_within(clock: Clock, arriving: Arrival, most_ps: Fraction | int | None)
     if most_ps is None:
         return None
     shortest_ps = costs_of(clock, arriving.sizes).shortest_ps
-    came = arriving.items.at(max(Fraction(most_ps) - shortest_ps, Fraction(0)))
+    came = arriving.items.count_within(max(Fraction(most_ps) - shortest_ps, Fraction(0)))
     return None if came is None else floor(came)
 
 
@@ -154,14 +154,14 @@ def sent(clock: Clock, arriving: Arrival) -> Arrival | None:
     each, waits_ps = costs_of(clock, arriving.sizes), latency_ps(clock)
     slack_ps = int(not each.whole)
     spaced = Arrival(
-        Curve.of([(1, 1 / each.shortest_ps)]).widened(slack_ps),
-        Curve.of([(arriving.sizes[-1], 1 / each.cheapest_ps)]).widened(slack_ps),
+        Curve.from_lines([(1, 1 / each.shortest_ps)]).widen(slack_ps),
+        Curve.from_lines([(arriving.sizes[-1], 1 / each.cheapest_ps)]).widen(slack_ps),
         arriving.sizes,
     )
-    items = arriving.items.through(1 / each.longest_ps, waits_ps).widened(slack_ps)
-    size_bytes = arriving.size_bytes.through(1 / each.dearest_ps, waits_ps).widened(slack_ps)
-    return spaced.least(
-        Arrival(items.higher(1), size_bytes.higher(arriving.sizes[-1]), arriving.sizes)
+    items = arriving.items.serve(1 / each.longest_ps, waits_ps).widen(slack_ps)
+    size_bytes = arriving.size_bytes.serve(1 / each.dearest_ps, waits_ps).widen(slack_ps)
+    return spaced.intersect(
+        Arrival(items.raise_by(1), size_bytes.raise_by(arriving.sizes[-1]), arriving.sizes)
     )
 
 
@@ -177,7 +177,7 @@ def share_of(clock: Clock, arriving: Arrival, share: Share, limit: Buffer | None
     if not share.service:
         return Guarantee(0, None, why=NO_SHARE)
     delayed = delay_service(share.service, latency_ps(clock))
-    most = find_least_known(bound_delay_ps(arriving.work(share.costs), delayed))
+    most = find_least_known(bound_delay_ps(arriving.measure_work(share.costs), delayed))
     if share.always and limit is not None:
         full_ps = _full_ps(share.costs(arriving.sizes), limit)
         # What is being sent may have begun within this very ps.

@@ -270,7 +270,7 @@ class _Writer:
         """Yield the columns of a transition, and put what these name where they say."""
         first = len(self._sends) // SENT
         for port, name in way.send:
-            message = self._program.message(name)
+            message = self._program.find_message(name)
             carried = [self._values.index(each) for each in (message.values if message else ())]
             self._sends += [
                 self._program.outputs.index(port),

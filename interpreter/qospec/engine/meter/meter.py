@@ -140,8 +140,8 @@ class Meter(Element):
             return Guarantees(at_once)
         passed = token_bucket.passed_by(self.token_bucket)
         if YELLOW in self.colours and self.actions.get(YELLOW) != "drop":
-            passed = passed.plus(token_bucket.passed_by(self.other_bucket))
-        items = passed.times(Fraction(1, offered.sizes[0]))
+            passed = passed.add(token_bucket.passed_by(self.other_bucket))
+        items = passed.scale_by(Fraction(1, offered.sizes[0]))
         return Guarantees(at_once, Arrival(items, passed, offered.sizes))
 
     def __post_init__(self) -> None:

@@ -67,7 +67,7 @@ def byte_time_ps(bit_rate: Fraction) -> Fraction:
 
 def passed_by(declared: Bucket) -> Curve:
     """Return the bytes that a bucket lets pass at most, and the less than a ps's worth owed."""
-    return Curve.of([(declared.size_bytes, 1 / byte_time_ps(declared.bit_rate))]).widened(1)
+    return Curve.from_lines([(declared.size_bytes, 1 / byte_time_ps(declared.bit_rate))]).widen(1)
 
 
 def full(declared: Bucket) -> list[int]:

@@ -188,7 +188,7 @@ class Scheduler(Element):
                 continue
             limit = limits[number] if limits else None
             others = (one.work for n, one in enumerate(inputs) if one and n != number)
-            left = find_residual(functools.reduce(Curve.plus, others, NOTHING), Fraction(0))
+            left = find_residual(functools.reduce(Curve.add, others, NOTHING), Fraction(0))
             shares = (
                 self.share(number, inputs, clock),
                 Share(left, functools.partial(costs_of, clock)),
@@ -196,7 +196,7 @@ class Scheduler(Element):
             found.append(
                 choose_least_delay(share_of(clock, each, share, limit) for share in shares)
             )
-        together = functools.reduce(Arrival.plus, arriving)
+        together = functools.reduce(Arrival.add, arriving)
         return Guarantees(tuple(found), sent(clock, together))
 
     def fields(self, clock: Clock) -> Mapping[int, int | tuple[int, ...]]:  # noqa: ARG002
@@ -259,7 +259,7 @@ def _competitor(clock: Clock, arriving: Arrival) -> Competitor | None:
         return None
     each = costs_of(clock, arriving.sizes)
     return Competitor(
-        arriving.work(functools.partial(costs_of, clock)),
+        arriving.measure_work(functools.partial(costs_of, clock)),
         each.longest_ps,
         arriving.sizes[0],
         arriving.sizes[-1],

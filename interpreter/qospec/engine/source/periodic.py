@@ -97,7 +97,7 @@ def curve(period_ps: Fraction, burst: Burst, connections: int, phases: str) -> C
         each = bound_gaps(burst.apart_ps)
     exact = (period_ps, *burst.apart_ps)
     # Two times that are rounded down may be closer by less than a ps.
-    return each.widened(any(time.denominator > 1 for time in exact)).times(connections)
+    return each.widen(any(time.denominator > 1 for time in exact)).scale_by(connections)
 
 
 class Offsets(NamedTuple):

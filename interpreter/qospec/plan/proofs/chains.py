@@ -183,18 +183,18 @@ class Chains:
         service, costs, after_ps, shared, saves = guarantee.server
         others = self._part(place, lambda key: key not in keys)
         for each in self._followed.inputs(place.node) if shared else ():
-            others = others if each == place else others.plus(self._part(each, lambda _: True))
+            others = others if each == place else others.add(self._part(each, lambda _: True))
         mine = costs(self._sizes(place, keys.__contains__))
         above = cover_points([(mine.longest_ps, smallest_bytes)]) if smallest_bytes else mine.above
-        for latency_ps, slower in find_leftover_service(service, others.work(costs)):
+        for latency_ps, slower in find_leftover_service(service, others.measure_work(costs)):
             largest_ps = slower * mine.longest_ps
             alone_ps = latency_ps + after_ps + largest_ps
-            yield Stage(alone_ps, largest_ps, above.times(slower), saves)
+            yield Stage(alone_ps, largest_ps, above.scale_by(slower), saves)
 
     def _part(self, place: Place, chosen: Callable[[Key], bool]) -> Arrival:
         """Return a bound of some of what arrives at an input."""
         parts = (group.part(chosen) for group in self._followed.groups(place))
-        return functools.reduce(Arrival.plus, parts, SILENCE)
+        return functools.reduce(Arrival.add, parts, SILENCE)
 
     def _sizes(self, place: Place, chosen: Callable[[Key], bool]) -> tuple[int, ...]:
         """Return the sizes that some of what arrives at an input may have."""

@@ -42,7 +42,7 @@ class Group(NamedTuple):
         parts = [each for key, each in self.parts.items() if chosen(key)]
         if not parts:
             return SILENCE
-        return functools.reduce(Arrival.plus, parts).least(self.together)
+        return functools.reduce(Arrival.add, parts).intersect(self.together)
 
 
 def alone(key: Key, arrival: Arrival) -> Group:
@@ -55,7 +55,7 @@ def joined(groups: Sequence[Group], leaves: Arrival) -> Group:
     parts: dict[Key, Arrival] = {}
     for group in groups:
         for key, arrival in group.parts.items():
-            parts[key] = parts[key].plus(arrival) if key in parts else arrival
-    total = functools.reduce(Arrival.plus, (group.total() for group in groups))
+            parts[key] = parts[key].add(arrival) if key in parts else arrival
+    total = functools.reduce(Arrival.add, (group.total() for group in groups))
     sizes = tuple(sorted({size for each in parts.values() for size in each.sizes}))
-    return Group(parts, total.least(leaves)._replace(sizes=sizes))
+    return Group(parts, total.intersect(leaves)._replace(sizes=sizes))

@@ -209,7 +209,7 @@ class _Analysis:
         node = self._nodes[number]
         inputs = [self.groups(Place(number, n)) for n in range(len(node.element.inputs))]
         arriving = tuple(
-            functools.reduce(Arrival.plus, (each.total() for each in groups), SILENCE)
+            functools.reduce(Arrival.add, (each.total() for each in groups), SILENCE)
             for groups in inputs
         )
         limits = tuple(queue.limit for queue in node.queues)
@@ -269,7 +269,7 @@ class _Analysis:
     def _delayed(self, arrival: Arrival, guarantee: Guarantee) -> Arrival:
         if guarantee.most_ps is None:
             return describe_unbounded(arrival.sizes)
-        return arrival.widened(guarantee.most_ps - guarantee.least_ps)
+        return arrival.widen(guarantee.most_ps - guarantee.least_ps)
 
     def _admitted(self, arrival: Arrival, key: Key, node: Node) -> Arrival:
         """Return a bound of what passes, where an element enforces contracts."""
@@ -278,7 +278,7 @@ class _Analysis:
         each: Curve | None = node.element.admits(contract, key.plane)
         if each is None:
             return arrival
-        return arrival.least(bound_items(each.times(source.connections), arrival.sizes))
+        return arrival.intersect(bound_items(each.scale_by(source.connections), arrival.sizes))
 
     # ---- what chains need, as `chains.Followed`
 

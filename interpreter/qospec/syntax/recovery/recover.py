@@ -268,8 +268,8 @@ class Recovery:
     def _is_line_reported(self, diagnosis: Diagnosis) -> bool:
         """Return whether an error was already reported for this line."""
         source = self._tokens.source
-        lines = {source.position(start)[0] for start in self._errors()}
-        return source.position(diagnosis.diagnostic.span.start)[0] in lines
+        lines = {source.find_position(start)[0] for start in self._errors()}
+        return source.find_position(diagnosis.diagnostic.span.start)[0] in lines
 
     def _errors(self) -> list[int]:
         """Return where errors were reported for this file."""

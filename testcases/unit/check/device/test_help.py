@@ -216,7 +216,7 @@ def test_a_field_that_depends_on_itself_is_called_as_it_is_written(checked):
 
 
 def test_what_is_built_is_not_refused_as_later(catalogue):
-    known = {name for role in RECORDS for name in catalogue.of(role)}
+    known = {name for role in RECORDS for name in catalogue.select_role(role)}
     assert not known & RESERVED
 
 

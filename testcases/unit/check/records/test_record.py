@@ -148,7 +148,7 @@ def test_a_former_name_is_that_of_one_field_and_of_none_now():
     assert renamed
     for kind in renamed:
         assert set(kind.renamed.values()) <= kind.parameters.keys()
-        assert not any(kind.parameter(former) for former in kind.renamed)
+        assert not any(kind.find_parameter(former) for former in kind.renamed)
 
 
 GATEWAYS = """

@@ -34,7 +34,7 @@ def guaranteed(scheduler, burst: int, *sizes: int, others=describe_unbounded) ->
     """Return what inputs are guaranteed, of which the first has bursts of packets."""
     first, *rest = sizes
     arriving = (
-        bound_items(Curve.of([(burst, OFTEN)]), [first]),
+        bound_items(Curve.from_lines([(burst, OFTEN)]), [first]),
         *(others([each]) for each in rest),
     )
     return [*scheduler.guarantees(arriving, LINE, ()).inputs]
@@ -104,8 +104,8 @@ def test_strict_priority_waits_for_one_packet_below() -> None:
 
 def test_strict_priority_leaves_the_rest_to_those_below() -> None:
     """The same: (sigma above + sigma) / (r - rho), where 3 of 100 come at once, and 1/4 after."""
-    above = bound_items(Curve.of([(3, Fraction(1, 400))]), [100])
-    below = bound_items(Curve.of([(2, OFTEN)]), [150])
+    above = bound_items(Curve.from_lines([(3, Fraction(1, 400))]), [100])
+    below = bound_items(Curve.from_lines([(2, OFTEN)]), [150])
     found = Strict(("a", "b")).guarantees((above, below), LINE, ()).inputs[1]
     assert found.most_ps == (300 + 300) * 4 // 3
 
@@ -115,7 +115,7 @@ def test_no_input_waits_longer_than_for_all_that_others_have(kind) -> None:
     """Le Boudec and Thiran, 6.2.1: (sigma of both) / (r - rho) in whatever order."""
 
     def few(sizes):
-        return bound_items(Curve.of([(2, Fraction(1, 4_000))]), sizes)
+        return bound_items(Curve.from_lines([(2, Fraction(1, 4_000))]), sizes)
 
     found = guaranteed(kind(weighted(1, 9)), 3, 100, 1_000, others=few)[0]
     assert found.most_ps == (300 + 2_000) * 4 // 3
@@ -128,9 +128,9 @@ def test_sizes_that_differ_are_counted_in_packets_and_in_bytes() -> None:
     """
     framed = Encapsulation(preamble_bytes=20)
     line = Clock(LINE.bit_rate, slotted=False, encapsulation=framed)
-    large = bound_items(Curve.of([(1, Fraction(1, 10_000))]), [1_480])
-    small = bound_items(Curve.of([(1, Fraction(1, 200))]), [20])
-    (found,) = served_in_order(line, large.plus(small))
+    large = bound_items(Curve.from_lines([(1, Fraction(1, 10_000))]), [1_480])
+    small = bound_items(Curve.from_lines([(1, Fraction(1, 200))]), [20])
+    (found,) = served_in_order(line, large.add(small))
     assert found.most_ps == 1_500 + 40
     # Within 1,500 ps, which is the longest that one waits, so many come: 2 and 1,500 / 200.
     assert found.waiting == 2 + 7

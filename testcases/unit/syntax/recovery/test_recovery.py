@@ -80,7 +80,7 @@ def test_a_broken_statement_takes_nothing_else_with_it(slip: str) -> None:
 def test_a_line_that_is_deeper_goes_on_with_what_is_broken() -> None:
     text = "qos 1\ntest t on n {\n  expect :\n    a.b[0] < 1\n    and c.d > 2\n  e.f -> g\n}\n"
     file, (mistake,) = read(text)
-    assert mistake.span.source.position(mistake.span.start)[0] == 3
+    assert mistake.span.source.find_position(mistake.span.start)[0] == 3
     assert file is not None
     (test,) = file.declarations
     assert isinstance(test, ast.Test)
