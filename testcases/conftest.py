@@ -14,14 +14,11 @@ from qospec.check import check
 from qospec.diagnostics import Problems
 from qospec.document import Document
 from qospec.judge import evidence
+from qospec.model.checked import CheckedSuite
 from qospec.model.suite import Suite
 from qospec.plan.plan import Bounds, plan
-from qospec.record import outcome
 from qospec.rendering import render_all
-from qospec.run import trial
-from qospec.run.phase import Setting
-from qospec.run.phased import PhasedRun
-from qospec.run.schedule import Schedule, run_here
+from qospec.run.runner import run_alone
 
 # The number of examples of cheap tests, defined only here. A test whose examples take long uses a
 # share of `settings().max_examples`. A change is judged by the same examples each time; at night
@@ -39,24 +36,24 @@ SUITES = Path(__file__).parent / "suites"
 DIGESTS = stored()
 
 
-def cases_of(path: Path) -> list[Suite]:
+def cases_of(path: Path) -> list[CheckedSuite]:
     """Return a suite of each case of a specification; raises CollectError."""
     problems = Problems()
-    suite = check([Path(os.path.relpath(path))], discover(), problems)
+    checked = check([Path(os.path.relpath(path))], discover(), problems)
     if problems.all:
         raise pytest.Collector.CollectError(render_all(problems.all))
     return [
-        replace(suite, tests=(replace(test, cases=(case,)),))
-        for test in suite.tests
+        checked.select([replace(test, cases=(case,))])
+        for test in checked.suite.tests
         for case in test.cases
     ]
 
 
-def name_of(case: Suite) -> str:
-    return case.tests[0].cases[0].name
+def name_of(case: CheckedSuite) -> str:
+    return case.suite.tests[0].cases[0].name
 
 
-def outcome_of(case: Suite, seed: str = "0") -> Document:
+def outcome_of(case: CheckedSuite, seed: str = "0") -> Document:
     """Plan and run a case; return its outcome. Any diagnostic of planning is a failure."""
     problems = Problems()
     plans = plan(case, seed, Bounds(), problems)
@@ -64,11 +61,7 @@ def outcome_of(case: Suite, seed: str = "0") -> Document:
         problems.add(warning)
     assert not problems.all, render_all(problems.all)
     (planned,) = plans
-    if planned.case.phases:
-        run = PhasedRun(Setting(planned, Bounds()), "")
-        (ended,) = run_here(Schedule([run]), lambda: None)
-        return ended.result.document
-    return outcome.case_document(planned, trial.run(planned, discover(), lambda _: None), "")
+    return run_alone(planned, Bounds(), lambda: None)
 
 
 def outcomes_of(path: Path, names: Collection[str]) -> list[Document]:
@@ -80,7 +73,7 @@ def outcomes_of(path: Path, names: Collection[str]) -> list[Document]:
 @pytest.fixture
 def read_cases() -> Callable[[Path], list[Suite]]:
     """Return what reads the cases of a specification, each as a suite of its own."""
-    return cases_of
+    return lambda path: [case.suite for case in cases_of(path)]
 
 
 @pytest.fixture
@@ -115,7 +108,7 @@ class SuiteFile(pytest.File):
 class CaseItem(pytest.Item):
     """A case at a seed: passes if its verdict is pass."""
 
-    def __init__(self, *, case: Suite, seed: str, **rest: object) -> None:
+    def __init__(self, *, case: CheckedSuite, seed: str, **rest: object) -> None:
         super().__init__(**rest)
         self._case = case
         self._seed = seed

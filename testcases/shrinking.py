@@ -39,7 +39,7 @@ def shrinker_of(file: Path, case: str, clock: Clock) -> CaseShrinker:
     checked = Checked([file], discover())
     assert not checked.problems.errors
     ((test, found),) = ((t, c) for t in checked.suite.tests for c in t.cases if c.name == case)
-    plans = plan(checked.suite, "0", Bounds(), Problems())
+    plans = plan(checked.found, "0", Bounds(), Problems())
     (planned,) = (each for each in plans if each.case.name == case)
     failure = failures(run_alone(planned, Bounds(), lambda: None))[0]
     (unit,) = (each for each in checked.units if each.named)

@@ -58,7 +58,7 @@ def judged(folder: Path, seeds: range, bound: str, phases: str) -> list[list[tup
     found = []
     for seed in seeds:
         (case,) = plan(suite, str(seed), Bounds(), problems)
-        document = case_document(case, trial.run(case, discover(), lambda _: None), "")
+        document = case_document(case, trial.run(case, discover(), lambda _: None))
         found.append([(each["verdict"], each["note"]) for each in document["statements"]])
     assert not problems.all
     return found

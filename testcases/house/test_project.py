@@ -13,7 +13,7 @@ ROOT = Path(__file__).parents[2]
 def test_the_library_the_suites_and_what_is_accepted_check_clean(monkeypatch):
     monkeypatch.chdir(ROOT)
     problems = Problems()
-    suite = check([], discover(), problems)
+    suite = check([], discover(), problems).suite
     assert not problems.all, render_all(problems.all)
     files = {Path(test.span.source.name).parts[:3] for test in suite.tests}
     assert files >= {("testcases", "suites", "eantc"), ("testcases", "language", "accept")}

@@ -25,6 +25,7 @@ from qospec.check import check
 from qospec.check.evaluate.values import Deferred, List, Map, Value
 from qospec.check.topology.body import lay_out
 from qospec.diagnostics import Problems
+from qospec.model.checked import CaseMaker
 from qospec.model.suite import Case, Flow, Phase, Point, Run, Search, Suite
 from qospec.plan.phases import checked_ends
 from qospec.plan.plan import Bounds, plan
@@ -77,10 +78,10 @@ class Meaning:
     def __init__(self, path: Path) -> None:
         problems = Problems()
         self.declarations = Declarations([path], CATALOGUE, problems)
-        self.suite: Suite = check([path], CATALOGUE, problems)
-        self.cells = {
-            each.case.name: each.cells for each in plan(self.suite, "0", Bounds(), problems)
-        }
+        checked = check([path], CATALOGUE, problems)
+        self.suite: Suite = checked.suite
+        self.makers = checked.makers
+        self.cells = {each.case.name: each.cells for each in plan(checked, "0", Bounds(), problems)}
         assert not problems.errors
 
     def of(self, saying: Saying) -> str:
@@ -155,7 +156,9 @@ class Meaning:
             "run": lambda: ran(first),
             "search": lambda: sought(first.phases[0]),
             "phases": lambda: listed(map(phase_text, first.phases)),
-            "sent": lambda: " | ".join(listed(sent_in(first, each)) for each in first.phases),
+            "sent": lambda: " | ".join(
+                listed(sent_in(self.makers[first.name], each)) for each in first.phases
+            ),
             "elements": lambda: listed(each.path for each in first.networks[""].elements),
         }
         if what in known:
@@ -238,9 +241,9 @@ def phase_text(phase: Phase) -> str:
     return f"search {sought(phase)} by {' '.join(widths)}{step}{confirm}"
 
 
-def sent_in(case: Case, phase: Phase) -> Iterator[str]:
+def sent_in(maker: CaseMaker, phase: Phase) -> Iterator[str]:
     """Yield the flows of a phase as its goals have found the lowest loads, with their rates."""
-    ends = checked_ends(case, phase, Problems())
+    ends = checked_ends(maker, phase, Problems())
     assert ends is not None
     for flow in ends.low.flows:
         sent = [flow, *(each.flow for each in flow.changes)]

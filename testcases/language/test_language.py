@@ -133,10 +133,10 @@ def tree(path: Path) -> ast.File | None:
 
 def planned(path: Path) -> tuple[Suite, tuple[CasePlan, ...]]:
     problems = Problems()
-    suite = check([path], CATALOGUE, problems)
-    plans = plan(suite, "0", Bounds(), problems)
+    checked = check([path], CATALOGUE, problems)
+    plans = plan(checked, "0", Bounds(), problems)
     assert not problems.errors
-    return suite, plans
+    return checked.suite, plans
 
 
 def said(case: CasePlan) -> tuple[object, ...]:

@@ -47,7 +47,7 @@ def ran(path: Path, records: Path) -> tuple[Document, dict[str, list[str]]]:
     plans = plan(suite, "0", Bounds(), problems)
     assert not problems.errors
     request = runner.RunRequest(
-        suite=suite,
+        suite=suite.suite,
         plans=plans,
         seed="0",
         jobs=1,

@@ -176,12 +176,12 @@ def _plan_recorded(
 ) -> CasePlan:
     problems = Problems()
     with _provide_project(provenance["sources"], folders) as root:
-        suite = check([root / file], discover(), problems)
+        checked = check([root / file], discover(), problems)
     tests = tuple(
         replace(test, cases=tuple(each for each in test.cases if each.name == case))
-        for test in suite.tests
+        for test in checked.suite.tests
     )
-    chosen = replace(suite, tests=tuple(test for test in tests if test.cases))
+    chosen = checked.select(test for test in tests if test.cases)
     plans = () if problems.errors else plan(chosen, provenance["seed"], bounds, problems)
     if problems.errors or not plans:
         why = problems.errors[0].message if problems.errors else f"`{case}` is not in `{file}`"

@@ -13,7 +13,7 @@ from qospec.judge.readings import Readings
 from qospec.model.suite import GoalResult, Search, list_tested
 from qospec.plan.plan import CasePlan
 from qospec.record.outcome import metrics_document
-from qospec.run.phase import Setting
+from qospec.run.workshop import plan_at_load
 from qospec.units import PS_PER_S
 
 if TYPE_CHECKING:
@@ -98,14 +98,13 @@ def _find_in_phase(of: Recorded, asked: Asked) -> Trial:
     found = {
         goal["name"]: _read_goal_result(goal) for each in mine for goal in each.get("goals", ())
     }
-    setting = Setting(of.plan, of.bounds, repeat - 1)
     if isinstance(phase, Search):
-        return _find_in_search(setting, phase, document, found, asked.trial)
+        return _find_in_search(of, phase, document, found, repeat, asked.trial)
     ran = _count_trials_before(documents, repeat)
     number = _check_number(
         asked.trial or 1, document["repeats"], f"trial of the point `{phase.name}`"
     )
-    planned = _make_trial(setting, phase, None, found)
+    planned = _plan_trial(of, phase, None, found)
 
     def differs(seen: Observation) -> str:
         network = planned.networks[""]
@@ -118,10 +117,11 @@ def _find_in_phase(of: Recorded, asked: Asked) -> Trial:
 
 
 def _find_in_search(
-    setting: Setting,
+    of: Recorded,
     search: Search,
     document: Document,
     found: dict[str, GoalResult],
+    repeat: int,
     asked: int,
 ) -> Trial:
     trials = document["trials"]
@@ -132,7 +132,7 @@ def _find_in_search(
     load = Fraction(ran["load"]["value"])
     varies = any(goal.varies for goal in search.goals)
     length_ps = None if varies else int(Fraction(ran["length"]["value"]) * PS_PER_S)
-    planned = _make_trial(setting, search, load, found, length_ps)
+    planned = _plan_trial(of, search, load, found, length_ps)
     network = planned.networks[""]
 
     def differs(seen: Observation) -> str:
@@ -146,19 +146,19 @@ def _find_in_search(
         )
 
     goal = search.goals[0].name
-    names = (f"repeat {setting.repeat}", "search", goal, str(load), str(ran["number"]))
+    names = (f"repeat {repeat - 1}", "search", goal, str(load), str(ran["number"]))
     words = f"trial {number} of {len(trials)} of the search {search.name}, {ran['load']['text']}"
     return Trial(planned, network, names, differs, words)
 
 
-def _make_trial(
-    setting: Setting,
+def _plan_trial(
+    of: Recorded,
     phase: Phase,
     load: Fraction | None,
     found: dict[str, GoalResult],
     length_ps: int | None = None,
 ) -> CasePlan:
-    planned = setting.trial(phase, load, found, length_ps)
+    planned = plan_at_load(of.plan, phase, load, found, of.bounds, length_ps)
     if not isinstance(planned, CasePlan):
         raise CaptureError(f"no trial of `{phase.name}` was run: {planned.message}")
     return planned

@@ -190,6 +190,9 @@ class _Required:
     def __repr__(self) -> str:
         return "required"
 
+    def __reduce__(self) -> str:
+        return "REQUIRED"  # there is one, in each process
+
 
 REQUIRED = _Required()
 

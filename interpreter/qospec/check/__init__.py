@@ -11,6 +11,7 @@ from qospec.check.evaluate.evaluator import Evaluator
 from qospec.check.modules.loader import Loader
 from qospec.check.suite import build_suite, collect_scopes
 from qospec.diagnostics import Problems
+from qospec.model.checked import CheckedSuite
 from qospec.model.suite import Suite
 from qospec.source import Source
 
@@ -23,6 +24,7 @@ if TYPE_CHECKING:
 __all__ = ["Checked", "Limits", "check"]
 
 DEFAULT_LIMITS = Limits()
+NOTHING = CheckedSuite(Suite((), (), ()))
 
 
 def check(
@@ -31,7 +33,7 @@ def check(
     problems: Problems,
     *,
     limits: Limits = DEFAULT_LIMITS,
-) -> Suite:
+) -> CheckedSuite:
     """Return the suite of all files named and all `.qos` files below the folders named.
 
     Without a path: those that the project of the current folder names.
@@ -42,7 +44,7 @@ def check(
         units, evaluator = Loader(context).load(paths), Evaluator(context)
         return build_suite(units, collect_scopes(units, evaluator), evaluator)
     except LimitReached:
-        return Suite((), (), ())
+        return NOTHING
 
 
 class Checked:
@@ -53,7 +55,7 @@ class Checked:
         scopes: The names of each, by its path.
         evaluator: What evaluates expressions in them.
         problems: The mistakes in them.
-        suite: Their suite.
+        found: Their suite, with what makes its trials.
     """
 
     def __init__(
@@ -74,11 +76,16 @@ class Checked:
         self.evaluator = Evaluator(context)
         self.units = () if paths is None else self._loader.load(paths)
         self.scopes = collect_scopes(self.units, self.evaluator)
-        self.suite = Suite((), (), ())
+        self.found = NOTHING
         with suppress(LimitReached):
-            self.suite = build_suite(self.units, self.scopes, self.evaluator)
+            self.found = build_suite(self.units, self.scopes, self.evaluator)
 
-    def check(self, text: str, path: Path, problems: Problems) -> Suite:
+    @property
+    def suite(self) -> Suite:
+        """Return their suite."""
+        return self.found.suite
+
+    def check(self, text: str, path: Path, problems: Problems) -> CheckedSuite:
         """Return the suite of a text, which imports as if it were the file `path`.
 
         Its mistakes go to `problems`, with those of files that it is the first to import.
@@ -91,7 +98,7 @@ class Checked:
                 self.scopes |= {unit.path: scopes[unit.path] for unit in units if not unit.named}
                 return build_suite(units, scopes, self.evaluator)
             except LimitReached:
-                return Suite((), (), ())
+                return NOTHING
             finally:
                 for each in found.all:
                     problems.add(each)

@@ -25,7 +25,8 @@ from qospec.check.test.expansion import check_template, draws_from_range, expand
 from qospec.check.test.vacuity import conditions
 from qospec.check.topology import body
 from qospec.check.topology.flatten import Networks
-from qospec.model.suite import DrawnTest, Property, Reference, Suite, Template, Test
+from qospec.model.checked import CheckedSuite
+from qospec.model.suite import Property, Reference, Suite, Template, Test
 from qospec.syntax import ast
 
 if TYPE_CHECKING:
@@ -34,6 +35,9 @@ if TYPE_CHECKING:
 
     from qospec.check.evaluate.evaluator import Evaluator
     from qospec.check.modules.loader import Unit
+    from qospec.check.test.expansion import DrawnTestMaker
+    from qospec.check.test.trials import CaseMaker
+    from qospec.model.suite import DrawnTest
 
 NOUNS: dict[type, str] = {
     ast.Let: "a value",
@@ -46,7 +50,9 @@ NOUNS: dict[type, str] = {
 }
 
 
-def build_suite(units: Sequence[Unit], scopes: Mapping[Path, Scope], evaluator: Evaluator) -> Suite:
+def build_suite(
+    units: Sequence[Unit], scopes: Mapping[Path, Scope], evaluator: Evaluator
+) -> CheckedSuite:
     """Return the suite of the files; what has a mistake is reported and left out.
 
     `scopes` has the names of each, from `collect_scopes`.
@@ -57,17 +63,19 @@ def build_suite(units: Sequence[Unit], scopes: Mapping[Path, Scope], evaluator: 
         for declaration in unit.tree.declarations if unit.tree else ():
             reference = _check_alone(declaration, scopes[unit.path], networks, evaluator)
             references += [reference] if reference else []
-    drawn = _list_properties(units, scopes, evaluator)
-    finite = [
-        Test(each.name, each.doc, each.cases, each.span) for each in drawn if each.cases is not None
-    ]
+    examined = _list_properties(units, scopes, evaluator)
+    finite = [Test(p.name, p.doc, p.cases, p.span) for p, _ in examined if p.cases is not None]
     tests: list[Test] = []
     templates: list[Template] = []
-    drawn_tests: list[DrawnTest] = []
+    makers: dict[str, CaseMaker] = {}
+    drawn: list[tuple[DrawnTest, DrawnTestMaker]] = []
     seen: dict[str, ast.Test | ast.Property] = {}
     for unit in units:
         made = [each for each in finite if each.span.source is unit.source]
-        made += expand_tests(unit, scopes[unit.path], networks, evaluator) if unit.named else []
+        if unit.named:
+            own, its_makers = expand_tests(unit, scopes[unit.path], networks, evaluator)
+            made += own
+            makers |= its_makers
         for node in unit.tree.declarations if unit.tree else ():
             if isinstance(node, ast.Test | ast.Property) and any(
                 test.span is node.span for test in made
@@ -76,27 +84,41 @@ def build_suite(units: Sequence[Unit], scopes: Mapping[Path, Scope], evaluator: 
             elif isinstance(node, ast.Test) and unit.named and not draws_from_range(node):
                 templates.append(Template(node.name.text, node.doc, node.span))
         tests += made
-        drawn_tests += drawn_of(unit, scopes[unit.path], networks, evaluator) if unit.named else []
+        drawn += drawn_of(unit, scopes[unit.path], networks, evaluator) if unit.named else []
     if not evaluator.context.mistakes:  # else what is wrong may be what would use it
         for warning in unused.warn_of_unused(units):
             evaluator.context.report(warning)
     sources = tuple(unit.source for unit in units)
-    return Suite(
-        tuple(tests), tuple(references), sources, drawn, tuple(templates), tuple(drawn_tests)
+    found = Suite(
+        tuple(tests),
+        tuple(references),
+        sources,
+        tuple(each for each, _ in examined),
+        tuple(templates),
+        tuple(each for each, _ in drawn),
+    )
+    return CheckedSuite(
+        found,
+        makers,
+        {each.name: examiner for each, examiner in examined},
+        {each.name: maker for each, maker in drawn},
     )
 
 
 def _list_properties(
     units: Sequence[Unit], scopes: Mapping[Path, Scope], evaluator: Evaluator
-) -> tuple[Property, ...]:
-    """Return the properties of the files that were named; those of others are checked too."""
-    found = []
+) -> list[tuple[Property, properties.Examiner]]:
+    """Return the properties of the files that were named, each with what evaluates it.
+
+    Those of other files are checked, too.
+    """
+    found: list[tuple[Property, properties.Examiner]] = []
     for unit in units:
         for node in unit.tree.declarations if unit.tree else ():
             if isinstance(node, ast.Property):
                 made = properties.check_property(node, scopes[unit.path], evaluator)
                 found += [made] if made is not None and unit.named else []
-    return tuple(found)
+    return found
 
 
 def collect_scopes(

@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from qospec.diagnostics import Problems
+    from qospec.model.checked import CheckedSuite
     from qospec.model.suite import Suite
     from qospec.repair import Repaired
 
@@ -31,9 +32,9 @@ def check(paths: tuple[str, ...], *, as_json: bool, max_cells: int, fix: bool) -
 
     problems = Problems()
     repaired = _repair_files(paths) if fix else None
-    suite = loading.check_paths(paths, problems)
+    checked = loading.check_paths(paths, problems)
     if not problems.errors:
-        _verify(suite, problems, max_cells)
+        _verify(checked, problems, max_cells)
     document = loading.describe_problems(problems)
     if repaired is not None:
         done = {"fixed": repaired.fixed, "files": repaired.files, "failed": repaired.failed}
@@ -53,21 +54,21 @@ def check(paths: tuple[str, ...], *, as_json: bool, max_cells: int, fix: bool) -
         return
     loading.report(problems, as_json=False, hint="" if fix else _suggest_fix(problems, paths))
     found = "no errors" if problems.all else "no problems found"
-    output.say(f"{', '.join(_count_checked(suite))}: {found}")
+    output.say(f"{', '.join(_count_checked(checked.suite))}: {found}")
 
 
-def _verify(suite: Suite, problems: Problems, max_cells: int) -> None:
+def _verify(checked: CheckedSuite, problems: Problems, max_cells: int) -> None:
     """Report what `qos run` will not carry out of a suite without mistakes."""
     from qospec.judge import evidence
     from qospec.plan.survey import in_batches, verify
 
-    for warning in evidence.warnings(verify(suite, problems, max_cells)):
+    for warning in evidence.warnings(verify(checked, problems, max_cells)):
         problems.add(warning)
-    batchwise = in_batches(suite)
-    if batchwise.tests and not problems.errors:
+    batchwise = in_batches(checked.suite)
+    if batchwise and not problems.errors:
         from qospec.plan.plan import Bounds, plan
 
-        plan(batchwise, "", Bounds(max_cells), problems)
+        plan(checked.select(batchwise), "", Bounds(max_cells), problems)
 
 
 def _count_checked(suite: Suite) -> Iterator[str]:

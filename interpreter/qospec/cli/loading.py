@@ -15,6 +15,7 @@ if TYPE_CHECKING:
 
     from qospec.cli.matching import Filter
     from qospec.diagnostics import Diagnostic, Edit, Problems
+    from qospec.model.checked import CheckedSuite
     from qospec.model.suite import Suite, Template, Test
     from qospec.plan.plan import CasePlan
     from qospec.source import Span
@@ -77,7 +78,7 @@ class _Selection(NamedTuple):
         return self.name in ("", thing.name, case) and self.contains(thing)
 
 
-def check_paths(paths: tuple[str, ...], problems: Problems) -> Suite:
+def check_paths(paths: tuple[str, ...], problems: Problems) -> CheckedSuite:
     """Return the suite of the files and folders named; of the project here if none is."""
     from qospec.catalogue.kinds import discover
     from qospec.check import check
@@ -100,11 +101,12 @@ def plan_request(request: Request, *, runs: bool = True) -> tuple[Suite, list[Ca
     from qospec.plan.plan import Bounds, plan
 
     problems = Problems()
-    whole = check_paths(request.paths, problems)
+    found = check_paths(request.paths, problems)
     if problems.errors:
         report(problems, as_json=request.as_json)
-    suite = _select_cases(whole, request)
-    plans = plan(suite, request.seed, Bounds(request.max_cells), problems)
+    whole, suite = found.suite, _select_cases(found.suite, request)
+    chosen = found._replace(suite=suite)
+    plans = plan(chosen, request.seed, Bounds(request.max_cells), problems)
     for warning in evidence.warnings(plans):
         problems.add(warning)
     report(problems, as_json=request.as_json)

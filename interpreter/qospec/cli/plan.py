@@ -38,7 +38,7 @@ def plan(**asked: Any) -> None:
         if row["skip"]:
             say(f"{row['name']}: skipped, {row['skip']}")
             continue
-        if planned.case.examine is not None:
+        if planned.case.chosen is not None:
             say(f"{row['name']}: a property, evaluated without a trial")
             continue
         most = "at most " if any(each["kind"] == "search" for each in row["phases"]) else ""

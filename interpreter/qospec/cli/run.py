@@ -61,7 +61,8 @@ def run(**asked: Any) -> None:
     if asked["jobs"] > 1:
         from qospec.run import workers
 
-        workers.load()  # before all else, since it takes longer than reading the specification
+        # before all else, since it takes longer than reading the specification
+        workers.load([str(path) for path in loading.list_files(asked["paths"])])
     from qospec.cli.progress import Progress, measure_workload
     from qospec.cli.terminal import Console, list_cases_in_tables
     from qospec.judge import evidence
@@ -151,6 +152,7 @@ def _make_run_request(
     from qospec.run.runner import RunRequest
 
     return RunRequest(
+        paths=tuple(map(str, loading.list_files(request.paths))),
         suite=suite,
         plans=plans,
         seed=request.seed,
@@ -172,11 +174,12 @@ def _execute(
 ) -> tuple[dict[str, Any], store.Record]:
     from qospec.record import store
     from qospec.run import runner
+    from qospec.run.workshop import StaleError
 
     try:
         kept = store.create(root, assignment.seed)
         return runner.execute(assignment, kept, console), kept
-    except store.RecordError as error:
+    except (store.RecordError, StaleError) as error:
         exits.end_for_environment(str(error))
 
 
@@ -193,13 +196,18 @@ def _execute(
 )
 def warm(paths: tuple[str, ...], match: str, jobs: int) -> None:
     """Compile the kernels that specifications use. No test is run."""
+    from qospec.plan.plan import Bounds
     from qospec.run import warming
+    from qospec.run.workshop import Order, digest_sources
 
     request = loading.Request(paths, match, "0", options.MAX_CELLS, as_json=False)
-    _, plans = loading.plan_request(request)
-    kinds = warming.distinct_cases(plans)
+    suite, plans = loading.plan_request(request)
+    files = tuple(map(str, loading.list_files(paths)))
+    order = Order(files, digest_sources(suite.sources), request.seed, Bounds(request.max_cells))
+    workshop = warming.WarmingWorkshop(order, plans)
+    kinds = warming.distinct_jobs(plans, workshop)
     compiling_s = 0.0
-    for number, result in enumerate(warming.warm_all(kinds, jobs), 1):
+    for number, result in enumerate(warming.warm_all(kinds, workshop, jobs), 1):
         compiling_s += result.compiling_s
         if result.compiling_s >= REPORTED_S:
             seconds = f"{result.compiling_s:.1f} s"

@@ -175,8 +175,8 @@ def _plan_case(checked: Checked, test: Test, case: Case, asked: dict[str, Any]) 
     from qospec.plan.plan import Bounds, plan
 
     problems = Problems()
-    suite = replace(checked.suite, tests=(replace(test, cases=(case,)),))
-    plans = plan(suite, asked["seed"], Bounds(), problems)
+    chosen = checked.found.select([replace(test, cases=(case,))])
+    plans = plan(chosen, asked["seed"], Bounds(), problems)
     if problems.errors:
         loading.report(problems, as_json=asked["as_json"])
     return plans[0]

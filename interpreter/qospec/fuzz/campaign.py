@@ -12,7 +12,7 @@ import stat
 import time
 from collections import Counter
 from contextlib import closing, contextmanager, suppress
-from functools import lru_cache, partial
+from functools import lru_cache
 from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -152,27 +152,34 @@ class _Done(NamedTuple):
     seconds: float = 0.0
 
 
-def _explored(
-    paths: tuple[str, ...],
-    key: tuple[str, str],
-    block: Block,
-    database: str,
-    on_progress: Callable[[float], None],
-) -> _Done:
-    """Run a block, in whatever process."""
-    kept = DirectoryBasedExampleDatabase(database) if database else None
-    began_s = time.monotonic() - kernel.compiling_s()
-    done = 0
+class BlockName(NamedTuple):
+    """A block of a target, by its key, with the folder of examples that failed; "" for none."""
 
-    def on_example() -> None:
-        nonlocal done
-        on_progress(min(1.0, done / block.examples))
-        done += 1
+    target: tuple[str, str]
+    block: Block
+    database: str
 
-    subject = _targets(paths)[key]
-    with _garbage_of_examples():
-        explored = explore(subject, block, kept, on_example)
-    return _Done(explored, time.monotonic() - kernel.compiling_s() - began_s)
+
+class TargetWorkshop(NamedTuple):
+    """Runs blocks of the targets of files: a `run.job.Workshop`."""
+
+    paths: tuple[str, ...]
+
+    def do(self, name: BlockName, on_progress: Callable[[float], None], /) -> _Done:
+        """Run a block, in whatever process."""
+        kept = DirectoryBasedExampleDatabase(name.database) if name.database else None
+        began_s = time.monotonic() - kernel.compiling_s()
+        done = 0
+
+        def on_example() -> None:
+            nonlocal done
+            on_progress(min(1.0, done / name.block.examples))
+            done += 1
+
+        subject = _targets(self.paths)[name.target]
+        with _garbage_of_examples():
+            explored = explore(subject, name.block, kept, on_example)
+        return _Done(explored, time.monotonic() - kernel.compiling_s() - began_s)
 
 
 class _TargetRun:
@@ -219,22 +226,16 @@ class _TargetRun:
         block = Block(number, examples, self._request.seed, self._end_s)
         # Only one block tries old examples: they need not be tried twice.
         kept = self._request.database if number == 0 else None
-        work = partial(
-            _explored,
-            self._request.paths,
-            key_of(self._target),
-            block,
-            "" if kept is None else str(kept),
-        )
+        name = BlockName(key_of(self._target), block, "" if kept is None else str(kept))
         self._blocks.append(examples)
-        return Job(place, work, part=number)
+        return Job(place, name)
 
     def progress(self, job: Job, share: float) -> float:
         """Return the share of the target that is done."""
         most = self._request.examples
         if most is None:
             return 0.0
-        running = self._blocks[int(job.part)] * share  # type: ignore[call-overload]
+        running: float = self._blocks[job.name.block.number] * share
         return min(1.0, (sum(self._blocks[number] for number in self._done) + running) / most)
 
     def take(self, job: Job, result: _Done | LostJob) -> None:
@@ -242,7 +243,7 @@ class _TargetRun:
         if isinstance(result, LostJob):
             self._errors.append(result.why)
             result = _Done(Explored(0, Counter(), Counter(), ()))
-        self._done[int(job.part)] = result  # type: ignore[call-overload]
+        self._done[job.name.block.number] = result
         self.examples = sum(each.explored.examples for each in self._done.values())
         self._end_if_done()
 
@@ -253,7 +254,7 @@ class _TargetRun:
     def drops(self, job: Job) -> bool:
         """Return whether a block comes after one with a finding."""
         first = self._first_finding()
-        return first is not None and int(job.part) > first  # type: ignore[call-overload]
+        return first is not None and job.name.block.number > first
 
     def _first_finding(self) -> int | None:
         """Return the number of the first block with a finding, of those that are done."""
@@ -332,10 +333,11 @@ class Campaign:
 
             kind = Schedule if self._request.time_s is None else Rounds
             schedule = kind(self._runs, progressed)
+            workshop = TargetWorkshop(self._request.paths)
             results = (
-                run_here(schedule, interruption.check)
+                run_here(schedule, workshop, interruption.check)
                 if self._request.jobs == 1
-                else workers.run(schedule, workers.Pool(self._request.jobs, ()), {}, waited)
+                else workers.run(schedule, workers.Pool(self._request.jobs, workshop), {}, waited)
             )
             try:
                 with closing(results):

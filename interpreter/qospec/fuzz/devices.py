@@ -35,7 +35,8 @@ if TYPE_CHECKING:
     from qospec.fuzz.target import Draw
     from qospec.judge.result import Result
     from qospec.judge.verdict import Judgement
-    from qospec.model.suite import Case, Statement, Suite
+    from qospec.model.checked import CheckedSuite
+    from qospec.model.suite import Case, Statement
     from qospec.plan.plan import CasePlan
     from qospec.source import Span
 
@@ -183,12 +184,12 @@ def _of_all_flows(violation: Violation) -> Violation:
     return violation._replace(flow="", reason="")
 
 
-def _overloaded(suite: Suite) -> Suite:
+def _overloaded(suite: CheckedSuite) -> CheckedSuite:
     """Return a suite whose cases have `overload = true`."""
-    (test,) = suite.tests
+    (test,) = suite.suite.tests
     (case,) = test.cases
     case = replace(case, run=replace(case.run, overload=True))
-    return replace(suite, tests=(replace(test, cases=(case,)),))
+    return suite.select([replace(test, cases=(case,))])
 
 
 def violations(case: Case, result: Result) -> Iterator[Violation]:

@@ -28,6 +28,7 @@ if TYPE_CHECKING:
 
     from qospec.fuzz.aims import Aim
     from qospec.fuzz.target import Draw
+    from qospec.model.checked import Examiner
     from qospec.model.drawn import Asserted, Drawn, DrawnValue, Examined, Functions
     from qospec.model.suite import Property
     from qospec.source import Span
@@ -152,15 +153,17 @@ class PropertyTarget(ValuesTarget):
 
     noun = "property"
 
-    def __init__(self, subject: Property, functions: Functions = FUNCTIONS) -> None:
-        """Take a property, and what carries out its functions."""
+    def __init__(
+        self, subject: Property, examine: Examiner, functions: Functions = FUNCTIONS
+    ) -> None:
+        """Take a property, what evaluates it, and what carries out its functions."""
         super().__init__(subject.name, subject.span)
-        self._subject = subject
+        self._examine = examine
         self._functions = functions
 
     def judged(self, chosen: ChooseValue) -> Judged:
         """Return the condition that values do not meet, or else what they break."""
-        examined = self._subject.examine(chosen, self._functions)
+        examined = self._examine(chosen, self._functions)
         if isinstance(examined, Diagnostic):
             return Judged("", [mistaken(examined)])
         refused = "" if examined.refused is None else refusal("where", examined.refused)

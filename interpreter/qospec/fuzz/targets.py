@@ -18,8 +18,9 @@ if TYPE_CHECKING:
 
 def targets_of(checked: Checked) -> Iterator[Target]:
     """Yield all targets of the files that were named, in order."""
-    yield from map(PropertyTarget, checked.suite.properties)
-    yield from map(TestTarget, checked.suite.drawn)
+    found = checked.found
+    yield from (PropertyTarget(e, found.examiners[e.name]) for e in found.suite.properties)
+    yield from (TestTarget(each, found.drawn[each.name]) for each in found.suite.drawn)
     for device in devices_of(checked):
         if not device.undrawn:
             yield DeviceTarget(device, checked)

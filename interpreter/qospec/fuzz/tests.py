@@ -10,7 +10,6 @@ from qospec.fuzz.aims import aims_in, closest
 from qospec.fuzz.excerpt import Edit, excerpt
 from qospec.fuzz.properties import Judged, ValuesTarget, mistaken, refusal
 from qospec.fuzz.target import Violation, broken
-from qospec.model.suite import Suite
 from qospec.plan.plan import Bounds, plan
 from qospec.run.runner import run_alone
 from qospec.source import Span
@@ -20,6 +19,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from qospec.fuzz.properties import ChooseValue
+    from qospec.model.checked import DrawnTestMaker
     from qospec.model.drawn import Drawn, DrawnValue
     from qospec.model.suite import DrawnTest, Test
 
@@ -34,10 +34,10 @@ class TestTarget(ValuesTarget):
     __test__ = False  # not one of pytest's
     noun = "test"
 
-    def __init__(self, subject: DrawnTest) -> None:
-        """Take a test that draws."""
+    def __init__(self, subject: DrawnTest, make: DrawnTestMaker) -> None:
+        """Take a test that draws, and what makes it of values."""
         super().__init__(subject.name, subject.span)
-        self._subject = subject
+        self._make = make
 
     @property
     def _example(self) -> str:
@@ -46,15 +46,16 @@ class TestTarget(ValuesTarget):
 
     def judged(self, chosen: ChooseValue) -> Judged:
         """Return the condition that values do not meet, or else what they break."""
-        test = self._subject.examine(self._example, chosen)
-        if isinstance(test, Span):
-            return Judged(refusal("where", test), [])
-        if isinstance(test, Diagnostic):
-            return Judged("", [mistaken(test)])
+        made = self._make(self._example, chosen)
+        if isinstance(made, Span):
+            return Judged(refusal("where", made), [])
+        if isinstance(made, Diagnostic):
+            return Judged("", [mistaken(made)])
         problems = Problems()
-        plans = plan(Suite((test,), (), ()), SEED, Bounds(), problems)
+        plans = plan(made, SEED, Bounds(), problems)
         if problems.errors:
             return Judged("", [mistaken(problems.errors[0])])
+        (test,) = made.suite.tests
         return _unmet(test, [run_alone(each, Bounds(), lambda: None) for each in plans])
 
     def text(self, violation: Violation, drawn: Sequence[tuple[Drawn, DrawnValue]]) -> str:

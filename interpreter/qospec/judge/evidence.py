@@ -132,10 +132,10 @@ def _span_at_use(statement: Statement, plan: CasePlan | Examined) -> Span:
 
     That is the argument that it names or, if it names none or several, what the test is built on.
     """
-    test, own, at = plan.span, statement.span, plan.case.at
+    test, own, maker = plan.span, statement.span, plan.maker
     if test is None or test.source.name == own.source.name:
         return own
-    return test if at is None else at.at_use(Diagnostic("W0611", "", own)).span
+    return test if maker is None else maker.at_use(Diagnostic("W0611", "", own)).span
 
 
 def _shortfalls(statement: Statement, plan: CasePlan | Examined) -> Iterator[Shortfall]:

@@ -8,6 +8,7 @@ the case. Over all repeats, the trials of a point at a load that was found count
 from __future__ import annotations
 
 from dataclasses import field
+from fractions import Fraction
 from typing import TYPE_CHECKING, NamedTuple
 
 from qospec.dataclass import dataclass
@@ -33,6 +34,13 @@ if TYPE_CHECKING:
     from qospec.search.trial import Trial
 
 
+class Refusal(NamedTuple):
+    """Why a trial cannot be run: by what searches have found, or by what is wrong `at_load`."""
+
+    message: str
+    at_load: bool = False
+
+
 @dataclass(frozen=True)
 class TrialResult:
     """What came of one trial, wherever it ran.
@@ -46,6 +54,10 @@ class TrialResult:
         losses: Where items were lost.
         seen: What a trial of a point was, and what it observed; None for a search.
         error: An error of the tester; "" if there was none.
+        refused: Why it was not run; None if it was.
+        senders: The names of the flows that took part.
+        length_ps: How long it measured.
+        offered: The items/s that the tested flows were to send.
     """
 
     flows: tuple[FlowCount, ...] = ()
@@ -55,6 +67,10 @@ class TrialResult:
     losses: tuple[Loss, ...] = ()
     seen: tuple[Planned, Observation] | None = None
     error: str = ""
+    refused: Refusal | None = None
+    senders: tuple[str, ...] = ()
+    length_ps: int = 0
+    offered: Fraction = Fraction(0)
 
     @property
     def sent(self) -> int:
@@ -100,7 +116,6 @@ class PointResult:
 
     phase: Point
     flows: tuple[str, ...]
-    measure_ps: int
     trials: tuple[TrialResult, ...]
     note: str = ""
 

@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 from qospec.dataclass import dataclass
 
 if TYPE_CHECKING:
-    from qospec.diagnostics import Diagnostic
     from qospec.model.expression import Expression
     from qospec.source import Span
     from qospec.units import Dimension
@@ -79,13 +78,3 @@ class Examined(NamedTuple):
 
 Functions = Mapping[str, Callable[..., Any]]
 """What carries out the functions of properties, by name."""
-
-
-class Examiner(Protocol):
-    """Evaluates a property for values that it asks for."""
-
-    def __call__(self, draw: Draw, functions: Functions, /) -> Examined | Diagnostic:
-        """Return what the property is for these values, or the first mistake in it.
-
-        `draw` is called for each `forall`, in order.
-        """

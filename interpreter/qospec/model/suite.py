@@ -1,24 +1,22 @@
 """The checked specification: names resolved, cases expanded, topologies flat, quantities exact.
 
-Only what must be measured remains unknown: the conditions of statements. Everything here is
-plain values and can be sent to another process.
+Only what must be measured remains unknown: the conditions of statements. A `Suite` is plain values;
+what can only be made where the files were checked is beside it, see `model.checked`.
 """
 
 from __future__ import annotations
 
 from dataclasses import field
 from fractions import Fraction
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Protocol
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 from qospec.dataclass import dataclass
 from qospec.units import WHOLE
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping, Sequence
+    from collections.abc import Iterable, Mapping, Sequence
 
     from qospec.catalogue.kinds import Kind
-    from qospec.diagnostics import Diagnostic
-    from qospec.model.drawn import Draw, Examined, Examiner, Functions
     from qospec.model.expression import Expression
     from qospec.source import Source, Span
     from qospec.units import Dimension
@@ -457,48 +455,13 @@ def is_report_only(cases: Iterable[Case]) -> bool:
     return kinds == {"report"} or (not kinds and searched)
 
 
-class CaseMaker(Protocol):
-    """Makes the case of one trial of a phase, which has no phases itself."""
-
-    def __call__(
-        self,
-        phase: Phase,
-        load: Fraction | None,
-        found: Mapping[str, GoalResult],
-        trial_ps: int | None = None,
-        /,
-    ) -> Case | Diagnostic:
-        """Return the case of one trial, or the first mistake in it.
-
-        Its flows are those that take part in the phase. Its statements are what `require` asks of
-        them and, at a point, a `report` of each value measured there, with "" as its network.
-
-        Args:
-            phase: One of `Case.phases`.
-            load: Of a search; None at a point, or what the only variable of one would have to be.
-            found: What goals of earlier phases have found, by name.
-            trial_ps: How long the trial measures, unless that depends on the load. None: as long as
-                a trial of the first goal, or as the point says.
-        """
-
-    def chooses(self, phase: Phase) -> bool:
-        """Return whether a trial of a phase that was made depends on conditions."""
-
-    def at_use(self, found: Diagnostic) -> Diagnostic:
-        """Return a mistake in a template as one of the argument that it follows from."""
-
-    def parameter_at(self, span: Span) -> str:
-        """Return the parameter for which a test gives what is written in a template; "" if none."""
-
-
 @dataclass(frozen=True)
 class Case:
     """One point of a sweep. `networks` holds the topology as "", and the controls by name.
 
     `skip` says why the case is left out, if it is. `phases` are carried out in this order; without
-    any, the case is one `run`. `at` makes the cases of their trials, and is lost when it is sent to
-    another process. The flows of a case with phases are each at its highest load. `examine` is of a
-    property: it has no flows, and is evaluated with what carries out functions. It is lost too.
+    any, the case is one `run`. The flows of a case with phases are each at its highest load.
+    `chosen` is of a property, which has no flows: the number of the choice of each `forall`.
     """
 
     name: str
@@ -509,13 +472,7 @@ class Case:
     statements: tuple[Statement, ...]
     skip: str = ""
     phases: tuple[Phase, ...] = ()
-    at: CaseMaker | None = field(default=None, compare=False, repr=False)
-    examine: Callable[[Functions], Examined | Diagnostic] | None = field(
-        default=None, compare=False, repr=False
-    )
-
-    def __getstate__(self) -> dict[str, Any]:
-        return {**vars(self), "at": None, "examine": None}
+    chosen: tuple[int, ...] | None = None
 
 
 @dataclass(frozen=True)
@@ -559,18 +516,7 @@ class Property:
     name: str
     doc: str
     span: Span = field(compare=False)
-    examine: Examiner = field(compare=False, repr=False)
     cases: tuple[Case, ...] | None = None
-
-
-class DrawnTestMaker(Protocol):
-    """Makes a test of values that it asks for."""
-
-    def __call__(self, name: str, draw: Draw, /) -> Test | Span | Diagnostic:
-        """Return the test of that name; the `where` that refuses the values; or the first mistake.
-
-        `draw` is called for each `forall`, in order.
-        """
 
 
 @dataclass(frozen=True)
@@ -579,7 +525,6 @@ class DrawnTest:
 
     name: str
     span: Span = field(compare=False)
-    examine: DrawnTestMaker = field(compare=False, repr=False)
 
 
 @dataclass(frozen=True)

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
 
     from qospec.diagnostics import Problems
+    from qospec.model.checked import CaseMaker
     from qospec.model.suite import Flow, Goal, Phase
     from qospec.plan.first_links import Overload
     from qospec.source import Span
@@ -48,15 +49,16 @@ class Examined(NamedTuple):
     case: Case
     span: Span
     phases: tuple[ExaminedPhase, ...] = ()
+    maker: CaseMaker | None = None
 
 
-def checked_ends(case: Case, phase: Phase, problems: Problems) -> Ends | None:
+def checked_ends(maker: CaseMaker, phase: Phase, problems: Problems) -> Ends | None:
     """Return the trials of a phase at both ends; None if one cannot be run.
 
     At a point, as if the goals that it depends on had found their lowest or highest loads. What
     does not fit is in `problems`.
     """
-    made = list(_made(case, phase))
+    made = list(_made(maker, phase))
     mistakes = [each for each in made if isinstance(each, Diagnostic)]
     cases = [each for each in made if isinstance(each, Case)]
     if mistakes:
@@ -64,13 +66,13 @@ def checked_ends(case: Case, phase: Phase, problems: Problems) -> Ends | None:
             problems.add(each)
         return None
     ends = Ends(*cases)
-    unfit = list(_unfit(case, phase, ends))
+    unfit = list(_unfit(maker, phase, ends))
     for each in unfit:
         problems.add(each)
     return None if any(each.severity == "error" for each in unfit) else ends
 
 
-def at_use(unfit: Iterable[Diagnostic], case: Case) -> Iterator[Diagnostic]:
+def at_use(unfit: Iterable[Diagnostic], maker: CaseMaker) -> Iterator[Diagnostic]:
     """Yield what is wrong with phases, those of a template at the test that is built on it.
 
     What follows from one argument in the same way is said once, with the other phases; so is that
@@ -79,12 +81,12 @@ def at_use(unfit: Iterable[Diagnostic], case: Case) -> Iterator[Diagnostic]:
     found: dict[tuple[object, ...], Diagnostic] = {}
     phases: dict[tuple[object, ...], dict[str, None]] = {}
     for each in unfit:
-        moved = case.at.at_use(each) if case.at is not None else each
+        moved = maker.at_use(each)
         is_own, is_short = moved.span == each.span, isinstance(each, ShortTrial)
         if is_own and not is_short:
             yield each
             continue
-        where = [phase for phase in case.phases if each.span in phase.span]
+        where = [phase for phase in maker.case.phases if each.span in phase.span]
         key: tuple[object, ...] = (moved.code, *map(type, where), None if is_own else moved.span)
         here = {f"`{phase.name}`": None for phase in where}
         if key not in found or _needs_more(moved, found[key]):
@@ -110,33 +112,31 @@ def _needs_more(one: Diagnostic, other: Diagnostic) -> bool:
     return one.least_s > other.least_s
 
 
-def _parameter(case: Case, span: Span | None) -> str:
+def _parameter(maker: CaseMaker, span: Span | None) -> str:
     """Return the parameter for which a test gives what is written in a template; "" if none."""
-    return case.at.parameter_at(span) if span is not None and case.at is not None else ""
+    return "" if span is None else maker.parameter_at(span)
 
 
-def _made(case: Case, phase: Phase) -> Iterator[Case | Diagnostic]:
-    assert case.at is not None  # noqa: S101 -- a case with phases has it
+def _made(maker: CaseMaker, phase: Phase) -> Iterator[Case | Diagnostic]:
     for end in ("low", "high"):
         load = getattr(phase, end) if isinstance(phase, Search) else None
-        yield case.at(phase, load, _found(case, end))
+        yield maker(phase, load, _found(maker.case, end))
 
 
 MOST_TRIED = 100
 """How many loads between the ends are checked of a phase that depends on conditions."""
 
 
-def between_ends(case: Case, phase: Phase, problems: Problems) -> Iterator[Case]:
+def between_ends(maker: CaseMaker, phase: Phase, problems: Problems) -> Iterator[Case]:
     """Yield the trials of a search at loads between its ends; the first mistake ends them.
 
     Only where something in them depends on a condition, such as `a if n > 9 else b`: else what fits
     at both ends fits between them. Of more loads than can be checked, some at equal distances.
     """
-    assert case.at is not None  # noqa: S101 -- a case with phases has it
-    if not isinstance(phase, Search) or not case.at.chooses(phase):
+    if not isinstance(phase, Search) or not maker.chooses(phase):
         return
     for load in _loads_between(phase):
-        made = case.at(phase, load, _found(case, "high"))
+        made = maker(phase, load, _found(maker.case, "high"))
         if isinstance(made, Diagnostic):
             where = f"so it is in a trial at `{phase.name}` = {_load(load, phase)}"
             problems.add(replace(made, notes=(*made.notes, where)))
@@ -161,64 +161,61 @@ def _found(case: Case, end: str) -> dict[str, GoalResult]:
     }
 
 
-def _unfit(case: Case, phase: Phase, ends: Ends) -> Iterator[Diagnostic]:
+def _unfit(maker: CaseMaker, phase: Phase, ends: Ends) -> Iterator[Diagnostic]:
     """Yield what is wrong with a phase: a load that no trial can offer, or that sends nothing."""
     if isinstance(phase, Search):
-        yield from _always_too_short(case, phase, ends)
+        yield from _always_too_short(maker, phase, ends)
         for goal in phase.goals:
-            yield from _too_fine(goal, phase, ends, case)
+            yield from _too_fine(goal, phase, ends, maker)
             yield from _too_coarse(goal, phase)
-        yield from _alike(phase, case)
-        yield from _always_above(case, phase, ends)
+        yield from _alike(phase, maker)
+        yield from _always_above(maker, phase, ends)
     else:
         if _items(phase, ends.high) < 1:
-            length = _parameter(case, phase.measure_span)
+            length = _parameter(maker, phase.measure_span)
             yield _too_short(phase, ends.high, f"`{phase.name}`", length)
-        yield from _point_above(case, phase, ends.low)
+        yield from _point_above(maker, phase, ends.low)
 
 
-def _always_too_short(case: Case, search: Search, ends: Ends) -> Iterator[Diagnostic]:
+def _always_too_short(maker: CaseMaker, search: Search, ends: Ends) -> Iterator[Diagnostic]:
     """Yield that a trial at the lowest load sends nothing even if others find their highest loads.
 
     Whether it does if they find less is known once those have found something.
     """
-    assert case.at is not None  # noqa: S101 -- a case with phases has it
     if _items(search, ends.low, rounded=True) >= 1:
         return
-    lowest = case.at(search, search.low, _found(case, "high"))
+    lowest = maker(search, search.low, _found(maker.case, "high"))
     if isinstance(lowest, Diagnostic):
         yield lowest
     elif _items(search, lowest, rounded=True) < 1:
         where = f"`{search.name}` = {_load(search.low, search)}"
-        yield _too_short(search, lowest, where, _parameter(case, search.goals[0].trial_span))
+        yield _too_short(search, lowest, where, _parameter(maker, search.goals[0].trial_span))
 
 
-def _always_above(case: Case, search: Search, ends: Ends) -> Iterator[Diagnostic]:
+def _always_above(maker: CaseMaker, search: Search, ends: Ends) -> Iterator[Diagnostic]:
     """Yield what the first links cannot carry even if all other searches find their lowest loads.
 
     Whether they can carry more than that is known once those have found something.
     """
-    assert case.at is not None  # noqa: S101 -- a case with phases has it
     if not any(overloads(ends.high)):
         return
-    found = _found(case, "low")
-    highest = case.at(search, search.high, found)
+    found = _found(maker.case, "low")
+    highest = maker(search, search.high, found)
     if isinstance(highest, Diagnostic):
         yield highest
         return
     for each in overloads(highest):
-        yield _above(case, search, highest, each, found, ends.low)
+        yield _above(maker, search, highest, each, found, ends.low)
 
 
-def _point_above(case: Case, point: Point, trial: Case) -> Iterator[Diagnostic]:
+def _point_above(maker: CaseMaker, point: Point, trial: Case) -> Iterator[Diagnostic]:
     """Yield what the first links cannot carry even if all searches find their lowest loads."""
-    assert case.at is not None  # noqa: S101 -- a case with phases has it
-    found, lower = _found(case, "low"), None
+    found, lower = _found(maker.case, "low"), None
     for each in overloads(trial):
         if point.load is not None and not point.uses_goals and lower is None:
-            halved = case.at(point, point.load.value / 2, found)
+            halved = maker(point, point.load.value / 2, found)
             lower = halved if isinstance(halved, Case) else None
-        yield _above(case, point, trial, each, found, lower)
+        yield _above(maker, point, trial, each, found, lower)
 
 
 def _load(value: Fraction, phase: Phase) -> str:
@@ -288,12 +285,12 @@ def _too_short(phase: Phase, case: Case, where: str, parameter: str) -> Diagnost
     )
 
 
-def _finer(case: Case, goal: Goal, search: Search, items: Fraction) -> str:
+def _finer(maker: CaseMaker, goal: Goal, search: Search, items: Fraction) -> str:
     """Return how long a trial must last, or what else helps, as the test can say it.
 
     Loads that are `width` apart differ by that many items.
     """
-    length, width = (_parameter(case, each) for each in (goal.trial_span, goal.width_span))
+    length, width = (_parameter(maker, each) for each in (goal.trial_span, goal.width_span))
     least = _time(Fraction(goal.trial_ps, PS_PER_S) / items)
     longer = f"give `{length}` at least {least}" if length else f"let a trial last at least {least}"
     wide = -_cut(-goal.width / items)
@@ -303,7 +300,7 @@ def _finer(case: Case, goal: Goal, search: Search, items: Fraction) -> str:
     return f"{longer}, or `{width or 'width'}` at least {shown}"
 
 
-def _too_fine(goal: Goal, search: Search, ends: Ends, case: Case) -> Iterator[Diagnostic]:
+def _too_fine(goal: Goal, search: Search, ends: Ends, maker: CaseMaker) -> Iterator[Diagnostic]:
     """Yield a warning if loads that are to be told apart differ by less than one item."""
     length_ps = ends.high.run.measure_ps
     if goal.varies:
@@ -325,7 +322,7 @@ def _too_fine(goal: Goal, search: Search, ends: Ends, case: Case) -> Iterator[Di
         notes=(
             f"`width` is {shown}: {format_number(items)} {called}s in {format_value(length, TIME)}",
         ),
-        help=_finer(case, goal, search, items),
+        help=_finer(maker, goal, search, items),
     )
 
 
@@ -343,7 +340,7 @@ def _too_coarse(goal: Goal, search: Search) -> Iterator[Diagnostic]:
     )
 
 
-def _alike(search: Search, case: Case) -> Iterator[Diagnostic]:
+def _alike(search: Search, maker: CaseMaker) -> Iterator[Diagnostic]:
     """Yield a warning for each goal that asks the same of a load as one before it."""
     first: dict[tuple[object, ...], Goal] = {}
     for goal in search.goals:
@@ -351,7 +348,7 @@ def _alike(search: Search, case: Case) -> Iterator[Diagnostic]:
             (goal.loss, goal.trial_ps, goal.total_ps, goal.exceed, goal.varies), goal
         )
         if known is not goal:
-            loss = _parameter(case, goal.loss_span)
+            loss = _parameter(maker, goal.loss_span)
             yield Diagnostic(
                 "W0628",
                 f"`{goal.name}` asks the same of a load as `{known.name}`",
@@ -365,7 +362,7 @@ def _alike(search: Search, case: Case) -> Iterator[Diagnostic]:
 
 
 def _above(
-    case: Case,
+    maker: CaseMaker,
     phase: Phase,
     trial: Case,
     overload: Overload,
@@ -375,7 +372,7 @@ def _above(
     """Return the error of a trial that offers a first link more than it carries.
 
     Args:
-        case: The case with all phases, which knows what a template is given.
+        maker: Of the case with all phases; it knows what a template is given.
         phase: The phase of the trial.
         trial: At the highest load of a search.
         overload: What is too much.
@@ -397,7 +394,7 @@ def _above(
         label=overload.offered,
         secondary=() if overload.line.span is None else (Label(overload.line.span, "linked here"),),
         notes=(overload.carried,),
-        help=_less(case, phase, trial, overload, found, lower),
+        help=_less(maker, phase, trial, overload, found, lower),
     )
 
 
@@ -412,7 +409,7 @@ def too_much(phase: Phase, overload: Overload, *, depends: bool = True) -> str:
 
 
 def _less(
-    case: Case,
+    maker: CaseMaker,
     phase: Phase,
     trial: Case,
     overload: Overload,
@@ -429,14 +426,13 @@ def _less(
     at_low, at_load = (offered_bps(each, overload.line, 0) for each in (lower, trial))
     most = load - (load - low) * (at_load - overload.most_bps) / (at_load - at_low)
     span = phase.high_span if isinstance(phase, Search) else phase.load and phase.load.span
-    parameter = _parameter(case, span)
+    parameter = _parameter(maker, span)
     most = _cut(most) if most > 0 else most
     if isinstance(phase, Search) and phase.step is not None and not parameter:
         most = phase.low + (most - phase.low) // phase.step * phase.step
     least = phase.low if isinstance(phase, Search) else 0
-    assert case.at is not None  # noqa: S101 -- a case with phases has it
     shown = _load(most, phase)
-    tried = case.at(phase, most, found) if most > least else None
+    tried = maker(phase, most, found) if most > least else None
     if not isinstance(tried, Case) or any(overloads(tried)):
         return f"search below {shown}, which the link carries" if 0 < most <= least else "send less"
     if parameter:

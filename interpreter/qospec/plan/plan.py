@@ -40,8 +40,9 @@ if TYPE_CHECKING:
 
     from qospec.diagnostics import Diagnostic
     from qospec.engine.experiment import Node
+    from qospec.model.checked import CaseMaker, CheckedSuite, Examiner
     from qospec.model.expression import Measured, Place
-    from qospec.model.suite import Case, Flow, Network, Phase, Suite, Test
+    from qospec.model.suite import Case, Flow, Network, Phase, Test
     from qospec.plan.tables import Member
     from qospec.protocol.atm import Plane
     from qospec.protocol.parts import Part
@@ -105,7 +106,8 @@ class CasePlan:
 
     `cells` is the number of items that each trial sends: at most if `bounded`, else on average.
     `phases` are those of a case with phases, whose `networks` are those of the first one's highest
-    load. `span` is where its test is written.
+    load. `span` is where its test is written. `maker` makes the trials of its phases, whose random
+    draws depend on `seed`; `examiner` evaluates it if it is of a property.
     """
 
     test: str
@@ -115,6 +117,9 @@ class CasePlan:
     bounded: bool = True
     phases: tuple[PhasePlan, ...] = ()
     span: Span | None = field(default=None, compare=False)
+    maker: CaseMaker | None = field(default=None, compare=False, repr=False)
+    examiner: Examiner | None = field(default=None, compare=False, repr=False)
+    seed: tuple[str, ...] = ()
 
     @property
     def cost(self) -> Cost:
@@ -132,18 +137,20 @@ class CasePlan:
         return self.cost.trials
 
 
-def plan(suite: Suite, seed: str, bounds: Bounds, problems: Problems) -> tuple[CasePlan, ...]:
+def plan(
+    checked: CheckedSuite, seed: str, bounds: Bounds, problems: Problems
+) -> tuple[CasePlan, ...]:
     """Return the plan of every case; what does not fit is in `problems`.
 
     The plan of a case that is left out holds no networks.
     """
     plans = []
-    for test in suite.tests:
+    for test in checked.suite.tests:
         for case in test.cases:
             found = (
                 CasePlan(test.name, case, {}, 0)
                 if case.skip
-                else _case(test, case, seed, bounds, problems)
+                else _case(checked, test, case, seed, bounds, problems)
             )
             if found is not None:
                 plans.append(found)
@@ -153,46 +160,56 @@ def plan(suite: Suite, seed: str, bounds: Bounds, problems: Problems) -> tuple[C
 def plan_trial(
     whole: CasePlan, phase: Phase, case: Case, bounds: Bounds
 ) -> CasePlan | tuple[Diagnostic, ...]:
-    """Return the plan of a trial of a phase, or the errors in it; `case` is from `Case.at`.
+    """Return the plan of a trial of a phase, or the errors in it; `case` is from its maker.
 
     Its draws have the same seed in all trials: what runs a trial adds to it.
     """
     problems = Problems()
-    seed = whole.networks[""].experiment.seed
-    planned = _planned(whole.test, case, phase.span, seed, bounds, problems)
+    planned = _planned(whole.test, case, phase.span, whole.seed, bounds, problems)
     return planned or problems.errors
 
 
-def _case(test: Test, case: Case, seed: str, bounds: Bounds, problems: Problems) -> CasePlan | None:
-    if case.examine is not None:
-        return CasePlan(test.name, case, {}, 0, span=test.span)
+def outline(checked: CheckedSuite, test: Test, case: Case, seed: str) -> CasePlan:
+    """Return of a case with phases what the plans of its trials need, and no plan of its own."""
     draws = test.name if case.run.common_draws else case.name
+    maker = checked.makers[case.name]
+    return CasePlan(test.name, case, {}, 0, span=test.span, maker=maker, seed=(seed, draws))
+
+
+def _case(
+    checked: CheckedSuite, test: Test, case: Case, seed: str, bounds: Bounds, problems: Problems
+) -> CasePlan | None:
+    if case.chosen is not None:
+        examiner = checked.examiners[test.name]
+        return CasePlan(test.name, case, {}, 0, span=test.span, examiner=examiner)
     if case.phases:
-        unfit = Problems()
-        found = _phased(test.name, case, (seed, draws), bounds, unfit)
-        for each in at_use(unfit.all, case):
+        unfit, whole = Problems(), outline(checked, test, case, seed)
+        found = _phased(whole, checked.makers[case.name], bounds, unfit)
+        for each in at_use(unfit.all, checked.makers[case.name]):
             problems.add(each)
-    else:
-        found = _planned(test.name, case, test.span, (seed, draws), bounds, problems)
+        return found
+    draws = test.name if case.run.common_draws else case.name
+    found = _planned(test.name, case, test.span, (seed, draws), bounds, problems)
     return found and replace(found, span=test.span)
 
 
 def _phased(
-    test: str, case: Case, seed: tuple[str, ...], bounds: Bounds, problems: Problems
+    whole: CasePlan, maker: CaseMaker, bounds: Bounds, problems: Problems
 ) -> CasePlan | None:
     """Return the plan of a case with phases: each planned at both ends, the highest last."""
+    case = whole.case
     plans: list[PhasePlan] = []
     networks: dict[str, Planned] = {}
     for number, phase in enumerate(case.phases):
-        ends = checked_ends(case, phase, problems)
+        ends = checked_ends(maker, phase, problems)
         if ends is None:
             return None
-        for made in between_ends(case, phase, problems):
+        for made in between_ends(maker, phase, problems):
             survey_network(made, "", problems)
         if problems.errors:
             return None
         lowest, highest = (
-            _planned(test, made, phase.span, seed, bounds, problems) for made in ends
+            _planned(whole.test, made, phase.span, whole.seed, bounds, problems) for made in ends
         )
         if lowest is None or highest is None:
             return None
@@ -201,7 +218,7 @@ def _phased(
         if number == 0:
             networks = highest.networks
     cells, bounded = max(each.cells for each in plans), all(each.bounded for each in plans)
-    return CasePlan(test, case, networks, cells, bounded, phases=tuple(plans))
+    return replace(whole, networks=networks, cells=cells, bounded=bounded, phases=tuple(plans))
 
 
 def _planned(

@@ -25,7 +25,8 @@ if TYPE_CHECKING:
     from collections.abc import Hashable, Iterator
 
     from qospec.diagnostics import Diagnostic
-    from qospec.model.suite import Case, Network, Suite
+    from qospec.model.checked import CheckedSuite
+    from qospec.model.suite import Case, Network, Suite, Test
     from qospec.source import Span
 
 
@@ -41,7 +42,9 @@ def survey_network(case: Case, name: str, problems: Problems) -> Survey | None:
     return survey if survey is not None and _fits(case, name, survey, problems) else None
 
 
-def verify(suite: Suite, problems: Problems, most_items: int = MOST_ITEMS) -> list[Examined]:
+def verify(
+    checked: CheckedSuite, problems: Problems, most_items: int = MOST_ITEMS
+) -> list[Examined]:
     """Report what cannot be planned in a checked suite: missing paths, overloaded lines.
 
     Nor trials that would send more than `most_items`.
@@ -54,7 +57,7 @@ def verify(suite: Suite, problems: Problems, most_items: int = MOST_ITEMS) -> li
     fitting: set[Hashable] = set()
     classes, passages = Classes(), Passages()
     examined: list[Examined] = []
-    for case in _plain_cases(suite, problems, examined, most_items):
+    for case in _plain_cases(checked, problems, examined, most_items):
         for name, network in case.networks.items():
             members = tuple(members_of(case.flows, network))
             key = (id(network), tuple(map(_route_of, members)))
@@ -83,12 +86,12 @@ def verify(suite: Suite, problems: Problems, most_items: int = MOST_ITEMS) -> li
     return examined
 
 
-def in_batches(suite: Suite) -> Suite:
+def in_batches(suite: Suite) -> list[Test]:
     """Return the tests that have elements without a `transition`, which no loop may have.
 
     Whether one does is known once it is planned. Elements of the package may be in any loop.
     """
-    tests = [
+    return [
         test
         for test in suite.tests
         if any(
@@ -98,36 +101,37 @@ def in_batches(suite: Suite) -> Suite:
             for each in network.elements
         )
     ]
-    return replace(suite, tests=tuple(tests))
 
 
 def _plain_cases(
-    suite: Suite, problems: Problems, examined: list[Examined], most_items: int
+    checked: CheckedSuite, problems: Problems, examined: list[Examined], most_items: int
 ) -> Iterator[Case]:
     """Yield the cases that are run; of one with phases, the trials at both ends of each phase.
 
     Those that are run are added to `examined`.
     """
-    for test in suite.tests:
+    for test in checked.suite.tests:
         for case in (each for each in test.cases if not each.skip):
             if not case.phases:
                 for each in _too_large(case, test.span, most_items):
                     problems.add(each)
                 yield case
-            unfit, phases = Problems(), []
+                examined.append(Examined(case, test.span))
+                continue
+            unfit, phases, maker = Problems(), [], checked.makers[case.name]
             for phase in case.phases:
-                ends = checked_ends(case, phase, unfit)
+                ends = checked_ends(maker, phase, unfit)
                 yield from ends or ()
                 if ends:
                     for each in _too_large(ends.high, phase.span, most_items):
                         unfit.add(each)
-                    yield from between_ends(case, phase, unfit)
+                    yield from between_ends(maker, phase, unfit)
                 phases.append(
                     ExaminedPhase(phase, tuple(f for end in ends or () for f in end.flows))
                 )
-            for each in at_use(unfit.all, case):
+            for each in at_use(unfit.all, maker):
                 problems.add(each)
-            examined.append(Examined(case, test.span, tuple(phases)))
+            examined.append(Examined(case, test.span, tuple(phases), maker))
 
 
 def _too_large(trial: Case, span: Span, most_items: int) -> Iterator[Diagnostic]:

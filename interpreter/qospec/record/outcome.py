@@ -50,10 +50,10 @@ NOTHING_MEASURED = (
 _SKIPPED: Document = {"verdict": "skip", "ran": True, "errors": []}
 
 
-def case_document(plan: CasePlan, result: Result, command: str) -> Document:
-    """Return the document of a case; `command` runs it alone."""
+def case_document(plan: CasePlan, result: Result) -> Document:
+    """Return the document of a case, as of `not_run`."""
     if plan.case.skip:
-        return {**not_run(plan, command), **_SKIPPED, "why": [plan.case.skip]}
+        return {**not_run(plan), **_SKIPPED, "why": [plan.case.skip]}
     statements = [
         {
             **statement_document(
@@ -65,21 +65,21 @@ def case_document(plan: CasePlan, result: Result, command: str) -> Document:
     ]
     readings = [repeat.readings for repeat in result.repeats]
     return {
-        **_ran(plan, command, statements, readings, result.errors),
+        **_ran(plan, statements, readings, result.errors),
         "bounds": bound_documents(readings),
         "why": _why(plan, readings, erroneous=bool(result.errors)),
         "errors": list(result.errors),
     }
 
 
-def phases_document(plan: CasePlan, result: PhasesResult, command: str) -> Document:
-    """Return the document of a case with phases; `command` runs it alone."""
+def phases_document(plan: CasePlan, result: PhasesResult) -> Document:
+    """Return the document of a case with phases, as of `not_run`."""
     statements = []
     for each in plan.case.statements:
         judged, planned = result.of(each)
         found = statement_document(each, judged, planned, errors=bool(result.errors))
         statements.append({**found, **series_document(each, judged, plan.case)})
-    document = _ran(plan, command, statements, result.readings(), result.errors)
+    document = _ran(plan, statements, result.readings(), result.errors)
     wrong = [
         each.expression
         for each, judged in zip(plan.case.statements, statements, strict=True)
@@ -103,7 +103,6 @@ def phases_document(plan: CasePlan, result: PhasesResult, command: str) -> Docum
 
 def _ran(
     plan: CasePlan,
-    command: str,
     statements: list[Document],
     readings: Sequence[Readings],
     errors: Sequence[str],
@@ -118,7 +117,7 @@ def _ran(
         verdicts.append("error")
     repeats = [metrics_document(each) for each in readings]
     return {
-        **not_run(plan, command),
+        **not_run(plan),
         "verdict": worst(verdicts),
         "ran": True,
         "statements": statements,
@@ -129,8 +128,11 @@ def _ran(
     }
 
 
-def not_run(plan: CasePlan, command: str) -> Document:
-    """Return the document of a case that has not ended: nothing is decided."""
+def not_run(plan: CasePlan, command: str = "") -> Document:
+    """Return the document of a case that has not ended: nothing is decided.
+
+    The `command` that runs it alone is known where all of the run is.
+    """
     run = plan.case.run
     measure_ps = 0 if plan.case.phases else run.measure_ps
     return {
@@ -213,7 +215,7 @@ def _why(plan: CasePlan, repeats: Sequence[Readings], *, erroneous: bool) -> lis
     lines = list(_why_unjudged(plan.case))
     lines += [words for readings in repeats for words in readings.silent_flows()]
     lines += map(loss_sentence, _losses(repeats))
-    if lines or erroneous or plan.case.examine is not None:
+    if lines or erroneous or plan.case.chosen is not None:
         return list(dict.fromkeys(lines))
     return [_nothing_discarded(plan, repeats)]
 

@@ -48,7 +48,7 @@ def _phase(result: PhaseResult) -> Document:
         return _search(result)
     return {
         "kind": "point",
-        "measure": _time(result.measure_ps),
+        "measure": _time(result.phase.run.measure_ps),
         "repeats": len(result.trials),
         "flows": list(result.flows),
         "ran": bool(result.trials),

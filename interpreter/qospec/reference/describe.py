@@ -97,7 +97,7 @@ def test_document(declared: Declared, declarations: Declarations) -> Document:
     assert isinstance(node, ast.Test)  # noqa: S101 -- the caller's choice
     home, evaluator = declarations.scope(declared.unit), declarations.evaluator
     networks = Networks(evaluator)
-    tests = expand_tests(declared.unit, home, networks, evaluator)
+    tests, _ = expand_tests(declared.unit, home, networks, evaluator)
     made = next((test for test in tests if test.span is node.span), None)
     cases = made.cases if made is not None else ()
     bases = list(follow_copies(declared, declarations))[1:]

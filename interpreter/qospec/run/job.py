@@ -1,65 +1,56 @@
-"""A job: work that is done as one, in this process or in a worker, and what comes of it."""
+"""A job: work that is done as one, in this process or in a worker; its name, what comes of it."""
 
 from __future__ import annotations
 
-import pickle
 import time
-from functools import cached_property, lru_cache
-from typing import TYPE_CHECKING, Any, Generic, NamedTuple, Protocol, TypeVar
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 from qospec.engine import kernel
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Hashable
+    from collections.abc import Callable
 
     from qospec.document import Document
+    from qospec.model.suite import GoalResult
+    from qospec.search.trial import Request
 
 
-class Work(Protocol):
-    """What is done for a job; it is sent to worker processes."""
+class JobName(NamedTuple):
+    """What is done for a case: plain values, from which it follows with the files and the seed.
 
-    def __call__(self, on_progress: Callable[[float], None], /) -> Any:
-        """Do it; `on_progress` is called with the share that is done."""
+    Attributes:
+        case: Its name.
+        repeat: Of a case with phases: which of its repeats, from 0.
+        phase: The number of a phase, from 0; None for a case without phases, which is one job.
+        part: Which trial of the phase: what a search asked for, or the number at a point, from 0.
+        found: What the goals of earlier phases have found, by name.
+    """
 
-
-Value = TypeVar("Value")
-
-SHARED_AT_ONCE = 16
-"""How many shared values a worker keeps."""
-
-
-class Shared(Generic[Value]):
-    """A value of many jobs: packed once to be sent to workers, and unpacked once in each."""
-
-    def __init__(self, value: Value) -> None:
-        self.value = value
-
-    @cached_property
-    def _packed(self) -> bytes:
-        return pickle.dumps(self.value, pickle.HIGHEST_PROTOCOL)
-
-    def __reduce__(self) -> tuple[Callable[[bytes], Shared[Any]], tuple[bytes]]:
-        return _unpacked, (self._packed,)
+    case: str
+    repeat: int = 0
+    phase: int | None = None
+    part: Request | int | None = None
+    found: tuple[tuple[str, GoalResult], ...] = ()
 
 
-@lru_cache(SHARED_AT_ONCE)
-def _unpacked(packed: bytes) -> Shared[Any]:
-    return Shared(pickle.loads(packed))  # noqa: S301 -- packed by the process that began this one
+class Workshop(Protocol):
+    """Where jobs are done. Workers are sent one, which then loads there what it needs."""
+
+    def do(self, name: Any, on_progress: Callable[[float], None], /) -> Any:
+        """Do a job; `on_progress` is called with the share that is done."""
 
 
 class Job(NamedTuple):
-    """Work for a case.
+    """A job of a case.
 
     Attributes:
         place: Of the case among those that are run.
-        work: What is done.
-        part: Which part of the case it is; None for all of it.
+        name: What is done, as the workshop calls it.
         tries: How many workers have ended before they had finished it.
     """
 
     place: int
-    work: Work
-    part: Hashable = None
+    name: Any
     tries: int = 0
 
 

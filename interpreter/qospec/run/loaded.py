@@ -1,20 +1,25 @@
 """What all workers need, loaded once, by the process that they are copies of; see `run.workers`."""
 
 import gc
+import json
+import os
+from contextlib import suppress
 
 
 def _load() -> None:
     gc.disable()  # what is loaded stays: to look for garbage in it takes a tenth of the time
-    from contextlib import suppress
-
     from qospec.catalogue.kinds import discover
     from qospec.engine import kernel
     from qospec.internals import MissingNameError
-    from qospec.run import runner  # noqa: F401 -- what is done for jobs
+    from qospec.run import workshop
+    from qospec.run.workers import PATHS
 
     discover()
     with suppress(MissingNameError):  # the first trial says so
         kernel.load()
+    if paths := os.environ.get(PATHS):  # once for all of them
+        with suppress(Exception):  # then a worker says what is wrong, or the files are
+            workshop.check_once(tuple(json.loads(paths)))
     gc.freeze()  # nor do the copies look
     gc.enable()
 

@@ -7,42 +7,35 @@ the results do not depend on how many processes there are.
 from __future__ import annotations
 
 from functools import cached_property
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from qospec.catalogue.kinds import discover
 from qospec.judge.phases import PhasesResult, SearchResult, TrialResult
 from qospec.model.suite import Search
 from qospec.record import outcome
-from qospec.run.job import Job, JobResult, LostJob, lost_twice
+from qospec.run.job import Job, JobName, JobResult, LostJob, lost_twice
 from qospec.run.pointing import PointRun
 from qospec.run.searching import SearchRun
 
 if TYPE_CHECKING:
-    from collections.abc import Hashable
-
     from qospec.judge.phases import PhaseResult
     from qospec.model.suite import GoalResult
-    from qospec.run.job import Work
-    from qospec.run.phase import PhaseRun, Setting, TimedResult
-
-
-class _Part(NamedTuple):
-    """Which part of which phase of which repeat."""
-
-    repeat: int
-    phase: int
-    of_phase: Hashable
+    from qospec.plan.plan import CasePlan
+    from qospec.run.phase import PhaseRun
+    from qospec.run.workshop import TimedResult
 
 
 class _Sequence:
     """The phases of a case in one repeat."""
 
-    def __init__(self, setting: Setting) -> None:
+    def __init__(self, plan: CasePlan, repeat: int, *, keep_going: bool) -> None:
         self.results: list[PhaseResult] = []
         self.invalid = False
         self.error = ""
-        self._setting = setting
-        self._phases = setting.plan.case.phases
+        self._plan = plan
+        self._repeat = repeat
+        self._keep_going = keep_going
+        self._phases = plan.case.phases
         self._found: dict[str, GoalResult] = {}
         self._now: PhaseRun | None = None
 
@@ -50,29 +43,30 @@ class _Sequence:
     def ended(self) -> bool:
         return self.invalid or len(self.results) == len(self._phases)
 
-    def next_work(self, *, ahead: bool) -> tuple[int, Hashable, Work] | None:
-        """Return the number of a phase, a part of it, and what does that."""
+    def next_name(self, *, ahead: bool) -> JobName | None:
+        """Return the name of a trial that was not handed out; None if there is none for now."""
         while not self.ended:
-            self._now = self._now or self._begun()
-            found = self._now.next_work(ahead=ahead)
-            if found is not None:
-                return len(self.results), *found
+            self._now = self._now or self._begin()
+            part = self._now.next_part(ahead=ahead)
+            if part is not None:
+                name, number = self._plan.case.name, len(self.results)
+                return JobName(name, self._repeat, number, part, tuple(self._found.items()))
             if not self._now.ended:
                 return None
             self._pass_on()
         return None
 
-    def take(self, phase: int, part: Hashable, result: TrialResult) -> None:
-        if self.ended or phase != len(self.results) or self._now is None:
+    def take(self, name: JobName, result: TrialResult) -> None:
+        if self.ended or name.phase != len(self.results) or self._now is None:
             return  # it ran ahead, and was not needed
-        self._now.take(part, result)
+        self._now.take(name.part, result)
         if self._now.ended:
             self._pass_on()
 
-    def drops(self, phase: int, part: Hashable) -> bool:
-        if self.ended or phase != len(self.results) or self._now is None:
+    def drops(self, name: JobName) -> bool:
+        if self.ended or name.phase != len(self.results) or self._now is None:
             return True
-        return self._now.drops(part)
+        return self._now.drops(name.part)
 
     def cut(self) -> None:
         """End where it is; a phase without a finished trial is none of its results."""
@@ -87,16 +81,16 @@ class _Sequence:
 
     def share(self) -> float:
         """Return about which share of the emulated time is over."""
-        costs = [each.cost.emulated_ps for each in self._setting.plan.phases]
+        costs = [each.cost.emulated_ps for each in self._plan.phases]
         done = sum(costs[: len(self.results)])
         if self._now is not None and not self.ended:
             done += int(costs[len(self.results)] * self._now.share())
         return done / sum(costs)
 
-    def _begun(self) -> PhaseRun:
+    def _begin(self) -> PhaseRun:
         phase = self._phases[len(self.results)]
         kind = SearchRun if isinstance(phase, Search) else PointRun
-        return kind(phase, self._setting, dict(self._found))  # type: ignore[arg-type]
+        return kind(phase, self._plan, keep_going=self._keep_going)  # type: ignore[arg-type]
 
     def _pass_on(self) -> None:
         assert self._now is not None  # noqa: S101 -- it has ended
@@ -111,22 +105,21 @@ class _Sequence:
 class PhasedRun:
     """A case with phases. Its repeats depend on nothing of each other, so they may run ahead."""
 
-    def __init__(self, setting: Setting, command: str) -> None:
-        """Take the command that runs the case alone, too."""
-        self.name = setting.plan.case.name
-        self._plan = setting.plan
-        self._command = command
-        repeats = range(setting.plan.case.run.repeat)
-        self._repeats = [_Sequence(setting._replace(repeat=each)) for each in repeats]
+    def __init__(self, plan: CasePlan, *, keep_going: bool = False) -> None:
+        """Take its plan, and whether it goes on after a failed `require`."""
+        self.name = plan.case.name
+        self._plan = plan
+        self._repeats = [
+            _Sequence(plan, repeat, keep_going=keep_going) for repeat in range(plan.case.run.repeat)
+        ]
         self._seconds = self._compiling_s = 0.0
 
     def next_job(self, place: int, *, ahead: bool) -> Job | None:
         """Return a job that was not handed out before; None if there is none for now."""
-        for number, sequence in enumerate(self._repeats):
-            found = sequence.next_work(ahead=ahead)
-            if found is not None:
-                phase, part, work = found
-                return Job(place, work, _Part(number, phase, part))
+        for sequence in self._repeats:
+            name = sequence.next_name(ahead=ahead)
+            if name is not None:
+                return Job(place, name)
             if sequence.invalid or not (sequence.ended or ahead):
                 return None
         return None
@@ -137,21 +130,18 @@ class PhasedRun:
 
     def take(self, job: Job, result: TimedResult | LostJob) -> None:
         """Take the result of a job."""
-        assert isinstance(job.part, _Part)  # noqa: S101 -- as `next_job` made it
         if isinstance(result, LostJob):
             trial = TrialResult(error=lost_twice(result))
         else:
             trial = result.result
             self._seconds += result.seconds
             self._compiling_s += result.compiling_s
-        repeat, phase, part = job.part
-        self._repeats[repeat].take(phase, part, trial)
+        self._repeats[job.name.repeat].take(job.name, trial)
 
     def drops(self, job: Job) -> bool:
         """Return whether a job that was handed out is not needed; it may be handed out again."""
-        assert isinstance(job.part, _Part)  # noqa: S101 -- as `next_job` made it
-        repeat, phase, part = job.part
-        return self._repeats[repeat].drops(phase, part)
+        drops: bool = self._repeats[job.name.repeat].drops(job.name)
+        return drops
 
     @property
     def result(self) -> JobResult | None:
@@ -184,5 +174,5 @@ class PhasedRun:
         results = tuple(tuple(each.results) for each in counted)
         errors = tuple(each.error for each in counted if each.error)
         found = PhasesResult(discover(), results, len(self._repeats), errors)
-        document = outcome.phases_document(self._plan, found, self._command)
+        document = outcome.phases_document(self._plan, found)
         return JobResult(document, self._seconds, self._compiling_s)

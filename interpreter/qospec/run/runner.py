@@ -15,21 +15,16 @@ from datetime import UTC, datetime
 from functools import partial
 from typing import TYPE_CHECKING, Protocol, TypeVar
 
-from qospec.catalogue.kinds import discover
 from qospec.dataclass import dataclass
 from qospec.engine import kernel
 from qospec.judge.result import Result
-from qospec.judge.verdict import PROBLEMS
 from qospec.record import outcome
 from qospec.record.schema import TIME_FORMAT
-from qospec.run import trial
 from qospec.run.interruption import Interruption
-from qospec.run.job import JobResult, Stopwatch, lost_twice
-from qospec.run.phase import Setting
+from qospec.run.job import JobName, JobResult, lost_twice
 from qospec.run.phased import PhasedRun
-from qospec.run.properties import PropertyRun
 from qospec.run.schedule import PlainRun, Schedule, run_here
-from qospec.run.waiting import explain_delays
+from qospec.run.workshop import Order, Workshop, digest_sources
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Generator, Mapping, Sequence
@@ -72,6 +67,7 @@ class RunRequest:
         commands: The command that runs a case alone, by its name.
         bounds: What a trial may cost.
         version: Of qospec, for the provenance.
+        paths: The files and folders that were named.
         keep_going: Whether repeats go on after a failed `require`.
         notices: As `kernel.notices`; each is called once, in this process.
     """
@@ -83,9 +79,16 @@ class RunRequest:
     commands: dict[str, str]
     bounds: Bounds
     version: str
+    paths: tuple[str, ...] = ()
     keep_going: bool = False
     part: Part | None = None
     notices: Notices = field(default_factory=dict)
+
+    @property
+    def order(self) -> Order:
+        """Return what all of its jobs have in common."""
+        digest = digest_sources(self.suite.sources)
+        return Order(self.paths, digest, self.seed, self.bounds, self.keep_going, explains=True)
 
     def own(self, things: Sequence[Thing]) -> Sequence[Thing]:
         """Return those of its part, of as many things as there are plans."""
@@ -104,21 +107,15 @@ def execute(request: RunRequest, record: Record, listener: ProgressListener) -> 
     done: list[JobResult] = []
 
     def take(ended: Ended) -> None:
-        record.add(numbers[ended.place], ended.result.document)
+        document = ended.result.document
+        document |= {"again": request.commands[document["name"]]}
+        record.add(numbers[ended.place], document)
         done.append(ended.result)
-        listener.ended(ended.result.document, ended.result.seconds)
+        listener.ended(document, ended.result.seconds)
 
     with Interruption() as interruption:
-        runs = (
-            _case_run(
-                plan,
-                request.bounds,
-                request.commands[plan.case.name],
-                keep_going=request.keep_going,
-                explains=True,
-            )
-            for plan in request.own(request.plans)
-        )
+        plans = request.own(request.plans)
+        runs = (_run_of_case(plan, keep_going=request.keep_going) for plan in plans)
         schedule = Schedule(runs, listener.progressed)
         results = _results(schedule, request, listener, interruption)
         with suppress(KeyboardInterrupt), closing(results):
@@ -146,6 +143,7 @@ def _results(
     schedule: Schedule, request: RunRequest, listener: ProgressListener, interruption: Interruption
 ) -> Generator[Ended]:
     plans = request.own(request.plans)
+    workshop = Workshop(request.order, plans)
     phased = any(plan.case.phases for plan in plans)
     most = request.jobs if phased else min(request.jobs, len(plans))
     if most > 1:
@@ -155,26 +153,17 @@ def _results(
             interruption.check()
             listener.waited()
 
-        pool = workers.Pool(most, request.notices)
+        pool = workers.Pool(most, workshop, request.notices)
         return workers.run(schedule, pool, request.notices, waited)
     kernel.notices.update(request.notices)
-    return run_here(schedule, interruption.check)
+    return run_here(schedule, workshop, interruption.check)
 
 
-def _case_run(
-    plan: CasePlan,
-    bounds: Bounds,
-    command: str = "",
-    *,
-    keep_going: bool = False,
-    explains: bool = False,
-) -> CaseRun:
+def _run_of_case(plan: CasePlan, *, keep_going: bool = False) -> CaseRun:
     if plan.case.phases and not plan.case.skip:
-        return PhasedRun(Setting(plan, bounds, keep_going=keep_going), command)
-    if plan.case.examine is not None:
-        return PropertyRun(plan, command)
-    work = partial(_case, plan, command, keep_going=keep_going, explains=explains)
-    return PlainRun(plan.case.name, work, partial(_result_of_lost, plan, command))
+        return PhasedRun(plan, keep_going=keep_going)
+    name = plan.case.name
+    return PlainRun(name, JobName(name), partial(_result_of_lost, plan))
 
 
 def run_alone(plan: CasePlan, bounds: Bounds, on_wait: Callable[[], None]) -> Document:
@@ -182,32 +171,15 @@ def run_alone(plan: CasePlan, bounds: Bounds, on_wait: Callable[[], None]) -> Do
 
     `on_wait` is called now and then; an exception that it raises ends the run.
     """
-    (ended,) = run_here(Schedule([_case_run(plan, bounds)]), on_wait)
+    workshop = Workshop(Order(bounds=bounds), [plan])
+    (ended,) = run_here(Schedule([_run_of_case(plan)]), workshop, on_wait)
     return ended.result.document
 
 
-def _result_of_lost(plan: CasePlan, command: str, lost: LostJob) -> JobResult:
+def _result_of_lost(plan: CasePlan, lost: LostJob) -> JobResult:
     """Return the result of a case whose workers died: an error."""
     result = Result((), (lost_twice(lost),))
-    return JobResult(outcome.case_document(plan, result, command), 0.0, 0.0)
-
-
-def _case(
-    plan: CasePlan,
-    command: str,
-    on_progress: Callable[[float], None],
-    *,
-    keep_going: bool,
-    explains: bool,
-) -> JobResult:
-    stopwatch = Stopwatch()
-    result = trial.run(plan, discover(), on_progress, keep_going=keep_going)
-    document = outcome.case_document(plan, result, command)
-    if explains and document["verdict"] in PROBLEMS and not document["errors"]:
-        waits = explain_delays(plan, document["statements"], discover(), on_progress)
-        document |= {"waits": waits.documents} if waits.documents else {}
-        document["why"] = [*document["why"], *waits.unknown]
-    return JobResult(document, *stopwatch.read())
+    return JobResult(outcome.case_document(plan, result), 0.0, 0.0)
 
 
 def provenance(request: RunRequest) -> Document:

@@ -15,7 +15,7 @@ from qospec.run.job import Job, JobResult, LostJob
 if TYPE_CHECKING:
     from collections.abc import Callable, Generator, Iterable, Iterator
 
-    from qospec.run.job import Work
+    from qospec.run.job import Workshop
 
 
 class CaseRun(Protocol):
@@ -127,17 +127,17 @@ class Schedule:
 class PlainRun:
     """A case that is one job."""
 
-    def __init__(self, name: str, work: Work, lost: Callable[[LostJob], JobResult]) -> None:
-        """Take what is done for it, and what gives its result if no worker has finished it."""
+    def __init__(self, name: str, job: Any, lost: Callable[[LostJob], JobResult]) -> None:
+        """Take the name of its job, and what gives its result if no worker has finished that."""
         self.name = name
         self.result: JobResult | None = None
-        self._work: Work | None = work
+        self._job: Any = job
         self._lost = lost
 
     def next_job(self, place: int, *, ahead: bool) -> Job | None:  # noqa: ARG002
         """Return the job, once."""
-        work, self._work = self._work, None
-        return None if work is None else Job(place, work)
+        name, self._job = self._job, None
+        return None if name is None else Job(place, name)
 
     def progress(self, job: Job, share: float) -> float:  # noqa: ARG002
         """Return the share of the job."""
@@ -156,7 +156,9 @@ class PlainRun:
         return False
 
 
-def run_here(schedule: Schedule, on_wait: Callable[[], None]) -> Generator[Ended]:
+def run_here(
+    schedule: Schedule, workshop: Workshop, on_wait: Callable[[], None]
+) -> Generator[Ended]:
     """Do all jobs in this process, and yield the cases as they end.
 
     `on_wait` is called now and then; an exception that it raises ends everything.
@@ -167,6 +169,6 @@ def run_here(schedule: Schedule, on_wait: Callable[[], None]) -> Generator[Ended
             on_wait()
             schedule.progressed(job, share)
 
-        schedule.take(job, job.work(on_progress))
+        schedule.take(job, workshop.do(job.name, on_progress))
         yield from schedule.ended()
     yield from schedule.ended()

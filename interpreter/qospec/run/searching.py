@@ -3,26 +3,22 @@
 from __future__ import annotations
 
 from collections import deque
-from functools import cache
 from typing import TYPE_CHECKING
 
-from qospec.judge.phases import SearchResult, SearchTrial, TrialResult
-from qospec.model.suite import sum_offered_rate
-from qospec.plan.plan import CasePlan
-from qospec.run.job import Shared
-from qospec.run.phase import PhaseRun, Refusal
+from qospec.judge.phases import SearchResult, SearchTrial
+from qospec.run.phase import PhaseRun
 from qospec.search.ahead import predict_results
 from qospec.search.method import begin, choose_next_trial, find_outcome
 from qospec.search.trial import Request, Trial
 from qospec.units import format_value
 
 if TYPE_CHECKING:
-    from collections.abc import Hashable, Iterator, Mapping
+    from collections.abc import Iterator
     from fractions import Fraction
 
-    from qospec.model.suite import GoalResult, Search
-    from qospec.run.job import Work
-    from qospec.run.phase import Setting
+    from qospec.judge.phases import Refusal, TrialResult
+    from qospec.model.suite import Search
+    from qospec.plan.plan import CasePlan
 
 MOST_ASSUMED = 64
 """How many trials are assumed to end in some way, at most, to find one to run ahead."""
@@ -31,29 +27,21 @@ MOST_ASSUMED = 64
 class SearchRun(PhaseRun):
     """A search; its parts are requests of its method."""
 
-    def __init__(self, search: Search, setting: Setting, found: Mapping[str, GoalResult]) -> None:
-        """Take the search, and what goals of earlier ones have found."""
-        super().__init__(setting)
+    def __init__(self, search: Search, plan: CasePlan, *, keep_going: bool) -> None:
+        """Take the search, the plan of its case, and whether that goes on whatever fails."""
+        super().__init__(plan, keep_going=keep_going)
         self._search = search
-        self._found = found
         self._progress = begin(search)
-        self._planned = cache(self._plan)
-        self._lengths_ps: dict[Request, int] = {}
         self._rates: dict[Fraction | None, Fraction] = {}
         self._trials: list[SearchTrial] = []
         self._wanted: Request | None = None
-        self._refused: dict[Request, Refusal] = {}
-        overload = setting.overload(search, found)
-        self._note = "" if overload is None else overload.message
-        if overload is None:
-            self._follow()
-        else:
-            self._end()
+        self._note = ""
+        self._follow()
 
     @property
     def result(self) -> SearchResult:
         """Return what it has come to so far."""
-        warmup_ps = self._search.find_warmup_ps(self._setting.plan.case.run)
+        warmup_ps = self._search.find_warmup_ps(self._plan.case.run)
         emulated_ps = sum(warmup_ps + each.trial.length_ps for each in self._trials)
         goals = {
             name: each._replace(offered=(self._rates.get(each.lower), self._rates.get(each.upper)))
@@ -75,35 +63,11 @@ class SearchRun(PhaseRun):
             shares.append(1 - (1 + scale.count_halvings(low, high)) / whole)
         return min(shares) if self._trials else 0.0
 
-    def next_part(self, *, ahead: bool) -> Request | None:
-        """Return a trial that was not handed out; None if there is none for now."""
+    def _next(self, *, ahead: bool) -> Request | None:
         candidates = self._ahead() if ahead else iter((self._wanted,))
         return next((each for each in candidates if each not in self._given), None)
 
-    def work(self, part: Request) -> Work | None:
-        """Return what runs a trial; None if there can be none."""
-        planned = self._planned(part.load, part.length_ps)
-        if isinstance(planned, Refusal):
-            where = format_value(part.load, self._search.dimension)
-            refused = planned
-            if planned.at_load:
-                name = self._search.name
-                refused = Refusal(f"no trial of `{name}` at {where}: {planned.message}")
-            self._refused[part] = refused
-            self._known[part] = TrialResult(error=refused.message)
-            return None
-        case = planned.value.case
-        self._lengths_ps[part] = case.run.measure_ps
-        self._rates[part.load] = sum_offered_rate(case.flows)
-        names = ("search", self._search.goals[0].name, str(part.load), str(part.number))
-        return self._setting.work(planned, *names, keeps=False)
-
-    def _plan(self, load: Fraction, length_ps: int | None) -> Shared[CasePlan] | Refusal:
-        """Return the plan of all trials of a load."""
-        planned = self._setting.trial(self._search, load, self._found, length_ps)
-        return Shared(planned) if isinstance(planned, CasePlan) else planned
-
-    def _may_need(self, part: Hashable) -> bool:
+    def _may_need(self, part: Request) -> bool:
         return part == self._wanted or any(part == each for each in self._ahead())
 
     def _follow(self) -> None:
@@ -112,25 +76,27 @@ class SearchRun(PhaseRun):
             result = self._known.get(asked)
             if result is None:
                 return
-            refused = self._refused.get(asked)
-            if refused is not None:
-                self._note = refused.message
+            if result.refused is not None:
+                self._note = self._why_refused(asked, result.refused)
                 self._end()
                 return
             if error := result.error or self._impossible(asked, result):
                 self._end(error)
                 return
-            trial = self._trial(asked, result)
+            trial = _read_trial(asked, result)
             self._trials.append(SearchTrial(trial, result))
+            self._rates[asked.load] = result.offered
             self._progress = self._progress.add_trial(trial)
-            if self._setting.invalidates(result):
+            if self._invalidates(result):
                 self._end(invalid=True)
                 return
         self._end()
 
-    def _trial(self, part: Request, result: TrialResult) -> Trial:
-        length_ps = self._lengths_ps[part]
-        return Trial(part.load, part.number, length_ps, result.sent, result.lost, result.drawn)
+    def _why_refused(self, part: Request, refused: Refusal) -> str:
+        if not refused.at_load:
+            return refused.message
+        where = format_value(part.load, self._search.dimension)
+        return f"no trial of `{self._search.name}` at {where}: {refused.message}"
 
     def _impossible(self, part: Request, result: TrialResult) -> str:
         """Return why a trial does not count; "" if it does."""
@@ -159,4 +125,8 @@ class SearchRun(PhaseRun):
                     progress.add_trial(each) for each in predict_results(progress, asked)
                 )
             elif not (result.error or self._impossible(asked, result)):
-                waiting.append(progress.add_trial(self._trial(asked, result)))
+                waiting.append(progress.add_trial(_read_trial(asked, result)))
+
+
+def _read_trial(part: Request, result: TrialResult) -> Trial:
+    return Trial(part.load, part.number, result.length_ps, result.sent, result.lost, result.drawn)

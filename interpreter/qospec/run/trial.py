@@ -10,7 +10,7 @@ from qospec.judge.phases import TrialResult
 from qospec.judge.readings import Readings
 from qospec.judge.result import Repeat, Result
 from qospec.judge.verdict import invalidates, judge
-from qospec.model.suite import list_tested
+from qospec.model.suite import list_tested, sum_offered_rate
 from qospec.promises.promise import Trial, hold
 
 if TYPE_CHECKING:
@@ -124,7 +124,8 @@ def run_one(
         on_progress: Called with the share that is done.
         keeps: Whether what was observed is part of the result.
     """
-    planned = case.networks[""]
+    planned, flows = case.networks[""], case.case.flows
+    senders = tuple(flow.name for flow in flows)
 
     def report(now_ps: int, stop_ps: int) -> None:
         on_progress(min(1.0, now_ps / stop_ps))
@@ -133,10 +134,10 @@ def run_one(
         observation = _emulate(case, _extend_seed(planned.experiment, names), report)
         readings = Readings(discover(), {"": (planned, observation)})
     except Exception as error:  # noqa: BLE001 - any failure of the tester is the verdict `error`
-        return TrialResult(error=f"{type(error).__name__}: {error}")
+        return TrialResult(error=f"{type(error).__name__}: {error}", senders=senders)
     return TrialResult(
         flows=tuple(readings.exchanged()),
-        tested=frozenset(each.name for each in list_tested(case.case.flows)),
+        tested=frozenset(each.name for each in list_tested(flows)),
         drawn=readings.drawn,
         judgements={
             each.label: judge(each, readings.read)
@@ -145,4 +146,7 @@ def run_one(
         },
         losses=tuple(readings.losses()),
         seen=(planned, observation) if keeps else None,
+        senders=senders,
+        length_ps=case.case.run.measure_ps,
+        offered=sum_offered_rate(flows),
     )

@@ -5,16 +5,16 @@ from __future__ import annotations
 import re
 from contextlib import closing
 from dataclasses import replace
-from functools import partial
 from typing import TYPE_CHECKING
 
 from qospec.catalogue.kinds import discover
 from qospec.model.suite import GoalResult, Search
-from qospec.plan.plan import Bounds, CasePlan
+from qospec.plan.plan import CasePlan
 from qospec.run import trial
-from qospec.run.job import JobResult, Stopwatch
-from qospec.run.phase import Setting
+from qospec.run.job import JobName, JobResult, Stopwatch
 from qospec.run.schedule import PlainRun, Schedule, run_here
+from qospec.run.workshop import Workshop
+from qospec.search.trial import Request
 from qospec.units import PS_PER_S
 
 if TYPE_CHECKING:
@@ -28,27 +28,38 @@ ITEMS = 2_000
 """About how many cells or packets each trial sends: enough to fill queues."""
 
 
-def distinct_cases(plans: Iterable[CasePlan]) -> list[CasePlan]:
-    """Return the first of all cases that differ only in numbers."""
-    found: dict[object, CasePlan] = {}
+class WarmingWorkshop(Workshop):
+    """Runs the beginning of each case or trial: a `run.job.Workshop`."""
+
+    def do(self, name: JobName, on_progress: Callable[[float], None], /) -> JobResult:
+        """Run the beginning of a case or a trial; only the times of the result are of use."""
+        stopwatch = Stopwatch()
+        planned = self.plan(name)
+        assert isinstance(planned, CasePlan)  # noqa: S101 -- `distinct_jobs` names no other
+        warm(planned, on_progress)
+        return JobResult({"name": name.case}, *stopwatch.read())
+
+
+def distinct_jobs(plans: Iterable[CasePlan], workshop: Workshop) -> list[JobName]:
+    """Return the first of all cases and trials that differ only in numbers."""
+    found: dict[object, JobName] = {}
     for plan in plans:
         if plan.networks:
-            for each in _trials(plan) if plan.case.phases else (plan,):
-                found.setdefault(_signature(each), each)
+            for name in _trials(plan) if plan.case.phases else (JobName(plan.case.name),):
+                planned = workshop.plan(name)
+                if isinstance(planned, CasePlan):
+                    found.setdefault(_signature(planned), name)
     return list(found.values())
 
 
-def _trials(plan: CasePlan) -> Iterator[CasePlan]:
+def _trials(plan: CasePlan) -> Iterator[JobName]:
     """Yield a trial of each phase, at the highest loads."""
-    setting = Setting(plan, Bounds())
     found: dict[str, GoalResult] = {}
-    for phase in plan.case.phases:
-        load = phase.high if isinstance(phase, Search) else None
-        trial = setting.trial(phase, load, found)
-        if isinstance(trial, CasePlan):
-            yield trial
+    for number, phase in enumerate(plan.case.phases):
+        part = Request(phase.high, 1, None) if isinstance(phase, Search) else 0
+        yield JobName(plan.case.name, 0, number, part, tuple(found.items()))
         if isinstance(phase, Search):
-            found.update({goal.name: GoalResult(load, load) for goal in phase.goals})
+            found |= {goal.name: GoalResult(phase.high, phase.high) for goal in phase.goals}
 
 
 def _signature(plan: CasePlan) -> object:
@@ -65,15 +76,15 @@ def _signature(plan: CasePlan) -> object:
     return frozenset(parts)
 
 
-def warm_all(plans: Sequence[CasePlan], jobs: int) -> Generator[JobResult]:
+def warm_all(names: Sequence[JobName], workshop: Workshop, jobs: int) -> Generator[JobResult]:
     """Run the beginning of each case, in `jobs` processes; yield the results, for their times."""
-    schedule = Schedule(PlainRun(each.case.name, partial(warm, each), _lost) for each in plans)
+    schedule = Schedule(PlainRun(name.case, name, _lost) for name in names)
     if jobs == 1:
-        results = run_here(schedule, _ignore)
+        results = run_here(schedule, workshop, _ignore)
     else:
         from qospec.run import workers
 
-        results = workers.run(schedule, workers.Pool(jobs, ()), {}, _ignore)
+        results = workers.run(schedule, workers.Pool(jobs, workshop), {}, _ignore)
     with closing(results):
         yield from (each.result for each in results)
 
@@ -86,9 +97,8 @@ def _ignore(*_: object) -> None:
     """Do nothing: progress is not reported here."""
 
 
-def warm(plan: CasePlan, on_progress: Callable[[float], None]) -> JobResult:
-    """Run the beginning of a case; only the times of the result are of use."""
-    stopwatch = Stopwatch()
+def warm(plan: CasePlan, on_progress: Callable[[float], None]) -> None:
+    """Run the beginning of a case."""
     short = replace(
         plan,
         case=replace(plan.case, run=replace(plan.case.run, repeat=1)),
@@ -96,7 +106,6 @@ def warm(plan: CasePlan, on_progress: Callable[[float], None]) -> JobResult:
     )
     for repeat in trial.run(short, discover(), on_progress).repeats:
         list(repeat.readings.all())
-    return JobResult({"name": plan.case.name}, *stopwatch.read())
 
 
 def _shortened(planned: Planned) -> Planned:

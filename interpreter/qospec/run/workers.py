@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import functools
 import importlib
+import json
 import multiprocessing
 import os
 import signal
@@ -27,15 +28,19 @@ from qospec.run.interruption import TERMINAL_SIGNALS, terminal_signals_blocked
 from qospec.run.job import LostJob
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Generator, Iterable, Mapping
+    from collections.abc import Callable, Generator, Iterable, Mapping, Sequence
     from multiprocessing.connection import Connection
     from typing import Any
 
-    from qospec.run.job import Job, Work
+    from qospec.run.job import Job, Workshop
     from qospec.run.schedule import Ended, Schedule
 
 LOADED = "qospec.run.loaded"
 """The module that loads what a worker needs."""
+PATHS = "QOS_WORKERS_CHECK"
+"""The environment variable that names the files to check there, as JSON."""
+LONGEST_VARIABLE = 100_000
+"""Linux allows 128 KiB."""
 MAX_TRIES = 2
 POLL_INTERVAL_S = 0.1
 """How often a check is made for an interruption of the run."""
@@ -66,19 +71,21 @@ class _CancelledError(BaseException):
 class _Worker:
     """A worker process and its current job; None while it has none."""
 
-    def __init__(self, notices: Iterable[str]) -> None:
+    def __init__(self, workshop: Workshop, notices: Iterable[str]) -> None:
         context = _context()
         self.channel, theirs = context.Pipe()
         self.job: Job | None = None
         self.is_cancelled = False
-        self._process = context.Process(target=_serve, args=(theirs, tuple(notices)), daemon=True)
+        self._process = context.Process(
+            target=_serve, args=(theirs, workshop, tuple(notices)), daemon=True
+        )
         with terminal_signals_blocked():
             self._process.start()
         theirs.close()
 
     def give(self, job: Job) -> None:
         self.job, self.is_cancelled = job, False
-        self._send(job.work)
+        self._send(job.name)
 
     def cancel(self) -> None:
         """Ask it to end its job, once; it may be done with it by then."""
@@ -86,7 +93,7 @@ class _Worker:
             self.is_cancelled = True
             self._send(None)
 
-    def _send(self, message: Work | None) -> None:
+    def _send(self, message: Any) -> None:
         with suppress(OSError):  # it is dead, which shows when its channel is read
             self.channel.send(message)
 
@@ -105,13 +112,20 @@ class _Worker:
         return f"its worker process was killed by {signal.Signals(-code).name}{memory}"
 
 
-def load() -> None:
-    """Begin to load what workers need, in the background, so that they start at once."""
+def load(paths: Sequence[str]) -> None:
+    """Begin to load what workers need, in the background, so that they start at once.
+
+    The files are checked there: once for all workers.
+    """
     if _context().get_start_method() == "forkserver":
         from multiprocessing import forkserver
 
+        written = json.dumps(paths)
+        if len(written) <= LONGEST_VARIABLE:
+            os.environ[PATHS] = written
         with terminal_signals_blocked():
             forkserver.ensure_running()
+        os.environ.pop(PATHS, None)
 
 
 def run(
@@ -156,11 +170,12 @@ def run(
 class Pool:
     """Workers by their channels, and the jobs that are to be tried again."""
 
-    def __init__(self, processes: int, notices: Iterable[str]) -> None:
-        """Take the number of workers, at most, and the names of the notices that they give."""
+    def __init__(self, processes: int, workshop: Workshop, notices: Iterable[str] = ()) -> None:
+        """Take the number of workers, at most, what they are sent, and names of their notices."""
         self.workers: dict[Any, _Worker] = {}
         self._again: deque[Job] = deque()
         self._processes = processes
+        self._workshop = workshop
         self._notices = tuple(notices)
 
     def busy_channels(self, schedule: Schedule) -> list[Any]:
@@ -206,7 +221,7 @@ class Pool:
             self._remove(worker)
 
     def _add(self) -> _Worker:
-        worker = _Worker(self._notices)
+        worker = _Worker(self._workshop, self._notices)
         self.workers[worker.channel] = worker
         return worker
 
@@ -253,7 +268,7 @@ def _ignore() -> None:
     """Do nothing: the notice has been given before."""
 
 
-def _serve(channel: Connection, notices: tuple[str, ...]) -> None:
+def _serve(channel: Connection, workshop: Workshop, notices: tuple[str, ...]) -> None:
     """Do jobs until the channel closes; signals of the terminal are left to the parent."""
     for number in TERMINAL_SIGNALS:
         signal.signal(number, signal.SIG_IGN)
@@ -263,11 +278,11 @@ def _serve(channel: Connection, notices: tuple[str, ...]) -> None:
     importlib.import_module(LOADED)
     with suppress(EOFError):
         while True:
-            work = channel.recv()
-            if work is None:
+            name = channel.recv()
+            if name is None:
                 continue  # a job was cancelled when it was done
             try:
-                channel.send(_Done(work(_ProgressSender(channel))))
+                channel.send(_Done(workshop.do(name, _ProgressSender(channel))))
             except _CancelledError:
                 channel.send(_Cancelled())
             except Exception as error:  # noqa: BLE001 - the parent raises it

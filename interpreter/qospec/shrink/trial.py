@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from qospec.document import Document
-    from qospec.model.suite import Suite
+    from qospec.model.checked import CheckedSuite
     from qospec.plan.plan import CasePlan, Cost
 
 UNUSED = frozenset({"W0620", "W0621", "W0622", "W0623"})
@@ -119,7 +119,7 @@ class Bench:
         """Return what checks drafts: it knows the files that they import."""
         return self._checked
 
-    def suite(self, text: str, problems: Problems) -> Suite:
+    def suite(self, text: str, problems: Problems) -> CheckedSuite:
         """Return the suite of a draft; mistakes go to `problems`."""
         return self._checked.check(text, self._path, problems)
 
@@ -131,7 +131,7 @@ class Bench:
         self.clock.check()
         problems = Problems()
         suite = self.suite(text, problems)
-        if problems.errors or sum(len(each.cases) for each in suite.tests) != 1:
+        if problems.errors or sum(len(each.cases) for each in suite.suite.tests) != 1:
             return None
         plans = plan(suite, self._seed, self.bounds, problems)
         if problems.errors or not plans or plans[0].case.skip:

@@ -35,7 +35,7 @@ def checked(tmp_path: Path, catalogue: Catalogue) -> Callable[..., Checked]:
             (tmp_path / f"{name}.qos").write_text(f"qos 1\n{other}", encoding="utf-8")
         (tmp_path / "main.qos").write_text(f"qos 1\n{text}", encoding="utf-8")
         problems = Problems()
-        suite = check([tmp_path / "main.qos"], catalogue, problems, limits=limits or Limits())
+        suite = check([tmp_path / "main.qos"], catalogue, problems, limits=limits or Limits()).suite
         return suite, problems.all
 
     return run

@@ -43,7 +43,7 @@ def text(checked, buffer) -> tuple[int, list[str]]:
     problems = Problems()
     path = Path(checked.units[0].path).with_name("text.qos")
     suite = checked.check(TEXT % buffer, path, problems)
-    return len(suite.tests), [each.code for each in problems.errors]
+    return len(suite.suite.tests), [each.code for each in problems.errors]
 
 
 def test_a_text_uses_what_was_checked(checked):
@@ -51,7 +51,7 @@ def test_a_text_uses_what_was_checked(checked):
     limits = {"8 cell": 8, "9 cell": 9}
     for written, limit in limits.items():
         suite = checked.check(TEXT % written, checked.units[0].path.with_name("x.qos"), Problems())
-        (case,) = suite.tests[0].cases
+        (case,) = suite.suite.tests[0].cases
         (queue,) = [each for each in case.networks[""].elements if each.path == "dut.q"]
         assert queue.element.limit.amount == limit
 

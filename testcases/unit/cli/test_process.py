@@ -233,3 +233,28 @@ def test_workers_report_once_that_kernels_are_compiled(
     _, err = ended(process, timeout_s=200)
     assert process.returncode == exits.PASSED
     assert err.count("compiling kernels") == 1
+
+
+CHANGE = """
+from pathlib import Path
+from qospec.run import runner, workers
+execute, workers.load = runner.execute, lambda _: None
+
+def change_and_execute(request, *rest):
+    path = Path(request.paths[0])
+    path.write_text(path.read_text().replace("10 ms", "20 ms"))
+    return execute(request, *rest)
+
+runner.execute = change_and_execute
+"""
+"""Changes the file when it has been planned, before workers read it."""
+
+
+@pytest.mark.slow
+def test_workers_do_not_run_other_files_than_were_planned(tmp_path: Path) -> None:
+    path = spec(tmp_path, wanted("one"), wanted("two"))
+    arguments = ("run", path, "--record", tmp_path / "records", "-j", "2")
+    process = main(*arguments, before=CHANGE)
+    _, err = ended(process)
+    assert process.returncode == exits.ERROR
+    assert err == "error: files were changed while the run began: run it again\n"

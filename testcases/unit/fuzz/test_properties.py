@@ -56,10 +56,11 @@ def found(tmp_path: Path):
         path = tmp_path / "a.qos"
         path.write_text(text, encoding="utf-8")
         problems = Problems()
-        suite = check([path], discover(), problems)
+        checked = check([path], discover(), problems)
         assert not problems.errors, render_all(problems.all)
-        (subject,) = suite.properties
-        return explore(PropertyTarget(subject, functions), block)
+        (subject,) = checked.suite.properties
+        examine = checked.examiners[subject.name]
+        return explore(PropertyTarget(subject, examine, functions), block)
 
     return explored
 

@@ -23,7 +23,7 @@ class Timed:
         self._left -= 1
         if not self._left:
             self.result = JobResult({}, 0.0, 0.0)
-        return Job(place, lambda _: None)
+        return Job(place, self.name)
 
 
 def order(*runs: Timed) -> str:

@@ -29,7 +29,7 @@ RUN = "  run { measure = 20 ms, repeat = 10 }\n"
 def judged(planned, *statements: str, run: str = RUN) -> list[dict]:
     text = BENCH.replace("\nimport", "import", 1) + run + "\n".join(statements) + "\n}\n"
     (case,) = planned(text)
-    return case_document(case, trial.run(case, discover(), lambda _: None), "")["statements"]
+    return case_document(case, trial.run(case, discover(), lambda _: None))["statements"]
 
 
 @pytest.mark.parametrize(

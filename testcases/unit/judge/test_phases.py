@@ -26,7 +26,7 @@ def search(*goals, drawn=()):
 
 def point(name, repeat=1, ran=None, *, uses_goals=False, note=""):
     trials = (TrialResult(),) * (repeat if ran is None else ran)
-    return PointResult(Point(name, Run(0, 1, repeat), SPAN, uses_goals), ("f",), 1, trials, note)
+    return PointResult(Point(name, Run(0, 1, repeat), SPAN, uses_goals), ("f",), trials, note)
 
 
 def lost(name):

@@ -6,9 +6,7 @@ from typing import Any
 import pytest
 
 from qospec.plan.plan import Bounds
-from qospec.run.phase import Setting
-from qospec.run.phased import PhasedRun
-from qospec.run.schedule import Schedule, run_here
+from qospec.run.runner import run_alone
 
 Documents = dict[str, dict[str, Any]]
 
@@ -92,10 +90,7 @@ def carried_out(planned, problems) -> Callable[..., Documents]:
         its = {"module": base.partition(".")[0], "device": DEVICES[device], **links}
         plans = planned(BENCH.format(base=base, sent=sent, criteria=criteria, **its))
         assert not problems.errors
-        runs = [PhasedRun(Setting(each, Bounds()), "") for each in plans]
-        ended = run_here(Schedule(runs), lambda: None)
-        return {
-            each.result.document["name"].partition(":")[2]: each.result.document for each in ended
-        }
+        ran = (run_alone(plan, Bounds(), lambda: None) for plan in plans)
+        return {document["name"].partition(":")[2]: document for document in ran}
 
     return run

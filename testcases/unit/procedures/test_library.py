@@ -16,7 +16,7 @@ FILES = sorted((STDLIB / "procedures").glob("*.qos"))
 @pytest.mark.parametrize("path", FILES, ids=lambda path: path.stem)
 def test_it_has_templates_that_follow_something(path: Path) -> None:
     catalogue, problems = discover(), Problems()
-    suite = check([path], catalogue, problems)
+    suite = check([path], catalogue, problems).suite
     assert not problems.all
     assert suite.templates
     assert not suite.tests

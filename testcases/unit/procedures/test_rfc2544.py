@@ -312,7 +312,7 @@ test short = rfc2544.benchmark(line = 100 Mbit/s @line, duration = 1 s, stream =
     path = tmp_path / "a.qos"
     path.write_text(text, encoding="utf-8")
     problems = Problems()
-    whole, short = check([path], discover(), problems).tests
+    whole, short = check([path], discover(), problems).suite.tests
     assert not problems.all
     sections = ("RFC 2544, 26.1", "RFC 2544, 26.2", "RFC 2544, 26.3", "RFC 2544, 26.4", "RFC 9004")
     assert whole.follows == short.follows == sections

@@ -168,5 +168,5 @@ test t = y1564.activation({asked}{times}) on cable {{
   flow user = packets {{ {SENT} }} from a to b
 }}
 """)
-    (test,) = check([tmp_path / "a.qos"], discover(), Problems()).tests
+    (test,) = check([tmp_path / "a.qos"], discover(), Problems()).suite.tests
     assert [what for what, _ in test.deviations][4:] == added

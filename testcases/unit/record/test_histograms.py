@@ -88,7 +88,7 @@ test t on bench {
 
 def case(planned, *statements):
     (plan,) = planned(BENCH + "\n".join(statements) + "\n}\n")
-    return case_document(plan, trial.run(plan, discover(), lambda _: None), "")
+    return case_document(plan, trial.run(plan, discover(), lambda _: None))
 
 
 @pytest.mark.parametrize(
@@ -139,5 +139,5 @@ def test_thousands_of_flows_do_not_fill_a_record(planned):
     asked = "\n".join(f"report h{n}.delay.max" for n in range(MAX_HISTOGRAMS + 5))
     text = BENCH.replace("test t", "traffic one = cbr { pcr = 1_000 cell/s, cdvt = 1 ms }\ntest t")
     (plan,) = planned(f"{text}{flows}\n{asked}\n}}\n")
-    found = case_document(plan, trial.run(plan, discover(), lambda _: None), "")
+    found = case_document(plan, trial.run(plan, discover(), lambda _: None))
     assert len(found["delays"]) == MAX_HISTOGRAMS

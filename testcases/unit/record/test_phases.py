@@ -8,9 +8,7 @@ import pytest
 
 from qospec.plan.plan import Bounds
 from qospec.record.schema import CASE, violations
-from qospec.run.phase import Setting
-from qospec.run.phased import PhasedRun
-from qospec.run.schedule import Schedule, run_here
+from qospec.run.runner import run_alone
 
 EXAMPLE = Path(__file__).parents[1] / "report" / "phases.json"
 
@@ -86,8 +84,8 @@ test t on bench {
     plans = planned(text.replace("PCR", pcr))
     assert not problems.errors
     (plan,) = plans
-    (ended,) = run_here(Schedule([PhasedRun(Setting(plan, Bounds()), "again")]), lambda: None)
-    ndr, pdr = ended.result.document["phases"][0]["goals"]
+    document = run_alone(plan, Bounds(), lambda: None)
+    ndr, pdr = document["phases"][0]["goals"]
     assert (ndr["lower"] and ndr["lower"]["value"], pdr["lower"]["value"]) == (lower, "100000")
     for goal in (pdr,) if lower is None else (ndr, pdr):
         (note,) = [each for each in goal["notes"] if "large" in each or "small" in each]
@@ -120,7 +118,7 @@ test t on bench {
     plans = planned(text)
     assert not problems.errors
     (plan,) = plans
-    (ended,) = run_here(Schedule([PhasedRun(Setting(plan, Bounds()), "again")]), lambda: None)
-    (ndr,) = ended.result.document["phases"][0]["goals"]
+    document = run_alone(plan, Bounds(), lambda: None)
+    (ndr,) = document["phases"][0]["goals"]
     note = "beside 100 packets of `user`, 100 copies arrived at the load found"
     assert ndr["notes"] == ["no load was bad, up to the highest of the range", note]

@@ -91,7 +91,7 @@ def test_a_criterion_says_of_how_many_and_with_what_confidence(planned):
         )
     )
     result = run(case, discover(), lambda _: None)
-    some, none, fewer, counted, rare, close = case_document(case, result, "")["statements"]
+    some, none, fewer, counted, rare, close = case_document(case, result)["statements"]
     assert (some["verdict"], none["verdict"], counted["verdict"]) == ("pass",) * 3
     assert "0 of 4176 reordered: with 95 % confidence the ratio is below" in counted["note"]
     assert rare["caution"].startswith("4176 packets cannot show")

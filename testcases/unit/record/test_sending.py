@@ -77,8 +77,8 @@ def flows(folder: Path, sweep: str, flow: str):
     return told(suite)
 
 
-def told(suite):
-    return flow_documents(flow for case in suite.tests[0].cases for flow in case.flows)
+def told(checked):
+    return flow_documents(flow for case in checked.suite.tests[0].cases for flow in case.flows)
 
 
 @pytest.mark.parametrize(
@@ -141,6 +141,6 @@ def test_a_flow_of_phases_is_shown_from_its_lowest_load_to_its_highest(tmp_path:
     suite = check([path], discover(), problems)
     plans = plan(suite, "0", Bounds(), problems)
     assert not problems.errors, problems.errors
-    (shown,) = frame(suite, plans, "0", {"qospec": "1"})["tests"][0]["flows"]
+    (shown,) = frame(suite.suite, plans, "0", {"qospec": "1"})["tests"][0]["flows"]
     assert shown["traffic"] == "ubr, 500 cell/s to 100_000 cell/s"
     assert shown["contract"] == [["pcr", "500 cell/s to 100_000 cell/s"]]

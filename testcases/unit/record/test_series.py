@@ -9,9 +9,7 @@ from qospec.plan.plan import Bounds
 from qospec.record.outcome import case_document
 from qospec.record.schema import CASE, violations
 from qospec.run import trial
-from qospec.run.phase import Setting
-from qospec.run.phased import PhasedRun
-from qospec.run.schedule import Schedule, run_here
+from qospec.run.runner import run_alone
 
 CELLS = """
 device narrow {
@@ -45,7 +43,7 @@ def case(planned, text, *statements):
     (plan,) = planned("\n".join((text, *statements, "}")))
     result = trial.run(plan, discover(), lambda _: None)
     assert result.errors == ()
-    return case_document(plan, result, "")
+    return case_document(plan, result)
 
 
 def series(planned, text, metric, every="2 ms"):
@@ -117,7 +115,7 @@ def test_only_what_is_requested_is_counted(planned):
     (plan,) = planned(CELLS + "report f.lost\nreport f.sent every 1 ms when 1 > 2\n}\n")
     assert plan.networks[""].experiment.measurement.series == ()
     result = trial.run(plan, discover(), lambda _: None)
-    assert all("series" not in each for each in case_document(plan, result, "")["statements"])
+    assert all("series" not in each for each in case_document(plan, result)["statements"])
 
 
 @pytest.mark.parametrize(
@@ -171,11 +169,11 @@ def test_of_several_points_it_says_what_changes_at_its_own(planned):
 """
     )
     (plan,) = planned(text)
-    (ended,) = run_here(Schedule([PhasedRun(Setting(plan, Bounds()), "")]), lambda: None)
-    before, after = (each["series"] for each in ended.result.document["statements"])
+    document = run_alone(plan, Bounds(), lambda: None)
+    before, after = (each["series"] for each in document["statements"])
     assert "changes" not in before
     assert [each["what"] for each in after["changes"]] == ["load = 2_000 pkt/s, restart = dut"]
-    assert not list(violations(ended.result.document, CASE))
+    assert not list(violations(document, CASE))
 
 
 TEMPLATES = """

@@ -34,7 +34,7 @@ test t on bench {
 def document(planned, *statements: str, **options):
     (case,) = planned(BENCH + "\n".join(statements) + "\n}\n")
     result = trial.run(case, discover(), lambda _: None, **options)
-    return case_document(case, result, "again")
+    return case_document(case, result)
 
 
 RUN = "run { measure = 1 ms, repeat = 6 }"

@@ -45,8 +45,8 @@ def trial(planned):
     def make(source: str, change: str) -> CasePlan:
         (whole,) = planned(DRAIN.replace("SOURCE", source).replace("CHANGE", change))
         (point,) = whole.case.phases
-        assert whole.case.at is not None
-        found = plan_trial(whole, point, whole.case.at(point, None, {}), Bounds())
+        assert whole.maker is not None
+        found = plan_trial(whole, point, whole.maker(point, None, {}), Bounds())
         assert isinstance(found, CasePlan)
         return found
 

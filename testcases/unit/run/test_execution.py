@@ -5,9 +5,10 @@ import signal
 import pytest
 
 from qospec.plan.plan import CasePlan
-from qospec.run import job, runner
+from qospec.run import job, runner, workshop
 from qospec.run.interruption import Interruption, terminal_signals_blocked
-from qospec.run.job import LostJob
+from qospec.run.job import JobName, LostJob
+from qospec.run.workshop import Order, Workshop
 
 TEXT = """
 topology wire {
@@ -31,11 +32,10 @@ def plan(planned) -> CasePlan:
 
 def test_a_case_whose_workers_were_killed_is_an_error_in_words(plan: CasePlan) -> None:
     lost = LostJob("its worker process was killed by SIGSEGV")
-    document, *_ = runner._result_of_lost(plan, "again", lost)
+    document, *_ = runner._result_of_lost(plan, lost)
     assert document["verdict"] == "error"
     (told,) = document["errors"]
     assert told == f"{lost.why} (twice, the second time in a fresh one)"
-    assert document["again"] == "again"
 
 
 def test_compiling_is_no_time_of_a_case(plan: CasePlan, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -43,8 +43,8 @@ def test_compiling_is_no_time_of_a_case(plan: CasePlan, monkeypatch: pytest.Monk
     monkeypatch.setattr(job.kernel, "compiling_s", lambda: next(compiled))
     clock = iter([50.0, 1_057.0])
     monkeypatch.setattr(job.time, "monotonic", lambda: next(clock))
-    monkeypatch.setattr(runner.trial, "run", lambda *_, **__: runner.Result(()))
-    result = runner._case(plan, "again", lambda _: None, keep_going=False, explains=False)
+    monkeypatch.setattr(workshop.trial, "run", lambda *_, **__: runner.Result(()))
+    result = Workshop(Order(), [plan]).do(JobName(plan.case.name), lambda _: None)
     assert (result.seconds, result.compiling_s) == (7.0, 1_000.0)
 
 

@@ -61,7 +61,7 @@ def interrupted(tmp_path, listener):
     plans = plan(suite, "0", Bounds(), problems)
     assert not problems.errors
     request = runner.RunRequest(
-        suite=suite,
+        suite=suite.suite,
         plans=plans[::-1],
         seed="0",
         jobs=1,

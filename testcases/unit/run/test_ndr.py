@@ -12,9 +12,7 @@ import numpy as np
 import pytest
 
 from qospec.plan.plan import Bounds
-from qospec.run.phase import Setting
-from qospec.run.phased import PhasedRun
-from qospec.run.schedule import Schedule, run_here
+from qospec.run.runner import run_alone
 
 DEVICES = 100
 """Of each kind."""
@@ -160,8 +158,8 @@ def test_the_answer_is_inside_the_interval_of_ndr(planned, problems, kind, numbe
     plans = planned(text)
     assert not problems.errors
     (plan,) = plans
-    (ended,) = run_here(Schedule([PhasedRun(Setting(plan, Bounds()), "")]), lambda: None)
-    (search,) = ended.result.document["phases"]
+    document = run_alone(plan, Bounds(), lambda: None)
+    (search,) = document["phases"]
     (goal,) = search["goals"]
     for trial in search["trials"]:
         certain, possible = device.answer(Fraction(trial["load"]["value"]), trial["sent"])
@@ -171,4 +169,4 @@ def test_the_answer_is_inside_the_interval_of_ndr(planned, problems, kind, numbe
     assert lost[lower] == 0 < lost[upper]
     assert 0 < upper - lower <= width * upper
     assert (goal["regular"], goal["complete"]) == (True, True)
-    assert ended.result.document["verdict"] == "measured"
+    assert document["verdict"] == "measured"

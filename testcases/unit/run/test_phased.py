@@ -3,19 +3,23 @@
 import pickle
 import re
 from fractions import Fraction
+from pathlib import Path
 
 import numpy as np
 import pytest
 
 from qospec.catalogue.kinds import discover
+from qospec.check import check
+from qospec.diagnostics import Problems
 from qospec.judge.readings import FlowCount, Readings
-from qospec.plan.plan import Bounds
+from qospec.plan.plan import CasePlan
 from qospec.record.schema import CASE, violations
+from qospec.run import workshop
 from qospec.run.job import LostJob
-from qospec.run.phase import Setting
 from qospec.run.phased import PhasedRun
 from qospec.run.schedule import Schedule, run_here
 from qospec.run.trial import run_one
+from qospec.run.workshop import Order, Workshop, digest_sources
 
 TEXT = """
 device narrow {
@@ -46,15 +50,27 @@ test t on bench {
 """
 
 
-def phased(planned, text=TEXT, *, seed="0", keep_going=False, repeat=1) -> PhasedRun:
+class Phased(PhasedRun):
+    """A case with phases, and the workshop that does its jobs."""
+
+    def __init__(self, plan: CasePlan, *, keep_going: bool) -> None:
+        super().__init__(plan, keep_going=keep_going)
+        self.workshop = Workshop(Order(keep_going=keep_going), [plan])
+
+
+def phased(planned, text=TEXT, *, seed="0", keep_going=False, repeat=1) -> Phased:
     (plan,) = planned(text.replace("REPEAT", f"repeat = {repeat}"), seed=seed)
-    return PhasedRun(Setting(plan, Bounds(), keep_going=keep_going), "again")
+    return Phased(plan, keep_going=keep_going)
 
 
-def document(run: PhasedRun):
+def document(run: Phased):
     """Return what a case comes to, trial by trial in this process."""
-    (ended,) = run_here(Schedule([run]), lambda: None)
+    (ended,) = run_here(Schedule([run]), run.workshop, lambda: None)
     return ended.result.document
+
+
+def do(run: Phased, job):
+    return run.workshop.do(job.name, lambda _: None)
 
 
 def test_a_search_finds_the_interval_with_ndr_as_close_as_asked(planned) -> None:
@@ -110,7 +126,8 @@ def test_what_runs_ahead_and_in_which_order_it_ends_changes_nothing(
 ) -> None:
     expected = document(phased(planned, repeat=2))
     choose = np.random.default_rng(seed)
-    schedule = Schedule([phased(planned, repeat=2)])
+    run = phased(planned, repeat=2)
+    schedule = Schedule([run])
     running, ended, given_up = [], [], 0
     wasted = 0
     while not ended:
@@ -120,7 +137,7 @@ def test_what_runs_ahead_and_in_which_order_it_ends_changes_nothing(
                 break
             running.append(job)
         job = running.pop(int(choose.integers(len(running))))
-        schedule.take(job, job.work(lambda _: None))
+        schedule.take(job, do(run, job))
         ended = list(schedule.ended())
         wasted += 1
         if gives_up:
@@ -132,16 +149,50 @@ def test_what_runs_ahead_and_in_which_order_it_ends_changes_nothing(
     assert (given_up > 0) == gives_up
 
 
-def test_all_trials_of_a_load_have_one_plan_which_a_worker_reads_once(planned) -> None:
-    """Planning and sending a short trial would take longer than the trial."""
-    schedule, jobs = Schedule([phased(planned)]), []
+def test_all_trials_of_a_load_have_one_plan(planned, monkeypatch) -> None:
+    """To plan a short trial may take longer than the trial."""
+    run, planned_for = phased(planned), []
+    plan_at_load = workshop.plan_at_load
+    monkeypatch.setattr(
+        workshop,
+        "plan_at_load",
+        lambda whole, phase, load, *rest: (
+            planned_for.append(load) or plan_at_load(whole, phase, load, *rest)
+        ),
+    )
+    loads = [trial["load"]["value"] for trial in document(run)["phases"][0]["trials"]]
+    assert len(loads) > len(set(loads)) == len(planned_for)
+
+
+def test_a_trial_follows_from_its_name_and_the_files(tmp_path: Path, planned) -> None:
+    """A workshop that knows no plan checks the files, and gives what one with the plan gives."""
+    (plan,) = planned(TEXT.replace("REPEAT", "repeat = 2"))
+    path = tmp_path / "a.qos"
+    suite = check([path], discover(), Problems()).suite
+    order = Order((str(path),), digest_sources(suite.sources), seed="0")
+    here, there = Workshop(order, [plan]), pickle.loads(pickle.dumps(Workshop(order, [plan])))  # noqa: S301 -- our own bytes
+    run = PhasedRun(plan)
+    schedule, names = Schedule([run]), set()
     while (job := schedule.next_job()) is not None:
-        jobs.append(job)
-        schedule.take(job, job.work(lambda _: None))
-    loads = [job.part.of_phase.load for job in jobs]
-    sent = [job.work.args[0] for job in jobs]
-    received = [pickle.loads(pickle.dumps(job.work)).args[0] for job in jobs]  # noqa: S301
-    assert len(loads) > len(set(loads)) == len(set(map(id, sent))) == len(set(map(id, received)))
+        name = pickle.loads(pickle.dumps(job.name))  # noqa: S301 -- our own bytes
+        expected, result = (each.do(name, lambda _: None).result for each in (here, there))
+        assert result == expected
+        names.add(name)
+        schedule.take(job, here.do(name, lambda _: None))
+    assert len(names) > len({name.part.load for name in names}) > 1
+    assert {name.repeat for name in names} == {0, 1}
+
+
+def test_files_that_were_changed_are_not_run(tmp_path: Path, planned) -> None:
+    (plan,) = planned(TEXT.replace("REPEAT", "repeat = 1"))
+    path = tmp_path / "a.qos"
+    suite = check([path], discover(), Problems()).suite
+    order = Order((str(path),), digest_sources(suite.sources), seed="0")
+    path.write_text(path.read_text(encoding="utf-8").replace("limit = 4", "limit = 5"))
+    job = PhasedRun(plan).next_job(0, ahead=False)
+    workshop.check_once.cache_clear()
+    with pytest.raises(workshop.StaleError, match="were changed"):
+        Workshop(order).do(job.name, lambda _: None)
 
 
 def test_what_is_given_up_is_handed_out_again_if_it_may_be_needed(planned, monkeypatch) -> None:
@@ -153,14 +204,14 @@ def test_what_is_given_up_is_handed_out_again_if_it_may_be_needed(planned, monke
         nothing_assumed.setattr("qospec.run.searching.predict_results", lambda *_: [])
         assert schedule.drops(ahead)
         assert not schedule.drops(needed)
-    assert schedule.next_job(ahead=True).part == ahead.part
+    assert schedule.next_job(ahead=True).name == ahead.name
 
 
 def test_in_one_process_no_trial_runs_in_vain(planned) -> None:
     run, count = phased(planned), 0
     schedule = Schedule([run])
     while (job := schedule.next_job()) is not None:
-        schedule.take(job, job.work(lambda _: None))
+        schedule.take(job, do(run, job))
         count += 1
     (ended,) = schedule.ended()
     assert len(ended.result.document["phases"][0]["trials"]) == count
@@ -404,11 +455,11 @@ def test_more_lost_than_sent_is_an_error_and_no_result(planned, monkeypatch) -> 
 
 
 def test_progress_of_a_search_grows_with_its_bounds(planned) -> None:
-    shares = []
-    schedule = Schedule([phased(planned)], lambda _, share: shares.append(share))
+    shares, run = [], phased(planned)
+    schedule = Schedule([run], lambda _, share: shares.append(share))
     while (job := schedule.next_job()) is not None:
         schedule.progressed(job, 0.5)
-        schedule.take(job, job.work(lambda _: None))
+        schedule.take(job, do(run, job))
     assert shares[0] == 0
     assert 0.5 < max(shares) <= 1
     assert all(0 <= each <= 1 for each in shares)
@@ -419,7 +470,7 @@ def test_a_case_that_is_cut_has_what_its_finished_trials_gave(planned) -> None:
     run = phased(planned)
     schedule = Schedule([run])
     job = schedule.next_job()
-    schedule.take(job, job.work(lambda _: None))
+    schedule.take(job, do(run, job))
     (ended,) = schedule.cut()
     case = ended.result.document
     assert (case["verdict"], case["ran"]) == ("inconclusive", False)

@@ -5,11 +5,12 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from qospec.plan.plan import Bounds
+from qospec.plan.plan import Bounds, CasePlan
 from qospec.record.schema import CASE, violations
-from qospec.run.phase import Setting
 from qospec.run.phased import PhasedRun
-from qospec.run.schedule import Schedule, run_here
+from qospec.run.runner import run_alone
+from qospec.run.schedule import Schedule
+from qospec.run.workshop import Order, Workshop
 
 TEXT = """
 device narrow {
@@ -49,7 +50,7 @@ test t on bench {
 """
 
 
-def phased(planned, problems, repeat=1, **changes) -> PhasedRun:
+def phased(planned, problems, repeat=1, **changes) -> CasePlan:
     text = TEXT.replace("REPEAT", f"repeat = {repeat}")
     usual = {"LOSS": "0", "SOURCE": "poisson { rate = rate }"}
     for name, value in {**usual, **changes}.items():
@@ -57,12 +58,11 @@ def phased(planned, problems, repeat=1, **changes) -> PhasedRun:
     plans = planned(text)
     assert not problems.errors
     (plan,) = plans
-    return PhasedRun(Setting(plan, Bounds()), "again")
+    return plan
 
 
-def document(run: PhasedRun):
-    (ended,) = run_here(Schedule([run]), lambda: None)
-    case = ended.result.document
+def document(plan: CasePlan):
+    case = run_alone(plan, Bounds(), lambda: None)
     assert not list(violations(case, CASE))
     return case
 
@@ -171,14 +171,14 @@ def test_a_point_whose_first_trial_is_invalid_has_not_shown_what_all_three_would
 
 
 def test_where_nothing_is_drawn_a_point_runs_once(planned, problems) -> None:
-    run = phased(planned, problems, SOURCE="constant { rate = rate }, phases = even")
-    schedule, parts = Schedule([run]), []
+    plan = phased(planned, problems, SOURCE="constant { rate = rate }, phases = even")
+    schedule, names = Schedule([PhasedRun(plan)]), []
     while (job := schedule.next_job()) is not None:
-        parts.append(job.part)
-        schedule.take(job, job.work(lambda _: None))
+        names.append(job.name)
+        schedule.take(job, Workshop(Order(), [plan]).do(job.name, lambda _: None))
     (ended,) = schedule.ended()
     case = ended.result.document
-    assert sum(part.phase == 2 for part in parts) == 1
+    assert sum(name.phase == 2 for name in names) == 1
     assert case["repeats"][0]["busy.f"] == case["repeats"][2]["busy.f"]
     assert case["phases"][2]["repeats"] == 3
 
@@ -187,7 +187,8 @@ def test_where_nothing_is_drawn_a_point_runs_once(planned, problems) -> None:
 def test_any_order_of_trials_gives_the_same_points(planned, problems, seed) -> None:
     expected = document(phased(planned, problems, repeat=2))
     choose = np.random.default_rng(seed)
-    schedule = Schedule([phased(planned, problems, repeat=2)])
+    plan = phased(planned, problems, repeat=2)
+    schedule = Schedule([PhasedRun(plan)])
     running, ended = [], []
     while not ended:
         while len(running) < 5:
@@ -196,7 +197,7 @@ def test_any_order_of_trials_gives_the_same_points(planned, problems, seed) -> N
                 break
             running.append(job)
         job = running.pop(int(choose.integers(len(running))))
-        schedule.take(job, job.work(lambda _: None))
+        schedule.take(job, Workshop(Order(), [plan]).do(job.name, lambda _: None))
         ended = list(schedule.ended())
     assert ended[0].result.document == expected
 
@@ -333,7 +334,7 @@ def test_what_is_observed_of_the_topology_is_asked_of_a_point(planned, problems)
     plans = planned(SERVED)
     assert not problems.all
     (plan,) = plans
-    found = document(PhasedRun(Setting(plan, Bounds()), "again"))
+    found = document(plan)
     assert [each["verdict"] for each in found["statements"]] == ["pass"] * 5 + [""]
     assert found["statements"][-1]["measured"]["value"] == str(5_000 * 46 * 8)
 

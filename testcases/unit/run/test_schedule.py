@@ -22,30 +22,36 @@ class Steps:
         if number is None:
             return None
         self.given.add(number)
-        return Job(place, lambda _: f"{self.name}{number}", number)
+        return Job(place, f"{self.name}{number}")
 
     def progress(self, job, share):
-        return (job.part + share) / self.count
+        return (int(job.name[1:]) + share) / self.count
 
     def take(self, job, result):
-        self.results[job.part] = result
+        self.results[int(job.name[1:])] = result
         if len(self.results) == self.count:
             self.result = JobResult({"name": self.name}, 1.0, 0.0)
 
 
-def plain(name: str) -> PlainRun:
-    def work(hear):
+class Bench:
+    """Where these jobs are done."""
+
+    def do(self, name, hear):
+        if name[1:]:
+            return name
         hear(0.5)
         return JobResult({"name": name}, 1.0, 0.0)
 
-    return PlainRun(name, work, lambda _: JobResult({"name": f"lost {name}"}, 0.0, 0.0))
+
+def plain(name: str) -> PlainRun:
+    return PlainRun(name, name, lambda _: JobResult({"name": f"lost {name}"}, 0.0, 0.0))
 
 
 def test_in_this_process_nothing_is_run_ahead_and_cases_end_in_order() -> None:
     runs = [plain("a"), Steps("b", 3), plain("c")]
     heard = []
     schedule = Schedule(runs, lambda name, share: heard.append((name, share)))
-    ended = list(run_here(schedule, lambda: None))
+    ended = list(run_here(schedule, Bench(), lambda: None))
     assert [(each.place, each.result.document["name"]) for each in ended] == [
         (0, "a"),
         (1, "b"),
@@ -58,17 +64,12 @@ def test_in_this_process_nothing_is_run_ahead_and_cases_end_in_order() -> None:
 def test_cases_are_begun_before_anything_is_run_ahead() -> None:
     schedule = Schedule([Steps("a", 3), plain("b"), Steps("c", 2)])
     jobs = [schedule.next_job() for _ in range(4)]
-    assert [(job.place, job.part) if job else None for job in jobs] == [
-        (0, 0),
-        (1, None),
-        (2, 0),
-        None,
-    ]
+    assert [job and (job.place, job.name) for job in jobs] == [(0, "a0"), (1, "b"), (2, "c0"), None]
     ahead = [schedule.next_job(ahead=True) for _ in range(4)]
-    assert [(job.place, job.part) if job else None for job in ahead] == [
-        (0, 1),
-        (0, 2),
-        (2, 1),
+    assert [job and (job.place, job.name) for job in ahead] == [
+        (0, "a1"),
+        (0, "a2"),
+        (2, "c1"),
         None,
     ]
 
@@ -85,7 +86,7 @@ def test_a_job_ahead_that_ends_after_its_case_is_ignored() -> None:
     job = schedule.next_job()
     schedule.take(job, "a0")
     assert [each.place for each in schedule.ended()] == [0]
-    schedule.take(job._replace(part=7), "a7")
+    schedule.take(job._replace(name="a7"), "a7")
     schedule.progressed(job, 0.5)
     assert list(schedule.ended()) == []
 
@@ -102,4 +103,4 @@ def test_what_is_raised_at_a_pause_ends_the_run() -> None:
         raise KeyboardInterrupt
 
     with pytest.raises(KeyboardInterrupt):
-        list(run_here(Schedule([plain("a")]), stop))
+        list(run_here(Schedule([plain("a")]), Bench(), stop))

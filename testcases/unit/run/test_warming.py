@@ -4,6 +4,7 @@ import pytest
 
 from qospec.engine.graph import emulation
 from qospec.run import warming
+from qospec.run.workshop import Order
 from qospec.units import PS_PER_S
 
 TEXT = """
@@ -31,17 +32,23 @@ test skipped on wire {
 """
 
 
+def jobs(plans):
+    """Return the jobs of plans, and where they are done."""
+    workshop = warming.WarmingWorkshop(Order(), plans)
+    return warming.distinct_jobs(plans, workshop), workshop
+
+
 def test_of_cases_that_differ_in_numbers_only_one_is_run(planned) -> None:
     plans = planned(TEXT)
     assert len(plans) == 5
-    names = [plan.case.name for plan in warming.distinct_cases(plans)]
+    names = [name.case for name in jobs(plans)[0]]
     assert names == ["one:rate=10_000cell_per_s", "other"]
 
 
 def test_a_time_series_has_kernels_of_its_own(planned) -> None:
     asked = "report f.sent every 1 s when rate > 10_000 cell/s"
     plans = planned(TEXT.replace("  expect rare", f"  {asked}\n  expect rare"))
-    names = [plan.case.name for plan in warming.distinct_cases(plans)]
+    names = [name.case for name in jobs(plans)[0]]
     assert names == ["one:rate=10_000cell_per_s", "one:rate=20_000cell_per_s", "other"]
 
 
@@ -55,7 +62,7 @@ def test_what_is_run_is_short_and_nothing_of_it_goes_wrong(
         "run",
         lambda experiment, **more: seen.append(experiment) or whole(experiment, **more),
     )
-    results = list(warming.warm_all(warming.distinct_cases(planned(TEXT)), 1))
+    results = list(warming.warm_all(*jobs(planned(TEXT)), 1))
     assert [result.document["name"] for result in results] == ["one:rate=10_000cell_per_s", "other"]
     first, second = (experiment.measurement for experiment in seen)
     assert (first.start_ps, first.stop_ps) == (PS_PER_S // 10, PS_PER_S // 5)
@@ -80,6 +87,7 @@ test knee on wire {
 
 def test_a_trial_of_each_phase_is_run_shortly(planned) -> None:
     (plan,) = planned(PHASES)
-    trials = warming.distinct_cases([plan])
-    assert [each.case.run.measure_ps for each in trials] == [PS_PER_S, 60 * PS_PER_S]
-    assert len(list(warming.warm_all(trials, 1))) == 2
+    names, workshop = jobs([plan])
+    measured_ps = [workshop.plan(name).case.run.measure_ps for name in names]
+    assert measured_ps == [PS_PER_S, 60 * PS_PER_S]
+    assert len(list(warming.warm_all(names, workshop, 1))) == 2

@@ -7,6 +7,7 @@ import time
 from collections import Counter
 from functools import partial
 from pathlib import Path
+from typing import NamedTuple
 
 import pytest
 
@@ -23,9 +24,21 @@ def record_try(folder: Path, name: str) -> int:
     return len(list(folder.glob(f"{name} *")))
 
 
-def work(folder, name, hear):
-    """Do what the name says, in a worker."""
-    tries = record_try(folder, name)
+class Bench(NamedTuple):
+    """Where these jobs are done: in a worker, which leaves marks in a folder."""
+
+    folder: Path
+
+    def do(self, name, hear):
+        waits = {"first": "begun", "last": "cancelled"}
+        if name == "ahead":
+            return goes_on(self.folder, hear)
+        return waits_for(self.folder / waits[name]) if name in waits else work(self, name, hear)
+
+
+def work(bench, name, hear):
+    """Do what the name says."""
+    tries = record_try(bench.folder, name)
     if name == "dies" or (name == "dies once" and tries == 1):
         os.kill(os.getpid(), signal.SIGKILL)
     if name == "stays":
@@ -49,8 +62,8 @@ def lost(name, why):
 
 def ended(folder: Path, *names: str, most: int = 2, on_progress=print, **more):
     asked = {"notices": {}, "on_wait": lambda: None, **more}
-    runs = [PlainRun(name, partial(work, folder, name), partial(lost, name)) for name in names]
-    pool = workers.Pool(most, asked["notices"])
+    runs = [PlainRun(name, name, partial(lost, name)) for name in names]
+    pool = workers.Pool(most, Bench(folder), asked["notices"])
     found = list(workers.run(Schedule(runs, on_progress), pool, **asked))
     assert not pool.workers
     assert [names[each.place] for each in found] == [each.result.document["name"] for each in found]
@@ -107,11 +120,8 @@ class Hasty:
 
     name, result = "hasty", None
 
-    def __init__(self, folder: Path) -> None:
-        self.jobs = [
-            Job(0, partial(work, folder, "stays"), "ahead"),
-            Job(0, partial(work, folder, "one"), "first"),
-        ]
+    def __init__(self) -> None:
+        self.jobs = [Job(0, "stays"), Job(0, "one")]
 
     def next_job(self, _place, *, ahead):
         return self.jobs.pop() if len(self.jobs) > (not ahead) else None
@@ -123,14 +133,14 @@ class Hasty:
         self.result = result
 
     def drops(self, job):
-        return job.part == "ahead"
+        return job.name == "stays"
 
 
 @pytest.mark.slow
 def test_nobody_waits_for_what_runs_ahead_and_is_not_needed(tmp_path: Path) -> None:
     began_s = time.monotonic()
-    pool = workers.Pool(2, ())
-    (ended,) = workers.run(Schedule([Hasty(tmp_path)]), pool, {}, lambda: None)
+    pool = workers.Pool(2, Bench(tmp_path))
+    (ended,) = workers.run(Schedule([Hasty()]), pool, {}, lambda: None)
     assert ended.result.document["name"] == "one"
     assert time.monotonic() - began_s < STAYS_S
     assert not multiprocessing.active_children()
@@ -146,7 +156,7 @@ def goes_on(folder: Path, hear) -> str:
         (folder / "cancelled").touch()
 
 
-def waits_for(path: Path, _hear) -> JobResult:
+def waits_for(path: Path) -> JobResult:
     """End when there is a file; the result says which process saw it."""
     while not path.exists():
         time.sleep(0.01)
@@ -158,39 +168,34 @@ class Wavering:
 
     name, result = "wavering", None
 
-    def __init__(self, folder: Path) -> None:
+    def __init__(self) -> None:
         self.given, self.taken = [], []
-        self.work = {
-            "first": partial(waits_for, folder / "begun"),
-            "ahead": partial(goes_on, folder),
-            "last": partial(waits_for, folder / "cancelled"),
-        }
 
     def next_job(self, _place, *, ahead):
         due = "first" if not self.given else "ahead" if ahead else "last" if self.taken else None
         if due is None or due in self.given:
             return None
         self.given.append(due)
-        return Job(0, self.work[due], due)
+        return Job(0, due)
 
     def progress(self, _job, share):
         return share
 
     def take(self, job, result):
-        self.taken.append(job.part)
-        if job.part == "last":
+        self.taken.append(job.name)
+        if job.name == "last":
             self.result = result
 
     def drops(self, job):
-        return job.part == "ahead"
+        return job.name == "ahead"
 
 
 @pytest.mark.slow
 def test_a_job_that_turns_out_not_to_be_needed_is_cancelled(tmp_path: Path) -> None:
     """The last job ends when the one that ran ahead has been."""
     (tmp_path / "begun").touch()
-    case = Wavering(tmp_path)
-    pool = workers.Pool(2, ())
+    case = Wavering()
+    pool = workers.Pool(2, Bench(tmp_path))
     (ended,) = workers.run(Schedule([case]), pool, {}, lambda: None)
     assert ended.result.document["name"] == "cancelled"
     assert case.taken == ["first", "last"]

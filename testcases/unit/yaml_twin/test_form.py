@@ -37,7 +37,7 @@ def test_others_are_not(text: str) -> None:
 def told(*paths: Path) -> tuple[list[str], list[str]]:
     """Return the names of the tests found, and what is told."""
     problems = Problems()
-    suite = check(list(paths), discover(), problems)
+    suite = check(list(paths), discover(), problems).suite
     return [test.name for test in suite.tests], [f"{d.code} {d.message}" for d in problems.errors]
 
 

@@ -24,8 +24,9 @@ from qospec.check.test.properties import PoisonError, to_draw, write_value
 from qospec.check.test.sweeps import enumerate_combinations, name_case
 from qospec.check.test.trials import CaseMaker
 from qospec.check.test.vacuity import drawing
+from qospec.model.checked import CheckedSuite
 from qospec.model.expression import is_constant
-from qospec.model.suite import Case, DrawnTest, Search, Test, is_report_only
+from qospec.model.suite import Case, DrawnTest, Search, Suite, Test, is_report_only
 from qospec.source import Source
 from qospec.syntax import ast
 from qospec.syntax.parser import parse
@@ -49,9 +50,15 @@ if TYPE_CHECKING:
     Pairs = tuple[tuple[str, str], ...]
 
 
-def expand_tests(unit: Unit, home: Scope, networks: Networks, evaluator: Evaluator) -> list[Test]:
-    """Return the tests of a file with their cases; what has a mistake is reported and left out."""
+def expand_tests(
+    unit: Unit, home: Scope, networks: Networks, evaluator: Evaluator
+) -> tuple[list[Test], dict[str, CaseMaker]]:
+    """Return the tests of a file with their cases; what has a mistake is reported and left out.
+
+    And what makes the trials of those with phases, by their names.
+    """
     tests: list[Test] = []
+    makers: dict[str, CaseMaker] = {}
     room = evaluator.context.limits.cases
     for node in unit.tree.declarations if unit.tree else ():
         parts = find_runnable(node, home, evaluator) if isinstance(node, ast.Test) else None
@@ -71,7 +78,8 @@ def expand_tests(unit: Unit, home: Scope, networks: Networks, evaluator: Evaluat
                 ):
                     evaluator.context.report(idle)
             tests.append(Test(node.name.text, node.doc, cases, node.span, *expansion.stated()))
-    return tests
+            makers |= expansion.makers
+    return tests, makers
 
 
 def find_runnable(node: ast.Test, home: Scope, evaluator: Evaluator) -> Parts | None:
@@ -93,9 +101,12 @@ def draws_from_range(node: ast.Test) -> bool:
 
 def check_drawn(
     unit: Unit, home: Scope, networks: Networks, evaluator: Evaluator
-) -> list[DrawnTest]:
-    """Return the tests of a file that draw from ranges, each checked at both ends of all ranges."""
-    found: list[DrawnTest] = []
+) -> list[tuple[DrawnTest, DrawnTestMaker]]:
+    """Return the tests of a file that draw from ranges, each checked at both ends of all ranges.
+
+    With each, what makes a test of the values that it draws.
+    """
+    found: list[tuple[DrawnTest, DrawnTestMaker]] = []
     for node in unit.tree.declarations if unit.tree else ():
         if not isinstance(node, ast.Test) or not draws_from_range(node):
             continue
@@ -114,8 +125,8 @@ def check_drawn(
             cases += _Expansion(parts, networks, evaluator).cases(room)
         else:
             drawing.verify(node, home, cases, evaluator)
-            examiner = _DrawnTestMaker(node, home, networks, evaluator)
-            found.append(DrawnTest(node.name.text, node.span, examiner))
+            test = DrawnTest(node.name.text, node.span)
+            found.append((test, DrawnTestMaker(node, home, networks, evaluator)))
     return found
 
 
@@ -145,8 +156,8 @@ def _let(node: ast.ForAll, value: ast.Expression) -> ast.Let:
     return ast.Let(name=node.name, annotation=node.annotation, value=value, doc="", span=node.span)
 
 
-class _DrawnTestMaker:
-    """Makes tests of values: the `model.suite.DrawnTestMaker` of a test."""
+class DrawnTestMaker:
+    """Makes tests of values: the `model.checked.DrawnTestMaker` of a test."""
 
     def __init__(
         self, node: ast.Test, home: Scope, networks: Networks, evaluator: Evaluator
@@ -157,7 +168,7 @@ class _DrawnTestMaker:
         self._evaluator = evaluator
         self._context = evaluator.context
 
-    def __call__(self, name: str, draw: Draw, /) -> Test | Span | Diagnostic:
+    def __call__(self, name: str, draw: Draw, /) -> CheckedSuite | Span | Diagnostic:
         """Return the test, the `where` that refuses the values, or the first mistake."""
         with self._context.apart() as problems:
             try:
@@ -172,7 +183,7 @@ class _DrawnTestMaker:
                 pass
         return problems.errors[0]
 
-    def _examined(self, name: str, draw: Draw) -> Test | Span | None:
+    def _examined(self, name: str, draw: Draw) -> CheckedSuite | Span | None:
         node = replace(self._node, name=replace(self._node.name, text=name))
         for place, each in enumerate(self._node.statements):
             if not isinstance(each, ast.ForAll):
@@ -188,8 +199,10 @@ class _DrawnTestMaker:
         parts = find_runnable(node, self._home, self._evaluator)
         if parts is None:
             return None
-        cases = _Expansion(parts, self._networks, self._evaluator).cases(self._context.limits.cases)
-        return Test(name, node.doc, cases, node.span)
+        expansion = _Expansion(parts, self._networks, self._evaluator)
+        cases = expansion.cases(self._context.limits.cases)
+        test = Test(name, node.doc, cases, node.span)
+        return CheckedSuite(Suite((test,), (), ()), expansion.makers)
 
     def _scope(self, node: ast.Test) -> Scope:
         """Return the names of a test; raises PoisonError."""
@@ -276,7 +289,7 @@ REASONS = {
 
 
 class _Expansion:
-    """One test."""
+    """One test; `makers` has what makes the trials of its cases with phases, by their names."""
 
     def __init__(self, parts: Parts, networks: Networks, evaluator: Evaluator) -> None:
         self._node = parts[-1].node
@@ -285,6 +298,7 @@ class _Expansion:
         self._networks = networks
         self._evaluator = evaluator
         self._context = evaluator.context
+        self.makers: dict[str, CaseMaker] = {}
 
     def cases(self, room: int) -> tuple[Case, ...]:
         """Return the cases, at most `room`; none after a mistake."""
@@ -316,7 +330,8 @@ class _Expansion:
             case = maker.build(name)
             if case is not None and self._context.mistakes == before:
                 built[name] = case
-            elif not any(point.binding.argument for point in points):
+                self.makers |= {name: maker} if case.phases else {}
+            elif not any(each.binding.argument for each in points):
                 return ()
             else:  # each value of an argument may be wrong for itself
                 sound = False

@@ -50,8 +50,10 @@ LONGEST_CHOICE = 24
 """Of what is drawn from a list, in the name of a case."""
 
 
-def check_property(node: ast.Property, home: Scope, evaluator: Evaluator) -> Property | None:
-    """Return a property; None after a mistake in it, which is reported."""
+def check_property(
+    node: ast.Property, home: Scope, evaluator: Evaluator
+) -> tuple[Property, Examiner] | None:
+    """Return a property and what evaluates it; None after a mistake in it, which is reported."""
     context = evaluator.context
     before = context.mistakes
     scope = _declare_names(node, home, evaluator)
@@ -77,11 +79,11 @@ def check_property(node: ast.Property, home: Scope, evaluator: Evaluator) -> Pro
             context.report(make_error("E0516", message, node.name.span, help=help_text))
     if context.mistakes > before:
         return None
-    examiner = _Examiner(node, home, evaluator)
-    cases = _list_cases(node, examiner, context)
+    examiner = Examiner(node, home, evaluator)
+    cases = _build_cases(node, examiner, context)
     if context.mistakes > before:
         return None
-    return Property(node.name.text, node.doc, node.span, examiner, cases)
+    return Property(node.name.text, node.doc, node.span, cases), examiner
 
 
 def _declare_names(node: ast.Property, home: Scope, evaluator: Evaluator) -> Scope:
@@ -130,8 +132,8 @@ class _Chooser:
         return bool(self._chosen)
 
 
-def _list_cases(
-    node: ast.Property, examine: _Examiner, context: Context
+def _build_cases(
+    node: ast.Property, examine: Examiner, context: Context
 ) -> tuple[Case, ...] | None:
     """Return a case for each combination of values; None if there is no end to them.
 
@@ -148,7 +150,7 @@ def _list_cases(
             if found.refused is not None:
                 refused.append(found.refused)
             else:
-                case = _build_case(node, examine, found)
+                case = _build_case(node, found)
                 made[case.name] = case
             if len(made) > context.limits.cases:
                 return None
@@ -161,21 +163,15 @@ def _list_cases(
     return tuple(made.values())
 
 
-def _build_case(node: ast.Property, examine: _Examiner, found: Examined) -> Case:
+def _build_case(node: ast.Property, found: Examined) -> Case:
     """Return the case of a property for values of lists."""
-    values = iter([value for _, value in found.drawn])
     parameters = tuple(
         (drawn.name, _shorten(drawn, value))
         for drawn, value in found.drawn
         if len(drawn.choices) > 1
     )
     named = ",".join(f"{name}={text}" for name, text in parameters)
-    chosen = tuple(values)
-
-    def examined(functions: Functions) -> Examined | Diagnostic:
-        left = iter(chosen)
-        return examine(lambda _: next(left), functions)
-
+    chosen = tuple(int(value) for _, value in found.drawn)  # type: ignore[arg-type]
     statements = tuple(
         Statement(
             "expect",
@@ -190,7 +186,7 @@ def _build_case(node: ast.Property, examine: _Examiner, found: Examined) -> Case
     )
     name = f"{node.name.text}:{named}" if named else node.name.text
     run, networks = Run(0, 0, 1), {"": Network("", (), (), ())}
-    return Case(name, parameters, networks, (), run, statements, examine=examined)
+    return Case(name, parameters, networks, (), run, statements, chosen=chosen)
 
 
 def _shorten(drawn: Drawn, value: DrawnValue) -> str:
@@ -202,8 +198,8 @@ def _shorten(drawn: Drawn, value: DrawnValue) -> str:
     return text if plain and not alike else str(value + 1)
 
 
-class _Examiner:
-    """Evaluates a property for values: the `model.suite.Examiner` of the property."""
+class Examiner:
+    """Evaluates a property for values: the `model.checked.Examiner` of the property."""
 
     def __init__(self, node: ast.Property, home: Scope, evaluator: Evaluator) -> None:
         self._node = node

@@ -55,7 +55,7 @@ class PhaseSeen(NamedTuple):
 
 
 class CaseMaker:
-    """Builds one case; then it is the `model.suite.CaseMaker` of the case.
+    """Builds one case; if that has phases, it is the `model.checked.CaseMaker` of it then.
 
     For each trial it builds the case again, with the variables of the phase at fixed values. The
     networks are those of the case: they are evaluated once for all equal arguments.
@@ -74,7 +74,14 @@ class CaseMaker:
         self._measured: dict[str, tuple[Statement, ...]] = {}
         self._choosing: set[str] = set()
         self._case = CaseId("", ())
+        self._whole: Case | None = None
         self._run = Run(0, 0, 1, overload=True)
+
+    @property
+    def case(self) -> Case:
+        """Return the case with its phases, once it is built."""
+        assert self._whole is not None  # noqa: S101 -- see above
+        return self._whole
 
     def build(self, name: str) -> Case | None:
         """Return the case, or None after a mistake in it."""
@@ -113,7 +120,8 @@ class CaseMaker:
         flows = {flow.name: flow for each in reversed(found) if each for flow in each.flows}
         places = {name: place for place, name in enumerate(builder.listed)}
         ordered = sorted(flows, key=lambda name: places.get(name, len(places)))
-        return replace(whole, flows=tuple(flows[name] for name in ordered), at=self)
+        self._whole = replace(whole, flows=tuple(flows[name] for name in ordered))
+        return self._whole
 
     def __call__(
         self,
@@ -123,7 +131,7 @@ class CaseMaker:
         trial_ps: int | None = None,
         /,
     ) -> Case | Diagnostic:
-        """Return the case of one trial, or the first mistake in it; see `model.suite.CaseMaker`."""
+        """Return the case of one trial, or a mistake in it; see `model.checked.CaseMaker`."""
         with self._context.apart() as problems:
             try:
                 case = self._trial(phase, load, found, trial_ps)

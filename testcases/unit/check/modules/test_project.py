@@ -25,7 +25,7 @@ def project(tmp_path, catalogue, monkeypatch):
             path.parent.mkdir(parents=True, exist_ok=True)
             path.write_text(f"qos 1\n{text}" if path.suffix == ".qos" else text, encoding="utf-8")
         problems = Problems()
-        suite = check([Path(each) for each in named], catalogue, problems)
+        suite = check([Path(each) for each in named], catalogue, problems).suite
         return suite, problems.all
 
     return run

@@ -38,8 +38,8 @@ def whole(planned) -> CasePlan:
 
 def made(whole: CasePlan, load: int, trial_ps: int | None = None) -> Case:
     """Return the case of one trial."""
-    assert whole.case.at is not None
-    case = whole.case.at(whole.case.phases[0], Fraction(load), {}, trial_ps)
+    assert whole.maker is not None
+    case = whole.maker(whole.case.phases[0], Fraction(load), {}, trial_ps)
     assert isinstance(case, Case), case
     return case
 
@@ -59,7 +59,7 @@ def test_a_trial_is_as_long_as_its_goal_says_and_is_not_repeated(whole) -> None:
 def test_a_trial_judges_what_is_required_and_has_no_phases(whole) -> None:
     case = made(whole, 500)
     assert [each.label for each in case.statements] == ["offered"]
-    assert (case.name, case.phases, case.at) == ("knee:share=50%", (), None)
+    assert (case.name, case.phases) == ("knee:share=50%", ())
 
 
 def test_a_trial_is_planned_like_any_case(whole) -> None:
@@ -80,10 +80,9 @@ def test_the_network_is_made_once(whole) -> None:
     assert made(whole, 500).networks[""] is whole.case.networks[""]
 
 
-def test_a_case_forgets_how_it_is_made_when_it_is_sent(whole) -> None:
+def test_a_case_is_plain_values_which_can_be_sent(whole) -> None:
     sent = pickle.loads(pickle.dumps(whole.case))  # noqa: S301 -- our own bytes
-    assert sent.at is None
-    assert sent.phases == whole.case.phases
+    assert sent == whole.case
 
 
 PROCEDURES = """
@@ -136,7 +135,7 @@ def sends(case: Case) -> dict[str, Fraction]:
 
 def test_a_point_knows_what_was_found_before_it(procedures) -> None:
     _, _, half, _ = procedures.case.phases
-    case = procedures.case.at(half, None, FOUND)
+    case = procedures.maker(half, None, FOUND)
     rate = Fraction(20_000_000, 84 * 8)
     assert sends(case) == {"user[1]": rate / 2, "user[2]": rate / 4, "back": 10}
     assert case.run == half.run
@@ -145,7 +144,7 @@ def test_a_point_knows_what_was_found_before_it(procedures) -> None:
 
 def test_a_flow_takes_part_where_all_that_it_uses_has_a_value(procedures) -> None:
     *_, alone = procedures.case.phases
-    case = procedures.case.at(alone, None, FOUND)
+    case = procedures.maker(alone, None, FOUND)
     assert sends(case) == {"back": 10}
     assert [each.label for each in case.statements] == ["answered", "alone.back.received"]
     assert [each.every_ps for each in case.statements] == [None, 10**11]
@@ -153,7 +152,7 @@ def test_a_flow_takes_part_where_all_that_it_uses_has_a_value(procedures) -> Non
 
 def test_a_point_measures_what_is_asked_there_each_once_and_on_its_network(procedures) -> None:
     _, _, half, _ = procedures.case.phases
-    case = procedures.case.at(half, None, FOUND)
+    case = procedures.maker(half, None, FOUND)
     measured = [each for each in case.statements if each.kind == "report"]
     assert [each.label for each in measured] == [
         "half.user[1].delay.max",
@@ -168,16 +167,16 @@ def test_the_length_of_a_trial_may_depend_on_the_load(procedures) -> None:
     _, burst, _, _ = procedures.case.phases
     assert (burst.goals[0].varies, burst.goals[0].trial_ps) == (True, 6_720_000_000)
     for n in (10, 333):
-        case = procedures.case.at(burst, Fraction(n), FOUND)
+        case = procedures.maker(burst, Fraction(n), FOUND)
         assert case.run.measure_ps == n * 6_720_000
 
 
 def test_a_bound_that_was_not_found_is_an_error_where_it_is_used(procedures) -> None:
     _, _, half, _ = procedures.case.phases
-    error = procedures.case.at(half, None, {"ndr": GoalResult(None, Fraction(1))})
+    error = procedures.maker(half, None, {"ndr": GoalResult(None, Fraction(1))})
     assert (error.code, error.message) == ("E0515", "`ndr` has no lower bound")
     assert error.span.text == "load"
-    assert isinstance(procedures.case.at(half, None, FOUND), Case)
+    assert isinstance(procedures.maker(half, None, FOUND), Case)
 
 
 def test_the_plan_of_a_case_says_what_each_phase_costs(procedures) -> None:

@@ -1,0 +1,239 @@
+"""Where the jobs of cases are done by their names, whichever process it is in.
+
+A process that has not planned the cases itself checks the files once, and plans what it is asked
+for. So what a job needs is its name and the files: nothing of the process that handed it out.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from dataclasses import replace
+from functools import cached_property, lru_cache
+from pathlib import Path
+from typing import TYPE_CHECKING, NamedTuple
+
+from qospec.catalogue.kinds import discover
+from qospec.check import check
+from qospec.diagnostics import Problems
+from qospec.judge.phases import Refusal, TrialResult
+from qospec.judge.verdict import PROBLEMS
+from qospec.model.suite import Case, Search
+from qospec.plan.first_links import grows, overloads
+from qospec.plan.phases import too_much
+from qospec.plan.plan import Bounds, CasePlan, outline, plan, plan_trial
+from qospec.record import outcome
+from qospec.run import trial
+from qospec.run.job import JobResult, Stopwatch
+from qospec.run.properties import evaluate_property
+from qospec.run.waiting import explain_delays
+from qospec.search.trial import Request
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Mapping, Sequence
+    from fractions import Fraction
+
+    from qospec.diagnostics import Diagnostic
+    from qospec.document import Document
+    from qospec.model.checked import CheckedSuite
+    from qospec.model.suite import GoalResult, Phase, Test
+    from qospec.run.job import JobName
+    from qospec.source import Source
+
+    Found = tuple[tuple[str, GoalResult], ...]
+
+PLANS_KEPT = 16
+"""How many plans are kept: that of a load is needed for each of its trials."""
+NOT_FOUND = "E0515"
+"""The code of a phase that depends on a load that was not found."""
+
+
+class StaleError(Exception):
+    """Files are not what they were when the run was planned."""
+
+
+class Order(NamedTuple):
+    """What all jobs of a run have in common.
+
+    Attributes:
+        paths: The files and folders that were named.
+        digest: Of all files that were read, as of `digest_sources`.
+        seed: The root of all random streams.
+        bounds: What a trial may cost.
+        keep_going: Whether repeats go on after a failed `require`.
+        explains: Whether the document of a case that fails says where its flows waited.
+    """
+
+    paths: tuple[str, ...] = ()
+    digest: str = ""
+    seed: str = ""
+    bounds: Bounds = Bounds()
+    keep_going: bool = False
+    explains: bool = False
+
+
+class TimedResult(NamedTuple):
+    """The result of a trial, and the time it took, as of `JobResult`."""
+
+    result: TrialResult
+    seconds: float
+    compiling_s: float
+
+
+class Workshop:
+    """Does the jobs of cases: a `run.job.Workshop`."""
+
+    def __init__(self, order: Order, plans: Iterable[CasePlan] = ()) -> None:
+        """Take what the jobs have in common, and the plans that are known in this process."""
+        self._order = order
+        self._known = {each.case.name: each for each in plans}
+        self._plan = lru_cache(PLANS_KEPT)(self._plan_case)
+        self._plan_at = lru_cache(PLANS_KEPT)(self._plan_load)
+
+    def __reduce__(self) -> tuple[type[Workshop], tuple[Order]]:
+        return type(self), (self._order,)
+
+    def do(self, name: JobName, on_progress: Callable[[float], None], /) -> JobResult | TimedResult:
+        """Run a case without phases, or a trial of a phase.
+
+        Raises:
+            StaleError: The files are not what they were.
+        """
+        stopwatch = Stopwatch()
+        planned = self.plan(name)
+        if name.phase is None:
+            assert isinstance(planned, CasePlan)  # noqa: S101 -- only a trial is refused
+            return JobResult(self._run_case(planned, on_progress), *stopwatch.read())
+        if isinstance(planned, Refusal):
+            result = TrialResult(error=planned.message, refused=planned)
+        else:
+            keeps = isinstance(name.part, int)  # a point is measured, a search only counts
+            result = trial.run_one(planned, self._names_of_draws(name), on_progress, keeps=keeps)
+        return TimedResult(result, *stopwatch.read())
+
+    def plan(self, name: JobName) -> CasePlan | Refusal:
+        """Return the plan of what is done for a job, or why a trial can have none."""
+        if name.phase is None:
+            return self._plan(name.case)
+        load, length_ps = None, None
+        if isinstance(name.part, Request):
+            load, _, length_ps = name.part
+        return self._plan_at(name.case, name.phase, load, length_ps, name.found)
+
+    def _plan_case(self, case: str) -> CasePlan:
+        if (known := self._known.get(case)) is not None:
+            return known
+        test, found = self._cases[case]
+        if found.phases:
+            return outline(self._checked, test, found, self._order.seed)
+        chosen = self._checked.select([replace(test, cases=(found,))])
+        (planned,) = plan(chosen, self._order.seed, self._order.bounds, Problems())
+        return planned
+
+    @cached_property
+    def _checked(self) -> CheckedSuite:
+        checked = check_once(self._order.paths)
+        if digest_sources(checked.suite.sources) != self._order.digest:
+            raise StaleError("files were changed while the run began: run it again")
+        return checked
+
+    @cached_property
+    def _cases(self) -> Mapping[str, tuple[Test, Case]]:
+        tests = self._checked.suite.tests
+        return {case.name: (test, case) for test in tests for case in test.cases}
+
+    def _plan_load(
+        self, case: str, phase: int, load: Fraction | None, length_ps: int | None, found: Found
+    ) -> CasePlan | Refusal:
+        whole, bounds = self._plan(case), self._order.bounds
+        its = whole.case.phases[phase]
+        if isinstance(its, Search) and (refusal := _refuse_range(whole, its, dict(found))):
+            return refusal
+        return plan_at_load(whole, its, load, dict(found), bounds, length_ps)
+
+    def _names_of_draws(self, name: JobName) -> tuple[str, ...]:
+        """Return what the random draws of a trial depend on, besides its case."""
+        assert name.phase is not None  # noqa: S101 -- it is a trial of one
+        phase, repeat = self._plan(name.case).case.phases[name.phase], f"repeat {name.repeat}"
+        if isinstance(phase, Search) and isinstance(name.part, Request):
+            load, number, _ = name.part
+            return (repeat, "search", phase.goals[0].name, str(load), str(number))
+        return (repeat, "point", phase.name, str(name.part))
+
+    def _run_case(self, planned: CasePlan, on_progress: Callable[[float], None]) -> Document:
+        if planned.examiner is not None:
+            return outcome.case_document(planned, evaluate_property(planned, planned.examiner))
+        result = trial.run(planned, discover(), on_progress, keep_going=self._order.keep_going)
+        document = outcome.case_document(planned, result)
+        if self._order.explains and document["verdict"] in PROBLEMS and not document["errors"]:
+            waits = explain_delays(planned, document["statements"], discover(), on_progress)
+            document |= {"waits": waits.documents} if waits.documents else {}
+            document["why"] = [*document["why"], *waits.unknown]
+        return document
+
+
+@lru_cache(1)
+def check_once(paths: tuple[str, ...]) -> CheckedSuite:
+    """Return the suite of files that were found to be correct, checked once in each process."""
+    return check([Path(path) for path in paths], discover(), Problems())
+
+
+def digest_sources(sources: Sequence[Source]) -> str:
+    """Return the SHA-256 of the names and texts of files, in hexadecimal digits."""
+    texts = [(source.recorded_name, source.text) for source in sources]
+    return hashlib.sha256(repr(texts).encode()).hexdigest()
+
+
+# ---- trials of phases
+
+
+def plan_at_load(
+    whole: CasePlan,
+    phase: Phase,
+    load: Fraction | None,
+    found: Mapping[str, GoalResult],
+    bounds: Bounds,
+    length_ps: int | None = None,
+) -> CasePlan | Refusal:
+    """Return the plan of a trial of a phase, or why there can be none; see `CaseMaker`."""
+    assert whole.maker is not None  # noqa: S101 -- a case with phases has it
+    made = whole.maker(phase, load, found, length_ps)
+    if not isinstance(made, Case):
+        return _refuse(made)
+    if load is None and (refusal := _refuse_overload(phase, made)) is not None:
+        return refusal
+    planned = plan_trial(whole, phase, made, bounds)
+    return planned if isinstance(planned, CasePlan) else _refuse(planned[0])
+
+
+def _refuse_range(
+    whole: CasePlan, search: Search, found: Mapping[str, GoalResult]
+) -> Refusal | None:
+    """Return why a search cannot go up to its highest load, by what earlier ones have found.
+
+    None if it can, or if there is no trial at that load for another reason.
+    """
+    assert whole.maker is not None  # noqa: S101 -- a case with phases has it
+    if not found:
+        return None  # then it was known before the run
+    low, high = (whole.maker(search, each, found) for each in (search.low, search.high))
+    if not isinstance(low, Case) or not isinstance(high, Case):
+        return None
+    return _refuse_overload(search, high, low)
+
+
+def _refuse_overload(phase: Phase, case: Case, lowest: Case | None = None) -> Refusal | None:
+    """Return that what a trial offers is more than a first link carries; None if it is not."""
+    overload = next(overloads(case), None)
+    if overload is None:
+        return None
+    depends = lowest is None or grows(lowest, case, overload)
+    carries = f"{overload.offered}; {overload.carried}"
+    return Refusal(f"{too_much(phase, overload, depends=depends)} ({carries})")
+
+
+def _refuse(mistake: Diagnostic) -> Refusal:
+    """Return what a mistake at a load says, with its code and its place."""
+    if mistake.code == NOT_FOUND:
+        return Refusal(mistake.message)
+    place = mistake.span.recorded_place
+    return Refusal(f"{mistake.message} ({mistake.code}, {place})", at_load=True)
