@@ -1,8 +1,10 @@
 """Published results as tests: each case of a .qos file in suites/ is a test item."""
 
 import os
+import sys
 from collections.abc import Callable, Collection, Iterator
 from dataclasses import replace
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -19,6 +21,10 @@ from qospec.model.suite import Suite
 from qospec.plan.plan import Bounds, plan
 from qospec.rendering import render_all
 from qospec.run.runner import run_alone
+
+# To rewrite the asserts of all tests takes three quarters of their collection: pytest keeps what it
+# rewrote, also where PYTHONDONTWRITEBYTECODE is set.
+sys.dont_write_bytecode = False
 
 # The number of examples of cheap tests, defined only here. A test whose examples take long uses a
 # share of `settings().max_examples`. A change is judged by the same examples each time; at night
@@ -37,11 +43,10 @@ DIGESTS = stored()
 
 
 def cases_of(path: Path) -> list[CheckedSuite]:
-    """Return a suite of each case of a specification; raises CollectError."""
+    """Return a suite of each case of a specification, in which there may be no mistake."""
     problems = Problems()
     checked = check([Path(os.path.relpath(path))], discover(), problems)
-    if problems.all:
-        raise pytest.Collector.CollectError(render_all(problems.all))
+    assert not problems.all, render_all(problems.all)
     return [
         checked.select([replace(test, cases=(case,))])
         for test in checked.suite.tests
@@ -94,33 +99,60 @@ def pytest_collect_file(parent: pytest.Collector, file_path: Path) -> pytest.Col
     return None
 
 
+@cache
+def cases_by_name(path: Path) -> dict[str, CheckedSuite]:
+    """Return the cases of a specification, which is checked once in each process."""
+    return {name_of(case): case for case in cases_of(path)}
+
+
 class SuiteFile(pytest.File):
-    """A specification."""
+    """A specification: its cases are those that have digests, which one more item makes sure of."""
 
     def collect(self) -> Iterator[pytest.Item]:
+        digests = DIGESTS.get(self.path.relative_to(SUITES).as_posix(), {})
+        yield CasesItem.from_parent(self, name="cases", names=set(digests))
         seeds = self.config.getoption("--seeds")
-        for case in cases_of(self.path):
+        for case, expected in digests.items():
             for seed in range(seeds):
-                name = name_of(case) if seeds == 1 else f"{name_of(case)}[seed={seed}]"
-                yield CaseItem.from_parent(self, name=name, case=case, seed=str(seed))
+                name = case if seeds == 1 else f"{case}[seed={seed}]"
+                yield CaseItem.from_parent(
+                    self, name=name, case=case, seed=str(seed), expected=expected
+                )
 
 
-class CaseItem(pytest.Item):
+class SuiteItem(pytest.Item):
+    """What is tested of a specification; a failure says what, and not where in this file."""
+
+    def repr_failure(self, excinfo: pytest.ExceptionInfo[BaseException]) -> str:
+        return str(excinfo.value)
+
+
+class CasesItem(SuiteItem):
+    """Passes if the file has the cases of which there are digests."""
+
+    def __init__(self, *, names: set[str], **rest: object) -> None:
+        super().__init__(**rest)
+        self._names = names
+
+    def runtest(self) -> None:
+        there = cases_by_name(self.path).keys()
+        assert there == self._names, f"not both: {sorted(there ^ self._names)}; `make digests`?"
+
+
+class CaseItem(SuiteItem):
     """A case at a seed: passes if its verdict is pass."""
 
-    def __init__(self, *, case: CheckedSuite, seed: str, **rest: object) -> None:
+    def __init__(self, *, case: str, seed: str, expected: str, **rest: object) -> None:
         super().__init__(**rest)
         self._case = case
         self._seed = seed
+        self._expected = expected
 
     def runtest(self) -> None:
-        case = outcome_of(self._case, self._seed)
+        case = outcome_of(cases_by_name(self.path)[self._case], self._seed)
         missed = [s for s in case["statements"] if s["verdict"] not in CALM]
         lines = [f"{s['place']}: {s['text']}: measured {s['measured']}" for s in missed]
         assert case["verdict"] == "pass", "\n".join([*lines, *case["why"], *case["errors"]])
         if self._seed == "0":
-            same = digest(case) == DIGESTS.get(case["name"])
+            same = digest(case) == self._expected
             assert same, "what it gives is not what it gave; on purpose? then `make digests`"
-
-    def repr_failure(self, excinfo: pytest.ExceptionInfo[BaseException]) -> str:
-        return str(excinfo.value)

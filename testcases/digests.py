@@ -1,6 +1,7 @@
 """Digests of the results of the shipped suites' cases at the default seed, one per line.
 
 They guard changes that should change no result: a case fails if one bit of its document differs.
+They also say which cases a file has, so that tests are collected without checking any.
 Run as a program, reads the document of a run from standard input and stores its digests.
 """
 
@@ -13,6 +14,7 @@ from pathlib import Path
 from qospec.document import Document
 
 DIGESTS = Path(__file__).with_suffix(".txt")
+SUITES = "testcases/suites/"
 
 
 def digest(case: Document) -> str:
@@ -25,14 +27,20 @@ def digest(case: Document) -> str:
     return hashlib.sha256(json.dumps(kept, sort_keys=True).encode()).hexdigest()[:16]
 
 
-def stored() -> dict[str, str]:
-    """Return the digests as they were last stored, by the names of cases."""
-    lines = DIGESTS.read_text(encoding="utf-8").splitlines()
-    return {name: value for value, name in (line.split(" ", 1) for line in lines)}
+def stored() -> dict[str, dict[str, str]]:
+    """Return the digests as they were last stored, by file of the suites and name of the case."""
+    found: dict[str, dict[str, str]] = {}
+    for line in DIGESTS.read_text(encoding="utf-8").splitlines():
+        value, file, name = line.split(" ", 2)
+        found.setdefault(file, {})[name] = value
+    return found
 
 
 if __name__ == "__main__":
     argparse.ArgumentParser(description="Store the digests of a run.").parse_args()
     run = json.load(sys.stdin)
-    named = sorted((case["name"], digest(case)) for case in run["cases"])
-    DIGESTS.write_text("".join(f"{value} {name}\n" for name, value in named), encoding="utf-8")
+    places = {test["name"]: test["place"] for test in run["tests"]}
+    files = {name: place.rsplit(":", 2)[0].removeprefix(SUITES) for name, place in places.items()}
+    named = sorted((files[case["test"]], case["name"], digest(case)) for case in run["cases"])
+    lines = (f"{value} {file} {name}\n" for file, name, value in named)
+    DIGESTS.write_text("".join(lines), encoding="utf-8")

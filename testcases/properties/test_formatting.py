@@ -1,5 +1,6 @@
 """Whatever the layout of a file and the places of its comments, formatting keeps its meaning."""
 
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -35,6 +36,7 @@ KEYWORDS = set(load_grammar().keywords.values())
 few = settings(max_examples=settings().max_examples // 2)
 
 
+@cache
 def pieces(text: str) -> list[str]:
     """Return what is between the tokens of a text and the tokens, in turn.
 
@@ -54,13 +56,10 @@ def pieces(text: str) -> list[str]:
     return found
 
 
-PIECES = [pieces(text) for text in TEXTS]
-
-
 @draw.composite
 def other_layouts(get: draw.DrawFn) -> str:
     """Return a real file with other gaps; where a line ended there may begin a statement."""
-    found = list(get(draw.sampled_from(PIECES)))
+    found = list(get(draw.sampled_from(TEXTS).map(pieces)))
     gaps = range(2, len(found), 2)
     share = get(draw.sampled_from([1, 8, 40]))
     random = get(draw.randoms(use_true_random=False))
@@ -104,7 +103,7 @@ def test_what_a_file_says_stays_and_formatting_again_changes_nothing(text: str, 
 @draw.composite
 def without_lines(get: draw.DrawFn) -> tuple[str, str]:
     """Return a real file without comments, and the same with other line ends within statements."""
-    found = list(get(draw.sampled_from(PIECES)))
+    found = list(get(draw.sampled_from(TEXTS).map(pieces)))
     random = get(draw.randoms(use_true_random=False))
     plain, other = list(found), list(found)
     for at in range(0, len(found), 2):

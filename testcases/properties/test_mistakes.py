@@ -6,6 +6,7 @@ The accepted files are broken in one place at a time.
 import itertools
 from collections import Counter
 from dataclasses import fields
+from functools import cache
 from pathlib import Path
 from typing import Any, NamedTuple, get_args
 
@@ -36,16 +37,16 @@ class Place(NamedTuple):
     end: int
 
 
-def places() -> list[tuple[Place, type]]:
-    """Return the expressions of all accepted files, with the kinds of declaration they are of."""
+@cache
+def places(file: str) -> list[tuple[Place, type]]:
+    """Return the expressions of an accepted file, with the kinds of declaration they are of."""
     found = []
-    for path in sorted(ACCEPTED.glob("*.qos")):
-        tree = parse(Source(path.name, path.read_text(encoding="utf-8")), Problems())
-        for declaration in tree.declarations if tree else ():
-            for each in expressions(declaration):
-                name = declaration.name.text
-                place = Place(path.name, name, each.span.start, each.span.end)
-                found.append((place, type(declaration)))
+    tree = parse(Source(file, (ACCEPTED / file).read_text(encoding="utf-8")), Problems())
+    for declaration in tree.declarations if tree else ():
+        for each in expressions(declaration):
+            name = declaration.name.text
+            place = Place(file, name, each.span.start, each.span.end)
+            found.append((place, type(declaration)))
     return found
 
 
@@ -58,8 +59,7 @@ def expressions(node: Any) -> list[ast.Node]:
     return [node, *inner] if isinstance(node, get_args(ast.Expression)) else inner
 
 
-PLACES = places()
-LETS = list({(each.file, each.name): each for each, kind in reversed(PLACES) if kind is ast.Let}.values())  # fmt: skip  # noqa: E501
+FILES = sorted(path.name for path in ACCEPTED.glob("*.qos"))
 
 
 def errors_with(place: Place, text: str) -> tuple[Diagnostic, ...]:
@@ -70,17 +70,19 @@ def errors_with(place: Place, text: str) -> tuple[Diagnostic, ...]:
     return Checked([path], CATALOGUE, texts={path: broken}).problems.errors
 
 
-@pytest.mark.parametrize("place", LETS, ids=lambda each: f"{each.file}:{each.name}")
-def test_a_mistake_in_a_let_is_the_only_one(place: Place) -> None:
+@pytest.mark.parametrize("file", FILES)
+def test_a_mistake_in_a_let_is_the_only_one(file: str) -> None:
     """Whatever uses it: it was an internal error for the range of a `forall`."""
-    errors = errors_with(place, MISSING)
-    own = [each for each in errors if each.message == f"nothing here is named `{MISSING}`"]
-    assert [each.span.start for each in own] == [place.start]
-    assert errors == tuple(own) or DECIDES.get(place.file) == place.name
+    lets = {place.name: place for place, kind in reversed(places(file)) if kind is ast.Let}
+    for name, place in lets.items():
+        errors = errors_with(place, MISSING)
+        own = [each for each in errors if each.message == f"nothing here is named `{MISSING}`"]
+        assert [each.span.start for each in own] == [place.start], name
+        assert errors == tuple(own) or DECIDES.get(file) == name, name
 
 
 @given(
-    st.sampled_from([place for place, _ in PLACES]),
+    st.deferred(lambda: st.sampled_from([place for file in FILES for place, _ in places(file)])),
     st.sampled_from([MISSING, '"x"', "0", "-1", "1 cell/foo", "[]", "1 s .. 3 s", "{ 1: 2 }"]),
 )
 def test_no_mistake_is_told_twice(place: Place, text: str) -> None:
