@@ -22,8 +22,9 @@ from qospec.elements.processor import Processor
 from qospec.elements.router import Router
 from qospec.engine.experiment import END, Experiment, MeasurementSpec, Node, Source, Wire
 from qospec.engine.graph import emulation
-from qospec.engine.items.connections import Connections, Contract
+from qospec.engine.items.contract import Contract
 from qospec.engine.source.sizes import Sizes
+from qospec.protocol.streams import single_flow
 from qospec.traffic.poisson import Poisson
 
 if TYPE_CHECKING:
@@ -63,7 +64,8 @@ def experiment(duration_ms: int) -> Experiment:
         for n, name in enumerate(FLOWS)
     )
     return Experiment(
-        Connections((Contract("packets", PACKET_RATE, 0),) * len(FLOWS), (0, 1)),
+        (Contract("packets", PACKET_RATE, 0),) * len(FLOWS),
+        single_flow(len(FLOWS)),
         sources,
         tuple(nodes),
         (*inside, *outside),

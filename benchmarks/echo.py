@@ -22,8 +22,8 @@ from qospec.elements.line import Line
 from qospec.engine.endpoint.traffic import Exchange
 from qospec.engine.experiment import END, Experiment, MeasurementSpec, Node, Source, Wire
 from qospec.engine.graph import emulation
-from qospec.engine.items.connections import Connections
 from qospec.engine.line import transmission
+from qospec.protocol.streams import single_flow
 from qospec.traffic.echo import Echo
 from qospec.units import PS_PER_S
 
@@ -124,7 +124,8 @@ def experiment(clients: int, duration_ms: int) -> Experiment:
     )
     rows = tuple(np.repeat(range(3), clients).tolist())
     return Experiment(
-        Connections((sent.contract,) * 3 * clients, (0,) * 3 * clients, exchanges=clients),
+        (sent.contract,) * 3 * clients,
+        single_flow(clients, is_answered=True),
         sources,
         nodes,
         tuple(wires),

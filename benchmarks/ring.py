@@ -21,9 +21,10 @@ from qospec.elements.line import Line
 from qospec.elements.vc_switch import VcSwitch
 from qospec.engine.experiment import END, Experiment, MeasurementSpec, Node, Source, Wire
 from qospec.engine.graph import emulation
-from qospec.engine.items.connections import Connections, Contract
+from qospec.engine.items.contract import Contract
 from qospec.engine.source.sizes import CELLS
 from qospec.protocol.atm import CELL_BYTES
+from qospec.protocol.streams import single_flow
 from qospec.traffic.poisson import Poisson
 
 if TYPE_CHECKING:
@@ -58,7 +59,8 @@ def experiment(duration_ms: int) -> Experiment:
         wires += [Wire(exit_, 0, END), Wire(onward, 0, (switch + 4) % (4 * SWITCHES), 1)]
         sources.append(Source(name, Poisson(CELL_RATE), n, 1, "random", CELLS, 0, host))
     return Experiment(
-        Connections((Contract("cbr", CELL_RATE, 0),) * SWITCHES, tuple(range(SWITCHES))),
+        (Contract("cbr", CELL_RATE, 0),) * SWITCHES,
+        single_flow(SWITCHES),
         tuple(sources),
         tuple(nodes),
         tuple(wires),

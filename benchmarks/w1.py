@@ -25,12 +25,13 @@ from qospec.elements.fifo import Fifo
 from qospec.elements.line import Line
 from qospec.engine.experiment import END, Experiment, MeasurementSpec, Node, Source, Wire
 from qospec.engine.graph import emulation
-from qospec.engine.items.connections import Connections, Contract
+from qospec.engine.items.contract import Contract
 from qospec.engine.measure import delays
 from qospec.engine.measure.observation import Observation
 from qospec.engine.random import Draws
 from qospec.engine.source.sizes import CELLS
 from qospec.protocol.atm import CELL_BYTES
+from qospec.protocol.streams import single_flow
 from qospec.traffic.constant import Constant
 
 FLOWS = 4_000
@@ -62,7 +63,8 @@ def experiment(seconds: int, *, queues: bool = False) -> Experiment:
         ),
     )
     return Experiment(
-        Connections((Contract("cbr", CELL_RATE / FLOWS, 0),) * FLOWS, (0,) * FLOWS),
+        (Contract("cbr", CELL_RATE / FLOWS, 0),) * FLOWS,
+        single_flow(FLOWS),
         (Source("flows", arrivals, 0, FLOWS, "random", CELLS, 0, 0),),
         nodes,
         tuple(Wire(n, 0, n + 1 if n < HOPS else END) for n in range(HOPS + 1)),

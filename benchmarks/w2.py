@@ -29,7 +29,7 @@ from qospec.elements.line import Line
 from qospec.elements.strict import Strict
 from qospec.engine.experiment import END, Experiment, MeasurementSpec, Node, Source, Wire
 from qospec.engine.graph import emulation
-from qospec.engine.items.connections import Connections, Contract
+from qospec.engine.items.contract import Contract
 from qospec.engine.line import transmission
 from qospec.engine.measure import delays
 from qospec.engine.measure.observation import Observation
@@ -38,6 +38,7 @@ from qospec.engine.random import Draws
 from qospec.engine.scheduler.scheduler import Combined
 from qospec.engine.source.sizes import Sizes
 from qospec.protocol.marks import set_marks
+from qospec.protocol.streams import single_flow
 from qospec.traffic.poisson import Poisson
 from qospec.units import PS_PER_S
 
@@ -110,7 +111,8 @@ def experiment(seconds: int, load: Fraction) -> Experiment:
         for n, (name, rate) in enumerate(zip(CLASSES, each, strict=True))
     )
     return Experiment(
-        Connections(tuple(Contract("packets", rate, 0) for rate in each), (0,) * len(each)),
+        tuple(Contract("packets", rate, 0) for rate in each),
+        single_flow(len(each)),
         sources,
         nodes,
         (Wire(0, 0, 1), *(Wire(1, n, 2, n) for n in range(len(CLASSES))), Wire(2, 0, END)),

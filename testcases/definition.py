@@ -117,20 +117,20 @@ class ReferenceComponent(Component):
                     self.put_out(self._wiring.waits[element] + number, at_ps, other, drive.NOTHING)
             elif what == totals.GREW:
                 self.items[other, transition.SIZE] += number
-                self.counts[element, what, self.plane_of(other), totals.BYTES] += number
+                self.counts[element, what, self.kind_of(other), totals.BYTES] += number
             else:
                 self.enter(element, what, other)
                 self.carry(what, element, number, other, at_ps if what == totals.LEFT else now_ps)
 
-    def plane_of(self, item: int) -> int:
+    def kind_of(self, item: int) -> int:
         return int(self.items[item, transition.CONNECTION]) // self._wiring.connections
 
     def enter(self, element: int, what: int, item: int) -> None:
-        """Enter an item in the account of its plane: as one, and as its bytes."""
+        """Enter an item in the account of its kind: as one, and as its bytes."""
         if item == drive.NOTHING:
             return
         size_bytes = int(self.items[item, transition.SIZE])
-        self.counts[element, what, self.plane_of(item)] += (1, size_bytes)
+        self.counts[element, what, self.kind_of(item)] += (1, size_bytes)
 
     def carry(self, what: int, element: int, number: int, item: int, at_ps: int) -> None:
         sent_ps = int(self.items[item, transition.SENT])

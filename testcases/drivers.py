@@ -35,7 +35,7 @@ MIDDLE = [
     if kind.duty == "element"
     and "packet" in kind.carries
     and kind.build.transition is not None
-    and not kind.build.inserts  # these networks have the plane of user items only
+    and not kind.build.inserts  # these networks have the kind of user items only
     and kind.name not in NOT_DRAWN
 ]
 
@@ -134,12 +134,14 @@ def compare(count: int) -> None:
         others = seen(experiment, 7, by_events=True), by_definition(experiment)
         found["networks"] += 1
         found["with cycles"] += bool(emulation.on_cycles(experiment))
-        found["with endpoints"] += experiment.connections.exchanges > 0
+        exchanges = [each for each in experiment.streams if each.kind == "exchanges"]
+        found["with endpoints"] += bool(exchanges)
         found["items"] += sum(batches.sent.values())
         found["lost"] += sum(batches.lost.values())
-        whole = slice(experiment.connections.indices - experiment.connections.exchanges, None)
-        found["begun"] += sum(batches.counts["sent"][whole])
-        found["answered"] += sum(batches.counts["received"][whole])
+        for stream in exchanges:
+            whole = slice(stream.first, stream.stop)
+            found["begun"] += sum(batches.counts["sent"][whole])
+            found["answered"] += sum(batches.counts["received"][whole])
         found["differ"] += any(other != batches for other in others)
 
     each()

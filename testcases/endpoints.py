@@ -10,7 +10,7 @@ from qospec.engine.element import Element
 from qospec.engine.endpoint.host import Host
 from qospec.engine.endpoint.traffic import Exchange
 from qospec.engine.experiment import END, Node, Source, Wire
-from qospec.engine.items.connections import Contract
+from qospec.engine.items.contract import Contract
 from qospec.engine.line.clock import Clock
 from qospec.traffic.echo import Echo
 

@@ -6,6 +6,7 @@ from fractions import Fraction
 from typing import Any
 
 import numpy as np
+from connected import connected
 from endpoints import ROUTED, Conversation, Path, conversations, endpoints_at, place, sources_of
 from hypothesis import strategies as st
 
@@ -17,7 +18,6 @@ from qospec.elements.line import Line
 from qospec.elements.processor import Processor
 from qospec.elements.router import Router
 from qospec.engine.experiment import Experiment, MeasurementSpec, Node, Source, Tap, Wire
-from qospec.engine.items.connections import Connections
 from qospec.engine.items.partition import MAX_OUTPUTS
 from qospec.engine.queue.drop_policy import Waiting
 from qospec.engine.source.sizes import Sizes
@@ -253,9 +253,8 @@ def _experiment(
     measured = MeasurementSpec(0, stop_ps, row, queues=tuple(queues), taps=taps)
     nodes = tuple(restarted(draw, node, stop_ps) for node in plan.nodes)
     return Experiment(
-        Connections(
+        *connected(
             (ROUTED,) * plan.indices,
-            tuple(range(plan.indices)),
             exchanges=sum(each.exchange.connections for each in asked),
         ),
         (*sources, *sources_of(asked, lines)),

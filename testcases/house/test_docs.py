@@ -11,6 +11,7 @@ from typing import Any, get_args
 
 import pytest
 from click.testing import CliRunner
+from connected import connected
 
 from qospec.catalogue.kinds import CARRIED, PACKAGES, Buffer, Catalogue, Kind, Role, discover
 from qospec.check.device.observables import list_loss_causes
@@ -20,7 +21,7 @@ from qospec.engine.element import Element, Setting
 from qospec.engine.endpoint.traffic import ExchangeTraffic
 from qospec.engine.event.process import EventProcess, process_of
 from qospec.engine.items.batch import FOREVER_PS, unsealed
-from qospec.engine.items.connections import Connections, Contract
+from qospec.engine.items.contract import Contract
 from qospec.engine.line.clock import Clock
 from qospec.engine.measure.metric import Metric
 from qospec.engine.measure.tally import Delays, Tally
@@ -165,8 +166,8 @@ def test_the_documented_element_does_what_it_says(
     examples: Catalogue, driver: Callable[..., Any]
 ) -> None:
     element = examples.kinds["element", "periodic_loss"].build(every=3)
-    connections = Connections((Contract("cbr", Fraction(1), 0),), (0,))
-    process = driver(element, Setting(connections, Draws(("docs",))))
+    connections = connected((Contract("cbr", Fraction(1), 0),))
+    process = driver(element, Setting(*connections, Draws(("docs",))))
     kept = []
     for first in (0, 4):  # in two batches, so that the state is carried
         at_ps = np.arange(first, first + 4, dtype=np.int64)
@@ -188,8 +189,8 @@ def test_the_documented_scheduler_serves_the_longest_queue(examples: Catalogue) 
     """Two packets arrive at the first input, four at the second; at first one waits at each."""
     element = examples.kinds["element", "longest_first"].build(queues=("a", "b"))
     clock = Clock(Fraction(10**9), slotted=False)
-    connections = Connections((Contract("cbr", Fraction(1), 0),), (0,))
-    state = element.start(Setting(connections, Draws(("docs",)), clock))
+    connections = connected((Contract("cbr", Fraction(1), 0),))
+    state = element.start(Setting(*connections, Draws(("docs",)), clock))
     packets = []
     for count in (2, 4):
         same = np.zeros(count, np.int64)

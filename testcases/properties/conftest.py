@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import pytest
+from connected import connected
 from hypothesis import strategies as st
 
 from qospec.catalogue.kinds import Buffer, Kind
@@ -26,15 +27,15 @@ from qospec.elements.reassemble import Reassemble
 from qospec.engine.element import Setting
 from qospec.engine.event.process import process_of
 from qospec.engine.items.batch import FOREVER_PS, Batch
-from qospec.engine.items.connections import Connections, Contract
+from qospec.engine.items.contract import Contract
 from qospec.engine.line.clock import Clock
 from qospec.engine.queue.drop_policy import Waiting
 from qospec.engine.random import Draws
 from qospec.engine.security.association import Association
 from qospec.engine.security.seal import LARGEST_INDEX, LEAST_INDEX, number_in, seal_of, size_in
 from qospec.fuzz.strategies import SLOT_PS, STM1, buffers, records, values
-from qospec.protocol.atm import PLANES, Plane
 from qospec.protocol.encapsulation import Encapsulation
+from qospec.protocol.streams import INSERTED, KindName
 
 ETHERNET = Encapsulation(8, 18, 64, 12)
 
@@ -102,18 +103,18 @@ def marks_of(kind: Kind) -> tuple[int, ...]:
     return (0, 1) if "cell" in kind.carries else (0, 2, 4)
 
 
-def planes_with(inserted: tuple[Plane, ...]) -> st.SearchStrategy[tuple[Plane, ...]]:
-    """Draw the planes that are in use: those of which the element inserts cells are."""
-    more = st.sets(st.sampled_from(PLANES))
-    return more.map(lambda some: tuple(p for p in PLANES if p in {"user", *inserted, *some}))
+def kinds_with(inserted: tuple[KindName, ...]) -> st.SearchStrategy[tuple[KindName, ...]]:
+    """Draw the kinds that are inserted: those of which the element inserts cells are."""
+    more = st.sets(st.sampled_from(INSERTED))
+    return more.map(lambda some: tuple(k for k in INSERTED if k in {*inserted, *some}))
 
 
 @st.composite
 def found(draw: st.DrawFn, kind: Kind, element: Any) -> Setting:
     """Draw what the element finds when a trial starts."""
     agreed = tuple(draw(st.lists(contracts, min_size=1, max_size=3)))
-    connections = Connections(agreed, (0,) * len(agreed), draw(planes_with(element.inserts)))
-    setting = Setting(connections, Draws(("test",)), watched=True)
+    _, streams = together = connected(agreed, draw(kinds_with(element.inserts)))
+    setting = Setting(*together, Draws(("test",)), watched=True)
     if kind.duty == "line":
         return setting._replace(clock=element.clock(stamps=False))
     if kind.duty in ("queue", "scheduler"):
@@ -125,7 +126,7 @@ def found(draw: st.DrawFn, kind: Kind, element: Any) -> Setting:
         setting = setting._replace(queues=tuple(queues))
     if kind.duty in ("router", "classifier"):
         ways = st.integers(0, len(element.outputs) - 1)
-        shape = (connections.indices, len(marks_of(kind)))
+        shape = (streams.indices, len(marks_of(kind)))
         table = draw(st.lists(ways, min_size=shape[0] * shape[1], max_size=shape[0] * shape[1]))
         outputs = np.array(table, np.uint8).reshape(shape)
         setting = setting._replace(outputs=outputs, columns=marks_of(kind))
@@ -177,11 +178,11 @@ def encrypted(element: EspDecrypt, setting: Setting, batch: Batch, order: list[i
 
 def fragmented(setting: Setting, batch: Batch, order: list[int]) -> Batch:
     """Return packets in fragments as they arrive: some are missing, some overtake others."""
-    if "fragments" not in setting.connections.planes:
+    if "fragments" not in setting.streams.kinds:
         return batch
     batch = batch._replace(
         sent_ps=batch.sent_ps * 1_000,
-        connection=batch.connection % np.int32(setting.connections.count),
+        connection=batch.connection % np.int32(setting.streams.count),
     )
     cut = process_of(Fragment(MTU_BYTES), setting)((batch,), FOREVER_PS).departures[0]
     came = cut.select(np.array([n for n in order if n < cut.count], np.int64)).part(0, batch.count)
@@ -218,7 +219,7 @@ def examples(draw: st.DrawFn, kind: Kind) -> Example:
     arrivals: list[Batch] = []
     for _ in element.inputs:
         first = sum(batch.count for batch in arrivals)
-        indices = setting.connections.indices
+        indices = setting.streams.indices
         batch = draw(coming(indices, setting.clock, first, marks))
         if isinstance(element, Reassemble):
             batch = fragmented(setting, batch, draw(st.permutations(range(60))))

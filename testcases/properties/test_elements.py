@@ -30,7 +30,7 @@ from qospec.engine.element import Element, Loss, Setting
 from qospec.engine.event.process import EventProcess, process_of
 from qospec.engine.event.transition import DONE, send
 from qospec.engine.items.batch import FOREVER_PS, Batch, empty, joined
-from qospec.engine.items.connections import Contract
+from qospec.engine.items.contract import Contract
 from qospec.engine.kernel import kernel
 from qospec.engine.line import transmission
 from qospec.protocol.fragments import list_fragment_bytes
@@ -239,7 +239,7 @@ def keeps_conservation(example: Any) -> None:
         assert not more, f"left or lost more often than they came: (connection, item) {more}"
         assert not given.held_bytes, f"bytes that do not balance: {given.held_bytes}"
         made = [item for item in given.made if not may_insert(example, item[0])]
-        assert not made, f"made of a plane that it does not state: (connection, item) {made}"
+        assert not made, f"made of a kind that it does not state: (connection, item) {made}"
 
 
 def keeps_account(example: Any) -> None:
@@ -272,23 +272,23 @@ def keeps_account(example: Any) -> None:
 
 def keeps_facts(example: Any) -> None:
     """Causes, outputs, times, marks and sizes are those that the element states."""
-    element, connections = example.element, example.setting.connections
+    element, setting = example.element, example.setting
     given, shifts_ps = outcome(example), set()
     may_change = functools.reduce(int.__or__, (ALL[name].mask for name in element.marks_written), 0)
     causes = {cause for path, cause in given.losses if not path}
     assert causes <= {*element.discards_for}, "items are lost for a cause that it does not state"
     assert {*element.discards_for} <= {*element.causes}, "`discards_for` is beyond `causes`"
     for came, left in passages(example, given):
-        contract = connections.contracts[came.connection % connections.count]
-        plane = connections.plane_of(came.connection)
+        contract = setting.contracts[setting.streams.connection(came.connection)]
+        kind = setting.streams.kind(came.connection)
         assert left.marks in element.marks_after(came.marks, contract)
         assert (came.marks ^ left.marks) & ~may_change == 0, "it states other `marks_written`"
         assert element.concerns(contract) or came[1:] == left[1:]
-        cuts = not element.cuts or plane == "user"  # of others, the planner lets none be too large
+        cuts = not element.cuts or kind == "user"  # of others, the planner lets none be too large
         sizes = sizes_after(element, came.size_bytes) if cuts else {came.size_bytes}
         assert left.size_bytes in sizes, f"not one of its `sizes_after`: {came} left as {left}"
         if example.setting.outputs is None:
-            assert left.port == element.output_of(came.port, plane=plane)
+            assert left.port == element.output_of(came.port, kind=kind)
         shifts_ps.add(left.at_ps - came.at_ps)
     assert len(shifts_ps) < 2 or not element.keeps_spacing
 
@@ -313,7 +313,7 @@ def sizes_after(element: Any, size_bytes: int) -> set[int]:
 
 def may_insert(example: Any, index: int) -> bool:
     """Return whether the element may make cells of a connection index of itself."""
-    return example.setting.connections.plane_of(index) in example.element.inserts
+    return example.setting.streams.kind(index) in example.element.inserts
 
 
 def keeps_agreement(example: Any) -> None:
@@ -375,7 +375,7 @@ CROWD = 300
 @given(data=st.data())
 def test_both_drivers_agree_about_a_crowd(drawing, kind, data):
     example = data.draw(drawing.examples(kind))
-    indices, marks = example.setting.connections.indices, drawing.marks_of(kind)
+    indices, marks = example.setting.streams.indices, drawing.marks_of(kind)
     numbers = np.arange(CROWD)
     crowd = empty()._replace(
         at_ps=numbers // (CROWD // 2),

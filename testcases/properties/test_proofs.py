@@ -6,6 +6,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import pytest
+from connected import connected
 from drivers import drawn_networks
 from endpoints import ROUTED
 from hypothesis import HealthCheck, assume, given, settings, target
@@ -29,7 +30,6 @@ from qospec.elements.wfq import Wfq
 from qospec.elements.wrr import Wrr
 from qospec.engine.experiment import END, Experiment, MeasurementSpec, Node, Source, Wire
 from qospec.engine.graph import emulation
-from qospec.engine.items.connections import Connections
 from qospec.engine.queue.drop_policy import Waiting
 from qospec.engine.scheduler.scheduler import Scheduler
 from qospec.engine.source.sizes import Sizes
@@ -96,7 +96,7 @@ def bottlenecks(draw: st.DrawFn) -> Experiment:
     count = len(NAMES)
     measured = MeasurementSpec(0, 10**10, (0,) * count, queues=scheduler.inputs)
     return Experiment(
-        Connections((ROUTED,) * count, tuple(range(count))),
+        *connected((ROUTED,) * count),
         tuple(sources),
         (*lines, shared),
         (*wires, Wire(count, 0, END)),
@@ -158,9 +158,9 @@ def tandems(draw: st.DrawFn) -> Experiment:
             Source(f"f{number}", Replay(draw(INSTANTS)), number, 1, "even", mix, 0, line, 0, framed)
         )
     measured = MeasurementSpec(0, 10**10, (0,) * len(ways))
-    connections = Connections((ROUTED,) * len(ways), tuple(range(len(ways))))
+    connections = connected((ROUTED,) * len(ways))
     return Experiment(
-        connections, tuple(sources), tuple(plan.nodes), tuple(wires), measured, ("s",)
+        *connections, tuple(sources), tuple(plan.nodes), tuple(wires), measured, ("s",)
     )
 
 

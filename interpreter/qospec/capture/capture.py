@@ -15,6 +15,7 @@ from qospec.engine.security.seal import index_in
 from qospec.payload.fill import Fill
 from qospec.payload.flight import ARRIVED
 from qospec.payload.packets import describe_flows
+from qospec.protocol.streams import INSERTED
 from qospec.version import VERSION
 
 if TYPE_CHECKING:
@@ -70,7 +71,7 @@ class Writer:
                 fill=fill,
                 wrap=esp.make_wrap(found),
                 cutting=packets.Cutting(
-                    experiment.connections.of("fragments"), esp.make_length_reader(found)
+                    experiment.streams.range("fragments"), esp.make_length_reader(found)
                 ),
             )
         comment = f"case {trial.case.case.name}, {trial.words}, seed {experiment.seed[0]}"
@@ -91,7 +92,8 @@ class Writer:
 
     def _refuse_copies(self, items: Items) -> None:
         """Raise CaptureError if packets come twice here: a copy does not tell its packet."""
-        if self._experiment.connections.are_of(["copies"], items.batch.connection).any():
+        copies, connection = self._experiment.streams.range("copies"), items.batch.connection
+        if ((connection >= copies.start) & (connection < copies.stop)).any():
             raise CaptureError(
                 f"copies of packets go over `{self._link.name}`, and a capture holds none: take a"
                 " link ahead of `duplicate`, or behind what refuses them"
@@ -133,7 +135,7 @@ def capture(trial: Trial, link: Link, file: BinaryIO, most: int | None = None) -
             machines exchange messages in it, which have no bytes.
     """
     experiment = trial.planned.experiment
-    if experiment.connections.messages:
+    if any(stream.kind == "messages" for stream in experiment.streams):
         raise CaptureError(
             "machines exchange messages in this trial, and no bytes are made of these yet"
         )
@@ -143,10 +145,10 @@ def capture(trial: Trial, link: Link, file: BinaryIO, most: int | None = None) -
     writer = Writer(file, link, trial, most)
     sightings = Sightings(
         link.tap,
-        experiment.connections.indices,
+        experiment.streams.indices,
         lambda items: writer.take(items, sightings.losses),
         writer.encryption,
-        experiment.connections.of("fragments"),
+        experiment.streams.range("fragments"),
     )
     observation = emulation.run(again, observer=sightings)
     if sightings.unsettled:
@@ -159,27 +161,18 @@ def capture(trial: Trial, link: Link, file: BinaryIO, most: int | None = None) -
 
 def _name_connections(experiment: Experiment) -> list[str]:
     """Return what each connection index belongs to: `user[3]`, or `user[3].oam`."""
-    connections = experiment.connections
-    users = [""] * connections.count
-    for source in experiment.sources:
-        users[source.first : source.first + source.connections] = [source.name] * source.connections
-    return [
-        name if plane == "user" else f"{name}.{plane}"
-        for plane in connections.planes
-        for name in users
-    ]
+    streams, names = experiment.streams, list[str]()
+    of = {source.first: source.name for source in experiment.sources}
+    for stream in streams:
+        own = of.get(streams.connection(stream.first), "")
+        name = f"{own}.{stream.kind}" if stream.kind in INSERTED else own
+        names += [name] * stream.connections
+    return names
 
 
 def _find_first_of_each(experiment: Experiment) -> list[int]:
-    """Return, per connection index, that of the first of the same source and plane."""
-    connections = experiment.connections
-    firsts = list(range(connections.count))
-    for source in experiment.sources:
-        firsts[source.first : source.first + source.connections] = [
-            source.first
-        ] * source.connections
-    planes = range(len(connections.planes))
-    return [plane * connections.count + first for plane in planes for first in firsts]
+    """Return, per connection index, that of the first of the same stream."""
+    return [stream.first for stream in experiment.streams for _ in range(stream.connections)]
 
 
 def _list_addresses(experiment: Experiment, flows: Sequence[Flow]) -> cells.Addresses:
@@ -187,9 +180,11 @@ def _list_addresses(experiment: Experiment, flows: Sequence[Flow]) -> cells.Addr
 
     The language knows no VCIs: those of a path are given in order of the connections.
     """
-    connections = experiment.connections
-    paths = np.array([flows[flow].virtual_path for flow in connections.flow], np.int64)
-    channels = np.zeros(connections.count, np.int64)
+    streams = experiment.streams
+    of_flows = [
+        flows[each.flow].virtual_path for each in streams.own for _ in range(each.connections)
+    ]
+    paths, channels = np.array(of_flows, np.int64), np.zeros(streams.count, np.int64)
     for path in np.unique(paths):
         mine = np.flatnonzero(paths == path)
         channels[mine] = cells.FIRST_USER_CHANNEL + np.arange(len(mine))
@@ -198,10 +193,6 @@ def _list_addresses(experiment: Experiment, flows: Sequence[Flow]) -> cells.Addr
         raise CaptureError(
             f"more than {most} connections have one VPI: give flows other ones, `virtual_path`"
         )
-    planes = len(connections.planes)
-    return cells.Addresses(
-        np.tile(paths, planes),
-        np.tile(channels, planes),
-        np.repeat(np.arange(planes), connections.count),
-        connections.planes,
-    )
+    follows = streams.connection(np.arange(streams.indices))
+    kinds = [streams.kinds.index(streams.kind(index)) for index in range(streams.indices)]
+    return cells.Addresses(paths[follows], channels[follows], np.array(kinds), streams.kinds)

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from qospec.capture.encryption import CellEncryption
     from qospec.payload.fill import Fill
     from qospec.payload.flight import Items
-    from qospec.protocol.atm import Plane
+    from qospec.protocol.streams import KindName
 
 LINK = LinkType(197)
 """LINKTYPE_ERF."""
@@ -39,7 +39,7 @@ ERF_BYTES, ERF_ATM, ERF_VARYING_LENGTH = 16, 3, 4
 HEADER_BYTES = 4
 FIRST_USER_CHANNEL, HIGHEST_CHANNEL = 32, 0xFFFF
 """VCIs of users."""
-PAYLOAD_TYPES: Mapping[Plane, int] = {
+PAYLOAD_TYPES: Mapping[KindName, int] = {
     "user": 0,
     "oam": 0b101,
     "rm": 0b110,
@@ -65,14 +65,14 @@ class Addresses(NamedTuple):
     Attributes:
         paths: (n,) The VPI.
         channels: (n,) The VCI.
-        planes: (n,) The number of the plane, in `names`.
-        names: The planes in use.
+        kinds: (n,) The number of the kind, in `names`.
+        names: The kinds in use.
     """
 
     paths: NDArray[np.int64]
     channels: NDArray[np.int64]
-    planes: NDArray[np.int64]
-    names: tuple[Plane, ...]
+    kinds: NDArray[np.int64]
+    names: tuple[KindName, ...]
 
 
 def build_cells(
@@ -81,14 +81,14 @@ def build_cells(
     """Return the record of each cell."""
     made = np.empty((items.total, ERF_BYTES + HEADER_BYTES + CELL_PAYLOAD_BYTES), np.uint8)
     made[:, :ERF_BYTES] = _record_headers(items)
-    of, plane = items.batch.connection, addresses.planes[items.batch.connection]
-    types = np.array([PAYLOAD_TYPES[name] for name in addresses.names], np.int64)[plane]
+    of, kind = items.batch.connection, addresses.kinds[items.batch.connection]
+    types = np.array([PAYLOAD_TYPES[name] for name in addresses.names], np.int64)[kind]
     header = addresses.paths[of] << 20 | addresses.channels[of] << 4 | types << 1
     header |= items.batch.marks & CLP
     made[:, ERF_BYTES : ERF_BYTES + HEADER_BYTES] = encode_big_endian(header, 4)
     body = made[:, ERF_BYTES + HEADER_BYTES :]
     for number, name in enumerate(addresses.names):
-        mine = np.flatnonzero(plane == number)
+        mine = np.flatnonzero(kind == number)
         if name not in MANAGEMENT:
             plain = fill_payloads(items.where(mine), CELL_PAYLOAD_BYTES, fill)
             body[mine] = encryption.encrypted(items.where(mine), plain)

@@ -40,15 +40,14 @@ class CellEncryption:
     def __init__(self, experiment: Experiment, node: int) -> None:
         """Look for what encrypts ahead of the output of a node."""
         self._experiment = experiment
-        self._count = experiment.connections.count
-        self._sender = np.full(self._count, UNKNOWN)
+        self._sender = np.full(experiment.streams.count, UNKNOWN)
         self._keystreams = Keystreams(experiment)
         self._keys: dict[tuple[int, int], Key] = {}
         self.taps = tuple(Tap(str(each), each, 0) for each in find_encrypting(experiment, node))
 
     def passed(self, place: str, batch: Batch) -> None:
         """Take note of which device encrypts which VC."""
-        self._sender[batch.connection % self._count] = int(place)
+        self._sender[self._experiment.streams.connection(batch.connection)] = int(place)
 
     def encrypted(self, items: Items, plain: Bytes) -> Bytes:
         """Return the payloads of user cells as they are on the link."""
@@ -95,7 +94,8 @@ class CellEncryption:
                 self._keys[of, number] = key
 
     def _vc(self, items: Items) -> Whole:
-        return items.batch.connection.astype(np.int64) % self._count
+        vc: Whole = self._experiment.streams.connection(items.batch.connection.astype(np.int64))
+        return vc
 
     def _key_number(self, vc: int, jump: int) -> int:
         element = self._experiment.nodes[self._sender[vc]].element

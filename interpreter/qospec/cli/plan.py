@@ -128,7 +128,7 @@ def _describe_goal(goal: Goal, loads: int, search: Search) -> dict[str, Any]:
 
 def _count_items(count: int, case: Case) -> str:
     """Return how many cells or packets, by what the flows send."""
-    sent = sorted({"cell" if flow.stream is None else "packet" for flow in case.flows})
+    sent = sorted({"cell" if flow.packets is None else "packet" for flow in case.flows})
     plural = "" if count == 1 else "s"
     return f"{count:_} {' and '.join(each + plural for each in sent)}"
 

@@ -74,7 +74,7 @@ class CellDecrypt(SecurityEnd):
         return form._replace(keys=())
 
     def start(self, setting: Setting) -> Whole:
-        return positions(setting.connections)
+        return positions(setting.streams)
 
     def transition(self, setting: Setting) -> Transition:
         return Transition(self.start(setting), _arrive, losses=(("", "undecipherable"),))

@@ -76,7 +76,7 @@ class CellEncrypt(SecurityEnd):
         return form._replace(keys=self.keys)
 
     def start(self, setting: Setting) -> Whole:
-        return positions(setting.connections)
+        return positions(setting.streams)
 
     def transition(self, setting: Setting) -> Transition:
         return Transition(self.start(setting), _arrive)

@@ -52,8 +52,7 @@ class Duplicate(Fault):
         return form if form.copied else form._replace(copied=True)
 
     def start(self, setting: Setting) -> Whole:
-        connections = setting.connections
-        own = [connections.count, connections.index(0, "copies")]
+        own = [setting.streams.count, setting.streams.start("copies")]
         return np.concatenate([super().start(setting), np.array(own, np.int64)])
 
     def transition(self, setting: Setting) -> Transition:

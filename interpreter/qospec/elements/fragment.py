@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from qospec.catalogue.form import Form
     from qospec.engine.arrays import Whole
     from qospec.engine.element import Setting
-    from qospec.engine.items.connections import Contract
+    from qospec.engine.items.contract import Contract
 
 Mtu = Annotated[int, Domain("data", LEAST_MTU_BYTES, LARGEST_PACKET_BYTES, layers=OF_PACKETS)]
 
@@ -78,15 +78,8 @@ class Fragment(Element):
         return form.limit_to(self.mtu) if self.dont_fragment else form.cut(self.mtu)
 
     def transition(self, setting: Setting) -> Transition:
-        connections = setting.connections
-        first = connections.index(0, "fragments")
-        own = [
-            self.mtu,
-            compute_full_payload_bytes(self.mtu),
-            connections.count,
-            first,
-            self.dont_fragment,
-        ]
+        count, first = setting.streams.count, setting.streams.start("fragments")
+        own = [self.mtu, compute_full_payload_bytes(self.mtu), count, first, self.dont_fragment]
         return Transition(np.array(own, np.int64), _arrive, losses=(("", self.causes[0]),))
 
 

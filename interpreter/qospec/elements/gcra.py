@@ -24,8 +24,8 @@ if TYPE_CHECKING:
     from qospec.engine.arrays import Marks, Whole
     from qospec.engine.element import Setting
     from qospec.engine.items.batch import Batch
-    from qospec.engine.items.connections import Contract
-    from qospec.protocol.atm import Plane
+    from qospec.engine.items.contract import Contract
+    from qospec.protocol.streams import KindName
 
     Test = tuple[int, ...]
     """The fields of a test."""
@@ -99,8 +99,8 @@ class Gcra(Element):
     def concerns(self, contract: Contract) -> bool:
         return self.polices(contract)
 
-    def admits(self, contract: Contract, plane: Plane) -> Curve | None:
-        exempt = plane != "user" and self.oam == "exempt"
+    def admits(self, contract: Contract, kind: KindName) -> Curve | None:
+        exempt = kind != "user" and self.oam == "exempt"
         if exempt or self.violate == "tag" or not self.polices(contract):
             return None
         tolerance_ps = contract.cell_delay_variation_tolerance_ps
@@ -119,11 +119,11 @@ class Gcra(Element):
         return (marks, marks | CLP) if tags and not marks & CLP else (marks,)
 
     def start(self, setting: Setting) -> Whole:
-        connections = setting.connections
-        policed = [c if self.polices(c) else None for c in connections.contracts]
+        streams = setting.streams
+        policed = [c if self.polices(c) else None for c in setting.contracts]
         tests_of: list[tuple[Test, Test]] = [
             (_EVERYTHING_CONFORMS, _EVERYTHING_CONFORMS)
-        ] * connections.indices
+        ] * streams.indices
         like = None
         for index, contract in enumerate(policed):
             if contract is None:
@@ -132,12 +132,11 @@ class Gcra(Element):
                 like, tests = contract, (_first(contract), _second(contract))
             tests_of[index] = tests
             if self.oam == "separate":
-                for plane in connections.planes:
-                    tests_of[connections.index(index, plane)] = tests
+                for kind in streams.kinds:
+                    tests_of[streams.index(index, kind)] = tests
         dual = any(c is not None and c.sustainable_cell_rate is not None for c in policed)
-        own = connections.count if self.oam == "joint" else connections.indices
-        if "misinserted" in connections.planes:  # the last plane: tested as cells of the user
-            own = min(own, connections.index(0, "misinserted"))
+        own = streams.count if self.oam == "joint" else streams.indices
+        own = min(own, streams.start("misinserted"))  # the last kind: tested as cells of the user
         first, second = (np.array(tests, np.int64).ravel() for tests in zip(*tests_of, strict=True))
         head = [own, self.violate == "tag", TESTS + len(first) if dual else 0]
         return np.concatenate([head, first, second[: len(second) * dual]], dtype=np.int64)

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from qospec.catalogue.kinds import Carried
     from qospec.engine.element import Setting
     from qospec.engine.event.transition import Transition
-    from qospec.protocol.atm import Plane
+    from qospec.protocol.streams import KindName
 
 
 @machine(source="ITU-T Z.100 (SDL), 2.6: states, inputs, timers, process instances", duty="machine")
@@ -49,7 +49,7 @@ class Machine(Element):
     def discards_for(self) -> tuple[str, ...]:
         return self.causes if any(s.forward == DISCARD for s in self.program.states) else ()
 
-    def outputs_of(self, number: int, *, plane: Plane) -> tuple[int, ...]:
+    def outputs_of(self, number: int, *, kind: KindName) -> tuple[int, ...]:
         if self.inputs[number] != IN:
             return ()
         ports = self.program.ports

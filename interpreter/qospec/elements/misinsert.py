@@ -39,8 +39,7 @@ class Misinsert(Fault):
     inserts = ("misinserted",)
 
     def start(self, setting: Setting) -> Whole:
-        connections = setting.connections
-        own = [connections.count, connections.index(0, "misinserted")]
+        own = [setting.streams.count, setting.streams.start("misinserted")]
         return np.concatenate([super().start(setting), np.array(own, np.int64)])
 
     def transition(self, setting: Setting) -> Transition:

@@ -16,8 +16,7 @@ if TYPE_CHECKING:
     from qospec.engine.arrays import Whole
     from qospec.engine.element import Setting
     from qospec.engine.items.batch import Batch
-    from qospec.engine.items.connections import Connections
-    from qospec.protocol.atm import Plane
+    from qospec.protocol.streams import KindName
 
 USER, OAM = 0, 1
 """The outputs."""
@@ -36,29 +35,26 @@ class OamExtract(Element):
     def outputs(self) -> tuple[str, ...]:
         return ("user", "oam")
 
-    def output_of(self, number: int, *, plane: Plane) -> int:
-        return OAM if plane == "oam" else USER
+    def output_of(self, number: int, *, kind: KindName) -> int:
+        return OAM if kind == "oam" else USER
 
-    def start(self, setting: Setting) -> Connections:
-        return setting.connections
+    def start(self, setting: Setting) -> Whole:
+        oam = setting.streams.range("oam")
+        return np.array([oam.start, oam.stop])
 
     def transition(self, setting: Setting) -> Transition:
-        connections = setting.connections
-        if "oam" not in connections.planes:
-            return Transition(np.zeros(2, np.int64), _arrive)
-        first = connections.index(0, "oam")
-        return Transition(np.array([first, first + connections.count]), _arrive)
+        return Transition(self.start(setting), _arrive)
 
-    def process(self, state: Connections, arrivals: tuple[Batch, ...], until_ps: int) -> Step:
+    def process(self, state: Whole, arrivals: tuple[Batch, ...], until_ps: int) -> Step:
         (batch,) = arrivals
-        is_oam = state.are_of(["oam"], batch.connection)
+        is_oam = (batch.connection >= state[FIRST]) & (batch.connection < state[END])
         departures = split(batch, is_oam.view(np.uint8), int(np.count_nonzero(is_oam)))
         return Step(departures, (until_ps, until_ps))
 
 
 @kernel
 def _arrive(state: Whole, items: Whole, item: int, port: int, now_ps: int, out: Whole) -> int:
-    """Send a cell to the output of its plane at once; see `engine.event.transition`."""
+    """Send a cell to the output of its kind at once; see `engine.event.transition`."""
     is_oam = state[FIRST] <= items[item, CONNECTION] < state[END]
     send(out, OAM if is_oam else USER, item, now_ps)
     return DONE

@@ -76,7 +76,7 @@ class OamInsert(Element):
         return bound_items(passing.items, (CELL_BYTES,))
 
     def start(self, setting: Setting) -> Whole:
-        count = setting.connections.count
+        count = setting.streams.count
         period_ps = PS_PER_S / Fraction(self.rate)
         denominator = period_ps.denominator
         vcs = np.zeros((count, COLUMNS), np.int64)
@@ -89,7 +89,7 @@ class OamInsert(Element):
             # Rounding the numerator down is harmless: only whole numerators are ever added to it.
             vcs[:, PART] = [floor(at_ps % 1 * denominator) for at_ps in exact]
         period = [*divmod(period_ps.numerator, denominator), denominator]
-        return np.array([setting.connections.index(0, "oam"), *period, *vcs.ravel()], np.int64)
+        return np.array([setting.streams.start("oam"), *period, *vcs.ravel()], np.int64)
 
     def transition(self, setting: Setting) -> Transition:
         return Transition(self.start(setting), _arrive)

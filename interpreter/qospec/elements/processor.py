@@ -53,7 +53,7 @@ if TYPE_CHECKING:
     from qospec.engine.element import Setting
     from qospec.engine.items.batch import Batch
     from qospec.engine.line.clock import Clock
-    from qospec.protocol.atm import Plane
+    from qospec.protocol.streams import KindName
 
 Ports = Annotated[int, Domain("integer", 1, 255)]
 Extra = Annotated[int, Domain("time", 0, 10**11)]
@@ -176,7 +176,7 @@ class Processor(Element):
     def outputs(self) -> tuple[str, ...]:
         return tuple(f"exit[{number}]" for number in range(self.ports))
 
-    def output_of(self, number: int, *, plane: Plane) -> int:
+    def output_of(self, number: int, *, kind: KindName) -> int:
         return number
 
     @property

@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from qospec.catalogue.form import Form
     from qospec.engine.arrays import Whole
     from qospec.engine.element import Setting
-    from qospec.engine.items.connections import Contract
+    from qospec.engine.items.contract import Contract
 
 Timeout = Annotated[int, Domain("time", 1, LONGEST_PS)]
 
@@ -90,13 +90,10 @@ class Reassemble(Element):
         return form.reassemble()
 
     def transition(self, setting: Setting) -> Transition:
-        connections = setting.connections
-        state = np.zeros(LATEST + connections.count + WIDTH, np.int64)
-        state[COUNT], state[TIMEOUT_PS] = connections.count, self.timeout
-        state[[FIRST, FIRST_COPY]] = [
-            connections.index(0, plane) if plane in connections.planes else connections.indices
-            for plane in ("fragments", "copies")
-        ]
+        streams = setting.streams
+        state = np.zeros(LATEST + streams.count + WIDTH, np.int64)
+        state[COUNT], state[TIMEOUT_PS] = streams.count, self.timeout
+        state[[FIRST, FIRST_COPY]] = streams.start("fragments"), streams.start("copies")
         return Transition(
             _with_more_places(state, NO_PLACES),
             _arrive,
@@ -162,7 +159,7 @@ def _arrive(state: Whole, items: Whole, item: int, port: int, now_ps: int, out: 
 
 @kernel
 def _first_index(state: Whole, connection: int) -> int:
-    """Return the first index of the plane of a packet: 0, that of fragments or that of copies."""
+    """Return the first index of the kind of a packet: 0, that of fragments or that of copies."""
     low, high = min(state[FIRST], state[FIRST_COPY]), max(state[FIRST], state[FIRST_COPY])
     if connection < state[COUNT]:
         return 0

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from qospec.engine.arrays import Bits, Whole
     from qospec.engine.element import Setting
     from qospec.engine.items.batch import Batch
-    from qospec.engine.items.connections import Contract
+    from qospec.engine.items.contract import Contract
 
 Codes = tuple[tuple[str, int], ...]
 """A value for each colour that is named; for all packets, under the name ""."""

@@ -23,8 +23,8 @@ from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
 from qospec.calculus.guarantee import Guarantee, Guarantees
 from qospec.catalogue.kinds import CARRIED
-from qospec.protocol.atm import Plane
 from qospec.protocol.marks import CLP
+from qospec.protocol.streams import KindName
 
 if TYPE_CHECKING:
     from qospec.calculus.curve import Curve
@@ -33,13 +33,14 @@ if TYPE_CHECKING:
     from qospec.catalogue.kinds import Buffer, Carried
     from qospec.engine.arrays import Marks, Times
     from qospec.engine.items.batch import Batch
-    from qospec.engine.items.connections import Connections, Contract
+    from qospec.engine.items.contract import Contract
     from qospec.engine.line.clock import Clock
     from qospec.engine.machine.placement import Placement
     from qospec.engine.meter.token_bucket import Bucket
     from qospec.engine.queue.drop_policy import DropPolicy, Waiting
     from qospec.engine.random import Draws
     from qospec.engine.security.rekeying import Rekeying
+    from qospec.protocol.streams import Streams
 
     Process = Callable[[tuple[Batch, ...], int], "Step"]
     """The function that processes arrivals below a time."""
@@ -88,7 +89,8 @@ class Setting(NamedTuple):
     """The setting of an element when a trial starts; the planner fills in what its duty needs.
 
     Attributes:
-        connections: All connections.
+        contracts: That of each connection.
+        streams: All streams, by which its items are counted.
         draws: The streams of this element.
         clock: For a line, a queue and a scheduler: the line that they are served by.
         queues: For a scheduler: the queue before each input, in order of inputs.
@@ -105,7 +107,8 @@ class Setting(NamedTuple):
         restarts_ps: When it is told to restart, in order; only of an element that can.
     """
 
-    connections: Connections
+    contracts: tuple[Contract, ...]
+    streams: Streams
     draws: Draws
     clock: Clock | None = None
     queues: tuple[Waiting, ...] = ()
@@ -135,8 +138,8 @@ class Element(ABC):  # noqa: B024 -- either of `process` and `transition` is nee
     """Whether items wait in it, other than for a line; the checker offers its occupancy."""
     serves: ClassVar[bool] = False
     """Whether it works on one item after the other; the checker offers its utilisation."""
-    inserts: ClassVar[tuple[Plane, ...]] = ()
-    """The planes of which it inserts cells; the planner gives them indices, and the engine counts
+    inserts: ClassVar[tuple[KindName, ...]] = ()
+    """The kinds of which it inserts cells; the planner gives them indices, and the engine counts
     them."""
     cuts: ClassVar[bool] = False
     """Whether what it inserts are parts or copies of items that come: these have their marks."""
@@ -169,16 +172,16 @@ class Element(ABC):  # noqa: B024 -- either of `process` and `transition` is nee
             return CARRIED
         return (self.buffer.unit,)
 
-    def output_of(self, number: int, *, plane: Plane) -> int:
+    def output_of(self, number: int, *, kind: KindName) -> int:
         """Return the output for items of an input, which the planner follows; both are numbers.
 
         Unused for routers and classifiers, for which the planner makes a table.
         """
         return 0
 
-    def outputs_of(self, number: int, *, plane: Plane) -> tuple[int, ...]:
+    def outputs_of(self, number: int, *, kind: KindName) -> tuple[int, ...]:
         """Return all outputs that items of an input may take, if that is not known ahead."""
-        return (self.output_of(number, plane=plane),)
+        return (self.output_of(number, kind=kind),)
 
     @property
     def most_made(self) -> int:
@@ -289,12 +292,12 @@ class Element(ABC):  # noqa: B024 -- either of `process` and `transition` is nee
         """Return whether items that come to one input and leave by one output keep their order."""
         return True
 
-    def admits(self, contract: Contract, plane: Plane) -> Curve | None:
+    def admits(self, contract: Contract, kind: KindName) -> Curve | None:
         """Return a bound of the items of one connection that pass, by its contract; None: none."""
         return None
 
     def inserted(self, passing: Arrival) -> Arrival | None:
-        """Return a bound of what it inserts into a flow, of each plane; None if there is none.
+        """Return a bound of what it inserts into a flow, of each kind; None if there is none.
 
         What has a bound is stamped when it is inserted.
         """

@@ -13,12 +13,13 @@ from qospec.protocol.marks import CLP
 if TYPE_CHECKING:
     from qospec.engine.arrays import Marks
     from qospec.engine.element import Element
-    from qospec.engine.items.connections import Connections
+    from qospec.engine.items.contract import Contract
     from qospec.engine.line.clock import Clock
     from qospec.engine.queue.drop_policy import Waiting
     from qospec.engine.source.arrivals import Arrivals
     from qospec.engine.source.sizes import Sizes
     from qospec.protocol.encapsulation import Encapsulation
+    from qospec.protocol.streams import Streams
     from qospec.voice.calls import Call
 
 END = -1
@@ -58,6 +59,11 @@ class Source(NamedTuple):
     encapsulation: Encapsulation | None = None
     transport_bytes: int = 0
     call: Call | None = None
+
+    @property
+    def indices(self) -> slice:
+        """Return the indices of its connections."""
+        return slice(self.first, self.first + self.connections)
 
 
 class Node(NamedTuple):
@@ -171,10 +177,19 @@ class MeasurementSpec(NamedTuple):
 class Experiment(NamedTuple):
     """One trial, complete: the same experiment gives the same observation, bit for bit.
 
-    `changes` are in order of time.
+    Attributes:
+        contracts: That of each connection, in order of their indices.
+        streams: What is counted by itself.
+        sources: What sends.
+        nodes: What items pass.
+        wires: Between them.
+        measurement: What is recorded.
+        seed: The names that all draws depend on.
+        changes: What changes in the trial, in order of time.
     """
 
-    connections: Connections
+    contracts: tuple[Contract, ...]
+    streams: Streams
     sources: tuple[Source, ...]
     nodes: tuple[Node, ...]
     wires: tuple[Wire, ...]

@@ -1,6 +1,6 @@
 """Faults that a test puts on a path: which items they hit, by their numbers or at random.
 
-The items of a connection are numbered as they come, from 1, those of each plane by themselves: its
+The items of a connection are numbered as they come, from 1, those of each kind by themselves: its
 third OAM cell is number 3. What is drawn for an item depends on its connection and number alone.
 """
 
@@ -15,7 +15,7 @@ from qospec.engine.arrays import np
 from qospec.engine.element import Element
 from qospec.engine.kernel import kernel, signed
 from qospec.engine.random import WORD, threefry
-from qospec.protocol.atm import Plane
+from qospec.protocol.streams import KindName
 
 if TYPE_CHECKING:
     from qospec.engine.arrays import Whole
@@ -36,8 +36,8 @@ connection index, how many of its items have come."""
 class Fault(Element):
     """A fault that hits some items of each connection."""
 
-    hits: ClassVar[tuple[Plane, ...]] = ()
-    """The planes of the items that it may hit; none: it may hit any."""
+    hits: ClassVar[tuple[KindName, ...]] = ()
+    """The kinds of the items that it may hit; none: it may hit any."""
 
     first: OptionalNumber = None
     """The number of the first item of each connection that it hits, from 1."""
@@ -63,7 +63,7 @@ class Fault(Element):
             key = setting.draws.stream().integers(0, 1 << WORD, 2).tolist()
         threshold = int(self.probability * (1 << WORD))
         own = [self.first or 0, self.count, self.every or 0, threshold, *key]
-        return np.array([*own, *[0] * setting.connections.indices], np.int64)
+        return np.array([*own, *[0] * setting.streams.indices], np.int64)
 
 
 @kernel

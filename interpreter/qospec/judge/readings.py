@@ -18,7 +18,7 @@ from qospec.model.expression import (
     evaluate,
     list_measurements,
 )
-from qospec.plan.plan import population_name
+from qospec.protocol.streams import population_name
 from qospec.units import (
     CELL_RATE,
     CELLS,
@@ -141,9 +141,9 @@ class Readings:
                 self._tallies[prefix + population.name] = tally
                 if population.flow in planned.packets:
                     self._packets.add(prefix + population.name)
-                if population.part == "exchanges":
+                if population.kind == "exchanges":
                     self._exchanges.add(prefix + population.name)
-                if population.member is None and population.part == "user" and not tally.sent:
+                if population.member is None and population.kind == "user" and not tally.sent:
                     self._silent.append(prefix + population.name)
             _check_bounds(prefix, planned, observation, self._tallies)
         for name, tally in self._tallies.items():
@@ -218,7 +218,7 @@ class Readings:
         """Return what passed a place: of a flow, or of all."""
         planned, observation = self._seen[leaf.network]
         assert observation.passages is not None  # noqa: S101 -- what was run has them
-        part = slice(0, planned.experiment.connections.indices)
+        part = slice(0, planned.experiment.streams.indices)
         if leaf.flow:
             of = planned.populations.get(population_name(leaf.flow, leaf.member, leaf.part))
             part = slice(0) if of is None else slice(of.first, of.stop)
@@ -277,7 +277,7 @@ class Readings:
             for each in planned.populations.values():
                 delays = self._tallies[prefix + each.name].delays
                 longest_ps, least = delays.max_ps, _seconds(delays.min_ps)
-                if longest_ps is None and each.part != "user":
+                if longest_ps is None and each.kind != "user":
                     continue
                 most_ps, why, _ = planned.proofs.delay(each.first, each.stop)
                 what = f"delay of {prefix}{each.name}"
@@ -297,14 +297,14 @@ class Readings:
         for network, (planned, _) in self._seen.items():
             prefix = f"{network}." if network else ""
             whole = [each for each in planned.populations.values() if each.member is None]
-            answered = {each.flow for each in whole if each.part == "exchanges"}
+            answered = {each.flow for each in whole if each.kind == "exchanges"}
             copies = {
                 each.flow: self._tallies[prefix + each.name].received
                 for each in whole
-                if each.part == "copies" and each.flow not in answered
+                if each.kind == "copies" and each.flow not in answered
             }
             for each in whole:
-                if each.part == ("exchanges" if each.flow in answered else "user"):
+                if each.kind == ("exchanges" if each.flow in answered else "user"):
                     name = prefix + each.name
                     tally, again = self._tallies[name], copies.get(each.flow, 0)
                     carries = self._carries(name)

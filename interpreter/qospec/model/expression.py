@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from qospec.dataclass import dataclass
 
 if TYPE_CHECKING:
-    from qospec.protocol.parts import Part
+    from qospec.protocol.streams import KindName
     from qospec.units import Dimension
 
 
@@ -74,7 +74,7 @@ class Measured:
     network: str
     flow: str
     member: int | None
-    part: Part
+    part: KindName
     metric: str
     statistic: str
     dimension: Dimension

@@ -110,7 +110,7 @@ class Flow:
         phases: "even" or "random".
         clp: Of each cell.
         virtual_path: VPI.
-        stream: Of packets: what is sent on the first link. None for cells.
+        packets: What is sent on the first link; None for cells.
         places: Where fields of its traffic are written, by name, of those in the flow itself.
         changes: What it sends later in a trial, in order of time.
         tested: Whether it depends on a variable of its phase; the others are the background.
@@ -127,7 +127,7 @@ class Flow:
     clp: int
     virtual_path: int
     span: Span = field(compare=False)
-    stream: Any = None
+    packets: Any = None
     places: Mapping[str, Span] = field(default_factory=dict, compare=False)
     changes: tuple[FlowChange, ...] = ()
     tested: bool = False

@@ -38,7 +38,7 @@ class Receiver(Protocol):
     def errored(self, items: Items, sender: Whole) -> Truths:
         """Return (n,) which items are not what was encrypted; `sender` is the node that did it.
 
-        Of items of other planes than that of users it is False.
+        Of items of other kinds than that of users it is False.
         """
 
 
@@ -64,10 +64,10 @@ class Comparison:
 
     def __init__(self, experiment: Experiment, flows: Sequence[Flow]) -> None:
         """Begin a trial, whose seed is complete: it names all that draws depend on."""
-        connections = experiment.connections
-        self.errored = np.zeros(connections.indices, np.int64)
+        indices = experiment.streams.indices
+        self.errored = np.zeros(indices, np.int64)
         self._experiment = experiment
-        self._flight = Flight(connections.indices)
+        self._flight = Flight(indices)
         self._receivers = _receivers(experiment, flows)
         self._senders = {number: _senders(experiment, number) for number in self._receivers}
         self._encrypted: dict[int, Truths] = {}
@@ -95,7 +95,7 @@ class Comparison:
             self._came[number].append(copy_batch(batch))
             return
         self._nonces.claim(number, batch)
-        indices = self._experiment.connections.indices
+        indices = self._experiment.streams.indices
         of = self._encrypted.setdefault(number, np.zeros(indices, np.bool_))
         of[batch.connection] = True
 
@@ -136,7 +136,7 @@ class Comparison:
         ended = _all(self._ended)
         if len(spoilt.sent_ps):
             found = find(*spoilt, *arrived) != UNKNOWN
-            measurement, users = self._experiment.measurement, self._experiment.connections.count
+            measurement, users = self._experiment.measurement, self._experiment.streams.count
             found &= (arrived.sent_ps >= measurement.start_ps) & (arrived.connection < users)
             if not measurement.drains:
                 found &= arrived.sent_ps < measurement.stop_ps

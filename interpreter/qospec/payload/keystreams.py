@@ -20,7 +20,7 @@ class Keystreams:
 
     def __init__(self, experiment: Experiment, holder: int | None = None) -> None:
         self._holder = holder
-        self._experiment, self._count = experiment, experiment.connections.count
+        self._experiment, self._count = experiment, experiment.streams.count
         self._kinds = np.full((self._count, 3), -1)
         self._stream = np.zeros(self._count, np.int64)
         self._cipher = CellCipher(())

@@ -29,7 +29,7 @@ class Nonces:
 
     def __init__(self, experiment: Experiment) -> None:
         self._nodes = experiment.nodes
-        self._indices = experiment.connections.indices
+        self._indices = experiment.streams.indices
         self._last: dict[int, Whole] = {}
 
     def claim(self, node: int, batch: Batch) -> None:

@@ -61,7 +61,7 @@ class Flow(NamedTuple):
     Attributes:
         first: The index of its first connection.
         stop: One beyond that of its last.
-        fields: What its headers hold, by name, as `Stream.header_fields`.
+        fields: What its headers hold, by name, as `SentPackets.header_fields`.
         answered: Of answers, the index of the first connection whose requests they answer.
     """
 
@@ -82,11 +82,11 @@ def describe_flows(experiment: Experiment, flows: Sequence[suite.Flow]) -> list[
     first_of = {source.name: source.first for source in experiment.sources}
     for source in experiment.sources:
         name, first = source.name, source.first
-        stream, answered = flows[experiment.connections.flow[first]].stream, None
-        if stream is not None and name.endswith(ANSWERS):
-            stream, answered = stream.answers, first_of[name.removesuffix(ANSWERS)]
-        fields = {} if stream is None else stream.header_fields
-        found.append(Flow(first, first + source.connections, fields, answered))
+        sent, answered = flows[experiment.streams.by_index(first)[0].flow].packets, None
+        if sent is not None and name.endswith(ANSWERS):
+            sent, answered = sent.answers, first_of[name.removesuffix(ANSWERS)]
+        fields = {} if sent is None else sent.header_fields
+        found.append(Flow(first, source.indices.stop, fields, answered))
     return found
 
 

@@ -99,8 +99,8 @@ class CellReceiver:
 
     def __init__(self, experiment: Experiment, number: int, fill: Fill) -> None:
         self._fill = fill
-        self._count = experiment.connections.count
-        self._positions = positions(experiment.connections)
+        self._count = experiment.streams.count
+        self._positions = positions(experiment.streams)
         self._sent, self._held = Keystreams(experiment), Keystreams(experiment, number)
 
     def errored(self, items: Items, sender: Whole) -> Truths:

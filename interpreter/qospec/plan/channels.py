@@ -9,16 +9,17 @@ from __future__ import annotations
 
 from dataclasses import replace
 from fractions import Fraction
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Literal, NamedTuple
 
 from qospec.diagnostics import Diagnostic, Label
-from qospec.engine.items.connections import Contract
+from qospec.engine.items.contract import Contract
 from qospec.engine.machine.placement import Placement
 from qospec.plan.assembly import assemble
 from qospec.plan.paths import Classes, MemberRouting, start_of
-from qospec.plan.tables import NO_FLOW, Channel, Member, Table
+from qospec.plan.tables import Channel, Member, Table
 from qospec.protocol.atm import CELL_BYTES
 from qospec.protocol.marks import set_marks
+from qospec.protocol.streams import NO_FLOW, Stream
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -100,20 +101,16 @@ def _member(network: Network, program: Program, port: _Port, target: tuple[int, 
     origin = network.elements[port.element].path
     in_bytes = program.size is not None and program.size.unit == "byte"
     size_bytes = program.size.amount if program.size is not None and in_bytes else CELL_BYTES
-    carries = "packet" if in_bytes else "cell"
+    carries: Literal["cell", "packet"] = "packet" if in_bytes else "cell"
     return Member(
-        NO_FLOW,
         f"{origin}.{port.name} -> {network.elements[target[0]].path}",
         -1,
         -1,
-        0,
-        1,
+        Stream(NO_FLOW, "messages", 1),
         Contract("packets" if in_bytes else "ubr", Fraction(1), 0),
         set_marks(dscp=NETWORK_CONTROL) if in_bytes else 0,
         ASKED[carries],
-        "messages",
-        None,
-        Channel(port.element, port.output, *target, "packet" if in_bytes else "cell", size_bytes),
+        channel=Channel(port.element, port.output, *target, carries, size_bytes),
     )
 
 
@@ -146,7 +143,7 @@ def with_machines(lowered: Lowered, members: Sequence[Member], network: Network)
     sent = [each for each in members if each.channel is not None]
     names = dict.fromkeys(m.name for program in programs.values() for m in program.messages)
     carried = [len(m.values) for program in programs.values() for m in program.messages]
-    first = min((each.first for each in sent), default=_beyond(members))
+    first = min((each.stream.first for each in sent), default=_beyond(members))
     reference, nodes = first, []
     references = first + sum(p.instances or 1 for p in programs.values() if _is_permanent(p))
     for node in lowered.nodes:
@@ -182,7 +179,7 @@ def _is_permanent(program: Program) -> bool:
 
 def _beyond(members: Sequence[Member]) -> int:
     """Return how many connections flows have."""
-    return sum(each.connections for each in members if each.is_sent)
+    return sum(each.stream.connections for each in members if each.stream.is_sent)
 
 
 def _peers(
@@ -196,7 +193,7 @@ def _peers(
         for way in program.transitions:
             for by, name in way.send:
                 if by == port and other.waits_for(other.inputs[member.channel.input], name):
-                    found.setdefault((by, name), member.first)
+                    found.setdefault((by, name), member.stream.first)
     return found
 
 
@@ -210,7 +207,7 @@ def _replies(number: int, program: Program, sent: Sequence[Member]) -> dict[int,
             continue
         port = program.inputs[channel.input]
         back = [
-            each.first
+            each.stream.first
             for each in sent
             if each.channel
             and each.channel.origin == number
@@ -218,7 +215,7 @@ def _replies(number: int, program: Program, sent: Sequence[Member]) -> dict[int,
             and program.outputs[each.channel.output] == port
         ]
         if back:
-            found[member.first] = back[0]
+            found[member.stream.first] = back[0]
     return found
 
 

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from qospec.engine.endpoint.host import Host
 from qospec.engine.endpoint.traffic import Exchange
 from qospec.engine.experiment import END, Node, Wire
+from qospec.plan.tables import list_members
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -48,11 +49,12 @@ def with_endpoints(
         ends = range(1, len(each.element.outputs))
         wires += [Wire(place, output, END) for output in ends]
     for host, endpoints in at.items():
-        arriving = {n for n, m in enumerate(members) if m.target == host and m.is_routed}
+        arriving = {n for n, m in enumerate(members) if m.target == host and m.stream.is_routed}
         place = endpoints[0][1]
         if arriving != {endpoints[0][0]}:
             place = len(nodes)
-            ranges = tuple(members[taken].range for taken, _ in endpoints)
+            streams = (members[number].stream for number, _ in endpoints)
+            ranges = tuple((stream.first, stream.stop) for stream in streams)
             nodes.append(Node(network.hosts[host].path, Host(ranges)))
             reach.append(frozenset(arriving))
             wires += [Wire(place, 1 + k, to) for k, (_, to) in enumerate(endpoints)]
@@ -66,19 +68,16 @@ def with_endpoints(
 def _endpoints(flows: Sequence[Flow], members: Sequence[Member]) -> Iterator[_Endpoint]:
     """Yield the endpoints of each member: where its answers arrive, and where its requests do."""
     for number, flow in enumerate(flows):
-        if flow.stream is None or flow.stream.answers is None:
+        if flow.packets is None or flow.packets.answers is None:
             continue
-        requests, answers, exchanges = (
-            [n for n, each in enumerate(members) if (each.flow, each.part) == (number, part)]
-            for part in ("user", "answers", "exchanges")
-        )
-        for request, answer, exchange in zip(requests, answers, exchanges, strict=True):
+        numbers = (list_members(members, number, kind) for kind in ("user", "answers", "exchanges"))
+        for request, answer, exchange in zip(*numbers, strict=True):
             between = Exchange(
                 flow.connections,
-                members[request].first,
-                members[answer].first,
-                members[exchange].first,
-                flow.stream,
+                members[request].stream.first,
+                members[answer].stream.first,
+                members[exchange].stream.first,
+                flow.packets,
             )
             client, server = flow.traffic.endpoints(between)
             name = members[request].name

@@ -19,8 +19,8 @@ from qospec.engine.security.association import Association
 from qospec.engine.security.end import SecurityEnd
 from qospec.model.expression import list_measurements
 from qospec.plan.forms import largest_carried_bytes
-from qospec.plan.tables import NO_FLOW
 from qospec.protocol.marks import CLP
+from qospec.protocol.streams import NO_FLOW
 from qospec.units import RATE, format_value
 
 if TYPE_CHECKING:
@@ -49,7 +49,7 @@ def overloads(
             continue
         asked_bps = {
             n: max(
-                asks(case.flows[members[n].flow], form, clock)
+                asks(case.flows[members[n].stream.flow], form, clock)
                 for form in survey.forms.straight(index, n)
             )
             for n in through
@@ -58,7 +58,7 @@ def overloads(
             layer = "cell" if clock.encapsulation is None else "line"
             shares: dict[int, Fraction] = {}
             for number in sorted(through):
-                flow = members[number].flow
+                flow = members[number].stream.flow
                 shares[flow] = shares.get(flow, Fraction(0)) + asked_bps[number]
             line = draft.line or draft.instance.path
             carries = f"`{line}` carries {format_value(clock.bit_rate, RATE)} @{layer}"
@@ -92,7 +92,7 @@ def no_path(case: Case, network: Network, error: NoPathError) -> Diagnostic:
     member = error.member
     if member.channel is not None:
         return _lost_messages(network, error, case)
-    flow = case.flows[member.flow]
+    flow = case.flows[member.stream.flow]
     origin, target = network.hosts[member.origin].path, network.hosts[member.target].path
     cells = _cells(error, flow)
     if error.machine >= 0:
@@ -100,7 +100,7 @@ def no_path(case: Case, network: Network, error: NoPathError) -> Diagnostic:
         help_text = (
             "lead only messages there: `… = classify { told = cell.message, rest = otherwise }`"
         )
-        help_text = help_text.replace("cell", "pkt") if flow.stream is not None else help_text
+        help_text = help_text.replace("cell", "pkt") if flow.packets is not None else help_text
     elif error.host >= 0:
         message = f"{cells} arrive at `{network.hosts[error.host].path}`, not at `{target}`"
         help_text = "wire every class so that it leads to the target, or discard it"
@@ -133,8 +133,11 @@ def ambiguous_route(case: Case, network: Network, error: AmbiguousRouteError) ->
     """Return the error for a classifier that would need the port by which items came."""
     classifier = network.elements[error.element]
     name, span = error.member.name, _span_on((classifier.path,), network, case)
-    if error.member.flow != NO_FLOW:
-        name, span = case.flows[error.member.flow].name, case.flows[error.member.flow].span
+    if error.member.stream.flow != NO_FLOW:
+        name, span = (
+            case.flows[error.member.stream.flow].name,
+            case.flows[error.member.stream.flow].span,
+        )
     return Diagnostic(
         "E0310",
         f"packets of `{name}` reach `{classifier.path}` through two ports",
@@ -146,11 +149,11 @@ def ambiguous_route(case: Case, network: Network, error: AmbiguousRouteError) ->
 
 
 def _cells(error: NoPathError, flow: Flow) -> str:
-    if flow.stream is not None:
-        answers = error.member.part == "answers"
+    if flow.packets is not None:
+        answers = error.member.stream.kind == "answers"
         return f"{'answers' if answers else 'packets'} of `{flow.name}`"
-    if error.item_class.plane != "user":
-        return f"{error.item_class.plane.upper()} cells of `{flow.name}`"
+    if error.item_class.kind != "user":
+        return f"{error.item_class.kind.upper()} cells of `{flow.name}`"
     tagged = error.item_class.marks & CLP > error.member.marks & CLP
     return f"{'tagged ' if tagged else ''}cells of `{flow.name}`"
 
@@ -199,8 +202,8 @@ def _round(paths: tuple[str, ...]) -> str:
 
 def too_many_cells(span: Span, case: Case, cells: int, most_items: int) -> Diagnostic:
     """Return the error for a trial beyond the limit, with the flag that raises it."""
-    carried = {"cells" if flow.stream is None else "packets" for flow in case.flows}
-    answered = [f"`{each.name}`" for each in case.flows if each.stream and each.stream.answers]
+    carried = {"cells" if flow.packets is None else "packets" for flow in case.flows}
+    answered = [f"`{each.name}`" for each in case.flows if each.packets and each.packets.answers]
     smaller = "give a longer `timeout`, a smaller `window` or fewer `retries`, " * bool(answered)
     return Diagnostic(
         "E0609",
@@ -235,8 +238,8 @@ def form_refused(case: Case, network: Network, error: FormError, drafts: Drafts)
             _span_on((element.path, origin.path), network, case),
             help="lead them past it, or give them another size",
         )
-    flow = case.flows[error.member.flow]
-    items = "cells" if flow.stream is None else "packets"
+    flow = case.flows[error.member.stream.flow]
+    items = "cells" if flow.packets is None else "packets"
     return Diagnostic(
         "E0311",
         f"`{element.path}` cannot take the {items} of `{flow.name}`: {error}",
@@ -258,7 +261,7 @@ def _other_ends(error: FormError, drafts: Drafts) -> Iterator[Label]:
 
 def _sent(survey: Survey) -> Iterator[tuple[int, Member]]:
     """Yield the members of flows, with their numbers; messages of machines are none."""
-    yield from ((n, each) for n, each in enumerate(survey.members) if each.flow != NO_FLOW)
+    yield from ((n, each) for n, each in enumerate(survey.members) if each.stream.flow != NO_FLOW)
 
 
 def left_in_fragments(case: Case, survey: Survey) -> Iterator[Diagnostic]:
@@ -266,9 +269,9 @@ def left_in_fragments(case: Case, survey: Survey) -> Iterator[Diagnostic]:
     reported = set[int]()
     for number, member in _sent(survey):
         cut = any(form.fragmented for form in survey.forms.at_end(number))
-        if cut and member.flow not in reported:
-            reported.add(member.flow)
-            flow = case.flows[member.flow]
+        if cut and member.stream.flow not in reported:
+            reported.add(member.stream.flow)
+            flow = case.flows[member.stream.flow]
             yield Diagnostic(
                 "E0313",
                 f"fragments of `{flow.name}` reach its end, and nothing puts them together",
@@ -291,7 +294,7 @@ def repeated_keys(case: Case, survey: Survey) -> Iterator[Diagnostic]:
         cipher = element.esp.encryption.algorithm
         other = first.setdefault((cipher, element.key), instance)
         if other is not instance:
-            flow = case.flows[survey.members[min(members)].flow]
+            flow = case.flows[survey.members[min(members)].stream.flow]
             what, rule = _repeated(element.esp.encryption)
             yield Diagnostic(
                 "E0314",
@@ -325,7 +328,7 @@ def unknown_latency(case: Case, name: str, survey: Survey) -> Iterator[Diagnosti
     """
     asked = latencies_asked(case, name)
     for number, flow in enumerate(case.flows):
-        mine = [n for n, member in enumerate(survey.members) if member.flow == number]
+        mine = [n for n, member in enumerate(survey.members) if member.stream.flow == number]
         sent = survey.forms.sent(mine[0])
         changed = any(form.sizes != sent.sizes for n in mine for form in survey.forms.at_end(n))
         if flow.name in asked and changed and len(sent.sizes) > 1:
@@ -343,14 +346,14 @@ def framing_mismatch(case: Case, name: str, survey: Survey) -> Iterator[Diagnost
     """Yield each flow that a network's lines do not carry as planned; once for a flow."""
     drafts, reported = survey.drafts, set[int]()
     for number, member in _sent(survey):
-        flow = case.flows[member.flow]
+        flow = case.flows[member.stream.flow]
         first = drafts[case.networks[name].hosts[member.origin].line].clock
         assert first is not None  # noqa: S101 -- a host's line has one
-        wanted = None if member.stream is None else member.stream.encapsulation
-        if member.flow not in reported and first.encapsulation != wanted:
-            reported.add(member.flow)
+        wanted = None if member.packets is None else member.packets.encapsulation
+        if member.stream.flow not in reported and first.encapsulation != wanted:
+            reported.add(member.stream.flow)
             yield _other_framing(flow, name)
-        if member.flow not in reported and flow.stream is not None:
+        if member.stream.flow not in reported and flow.packets is not None:
             sent = survey.forms.sent(number)
             for index, through in sorted(survey.reach.any.items()):
                 clock = drafts[index].clock
@@ -359,7 +362,7 @@ def framing_mismatch(case: Case, name: str, survey: Survey) -> Iterator[Diagnost
                     continue
                 largest_bytes = survey.forms.largest_bytes(index, number)
                 if largest_bytes > framed.largest_bytes:
-                    reported.add(member.flow)
+                    reported.add(member.stream.flow)
                     # A queue or a scheduler has been joined with its line.
                     path = drafts[index].line or drafts[index].instance.path
                     link = next(e for e in case.networks[name].elements if e.path == path)
@@ -391,8 +394,8 @@ def _too_large(
     grown = largest_bytes - sent_bytes
     arrive = f"they have {largest_bytes} B at `{link.path}`, which" if grown else f"`{link.path}`"
     smaller = f"send packets of at most {fits_bytes} B @ip, or " if fits_bytes else ""
-    sends = "is answered by" if member.part == "answers" else "sends"
-    field = member.stream.size_field if member.stream is not None else ""
+    sends = "is answered by" if member.stream.kind == "answers" else "sends"
+    field = member.packets.size_field if member.packets is not None else ""
     return Diagnostic(
         FRAMING,
         f"`{flow.name}` {sends} packets of {sent_bytes} B @ip, "

@@ -93,11 +93,15 @@ def _asked(case: Case, flows: Sequence[Flow]) -> dict[int, dict[int, Fraction]]:
     """Return the bit/s that each flow asks of each line that a host sends on."""
     network = case.networks[""]
     asked: dict[int, dict[int, Fraction]] = {}
-    for member in (each for each in members_of(tuple(flows), network) if each.is_sent):
-        line, flow = network.hosts[member.origin].line, flows[member.flow]
-        if line >= 0 and member.part == "user" and not (flow.stream and flow.stream.answers):
+    for member in (each for each in members_of(tuple(flows), network) if each.stream.is_sent):
+        line, flow = network.hosts[member.origin].line, flows[member.stream.flow]
+        if (
+            line >= 0
+            and member.stream.kind == "user"
+            and not (flow.packets and flow.packets.answers)
+        ):
             clock = network.elements[line].element.clock(stamps=False)
             shares = asked.setdefault(line, {})
             share = asked_bps(flow, form_sent(member), clock)
-            shares[member.flow] = shares.get(member.flow, Fraction(0)) + share
+            shares[member.stream.flow] = shares.get(member.stream.flow, Fraction(0)) + share
     return asked

@@ -43,10 +43,10 @@ def form_sent(member: Member) -> Form:
     """Return the form of a member's items as they are sent."""
     if member.channel is not None:
         return Form(member.channel.carries, ((member.channel.size_bytes, 1),))
-    if member.stream is None:
+    if member.packets is None:
         return form_of("cell", CELLS)
-    family = str(member.stream.header_fields["family"])
-    return form_of("packet", member.stream.sizes)._replace(family=family)
+    family = str(member.packets.header_fields["family"])
+    return form_of("packet", member.packets.sizes)._replace(family=family)
 
 
 @functools.cache

@@ -14,18 +14,18 @@ from typing import TYPE_CHECKING
 
 from qospec.dataclass import dataclass
 from qospec.engine.experiment import DISCARD, END, Node, Wire
-from qospec.plan import marks_carried
+from qospec.engine.line.unmark import Unmark
 from qospec.plan.assembly import Draft, Edge, redirect
 from qospec.plan.tables import members_using
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from qospec.engine.items.connections import Connections
     from qospec.model.suite import Network
     from qospec.plan.assembly import Drafts
     from qospec.plan.forms import Survey
-    from qospec.plan.tables import Member, Table
+    from qospec.plan.tables import Member, Reach, Table
+    from qospec.protocol.streams import Streams
 
 
 MembersByElement = dict[int, set[int]]
@@ -56,7 +56,7 @@ class Lowered:
 def lower(
     network: Network,
     survey: Survey,
-    connections: Connections,
+    streams: Streams,
     places: frozenset[str] = frozenset(),
 ) -> Lowered:
     """Return the nodes and wires that the members' items can reach; consumes the survey.
@@ -74,7 +74,7 @@ def lower(
     for index in [index for index in reach if drafts[index].duty == "router"]:
         _split_inputs(drafts, made, reach, index)
     _remove_idle(drafts, made, reach, members, places)
-    marks_carried.insert_unmarks(drafts, found)
+    _insert_unmarks(drafts, found)
     for index in [index for index, draft in drafts.items() if draft.duty == "machine"]:
         reach.setdefault(index, set())  # it works by itself
     kept = sorted(reach)
@@ -82,7 +82,7 @@ def lower(
     hosts = enumerate(network.hosts)
     wires = _wires(drafts, position)
     return Lowered(
-        tuple(_node(drafts[i], made.get(i), members, connections) for i in kept),
+        tuple(_node(drafts[i], made.get(i), members, streams) for i in kept),
         tuple(wire for wire, _ in wires),
         {number: position[host.line] for number, host in hosts if host.line in position},
         tuple(frozenset(reach[i]) for i in kept),
@@ -185,6 +185,27 @@ def _remove_idle(
             del reach[index]
 
 
+def _insert_unmarks(drafts: Drafts, reach: Reach) -> None:
+    """Insert an `Unmark` behind each line that items pass with marks that it does not carry."""
+    for index in list(reach.any):
+        draft = drafts[index]
+        if draft.clock is None or draft.edges[0].end != "element":
+            continue
+        kept = draft.clock.carried_marks
+        if all(
+            item_class.marks & kept == item_class.marks
+            for _, item_class in reach.item_classes.get(index, ())
+        ):
+            continue
+        place = max(drafts) + 1
+        path = f"{draft.line or draft.instance.path} (marks)"
+        behind = replace(draft.instance, path=path, element=Unmark(kept))
+        (edge,) = draft.edges
+        drafts[place] = Draft(behind, [replace(edge, output=0)], size_bytes=draft.size_bytes)
+        draft.edges = [Edge(edge.output, "element", place, 0, edge.rank)]
+        reach.any[place] = reach.any[index]
+
+
 def _as_queue(drafts: Drafts, index: int, reach: MembersByElement) -> None:
     """Replace a scheduler that can only ever serve one queue by that queue."""
     fed = {
@@ -199,9 +220,7 @@ def _as_queue(drafts: Drafts, index: int, reach: MembersByElement) -> None:
         redirect(drafts, index, Edge(0, "element", index, 0))
 
 
-def _node(
-    draft: Draft, table: Table | None, members: tuple[Member, ...], connections: Connections
-) -> Node:
+def _node(draft: Draft, table: Table | None, members: tuple[Member, ...], streams: Streams) -> Node:
     path, element, clock, waiting = (
         draft.instance.path,
         draft.instance.element,
@@ -211,7 +230,7 @@ def _node(
     node = Node(path, element, clock, waiting, size_bytes=draft.size_bytes)
     if table is None:
         return node
-    outputs, columns = table.by_connection(members, connections)
+    outputs, columns = table.by_connection(members, streams)
     return node._replace(outputs=outputs, columns=columns)
 
 

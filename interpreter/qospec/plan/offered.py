@@ -11,19 +11,20 @@ from qospec.plan.channels import message_members
 from qospec.plan.tables import Member
 from qospec.protocol.atm import CELL_BYTES
 from qospec.protocol.marks import set_marks
+from qospec.protocol.streams import Stream, number_streams, population_name
 from qospec.units import PS_PER_S
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from qospec.catalogue.form import Form
-    from qospec.engine.items.connections import Contract
+    from qospec.engine.items.contract import Contract
     from qospec.engine.line.clock import Clock
-    from qospec.engine.source.traffic import Stream
+    from qospec.engine.source.traffic import SentPackets
     from qospec.model.expression import Value
     from qospec.model.suite import Case, Flow, Network
     from qospec.protocol.encapsulation import Encapsulation
-    from qospec.protocol.parts import Part
+    from qospec.protocol.streams import KindName
 
 
 def cell_rate(flow: Flow) -> Fraction:
@@ -45,7 +46,7 @@ def items_sent(case: Case) -> tuple[int, bool]:
 def _count_sent(flow: Flow, length_ps: int) -> tuple[Fraction, bool]:
     most = flow.arrivals.most_items(flow.connections, length_ps)
     each = cell_rate(flow) * length_ps / PS_PER_S if most is None else Fraction(most)
-    if flow.stream is not None and flow.stream.answers is not None:
+    if flow.packets is not None and flow.packets.answers is not None:
         each *= 2  # an answer to each
     return len(flow.origins) * each, most is not None
 
@@ -66,29 +67,28 @@ def _line_bytes(form: Form, framed: Encapsulation | None) -> Fraction:
 
 def members_of(flows: tuple[Flow, ...], network: Network) -> Iterator[Member]:
     """Yield the members of all flows, messages of machines, and exchanges, numbered in a row."""
-    first = 0
-    drafted = [each for flow in enumerate(flows) for each in _parts(*flow, network)]
+    drafted = [each for flow in enumerate(flows) for each in _members(*flow, network)]
     drafted += message_members(network)
-    for member in sorted(drafted, key=lambda each: (not each.is_routed, not each.is_sent)):
-        yield replace(member, first=first)
-        first += member.connections
+    drafted.sort(key=lambda member: member.stream.place)
+    numbered = number_streams(member.stream for member in drafted)
+    for member, stream in zip(drafted, numbered, strict=True):
+        yield replace(member, stream=stream)
 
 
-def _parts(number: int, flow: Flow, network: Network) -> Iterator[Member]:
-    """Yield the members of a flow; of one between endpoints, all of one part after another."""
-    stream = flow.stream
-    parts: list[tuple[Part, Stream | None]] = [("user", stream)]
-    if stream is not None and stream.answers is not None:
-        parts += [("answers", stream.answers), ("exchanges", stream)]
-    for part, sent in parts:
+def _members(number: int, flow: Flow, network: Network) -> Iterator[Member]:
+    """Yield the members of a flow; of one between endpoints, all of one kind after another."""
+    packets = flow.packets
+    kinds: list[tuple[KindName, SentPackets | None]] = [("user", packets)]
+    if packets is not None and packets.answers is not None:
+        kinds += [("answers", packets.answers), ("exchanges", packets)]
+    for kind, sent in kinds:
         contract, marks, asked = _sent(flow) if sent is None else _sent_in(sent)
         for turn, ends in enumerate(zip(flow.origins, flow.targets, strict=True)):
-            origin, target = map(network.find_host, ends[::-1] if part == "answers" else ends)
-            name = flow.name if len(flow.origins) == 1 else f"{flow.name}[{turn}]"
-            if part != "user":
-                name = f"{name}.{part}"
-            many = flow.connections
-            yield Member(number, name, origin, target, 0, many, contract, marks, asked, part, sent)
+            origin, target = map(network.find_host, ends[::-1] if kind == "answers" else ends)
+            member = None if len(flow.origins) == 1 else turn
+            name = population_name(flow.name, member, kind)
+            stream = Stream(number, kind, flow.connections)
+            yield Member(name, origin, target, stream, contract, marks, asked, sent)
 
 
 def _sent(flow: Flow) -> tuple[Contract, int, tuple[tuple[str, Value], ...]]:
@@ -98,6 +98,6 @@ def _sent(flow: Flow) -> tuple[Contract, int, tuple[tuple[str, Value], ...]]:
     return contract, set_marks(clp=flow.clp), asked
 
 
-def _sent_in(stream: Stream) -> tuple[Contract, int, tuple[tuple[str, Value], ...]]:
+def _sent_in(packets: SentPackets) -> tuple[Contract, int, tuple[tuple[str, Value], ...]]:
     """Return the same of packets."""
-    return stream.contract, stream.marks, tuple(sorted(stream.header_fields.items()))
+    return packets.contract, packets.marks, tuple(sorted(packets.header_fields.items()))

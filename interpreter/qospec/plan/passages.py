@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING
 
 from qospec.diagnostics import Diagnostic
 from qospec.model.expression import list_measurements
-from qospec.plan.tables import members_using
-from qospec.protocol.parts import OF_EXCHANGES
+from qospec.plan.tables import list_members, members_using
+from qospec.protocol.streams import INSERTED, NO_FLOW, population_name
 from qospec.source import Span
 
 if TYPE_CHECKING:
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from qospec.model.expression import Measured, Place
     from qospec.model.suite import Case, Network
     from qospec.plan.tables import Member, Routes
-    from qospec.protocol.parts import Part
+    from qospec.protocol.streams import KindName
 
 MOST_PATHS, MOST_LINES = 3, 8
 """How many paths are described, and how many lines of each."""
@@ -29,7 +29,7 @@ class Passages:
     """What is measured at places, over all cases, and whether anything passes there in any."""
 
     def __init__(self) -> None:
-        self._found: dict[tuple[Span, str, Part, Place], Diagnostic | None] = {}
+        self._found: dict[tuple[Span, str, KindName, Place], Diagnostic | None] = {}
 
     def add(self, case: Case, network: str, members: Sequence[Member], routes: Routes) -> None:
         """Note what a case measures on a network: None where something passes.
@@ -55,13 +55,12 @@ class Passages:
 
 def _members_of(leaf: Measured, case: Case, members: Sequence[Member]) -> list[int]:
     """Return the members of which a measurement counts items."""
-    part = leaf.part if leaf.part in OF_EXCHANGES else "user"  # inserted cells pass with those
-    found = [
-        number
-        for number, each in enumerate(members)
-        if (each.is_sent and leaf.flow == case.flows[each.flow].name and each.part == part)
-        or (each.is_routed and not leaf.flow)
-    ]
+    if not leaf.flow:
+        found = [number for number, each in enumerate(members) if each.stream.is_routed]
+    else:
+        flow = next((n for n, flow in enumerate(case.flows) if flow.name == leaf.flow), NO_FLOW)
+        # Inserted cells pass with those of the user.
+        found = list_members(members, flow, "user" if leaf.part in INSERTED else leaf.part)
     return found if leaf.member is None else found[leaf.member : leaf.member + 1]
 
 
@@ -88,8 +87,7 @@ def _path(member: int, routes: Routes) -> str:
 
 def _missed(leaf: Measured, place: Place, span: Span, taken: Sequence[str]) -> Diagnostic:
     """Return the warning, at the place where it is written out."""
-    member = "" if leaf.member is None else f"[{leaf.member}]"
-    flow = leaf.flow and f"{leaf.flow}{member}{'' if leaf.part == 'user' else f'.{leaf.part}'}"
+    flow = leaf.flow and population_name(leaf.flow, leaf.member, leaf.part)
     begin = span.text.find(place.name)
     start = span.start + begin
     return Diagnostic(

@@ -15,7 +15,6 @@ from typing import TYPE_CHECKING
 from qospec.check.device import predicates
 from qospec.check.records import addresses
 from qospec.model.expression import Attribute, evaluate
-from qospec.plan.marks_carried import carried
 from qospec.plan.tables import (
     NO_OUTPUT,
     AmbiguousRouteError,
@@ -26,8 +25,8 @@ from qospec.plan.tables import (
     State,
     Table,
 )
-from qospec.protocol.atm import PLANES
 from qospec.protocol.marks import ALL, CLP
+from qospec.protocol.streams import INSERTED, KINDS
 
 if TYPE_CHECKING:
     from collections.abc import Hashable, Iterator, Mapping
@@ -36,14 +35,11 @@ if TYPE_CHECKING:
     from qospec.model.suite import Instance, Network
     from qospec.plan.assembly import Draft, Drafts, Edge
     from qospec.plan.tables import Member, Reach, Table
-    from qospec.protocol.atm import Plane
 
-INSERTED = [ItemClass(plane, marks) for plane in PLANES if plane != "user" for marks in (0, CLP)]
+INSERTED_CLASSES = [ItemClass(kind, marks) for kind in INSERTED for marks in (0, CLP)]
 """The classes of cells that the network inserts: a policer may tag them too."""
-
-
-MADE_OF_PACKETS: tuple[Plane, ...] = ("fragments", "copies")
-"""The planes of what elements make of packets, with their marks."""
+MADE_OF_PACKETS = tuple(kind for kind in INSERTED if "packet" in KINDS[kind].carries)
+"""The kinds of what elements make of packets, with their marks."""
 
 
 class MemberRouting:
@@ -83,10 +79,10 @@ class MemberRouting:
         )
         table = self._made[state.element].by_class
         table[self._number, state.item_class] = best[2]
-        for plane in MADE_OF_PACKETS:
-            table[self._number, ItemClass(plane, state.item_class.marks)] = best[2]
+        for kind in MADE_OF_PACKETS:
+            table[self._number, ItemClass(kind, state.item_class.marks)] = best[2]
         if state.item_class.marks == self._member.marks:
-            for inserted in INSERTED:
+            for inserted in INSERTED_CLASSES:
                 table[self._number, inserted] = best[2]
 
     def _distance(self, edge: Edge, state: State, distances: dict[State, int]) -> float:
@@ -115,7 +111,7 @@ class MemberRouting:
             for edge, item_class in self._successors(state, free=True):
                 if self._arrives(edge):
                     last.append(state)
-                elif edge.end == "element" and item_class.plane == "user":
+                elif edge.end == "element" and item_class.kind == "user":
                     for onward in self._next_states(edge, item_class, entry):
                         before.setdefault(onward, []).append(state)
                         if onward not in reached:
@@ -184,7 +180,7 @@ class MemberRouting:
         There are none at a machine that takes them for messages, and several where it decides.
         """
         element = self._drafts[edge.to].element
-        outputs = element.outputs_of(edge.input, plane=item_class.plane)
+        outputs = element.outputs_of(edge.input, kind=item_class.kind)
         return [State(edge.to, item_class, entry, output) for output in outputs]
 
     def machines(self, start: State) -> list[tuple[int, int]]:
@@ -193,7 +189,7 @@ class MemberRouting:
         while waiting:
             state = waiting.popleft()
             for edge, item_class in self._successors(state, free=True):
-                if edge.end != "element" or item_class.plane != "user":
+                if edge.end != "element" or item_class.kind != "user":
                     continue
                 onward = self._next_states(edge, item_class, self._entry(state))
                 if not onward:
@@ -231,12 +227,13 @@ class MemberRouting:
         found = draft.element.marks_after(item_class.marks, self._member.contract)
         for marks in found:
             yield ItemClass(
-                item_class.plane, marks if draft.clock is None else marks & carried(draft.clock)
+                item_class.kind,
+                marks if draft.clock is None else marks & draft.clock.carried_marks,
             )
-        if item_class.plane == "user":
-            for plane in draft.element.inserts:
+        if item_class.kind == "user":
+            for kind in draft.element.inserts:
                 for marks in found if draft.element.cuts else (0,):
-                    yield ItemClass(plane, marks)
+                    yield ItemClass(kind, marks)
 
 
 def start_of(member: Member, network: Network) -> State:
@@ -268,7 +265,7 @@ def route_members(
     )
     entries = network.entries if asked else {}
     for number, member in enumerate(members):
-        if not member.is_routed:
+        if not member.stream.is_routed:
             continue
         walk = MemberRouting(drafts, made, entries, number, member)
         start = start_of(member, network)
@@ -293,13 +290,13 @@ class Classes(Table):
     def output(self, member: int, item_class: ItemClass, entry: str = "") -> int:
         """Return the output of the first class whose condition such items meet."""
         asked = self._members[member].asked
-        key = (asked, self._members[member].part, item_class, entry)
+        key = (asked, self._members[member].stream.kind, item_class, entry)
         if key not in self._known:
             item: dict[str, Value] = {
                 **dict(asked),
-                "oam": item_class.plane == "oam",
+                "oam": item_class.kind == "oam",
                 **dict.fromkeys(
-                    ("message", "packet_message"), self._members[member].part == "messages"
+                    ("message", "packet_message"), self._members[member].stream.kind == "messages"
                 ),
                 "input": entry,
             }

@@ -258,7 +258,7 @@ def _items_of(flow: Flow, length_ps: int) -> Fraction:
 
 def _called(case: Case) -> str:
     """Return what the flows send."""
-    carried = {"cell" if flow.stream is None else "packet" for flow in case.flows}
+    carried = {"cell" if flow.packets is None else "packet" for flow in case.flows}
     return " or ".join(sorted(carried))
 
 

@@ -2,8 +2,7 @@
 
 A plan says, before anything runs, which trials there are and how many items they send at most, and
 rejects what does not fit: no path between hosts, an overloaded line, a loop without delay, a trial
-beyond the limit. A population is what is measured as one, such as the flow `ab` or its OAM cells
-`ab.oam`.
+beyond the limit.
 """
 
 from __future__ import annotations
@@ -16,7 +15,6 @@ from qospec.dataclass import dataclass
 from qospec.diagnostics import Problems
 from qospec.engine.experiment import Experiment, Intervals, MeasurementSpec, Source, Tap
 from qospec.engine.graph.components import cycle_in_batches, zero_delay_cycle
-from qospec.engine.items.connections import Connections
 from qospec.engine.measure.occupancy import find_silent
 from qospec.engine.queue import drop_policy
 from qospec.engine.source.sizes import CELLS
@@ -31,21 +29,19 @@ from qospec.plan.offered import MOST_ITEMS, items_sent
 from qospec.plan.phases import at_use, between_ends, checked_ends
 from qospec.plan.proofs.proofs import Proofs, proved
 from qospec.plan.survey import survey_network
-from qospec.protocol.atm import PLANES
-from qospec.protocol.parts import OF_EXCHANGES
+from qospec.protocol.streams import INSERTED, Population, Streams
 from qospec.search.method import begin, count_trials_of_load
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Iterator
 
     from qospec.diagnostics import Diagnostic
     from qospec.engine.experiment import Node
     from qospec.model.checked import CaseMaker, CheckedSuite, Examiner
     from qospec.model.expression import Measured, Place
     from qospec.model.suite import Case, Flow, Network, Phase, Test
+    from qospec.plan.forms import Survey
     from qospec.plan.tables import Member
-    from qospec.protocol.atm import Plane
-    from qospec.protocol.parts import Part
     from qospec.source import Span
 
 
@@ -245,18 +241,9 @@ def _network(
     if survey is None:
         return None
     members = survey.members
-    connections = Connections(
-        contracts=tuple(c for m in members for c in [m.contract] * m.connections),
-        flow=tuple(i for m in members for i in [m.flow] * m.connections),
-        planes=_planes(network),
-        exchanges=sum(m.connections for m in members if not m.is_routed),
-        messages=sum(m.connections for m in members if m.channel is not None),
-    )
+    streams = _streams(case, network, members)
     places = _places(case, name)
-    lowered = lower(network, survey, connections, frozenset(place.path for place in places))
-    lowered = with_endpoints(lowered, case.flows, members, network)
-    lowered = with_machines(lowered, members, network)
-    lowered = with_restarts(lowered, case.run)
+    lowered = _lowered(case, network, survey, streams, frozenset(p.path for p in places))
     for find, refuse in (
         (zero_delay_cycle, feasibility.loop_without_time),
         (cycle_in_batches, feasibility.loop_in_batches),
@@ -265,13 +252,14 @@ def _network(
         if loop is not None:
             problems.add(refuse(loop, network, case))
             return None
-    measurement = _measurement(case, name, connections, members)
+    measurement = _measurement(case, name, streams)
     silent = find_silent(measurement, lowered.nodes)
     if silent is not None:
         problems.add(feasibility.unreported_queue(silent, network, case))
         return None
     experiment = Experiment(
-        connections=connections,
+        contracts=tuple(c for m in members for c in [m.contract] * m.stream.connections),
+        streams=streams,
         sources=tuple(_sources(case.flows, members, lowered)),
         nodes=lowered.nodes,
         wires=lowered.wires,
@@ -280,63 +268,79 @@ def _network(
     )
     return Planned(
         experiment,
-        {p.name: p for p in _populations(case, name, connections, members)},
+        {p.name: p for p in _populations(case, name, streams)},
         {flow.name: tuple(_discarders(i, lowered, members)) for i, flow in enumerate(case.flows)},
         lowered.lines,
         {flow.name: tuple(_holders(i, lowered, members)) for i, flow in enumerate(case.flows)},
-        frozenset(flow.name for flow in case.flows if flow.stream is not None),
+        frozenset(flow.name for flow in case.flows if flow.packets is not None),
     )
 
 
-def _planes(network: Network) -> tuple[Plane, ...]:
-    """Return the planes in use: that of user items, and those of which something is inserted."""
-    inserted = {plane for each in network.elements for plane in each.element.inserts}
-    return tuple(plane for plane in PLANES if plane == "user" or plane in inserted)
+def _lowered(
+    case: Case,
+    network: Network,
+    survey: Survey,
+    streams: Streams,
+    places: frozenset[str],
+) -> Lowered:
+    """Return what items can reach, pass by pass."""
+    members = survey.members
+    lowered = lower(network, survey, streams, places)
+    lowered = with_endpoints(lowered, case.flows, members, network)
+    lowered = with_machines(lowered, members, network)
+    return with_restarts(lowered, case.run)
+
+
+def _streams(case: Case, network: Network, members: tuple[Member, ...]) -> Streams:
+    """Return the streams of a trial: of its members, and of what elements insert into them."""
+    inserted = {kind for each in network.elements for kind in each.element.inserts}
+    return Streams(
+        tuple(flow.name for flow in case.flows),
+        tuple(member.stream for member in members),
+        tuple(kind for kind in INSERTED if kind in inserted),
+    )
 
 
 def _sources(
     flows: tuple[Flow, ...], members: tuple[Member, ...], lowered: Lowered
 ) -> Iterator[Source]:
     for member in members:
-        if not member.is_sent:
+        if not member.stream.is_sent:
             continue
-        flow, stream = flows[member.flow], member.stream
+        flow, packets = flows[member.stream.flow], member.packets
         yield Source(
             name=member.name,
-            arrivals=flow.arrivals if stream is None or stream.loop is None else stream.loop,
-            first=member.first,
-            connections=member.connections,
+            arrivals=flow.arrivals if packets is None or packets.loop is None else packets.loop,
+            first=member.stream.first,
+            connections=member.stream.connections,
             phases=flow.phases,
-            sizes=CELLS if stream is None else stream.sizes,
+            sizes=CELLS if packets is None else packets.sizes,
             marks=member.marks,
             node=lowered.entry[member.origin],
-            encapsulation=None if stream is None else stream.encapsulation,
-            transport_bytes=0 if stream is None else stream.transport_bytes,
-            call=None if stream is None else stream.call,
+            encapsulation=None if packets is None else packets.encapsulation,
+            transport_bytes=0 if packets is None else packets.transport_bytes,
+            call=None if packets is None else packets.call,
         )
 
 
 # ---- what is recorded
 
 
-def _measurement(
-    case: Case, network: str, connections: Connections, members: tuple[Member, ...]
-) -> MeasurementSpec:
-    """Give each part of each flow, and each member that a statement names, a histogram."""
-    rows = [-1] * connections.indices
-    populations = list(_populations(case, network, connections, members))
+def _measurement(case: Case, network: str, streams: Streams) -> MeasurementSpec:
+    """Give each stream of each flow, and each member that a statement names, a histogram."""
+    rows = [-1] * streams.indices
+    populations = list(_populations(case, network, streams))
     whole = sorted(populations, key=lambda each: each.member is not None)
     for row, each in enumerate(whole):  # a member's row replaces that of the whole
         rows[each.first : each.stop] = [row] * (each.stop - each.first)
-    named = {population.name: population for population in populations}
     followed = {
-        (need, named[of].first, named[of].stop)
+        (need, of.first, of.stop)
         for m in _measured(case, network)
         for need in m.needs
-        if (of := population_name(m.flow, m.member, m.part)) in named and need != "payload"
+        if need != "payload" and (of := streams.population(m.flow, m.member, m.part)) is not None
     }
     if case.run.payload:
-        followed.add(("payload", 0, connections.count))
+        followed.add(("payload", 0, streams.count))
     changes_ps = case.run.changes_ps
     return MeasurementSpec(
         start_ps=case.run.warmup_ps,
@@ -345,16 +349,16 @@ def _measurement(
         followed=tuple(sorted(followed)),
         queues=tuple(sorted(_observed(case, network, "occupancy"))),
         servers=tuple(sorted(_observed(case, network, "utilisation"))),
-        series=tuple(sorted(_series(case, network, named))),
+        series=tuple(sorted(_series(case, network, streams))),
         changed_ps=case.run.warmup_ps + max(changes_ps) if changes_ps else None,
         drains=case.run.drains,
     )
 
 
-def _series(case: Case, network: str, named: Mapping[str, Population]) -> set[Intervals]:
+def _series(case: Case, network: str, streams: Streams) -> set[Intervals]:
     """Return what reports ask for by intervals."""
     asked = (
-        (statement.every_ps, named.get(population_name(m.flow, m.member, m.part)))
+        (statement.every_ps, streams.population(m.flow, m.member, m.part))
         for statement in case.statements
         for m in list_measurements(statement.expression)
         if m.network == network
@@ -394,40 +398,21 @@ def _taps(places: list[Place], network: Network, lowered: Lowered) -> Iterator[T
                 yield Tap(place.name, number, place.output)
 
 
-def _populations(
-    case: Case, network: str, connections: Connections, members: tuple[Member, ...]
-) -> Iterator[Population]:
-    """Yield each part of each flow, and the members that statements name."""
+def _populations(case: Case, network: str, streams: Streams) -> Iterator[Population]:
+    """Yield each stream of each flow, and the members that statements name."""
     named = {(m.flow, m.member, m.part) for m in _measured(case, network) if m.member is not None}
-    for number, flow in enumerate(case.flows):
-        for part, mine, shift in _parts(number, connections, members):
-            last = mine[-1].first + flow.connections
-            shares = flow.connections if len(mine) > 1 else 1
-            yield Population(flow.name, None, part, mine[0].first + shift, last + shift, shares)
-            for turn, member in enumerate(mine):
-                if (flow.name, turn, part) in named:
-                    first = member.first + shift
-                    yield Population(flow.name, turn, part, first, first + flow.connections)
-
-
-def _parts(
-    flow: int, connections: Connections, members: tuple[Member, ...]
-) -> Iterator[tuple[Part, list[Member], int]]:
-    """Yield the parts of a flow: the members of each, and how far their indices are shifted."""
-    of: dict[Part, list[Member]] = {}
-    for member in members:
-        if member.flow == flow:
-            of.setdefault(member.part, []).append(member)
-    for plane in connections.planes:
-        yield plane, of["user"], connections.index(0, plane)
-    for part in OF_EXCHANGES:
-        if part in of:
-            yield part, of[part], 0
+    for flow in case.flows:
+        for kind in streams.kinds_of(flow.name):
+            for member in (None, *range(len(flow.origins))):
+                if member is None or (flow.name, member, kind) in named:
+                    population = streams.population(flow.name, member, kind)
+                    assert population is not None  # noqa: S101 -- the flow has this kind
+                    yield population
 
 
 def _on_path(flow: int, lowered: Lowered, members: tuple[Member, ...]) -> Iterator[Node]:
     """Yield the nodes that items of a flow may pass."""
-    mine = {number for number, member in enumerate(members) if member.flow == flow}
+    mine = {number for number, member in enumerate(members) if member.stream.flow == flow}
     for node, reach in zip(lowered.nodes, lowered.reach, strict=True):
         if mine & reach:
             yield node
@@ -450,32 +435,6 @@ def _discarders(
                 yield queue.element, drop_policy.causes(queue.drop, queue.limit)
         if node.element.discards_for:
             yield node.path, node.element.discards_for
-
-
-@dataclass(frozen=True)
-class Population:
-    """A range of connection indices that is measured as one.
-
-    What it carries is divided among members of `each` connections.
-    """
-
-    flow: str
-    member: int | None
-    part: Part
-    first: int
-    stop: int
-    each: int = 1
-
-    @property
-    def name(self) -> str:
-        """Return how a statement names it."""
-        return population_name(self.flow, self.member, self.part)
-
-
-def population_name(flow: str, member: int | None, part: Part) -> str:
-    """Return how a statement names a flow, a member of it, or a part of it, as its OAM cells."""
-    index = "" if member is None else f"[{member}]"
-    return f"{flow}{index}{'' if part == 'user' else f'.{part}'}"
 
 
 class Cost(NamedTuple):

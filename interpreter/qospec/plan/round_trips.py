@@ -7,6 +7,7 @@ from fractions import Fraction
 from typing import TYPE_CHECKING
 
 from qospec.diagnostics import Diagnostic
+from qospec.plan.tables import list_members
 from qospec.units import PS_PER_S, TIME, format_value
 
 if TYPE_CHECKING:
@@ -20,19 +21,17 @@ if TYPE_CHECKING:
 def short_timeouts(case: Case, survey: Survey) -> Iterator[Diagnostic]:
     """Yield each flow whose timeout expires before any answer can have come."""
     for number, flow in enumerate(case.flows):
-        if flow.stream is None or flow.stream.answers is None:
+        if flow.packets is None or flow.packets.answers is None:
             continue
-        requests, answers = (
-            [n for n, each in enumerate(survey.members) if (each.flow, each.part) == (number, part)]
-            for part in ("user", "answers")
-        )
+        requests = list_members(survey.members, number, "user")
+        answers = list_members(survey.members, number, "answers")
         shortest_ps = min(
             _shortest_ps(survey, there) + _shortest_ps(survey, back)
             for there, back in zip(requests, answers, strict=True)
         )
-        if flow.stream.loop.timeout_ps <= shortest_ps:
+        if flow.packets.loop.timeout_ps <= shortest_ps:
             least = format_value(-(-shortest_ps // 10**3) / Fraction(10**9), TIME)
-            timeout = format_value(Fraction(flow.stream.loop.timeout_ps, PS_PER_S), TIME)
+            timeout = format_value(Fraction(flow.packets.loop.timeout_ps, PS_PER_S), TIME)
             yield Diagnostic(
                 "W0614",
                 f"the timeout of `{flow.name}` expires before any answer can arrive",

@@ -68,14 +68,14 @@ def verify(
             routes = known[key]
             if routes is not None:
                 passages.add(case, name, members, routes)
-            streams = tuple(
+            sent = tuple(
                 s and (s.sizes, s.header_fields["family"], s.encapsulation, s.loop)
-                for s in (m.stream for m in members)
+                for s in (m.packets for m in members)
             )
             rates = () if case.run.overload else tuple(map(cell_rate, case.flows))
             contracts = tuple(member.contract for member in members)
             latencies = feasibility.latencies_asked(case, name)
-            load = (key, streams, rates, contracts, latencies, _uses(case, routes))
+            load = (key, sent, rates, contracts, latencies, _uses(case, routes))
             if routes is None or load in fitting:
                 continue
             survey = _survey(case, network, members, routes, problems)
@@ -179,7 +179,7 @@ def _route_of(member: Member) -> Hashable:
         sustainable_cell_rate=sustainable,
         maximum_burst_size=1,
     )
-    return replace(member, contract=contract, stream=None)
+    return replace(member, contract=contract, packets=None)
 
 
 def _uses(case: Case, routes: Routes | None) -> Hashable:

@@ -10,20 +10,18 @@ from qospec.engine.arrays import np
 from qospec.engine.items.partition import MAX_OUTPUTS
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from qospec.catalogue.kinds import Carried
     from qospec.engine.arrays import Marks
-    from qospec.engine.items.connections import Connections, Contract
-    from qospec.engine.source.traffic import Stream
+    from qospec.engine.items.contract import Contract
+    from qospec.engine.source.traffic import SentPackets
     from qospec.model.expression import Value
     from qospec.plan.assembly import Drafts
-    from qospec.protocol.atm import Plane
-    from qospec.protocol.parts import Part
+    from qospec.protocol.streams import KindName, Stream, Streams
 
 NO_OUTPUT = MAX_OUTPUTS
 """Stands for no output."""
-
-
-NO_FLOW = -1
 
 
 class Channel(NamedTuple):
@@ -49,47 +47,31 @@ class Member:
     machine to another are a member of no flow.
 
     Attributes:
-        flow: The number of the flow; NO_FLOW for messages.
         name: As messages call it.
         origin: The host where its items are sent.
         target: The host where they arrive.
-        first: The index of its first connection.
-        connections: How many it has.
-        contract: Their contract.
+        stream: As what its items are counted.
+        contract: That of its connections.
         marks: With which its items are sent.
         asked: What classifiers may ask of its items and no element changes, by name.
-        part: Which part of the flow it is.
-        stream: Of packets, how they are sent.
+        packets: How they are sent; None of cells.
         channel: Of messages, between which machines.
     """
 
-    flow: int
     name: str
     origin: int
     target: int
-    first: int
-    connections: int
+    stream: Stream
     contract: Contract
     marks: int = 0
     asked: tuple[tuple[str, Value], ...] = ()
-    part: Part = "user"
-    stream: Stream | None = None
+    packets: SentPackets | None = None
     channel: Channel | None = None
 
-    @property
-    def is_routed(self) -> bool:
-        """Return whether its items go through the network."""
-        return self.part != "exchanges"
 
-    @property
-    def is_sent(self) -> bool:
-        """Return whether a flow sends its items, or answers them."""
-        return self.flow != NO_FLOW and self.is_routed
-
-    @property
-    def range(self) -> tuple[int, int]:
-        """Return the index of its first connection, and of the one behind its last."""
-        return self.first, self.first + self.connections
+def list_members(members: Sequence[Member], flow: int, kind: KindName) -> list[int]:
+    """Return the numbers of a flow's members of one kind."""
+    return [n for n, each in enumerate(members) if each.stream[:2] == (flow, kind)]
 
 
 class NoPathError(Exception):
@@ -115,7 +97,7 @@ class NoPathError(Exception):
 class ItemClass(NamedTuple):
     """What distinguishes items of one connection."""
 
-    plane: Plane
+    kind: KindName
     marks: int
 
 
@@ -213,20 +195,15 @@ class Table:
         return frozenset(self.by_class.values()) - {NO_OUTPUT}
 
     def by_connection(
-        self, members: tuple[Member, ...], connections: Connections
+        self, members: tuple[Member, ...], streams: Streams
     ) -> tuple[Marks, tuple[int, ...]]:
-        """Return (indices, marks) outputs, by connection and marks, and the marks of its columns.
-
-        Each row stands as often as its member has connections.
-        """
+        """Return (indices, marks) outputs, by connection and column, and the marks of columns."""
         columns = sorted({item_class.marks for _, item_class in self.by_class})
         place = {marks: column for column, marks in enumerate(columns)}
-        planes = connections.planes
-        rows = np.full((len(planes), len(members), len(columns)), NO_OUTPUT, np.uint8)
+        table = np.full((streams.indices, len(columns)), NO_OUTPUT, np.uint8)
         for (member, item_class), output in self.by_class.items():
-            rows[planes.index(item_class.plane), member, place[item_class.marks]] = output
-        lengths = [member.connections for member in members]
-        table = np.repeat(rows, lengths, axis=1).reshape(connections.indices, len(columns))
+            stream = streams.beside(members[member].stream, item_class.kind)
+            table[stream.first : stream.stop, place[item_class.marks]] = output
         return table, tuple(columns)
 
 

@@ -41,7 +41,7 @@ def too_small(case: Case, survey: Survey) -> Iterator[Diagnostic]:
                 continue
             needed_ps = _needed_ps(case, member, clock)
             if member.contract.cell_delay_variation_tolerance_ps + _ROUNDING_PS < needed_ps:
-                flow, needed = case.flows[member.flow], _text(needed_ps)
+                flow, needed = case.flows[member.stream.flow], _text(needed_ps)
                 why = (
                     f"they arrive in slots of {_text(clock.slot_ps)}, and their interval is no"
                     f" whole number of slots: this alone needs a tolerance of {needed}"
@@ -87,8 +87,8 @@ def _slots_before(
 
 def _needed_ps(case: Case, member: Member, clock: Clock) -> Fraction:
     """Return the least tolerance with which all cells of a member may conform; 0 if any will do."""
-    flow, rate = case.flows[member.flow], member.contract.peak_cell_rate
-    if flow.stream is not None or member.contract.category != "cbr":
+    flow, rate = case.flows[member.stream.flow], member.contract.peak_cell_rate
+    if flow.packets is not None or member.contract.category != "cbr":
         return Fraction(0)
     if flow.arrivals.mean_rate(flow.connections) != rate * flow.connections:
         return Fraction(0)

@@ -19,7 +19,7 @@ from qospec.engine.security.association import SUCCESSORS, Association
 from qospec.model.expression import Constant
 from qospec.plan.assembly import feeders
 from qospec.plan.changes import stages
-from qospec.plan.tables import NO_FLOW
+from qospec.protocol.streams import NO_FLOW
 from qospec.units import PACKET_RATE, RATE, TIME, format_value
 
 if TYPE_CHECKING:
@@ -138,7 +138,7 @@ def small_buckets(case: Case, survey: Survey) -> Iterator[Diagnostic]:
             continue
         largest: dict[int, int] = {}
         for number in _sent(survey, survey.reach.any[index]):
-            of = survey.members[number].flow
+            of = survey.members[number].stream.flow
             largest[of] = max(largest.get(of, 0), survey.forms.largest_bytes(index, number))
         for number, largest_bytes in sorted(largest.items()):
             flow = case.flows[number]
@@ -280,7 +280,7 @@ def _lines_before(index: int, survey: Survey, before: dict[int, list[int]]) -> d
 
 def _sent(survey: Survey, numbers: Iterable[int]) -> list[int]:
     """Return those that are members of flows; messages of machines are none."""
-    return [number for number in sorted(numbers) if survey.members[number].flow != NO_FLOW]
+    return [number for number in sorted(numbers) if survey.members[number].stream.flow != NO_FLOW]
 
 
 def missing_headers(case: Case, survey: Survey) -> Iterator[Diagnostic]:
@@ -292,9 +292,9 @@ def missing_headers(case: Case, survey: Survey) -> Iterator[Diagnostic]:
             for form in survey.forms.at(index, number):
                 taken = element.form_after(form).headers[len(form.headers) :]
                 if taken and taken[0] < 0:
-                    answers = member.part == "answers"
+                    answers = member.stream.kind == "answers"
                     yield _missing_header(
-                        instance, case.flows[member.flow], form, -taken[0], answers=answers
+                        instance, case.flows[member.stream.flow], form, -taken[0], answers=answers
                     )
 
 
@@ -321,7 +321,7 @@ def all_too_large(case: Case, survey: Survey) -> Iterator[Diagnostic]:
         element, instance = survey.drafts[index].element, survey.drafts[index].instance
         reported = set[int]()
         for number in _sent(survey, numbers):
-            flow = survey.members[number].flow
+            flow = survey.members[number].stream.flow
             forms = [form for form in survey.forms.at(index, number) if form.sizes]
             if flow in reported or any(element.form_after(form).sizes for form in forms):
                 continue
@@ -345,20 +345,20 @@ def idle_faults(case: Case, survey: Survey) -> Iterator[Diagnostic]:
     for number, hops in sorted(survey.reach.hops.items()):
         for hop in hops:
             arriving.setdefault(hop.after.element, {}).setdefault(
-                hop.after.item_class.plane, survey.members[number].flow
+                hop.after.item_class.kind, survey.members[number].stream.flow
             )
-    for index, planes in sorted(arriving.items()):
+    for index, kinds in sorted(arriving.items()):
         element, instance = survey.drafts[index].element, survey.drafts[index].instance
-        if not isinstance(element, Fault) or not element.hits or planes.keys() & element.hits:
+        if not isinstance(element, Fault) or not element.hits or kinds.keys() & element.hits:
             continue
-        flow = case.flows[next(iter(planes.values()))]
+        flow = case.flows[next(iter(kinds.values()))]
         hit = " and ".join(element.hits)
         yield Diagnostic(
             "W0625",
             f"nothing reaches `{instance.path}` that it could hit",
             instance.span or flow.span,
-            label=f"hits what is of plane `{hit}`",
-            secondary=(Label(flow.span, f"only its {' and '.join(sorted(planes))} items"),),
+            label=f"hits what is of kind `{hit}`",
+            secondary=(Label(flow.span, f"only its {' and '.join(sorted(kinds))} items"),),
             help="put it where the cells or packets of the flow itself pass",
         )
 
@@ -374,7 +374,7 @@ def refused_by_receivers(case: Case, survey: Survey) -> Iterator[Diagnostic]:
             continue
         reported = {NO_FLOW}
         for number in sorted(numbers):
-            flow = survey.members[number].flow
+            flow = survey.members[number].stream.flow
             found = {_refused(form, element.spi) for form in survey.forms.at(index, number)}
             whys = sorted(each for each in found if each is not None)
             if len(whys) < len(found) or flow in reported:
@@ -421,9 +421,9 @@ def left_encrypted(case: Case, survey: Survey) -> Iterator[Diagnostic]:
     reported = {NO_FLOW}
     for number, member in enumerate(survey.members if case.run.payload else ()):
         encrypted = all(form.inside or form.keys for form in survey.forms.at_end(number))
-        if encrypted and member.flow not in reported:
-            reported.add(member.flow)
-            flow = case.flows[member.flow]
+        if encrypted and member.stream.flow not in reported:
+            reported.add(member.stream.flow)
+            flow = case.flows[member.stream.flow]
             yield Diagnostic(
                 "W0629",
                 f"all that arrives of `{flow.name}` is still encrypted, and so `errored`",
@@ -438,8 +438,10 @@ def late_keys(case: Case, survey: Survey) -> Iterator[Diagnostic]:
     for index, members in sorted(survey.reach.offered.items()):
         instance = survey.drafts[index].instance
         rekeying = survey.drafts[index].element.rekeying
-        flows = [(case.flows[survey.members[number].flow], number) for number in sorted(members)]
-        if rekeying is None or any(f.stream is None or f.stream.answers for f, _ in flows):
+        flows = [
+            (case.flows[survey.members[number].stream.flow], number) for number in sorted(members)
+        ]
+        if rekeying is None or any(f.packets is None or f.packets.answers for f, _ in flows):
             continue
         means = {
             number: max(
@@ -449,7 +451,7 @@ def late_keys(case: Case, survey: Survey) -> Iterator[Diagnostic]:
             for _, number in flows
         }
         for stage in stages(case):
-            rates = {number: stage.rates[survey.members[number].flow] for number in means}
+            rates = {number: stage.rates[survey.members[number].stream.flow] for number in means}
             packet_rate = sum(rates.values(), Fraction(0))
             byte_rate = sum((rates[number] * means[number] for number in means), Fraction(0))
             count = len(instance.element.indices)

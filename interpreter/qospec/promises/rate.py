@@ -14,10 +14,9 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from qospec.calculus.curve import Bucket, Curve
-    from qospec.engine.experiment import Node
+    from qospec.engine.experiment import Experiment, Node
     from qospec.engine.graph.promises import Conduct
     from qospec.engine.items.batch import Batch
-    from qospec.engine.items.connections import Connections
     from qospec.promises.promise import Trial
 
 
@@ -33,19 +32,19 @@ class _Stated(NamedTuple):
 def _too_much(trial: Trial) -> Iterator[str]:
     """Yield what left more densely than the element states."""
     for node, conduct in trial.nodes:
-        for stated in _stated(node, conduct, trial.experiment.connections):
+        for stated in _stated(node, conduct, trial.experiment):
             excess = _excess(stated)
             if excess:
                 yield f"{node.path} let pass {excess}"
 
 
-def _stated(node: Node, conduct: Conduct, connections: Connections) -> Iterator[_Stated]:
+def _stated(node: Node, conduct: Conduct, experiment: Experiment) -> Iterator[_Stated]:
     """Yield what an element states: of each connection whose contract it enforces, and of all."""
     for number in range(len(node.element.outputs)):
         left = conduct.left(number)
         for index in sorted(set(left.connection.tolist())):
-            contract = connections.contracts[index % connections.count]
-            curve = node.element.admits(contract, connections.plane_of(index))
+            contract = experiment.contracts[experiment.streams.connection(index)]
+            curve = node.element.admits(contract, experiment.streams.kind(index))
             if curve is not None:
                 own = left.select(left.connection == index)
                 yield _Stated(own, [1] * own.count, curve, "items of a connection")

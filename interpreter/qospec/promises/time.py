@@ -28,7 +28,7 @@ ROUNDED_PS = 2
 
 def _too_early(trial: Trial) -> Iterator[str]:
     """Yield what left sooner than its element takes at least, or out of order, or twice."""
-    indices = trial.experiment.connections.indices
+    indices = trial.experiment.streams.indices
     for node, conduct in trial.nodes:
         try:
             conduct.check(node.path, node.element.lookahead_ps(node.clock), indices)
@@ -44,7 +44,7 @@ def _too_short(trial: Trial) -> Iterator[str]:
         if least_ps is None or clock is None:
             continue
         least_ps -= clock.lead_ps  # an item is sent when its first bit is, behind the preamble
-        some = slice(source.first, source.first + source.connections)
+        some = source.indices
         seen = trial.observation.delays[some]
         shortest_ps = int(seen[seen[:, delays.COUNT] > 0, delays.LEAST].min(initial=least_ps))
         if shortest_ps < least_ps:

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 from qospec.catalogue.kinds import discover
 from qospec.catalogue.statistics import parse_packet_number
 from qospec.model.expression import Measured, Operation, is_measured, list_measurements
-from qospec.plan.plan import population_name
+from qospec.protocol.streams import population_name
 from qospec.record.bins import FINEST, bin_of
 from qospec.record.quantity import quantity
 from qospec.units import PS_PER_S, TIME

@@ -19,7 +19,7 @@ from qospec.model.expression import is_measured, list_measurements
 from qospec.model.expression import list_found as found_in
 from qospec.model.suite import JUDGED, Search, is_report_only
 from qospec.plan.settings import FieldValue, arrivals_kind, settings
-from qospec.protocol.parts import items_of
+from qospec.protocol.streams import describe_items
 from qospec.record.bounds import bound_documents
 from qospec.record.histograms import histogram_documents
 from qospec.record.parts import part_of
@@ -240,7 +240,7 @@ def _nothing_discarded(plan: CasePlan, repeats: Sequence[Readings]) -> str:
         for path, causes in could.items()
     )
     flows = [flow for phase in plan.phases for flow in phase.flows] or plan.case.flows
-    sent = sorted({"cell" if flow.stream is None else "packet" for flow in flows})
+    sent = sorted({"cell" if flow.packets is None else "packet" for flow in flows})
     nothing = f"no {' or '.join(sent or ['cell'])} was discarded"
     if others.total():
         some = ", ".join(where.format(f"{count:_}") for where, count in others.items() if count)
@@ -376,7 +376,7 @@ def loss_sentence(loss: Mapping[str, Any]) -> str:
 def discard_sentence(discard: Mapping[str, Any]) -> str:
     """Return the sentence of a discard: the `least` and `most` of any repeat, and `when`."""
     ends = dict.fromkeys(f"{discard[end]:_}" for end in ("least", "most"))
-    item, flow = items_of(discard["flow"], discard["carries"])
+    item, flow = describe_items(discard["flow"], discard["carries"])
     items = item + "s" * (discard["most"] != 1)
     when = f" {discard['when']}" if discard["when"] else ""
     lost = f"{' to '.join(ends)} {items} of {flow}{when}"
@@ -419,7 +419,7 @@ def _source(flows: Sequence[Flow]) -> str:
             found.setdefault("as answers arrive", [])
             continue
         kind = arrivals_kind(flow.arrivals)
-        fields = settings(kind, flow.arrivals, packets=flow.stream is not None)
+        fields = settings(kind, flow.arrivals, packets=flow.packets is not None)
         found.setdefault(kind.name, []).append(fields)
     return _alternatives(
         ", ".join([name, *(f"{field} {text}" for field, text in _ranges(its))])
@@ -428,7 +428,7 @@ def _source(flows: Sequence[Flow]) -> str:
 
 
 def _contract(flow: Flow) -> Mapping[str, FieldValue]:
-    return settings(flow.kind, flow.traffic, packets=flow.stream is not None)
+    return settings(flow.kind, flow.traffic, packets=flow.packets is not None)
 
 
 def _ranges(cases: Sequence[Mapping[str, FieldValue]]) -> list[list[str]]:
@@ -470,13 +470,13 @@ def _sent(flows: Sequence[Flow]) -> str:
 
 def _is_answered(flow: Flow) -> bool:
     """Return whether endpoints exchange its packets."""
-    return flow.stream is not None and flow.stream.answers is not None
+    return flow.packets is not None and flow.packets.answers is not None
 
 
 def _rate(flow: Flow) -> tuple[Dimension, Fraction]:
-    if flow.stream is None:
+    if flow.packets is None:
         return CELL_RATE, flow.traffic.contract().peak_cell_rate
-    return PACKET_RATE, flow.stream.contract.peak_cell_rate
+    return PACKET_RATE, flow.packets.contract.peak_cell_rate
 
 
 def _range(ends: Iterable[str]) -> str:

@@ -16,7 +16,7 @@ from qospec.judge.found import (
 )
 from qospec.judge.losses import none_lost_note
 from qospec.judge.phases import PointResult, SearchResult
-from qospec.protocol.parts import items_of
+from qospec.protocol.streams import describe_items
 from qospec.record.quantity import quantity
 from qospec.search.classification import counts, is_good
 from qospec.search.method import count_trials_of_load
@@ -62,7 +62,9 @@ def _lost(result: PointResult) -> str:
     lost, sent = (sum(getattr(each, of) for each in flows) for of in ("lost", "sent"))
     if not lost:
         return ""
-    kinds = {items_of(loss.population, loss.carries)[0] for t in result.trials for loss in t.losses}
+    kinds = {
+        describe_items(loss.population, loss.carries)[0] for t in result.trials for loss in t.losses
+    }
     items = f"{kinds.pop()}s" if len(kinds) == 1 else "items"
     trials = len(result.trials)
     return f"{lost:_} of {sent:_} {items} were lost" + (
@@ -153,7 +155,7 @@ def _hidden_losses(goal: Goal, result: SearchResult) -> Iterator[str]:
     """
     for each in _flows_at_lower(goal, result):
         if each.sent and Fraction(each.lost, each.sent) > goal.loss:
-            item, name = items_of(each.population, each.carries)
+            item, name = describe_items(each.population, each.carries)
             share = format_value(Fraction(each.lost, each.sent), RATIO)
             yield f"`{name}` lost {share} of its {item}s at the load found"
 
@@ -165,7 +167,7 @@ def _copies(goal: Goal, result: SearchResult) -> Iterator[str]:
     """
     for each in _flows_at_lower(goal, result):
         if each.copies:
-            item, name = items_of(each.population, each.carries)
+            item, name = describe_items(each.population, each.carries)
             sent = f"{each.sent:_} {item}s of `{name}`"
             yield f"beside {sent}, {each.copies:_} copies arrived at the load found"
 
@@ -199,7 +201,7 @@ def _causes(goal: Goal, found: GoalResult, result: SearchResult) -> Iterator[str
         trials[place] += 1
     for place, count in lost.most_common(MAX_CAUSES):
         population, carries, element, cause = place
-        item, flow = items_of(population, carries)
+        item, flow = describe_items(population, carries)
         items = f"{count:_} {item}{'' if count == 1 else 's'} of {flow}"
         often = f" in {trials[place]} trials" if trials[place] > 1 else ""
         yield f"{items}{often}: {element} ({describe_cause(cause)})"

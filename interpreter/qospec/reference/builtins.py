@@ -15,7 +15,7 @@ from qospec.check.evaluate.functions import FUNCTIONS
 from qospec.check.evaluate.measurements import CAUSES, DISCARDED
 from qospec.model.suite import CLAIMS
 from qospec.protocol.encapsulation import LAYERS
-from qospec.protocol.parts import OF_CELLS, OF_EXCHANGES, OF_PACKETS
+from qospec.protocol.streams import PARTS
 from qospec.reference.kinds import describe_field
 from qospec.reference.members import describe_members, list_kinds_with_fields
 from qospec.reference.members import list_names as member_names
@@ -59,7 +59,7 @@ MEANINGS: dict[str, str] = {
 }
 """By name."""
 
-BUILT_IN = (*ENDINGS, *SIDES, "host", "flows", "test_flows", *OF_CELLS, *OF_PACKETS, *OF_EXCHANGES)
+BUILT_IN = (*ENDINGS, *SIDES, "host", "flows", "test_flows", *PARTS)
 """Names with one meaning in every file."""
 STATISTICS = {
     "mean": "the mean of all cells or packets",

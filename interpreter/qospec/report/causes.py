@@ -13,7 +13,7 @@ from typing import Any
 
 from qospec.catalogue.statistics import describe_cause
 from qospec.judge.verdict import PROBLEMS
-from qospec.protocol.parts import OF_CELLS, OF_EXCHANGES, OF_PACKETS
+from qospec.protocol.streams import PARTS
 from qospec.record.outcome import discard_sentence, loss_sentence
 from qospec.report.charts.axis import number
 from qospec.units import RATIO, format_value
@@ -185,9 +185,7 @@ def _names(text: str) -> Iterator[str]:
 def root(population: str) -> str:
     """Return the flow of a member or a part of one: `bare.ab` of `bare.ab[1].oam`."""
     whole, _, part = population.rpartition(".")
-    return (whole if part in (*OF_CELLS, *OF_PACKETS, *OF_EXCHANGES) else population).partition(
-        "["
-    )[0]
+    return (whole if part in PARTS else population).partition("[")[0]
 
 
 FUNCTIONS: dict[str, Callable[..., Any]] = {

@@ -13,9 +13,10 @@ from qospec.catalogue.kinds import Buffer, discover
 from qospec.engine.arrays import np
 from qospec.engine.element import Setting
 from qospec.engine.items.batch import FOREVER_PS, Batch
-from qospec.engine.items.connections import Connections, Contract
+from qospec.engine.items.contract import Contract
 from qospec.engine.random import Draws
 from qospec.protocol.atm import CELL_BYTES
+from qospec.protocol.streams import single_flow
 from qospec.units import PS_PER_S
 
 if TYPE_CHECKING:
@@ -94,7 +95,7 @@ def _element(name: str, **fields: Any) -> Element:
 
 def _passed(element: Element, contract: Contract, arrivals: Batch) -> Batch:
     """Return what leaves an element with one output."""
-    setting = Setting(Connections((contract,), (0,)), Draws(("property",)))
+    setting = Setting((contract,), single_flow(1), Draws(("property",)))
     process = element.process
     assert process is not None  # noqa: S101 -- those above have it
     step = process(element.start(setting), (arrivals,), FOREVER_PS)

@@ -29,7 +29,7 @@ from qospec.engine.event.transition import (
     wake_at,
 )
 from qospec.engine.items.batch import FOREVER_PS
-from qospec.engine.items.connections import Contract
+from qospec.engine.items.contract import Contract
 from qospec.engine.kernel import kernel, rows, uncompiled
 from qospec.engine.source.closed_loop import ClosedLoop
 from qospec.engine.source.contract import Count
@@ -44,7 +44,7 @@ from qospec.engine.source.headers import (
     WithHeaders,
     sizes_on,
 )
-from qospec.engine.source.traffic import Stream
+from qospec.engine.source.traffic import SentPackets
 from qospec.units import PS_PER_S
 
 if TYPE_CHECKING:
@@ -126,7 +126,7 @@ class Echo(WithHeaders, ExchangeTraffic):
                 raise ValueError(f"{name}: expected one size, found a mix")
         self._headers.verify()
 
-    def exchanged(self, near: Clock, far: Clock) -> Stream:
+    def exchanged(self, near: Clock, far: Clock) -> SentPackets:
         """Return the requests and their answers on the first links of clients and of servers.
 
         No faster than requests and answers fit their links, an exchange follows another; besides,
@@ -135,8 +135,8 @@ class Echo(WithHeaders, ExchangeTraffic):
         Raises:
             UnfitError: A size does not fit its link.
         """
-        requests = self._stream("size", self.size, near)
-        answers = self._stream(
+        requests = self._packets("size", self.size, near)
+        answers = self._packets(
             "answer_size" if self.answer_size else "size", self.answer_size or self.size, far
         )
         rate = min(each.contract.peak_cell_rate for each in (requests, answers))
@@ -148,13 +148,13 @@ class Echo(WithHeaders, ExchangeTraffic):
             answers=answers._replace(loop=loop, header_fields=self._headers.reversed.fields),
         )
 
-    def _stream(self, field: str, size: SizeMix, clock: Clock) -> Stream:
+    def _packets(self, field: str, size: SizeMix, clock: Clock) -> SentPackets:
         """Return packets of one size on a link, as often as they fit."""
         link, headers = clock.encapsulation, self._headers
         assert link is not None  # noqa: S101 -- the checker knows it for a link of packets
         sizes = sizes_on(link, size, headers.transport_bytes, field)
         rate = Fraction(clock.bit_rate) / (8 * link.line_bytes(sizes.size_bytes[0]))
-        return Stream(
+        return SentPackets(
             Contract("packets", rate, 0),
             None,
             sizes,

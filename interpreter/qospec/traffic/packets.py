@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 from qospec.catalogue.kinds import Domain, Load, PacketSizes, traffic
 from qospec.dataclass import dataclass
-from qospec.engine.items.connections import Contract
+from qospec.engine.items.contract import Contract
 from qospec.engine.source.contract import Count, Phases, check_exact
 from qospec.engine.source.headers import (
     Address,
@@ -21,7 +21,7 @@ from qospec.engine.source.headers import (
     sizes_on,
 )
 from qospec.engine.source.sizes import LARGEST_WEIGHT, mean_bytes
-from qospec.engine.source.traffic import PacketTraffic, Stream
+from qospec.engine.source.traffic import PacketTraffic, SentPackets
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -89,7 +89,7 @@ class Packets(WithHeaders, PacketTraffic):
             raise ValueError("size: these weights are too fine; give fewer digits")
         self._headers.verify()
 
-    def stream(self, link: Encapsulation) -> Stream:
+    def packets(self, link: Encapsulation) -> SentPackets:
         """Return the packets that are sent on a first link.
 
         Raises:
@@ -109,4 +109,6 @@ class Packets(WithHeaders, PacketTraffic):
         check_exact("rate", packet_rate, self.connections)
         source: tuple[str, Mapping[str, object]] = (self.gaps, {"rate": packet_rate})
         contract = Contract("packets", packet_rate, 0)
-        return Stream(contract, source, sizes, self._marks, headers.fields, link, transport_bytes)
+        return SentPackets(
+            contract, source, sizes, self._marks, headers.fields, link, transport_bytes
+        )

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from qospec.catalogue.kinds import CellRate, Time, traffic
 from qospec.dataclass import dataclass
-from qospec.engine.items.connections import Contract
+from qospec.engine.items.contract import Contract
 from qospec.engine.source.contract import (
     ABBREVIATIONS,
     Count,

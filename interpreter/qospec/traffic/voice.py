@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 from qospec.catalogue.kinds import Boolean, Domain, Duration, SizeMix, Time, UnfitError, traffic
 from qospec.dataclass import dataclass
-from qospec.engine.items.connections import Contract
+from qospec.engine.items.contract import Contract
 from qospec.engine.source.contract import Count, Phases, check_exact
 from qospec.engine.source.headers import (
     Address,
@@ -19,7 +19,7 @@ from qospec.engine.source.headers import (
     WithHeaders,
     sizes_on,
 )
-from qospec.engine.source.traffic import PacketTraffic, Stream
+from qospec.engine.source.traffic import PacketTraffic, SentPackets
 from qospec.protocol.ip import IPV4_HEADER_BYTES
 from qospec.units import PS_PER_S
 from qospec.voice.calls import Call
@@ -123,7 +123,7 @@ class Voice(WithHeaders, PacketTraffic):
             return ""
         return f"G.113 gives no impairment of `{self.codec}` on the scale of narrowband speech"
 
-    def stream(self, link: Encapsulation) -> Stream:
+    def packets(self, link: Encapsulation) -> SentPackets:
         """Return the packets that are sent on a first link.
 
         Raises:
@@ -136,7 +136,7 @@ class Voice(WithHeaders, PacketTraffic):
         source: tuple[str, Mapping[str, object]] = ("constant", {"rate": packet_rate})
         if self.silence_suppression:
             source = ("on_off", {"on": TALKSPURT, "off": PAUSE, "at": packet_rate})
-        return Stream(
+        return SentPackets(
             Contract("packets", packet_rate, 0),
             source,
             self._sizes_on(link),

@@ -4,6 +4,7 @@ import ipaddress
 
 import numpy as np
 import pytest
+from connected import connected
 from scapy.layers.inet import IP
 from scapy.layers.ipsec import ESP as ESP_LAYER
 from scapy.layers.ipsec import IPSecIntegrityError, SecurityAssociation
@@ -20,7 +21,6 @@ from qospec.elements.esp_decrypt import EspDecrypt
 from qospec.elements.esp_encrypt import EspEncrypt
 from qospec.engine.experiment import Experiment, MeasurementSpec, Node, Wire
 from qospec.engine.items.batch import uninitialised
-from qospec.engine.items.connections import Connections
 from qospec.engine.security.seal import TAMPERED
 from qospec.payload import associations
 from qospec.payload.associations import Secured
@@ -167,8 +167,8 @@ def test_one_index_of_two_devices_on_a_link_is_refused() -> None:
         Node("line", Encapsulate(20)),
     )
     wires = [Wire(0, 0, 4), Wire(2, 0, 4), Wire(3, 0, 2)]
-    connections = Connections((), ())
-    of = Experiment(connections, (), nodes, tuple(wires), MeasurementSpec(0, 1, ()), ("0", "case"))
+    connections = connected(())
+    of = Experiment(*connections, (), nodes, tuple(wires), MeasurementSpec(0, 1, ()), ("0", "case"))
     assert list(find_associations(of, 4)) == [300]
     assert find_associations(of, 2) == {}
     both = of._replace(wires=(*wires, Wire(1, 0, 4)))
@@ -186,8 +186,8 @@ def test_each_successor_of_an_association_has_keys_of_its_own() -> None:
         Node("right.seal", EspEncrypt("aes_128_gcm", spi=4_395)),
         Node("line", Encapsulate(20)),
     )
-    connections, wire = Connections((), ()), Wire(0, 0, 2)
-    of = Experiment(connections, (), nodes, (wire,), MeasurementSpec(0, 1, ()), ("0", "case"))
+    connections, wire = connected(()), Wire(0, 0, 2)
+    of = Experiment(*connections, (), nodes, (wire,), MeasurementSpec(0, 1, ()), ("0", "case"))
     found = find_associations(of, 2)
     assert list(found) == [*range(300, 300 + 4_096)]
     assert len({each.encryption_key for each in found.values()}) == 4_096

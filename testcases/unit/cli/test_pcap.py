@@ -138,9 +138,9 @@ def test_cells_of_both_planes_are_numbered_and_their_losses_named(
         assert (len(cell), vci) == (68, 32 + int(connection))
     done = qos("pcap", record, CELLS, "left.black.tx", "--trial", 2, "-o", path, "--force")
     rows = list(captured(path))
-    planes = Counter(comment.partition(",")[0] for _, _, comment in rows)
-    assert planes["f"] == int(metrics["received"]["value"])
-    assert planes["f.oam"] == len(rows) - planes["f"] > 0
+    kinds = Counter(comment.partition(",")[0] for _, _, comment in rows)
+    assert kinds["f"] == int(metrics["received"]["value"])
+    assert kinds["f.oam"] == len(rows) - kinds["f"] > 0
     times = [time for time, _, _ in rows]
     assert times == sorted(times)
 

@@ -7,13 +7,14 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import pytest
+from connected import connected
 from hypothesis import strategies as st
 
 from qospec.catalogue.kinds import Buffer
 from qospec.elements.fifo import Fifo
 from qospec.engine.element import Setting
 from qospec.engine.items.batch import FOREVER_PS, empty, joined, unsealed
-from qospec.engine.items.connections import Connections, Contract
+from qospec.engine.items.contract import Contract
 from qospec.engine.line.clock import Clock
 from qospec.engine.random import Draws
 from qospec.protocol.encapsulation import Encapsulation
@@ -265,8 +266,8 @@ class Bench:
             marks=np.array(marks, np.uint32),
         )
         fifo = Fifo(limit, policy)
-        connections = Connections((CONTRACT,), (0,))
-        state = fifo.start(Setting(connections, DRAWS, traffic.clock))
+        connections = connected((CONTRACT,))
+        state = fifo.start(Setting(*connections, DRAWS, traffic.clock))
         done, left, lost = 0, empty(), []
         for until_ps in (*traffic.cuts, FOREVER_PS):
             stop = int(batch.at_ps.searchsorted(until_ps))

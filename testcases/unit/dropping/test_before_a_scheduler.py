@@ -7,6 +7,7 @@ from typing import NamedTuple
 
 import numpy as np
 import pytest
+from connected import connected
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -18,12 +19,12 @@ from qospec.elements.scfq import Scfq
 from qospec.elements.strict import Strict
 from qospec.engine.element import Setting
 from qospec.engine.items.batch import FOREVER_PS, empty, joined, unsealed
-from qospec.engine.items.connections import Connections, Contract
+from qospec.engine.items.contract import Contract
 from qospec.engine.queue.drop_policy import Waiting
 from qospec.engine.random import Draws
 from qospec.engine.scheduler.scheduler import Combined
 
-CONNECTIONS = Connections((Contract("cbr", Fraction(1_000), 0),), (0,))
+CONNECTIONS = connected((Contract("cbr", Fraction(1_000), 0),))
 TYPICAL = 500
 SHARES = (("a", Fraction(500)), ("b", Fraction(1_500)), ("c", Fraction(4_500)))
 SCHEDULERS = {
@@ -130,7 +131,7 @@ def carried(scheduler, inputs, kept, cuts):
     """Return the same of the engine."""
     clock = inputs[0].clock
     waiting = tuple(Waiting(f"q{k}", each.limit, each.policy) for k, each in enumerate(kept))
-    state = scheduler.start(Setting(CONNECTIONS, Draws(("test",)), clock, waiting))
+    state = scheduler.start(Setting(*CONNECTIONS, Draws(("test",)), clock, waiting))
     batches = [batch_of(traffic.items, k) for k, traffic in enumerate(inputs)]
     done, left, lost = [0] * len(batches), empty(), []
     for until_ps in (*cuts, FOREVER_PS):
@@ -200,7 +201,7 @@ def test_any_scheduler_asks_the_policies(bench, combined):
         scheduler = Combined(Strict(("only",)), (scheduler,))
     red = Red(Buffer(10, "packet"), Buffer(40, "packet"), Fraction(9, 10), weight=Fraction(1, 32))
     waiting = tuple(Waiting(name, Buffer(60, "packet"), red) for name in "ab")
-    state = scheduler.start(Setting(CONNECTIONS, Draws(("test",)), bench.line, waiting))
+    state = scheduler.start(Setting(*CONNECTIONS, Draws(("test",)), bench.line, waiting))
     each_ps = bench.typical_ps(bench.line, TYPICAL)
     items = [bench.came(n * each_ps, TYPICAL, 0) for n in range(4_000)]
     batches = tuple(batch_of(items, k) for k in range(2))

@@ -7,18 +7,19 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import pytest
+from connected import connected
 from hypothesis import strategies as st
 
 from qospec.catalogue.kinds import Buffer
 from qospec.engine.element import Setting
 from qospec.engine.event.process import EventProcess, process_of
 from qospec.engine.items.batch import FOREVER_PS, Batch, empty, joined, unsealed
-from qospec.engine.items.connections import Connections, Contract
+from qospec.engine.items.contract import Contract
 from qospec.engine.line.clock import Clock
 from qospec.engine.queue.drop_policy import Waiting
 from qospec.engine.random import Draws
-from qospec.protocol.atm import Plane
 from qospec.protocol.marks import MARKS
+from qospec.protocol.streams import KindName
 from qospec.units import PS_PER_S
 
 CBR = Contract("cbr", Fraction(1_000), 0)
@@ -71,12 +72,11 @@ class Lab:
         *,
         clock: Clock | None = None,
         contracts: Sequence[Contract] = (CBR,),
-        planes: Sequence[Plane] = ("user", "oam"),
+        inserted: Sequence[KindName] = ("oam",),
         **more: Any,
     ) -> Setting:
         """Return what an element finds."""
-        connections = Connections(tuple(contracts), (0,) * len(contracts), planes=tuple(planes))
-        return Setting(connections, Draws(("test",)), clock, **more)
+        return Setting(*connected(contracts, inserted), Draws(("test",)), clock, **more)
 
     @staticmethod
     def carry(
@@ -393,7 +393,7 @@ class Meters:
             ]
             expected = tuple(self.colours.put(others, colour) for colour in may)
             arriving = batch.marks.item(number)
-            assert meter.marks_after(arriving, setting.connections.contracts[0]) == expected
+            assert meter.marks_after(arriving, setting.contracts[0]) == expected
             assert dict(kept).get(number, least) >= least
 
     def vector(self, meter: Any) -> str:

@@ -56,8 +56,8 @@ def test_a_cell_that_was_inserted_on_the_way_garbles_what_follows(lab, two_vcs, 
 
 
 def test_a_misinserted_cell_is_garbled_itself_and_so_is_what_follows(lab, two_vcs):
-    contracts = two_vcs.connections.contracts
-    setting = lab.setting(contracts=contracts, planes=("user", "misinserted"))
+    contracts = two_vcs.contracts
+    setting = lab.setting(contracts=contracts, inserted=("misinserted",))
     cells = lab.cells(range(6), connection=[0, 0, 1, 0, 0, 1])
     (left,) = lab.carry(CellEncrypt(), setting, cells).departures
     of_another = lab.cells([1], connection=2, sent_ps=99)
@@ -118,7 +118,7 @@ def test_a_cell_can_be_read_if_its_vc_was_synchronised_and_lost_as_many_as_came_
     lab, cells, cut
 ):
     """Each cell that was sent arrives so many times: lost, once, or with a copy behind it."""
-    setting = lab.setting(contracts=lab.setting().connections.contracts * 2)
+    setting = lab.setting(contracts=lab.setting().contracts * 2)
     sent = lab.cells(range(len(cells)), connection=[connection for connection, _ in cells])
     (left,) = lab.carry(CellEncrypt(), setting, sent).departures
     arrived = left.select(np.repeat(np.arange(len(cells)), [times for _, times in cells]))

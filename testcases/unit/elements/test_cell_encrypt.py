@@ -29,7 +29,7 @@ def test_no_user_cell_of_a_vc_has_the_position_of_another(lab, two_vcs):
 
 
 def test_cells_of_resource_management_pass_in_the_clear_and_misinserted_ones_are_encrypted(lab):
-    setting = lab.setting(planes=("user", "oam", "rm", "misinserted"))
+    setting = lab.setting(inserted=("oam", "rm", "misinserted"))
     cells = lab.cells(range(5), connection=[0, 2, 3, 0, 2])
     (left,) = lab.carry(CellEncrypt(), setting, cells).departures
     assert left.seal.tolist() == [1, 0, 2, 3, 0]

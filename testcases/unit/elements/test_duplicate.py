@@ -5,12 +5,12 @@ import pytest
 from qospec.elements.duplicate import Duplicate
 from qospec.elements.esp_decrypt import EspDecrypt
 from qospec.elements.esp_encrypt import EspEncrypt
-from qospec.engine.items.connections import Contract
+from qospec.engine.items.contract import Contract
 
 
 @pytest.fixture
 def two_flows(lab):
-    return lab.setting(contracts=[Contract("packets", 1, 0)] * 2, planes=("user", "copies"))
+    return lab.setting(contracts=[Contract("packets", 1, 0)] * 2, inserted=("copies",))
 
 
 def test_a_copy_follows_its_packet_and_is_not_copied_again(lab, two_flows):

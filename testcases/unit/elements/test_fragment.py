@@ -17,7 +17,7 @@ MIXED = Form("packet", ((100, 2), (1_400, 3), (3_000, 1)), 6)
 
 @pytest.fixture
 def setting(lab):
-    return lab.setting(planes=("user", "fragments"))
+    return lab.setting(inserted=("fragments",))
 
 
 def cut(setting, batch, **parameters):

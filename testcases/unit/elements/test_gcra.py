@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from qospec.elements.gcra import Gcra
 from qospec.elements.line import Line
 from qospec.engine.items.batch import FOREVER_PS
-from qospec.engine.items.connections import Contract
+from qospec.engine.items.contract import Contract
 from qospec.engine.random import Draws
 from qospec.traffic.constant import Constant
 from qospec.units import PS_PER_S
@@ -277,8 +277,8 @@ def test_an_oam_cell_at_full_contract_costs_one_user_cell_if_policed_jointly(lab
 @pytest.mark.parametrize("way", ["joint", "separate", "exempt"])
 def test_a_misinserted_cell_costs_a_user_cell_however_oam_cells_are_policed(lab, way):
     contract = Contract("cbr", Fraction(PS_PER_S, 100), 0)
-    planes = ("user", "oam", "misinserted")
-    setting = lab.setting(contracts=(contract, contract), planes=planes)
+    inserted = ("oam", "misinserted")
+    setting = lab.setting(contracts=(contract, contract), inserted=inserted)
     cells = lab.cells([0, 100, 110, 200, 210], connection=[1, 5, 1, 4, 0])  # 4, 5: misinserted
     outcome = lab.carry(Gcra(oam=way), setting, cells)
     assert [item for *_, item in outcome.lost] == [2, 4]

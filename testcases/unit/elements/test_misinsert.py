@@ -11,8 +11,8 @@ OAM, MISINSERTED = 2, 4
 
 @pytest.fixture
 def setting(lab, two_vcs):
-    contracts = two_vcs.connections.contracts
-    return lab.setting(contracts=contracts, planes=("user", "oam", "misinserted"))
+    contracts = two_vcs.contracts
+    return lab.setting(contracts=contracts, inserted=("oam", "misinserted"))
 
 
 @pytest.mark.parametrize("by_events", [False, True])

@@ -9,6 +9,7 @@ from fractions import Fraction
 from typing import NamedTuple
 
 import numpy as np
+from connected import connected
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -23,7 +24,7 @@ from qospec.elements.wfq import Wfq
 from qospec.elements.wrr import Wrr
 from qospec.engine.experiment import END, Experiment, MeasurementSpec, Node, Source, Wire
 from qospec.engine.graph import emulation
-from qospec.engine.items.connections import Connections, Contract
+from qospec.engine.items.contract import Contract
 from qospec.engine.line.clock import Clock
 from qospec.engine.measure import delays
 from qospec.engine.queue.drop_policy import Waiting
@@ -295,7 +296,7 @@ def test_a_network_carries_each_packet_by_the_book(books, data, kinds, clock, ch
     contracts = (Contract("packets", Fraction(1_000), 0),) * packets
     seen = emulation.run(
         Experiment(
-            Connections(contracts, (0,) * packets),
+            *connected(contracts),
             sources,
             nodes,
             (*(Wire(0, n, 1, n) for n in range(3)), Wire(1, 0, END)),

@@ -8,7 +8,7 @@ from qospec.elements.oam_extract import OamExtract
 
 @given(st.lists(st.integers(0, 3), max_size=30))
 def test_user_and_oam_cells_part(lab, connection):
-    where = lab.setting(contracts=[lab.setting().connections.contracts[0]] * 2)
+    where = lab.setting(contracts=[lab.setting().contracts[0]] * 2)
     batch = lab.cells(range(len(connection)), connection=connection)
     user, oam = lab.carry(OamExtract(), where, batch).departures
     assert user.at_ps.tolist() == [t for t, index in enumerate(connection) if index < 2]

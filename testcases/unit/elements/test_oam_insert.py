@@ -55,7 +55,7 @@ def test_it_inserts_by_the_book(lab, rate, phases, data):
     connection = data.draw(indices)
     element, where = (
         OamInsert(rate, phases),
-        lab.setting(contracts=[lab.setting().connections.contracts[0]] * 3),
+        lab.setting(contracts=[lab.setting().contracts[0]] * 3),
     )
     first = element.start(where)[VCS + DUE :: COLUMNS].tolist()
     assert all(0 <= t < period for t in first)
@@ -110,14 +110,14 @@ def test_an_uneven_period_does_not_drift(lab):
 def test_an_even_phase_is_rounded_down_to_a_whole_ps(lab):
     """The second of three is due after 10/3 ps and every 10 ps from then on."""
     element = OamInsert(Fraction(10**11), "even")
-    where = lab.setting(contracts=[lab.setting().connections.contracts[0]] * 3)
+    where = lab.setting(contracts=[lab.setting().contracts[0]] * 3)
     (left,) = lab.carry(element, where, lab.cells(range(30), connection=1)).departures
     assert left.at_ps[left.connection == 4].tolist() == [3, 13, 23]
 
 
 def test_two_per_minute_are_two_per_minute(lab):
     """40 connections, an hour, a cell every 10 s each: 120 OAM cells each."""
-    contracts = [lab.setting().connections.contracts[0]] * 40
+    contracts = [lab.setting().contracts[0]] * 40
     at_ps = [t * PS_PER_S // 4 for t in range(4 * 3_600)]
     batch = lab.cells(at_ps, connection=[t % 40 for t in range(4 * 3_600)])
     (left,) = lab.carry(

@@ -9,7 +9,7 @@ from qospec.elements.reassemble import PLACES, Reassemble
 from qospec.engine.event.process import process_of
 from qospec.engine.event.transition import MOST_ANSWERS
 from qospec.engine.items.batch import FOREVER_PS, joined
-from qospec.engine.items.connections import Contract
+from qospec.engine.items.contract import Contract
 from qospec.engine.security.seal import TAMPERED
 from qospec.protocol.fragments import MOST_FRAGMENTS
 from qospec.protocol.marks import MORE_FRAGMENTS
@@ -17,7 +17,7 @@ from qospec.protocol.marks import MORE_FRAGMENTS
 
 @pytest.fixture
 def setting(lab):
-    return lab.setting(planes=("user", "fragments"))
+    return lab.setting(inserted=("fragments",))
 
 
 @pytest.fixture
@@ -92,7 +92,7 @@ def test_the_middle_of_a_later_packet_is_missed_too(setting, fragments):
 def test_fragments_of_two_connections_are_not_mixed(lab):
     """Packets of both were sent at the same times."""
     contracts = [Contract("packets", 1, 0)] * 2
-    setting = lab.setting(contracts=contracts, planes=("user", "fragments"))
+    setting = lab.setting(contracts=contracts, inserted=("fragments",))
     packets = lab.cells([0, 0], connection=[0, 1], sent_ps=[0, 0], size_bytes=3_000)
     (cut,) = process_of(Fragment(1_400), setting)((packets,), FOREVER_PS).departures
     assert cut.connection.tolist() == [0, 2, 2, 1, 3, 3]
@@ -126,7 +126,7 @@ def test_a_fragment_that_comes_twice_counts_once(setting, fragments):
 def test_many_packets_may_wait_for_fragments(setting, fragments):
     count = 3 * PLACES
     came = fragments(count)
-    firsts, others = (came.select(came.connection == plane) for plane in (0, 1))
+    firsts, others = (came.select(came.connection == kind) for kind in (0, 1))
     late = others.select(np.argsort(-others.sent_ps // 1_000, kind="stable"))
     both = joined(firsts, late)
     both = both.moved(np.arange(both.count))
@@ -154,7 +154,7 @@ def test_what_was_not_cut_goes_on_at_once(lab):
 
 
 def test_what_is_of_another_plane_goes_on_at_once(lab):
-    setting = lab.setting(planes=("user", "fragments", "misinserted"))
+    setting = lab.setting(inserted=("fragments", "misinserted"))
     other = lab.cells([5], connection=2, size_bytes=1_500, marks=MORE_FRAGMENTS)
     (left,) = process_of(Reassemble(), setting)((other,), FOREVER_PS).departures
     assert left.at_ps.tolist() == [5]
@@ -176,7 +176,7 @@ def test_a_packet_of_which_a_fragment_was_changed_is_changed(setting, fragments,
 
 @pytest.fixture
 def with_copies(lab):
-    return lab.setting(planes=("user", "fragments", "copies"))
+    return lab.setting(inserted=("fragments", "copies"))
 
 
 def copied(lab, setting, batch):

@@ -5,12 +5,13 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
+from connected import Connected, connected
 
 from qospec.engine.items.batch import Batch, unsealed
-from qospec.engine.items.connections import Connections, Contract
+from qospec.engine.items.contract import Contract
 from qospec.engine.random import Draws
 from qospec.engine.source.arrivals import Arrivals
-from qospec.protocol.atm import Plane
+from qospec.protocol.streams import KindName
 
 
 class Listed(Arrivals):
@@ -69,13 +70,13 @@ def batch_of() -> Callable[..., Batch]:
 
 
 @pytest.fixture
-def vcs() -> Callable[..., Connections]:
+def vcs() -> Callable[..., Connected]:
     """Return a maker of CBR connections, all of one peak cell rate."""
 
     def make(
-        count: int, *, cell_rate: int = 10**11, planes: Sequence[Plane] = ("user",)
-    ) -> Connections:
+        count: int, *, cell_rate: int = 10**11, inserted: Sequence[KindName] = ()
+    ) -> Connected:
         contract = Contract("cbr", Fraction(cell_rate), 0)
-        return Connections((contract,) * count, (0,) * count, planes=tuple(planes))
+        return connected((contract,) * count, inserted)
 
     return make

@@ -6,13 +6,14 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import pytest
+from connected import connected
 from hypothesis import strategies as st
 
 from qospec.elements.line import Line
 from qospec.engine.element import Loss
 from qospec.engine.experiment import Experiment, MeasurementSpec, Node, Source
 from qospec.engine.items.batch import Batch, unsealed
-from qospec.engine.items.connections import Connections, Contract
+from qospec.engine.items.contract import Contract
 from qospec.engine.measure.observation import Recorder
 from qospec.engine.measure.tally import Delays, Tally
 from qospec.engine.source.sizes import Sizes
@@ -99,7 +100,7 @@ class Wire:
         source = Source("f", None, 0, connections, "even", mix, 0, 0, call=CALL)
         recorder = Recorder(
             Experiment(
-                Connections((Contract("packets", Fraction(1), 0),) * connections, (0,)),
+                *connected((Contract("packets", Fraction(1), 0),) * connections),
                 (source,),
                 (Node("a.tx", self.line, self.line.clock(stamps=True)),),
                 (),

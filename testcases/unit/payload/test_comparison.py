@@ -5,6 +5,7 @@ from types import SimpleNamespace
 
 import numpy as np
 import pytest
+from connected import connected
 
 from qospec.catalogue.kinds import Lifetime
 from qospec.ciphers.key import Key
@@ -20,7 +21,7 @@ from qospec.elements.tamper import Tamper
 from qospec.engine.element import Element, Loss, Step
 from qospec.engine.experiment import END, Experiment, MeasurementSpec, Node, Source, Wire
 from qospec.engine.graph import emulation
-from qospec.engine.items.connections import Connections, Contract
+from qospec.engine.items.contract import Contract
 from qospec.engine.source.sizes import CELLS, Sizes
 from qospec.payload import associations
 from qospec.payload.comparison import Comparison
@@ -47,7 +48,7 @@ CBC = {"encryption": "aes_128_cbc", "integrity": "hmac_md5_96", "mode": "transpo
 
 @dataclass(frozen=True)
 class LoseEvery(Element):
-    """Lose every n-th item, of all planes."""
+    """Lose every n-th item, of all kinds."""
 
     every: int
     causes = ("lost",)
@@ -84,11 +85,7 @@ def experiment(*elements, sizes=CELLS, oam=False):
     count = len(nodes)
     rate = Fraction(3_000)
     return Experiment(
-        Connections(
-            (Contract("cbr", rate, 0),) * CONNECTIONS,
-            (0,) * CONNECTIONS,
-            ("user", "oam") if oam else ("user",),
-        ),
+        *connected((Contract("cbr", rate, 0),) * CONNECTIONS, ("oam",) if oam else ()),
         (Source("f", Constant(rate), 0, CONNECTIONS, "random", sizes, 0, 0),),
         nodes,
         tuple(Wire(n, 0, n + 1 if n + 1 < count else END) for n in range(count)),
@@ -99,7 +96,7 @@ def experiment(*elements, sizes=CELLS, oam=False):
 
 def compared(of, stream=None, **how):
     """Return how many items of each connection were errored, and what was observed."""
-    comparison = Comparison(of, [SimpleNamespace(stream=stream)])
+    comparison = Comparison(of, [SimpleNamespace(packets=stream)])
     seen = emulation.run(of, observer=comparison, **how)
     return comparison.errored.tolist(), seen
 

@@ -7,6 +7,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from click.testing import CliRunner
+from connected import connected
 
 from qospec import cli
 from qospec.ciphers.numbering import NonceError
@@ -15,15 +16,15 @@ from qospec.elements.cell_encrypt import CellEncrypt
 from qospec.elements.esp_encrypt import EspEncrypt
 from qospec.engine.experiment import Experiment, MeasurementSpec, Node
 from qospec.engine.items.batch import Batch, uninitialised
-from qospec.engine.items.connections import Connections, Contract
+from qospec.engine.items.contract import Contract
 from qospec.engine.security.seal import TAMPERED, seal_of
 from qospec.payload.nonces import Nonces
 
 
 def nonces(*elements: object) -> Nonces:
     nodes = tuple(Node(f"n{number}", each) for number, each in enumerate(elements))  # type: ignore[arg-type]
-    connections = Connections((Contract("cbr", 1, 0),) * 2, (0, 0))  # type: ignore[arg-type]
-    return Nonces(Experiment(connections, (), nodes, (), MeasurementSpec(0, 1, ()), ("s",)))
+    connections = connected((Contract("cbr", 1, 0),) * 2)  # type: ignore[arg-type]
+    return Nonces(Experiment(*connections, (), nodes, (), MeasurementSpec(0, 1, ()), ("s",)))
 
 
 def sealed(seals: list[int], at_ps: int = 0, connection: list[int] | None = None) -> Batch:

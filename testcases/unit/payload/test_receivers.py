@@ -1,21 +1,17 @@
 """At which position the receiver of encrypted cells decrypts each."""
 
-from fractions import Fraction
-
 import numpy as np
 
-from qospec.engine.items.connections import Connections, Contract
 from qospec.engine.security.state_vector import positions
 from qospec.payload import receivers
+from qospec.protocol.streams import single_flow
 
-CONNECTIONS = Connections(
-    (Contract("cbr", Fraction(1), 0),) * 2, (0, 0), ("user", "fragments", "oam")
-)
+STREAMS = single_flow(2, ("oam", "fragments"))
 
 
 def test_only_the_oam_cell_of_a_vc_that_has_a_position_brings_it() -> None:
-    state, at = positions(CONNECTIONS), np.zeros(9, np.int64)
-    user, other, oam = (CONNECTIONS.index(0, plane) for plane in ("user", "fragments", "oam"))
+    state, at = positions(STREAMS), np.zeros(9, np.int64)
+    user, other, oam = (STREAMS.start(kind) for kind in ("user", "fragments", "oam"))
     cells = [
         (user, 77),  # what a user cell was encrypted with does not count here
         (oam, 0),  # it comes from ahead of the encryptor, and has none

@@ -11,6 +11,7 @@ from qospec.elements.encapsulate import Encapsulate
 from qospec.plan import offered
 from qospec.plan.forms import FormError, Forms
 from qospec.plan.tables import Hop, ItemClass, Member, Reach, Routes, State
+from qospec.protocol.streams import Stream
 
 GATEWAY = """
 device gateway(header: Data = 20 B) {
@@ -144,7 +145,7 @@ class Draft:
         self.element = element
 
 
-MEMBER = Member(0, "f", 0, 1, 0, 1, contract=None)  # type: ignore[arg-type]
+MEMBER = Member("f", 0, 1, Stream(0, "user", 1), contract=None)  # type: ignore[arg-type]
 MIX = Form("packet", ((100, 3), (1_000, 1)), 4)
 
 

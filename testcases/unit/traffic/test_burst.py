@@ -7,9 +7,9 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from qospec.engine.items.connections import PS_PER_S
 from qospec.engine.random import Draws
 from qospec.traffic.burst import Burst
+from qospec.units import PS_PER_S
 
 
 def by_the_book(burst, first, until_ps):

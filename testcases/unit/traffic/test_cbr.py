@@ -5,7 +5,7 @@ from fractions import Fraction
 import pytest
 
 from qospec.catalogue.kinds import REQUIRED, discover
-from qospec.engine.items.connections import Contract
+from qospec.engine.items.contract import Contract
 from qospec.traffic.cbr import Cbr
 
 

@@ -6,6 +6,7 @@ from fractions import Fraction
 import pytest
 from books import Echo as Reference
 from books import Way
+from connected import connected
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
@@ -19,7 +20,6 @@ from qospec.engine.event.transition import DONE, Transition, lose, make, send, w
 from qospec.engine.experiment import END, Experiment, MeasurementSpec, Node, Source, Wire
 from qospec.engine.graph.components import BudgetError
 from qospec.engine.graph.emulation import run
-from qospec.engine.items.connections import Connections
 from qospec.engine.kernel import kernel
 from qospec.traffic.echo import Echo, compute_begin_ps
 
@@ -76,11 +76,11 @@ def observed(traffic, stop, lines=(BARE, BARE), lost=((), ()), **given):
         for each, first, node in streams
     )
     contracts = (sent.contract,) * (3 * n)
-    connections = Connections(contracts, (0,) * (3 * n), exchanges=n)
+    connections = connected(contracts, exchanges=n)
     rows = tuple(np.repeat(range(3), n).tolist())
     measurement = MeasurementSpec(warmup or 0, stop, rows)
     return run(
-        Experiment(connections, sources, nodes, (*onward, *received), measurement, ("0",)),
+        Experiment(*connections, sources, nodes, (*onward, *received), measurement, ("0",)),
         chunk=chunk,
     )
 

@@ -2,7 +2,7 @@
 
 from fractions import Fraction
 
-from qospec.engine.items.connections import Contract
+from qospec.engine.items.contract import Contract
 from qospec.traffic.ubr import Ubr
 
 

@@ -4,6 +4,7 @@ import math
 from fractions import Fraction
 
 import pytest
+from connected import connected
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
@@ -11,7 +12,6 @@ from qospec.catalogue.kinds import discover
 from qospec.elements.gcra import Gcra
 from qospec.engine.element import Setting
 from qospec.engine.items.batch import unsealed
-from qospec.engine.items.connections import Connections
 from qospec.traffic.vbr_rt import VbrRt
 
 
@@ -50,9 +50,9 @@ def test_its_conforming_source_conforms(flow, peak, ratio, size, connections, ph
         size_bytes=connection * 0 + 53,
         marks=(connection * 0).astype("uint8"),
     )
-    contracts = Connections((traffic.contract(),) * connections, (0,) * connections)
+    contracts = connected((traffic.contract(),) * connections)
     gcra = Gcra()
-    step = gcra.process(gcra.start(Setting(contracts, flow.draws)), (batch,), until_ps)
+    step = gcra.process(gcra.start(Setting(*contracts, flow.draws)), (batch,), until_ps)
     assert step.losses == ()
 
 

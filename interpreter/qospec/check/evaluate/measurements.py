@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from qospec.check.evaluate.evaluator import Evaluator
     from qospec.check.evaluate.scope import Scope
     from qospec.model.expression import Place
-    from qospec.protocol.parts import Part
+    from qospec.protocol.streams import KindName
     from qospec.source import Span
     from qospec.syntax import ast
 
@@ -51,9 +51,9 @@ class FlowValue(Value):
     flow: str
     members: int | None
     member: int | None = None
-    part: Part = "user"
+    part: KindName = "user"
     carries: str = "cell"
-    has: tuple[Part, ...] = ()
+    has: tuple[KindName, ...] = ()
     unrated: str = NOT_CALLS
     rating_field: str = ""
     place: Place | None = None

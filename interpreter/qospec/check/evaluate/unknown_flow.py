@@ -8,7 +8,7 @@ from qospec.check.evaluate.context import CheckError
 from qospec.check.evaluate.measurements import FlowValue
 from qospec.check.evaluate.values import POISON, Deferred, Value
 from qospec.dataclass import dataclass
-from qospec.protocol.parts import OF_CELLS, OF_EXCHANGES, OF_PACKETS
+from qospec.protocol.streams import list_parts
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -68,8 +68,11 @@ class OneOf(Value):
 
 def make_unknown_flow(network: str) -> OneOf:
     """Return a flow that is not known yet, on a network."""
-    cells = FlowValue(network, "flow", 1, carries="cell", has=OF_CELLS)
-    packets = FlowValue(
-        network, "flow", 1, carries="packet", has=(*OF_PACKETS, *OF_EXCHANGES), unrated=""
+    cells = list_parts("cell", is_answered=False)
+    packets = list_parts("packet", is_answered=True)
+    return OneOf(
+        (
+            FlowValue(network, "flow", 1, carries="cell", has=cells),
+            FlowValue(network, "flow", 1, carries="packet", has=packets, unrated=""),
+        )
     )
-    return OneOf((cells, packets))

@@ -206,15 +206,15 @@ def change_flows(
 def _list_fixed(flow: Flow) -> tuple[Any, ...]:
     """Return what stays as it is during a trial: all but when the items of a flow are sent."""
     form = (flow.kind, flow.origins, flow.targets, flow.connections, flow.phases, flow.clp)
-    if flow.stream is None:
+    if flow.packets is None:
         return (*form, flow.virtual_path, flow.traffic.contract())
-    if flow.stream.loop is not None:
-        return (*form, flow.stream)
-    return (*form, flow.stream._replace(contract=None, source=None))
+    if flow.packets.loop is not None:
+        return (*form, flow.packets)
+    return (*form, flow.packets._replace(contract=None, source=None))
 
 
 def _explain_changed(flow: Flow, change: Later) -> CheckError:
-    answered = flow.stream is not None and flow.stream.loop is not None
+    answered = flow.packets is not None and flow.packets.loop is not None
     note = "sizes, headers, contracts, connections and hosts stay as they are during a trial"
     if answered:
         note = "what its endpoints send is an answer to what arrives: it has no rate"

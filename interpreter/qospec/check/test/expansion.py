@@ -277,7 +277,7 @@ def _choose_example(cases: Sequence[Case]) -> str:
             return f"{phase.goals[0].name}.{phase.name} >= {load}"
     prefix = f"{cases[0].phases[0].name}." if cases[0].phases else ""
     for flow in cases[0].flows:
-        return f"{prefix}{flow.name}.lost == 0 {'cell' if flow.stream is None else 'pkt'}"
+        return f"{prefix}{flow.name}.lost == 0 {'cell' if flow.packets is None else 'pkt'}"
     return f"{prefix}user.lost == 0 cell"
 
 

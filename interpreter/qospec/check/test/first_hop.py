@@ -28,7 +28,7 @@ PLACES = {
 class Sending(NamedTuple):
     """Traffic, built: its kind, what it declares, what it emits, and its arguments.
 
-    Of packets, `stream` is what is sent on the first link. What emits them is given by
+    `packets` is what is sent on the first link, None of cells. What emits packets is given by
     `emitted`, or by the traffic itself, and is not built before the rate of packets is known.
     """
 
@@ -37,7 +37,7 @@ class Sending(NamedTuple):
     arrivals: Any
     arguments: dict[str, Any]
     emitted: Emitted | None = None
-    stream: Any = None
+    packets: Any = None
 
 
 def find_sent_on_links(
@@ -73,10 +73,10 @@ def find_sent_on_links(
     linked = next(host.links[HOST_PORT] for host in ends[0] if HOST_PORT in host.links)
     begins = (linked, f"linked here, where `{flow[1]}` begins")
     try:
-        stream = traffic.exchanged(near, far) if far else traffic.stream(near.encapsulation)
+        packets = traffic.exchanged(near, far) if far else traffic.packets(near.encapsulation)
     except ValueError as cause:
         raise record.mistake(cause, begins) from cause
-    return sending._replace(arrivals=_find_arrivals(sending, stream, evaluator), stream=stream)
+    return sending._replace(arrivals=_find_arrivals(sending, packets, evaluator), packets=packets)
 
 
 def _find_first_link(
@@ -131,19 +131,19 @@ def _find_first_link(
     return fastest
 
 
-def _find_arrivals(sending: Sending, stream: Any, evaluator: Evaluator) -> Any:
+def _find_arrivals(sending: Sending, packets: Any, evaluator: Evaluator) -> Any:
     if sending.arrivals is not None:
         return sending.arrivals
     if sending.traffic.is_answered:
-        return stream.loop
+        return packets.loop
     if sending.emitted is None:
-        process, given = stream.source
+        process, given = packets.source
         kind = evaluator.context.catalogue.find("arrivals", process)
         assert kind is not None  # noqa: S101 -- traffic names what is in the catalogue
         return kind.build(**given)
     kind, given = sending.emitted.kind, sending.emitted.arguments
     try:
-        return kind.build.at_rate(stream.contract.peak_cell_rate, **given)
+        return kind.build.at_rate(packets.contract.peak_cell_rate, **given)
     except ValueError as cause:
         raise sending.emitted.record.mistake(cause) from cause
 

@@ -16,7 +16,7 @@ from qospec.check.test import first_hop
 from qospec.check.test.first_hop import Sending
 from qospec.check.test.sources import build_packet_source, build_source, find_own_load
 from qospec.model.suite import Flow
-from qospec.protocol.parts import OF_CELLS, OF_EXCHANGES, OF_PACKETS
+from qospec.protocol.streams import list_parts
 
 if TYPE_CHECKING:
     from qospec.check.device.nodes import Node
@@ -72,10 +72,9 @@ def list_measured(
 def _list_measured(record: Record, name: str, many: int | None, evaluator: Evaluator) -> FlowValue:
     """Return what can be measured of a flow of such traffic."""
     kind = record.kind
-    if "cell" in kind.carries:
-        return FlowValue("", name, many, carries="cell", has=OF_CELLS)
-    parts = (*OF_PACKETS, *(OF_EXCHANGES if kind.build.is_answered else ()))
-    whole = FlowValue("", name, many, carries="packet", has=parts)
+    carries = "cell" if "cell" in kind.carries else "packet"
+    parts = list_parts(carries, is_answered=kind.build.is_answered)
+    whole = FlowValue("", name, many, carries=carries, has=parts)
     if not kind.build.is_call:
         return whole
     sending = evaluate_sent(record, evaluator)
@@ -203,7 +202,7 @@ def _build_flow(
         clp=shared.get("clp", 0),
         virtual_path=shared.get("virtual_path", 0),
         span=node.span,
-        stream=sending.stream,
+        packets=sending.packets,
     )
 
 

@@ -51,7 +51,7 @@ class PhaseSeen(NamedTuple):
     @property
     def carries(self) -> frozenset[str]:
         """Return what its flows send: cells, packets, or both."""
-        return frozenset("cell" if flow.stream is None else "packet" for flow in self.flows)
+        return frozenset("cell" if flow.packets is None else "packet" for flow in self.flows)
 
 
 class CaseMaker:

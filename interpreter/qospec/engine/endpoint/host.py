@@ -13,6 +13,7 @@ from qospec.engine.kernel import kernel
 if TYPE_CHECKING:
     from qospec.engine.arrays import Whole
     from qospec.engine.element import Setting
+    from qospec.protocol.streams import KindName
 
 RECEIVED = 0
 """The output for items that no endpoint waits for: they have arrived."""
@@ -34,9 +35,13 @@ class Host(Element):
         """Return `received`, and one for each endpoint."""
         return ("received", *(f"endpoint[{number}]" for number in range(len(self.endpoints))))
 
+    def outputs_of(self, number: int, *, kind: KindName) -> tuple[int, ...]:  # noqa: ARG002
+        """Return all outputs: its own table decides."""
+        return tuple(range(len(self.outputs)))
+
     def transition(self, setting: Setting) -> Transition:
         """Return how it looks up the output of a connection."""
-        outputs = np.full(setting.connections.indices, RECEIVED, np.int64)
+        outputs = np.full(setting.streams.indices, RECEIVED, np.int64)
         for number, (first, stop) in enumerate(self.endpoints):
             outputs[first:stop] = RECEIVED + 1 + number
         return Transition(outputs, _arrive)

@@ -10,7 +10,7 @@ from qospec.engine.source.traffic import Traffic
 if TYPE_CHECKING:
     from qospec.engine.element import Element
     from qospec.engine.line.clock import Clock
-    from qospec.engine.source.traffic import Stream
+    from qospec.engine.source.traffic import SentPackets
 
 
 class Exchange(NamedTuple):
@@ -31,7 +31,7 @@ class Exchange(NamedTuple):
     requests: int
     answers: int
     exchanges: int
-    sent: Stream
+    sent: SentPackets
 
 
 class Endpoints(NamedTuple):
@@ -52,7 +52,7 @@ class ExchangeTraffic(Traffic):
     takes_source = False
 
     @abstractmethod
-    def exchanged(self, near: Clock, far: Clock) -> Stream:
+    def exchanged(self, near: Clock, far: Clock) -> SentPackets:
         """Return the requests, with their answers, on the first links of clients and of servers.
 
         Raises:

@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     from qospec.engine.arrays import Whole
     from qospec.engine.event.transition import Transition
     from qospec.engine.experiment import Change
-    from qospec.engine.items.connections import Connections
+    from qospec.protocol.streams import Streams
 
 OUTBOX_ROWS = 1 << 14
 POOL_ROWS = 1 << 10
@@ -164,7 +164,7 @@ class Component:
         self,
         members: Sequence[Member],
         order: Sequence[int],
-        connections: Connections,
+        streams: Streams,
         changes: Sequence[Change] = (),
         stop_ps: int = 0,
     ) -> None:
@@ -173,7 +173,7 @@ class Component:
         Args:
             members: The elements.
             order: Their numbers, each before those that it feeds without delay.
-            connections: Of the trial.
+            streams: Of the trial.
             changes: What is changed from outside, in order of time; nodes by those numbers.
             stop_ps: The end of the trial, from which on no element begins anything by itself.
         """
@@ -187,12 +187,12 @@ class Component:
         self._outside = [
             place for place, (_, port, origin) in enumerate(found) if port >= 0 and not origin
         ]
-        self._totals, self._planes = Totals(connections), len(connections.planes)
-        self._wiring = self._wired(members, found, connections.count)
+        self._totals, self._kinds = Totals(streams), len(streams.kinds)
+        self._wiring = self._wired(members, found, streams.count)
         self._places = _no_events(found)
         columns = COLUMNS + max((each.columns for each in self._transitions), default=0)
-        self._working = _nothing_done(len(self._wiring.to) * self._planes, columns)
-        self._gone = np.zeros(len(self.outlets) * self._planes * len(UNITS), np.int64)
+        self._working = _nothing_done(len(self._wiring.to) * self._kinds, columns)
+        self._gone = np.zeros(len(self.outlets) * self._kinds * len(UNITS), np.int64)
         self._entries = np.array([self._totals.no_entries() for _ in members])
         self._elements = self._tables(found)
         for number, transition in enumerate(self._transitions):
@@ -244,7 +244,7 @@ class Component:
             [[len(each.losses), len(each.queues)] for each in self._transitions],
         )
         return events.Wiring(
-            connections, self._planes, *(np.array(column, np.int64) for column in columns)
+            connections, self._kinds, *(np.array(column, np.int64) for column in columns)
         )
 
     def _tables(self, found: Sequence[Place]) -> tuple[Any, Any, Any]:
@@ -270,8 +270,8 @@ class Component:
 
     @property
     def ledger(self) -> Whole:
-        """Return (elements, ENTRIES, planes, 2) what became of the items of each."""
-        entries, shape = self._entries.copy(), (-1, self._planes, len(UNITS))
+        """Return (elements, ENTRIES, kinds, 2) what became of the items of each."""
+        entries, shape = self._entries.copy(), (-1, self._kinds, len(UNITS))
         for outlet, gone in zip(self.outlets, self._gone.reshape(shape), strict=True):
             if outlet.what in ENTERED_AS and outlet.what != RESIZES:
                 entries[outlet.element, ENTERED_AS[outlet.what]] += gone

@@ -77,8 +77,8 @@ class Wiring(NamedTuple):
     """Where things go; an outlet is a number by which Python knows where a row of the outbox goes.
 
     Attributes:
-        connections: How many there are, so how many connection indices a plane has.
-        planes: How many planes there are.
+        connections: How many there are, so how many connection indices a kind has.
+        kinds: How many kinds there are.
         outputs: (elements + 1,) The number of the first output of each element among all outputs.
         to: (outputs,) The place that an output leads to, or -1 - an outlet.
         seen: (outputs,) An outlet that is to see what leaves by it, besides; -1: none.
@@ -90,7 +90,7 @@ class Wiring(NamedTuple):
     """
 
     connections: int
-    planes: int
+    kinds: int
     outputs: Whole
     to: Whole
     seen: Whole
@@ -107,7 +107,7 @@ class Working(NamedTuple):
         items: The pool; see `engine.event.transition`.
         out: (MOST_ANSWERS + 1, 4) The answer to one event; row 0 holds the number of its rows.
         outbox: (n, OUTBOX_COLUMNS) What goes out; row 0 holds the number of its rows.
-        passed: (outputs * planes * 2,) By output and plane, the items and bytes that stay within;
+        passed: (outputs * kinds * 2,) By output and kind, the items and bytes that stay within;
             what goes out is counted there. In one dimension, since that is faster.
         report: (4,) The element of the last event, the reason for which it lacks something, the
             number of events, and whether Python has put the answer to the next one into `out`.
@@ -284,14 +284,14 @@ def _account(wiring: Wiring, working: Working, node: int, fate: tuple[int, int, 
 
 
 @kernel
-def _sum_of(connections: int, planes: int, number: int, connection: int) -> int:
-    """Return where the sums of an output or an outlet are, for the plane of a connection index.
+def _sum_of(connections: int, kinds: int, number: int, connection: int) -> int:
+    """Return where the sums of an output or an outlet are, for the kind of a connection index.
 
-    An index beyond all planes, as in rows of what waited, counts as of the last.
+    An index beyond all kinds, as in rows of what waited, counts as of the last.
     """
-    place = number * planes * 2
-    last = place + 2 * (planes - 1)
-    while connection >= connections and place < last:  # not divided: most are of the first plane
+    place = number * kinds * 2
+    last = place + 2 * (kinds - 1)
+    while connection >= connections and place < last:  # not divided: most are of the first kind
         connection -= connections
         place += 2
     return place
@@ -324,7 +324,7 @@ def _leave(
         _put_out(working, wiring.seen[output], item, at_ps, items[item, SENT])
     to = wiring.to[output]
     if to >= 0:
-        place = _sum_of(wiring.connections, wiring.planes, output, items[item, CONNECTION])
+        place = _sum_of(wiring.connections, wiring.kinds, output, items[item, CONNECTION])
         working.passed[place + ITEMS] += 1
         working.passed[place + BYTES] += items[item, SIZE]
         return _arrive_at(places, to, items, item, at_ps)
@@ -367,7 +367,7 @@ def put_in_order(wiring: Wiring, outbox: Whole, stops: Whole, columns: Whole, go
         outbox: As of `Working`; not changed.
         stops: (outlets + 1,) Zeros; written: where the rows of each outlet end.
         columns: (OUTBOX_COLUMNS, rows) Written: the rows, a column each.
-        gone: (outlets * planes * 2,) Added to: by outlet and plane, the items and bytes.
+        gone: (outlets * kinds * 2,) Added to: by outlet and kind, the items and bytes.
     """
     count = outbox[0, 0]
     for n in range(1, count + 1):
@@ -379,6 +379,6 @@ def put_in_order(wiring: Wiring, outbox: Whole, stops: Whole, columns: Whole, go
         for column in range(OUTBOX_COLUMNS):
             columns[column, stops[outlet]] = outbox[n, column]
         stops[outlet] += 1
-        place = _sum_of(wiring.connections, wiring.planes, outlet, outbox[n, OF])
+        place = _sum_of(wiring.connections, wiring.kinds, outlet, outbox[n, OF])
         gone[place + ITEMS] += 1
         gone[place + BYTES] += outbox[n, SIZED]

@@ -115,7 +115,7 @@ class EventProcess:
         self._transition = element.transition(setting)
         inputs = ((None,),) * len(element.inputs)
         member = Member(self._transition, inputs, len(element.outputs))
-        self._component = Component([member], [0], setting.connections, changes, setting.stop_ps)
+        self._component = Component([member], [0], setting.streams, changes, setting.stop_ps)
         self._lookahead_ps = element.lookahead_ps(setting.clock)
         self._later = [empty()] * len(element.outputs)
         self._found: dict[int, list[Whole]] = {}

@@ -67,13 +67,13 @@ class Cycle:
             changes: What is changed from outside.
             budget: Of the endpoints of the trial.
         """
-        connections, stop_ps = experiment.connections, experiment.measurement.stop_ps
+        streams, stop_ps = experiment.streams, experiment.measurement.stop_ps
         self._runtimes = runtimes
         self._budget = budget
         self._is_checked = os.environ.get("QOS_CHECK") == "1"
         self._is_noted = self._is_checked or any(runtime.conduct for runtime in runtimes)
         self._conduct = [runtime.conduct or Conduct(len(runtime.sinks)) for runtime in runtimes]
-        self._indices = connections.indices
+        self._indices = streams.indices
         self._transitions = transitions
         self._recorder = recorder
         sender = {
@@ -92,7 +92,7 @@ class Cycle:
         ]
         order = _order_of_work(runtimes, members)
         try:
-            self._component = Component(members, order, connections, changes, stop_ps)
+            self._component = Component(members, order, streams, changes, stop_ps)
         except BrokenTransitionError as broken:
             raise self._by_path(broken) from None
         self._outer = self._links_from_outside(order, transitions, sender)

@@ -329,7 +329,8 @@ def _answering(experiment: Experiment) -> frozenset[int]:
 
 def _setting(node: Node, experiment: Experiment, recorder: Recorder, draws: Draws) -> Setting:
     return Setting(
-        connections=experiment.connections,
+        contracts=experiment.contracts,
+        streams=experiment.streams,
         draws=draws.below("element", node.path),
         clock=node.clock,
         queues=node.queues,
@@ -366,7 +367,7 @@ def _node_runtime(
         process = recorder.occupancies.recording(process, node)
         if os.environ.get("QOS_CHECK") == "1":
             process = with_promises_checked(
-                process, node.path, lookahead_ps, setting.connections.indices, node.size_bytes
+                process, node.path, lookahead_ps, setting.streams.indices, node.size_bytes
             )
     runtime = NodeRuntime(
         node.path,

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from qospec.engine.items.batch import Batch
     from qospec.engine.measure.observation import Recorder
     from qospec.engine.measure.passages import Passage
-    from qospec.protocol.atm import Plane
+    from qospec.protocol.streams import KindName
 
 
 class Sink(Protocol):
@@ -133,9 +133,9 @@ class NodeRuntime:
         lookahead_ps: Its lookahead.
         is_seen: Whether what leaves it is recorded: sources' lines, and what passes places.
         horizon_ps: The time up to which it has worked.
-        inserts: The planes of which it inserts cells.
+        inserts: The kinds of which it inserts cells.
         conduct: Where it is noted what it does, if that is asked for.
-        entries: (ENTRIES, planes, 2) What became of its items, see `engine.measure.ledger`.
+        entries: (ENTRIES, kinds, 2) What became of its items, see `engine.measure.ledger`.
     """
 
     __slots__ = (
@@ -166,7 +166,7 @@ class NodeRuntime:
         *,
         lookahead_ps: int,
         stamps: bool,
-        inserts: tuple[Plane, ...],
+        inserts: tuple[KindName, ...],
     ) -> None:
         self.path = path
         self.lookahead_ps = lookahead_ps

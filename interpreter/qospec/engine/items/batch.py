@@ -29,7 +29,7 @@ class Batch(NamedTuple):
         at_ps: (n,) When the last bit was at this point; never falling.
         sent_ps: (n,) When the first bit left the source's own line (I.356, cell exit event); before
             that line, when the source had the cell ready.
-        connection: (n,) Index into `Connections`.
+        connection: (n,) The index by which it is known; see `protocol.streams`.
         size_bytes: (n,) Length in its own layer: 53 for a cell, the IP packet's for a packet.
         marks: (n,) Its marks; see `protocol.marks`.
         seal: (n,) What the device that encrypted it has noted, 0 if none has; see

@@ -1,4 +1,4 @@
-"""The totals of batches, their items and bytes by plane, and the entries of accounts."""
+"""The totals of batches, their items and bytes by kind, and the entries of accounts."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from qospec.engine.kernel import kernel
 if TYPE_CHECKING:
     from qospec.engine.arrays import Indices, Sizes, Whole
     from qospec.engine.items.batch import Batch
-    from qospec.engine.items.connections import Connections
+    from qospec.protocol.streams import Streams
 
 Unit = Literal["items", "bytes"]
 UNITS: tuple[Unit, ...] = ("items", "bytes")
@@ -30,44 +30,46 @@ class Totals:
     known as long as these columns exist.
     """
 
-    def __init__(self, connections: Connections) -> None:
-        """Take the connections of the trial."""
-        self._planes, self._width = len(connections.planes), connections.count
+    def __init__(self, streams: Streams) -> None:
+        """Take the streams of the trial."""
+        self._kinds = len(streams.kinds)
+        starts = [streams.start(kind) for kind in streams.kinds]
+        self._starts = np.array([*starts, streams.indices], np.int64)
         self._known: dict[tuple[int, int], tuple[weakref.ref[Indices], weakref.ref[Sizes], Whole]]
         self._known = {}
 
     def no_entries(self) -> Whole:
-        """Return (ENTRIES, planes, 2) zeros, for what becomes of items at one place."""
-        return np.zeros((ENTRIES, self._planes, len(UNITS)), np.int64)
+        """Return (ENTRIES, kinds, 2) zeros, for what becomes of items at one place."""
+        return np.zeros((ENTRIES, self._kinds, len(UNITS)), np.int64)
 
     def of(self, batch: Batch) -> Whole:
-        """Return (planes, 2) the items and bytes of a batch, which are shared: do not write."""
+        """Return (kinds, 2) the items and bytes of a batch, which are shared: do not write."""
         connection, size_bytes = batch.connection, batch.size_bytes
         key = id(connection), id(size_bytes)
         known = self._known.get(key)
         if known is not None:
             return known[2]
-        totals = np.zeros((self._planes, len(UNITS)), np.int64)
-        _add_up(connection, size_bytes, self._width, totals)
+        totals = np.zeros((self._kinds, len(UNITS)), np.int64)
+        _add_up(connection, size_bytes, self._starts, totals)
         forget = functools.partial(self._known.pop, key)  # given the reference, as if by default
         self._known[key] = weakref.ref(connection, forget), weakref.ref(size_bytes, forget), totals
         return totals
 
 
 @kernel
-def _add_up(connection: Indices, size_bytes: Sizes, width: int, totals: Whole) -> None:
-    """Add up items and bytes, given the number of connection indices of each plane."""
+def _add_up(connection: Indices, size_bytes: Sizes, starts: Whole, totals: Whole) -> None:
+    """Add up items and bytes, given where the indices of each kind start, and of a next one."""
     if len(totals) == 1:  # at a third of the time
         amount = 0
         for i in range(len(size_bytes)):
             amount += size_bytes[i]
         totals[0, ITEMS], totals[0, BYTES] = len(size_bytes), amount
         return
-    for plane in range(len(totals)):
-        first = plane * width
+    for kind in range(len(totals)):
+        first, stop = starts[kind], starts[kind + 1]
         items = amount = 0
         for i in range(len(connection)):
-            inside = (connection[i] >= first) & (connection[i] < first + width)
+            inside = (connection[i] >= first) & (connection[i] < stop)
             items += inside
             amount += inside * size_bytes[i]
-        totals[plane, ITEMS], totals[plane, BYTES] = items, amount
+        totals[kind, ITEMS], totals[kind, BYTES] = items, amount

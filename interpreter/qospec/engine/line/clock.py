@@ -12,6 +12,7 @@ from qospec.dataclass import dataclass
 from qospec.protocol.atm import CELL_BYTES
 from qospec.protocol.encapsulation import Encapsulation
 from qospec.protocol.ip import IPV4_HEADER_BYTES
+from qospec.protocol.marks import ALL_BITS, MARKS, WITHIN
 from qospec.units import PS_PER_S
 
 
@@ -44,6 +45,16 @@ class Clock:
     def smallest_bytes(self) -> int:
         """Return the size of the smallest item: a cell, or an IP header."""
         return CELL_BYTES if self.encapsulation is None else IPV4_HEADER_BYTES
+
+    @property
+    def carried_marks(self) -> int:
+        """Return the bits of marks for which its frames have a field; all for cells."""
+        framed = self.encapsulation
+        if framed is None:
+            return ALL_BITS
+        fields = MARKS.items()
+        lost = (m.mask for name, m in fields if name in WITHIN or not framed.carries_mark(name))
+        return ALL_BITS - sum(lost)
 
     @property
     def slot_ps(self) -> Fraction:

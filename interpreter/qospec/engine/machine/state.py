@@ -90,7 +90,7 @@ def begun(program: Program, placement: Placement, flows: int, stop_ps: int) -> W
     Args:
         program: What it does.
         placement: Where.
-        flows: How many connections flows have, on all planes.
+        flows: How many connections flows have, on all kinds.
         stop_ps: The end of the trial.
     """
     state = _Writer(program, placement).state()

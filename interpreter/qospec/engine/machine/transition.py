@@ -123,7 +123,7 @@ class LivelockError(ValueError):
 
 def transition_of(program: Program, placement: Placement, setting: Setting) -> Transition:
     """Return how a machine answers events, from the beginning of a trial."""
-    state = begun(program, placement, setting.connections.count, setting.stop_ps)
+    state = begun(program, placement, setting.streams.count, setting.stop_ps)
 
     def replenish(state: Whole, reason: int) -> Whole:
         if reason == LIVELY:

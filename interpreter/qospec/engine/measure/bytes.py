@@ -37,15 +37,16 @@ class Volumes:
     """
 
     def __init__(self, experiment: Experiment) -> None:
-        indices = experiment.connections.indices
+        self._streams = experiment.streams
+        indices = self._streams.indices
         framed = [source for source in experiment.sources if source.encapsulation is not None]
         self.framing = np.zeros((indices if framed else 0, 4), np.int64)
-        self._are_packets = np.zeros(experiment.connections.count, np.bool_)
+        self._are_packets = np.zeros(self._streams.count, np.bool_)
         for source in framed:
             assert source.encapsulation is not None  # noqa: S101 -- filtered above
-            rows = self.framing[source.first : source.first + source.connections]
+            rows = self.framing[source.indices]
             rows[:] = (*source.encapsulation.framing, source.transport_bytes)
-            self._are_packets[source.first : source.first + source.connections] = True
+            self._are_packets[source.indices] = True
         self.sent_bytes = np.zeros((len(self.framing), 2), np.int64)
         self.carried_bytes = np.zeros((len(self.framing), 2), np.int64)
 
@@ -56,7 +57,7 @@ class Volumes:
 
     def of_packets(self, connection: int) -> bool:
         """Return whether a connection index is of packets."""
-        return self.needed and bool(self._are_packets[connection % len(self._are_packets)])
+        return self.needed and bool(self._are_packets[self._streams.connection(connection)])
 
     def add(self, connection: Indices, size_bytes: Sizes, counts: Whole) -> None:
         """Add packets to (indices, 2) counts."""

@@ -44,11 +44,11 @@ class Calls:
             index: source.call
             for source in experiment.sources
             if source.call is not None
-            for index in range(source.first, source.first + source.connections)
+            for index in range(source.indices.start, source.indices.stop)
             if any(first <= index < stop for first, stop in ranges)
         }
         self.needed = bool(self._calls)
-        self._followed = np.zeros(experiment.connections.indices, bool)
+        self._followed = np.zeros(experiment.streams.indices, bool)
         self._followed[list(self._calls)] = True
         self._sent: list[Columns] = []
         self._arrived: list[Columns] = []

@@ -8,8 +8,10 @@ from qospec.engine.arrays import np
 from qospec.engine.kernel import kernel
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from qospec.engine.arrays import Rows, Times, Whole
-    from qospec.engine.items.connections import Connections
+    from qospec.engine.items.contract import Contract
 
 DUE, FRACTION, INTERVAL, REST, BELOW, LARGEST, LEAST = range(7)
 """Columns of a row. The reference clock c is at DUE + FRACTION/BELOW ps, and the peak cell rate's
@@ -19,10 +21,10 @@ UNSEEN_PS = -1
 """`DUE` before the first cell."""
 
 
-def new_rows(connections: Connections) -> Whole:
+def new_rows(contracts: Sequence[Contract]) -> Whole:
     """Return (count, 7) rows: one per VC, before its first cell."""
-    rows = np.zeros((connections.count, 7), np.int64)
-    for row, contract in zip(rows, connections.contracts, strict=True):
+    rows = np.zeros((len(contracts), 7), np.int64)
+    for row, contract in zip(rows, contracts, strict=True):
         interval = contract.peak_interval_ps
         whole, rest = divmod(interval.numerator, interval.denominator)
         row[:] = UNSEEN_PS, 0, whole, rest, interval.denominator, 0, 0

@@ -59,12 +59,12 @@ class Latencies:
         self._table = np.full(len(histogram_row), -1, np.int32)
         self._tables: list[Whole] = []
         for source in experiment.sources:
-            mine = slice(source.first, source.first + source.connections)
+            mine = source.indices
             times_ps = transmission_times(experiment, source) if source.sizes.alike else None
             if times_ps is not None:
                 self.offset_ps[mine] = times_ps[-1]
         for source in experiment.sources:
-            mine = slice(source.first, source.first + source.connections)
+            mine = source.indices
             recorded = self._is_recorded(experiment, mine)
             times_ps = transmission_times(experiment, source) if recorded else None
             if times_ps is not None:

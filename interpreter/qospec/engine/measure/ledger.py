@@ -1,6 +1,6 @@
 """The ledger of a trial: what became of all items, at each node and in the whole network.
 
-Each node has an account for each plane and unit, items and bytes. In each of them, came + made +
+Each node has an account for each kind and unit, items and bytes. In each of them, came + made +
 grew = left + consumed + lost + held, and at the end nothing is held. In the network, what sources
 had ready and elements made was delivered, consumed or lost. Both sides are counted at different
 places, so a difference shows a defect of the engine or of an element. All is counted over the whole
@@ -18,22 +18,22 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
     from qospec.engine.arrays import Whole
-    from qospec.protocol.atm import Plane
+    from qospec.protocol.streams import KindName
 
 NETWORK = "the network"
 """In place of a node's path."""
 
 
 class Key(NamedTuple):
-    """Of which node, or of the `NETWORK`, which plane and which unit an account is."""
+    """Of which node, or of the `NETWORK`, which kind and which unit an account is."""
 
     path: str
-    plane: Plane
+    kind: KindName
     unit: Unit
 
 
 class Account(NamedTuple):
-    """What became of the items, or the bytes, of one plane at one node.
+    """What became of the items, or the bytes, of one kind at one node.
 
     Attributes:
         came: That arrived.
@@ -71,7 +71,7 @@ class Ledger(NamedTuple):
     lost: Mapping[tuple[str, str], int] = {}
 
     def items(self, path: str) -> Account:
-        """Return the account of a node in items, of all planes."""
+        """Return the account of a node in items, of all kinds."""
         accounts = [
             account
             for key, account in self.accounts.items()
@@ -85,15 +85,15 @@ class Ledger(NamedTuple):
         for key, account in itertools.chain(self.accounts.items(), self.network.items()):
             if account.held:
                 return (
-                    f"{key.path} holds {account.held:_} {key.unit} of plane {key.plane} at the end:"
+                    f"{key.path} holds {account.held:_} {key.unit} of kind {key.kind} at the end:"
                     f" {account}"
                 )
         return ""
 
 
 def accounts_of(
-    path: str, planes: Sequence[Plane], entries: Whole
+    path: str, kinds: Sequence[KindName], entries: Whole
 ) -> Iterator[tuple[Key, Account]]:
-    """Yield the accounts of a node, given (entries, planes, units) numbers."""
-    for (p, plane), (u, unit) in itertools.product(enumerate(planes), enumerate(UNITS)):
-        yield Key(path, plane, unit), Account(*entries[:, p, u].tolist())
+    """Yield the accounts of a node, given (entries, kinds, units) numbers."""
+    for (p, kind), (u, unit) in itertools.product(enumerate(kinds), enumerate(UNITS)):
+        yield Key(path, kind, unit), Account(*entries[:, p, u].tolist())

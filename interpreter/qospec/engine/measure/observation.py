@@ -175,10 +175,13 @@ class Recorder:
     """
 
     def __init__(self, experiment: Experiment, observer: Observer | None = None) -> None:
-        connections, self._measurement = experiment.connections, experiment.measurement
+        streams, self._measurement = experiment.streams, experiment.measurement
         self._observer = observer
-        self._connections = connections
-        indices = connections.indices
+        self._contracts, self._streams = experiment.contracts, streams
+        indices = streams.indices
+        self._counts_when_made = np.zeros(indices, np.bool_)
+        for stream in streams:
+            self._counts_when_made[stream.first : stream.stop] = not stream.is_sent
         rows = np.full(indices, -1, np.int64)
         rows[: len(self._measurement.histogram_row)] = self._measurement.histogram_row
         self._planned = np.zeros(indices, np.int64)
@@ -188,7 +191,7 @@ class Recorder:
         self._histogram = delays.Histogram(int(rows.max(initial=-1)) + 1)
         self._losses: dict[tuple[str, str], Whole] = {}
         self._consumed = np.zeros(indices, np.int64)
-        self.totals = Totals(connections)
+        self.totals = Totals(streams)
         self._network = self.totals.no_entries()
         self._ended: Counter[tuple[str, str]] = Counter()
         self._has_one_point_variation = bool(self._measurement.ranges("one_point_variation"))
@@ -205,7 +208,7 @@ class Recorder:
         self.reported: dict[str, Counts] = {}
         for source in experiment.sources:
             mean = source.sizes.mean_of(lambda size: size)
-            self._size_bytes[source.first : source.first + source.connections] = int(mean)
+            self._size_bytes[source.indices] = int(mean)
 
     def planned(self, batch: Batch, *, alone: bool = False) -> None:
         """Count cells, at least one, that a source has ready; if `alone`, all of one connection."""
@@ -241,18 +244,16 @@ class Recorder:
         make is planned, and a line sends it.
         """
         connection = batch.connection
-        users = connection < self._connections.count
-        exchanges = self._connections.are_exchanges(connection)
-        self._count(connection[users], batch.at_ps[users], self._planned)
-        messages = self._connections.are_messages(connection)
-        begun = batch.select(exchanges | messages | ~users)
+        own, counts = connection < self._streams.count, self._counts_when_made[connection]
+        self._count(connection[own], batch.at_ps[own], self._planned)
+        begun = batch.select(counts)
         if self._observer is not None:
-            self._observer.began(batch.select(~users))
+            self._observer.began(batch.select(~own))
         self._count(begun.connection, begun.sent_ps, self._sent)
         if self._series.needed:
             self._series.sent(begun.connection, begun.sent_ps)
-        if self._variations.needed and exchanges.any():
-            begun = batch.select(exchanges)
+        if self._variations.needed and (own & counts).any():
+            begun = batch.select(own & counts)
             self._variations.sent(self._within(begun, begun.sent_ps))
 
     def consumed(self, batch: Batch) -> None:
@@ -307,7 +308,7 @@ class Recorder:
             self._calls.arrived(batch)
         if self._has_one_point_variation:
             if point not in self._one_point_variation:
-                self._one_point_variation[point] = cell_delay_variation.new_rows(self._connections)
+                self._one_point_variation[point] = cell_delay_variation.new_rows(self._contracts)
             cell_delay_variation.follow(
                 batch.at_ps, batch.connection.view(np.uint32), self._one_point_variation[point]
             )
@@ -330,7 +331,7 @@ class Recorder:
         self._ended[name] += loss.batch.count
         self._network[LOST] += self.totals.of(loss.batch)
         if name not in self._losses:
-            self._losses[name] = np.zeros(self._connections.indices, np.int64)
+            self._losses[name] = np.zeros(self._streams.indices, np.int64)
         connection, sent_ps = loss.batch.connection, loss.batch.sent_ps
         self._count(connection, sent_ps, self._losses[name])
         if self._series.needed:
@@ -375,19 +376,19 @@ class Recorder:
 
     def _ledger(self, entries: Mapping[str, Whole]) -> Ledger:
         """Return the ledger: the network has made and consumed what its nodes have."""
-        network, planes = self._network.copy(), self._connections.planes
+        network, kinds = self._network.copy(), self._streams.kinds
         for each in entries.values():
             network[INSIDE] += each[INSIDE]
         accounts = [
-            pair for path, each in entries.items() for pair in accounts_of(path, planes, each)
+            pair for path, each in entries.items() for pair in accounts_of(path, kinds, each)
         ]
-        whole = accounts_of(NETWORK, planes, network)
+        whole = accounts_of(NETWORK, kinds, network)
         return Ledger(dict(accounts), dict(whole), dict(self._ended))
 
     def _one_point_variation_ps(self) -> Whole | None:
         if not self._has_one_point_variation:
             return None
-        both = np.zeros((self._connections.count, 2), np.int64)
+        both = np.zeros((self._streams.count, 2), np.int64)
         for rows in self._one_point_variation.values():
             both[:, 0] = np.maximum(both[:, 0], rows[:, cell_delay_variation.LARGEST])
             both[:, 1] = np.minimum(both[:, 1], rows[:, cell_delay_variation.LEAST])

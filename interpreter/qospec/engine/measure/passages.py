@@ -20,13 +20,13 @@ class Passage:
     def __init__(self, experiment: Experiment, node: Node) -> None:
         """Begin a trial; packets are framed as on the line of a node that leads there, if any."""
         self._measurement = experiment.measurement
-        indices = experiment.connections.indices
+        indices = experiment.streams.indices
         framed = None if node.clock is None else node.clock.encapsulation
         self.framing = np.zeros((indices, 4), np.int64)
         if framed is not None:
             self.framing[:, :TRANSPORT] = framed.framing
         for source in experiment.sources:
-            mine = slice(source.first, source.first + source.connections)
+            mine = source.indices
             self.framing[mine, TRANSPORT] = source.transport_bytes
         self.bytes = np.zeros((indices, 2), np.int64)
         self.items = np.zeros(indices, np.int64)

@@ -41,11 +41,13 @@ class Variations:
         ranges = experiment.measurement.ranges("variation")
         recorded: list[tuple[Whole, Source]] = []
         for source in experiment.sources:
-            mine = any(source.first < end and begin < _stop(source) for begin, end in ranges)
+            mine = any(
+                source.indices.start < end and begin < source.indices.stop for begin, end in ranges
+            )
             times_ps = transmission_times(experiment, source) if mine else None
             if times_ps is not None:
                 recorded.append((times_ps, source))
-        rows = [histogram_row[source.first : _stop(source)] for _, source in recorded]
+        rows = [histogram_row[source.indices] for _, source in recorded]
         used = np.unique(np.concatenate([[-1], *rows]))  # few of all rows
         self._histogram = delays.Histogram(HISTOGRAM_ROWS * (len(used) - 1))
         self._sources = [
@@ -120,10 +122,6 @@ class Variations:
                     seen=each.seen[part],
                     kept=each.kept[part],
                 )
-
-
-def _stop(source: Source) -> int:
-    return source.first + source.connections
 
 
 def _new_tracked(

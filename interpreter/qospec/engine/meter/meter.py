@@ -42,7 +42,7 @@ if TYPE_CHECKING:
     from qospec.engine.arrays import Marks, Whole
     from qospec.engine.element import Setting
     from qospec.engine.items.batch import Batch
-    from qospec.engine.items.connections import Contract
+    from qospec.engine.items.contract import Contract
     from qospec.engine.line.clock import Clock
 
 Action = Annotated[Literal["mark", "drop"], Domain("choice", choices=("mark", "drop"))]

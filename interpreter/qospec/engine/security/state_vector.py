@@ -14,7 +14,7 @@ from qospec.engine.kernel import kernel
 
 if TYPE_CHECKING:
     from qospec.engine.arrays import Whole
-    from qospec.engine.items.connections import Connections
+    from qospec.protocol.streams import Streams
 
 USERS, FIRST_OAM, FIRST_MISINSERTED, POSITIONS = range(4)
 """The state: the number of VCs; the connection indices of the OAM cells of the first and of cells
@@ -28,14 +28,11 @@ CELL_BITS = 32
 next OAM cell then leaves behind."""
 
 
-def positions(connections: Connections) -> Whole:
+def positions(streams: Streams) -> Whole:
     """Return the state of either end at the beginning of a trial."""
-    state = np.zeros(POSITIONS + connections.count, np.int64)
-    state[USERS] = connections.count
-    state[FIRST_OAM:POSITIONS] = [
-        connections.index(0, plane) if plane in connections.planes else connections.indices
-        for plane in ("oam", "misinserted")
-    ]
+    state = np.zeros(POSITIONS + streams.count, np.int64)
+    state[USERS] = streams.count
+    state[FIRST_OAM:POSITIONS] = streams.start("oam"), streams.start("misinserted")
     return state
 
 

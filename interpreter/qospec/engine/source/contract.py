@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, ClassVar, Literal
 
 from qospec.catalogue.kinds import CellRate, Cells, Domain, Time
 from qospec.dataclass import dataclass
-from qospec.engine.items.connections import Contract
+from qospec.engine.items.contract import Contract
 from qospec.engine.source.traffic import CellTraffic
 from qospec.protocol.atm import HIGHEST_VIRTUAL_PATH, ServiceCategory
 from qospec.units import PS_PER_S
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
     from fractions import Fraction
 
-    from qospec.engine.items.connections import Contract
+    from qospec.engine.items.contract import Contract
 
 Count = Annotated[int, Domain("integer", 1, 2**20)]
 """A number of identical connections."""

@@ -1,6 +1,6 @@
 """The bases of traffic kinds: what a flow declares, apart from when it sends.
 
-A `Stream` is what a flow of packets sends on its first link, as the engine takes it.
+A `SentPackets` is what a flow of packets sends on its first link, as the engine takes it.
 """
 
 from __future__ import annotations
@@ -12,14 +12,14 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
     from fractions import Fraction
 
-    from qospec.engine.items.connections import Contract
+    from qospec.engine.items.contract import Contract
     from qospec.engine.source.closed_loop import ClosedLoop
     from qospec.engine.source.sizes import Sizes
     from qospec.protocol.encapsulation import Encapsulation
     from qospec.voice.calls import Call
 
 
-class Stream(NamedTuple):
+class SentPackets(NamedTuple):
     """Packets of one flow.
 
     Attributes:
@@ -44,7 +44,7 @@ class Stream(NamedTuple):
     encapsulation: Encapsulation
     transport_bytes: int
     loop: ClosedLoop | None = None
-    answers: Stream | None = None
+    answers: SentPackets | None = None
     size_field: str = "size"
     call: Call | None = None
 
@@ -91,7 +91,7 @@ class PacketTraffic(Traffic):
     """The field that holds the rate if no source has one; the checker requires it then."""
 
     @abstractmethod
-    def stream(self, link: Encapsulation) -> Stream:
+    def packets(self, link: Encapsulation) -> SentPackets:
         """Return the packets that are sent on a first link.
 
         Raises:

@@ -123,7 +123,7 @@ class Chains:
 
     def _arriving_at(self, place: Place) -> Iterator[Key]:
         for group in self._followed.groups(place):
-            yield from (key for key in group.parts if key.plane == "user")
+            yield from (key for key in group.parts if key.kind == "user")
 
     def _longer(self, bundle: _Bundle, key: Key) -> _Bundle:
         """Return those that go on as all items of a key do; none if these part or end."""

@@ -10,14 +10,14 @@ from qospec.calculus.guarantee import SILENCE, Arrival, describe_unbounded
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from qospec.protocol.atm import Plane
+    from qospec.protocol.streams import KindName
 
 
 class Key(NamedTuple):
-    """The items of a source in one plane: what is followed."""
+    """The items of a source in one kind: what is followed."""
 
     source: int
-    plane: Plane
+    kind: KindName
 
 
 class Place(NamedTuple):

@@ -180,8 +180,8 @@ class _Analysis:
                     if to.node < 0:
                         continue
                     waiting.append((key, to, after))
-                    for plane in element.inserts if key.plane == "user" else ():
-                        made = Key(key.source, plane)
+                    for kind in element.inserts if key.kind == "user" else ():
+                        made = Key(key.source, kind)
                         routes.begins.setdefault(made, set()).add(to)
                         if element.inserted(describe_unbounded(_sizes({after}))) is None:
                             routes.unknown[made] = self._nodes[place.node].path
@@ -191,7 +191,7 @@ class _Analysis:
         """Return the outputs that items may take."""
         node = self._nodes[place.node]
         if node.outputs is None:
-            return (node.element.output_of(place.input, plane=key.plane),)
+            return (node.element.output_of(place.input, kind=key.kind),)
         first, stop = self._indices(key)
         found = set(node.outputs[first:stop].ravel().tolist())
         return tuple(sorted(found - {MAX_OUTPUTS}))
@@ -199,7 +199,7 @@ class _Analysis:
     def _indices(self, key: Key) -> tuple[int, int]:
         """Return the first connection index of items, and the one behind the last."""
         source = self._experiment.sources[key.source]
-        first = self._experiment.connections.index(source.first, key.plane)
+        first = self._experiment.streams.index(source.first, key.kind)
         return first, first + source.connections
 
     # ---- curves
@@ -255,9 +255,9 @@ class _Analysis:
                 passing = bound_items(passing.items, _sizes(after))
             passing = self._admitted(passing, key, node)
             parts[key] = passing
-            for plane in node.element.inserts if key.plane == "user" else ():
+            for kind in node.element.inserts if key.kind == "user" else ():
                 made = node.element.inserted(passing)
-                parts[Key(key.source, plane)] = made or describe_unbounded(passing.sizes)
+                parts[Key(key.source, kind)] = made or describe_unbounded(passing.sizes)
         sizes = tuple(sorted({size for each in parts.values() for size in each.sizes}))
         if node.element.inserts:
             return Group(parts, describe_unbounded(sizes))
@@ -274,8 +274,8 @@ class _Analysis:
     def _admitted(self, arrival: Arrival, key: Key, node: Node) -> Arrival:
         """Return a bound of what passes, where an element enforces contracts."""
         source = self._experiment.sources[key.source]
-        contract = self._experiment.connections.contracts[source.first]
-        each: Curve | None = node.element.admits(contract, key.plane)
+        contract = self._experiment.contracts[source.first]
+        each: Curve | None = node.element.admits(contract, key.kind)
         if each is None:
             return arrival
         return arrival.intersect(bound_items(each.scale_by(source.connections), arrival.sizes))

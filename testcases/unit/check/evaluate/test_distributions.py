@@ -73,7 +73,7 @@ def test_a_rate_in_bits_becomes_packets_by_the_mean_of_what_is_drawn(checked):
     suite, problems = checked(WIRE.replace("SIZE", LAW))
     assert problems == ()
     for case, mean in zip(suite.tests[0].cases, (200, 500), strict=True):
-        stream = case.flows[0].stream
+        stream = case.flows[0].packets
         parts = compute_probabilities(Fraction(mean), 40, 1_500)
         assert tuple(zip(stream.sizes.size_bytes, stream.sizes.weights, strict=True)) == parts
         mean_bytes = Fraction(sum(size * steps for size, steps in parts), STEPS)

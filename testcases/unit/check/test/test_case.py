@@ -288,7 +288,7 @@ def test_what_several_flows_send_is_framed_by_the_link_of_each(checked):
     assert [problem.code for problem in problems if problem.severity == "error"] == []
     assert len(suite.tests[0].cases) == 2
     for case in suite.tests[0].cases:
-        (p,), (q,) = (flow.stream.sizes.size_bytes for flow in case.flows)
+        (p,), (q,) = (flow.packets.sizes.size_bytes for flow in case.flows)
         assert (p, q) == (46, 42)
 
 

@@ -48,7 +48,7 @@ def test_one_field_follows_from_the_rate(sent, source, follows):
     """10 Mbit/s in packets of 200 bytes are 6,250 a second, on the mean of whatever it is."""
     flow = sent(f"rate = 10 Mbit/s @ip, size = 200 B @ip, source = {source}")
     assert {name: getattr(flow.arrivals, name) for name in follows} == follows
-    assert flow.arrivals.mean_rate(1) == flow.stream.contract.peak_cell_rate == 6_250
+    assert flow.arrivals.mean_rate(1) == flow.packets.contract.peak_cell_rate == 6_250
 
 
 @pytest.mark.parametrize(
@@ -65,7 +65,7 @@ def test_one_field_follows_from_the_rate(sent, source, follows):
 )
 def test_a_source_that_says_all_is_the_rate(sent, source, packet_rate):
     flow = sent(f"size = 200 B @ip, source = {source}")
-    assert flow.arrivals.mean_rate(1) == flow.stream.contract.peak_cell_rate == packet_rate
+    assert flow.arrivals.mean_rate(1) == flow.packets.contract.peak_cell_rate == packet_rate
     assert flow.traffic.rate.amount == packet_rate
 
 
@@ -107,5 +107,5 @@ def test_a_bit_rate_of_a_mix_follows_through_the_link(sent):
 
 def test_an_address_is_kept_in_its_shortest_form(sent):
     flow = sent('rate = 1 pkt/s, size = 64 B @ip, family = ipv6, source_address = "2001:DB8:0::7"')
-    assert flow.stream.header_fields["source_address"] == "2001:db8::7"
-    assert flow.stream.header_fields["destination_address"] == "::"
+    assert flow.packets.header_fields["source_address"] == "2001:db8::7"
+    assert flow.packets.header_fields["destination_address"] == "::"

@@ -1,8 +1,6 @@
 """What a transition must not do is reported, whatever it would lead to in memory."""
 # ruff: noqa: ARG001 -- all kernels have the same arguments
 
-from fractions import Fraction
-
 import numpy as np
 import pytest
 
@@ -25,11 +23,11 @@ from qospec.engine.event.transition import (
     wake_at,
 )
 from qospec.engine.items.batch import FOREVER_PS, Batch, unsealed
-from qospec.engine.items.connections import Connections, Contract
 from qospec.engine.kernel import kernel
+from qospec.protocol.streams import single_flow
 
 AT_PS = 1_000
-ONE = Connections((Contract("packets", Fraction(1), 0),), (0,))
+ONE = single_flow(1)
 
 
 @kernel

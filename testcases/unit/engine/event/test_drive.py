@@ -1,7 +1,5 @@
 """The event loop: when it stops, what it counts, and who answers."""
 
-from fractions import Fraction
-
 import numpy as np
 import pytest
 
@@ -19,11 +17,11 @@ from qospec.engine.event.transition import (
     wake_at,
 )
 from qospec.engine.items.batch import FOREVER_PS, empty
-from qospec.engine.items.connections import Connections, Contract
 from qospec.engine.items.totals import CAME, ENTRIES, LEFT
 from qospec.engine.kernel import kernel, uncompiled
+from qospec.protocol.streams import single_flow
 
-ONE = Connections((Contract("packets", Fraction(1), 0),), (0,))
+ONE = single_flow(1)
 KERNEL = 1
 """Anything but NO_KERNEL."""
 
@@ -148,15 +146,15 @@ def test_python_answers_once_what_has_no_kernel(arrive, wake, port, answered):
 # ---- what is counted
 
 
-@pytest.mark.parametrize("planes", [1, 2, 3])
-def test_sums_are_by_output_and_plane(planes):
-    """Items and bytes of each; what has no connection counts as of the last plane."""
+@pytest.mark.parametrize("kinds", [1, 2, 3])
+def test_sums_are_by_output_and_plane(kinds):
+    """Items and bytes of each; what has no connection counts as of the last kind."""
     connections = 3
     found = [
-        [uncompiled(drive._sum_of)(connections, planes, number, index) for index in range(12)]
+        [uncompiled(drive._sum_of)(connections, kinds, number, index) for index in range(12)]
         for number in range(3)
     ]
     assert found == [
-        [2 * (number * planes + min(index // connections, planes - 1)) for index in range(12)]
+        [2 * (number * kinds + min(index // connections, kinds - 1)) for index in range(12)]
         for number in range(3)
     ]

@@ -28,7 +28,7 @@ class TwoQueues(Delay):
 
 
 def test_waits_are_told_by_queue(vcs, batch_of):
-    process = process_of(TwoQueues(7), Setting(vcs(1), Draws(("test",)), watched=True))
+    process = process_of(TwoQueues(7), Setting(*vcs(1), Draws(("test",)), watched=True))
     batch = batch_of([0, 10, 20])
     step = process((batch.with_marks(np.array([0, 1, 0], np.uint32)),), FOREVER_PS)
     waits = {path: [each.tolist() for each in times] for path, times in step.waits.items()}

@@ -6,18 +6,18 @@ from typing import Any
 
 import numpy as np
 import pytest
+from connected import Connected
 
 from qospec.elements.delay import Delay
 from qospec.elements.vc_switch import VcSwitch
 from qospec.engine.event.transition import DONE, Transition, lose, make, send, wake_at
 from qospec.engine.experiment import END, Change, Experiment, MeasurementSpec, Node, Source, Wire
 from qospec.engine.graph import emulation
-from qospec.engine.items.connections import Connections
 from qospec.engine.measure.observation import Observation
 from qospec.engine.source.sizes import CELLS
 
 LONG_PS, SHORT_PS = 1_000, 10
-Vcs = Callable[..., Connections]
+Vcs = Callable[..., Connected]
 
 
 def detour(vcs: Vcs, listed: Any, changes: tuple[Change, ...]) -> Experiment:
@@ -33,7 +33,7 @@ def detour(vcs: Vcs, listed: Any, changes: tuple[Change, ...]) -> Experiment:
         "f", listed([(at_ps, 0) for at_ps in range(0, 400, 100)]), 0, 1, "even", CELLS, 0, 0
     )
     measured = MeasurementSpec(0, 1_000, (0,))
-    return Experiment(vcs(1), (source,), nodes, wires, measured, ("s",), changes)
+    return Experiment(*vcs(1), (source,), nodes, wires, measured, ("s",), changes)
 
 
 def delays_ps(seen: Observation) -> tuple[int, int, int]:

@@ -4,6 +4,7 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
+from connected import connected
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
@@ -17,7 +18,7 @@ from qospec.elements.strict import Strict
 from qospec.engine.experiment import END, Experiment, MeasurementSpec, Node, Source, Wire
 from qospec.engine.graph import emulation
 from qospec.engine.graph.fusion import fuse_classifiers
-from qospec.engine.items.connections import Connections, Contract
+from qospec.engine.items.contract import Contract
 from qospec.engine.queue.drop_policy import Waiting
 from qospec.engine.scheduler.scheduler import Combined
 from qospec.engine.source.sizes import Sizes
@@ -63,8 +64,8 @@ def experiment(listed, scheduler, arrivals, *, queues=(), recorded=(), wires=WIR
         for n, (name, times) in enumerate(zip(CLASSES, arrivals, strict=True))
     )
     seen = MeasurementSpec(0, STOP_PS, (0, 1, 2), queues=recorded)
-    connections = Connections((contract,) * 3, (0,) * 3)
-    return Experiment(connections, sources, nodes, wires, seen, ("s",))
+    connections = connected((contract,) * 3)
+    return Experiment(*connections, sources, nodes, wires, seen, ("s",))
 
 
 def counted(seen):

@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from connected import Connected
 
 from qospec.catalogue.kinds import Buffer
 from qospec.elements.delay import Delay
@@ -28,12 +29,11 @@ from qospec.engine.experiment import (
 from qospec.engine.graph import emulation
 from qospec.engine.graph.promises import BrokenPromiseError
 from qospec.engine.items.batch import FOREVER_PS, Batch
-from qospec.engine.items.connections import Connections
 from qospec.engine.line.clock import Clock
 from qospec.engine.measure.observation import Observation
 from qospec.engine.source.sizes import CELLS
 
-Vcs = Callable[..., Connections]
+Vcs = Callable[..., Connected]
 STOP_PS = 1_000_000
 BUSY_PS = 8_000_000
 CELL_PS = 53_000
@@ -86,7 +86,7 @@ def test_a_cell_takes_the_time_of_each_line_and_delay(vcs: Vcs, listed: Any) -> 
     nodes = (line("tx", stamps=True), Node("pipe", Delay(7_000)), line("out", 16))
     wires = (Wire(0, 0, 1), Wire(1, 0, 2), Wire(2, 0, END))
     sources = (source(listed, [(100, 0)]),)
-    seen = emulation.run(Experiment(vcs(1), sources, nodes, wires, measurement(1), ("s",)))
+    seen = emulation.run(Experiment(*vcs(1), sources, nodes, wires, measurement(1), ("s",)))
     tally = seen.tally(0, 1)
     assert (tally.planned, tally.sent, tally.received, tally.lost) == (1, 1, 1, {})
     assert tally.delays.min_ps == CELL_PS + 7_000 + CELL_PS // 2
@@ -99,7 +99,7 @@ def test_cells_that_were_ready_in_the_window_but_sent_after_it_do_not_count(
     sources = (source(listed, [(STOP_PS - 1, 0), (STOP_PS - 1, 0), (STOP_PS, 0)]),)
     wires = (Wire(0, 0, END),)
     experiment = Experiment(
-        vcs(1), sources, (line("tx", stamps=True),), wires, measurement(1), ("s",)
+        *vcs(1), sources, (line("tx", stamps=True),), wires, measurement(1), ("s",)
     )
     tally = emulation.run(experiment).tally(0, 1)
     assert (tally.planned, tally.sent, tally.received) == (2, 1, 1)
@@ -115,7 +115,7 @@ def test_ties_go_to_sources_in_order_then_to_wires_in_order(vcs: Vcs, listed: An
         source(listed, [(50, 0)], node=0, first=3),
     )
     wires = (Wire(2, 0, 0), Wire(1, 0, 0), Wire(0, 0, END))
-    seen = emulation.run(Experiment(vcs(4), sources, nodes, wires, measurement(4), ("s",)))
+    seen = emulation.run(Experiment(*vcs(4), sources, nodes, wires, measurement(4), ("s",)))
     waits = [seen.tally(vc, vc + 1).delays.min_ps for vc in range(4)]
     assert waits == [50 + 4 * CELL_PS, 50 + 3 * CELL_PS, CELL_PS, 2 * CELL_PS]
 
@@ -125,7 +125,7 @@ def test_what_is_thrown_away_is_lost_there(vcs: Vcs, listed: Any) -> None:
     nodes = (line("tx", stamps=True), Node("split", VcSwitch(2), outputs=table))
     wires = (Wire(0, 0, 1), Wire(1, 0, END), Wire(1, 1, DISCARD))
     sources = (source(listed, [(0, 0), (0, 1), (9, 1)]),)
-    seen = emulation.run(Experiment(vcs(2), sources, nodes, wires, measurement(2), ("s",)))
+    seen = emulation.run(Experiment(*vcs(2), sources, nodes, wires, measurement(2), ("s",)))
     assert seen.tally(1, 2).lost == {("split", "discarded"): 2}
     assert seen.tally(0, 1).lost == {}
     assert seen.received.tolist() == [1, 0]
@@ -162,7 +162,7 @@ def busy(vcs: Vcs, listed: Any, start_ps: int = 0) -> Experiment:
     taps = Tap("oam", 2, 0), Tap("switch.exit[1]", 3, 1), Tap("exit", 5, 0)
     seen = MeasurementSpec(start_ps, BUSY_PS, (0,) * 12, FOLLOWED, series=series, taps=taps)
     return Experiment(
-        vcs(6, cell_rate=2 * 10**6, planes=("user", "oam")), sources, nodes, wires, seen, ("s",)
+        *vcs(6, cell_rate=2 * 10**6, inserted=("oam",)), sources, nodes, wires, seen, ("s",)
     )
 
 
@@ -200,7 +200,7 @@ def test_progress_is_reported_at_the_end_of_each_window(
 ) -> None:
     sources = (source(listed, [(at_ps, 0) for at_ps in range(0, STOP_PS, 1_000)]),)
     nodes, wires = (line("tx", stamps=True),), (Wire(0, 0, END),)
-    experiment = Experiment(vcs(1), sources, nodes, wires, measurement(1), ("s",))
+    experiment = Experiment(*vcs(1), sources, nodes, wires, measurement(1), ("s",))
     told: list[tuple[int, int]] = []
     monkeypatch.setenv("QOS_CHUNK", "400")
     emulation.run(experiment, on_progress=lambda now_ps, stop_ps: told.append((now_ps, stop_ps)))
@@ -217,7 +217,7 @@ def test_a_chunk_holds_at_least_one_cell(vcs: Vcs, listed: Any) -> None:
 
 def test_an_output_that_is_not_wired_may_not_be_used(vcs: Vcs, listed: Any) -> None:
     sources = (source(listed, [(0, 0)]),)
-    experiment = Experiment(vcs(1), sources, (line("tx"),), (), measurement(1), ("s",))
+    experiment = Experiment(*vcs(1), sources, (line("tx"),), (), measurement(1), ("s",))
     with pytest.raises(ValueError, match=r"tx\.out, which is not connected"):
         emulation.run(experiment)
 
@@ -226,7 +226,7 @@ def test_an_output_is_wired_once(vcs: Vcs, listed: Any) -> None:
     wires = (Wire(0, 0, END), Wire(0, 0, DISCARD))
     sources = (source(listed, [(0, 0)]),)
     with pytest.raises(ValueError, match="wired twice at tx"):
-        emulation.run(Experiment(vcs(1), sources, (line("tx"),), wires, measurement(1), ("s",)))
+        emulation.run(Experiment(*vcs(1), sources, (line("tx"),), wires, measurement(1), ("s",)))
 
 
 class Forgetful(Delay):
@@ -241,7 +241,7 @@ def test_a_broken_promise_names_the_element(vcs: Vcs, listed: Any) -> None:
     nodes, wires = (Node("dev.box", Forgetful(0)),), (Wire(0, 0, END),)
     sources = (source(listed, [(0, 0), (5, 0)]),)
     with pytest.raises(BrokenPromiseError, match=r"dev\.box kept 2 cells"):
-        emulation.run(Experiment(vcs(1), sources, nodes, wires, measurement(1), ("s",)))
+        emulation.run(Experiment(*vcs(1), sources, nodes, wires, measurement(1), ("s",)))
 
 
 class Curious(Delay):
@@ -262,7 +262,7 @@ def test_an_element_starts_with_its_own_draws_and_clock(vcs: Vcs, listed: Any) -
     sources, wires = (source(listed, [(0, 0)]),), (Wire(0, 0, END),)
     nodes = (Node("a.b", Curious(0), clock),)
     Curious.met.clear()
-    emulation.run(Experiment(vcs(1), sources, nodes, wires, measurement(1), ("s", "1")))
+    emulation.run(Experiment(*vcs(1), sources, nodes, wires, measurement(1), ("s", "1")))
     (setting,) = [setting for setting, _ in Curious.met if setting is not None]
     assert setting.draws.path == ("s", "1", "element", "a.b")
     assert {met for _, met in Curious.met} == {clock}
@@ -291,7 +291,7 @@ def test_an_element_may_write_over_the_times_of_what_comes(
     nodes = tuple(Node(path, Overwriter(time), size_bytes=53) for path, time in places)
     cells = [(at_ps, 0) for at_ps in range(0, 90, 3)]
     sources, wires = (source(listed, cells),), (Wire(0, 0, 1), Wire(1, 0, END))
-    experiment = Experiment(vcs(1), sources, nodes, wires, measurement(1), ("s",))
+    experiment = Experiment(*vcs(1), sources, nodes, wires, measurement(1), ("s",))
     delays = emulation.run(experiment, chunk=chunk).tally(0, 1).delays
     assert (delays.count, delays.min_ps, delays.max_ps) == (30, 12, 12)
 
@@ -300,5 +300,5 @@ def test_each_element_is_given_the_size_at_its_node(vcs: Vcs, listed: Any) -> No
     nodes = (Node("a", Curious(0), size_bytes=53), Node("b", Curious(0)))
     sources, wires = (source(listed, [(0, 0)]),), (Wire(0, 0, 1), Wire(1, 0, END))
     Curious.met.clear()
-    emulation.run(Experiment(vcs(1), sources, nodes, wires, measurement(1), ("s",)))
+    emulation.run(Experiment(*vcs(1), sources, nodes, wires, measurement(1), ("s",)))
     assert [setting.size_bytes for setting, _ in Curious.met if setting is not None] == [53, 0]

@@ -1,16 +1,15 @@
 """Links hold back what is above the horizon; nodes process up to the lowest watermark."""
 
 from collections.abc import Callable
-from fractions import Fraction
 
 import pytest
 
 from qospec.engine.element import Step
 from qospec.engine.graph.node import Link, NodeRuntime, Unconnected
 from qospec.engine.items.batch import FOREVER_PS, Batch
-from qospec.engine.items.connections import Connections, Contract
 from qospec.engine.items.totals import Totals
 from qospec.engine.measure.observation import Recorder
+from qospec.protocol.streams import single_flow
 
 Maker = Callable[..., Batch]
 
@@ -20,7 +19,7 @@ class Unused(Recorder):
 
     def __init__(self) -> None:
         """Record nothing."""
-        self.totals = Totals(Connections((Contract("packets", Fraction(1), 0),), (0,)))
+        self.totals = Totals(single_flow(1))
 
 
 def runtime(

@@ -56,7 +56,7 @@ def run(vcs: Any, listed: Any, by_events: bool) -> Any:  # noqa: FBT001
         )
         nodes = tuple(Node(f"n{number}", element) for number, element in enumerate(elements))
         measured = MeasurementSpec(0, 1_000, (0,) * len(sent))
-        experiment = Experiment(vcs(len(sent)), sources, nodes, wires, measured, ("s",))
+        experiment = Experiment(*vcs(len(sent)), sources, nodes, wires, measured, ("s",))
         emulation.run(experiment, by_events=by_events)
 
     return of

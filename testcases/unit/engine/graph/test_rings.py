@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from connected import Connected
 
 from qospec.catalogue.kinds import Buffer
 from qospec.elements.delay import Delay
@@ -21,13 +22,12 @@ from qospec.engine.experiment import END, Experiment, MeasurementSpec, Node, Sou
 from qospec.engine.graph import emulation
 from qospec.engine.graph.promises import BrokenPromiseError
 from qospec.engine.items.batch import Batch
-from qospec.engine.items.connections import Connections
 from qospec.engine.kernel import kernel
 from qospec.engine.line.clock import Clock
 from qospec.engine.measure.observation import Observation, Recorder
 from qospec.engine.source.sizes import CELLS
 
-Vcs = Callable[..., Connections]
+Vcs = Callable[..., Connected]
 Cells = list[list[tuple[int, int]]]
 """Per host, (time, connection within the host)."""
 
@@ -89,7 +89,7 @@ def ring(vcs: Vcs, listed: Any, cells: Cells, *, leave: bool = True) -> Experime
     )
     measurement = MeasurementSpec(0, stop_ps, (0,) * len(MAX_OUTPUTS))
     return Experiment(
-        vcs(len(MAX_OUTPUTS)), sources, tuple(nodes), tuple(wires), measurement, ("s",)
+        *vcs(len(MAX_OUTPUTS)), sources, tuple(nodes), tuple(wires), measurement, ("s",)
     )
 
 
@@ -234,7 +234,7 @@ def test_a_cell_that_goes_round_is_found_though_its_copies_leave(
     nodes = (Node("a", Copier(5)), Node("b", Delay(5)))
     sources = (Source("f", listed([(0, 0)]), 0, 1, "even", CELLS, 0, 0),)
     wires = (Wire(0, 0, END), Wire(0, 1, 1), Wire(1, 0, 0, 1))
-    experiment = Experiment(vcs(1), sources, nodes, wires, MeasurementSpec(0, 10, (0,)), ("s",))
+    experiment = Experiment(*vcs(1), sources, nodes, wires, MeasurementSpec(0, 10, (0,)), ("s",))
     with pytest.raises(emulation.EndlessError, match="1 items never leave the cycle through a, b"):
         emulation.run(experiment)
 
@@ -255,7 +255,7 @@ def test_cells_that_wait_for_ever_end_the_trial(vcs: Vcs, listed: Any) -> None:
     nodes = (Node("a", Keeper(5)), Node("b", Delay(5)))
     sources = (Source("f", listed([(0, 0)]), 0, 1, "even", CELLS, 0, 0),)
     wires = (Wire(0, 0, 1), Wire(1, 0, 0))
-    experiment = Experiment(vcs(1), sources, nodes, wires, MeasurementSpec(0, 10, (0,)), ("s",))
+    experiment = Experiment(*vcs(1), sources, nodes, wires, MeasurementSpec(0, 10, (0,)), ("s",))
     with pytest.raises(emulation.EndlessError, match="1 items never leave the cycle through a, b"):
         emulation.run(experiment)
 
@@ -279,7 +279,7 @@ def test_a_cell_may_wait_long_beside_a_short_cycle(
         Wire(2, 0, 1, 1),
         Wire(1, 2, END),
     )
-    experiment = Experiment(vcs(1), sources, nodes, wires, MeasurementSpec(0, 10, (0,)), ("s",))
+    experiment = Experiment(*vcs(1), sources, nodes, wires, MeasurementSpec(0, 10, (0,)), ("s",))
     assert emulation.run(experiment).tally(0, 1).delays.max_ps == 10**7 + 5
 
 
@@ -287,7 +287,7 @@ def test_a_cycle_that_nothing_enters_does_not_hold_up_the_rest(vcs: Vcs, listed:
     nodes = (Node("a", Delay(5)), Node("b", Delay(5)), Node("c", Delay(5)))
     sources = (Source("f", listed([(0, 0)]), 0, 1, "even", CELLS, 0, 2),)
     wires = (Wire(0, 0, 1), Wire(1, 0, 0), Wire(2, 0, END))
-    experiment = Experiment(vcs(1), sources, nodes, wires, MeasurementSpec(0, 10, (0,)), ("s",))
+    experiment = Experiment(*vcs(1), sources, nodes, wires, MeasurementSpec(0, 10, (0,)), ("s",))
     assert emulation.run(experiment).tally(0, 1).delays.max_ps == 5
 
 
@@ -295,7 +295,7 @@ def test_a_cycle_without_delay_is_refused(vcs: Vcs, listed: Any) -> None:
     nodes = (Node("a", Delay(0)), Node("b", Delay(0)))
     sources = (Source("f", listed([(0, 0)]), 0, 1, "even", CELLS, 0, 0),)
     wires = (Wire(0, 0, 1), Wire(1, 0, 0))
-    experiment = Experiment(vcs(1), sources, nodes, wires, MeasurementSpec(0, 10, (0,)), ("s",))
+    experiment = Experiment(*vcs(1), sources, nodes, wires, MeasurementSpec(0, 10, (0,)), ("s",))
     with pytest.raises(emulation.ZeroDelayError, match=r"(a -> b -> a|b -> a -> b)") as caught:
         emulation.run(experiment)
     assert sorted(caught.value.paths) == ["a", "b"]
@@ -364,6 +364,6 @@ def test_an_element_of_a_cycle_is_named_by_its_path(
     nodes = (Node("a", Delay(5)), Node("b", element))
     sources = (Source("f", listed([(3, 0)]), 0, 1, "even", CELLS, 0, 0),)
     wires = (Wire(0, 0, 1), Wire(1, 0, 0))
-    experiment = Experiment(vcs(1), sources, nodes, wires, MeasurementSpec(0, 10, (0,)), ("s",))
+    experiment = Experiment(*vcs(1), sources, nodes, wires, MeasurementSpec(0, 10, (0,)), ("s",))
     with pytest.raises(error, match=message):
         emulation.run(experiment)

@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from connected import connected
 from definition import kernels_as_python
 
 from qospec.catalogue.machine import OPERATIONS, Counts, Message, Program, State, Transition
@@ -17,7 +18,7 @@ from qospec.catalogue.machine import Variable as Named
 from qospec.engine.element import Setting
 from qospec.engine.event import transition
 from qospec.engine.items import totals
-from qospec.engine.items.connections import Connections, Contract
+from qospec.engine.items.contract import Contract
 from qospec.engine.machine import state as columns
 from qospec.engine.machine.placement import Placement
 from qospec.engine.machine.transition import transition_of
@@ -73,7 +74,7 @@ class Alone:
     """A machine by itself. Answers are tuples: what, which number, which item, and when."""
 
     way, state = staticmethod(way), staticmethod(state)
-    flows, messages, plane, stop_ps = FLOWS, MESSAGES, PLANE, STOP_PS
+    flows, messages, kind, stop_ps = FLOWS, MESSAGES, PLANE, STOP_PS
     columns = columns
 
     def __init__(
@@ -100,8 +101,8 @@ class Alone:
             "d.m", peers or {}, replies or {}, NAMES, 2, flows, MESSAGES, flows + 1, 20, 53, 7
         )
         contract = Contract("packets", Fraction(1), 0)
-        every = Connections((contract,) * PLANE, (0,) * PLANE, planes=("user", "oam"))
-        setting = Setting(every, Draws(("test",)), stop_ps=stop_ps)
+        every = connected((contract,) * PLANE, ("oam",))
+        setting = Setting(*every, Draws(("test",)), stop_ps=stop_ps)
         self.transition = transition_of(self.program, placement, setting)
         self.memory = self.transition.state
         width = transition.COLUMNS + self.transition.columns

@@ -1,4 +1,4 @@
-"""The ledger balances, or says what does not: by node, plane and unit, in both drivers alike."""
+"""The ledger balances, or says what does not: by node, kind and unit, in both drivers alike."""
 
 from fractions import Fraction
 from typing import Any
@@ -41,11 +41,11 @@ def test_the_account_of_a_node_in_items_is_that_of_all_planes() -> None:
 
 
 @pytest.mark.parametrize("unit", ["items", "bytes"])
-@pytest.mark.parametrize("plane", ["user", "oam"])
-def test_a_node_that_keeps_something_is_named_with_plane_and_unit(plane: Any, unit: Any) -> None:
+@pytest.mark.parametrize("kind", ["user", "oam"])
+def test_a_node_that_keeps_something_is_named_with_plane_and_unit(kind: Any, unit: Any) -> None:
     fine, kept = Account(came=3, left=3), Account(came=3, left=2)
-    ledger = Ledger({Key("a", plane, unit): fine, Key("b", plane, unit): kept})
-    assert ledger.imbalance.startswith(f"b holds 1 {unit} of plane {plane} at the end")
+    ledger = Ledger({Key("a", kind, unit): fine, Key("b", kind, unit): kept})
+    assert ledger.imbalance.startswith(f"b holds 1 {unit} of kind {kind} at the end")
     assert not Ledger().imbalance
 
 
@@ -55,7 +55,7 @@ def test_items_that_vanish_between_nodes_are_missed() -> None:
     assert Ledger(balanced, missed).imbalance.startswith("the network holds 1 items")
 
 
-def chain(vcs: Any, listed: Any, *elements: Any, sizes: Sizes, planes: Any = ("user",)) -> Any:
+def chain(vcs: Any, listed: Any, *elements: Any, sizes: Sizes, inserted: Any = ()) -> Any:
     """Return packets at 0, 100, 200 ... through some elements, the rest of whose outputs end."""
     nodes = tuple(Node(f"n{number}", each) for number, each in enumerate(elements))
     wires = [Wire(number, 0, number + 1) for number in range(len(nodes) - 1)]
@@ -64,8 +64,8 @@ def chain(vcs: Any, listed: Any, *elements: Any, sizes: Sizes, planes: Any = ("u
     arrivals = listed([(at_ps, 0) for at_ps in range(0, 600, 100)])
     source = Source("f", arrivals, 0, 1, "even", sizes, 0, 0)
     measured = MeasurementSpec(0, 1_000, (0,))
-    connections = vcs(1, planes=planes, cell_rate=10**10)
-    return Experiment(connections, (source,), nodes, tuple(wires), measured, ("s",))
+    connections = vcs(1, inserted=inserted, cell_rate=10**10)
+    return Experiment(*connections, (source,), nodes, tuple(wires), measured, ("s",))
 
 
 @pytest.mark.parametrize("by_events", [False, True])
@@ -89,7 +89,7 @@ def test_bytes_balance_where_items_grow_and_are_lost(
 @pytest.mark.parametrize("by_events", [False, True])
 def test_each_plane_has_its_account(vcs: Any, listed: Any, *, by_events: bool) -> None:
     insert, extract = OamInsert(Fraction(5 * 10**9), "even"), OamExtract()
-    experiment = chain(vcs, listed, insert, extract, sizes=Sizes((53,)), planes=("user", "oam"))
+    experiment = chain(vcs, listed, insert, extract, sizes=Sizes((53,)), inserted=("oam",))
     ledger = emulation.run(experiment, by_events=by_events).ledger
     assert not ledger.imbalance
     made = ledger.accounts["n0", "oam", "items"].made
@@ -109,19 +109,19 @@ class Swelling(Encapsulate):
 
 def test_bytes_from_nowhere_are_named(vcs: Any, listed: Any) -> None:
     seen = emulation.run(chain(vcs, listed, Swelling(20), sizes=Sizes((100,))))
-    assert seen.ledger.imbalance.startswith("n0 holds -120 bytes of plane user at the end")
+    assert seen.ledger.imbalance.startswith("n0 holds -120 bytes of kind user at the end")
 
 
 def test_totals_are_those_of_each_plane(vcs: Any, batch_of: Any) -> None:
     batch = batch_of([0, 1, 2, 3], connection=[0, 3, 2, 1])
     batch = batch.with_sizes(np.array([1, 10, 100, 1_000], np.int32))
-    totals = Totals(vcs(2, planes=("user", "oam")))
+    totals = Totals(vcs(2, inserted=("oam",))[1])
     assert totals.of(batch).tolist() == [[2, 1_001], [2, 110]]
     assert totals.of(batch.part(0, 0)).tolist() == [[0, 0], [0, 0]]
 
 
 def test_columns_that_are_handed_on_are_summed_once(vcs: Any, batch_of: Any) -> None:
-    batch, totals = batch_of([0, 1]), Totals(vcs(1))
+    batch, totals = batch_of([0, 1]), Totals(vcs(1)[1])
     assert totals.of(batch) is totals.of(batch.moved(batch.at_ps + 5))
     for size_bytes in range(100):  # the next column may be where the last one was
         batch = batch.with_sizes(np.full(2, size_bytes, np.int32))

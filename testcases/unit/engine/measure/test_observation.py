@@ -7,11 +7,11 @@ from typing import Any
 
 import numpy as np
 import pytest
+from connected import Connected
 
 from qospec.engine.element import Loss
 from qospec.engine.experiment import Experiment, MeasurementSpec, Source
 from qospec.engine.items.batch import Batch
-from qospec.engine.items.connections import Connections
 from qospec.engine.measure.observation import Observation, Recorder
 from qospec.engine.measure.tally import Delays
 from qospec.engine.source.sizes import CELLS, Sizes
@@ -21,7 +21,7 @@ WINDOW = (1_000, 2_000)
 
 
 @pytest.fixture
-def recorder(vcs: Callable[..., Connections], listed: Any) -> Callable[..., Recorder]:
+def recorder(vcs: Callable[..., Connected], listed: Any) -> Callable[..., Recorder]:
     """Return a maker of recorders for three VCs, the last of a second flow, and their OAM cells."""
 
     def make(**changed: Any) -> Recorder:
@@ -31,7 +31,7 @@ def recorder(vcs: Callable[..., Connections], listed: Any) -> Callable[..., Reco
         )
         measurement = MeasurementSpec(*WINDOW, histogram_row=(0, 0, 1))._replace(**changed)
         return Recorder(
-            Experiment(vcs(3, planes=("user", "oam")), sources, (), (), measurement, ("seed",))
+            Experiment(*vcs(3, inserted=("oam",)), sources, (), (), measurement, ("seed",))
         )
 
     return make

@@ -5,6 +5,7 @@ from math import floor
 
 import numpy as np
 import pytest
+from connected import connected
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -20,7 +21,7 @@ from qospec.engine.event.transition import CONNECTION, DONE, SENT, SIZE, Transit
 from qospec.engine.experiment import END, Experiment, MeasurementSpec, Node, Source, Wire
 from qospec.engine.graph import emulation
 from qospec.engine.items.batch import FOREVER_PS, Batch, unsealed
-from qospec.engine.items.connections import Connections, Contract
+from qospec.engine.items.contract import Contract
 from qospec.engine.kernel import kernel
 from qospec.engine.line.clock import Clock
 from qospec.engine.measure.occupancy import Occupancies, Occupancy
@@ -41,7 +42,7 @@ CLOCKS = {
         Fraction(149_760_000), slotted=False, encapsulation=ETHERNET
     ),
 }
-CONNECTIONS = Connections((Contract("packets", Fraction(1), 0),) * 2, (0, 0))
+CONNECTIONS = connected((Contract("packets", Fraction(1), 0),) * 2)
 
 
 def batch(items) -> Batch:
@@ -83,7 +84,7 @@ def carried(node: Node, arrivals, cuts, queues):
     """Return what was seen of the queues, the departures, and who was lost."""
     assert node.clock is not None
     watched = Occupancies(measurement_of(node.clock, queues))
-    setting = Setting(CONNECTIONS, Draws(("s",)), node.clock, node.queues, watched=True)
+    setting = Setting(*CONNECTIONS, Draws(("s",)), node.clock, node.queues, watched=True)
     process = watched.recording(EventProcess(node.element, setting).process, node)
     left, lost, before = [], set(), 0
     for until_ps in (*cuts, FOREVER_PS):
@@ -186,7 +187,7 @@ def test_the_shaper_itself_reports_what_waits_for_tokens(chunk_ps, window, expec
     shape = Shape(Fraction(8 * 10**12), 100, Buffer(9, "packet"))
     watched = Occupancies(MeasurementSpec(*window, (), queues=("pace",)))
     node = Node("pace", shape)
-    state = shape.start(Setting(CONNECTIONS, Draws(("s",)), watched=watched.is_recorded(node)))
+    state = shape.start(Setting(*CONNECTIONS, Draws(("s",)), watched=watched.is_recorded(node)))
     process = watched.recording(lambda came, until: shape.process(state, came, until), node)
     items = [(0, 0, 0, 100), (0, 1, 0, 100), (0, 2, 0, 100), (170, 3, 0, 100)]
     for start in range(0, 400, chunk_ps):
@@ -201,7 +202,7 @@ def test_of_two_copies_of_a_packet_the_one_that_finds_room_waits(until_ps):
     node = Node("q", Fifo(Buffer(1, "packet")), CLOCK)
     items = [(0, 0, 0, 100), (10, 1, 1, 20), (10, 1, 1, 20), (20, 2, 0, 30), (130, 3, 0, 30)]
     watched = Occupancies(MeasurementSpec(0, 1_000, (), queues=("q",)))
-    setting = Setting(CONNECTIONS, Draws(("s",)), CLOCK, watched=True)
+    setting = Setting(*CONNECTIONS, Draws(("s",)), CLOCK, watched=True)
     process = watched.recording(EventProcess(node.element, setting).process, node)
     for early in (True, False):
         part = [each for each in items if (each[0] < until_ps) is early]
@@ -245,7 +246,7 @@ def test_equal_copies_in_two_queues_of_a_scheduler_wait_where_they_are(listed, b
     sizes = Sizes((100,), (1,))
     source = Source("f", listed([(0, 0)]), 0, 1, "even", sizes, 0, 0, 0, ETHERNET)
     measured = MeasurementSpec(0, 1_000, (0, 0), queues=("high", "low"))
-    experiment = Experiment(CONNECTIONS, (source,), nodes, wires, measured, ("s",))
+    experiment = Experiment(*CONNECTIONS, (source,), nodes, wires, measured, ("s",))
     seen = emulation.run(experiment, by_events=by_events)
     assert seen.occupancies == {"high": Occupancy(1, 50), "low": Occupancy()}
 

@@ -4,12 +4,13 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
+from connected import connected
 
 from qospec.elements.delay import Delay
 from qospec.engine.experiment import END, Experiment, MeasurementSpec, Node, Source, Tap, Wire
 from qospec.engine.graph import emulation
 from qospec.engine.items.batch import Batch, unsealed
-from qospec.engine.items.connections import Connections, Contract
+from qospec.engine.items.contract import Contract
 from qospec.engine.line.clock import Clock
 from qospec.engine.measure.bytes import Volume
 from qospec.engine.measure.passages import Passages
@@ -27,7 +28,7 @@ def passages() -> Passages:
     nodes = (Node("line", Delay(0), LINE), *(Node("x.fabric", Delay(0)) for _ in range(2)))
     return Passages(
         Experiment(
-            Connections((Contract("packets", Fraction(1), 0),) * 2, (0, 1)),
+            *connected((Contract("packets", Fraction(1), 0),) * 2),
             (Source("f", None, 0, 2, "even", Sizes((46,)), 0, 0, transport_bytes=8),),
             nodes,
             (),
@@ -93,7 +94,7 @@ def test_the_graph_counts_what_leaves_an_output(
     nodes = (Node("a", Delay(5)), Node("b", Delay(10)))
     taps = (Tap("a", 0, 0), Tap("b", 1, 0))
     experiment = Experiment(
-        vcs(2),
+        *vcs(2),
         (source,),
         nodes,
         (Wire(0, 0, 1), Wire(1, 0, END)),

@@ -4,6 +4,7 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
+from connected import connected
 from definition import kernels_as_python
 
 from qospec.catalogue.kinds import Buffer
@@ -14,7 +15,7 @@ from qospec.elements.wfq import Wfq
 from qospec.engine.element import Setting
 from qospec.engine.event import transition as events
 from qospec.engine.items import totals
-from qospec.engine.items.connections import Connections, Contract
+from qospec.engine.items.contract import Contract
 from qospec.engine.line.clock import Clock
 from qospec.engine.queue.drop_policy import Waiting
 from qospec.engine.random import Draws
@@ -39,8 +40,8 @@ class Alone:
 
     def __init__(self, element, *queue, clock=MEGABYTE):
         queues = tuple(Waiting(name, *(queue or (None,))) for name in element.inputs)
-        connections = Connections((Contract("packets", Fraction(1), 0),), (0,))
-        setting = Setting(connections, Draws(("test",)), clock, queues, watched=True)
+        connections = connected((Contract("packets", Fraction(1), 0),))
+        setting = Setting(*connections, Draws(("test",)), clock, queues, watched=True)
         self.transition = element.transition(setting)
         self.memory, self.names = self.transition.state, element.inputs
         self.items = np.zeros((POOL, events.COLUMNS), np.int64)

@@ -4,6 +4,7 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
+from connected import connected
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -16,7 +17,7 @@ from qospec.elements.wfq import Wfq
 from qospec.elements.wrr import Wrr
 from qospec.engine.element import Setting
 from qospec.engine.items.batch import FOREVER_PS, empty, joined, unsealed
-from qospec.engine.items.connections import Connections, Contract
+from qospec.engine.items.contract import Contract
 from qospec.engine.line.clock import Clock
 from qospec.engine.queue.drop_policy import Waiting
 from qospec.engine.random import Draws
@@ -49,8 +50,8 @@ def carried(element, inputs, cuts=(), limit=None):
     """Return the numbers of who left, in order, when, and who was lost."""
     contract = Contract("cbr", Fraction(1_000), 0)
     queues = tuple(Waiting(name, limit) for name in element.inputs)
-    connections = Connections((contract,), (0,), planes=("user", "oam"))
-    state = element.start(Setting(connections, Draws(("test",)), GIGABIT, queues))
+    connections = connected((contract,), ("oam",))
+    state = element.start(Setting(*connections, Draws(("test",)), GIGABIT, queues))
     firsts = np.cumsum([0, *map(len, inputs)]).tolist()
     batches = [packets(first, cells) for first, cells in zip(firsts, inputs, strict=False)]
     left, lost, done = empty(), [], [0] * len(batches)
@@ -172,8 +173,8 @@ def test_as_many_are_combined_as_there_are_inputs():
 def test_what_is_lost_is_lost_when_it_comes():
     element, limit = Strict(("first", "rest")), Buffer(1, "packet")
     queues = tuple(Waiting(name, limit) for name in element.inputs)
-    connections = Connections((Contract("cbr", Fraction(1_000), 0),), (0,))
-    state = element.start(Setting(connections, Draws(("test",)), GIGABIT, queues))
+    connections = connected((Contract("cbr", Fraction(1_000), 0),))
+    state = element.start(Setting(*connections, Draws(("test",)), GIGABIT, queues))
     inputs = packets(0, [(10, 64), (20, 64), (30, 64)]), packets(3, [(15, 64), (25, 64)])
     step = element.process(state, inputs, FOREVER_PS)
     lost = [loss.batch for loss in step.losses]

@@ -4,6 +4,7 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
+from connected import connected
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -20,7 +21,7 @@ from qospec.elements.wrr import Wrr
 from qospec.engine.element import Setting
 from qospec.engine.event.process import EventProcess
 from qospec.engine.items.batch import FOREVER_PS, empty, joined, unsealed
-from qospec.engine.items.connections import Connections, Contract
+from qospec.engine.items.contract import Contract
 from qospec.engine.line.clock import Clock
 from qospec.engine.queue.drop_policy import Waiting
 from qospec.engine.random import Draws
@@ -58,7 +59,7 @@ POLICIES = [RED, Threshold("dscp", (("46", Buffer(1, "packet")),))]
 
 def setting(clock, queues):
     contract = Contract("cbr", Fraction(1_000), 0)
-    return Setting(Connections((contract,), (0,)), Draws(("test",)), clock, queues, watched=True)
+    return Setting(*connected((contract,)), Draws(("test",)), clock, queues, watched=True)
 
 
 def batch_of(first, arrivals, marks):
