@@ -20,7 +20,7 @@ from qospec.engine.queue import drop_policy
 from qospec.engine.source.sizes import CELLS
 from qospec.model.expression import list_counted, list_measurements
 from qospec.model.suite import Point
-from qospec.plan import feasibility
+from qospec.plan import feasibility, legal
 from qospec.plan.changes import with_changes, with_restarts
 from qospec.plan.channels import with_machines
 from qospec.plan.endpoints import with_endpoints
@@ -33,7 +33,7 @@ from qospec.protocol.streams import INSERTED, Population, Streams
 from qospec.search.method import begin, count_trials_of_load
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
 
     from qospec.diagnostics import Diagnostic
     from qospec.engine.experiment import Node
@@ -266,6 +266,7 @@ def _network(
         measurement=measurement._replace(taps=tuple(_taps(places, network, lowered))),
         seed=seed,
     )
+    legal.verify("measurement", network, members, streams, lowered, experiment)
     return Planned(
         experiment,
         {p.name: p for p in _populations(case, name, streams)},
@@ -285,10 +286,17 @@ def _lowered(
 ) -> Lowered:
     """Return what items can reach, pass by pass."""
     members = survey.members
+    passes: tuple[tuple[str, Callable[[Lowered], Lowered]], ...] = (
+        ("endpoints", lambda lowered: with_endpoints(lowered, case.flows, members, network)),
+        ("machines", lambda lowered: with_machines(lowered, members, network)),
+        ("restarts", lambda lowered: with_restarts(lowered, case.run)),
+    )
     lowered = lower(network, survey, streams, places)
-    lowered = with_endpoints(lowered, case.flows, members, network)
-    lowered = with_machines(lowered, members, network)
-    return with_restarts(lowered, case.run)
+    legal.verify("lowering", network, members, streams, lowered)
+    for name, added in passes:
+        lowered = added(lowered)
+        legal.verify(name, network, members, streams, lowered)
+    return lowered
 
 
 def _streams(case: Case, network: Network, members: tuple[Member, ...]) -> Streams:
