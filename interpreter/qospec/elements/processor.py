@@ -21,7 +21,7 @@ from qospec.catalogue.kinds import Boolean, Domain, Limit, Time, TimeBySize, ele
 from qospec.dataclass import dataclass
 from qospec.engine.arrays import np
 from qospec.engine.curve import curve_of, time_of
-from qospec.engine.element import Element, Loss, Step
+from qospec.engine.element import Element, Loss, Step, TooLateError
 from qospec.engine.event.transition import (
     DONE,
     IN_SERVICE,
@@ -294,12 +294,12 @@ class Processor(Element):
         return Step(departures, (next_ps,) * self.ports, losses, waits, services=services)
 
     def _check(self, state: State, batch: Batch) -> None:
-        """Raise OverflowError if times might exceed int64, by a generous upper bound."""
+        """Raise TooLateError if times might exceed int64, by a generous upper bound."""
         latest_ps = max(int(batch.at_ps[-1]), int(state.fields[FREE]))
         packets = min(batch.count, self.ports * self.limit.amount + 1)
         work_ps = packets * self._most_ps(int(batch.size_bytes.max()))
         if latest_ps + work_ps / MIN_SHARE + self.restart_time >= FOREVER_PS:
-            raise OverflowError("the packets that wait for a processor take it more than 50 days")
+            raise TooLateError
 
     def _outcomes(self, state: State, batch: Batch, port: Marks) -> Outcomes:
         """Return the outcome for each packet, given the input by which it arrived."""

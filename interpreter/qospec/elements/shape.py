@@ -20,7 +20,7 @@ from qospec.calculus.service import RateLatency
 from qospec.catalogue.kinds import Limit, element
 from qospec.dataclass import dataclass
 from qospec.engine.arrays import np
-from qospec.engine.element import Element, Loss, Step
+from qospec.engine.element import Element, Loss, Step, TooLateError
 from qospec.engine.event.transition import DONE, SIZE, Transition, lose, send, waited
 from qospec.engine.items.batch import FOREVER_PS
 from qospec.engine.items.partition import split
@@ -205,14 +205,14 @@ class Shape(Element):
         return batch, tuple(losses), waits
 
     def _check_load(self, fields: Whole, batch: Batch) -> None:
-        """Raise OverflowError if the wait of the last packet might exceed int64."""
+        """Raise TooLateError if the wait of the last packet might exceed int64."""
         most, largest_bytes = self.limit.amount, int(batch.size_bytes.max())
         all_bytes = batch.count * largest_bytes
         # Waiting packets have left by NOW; then follow the arrivals that find room.
         most_bytes = min(all_bytes, most if self.limit.unit == "byte" else most * largest_bytes)
         latest_ps = max(fields.item(NOW), batch.at_ps.item(-1))
         if latest_ps + most_bytes * (fields.item(BUCKET + BYTE) + 1) >= FOREVER_PS:
-            raise OverflowError("the packets that wait for a shaper take it more than 50 days")
+            raise TooLateError
 
 
 def _with_more_places(fields: Whole) -> Whole:

@@ -46,6 +46,24 @@ if TYPE_CHECKING:
     """The function that processes arrivals below a time."""
 
 
+class BrokenPromiseError(RuntimeError):
+    """An element broke a promise: a defect of the engine, never of a specification."""
+
+    def __init__(self, path: str, breach: str) -> None:
+        super().__init__(f"`{path}` {breach}")
+
+
+class TooLateError(OverflowError):
+    """What waits at an element takes it longer than times can say.
+
+    An element does not know its path, and leaves it out.
+    """
+
+    def __init__(self, path: str = "") -> None:
+        where = f" at `{path}`" if path else ""
+        super().__init__(f"what waits{where} takes it more than 50 days")
+
+
 class Loss(NamedTuple):
     """Items that were lost here, for one cause.
 
@@ -105,6 +123,7 @@ class Setting(NamedTuple):
             transition reports.
         stop_ps: The end of the trial, when sources stop: an endpoint begins nothing then or later.
         restarts_ps: When it is told to restart, in order; only of an element that can.
+        path: Its path, for messages.
     """
 
     contracts: tuple[Contract, ...]
@@ -119,6 +138,7 @@ class Setting(NamedTuple):
     watched: bool = False
     stop_ps: int = 0
     restarts_ps: tuple[int, ...] = ()
+    path: str = "element"
 
 
 class Element(ABC):  # noqa: B024 -- either of `process` and `transition` is needed

@@ -7,8 +7,8 @@ from fractions import Fraction
 from typing import TYPE_CHECKING
 
 from qospec.engine.arrays import np
+from qospec.engine.element import BrokenPromiseError
 from qospec.engine.experiment import END
-from qospec.engine.graph.promises import BrokenPromiseError
 from qospec.engine.measure import delays
 from qospec.promises.promise import Promise
 from qospec.units import PS_PER_S, TIME, format_value

@@ -11,6 +11,7 @@ from collections import deque
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from qospec.engine.arrays import np
+from qospec.engine.element import BrokenPromiseError, TooLateError
 from qospec.engine.event import drive as events
 from qospec.engine.event.places import DUE_PS, Places, schedule
 from qospec.engine.event.transition import COLUMNS, DONE, FREE, MOST_ANSWERS, NEXT, SPARE
@@ -80,12 +81,14 @@ class Member(NamedTuple):
         inputs: Per input, what leads there in order: an element of the component and its output, or
             None for what comes from outside.
         outputs: The number of its outputs.
+        path: Its path, for messages.
         seen: Whether what leaves it for an input within the component is to be seen.
     """
 
     transition: Transition
     inputs: tuple[tuple[tuple[int, int] | None, ...], ...]
     outputs: int
+    path: str
     seen: bool = False
 
 
@@ -99,58 +102,32 @@ BROKEN = {
 """What breaks the contract of transitions, by the code of the event loop."""
 
 
-class BrokenTransitionError(RuntimeError):
-    """A transition broke its contract: a defect of the engine, never of a specification.
+class EndlessError(ValueError):
+    """Items that go round, or wait, for ever.
 
     Attributes:
-        element: The number of the element.
-        breach: What it did.
+        paths: The nodes among which they do.
     """
 
-    def __init__(self, element: int, breach: str) -> None:
-        super().__init__(f"element {element} {breach}")
-        self.element = element
-        self.breach = breach
+    def __init__(self, items: int, paths: tuple[str, ...]) -> None:
+        those = f"the cycle through {', '.join(paths)}" if len(paths) > 1 else f"`{paths[0]}`"
+        super().__init__(f"{items} items never leave {those}")
+        self.paths = paths
 
 
-class TooLateError(OverflowError):
-    """Something would happen later than times can say.
+class CrowdedError(ValueError):
+    """More items are under way at once than memory should hold.
 
     Attributes:
-        element: The number of the element at which it would.
+        path: The node that has made most of them, if any has, or one among which they are.
     """
 
-    def __init__(self, element: int) -> None:
-        super().__init__(f"what waits at element {element} takes it more than 50 days")
-        self.element = element
-
-
-class StuckError(RuntimeError):
-    """Event follows event, and nothing goes on.
-
-    Attributes:
-        items: How many items are inside.
-        element: The one of the last event.
-    """
-
-    def __init__(self, items: int, element: int) -> None:
-        super().__init__(f"{items} items never leave")
-        self.items = items
-        self.element = element
-
-
-class CrowdError(RuntimeError):
-    """More items are under way than memory should hold.
-
-    Attributes:
-        items: How many.
-        element: The one that has made most items.
-    """
-
-    def __init__(self, items: int, element: int) -> None:
-        super().__init__(f"{items} items are under way")
-        self.items = items
-        self.element = element
+    def __init__(self, items: int, path: str) -> None:
+        super().__init__(
+            f"{items:_} items are under way at once, most of them from `{path}`: they come faster"
+            " than they can leave"
+        )
+        self.path = path
 
 
 class Component:
@@ -178,10 +155,11 @@ class Component:
             stop_ps: The end of the trial, from which on no element begins anything by itself.
         """
         self._changes, self._stop_ps = deque(changes), stop_ps
+        self._paths = tuple(member.path for member in members)
         self._transitions = [member.transition for member in members]
         self._states = [each.state for each in self._transitions]
-        for number, state in enumerate(self._states):
-            _verify(number, state)
+        for path, state in zip(self._paths, self._states, strict=True):
+            _verify(path, state)
         self.outlets: list[Outlet] = []
         found = list(_places(members, order))
         self._outside = [
@@ -294,10 +272,10 @@ class Component:
                 array whose columns are contiguous.
 
         Raises:
-            StuckError: The trial is over or time stands still, and items go round for ever.
-            CrowdError: More than MOST_ITEMS are under way.
+            EndlessError: The trial is over or time stands still, and items go round for ever.
+            CrowdedError: More than MOST_ITEMS are under way.
             TooLateError: Something would happen after more than 50 days.
-            BrokenTransitionError: An element breaks its contract.
+            BrokenPromiseError: An element breaks the contract of transitions.
         """
         feed = self._feed(arrivals)
         while self._changes and self._changes[0].at_ps < until_ps:
@@ -305,11 +283,11 @@ class Component:
             self._run(feed, at_ps, deliver)
             changed = self._transitions[element].change
             if changed is None:
-                raise BrokenTransitionError(element, "cannot be changed")
+                raise BrokenPromiseError(self._paths[element], "cannot be changed")
             self._set_state(element, changed(self._states[element], change))
         self._run(feed, until_ps, deliver)
         if until_ps == FOREVER_PS and self.inside:
-            raise StuckError(self.inside, int(self._working.report[events.NODE]))
+            raise EndlessError(self.inside, self._paths)
 
     def _run(self, feed: Batch, until_ps: int, deliver: Callable[[int, Whole], None]) -> None:
         """Run all events before a time."""
@@ -334,7 +312,7 @@ class Component:
                 goes_on = gone > 0 or now_ps < due_ps < self._stop_ps
                 idle = 0 if goes_on else idle + MOST_EVENTS
                 if self.inside and idle > ROUNDS * self.inside:
-                    raise StuckError(self.inside, int(report[events.NODE]))
+                    raise EndlessError(self.inside, self._paths)
                 now_ps, gone, report[events.EVENTS] = due_ps, 0, 0
             elif code > events.REPLENISH:
                 self._complain(code)
@@ -342,11 +320,13 @@ class Component:
     def _complain(self, code: int) -> None:
         """Raise the error that an element made."""
         element, reason = self._working.report[: events.EVENTS].tolist()
+        path = self._paths[element]
         if code == events.MISROUTED:
-            raise ValueError(f"an item of connection {reason} arrived where none was planned")
+            astray = f"an item of connection {reason} arrived where none was planned"
+            raise ValueError(f"`{path}`: {astray}")
         if code == events.TOO_LATE:
-            raise TooLateError(element)
-        raise BrokenTransitionError(element, BROKEN[code])
+            raise TooLateError(path)
+        raise BrokenPromiseError(path, BROKEN[code])
 
     def _answer(self, feed: Batch) -> None:
         """Let an element answer the next event whose transition is Python's."""
@@ -400,25 +380,26 @@ class Component:
 
     def _enlarge_pool(self) -> None:
         if len(self._working.items) > MOST_ITEMS:
-            raise CrowdError(self.inside, int(self.ledger[:, MADE, :, ITEMS].sum(axis=1).argmax()))
+            maker = int(self.ledger[:, MADE, :, ITEMS].sum(axis=1).argmax())
+            raise CrowdedError(self.inside, self._paths[maker])
         self._working = self._working._replace(items=_with_more_rows(self._working.items))
 
     def _replenish(self, element: int, reason: int) -> None:
         replenish = self._transitions[element].replenish
         if replenish is None:
-            raise BrokenTransitionError(element, "lacks something that it cannot get")
+            raise BrokenPromiseError(self._paths[element], "lacks something that it cannot get")
         self._set_state(element, replenish(self._states[element], reason))
 
     def _set_state(self, element: int, state: Whole) -> None:
-        _verify(element, state)
+        _verify(self._paths[element], state)
         self._states[element] = state
         (self._elements[2][element],) = state_table([state], compiled=self._compiled)
 
 
-def _verify(element: int, state: Whole) -> None:
-    """Raise BrokenTransitionError if compiled code cannot read a state by its address."""
+def _verify(path: str, state: Whole) -> None:
+    """Raise BrokenPromiseError if compiled code cannot read a state by its address."""
     if state.ndim != 1 or state.dtype != np.int64 or not state.flags.c_contiguous:
-        raise BrokenTransitionError(element, "has a state that is no row of int64")
+        raise BrokenPromiseError(path, "has a state that is no row of int64")
 
 
 Place = tuple[int, int, tuple[int, int] | None]

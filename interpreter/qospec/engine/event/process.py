@@ -7,7 +7,7 @@ from collections import deque
 from typing import TYPE_CHECKING
 
 from qospec.engine.arrays import np
-from qospec.engine.element import Element, Loss, Step
+from qospec.engine.element import BrokenPromiseError, Element, Loss, Step
 from qospec.engine.event import drive as events
 from qospec.engine.event.component import (
     CONSUMES,
@@ -114,9 +114,10 @@ class EventProcess:
         assert element.transition is not None  # noqa: S101 -- or it had a `process`
         self._transition = element.transition(setting)
         inputs = ((None,),) * len(element.inputs)
-        member = Member(self._transition, inputs, len(element.outputs))
+        member = Member(self._transition, inputs, len(element.outputs), setting.path)
         self._component = Component([member], [0], setting.streams, changes, setting.stop_ps)
         self._lookahead_ps = element.lookahead_ps(setting.clock)
+        self._path, self._leaving_ps = setting.path, 0
         self._later = [empty()] * len(element.outputs)
         self._found: dict[int, list[Whole]] = {}
 
@@ -133,6 +134,8 @@ class EventProcess:
             rows = np.concatenate(self._found.get(number, [_NONE]))
             if outlet.what == LEAVES:
                 left = joined(self._later[outlet.number], rows_as_batch(rows))
+                if left.count and int(left.at_ps[0]) < self._leaving_ps:
+                    raise BrokenPromiseError(self._path, "sent an item below its watermark")
                 count = int(left.at_ps.searchsorted(leaving_ps))
                 departures.append(left.part(0, count))
                 self._later[outlet.number] = left.part(count, left.count)
@@ -147,6 +150,7 @@ class EventProcess:
             elif outlet.what == WAITS:
                 queue = self._transition.queues[outlet.number]
                 reported[queue] = rows[:, events.AT_PS], rows[:, events.SENT_PS]
+        self._leaving_ps = leaving_ps
         return Step(
             tuple(departures),
             (leaving_ps,) * len(departures),

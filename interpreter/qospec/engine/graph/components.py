@@ -27,18 +27,6 @@ class ZeroDelayError(ValueError):
         self.paths = paths
 
 
-class EndlessError(ValueError):
-    """Items that go round, or wait, for ever.
-
-    Attributes:
-        paths: The nodes among which they do.
-    """
-
-    def __init__(self, items: int, paths: tuple[str, ...]) -> None:
-        super().__init__(f"{items} items never leave the cycle through {', '.join(paths)}")
-        self.paths = paths
-
-
 class BudgetError(ValueError):
     """Endpoints have made more items than their traffic says that they can.
 
@@ -51,21 +39,6 @@ class BudgetError(ValueError):
         super().__init__(f"`{path}` floods the network: endpoints may make {budget:_} items")
         self.path = path
         self.budget = budget
-
-
-class CrowdedError(ValueError):
-    """More items are under way at once than memory should hold.
-
-    Attributes:
-        path: The node that has made most of them, if any has, or one among which they are.
-    """
-
-    def __init__(self, items: int, path: str) -> None:
-        super().__init__(
-            f"{items:_} items are under way at once, most of them from `{path}`: they come faster"
-            " than they can leave"
-        )
-        self.path = path
 
 
 class Budget:

@@ -11,7 +11,7 @@ from __future__ import annotations
 import os
 from typing import TYPE_CHECKING
 
-from qospec.engine.element import Loss
+from qospec.engine.element import BrokenPromiseError, Loss
 from qospec.engine.event.component import (
     CONSUMES,
     LEAVES,
@@ -19,17 +19,13 @@ from qospec.engine.event.component import (
     MAKES,
     SEEN,
     WAITS,
-    BrokenTransitionError,
     Component,
-    CrowdError,
     Member,
-    StuckError,
-    TooLateError,
     rows_as_batch,
 )
-from qospec.engine.graph.components import CrowdedError, EndlessError, components
+from qospec.engine.graph.components import components
 from qospec.engine.graph.node import Link
-from qospec.engine.graph.promises import BrokenPromiseError, Conduct, copied
+from qospec.engine.graph.promises import Conduct, copied
 from qospec.engine.items.batch import FOREVER_PS, Batch, joined
 
 if TYPE_CHECKING:
@@ -86,15 +82,13 @@ class Cycle:
                 transition,
                 tuple(tuple(sender.get(id(link)) for link in port) for port in runtime.ports),
                 len(runtime.sinks),
+                runtime.path,
                 seen=runtime.is_seen or self._is_noted,
             )
             for runtime, transition in zip(runtimes, transitions, strict=True)
         ]
         order = _order_of_work(runtimes, members)
-        try:
-            self._component = Component(members, order, streams, changes, stop_ps)
-        except BrokenTransitionError as broken:
-            raise self._by_path(broken) from None
+        self._component = Component(members, order, streams, changes, stop_ps)
         self._outer = self._links_from_outside(order, transitions, sender)
         self._receiver = {
             origin: number
@@ -127,7 +121,7 @@ class Cycle:
             EndlessError: The trial is over or time stands still, yet items never leave.
             BudgetError: An endpoint makes more items than it may.
             CrowdedError: More items are under way than memory should hold.
-            OverflowError: What waits at a node takes it more than 50 days.
+            TooLateError: What waits at a node takes it more than 50 days.
             BrokenPromiseError: A transition broke its contract or, with `QOS_CHECK=1`, a promise.
         """
         horizon_ps = min([link.until_ps for _, link in self._outer], default=cap_ps)
@@ -136,19 +130,7 @@ class Cycle:
             return False
         self._horizon_ps = horizon_ps
         arrivals = [link.take(horizon_ps) for _, link in self._outer]
-        try:
-            self._component.advance(arrivals, horizon_ps, self._deliver)
-        except StuckError as stuck:
-            paths = tuple(runtime.path for runtime in self._runtimes)
-            raise EndlessError(stuck.items, paths) from None
-        except CrowdError as crowd:
-            path = self._runtimes[crowd.element].path
-            raise CrowdedError(crowd.items, path) from None
-        except TooLateError as late:
-            path = self._runtimes[late.element].path
-            raise OverflowError(f"what waits at {path} takes it more than 50 days") from None
-        except BrokenTransitionError as broken:
-            raise self._by_path(broken) from None
+        self._component.advance(arrivals, horizon_ps, self._deliver)
         self._send_on()
         if horizon_ps == FOREVER_PS:
             for runtime, entries in zip(self._runtimes, self._component.ledger, strict=True):
@@ -158,9 +140,6 @@ class Cycle:
         if self._is_noted:
             self._note_and_check(arrivals)
         return True
-
-    def _by_path(self, broken: BrokenTransitionError) -> BrokenPromiseError:
-        return BrokenPromiseError(f"{self._runtimes[broken.element].path} {broken.breach}")
 
     def _note_and_check(self, arrivals: Sequence[Batch]) -> None:
         """Note what came from outside and, at the end, check what each node did."""
@@ -224,7 +203,7 @@ class Cycle:
             until_ps = min(self._horizon_ps + runtime.lookahead_ps, FOREVER_PS)
             left = joined(*self._later.pop(number, ()))
             if left.count and int(left.at_ps[0]) < sink.until_ps:
-                raise BrokenPromiseError(f"{runtime.path} sent an item below its watermark")
+                raise BrokenPromiseError(runtime.path, "sent an item below its watermark")
             count = int(left.at_ps.searchsorted(until_ps))
             sink.put(left.part(0, count), until_ps)
             if count < left.count:

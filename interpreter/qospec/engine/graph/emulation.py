@@ -15,11 +15,11 @@ from typing import TYPE_CHECKING, Protocol
 
 from qospec.engine.arrays import np
 from qospec.engine.element import Setting
+from qospec.engine.event.component import EndlessError
 from qospec.engine.event.process import EventProcess, process_of
 from qospec.engine.experiment import DISCARD, END
 from qospec.engine.graph.components import (
     Budget,
-    EndlessError,
     ZeroDelayError,
     components,
     is_cyclic,
@@ -341,6 +341,7 @@ def _setting(node: Node, experiment: Experiment, recorder: Recorder, draws: Draw
         watched=recorder.occupancies.is_recorded(node),
         stop_ps=experiment.measurement.stop_ps,
         restarts_ps=node.restarts_ps,
+        path=node.path,
     )
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import deque
 from typing import TYPE_CHECKING, Protocol
 
-from qospec.engine.element import Loss
+from qospec.engine.element import Loss, TooLateError
 from qospec.engine.items.batch import FOREVER_PS, empty, joined
 from qospec.engine.items.merge import merged
 from qospec.engine.items.totals import CAME, CONSUMED, GREW, LEFT, LOST, MADE
@@ -201,7 +201,11 @@ class NodeRuntime:
         self.is_seen = self._stamps or bool(passages) or bool(watched)
 
     def advance(self, cap_ps: int = FOREVER_PS) -> bool:
-        """Advance to the lowest watermark of all links, or `cap_ps`; return whether it is later."""
+        """Advance to the lowest watermark of all links, or `cap_ps`; return whether it is later.
+
+        Raises:
+            TooLateError: What waits takes more than 50 days.
+        """
         horizon_ps = cap_ps
         for link in self._links:
             horizon_ps = min(horizon_ps, link.until_ps)
@@ -217,7 +221,11 @@ class NodeRuntime:
             ]
         )
         assert self._process is not None  # noqa: S101 -- those of a cycle do not advance
-        self._forward(arrivals, self._process(arrivals, horizon_ps))
+        try:
+            step = self._process(arrivals, horizon_ps)
+        except TooLateError:
+            raise TooLateError(self.path) from None
+        self._forward(arrivals, step)
         return True
 
     def see(self, output: int, batch: Batch) -> None:

@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from qospec.engine.arrays import np
-from qospec.engine.element import Step
+from qospec.engine.element import BrokenPromiseError, Step
 from qospec.engine.items.batch import FOREVER_PS, joined, well_formed
 
 if TYPE_CHECKING:
@@ -18,10 +18,6 @@ if TYPE_CHECKING:
     from qospec.engine.arrays import Times
     from qospec.engine.element import Loss, Process, Setting
     from qospec.engine.items.batch import Batch
-
-
-class BrokenPromiseError(RuntimeError):
-    """An element broke a promise: a defect of the engine, never of a specification."""
 
 
 def with_promises_checked(
@@ -40,7 +36,7 @@ def with_promises_checked(
 
     def checked(arrivals: tuple[Batch, ...], until_ps: int) -> Step:
         if size_bytes and any((batch.size_bytes != size_bytes).any() for batch in arrivals):
-            raise BrokenPromiseError(f"{path} was sent items of another size than planned")
+            raise BrokenPromiseError(path, "was sent items of another size than planned")
         history.take(arrivals)
         step = process(arrivals, until_ps)
         history.check_outputs(step, until_ps)
@@ -164,7 +160,7 @@ class _History:
 
     def _require(self, kept: bool, breach: str) -> None:  # noqa: FBT001  reads as a statement
         if not kept:
-            raise BrokenPromiseError(f"{self._path} {breach}")
+            raise BrokenPromiseError(self._path, breach)
 
 
 def copied(batch: Batch) -> Batch:

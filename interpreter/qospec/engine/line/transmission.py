@@ -13,6 +13,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from qospec.engine.arrays import np
+from qospec.engine.element import TooLateError
 from qospec.engine.items.batch import FOREVER_PS
 from qospec.engine.kernel import kernel
 from qospec.protocol.atm import CELL_BYTES
@@ -105,7 +106,7 @@ def check_load(
 
     Raises:
         ValueError: If an item is shorter than a cell, or does not fit a slot.
-        OverflowError: If the wait of the last item might exceed int64.
+        TooLateError: If the wait of the last item might exceed int64.
     """
     if smallest_bytes < line[SMALLEST]:
         least = line.item(SMALLEST)
@@ -115,7 +116,7 @@ def check_load(
     latest_ps = max(line.item(FREE), batch.at_ps.item(-1))
     on_the_line = _line_bytes(line, largest_bytes)
     if latest_ps + (held + len(batch.at_ps)) * on_the_line * (line.item(BYTE) + 1) >= FOREVER_PS:
-        raise OverflowError("the items that wait for a line take it more than 50 days")
+        raise TooLateError
 
 
 @kernel

@@ -46,7 +46,7 @@ def chain(*delays_ps):
     members = []
     for number, each in enumerate(delays_ps):
         inputs = ((number - 1, 0) if number else None,)
-        members.append(Member(Transition(np.array([each]), delay), (inputs,), 1))
+        members.append(Member(Transition(np.array([each]), delay), (inputs,), 1, "q"))
     return Component(members, range(len(delays_ps)), ONE)
 
 
@@ -89,7 +89,7 @@ def test_python_may_answer_all(batch_of, monkeypatch):
 def test_the_first_place_of_all_may_be_an_alarm():
     """Of an element without inputs."""
     transition = Transition(np.array([3]), delay, tick, first_alarm_ps=5)
-    elements = Component([Member(transition, (), 1)], [0], ONE)
+    elements = Component([Member(transition, (), 1, "q")], [0], ONE)
     found = {}
 
     def note(outlet, rows):

@@ -1,9 +1,10 @@
 """An element that works event by event is one of batches, too."""
 
 import numpy as np
+import pytest
 
 from qospec.elements.delay import Delay
-from qospec.engine.element import Setting
+from qospec.engine.element import BrokenPromiseError, Setting
 from qospec.engine.event.process import process_of
 from qospec.engine.event.transition import DONE, MARKS, Transition, send, waited
 from qospec.engine.items.batch import FOREVER_PS
@@ -34,3 +35,17 @@ def test_waits_are_told_by_queue(vcs, batch_of):
     waits = {path: [each.tolist() for each in times] for path, times in step.waits.items()}
     assert waits == {"": [[0, 20], [7, 27]], "other": [[10], [17]]}
     assert step.departures[0].at_ps.tolist() == [7, 17, 27]
+
+
+class Hasty(TwoQueues):
+    """An element that claims to take longer than it does."""
+
+    def lookahead_ps(self, clock):  # noqa: ARG002
+        return 100
+
+
+def test_an_item_that_leaves_sooner_than_the_element_claims_is_reported(vcs, batch_of):
+    process = process_of(Hasty(7), Setting(*vcs(1), Draws(("test",)), path="dut.q"))
+    process((batch_of([0]),), 50)
+    with pytest.raises(BrokenPromiseError, match=r"`dut\.q` sent an item below its watermark"):
+        process((batch_of([60]),), FOREVER_PS)

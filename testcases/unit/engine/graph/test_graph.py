@@ -14,7 +14,7 @@ from qospec.elements.fifo import Fifo
 from qospec.elements.line import Line
 from qospec.elements.oam_insert import OamInsert
 from qospec.elements.vc_switch import VcSwitch
-from qospec.engine.element import Setting, Step
+from qospec.engine.element import BrokenPromiseError, Setting, Step
 from qospec.engine.experiment import (
     DISCARD,
     END,
@@ -27,7 +27,6 @@ from qospec.engine.experiment import (
     Wire,
 )
 from qospec.engine.graph import emulation
-from qospec.engine.graph.promises import BrokenPromiseError
 from qospec.engine.items.batch import FOREVER_PS, Batch
 from qospec.engine.line.clock import Clock
 from qospec.engine.measure.observation import Observation
@@ -240,7 +239,7 @@ class Forgetful(Delay):
 def test_a_broken_promise_names_the_element(vcs: Vcs, listed: Any) -> None:
     nodes, wires = (Node("dev.box", Forgetful(0)),), (Wire(0, 0, END),)
     sources = (source(listed, [(0, 0), (5, 0)]),)
-    with pytest.raises(BrokenPromiseError, match=r"dev\.box kept 2 cells"):
+    with pytest.raises(BrokenPromiseError, match=r"`dev\.box` kept 2 cells"):
         emulation.run(Experiment(*vcs(1), sources, nodes, wires, measurement(1), ("s",)))
 
 

@@ -5,8 +5,8 @@ from collections.abc import Callable
 import numpy as np
 import pytest
 
-from qospec.engine.element import Loss, Step
-from qospec.engine.graph.promises import BrokenPromiseError, with_promises_checked
+from qospec.engine.element import BrokenPromiseError, Loss, Step
+from qospec.engine.graph.promises import with_promises_checked
 from qospec.engine.items.batch import FOREVER_PS, Batch, empty
 
 Maker = Callable[..., Batch]
@@ -68,7 +68,7 @@ def test_a_broken_promise_names_the_element(
     batch_of: Maker, departures: list[int], until_ps: int, breach: str
 ) -> None:
     process = checked(Step((batch_of(departures, sent_ps=[0] * len(departures)),), (until_ps,)))
-    with pytest.raises(BrokenPromiseError, match=f"sw.fabric .*{breach}"):
+    with pytest.raises(BrokenPromiseError, match=f"`sw.fabric` .*{breach}"):
         process(batch_of([0, 1]), 100)
 
 
@@ -109,7 +109,7 @@ def test_items_have_the_size_that_was_planned(batch_of: Maker) -> None:
     step = Step((empty(),), (110,))
     process = with_promises_checked(lambda *_: step, "sw.fabric", 10, 5, 53)
     assert process((batch_of([1, 2]),), 100) is step
-    with pytest.raises(BrokenPromiseError, match=r"sw.fabric was sent items of another size"):
+    with pytest.raises(BrokenPromiseError, match=r"`sw.fabric` was sent items of another size"):
         process((batch_of([101])._replace(size_bytes=np.array([54], np.int32)),), 200)
 
 

@@ -16,11 +16,12 @@ from qospec.elements.delay import Delay
 from qospec.elements.fifo import Fifo
 from qospec.elements.line import Line
 from qospec.elements.vc_switch import VcSwitch
+from qospec.engine.element import BrokenPromiseError, TooLateError
 from qospec.engine.event import component
+from qospec.engine.event.component import EndlessError
 from qospec.engine.event.transition import CONNECTION, DONE, SENT, SIZE, Transition, make, send
 from qospec.engine.experiment import END, Experiment, MeasurementSpec, Node, Source, Wire
 from qospec.engine.graph import emulation
-from qospec.engine.graph.promises import BrokenPromiseError
 from qospec.engine.items.batch import Batch
 from qospec.engine.kernel import kernel
 from qospec.engine.line.clock import Clock
@@ -192,7 +193,7 @@ def test_cells_that_never_leave_end_the_trial(
 ) -> None:
     monkeypatch.setattr(component, "MOST_EVENTS", 1_000)
     experiment = ring(vcs, listed, [[(0, 0)], [(0, 1)], [(3, 0)]], leave=False)
-    with pytest.raises(emulation.EndlessError, match="3 items never leave") as caught:
+    with pytest.raises(EndlessError, match="3 items never leave") as caught:
         emulation.run(experiment)
     assert set(caught.value.paths) == {
         f"{kind}[{host}]" for kind in ("switch", "ring") for host in range(HOSTS)
@@ -235,7 +236,7 @@ def test_a_cell_that_goes_round_is_found_though_its_copies_leave(
     sources = (Source("f", listed([(0, 0)]), 0, 1, "even", CELLS, 0, 0),)
     wires = (Wire(0, 0, END), Wire(0, 1, 1), Wire(1, 0, 0, 1))
     experiment = Experiment(*vcs(1), sources, nodes, wires, MeasurementSpec(0, 10, (0,)), ("s",))
-    with pytest.raises(emulation.EndlessError, match="1 items never leave the cycle through a, b"):
+    with pytest.raises(EndlessError, match="1 items never leave the cycle through a, b"):
         emulation.run(experiment)
 
 
@@ -247,6 +248,8 @@ def _keep(state: Any, items: Any, item: int, port: int, now_ps: int, out: Any) -
 class Keeper(Delay):
     """An element that never gives its cells away."""
 
+    process = None
+
     def transition(self, setting: Any) -> Transition:  # noqa: ARG002
         return Transition(np.zeros(0, np.int64), _keep)
 
@@ -256,7 +259,7 @@ def test_cells_that_wait_for_ever_end_the_trial(vcs: Vcs, listed: Any) -> None:
     sources = (Source("f", listed([(0, 0)]), 0, 1, "even", CELLS, 0, 0),)
     wires = (Wire(0, 0, 1), Wire(1, 0, 0))
     experiment = Experiment(*vcs(1), sources, nodes, wires, MeasurementSpec(0, 10, (0,)), ("s",))
-    with pytest.raises(emulation.EndlessError, match="1 items never leave the cycle through a, b"):
+    with pytest.raises(EndlessError, match="1 items never leave the cycle through a, b"):
         emulation.run(experiment)
 
 
@@ -318,7 +321,7 @@ def test_an_element_of_a_cycle_that_leaves_sooner_than_it_claims_is_named(
     wires[wires.index(Wire(4, 0, END))] = Wire(4, 0, len(nodes) - 1)
     wires.append(Wire(len(nodes) - 1, 0, END))
     hasty = experiment._replace(nodes=tuple(nodes), wires=tuple(wires))
-    with pytest.raises(BrokenPromiseError, match=r"switch\[1\] sent an item below its watermark"):
+    with pytest.raises(BrokenPromiseError, match=r"`switch\[1\]` sent an item below its watermark"):
         emulation.run(hasty, chunk=1)
 
 
@@ -326,7 +329,7 @@ def test_an_element_inside_a_cycle_is_checked_too(vcs: Vcs, listed: Any) -> None
     experiment = ring(vcs, listed, [[(5, 0), (10**7, 0)], [], []])
     nodes = list(experiment.nodes)
     nodes[4] = nodes[4]._replace(element=Hasty(2, latency=LATENCY_PS))
-    with pytest.raises(BrokenPromiseError, match=r"switch\[1\] sent a cell sooner than its least"):
+    with pytest.raises(BrokenPromiseError, match=r"`switch\[1\]` sent a cell sooner than"):
         emulation.run(experiment._replace(nodes=tuple(nodes)))
 
 
@@ -339,6 +342,8 @@ def _send_early(state, items, item, port, now_ps, out):  # type: ignore[no-untyp
 class Early(Delay):
     """An element that sends before it is given anything."""
 
+    process = None
+
     def transition(self, setting: Any) -> Transition:  # noqa: ARG002
         return Transition(np.zeros(0, np.int64), _send_early)
 
@@ -346,24 +351,34 @@ class Early(Delay):
 class Unreadable(Delay):
     """An element whose state compiled code cannot read."""
 
+    process = None
+
     def transition(self, setting: Any) -> Transition:  # noqa: ARG002
         return Transition(np.zeros(1), _keep)
+
+
+class Late(Delay):
+    """An element that works by events only."""
+
+    process = None
 
 
 @pytest.mark.parametrize(
     ("element", "error", "message"),
     [
-        (Early(5), BrokenPromiseError, "^b acts in the past"),
-        (Unreadable(5), BrokenPromiseError, "^b has a state that is no row of int64"),
-        (Delay(2**62), OverflowError, "^what waits at b takes it more than 50 days"),
+        (Early(5), BrokenPromiseError, "^`b` acts in the past"),
+        (Unreadable(5), BrokenPromiseError, "^`b` has a state that is no row of int64"),
+        (Late(2**62), TooLateError, "^what waits at `b` takes it more than 50 days"),
+        (Keeper(5), EndlessError, "^1 items never leave (the cycle through a, b|`b`)$"),
     ],
 )
-def test_an_element_of_a_cycle_is_named_by_its_path(
-    vcs: Vcs, listed: Any, element: Any, error: type[Exception], message: str
+@pytest.mark.parametrize("behind", [0, END], ids=["on a cycle", "alone"])
+def test_an_element_that_runs_by_events_is_named_by_its_path(
+    vcs: Vcs, listed: Any, element: Any, error: type[Exception], message: str, behind: int
 ) -> None:
     nodes = (Node("a", Delay(5)), Node("b", element))
     sources = (Source("f", listed([(3, 0)]), 0, 1, "even", CELLS, 0, 0),)
-    wires = (Wire(0, 0, 1), Wire(1, 0, 0))
+    wires = (Wire(0, 0, 1), Wire(1, 0, behind))
     experiment = Experiment(*vcs(1), sources, nodes, wires, MeasurementSpec(0, 10, (0,)), ("s",))
     with pytest.raises(error, match=message):
         emulation.run(experiment)
