@@ -55,6 +55,7 @@ class ReferenceComponent(Component):
         self.items = np.zeros((PLENTY, transition.COLUMNS), np.int64)
         self.items[:, transition.NEXT] = range(1, PLENTY + 1)
         self.items[0, transition.FREE], self.items[0, transition.SPARE] = 1, PLENTY - 1
+        self.out = np.zeros((transition.SAID_OF_ITEM * PLENTY, 4), np.int64)
         self.counts = np.zeros_like(self._entries)
 
     @property
@@ -96,9 +97,9 @@ class ReferenceComponent(Component):
     def happen(self, now_ps: int, place: int, element: int, item: int) -> None:
         """Let the element answer, and do what it says."""
         each = self._transitions[element]
-        out = np.zeros((transition.MOST_ANSWERS + 1, 4), np.int64)
-        reason = 1
+        out, reason = self.out, 1
         while reason:
+            out[0, 0] = 0
             state = self._states[element]
             if item == drive.NOTHING:
                 self.alarms[element] = None

@@ -12,7 +12,6 @@ from qospec.engine.event.transition import (
     CONNECTION,
     DONE,
     MARKS,
-    MOST_ANSWERS,
     SEAL,
     SENT,
     SIZE,
@@ -171,15 +170,13 @@ def _wake(state: Whole, items: Whole, now_ps: int, out: Whole) -> int:
     """Give up packets whose timeout is over; see `engine.event.transition`."""
     start = LATEST + state[COUNT]
     packets = rows(state, start, (len(state) - start) // WIDTH, WIDTH)
-    for _ in range(MOST_ANSWERS - 1):
+    while state[OLDEST] != NONE and packets[state[OLDEST], DUE_PS] <= now_ps:
         number = state[OLDEST]
-        if number == NONE or packets[number, DUE_PS] > now_ps:
-            break
         if packets[number, HEAD]:
             lose(out, 0, packets[number, HEAD])
         _end(state, packets, number)
     if state[OLDEST] != NONE:
-        wake_at(out, max(now_ps, packets[state[OLDEST], DUE_PS]))
+        wake_at(out, packets[state[OLDEST], DUE_PS])
     return DONE
 
 

@@ -12,7 +12,6 @@ from qospec.engine.event.transition import (
     CONNECTION,
     DONE,
     MARKS,
-    MOST_ANSWERS,
     Transition,
     send,
     wake_at,
@@ -71,7 +70,7 @@ class Multiplexer(Element):
         """Return the same, item by item: all of one moment go on when the last of them is there."""
         if self.arbitration == "fixed_order":
             return Transition(np.zeros(0, np.int64), _pass_on)
-        own = [self.ports, 0, 0, *[0] * self.ports, *[0] * 3 * self.ports]
+        own = [self.ports, 0, *[0] * self.ports, *[0] * 3 * self.ports]
         state = np.concatenate([arbiter(self.arbitration, setting.draws), np.array(own)])
         return Transition(state, _keep, _go_on, replenish=_with_more_places)
 
@@ -80,10 +79,10 @@ class Multiplexer(Element):
         return Step((arbitrated(arrivals, state),), (until_ps,))
 
 
-PORTS, KEPT, GONE, HEADS = range(FIELDS, FIELDS + 4)
-"""Behind the fields of the arbiter: the number of inputs, of items of this moment, and of those
-that have gone on; where it keeps the first item of each input. Then come the items' inputs, their
-numbers, and the order in which they go on."""
+PORTS, KEPT, HEADS = range(FIELDS, FIELDS + 3)
+"""Behind the fields of the arbiter: the number of inputs, and of items of this moment; where it
+keeps the first item of each input. Then come the items' inputs, their numbers, and the order in
+which they go on."""
 NO_PLACES = 1
 """What may be lacking."""
 
@@ -115,17 +114,11 @@ def _go_on(state: Whole, items: Whole, now_ps: int, out: Whole) -> int:  # noqa:
     first, kept = HEADS + state[PORTS], state[KEPT]
     places = (len(state) - first) // 3
     order = part(state, first + 2 * places, kept)
-    if state[GONE] == 0:
-        heads, inputs = part(state, HEADS, state[PORTS]), part(state, first, kept)
-        arbitrate(state, inputs, (0, kept), heads, order)
-    stop = min(kept, state[GONE] + MOST_ANSWERS - 1)
-    for place in range(state[GONE], stop):
+    heads, inputs = part(state, HEADS, state[PORTS]), part(state, first, kept)
+    arbitrate(state, inputs, (0, kept), heads, order)
+    for place in range(kept):
         send(out, 0, state[first + places + order[place]], now_ps)
-    state[GONE] = stop
-    if stop < kept:
-        wake_at(out, now_ps)
-    else:
-        state[KEPT], state[GONE] = 0, 0
+    state[KEPT] = 0
     return DONE
 
 

@@ -15,7 +15,6 @@ from qospec.engine.element import Element, Step
 from qospec.engine.event.transition import (
     CONNECTION,
     DONE,
-    MOST_ANSWERS,
     Transition,
     send,
     wake_at,
@@ -207,9 +206,7 @@ def _delay(own: Whole, connection: int) -> int:
 def wake(state: Whole, items: Whole, now_ps: int, out: Whole) -> int:
     """Send what leaves before anything that arrives from now on; see `engine.event.transition`."""
     heap = rows(state, state[HEAP], (len(state) - state[HEAP]) // WIDTH, WIDTH)
-    for _ in range(MOST_ANSWERS - 1):
-        if state[HELD] == 0 or heap[0, LEAVES] - state[SHORTEST] > now_ps:
-            break
+    while state[HELD] > 0 and heap[0, LEAVES] - state[SHORTEST] <= now_ps:
         send(out, 0, heap[0, ITEM], heap[0, LEAVES])
         state[HELD] -= 1
         _pop(heap, state[HELD])

@@ -20,8 +20,8 @@ from qospec.engine.endpoint.traffic import Endpoints, ExchangeTraffic
 from qospec.engine.event.transition import (
     CONNECTION,
     DONE,
-    MOST_ANSWERS,
     NUMBER,
+    SPARE,
     Transition,
     lose,
     make,
@@ -253,7 +253,7 @@ def _wake(state: Whole, items: Whole, now_ps: int, out: Whole) -> int:
     The alarm is not set anew for each answer: it goes off for a deadline that may have been met.
     """
     slots = rows(state, CLIENT, 1 + state[CONNECTIONS] * state[WINDOW], COLUMNS)
-    for _ in range(MOST_ANSWERS // 5):  # each writes four rows at most
+    while items[0, SPARE] > 1:  # each makes two items at most; else it goes on at this moment
         late = earliest(slots)
         if _find_next_begin_ps(state) <= now_ps:
             state[BEGUN] += 1

@@ -7,7 +7,6 @@ from qospec.elements.duplicate import Duplicate
 from qospec.elements.fragment import Fragment
 from qospec.elements.reassemble import PLACES, Reassemble
 from qospec.engine.event.process import process_of
-from qospec.engine.event.transition import MOST_ANSWERS
 from qospec.engine.items.batch import FOREVER_PS, joined
 from qospec.engine.items.contract import Contract
 from qospec.engine.security.seal import TAMPERED
@@ -102,8 +101,7 @@ def test_fragments_of_two_connections_are_not_mixed(lab):
 
 
 def test_many_packets_may_be_given_up_at_once(setting, fragments):
-    """More than an element may answer to one event."""
-    count = 2 * MOST_ANSWERS + 3
+    count = 131
     firsts = fragments(count).select(np.arange(count) * 3).moved(np.zeros(count, np.int64))
     lost = put_together(setting, firsts, timeout=500)[1]
     assert lost == [(500, n) for n in range(count)]

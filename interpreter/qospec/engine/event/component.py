@@ -14,7 +14,16 @@ from qospec.engine.arrays import np
 from qospec.engine.element import BrokenPromiseError, TooLateError
 from qospec.engine.event import drive as events
 from qospec.engine.event.places import DUE_PS, Places, schedule
-from qospec.engine.event.transition import COLUMNS, DONE, FREE, MOST_ANSWERS, NEXT, SPARE
+from qospec.engine.event.transition import (
+    COLUMNS,
+    DONE,
+    FREE,
+    MOST_MADE,
+    NEXT,
+    NO_ITEMS,
+    SAID_OF_ITEM,
+    SPARE,
+)
 from qospec.engine.items.batch import FOREVER_PS, Batch, empty, joined
 from qospec.engine.items.totals import (
     CAME,
@@ -93,7 +102,7 @@ class Member(NamedTuple):
 
 
 BROKEN = {
-    events.TOO_MANY_ANSWERS: "answers too much at once",
+    events.TOO_MANY_ANSWERS: "answers too much at once, or makes items without asking for them",
     events.DISORDER: "sends an item that overtakes another",
     events.PAST: "acts in the past",
     events.NO_WAKE: "sets an alarm, and has no `wake`",
@@ -333,10 +342,10 @@ class Component:
         at_ps, place = self._places.due[1].tolist()
         element, port = int(self._places.node[place]), int(self._places.port[place])
         transition = self._transitions[element]
-        items, out = self._working.items, self._working.out
         reason = 1
         while reason != DONE:
-            out[0, 0], state = 0, self._states[element]
+            items, out, state = self._working.items, self._working.out, self._states[element]
+            out[0, 0] = 0
             if port == events.ALARM_PORT:
                 assert transition.wake is not None  # noqa: S101 -- or it had no alarm
                 reason = transition.wake(state, items, at_ps, out)
@@ -382,9 +391,16 @@ class Component:
         if len(self._working.items) > MOST_ITEMS:
             maker = int(self.ledger[:, MADE, :, ITEMS].sum(axis=1).argmax())
             raise CrowdedError(self.inside, self._paths[maker])
-        self._working = self._working._replace(items=_with_more_rows(self._working.items))
+        items, answers = _with_more_rows(self._working.items), self._working.out
+        out = _no_answers(items)
+        said = answers[: 1 + int(answers[0, 0])]  # which Python may just have put there
+        out[: len(said)] = said
+        self._working = self._working._replace(items=items, out=out)
 
     def _replenish(self, element: int, reason: int) -> None:
+        if reason == NO_ITEMS:
+            self._enlarge_pool()
+            return
         replenish = self._transitions[element].replenish
         if replenish is None:
             raise BrokenPromiseError(self._paths[element], "lacks something that it cannot get")
@@ -426,14 +442,19 @@ def _no_events(found: Sequence[Place]) -> Places:
 
 
 def _nothing_done(sums: int, columns: int) -> events.Working:
-    pool = np.zeros((1, columns), np.int64)
+    pool = _with_more_rows(np.zeros((1, columns), np.int64), POOL_ROWS)
     return events.Working(
-        _with_more_rows(pool, POOL_ROWS),
-        np.zeros((MOST_ANSWERS + 1, 4), np.int64),
+        pool,
+        _no_answers(pool),
         np.zeros((OUTBOX_ROWS, events.OUTBOX_COLUMNS), np.int64),
         np.zeros(sums * len(UNITS), np.int64),
         np.zeros(4, np.int64),
     )
+
+
+def _no_answers(pool: Whole) -> Whole:
+    """Return an empty answer, with room for all that may be said of the items of a pool."""
+    return np.zeros((1 + MOST_MADE + SAID_OF_ITEM * len(pool), 4), np.int64)
 
 
 def _with_more_rows(pool: Whole, rows: int = 0) -> Whole:

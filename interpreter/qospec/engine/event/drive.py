@@ -23,12 +23,15 @@ from qospec.engine.event.places import (
 )
 from qospec.engine.event.transition import (
     ALARM,
+    ANSWERED_AT,
+    ANSWERS_OF,
     AT,
     CONNECTION,
     DONE,
     MARKS,
-    MOST_ANSWERS,
+    MOST_MADE,
     NEXT,
+    PENDING,
     SEAL,
     SENT,
     SIZE,
@@ -105,7 +108,8 @@ class Working(NamedTuple):
 
     Attributes:
         items: The pool; see `engine.event.transition`.
-        out: (MOST_ANSWERS + 1, 4) The answer to one event; row 0 holds the number of its rows.
+        out: (n, 4) The answer to one event; row 0 holds the number of its rows and, if the outbox
+            had no room for them, the first that is PENDING.
         outbox: (n, OUTBOX_COLUMNS) What goes out; row 0 holds the number of its rows.
         passed: (outputs * kinds * 2,) By output and kind, the items and bytes that stay within;
             what goes out is counted there. In one dimension, since that is faster.
@@ -141,6 +145,10 @@ def drive(
         limits: Arrivals from outside from this time on are not known yet; how many events at most.
     """
     due = places.due
+    if working.out[0, PENDING]:
+        code = _carry_out(places, wiring, working)
+        if code != IDLE:
+            return code
     while True:
         fill_gap(places)
         if due[0, COUNT] == 0 or due[1, DUE_PS] >= limits[0]:
@@ -159,9 +167,7 @@ def _hindrance(
     """Return what Python has to do before the next event, or IDLE."""
     if working.report[EVENTS] >= most_events:
         return BUDGET
-    if working.outbox[0, 0] + 2 * MOST_ANSWERS >= len(working.outbox):
-        return OUTBOX
-    if working.items[0, SPARE] <= MOST_ANSWERS:
+    if working.items[0, SPARE] <= MOST_MADE:
         return POOL
     place = places.due[1, PLACE]
     kernels = elements[1] if places.port[place] == ALARM_PORT else elements[0]
@@ -193,7 +199,8 @@ def _happen(
         return REPLENISH
     report[EVENTS] += 1
     _advance(places, place, feed, items)
-    return _carry_out(places, wiring, working, node, now_ps)
+    out[0, PENDING], out[0, ANSWERS_OF], out[0, ANSWERED_AT] = 1, node, now_ps
+    return _carry_out(places, wiring, working)
 
 
 @kernel
@@ -233,12 +240,16 @@ def _advance(places: Places, place: int, feed: Batch, items: Whole) -> None:
 
 
 @kernel
-def _carry_out(places: Places, wiring: Wiring, working: Working, node: int, now_ps: int) -> int:
-    """Do what an element has answered; return IDLE, or what is wrong with it."""
-    out = working.out
-    if out[0, 0] > MOST_ANSWERS:
+def _carry_out(places: Places, wiring: Wiring, working: Working) -> int:
+    """Do what an element has answered; return IDLE, OUTBOX, or what is wrong with it."""
+    out, outbox = working.out, working.outbox
+    node, now_ps = out[0, ANSWERS_OF], out[0, ANSWERED_AT]
+    if out[0, 0] >= len(out):
         return TOO_MANY_ANSWERS
-    for n in range(1, out[0, 0] + 1):
+    for n in range(out[0, PENDING], out[0, 0] + 1):
+        if outbox[0, 0] + 2 >= len(outbox):  # a row of an answer may be two of the outbox
+            out[0, PENDING] = n
+            return OUTBOX
         what, number, item, at_ps = out[n, 0], out[n, 1], out[n, 2], out[n, 3]
         code = IDLE
         if what == LEFT:
@@ -252,6 +263,7 @@ def _carry_out(places: Places, wiring: Wiring, working: Working, node: int, now_
             code = _account(wiring, working, node, (what, number, item, now_ps))
         if code != IDLE:
             return code
+    out[0, PENDING] = 0
     return IDLE
 
 

@@ -13,7 +13,9 @@ number in its state, until it sends or drops it.
 An element has one alarm: `wake_at` sets it, and sets it anew if it was set. It goes off after all
 arrivals of its picosecond. A kernel that lacks something that only Python can give (random numbers,
 interruptions not yet computed, room for what waits) returns the reason, a number above DONE, before
-it has changed anything: `Transition.replenish` provides it, and the event is repeated.
+it has changed anything: `Transition.replenish` provides it, and the event is repeated. One that
+makes more than MOST_MADE items at once returns NO_ITEMS likewise if fewer rows of the pool are
+SPARE. What it says of items takes any room: `out` grows with the pool.
 
 Both may be plain functions of Python, for logic of thousands, not millions, of events.
 """
@@ -46,9 +48,16 @@ ALARM, WAITED = CAME, ENTRIES
 """What a row of `out` says, if not what becomes of an item: MADE, GREW, LEFT, CONSUMED, LOST."""
 IN_SERVICE = "in service"
 """In place of the path of a queue: what is served, so that a wait is the time of a service."""
-MOST_ANSWERS = 64
-"""How many rows an event may write. One that has more to say sets its alarm for the same moment,
-and goes on then."""
+NO_ITEMS = -1
+"""In place of a reason: the event makes more items than are spare."""
+MOST_MADE = 64
+"""So many rows of the pool are always spare."""
+SAID_OF_ITEM = 4
+"""How many rows an event may write for each row of the pool, on average: that an item has waited,
+has grown, and is no more, and one for what is no item's."""
+PENDING, ANSWERS_OF, ANSWERED_AT = 1, 2, 3
+"""In row 0 of `out`, behind the number of its rows: the driver's part, while it does what they say.
+"""
 
 
 class Transition(NamedTuple):
@@ -120,8 +129,8 @@ def waited(out: Any, queue: int, arrived_ps: int, began_ps: int) -> None:
 
 @kernel
 def make(items: Any, out: Any, connection: int, size_bytes: int, marks: int, now_ps: int) -> int:
-    """Return a new item, its number 0; there is always room for MOST_ANSWERS."""
-    item, n = 0, out[0, 0] + 1
+    """Return a new item, its number 0; none, 0, if the pool has no row for it."""
+    item, n = 0, out[0, 0] + 1 if items[0, SPARE] else len(out)
     if n < len(out):
         item = acquire(items, connection, size_bytes, marks, 0, now_ps)
         out[n, 0], out[n, 1], out[n, 2] = MADE, 0, item

@@ -100,8 +100,6 @@ LACKS_ROOM, LIVELY = 1, 2
 """Reasons to replenish: what waits takes more room; and an error, too many transitions."""
 PASSED = -1
 """In place of an item that waits: one that passed."""
-AT_ONCE = 30
-"""How many of those that wait are dismissed at one moment."""
 
 
 class LivelockError(ValueError):
@@ -173,7 +171,7 @@ def _wake(state: Whole, items: Whole, now_ps: int, out: Whole) -> int:
     if state[WENT] >= state[LIMIT]:
         return LIVELY
     if now_ps >= state[STOP]:
-        _dismiss_waiting(state, now_ps, out)
+        _dismiss_waiting(state, out)
         return DONE
     if state[PENDING] >= 0:
         if now_ps >= state[BUSY_UNTIL]:
@@ -230,16 +228,14 @@ def _queue(state: Whole, item: int, reference: int, port: int, now_ps: int) -> N
 
 
 @kernel
-def _dismiss_waiting(state: Whole, now_ps: int, out: Whole) -> None:
+def _dismiss_waiting(state: Whole, out: Whole) -> None:
     """End what waits when the trial is over."""
-    for _ in range(min(state[WAITING], AT_ONCE)):
+    while state[WAITING] > 0:
         item = state[state[AT_QUEUE] + state[HEAD] * QUEUED + EVENT]
         state[HEAD] = (state[HEAD] + 1) % state[ROOM]
         state[WAITING] -= 1
         if item != PASSED:
             consume(out, item)
-    if state[WAITING] > 0:
-        wake_at(out, now_ps)
 
 
 @kernel

@@ -11,7 +11,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from qospec.engine.arrays import np
-from qospec.engine.event.transition import DONE, MOST_ANSWERS, lose, send, waited, wake_at
+from qospec.engine.event.transition import DONE, lose, send, waited, wake_at
 from qospec.engine.event.transition import MARKS as ITEM_MARKS
 from qospec.engine.event.transition import SENT as ITEM_SENT
 from qospec.engine.event.transition import SIZE as ITEM_SIZE
@@ -185,13 +185,11 @@ def wake(state: Whole, items: Whole, now_ps: int, out: Whole) -> int:
             _send_next(state, items, now_ps, out)
     if tree[0, OVER_LIMIT]:
         _drop_over_limit(state, items, out)
-    while not tree[0, OVER_LIMIT] and state[FIRST_HELD] != NONE and out[0, 0] < MOST_ANSWERS - 1:
+    while state[FIRST_HELD] != NONE:
         i = state[FIRST_HELD]
         state[FIRST_HELD], slots[i, AFTER] = slots[i, AFTER], NONE
         _admit(state, items, i, 1, out)
-    if tree[0, OVER_LIMIT] or state[FIRST_HELD] != NONE:
-        wake_at(out, now_ps)
-    elif state[FREE] > now_ps:
+    if state[FREE] > now_ps:
         wake_at(out, state[FREE])
     return DONE
 
@@ -254,13 +252,9 @@ def _send_next(state: Whole, items: Whole, now_ps: int, out: Whole) -> None:
 
 @kernel
 def _drop_over_limit(state: Whole, items: Whole, out: Whole) -> None:
-    """Drop arrivals that exceed the limit of their queue and were not sent at once.
-
-    OVER_LIMIT is the first row that has not been looked at.
-    """
+    """Drop arrivals that exceed the limit of their queue and were not sent at once."""
     tree, _ = _views(state)
-    k = tree[0, OVER_LIMIT]
-    while k < len(tree) and out[0, 0] < MOST_ANSWERS - 1:
+    for k in range(1, len(tree)):
         if tree[k, FIRST] == 0 and tree[k, WAITS] == 1:
             i = tree[k, ITEM]
             cause = _recheck_limit(state, items, i)
@@ -272,8 +266,7 @@ def _drop_over_limit(state: Whole, items: Whole, out: Whole) -> None:
                 while above > 0:
                     above = tree[above, PARENT]
                     tree[above, WAITS] -= 1
-        k += 1
-    tree[0, OVER_LIMIT] = k if k < len(tree) else 0
+    tree[0, OVER_LIMIT] = 0
 
 
 # ---- by limits

@@ -9,7 +9,6 @@ from qospec.engine.event.transition import (
     CONNECTION,
     FREE,
     MARKS,
-    MOST_ANSWERS,
     NEXT,
     NUMBER,
     SEAL,
@@ -22,6 +21,8 @@ from qospec.engine.items.totals import CONSUMED, GREW, LEFT, LOST, MADE
 from qospec.engine.kernel import uncompiled
 
 STALE = 77
+ROOM = 9
+"""Rows of an answer behind the first."""
 WORDS = [
     ("send", (3, 7, 50), [LEFT, 3, 7, 50]),
     ("lose", (2, 7), [LOST, 2, 7, STALE]),
@@ -35,7 +36,7 @@ WORDS = [
 
 def answered(count):
     """Return an answer of so many rows; all else is left of answers before."""
-    out = np.full((MOST_ANSWERS + 1, 4), STALE)
+    out = np.full((ROOM + 1, 4), STALE)
     out[0, 0] = count
     return out
 
@@ -48,7 +49,7 @@ def pool():
 
 
 @pytest.mark.parametrize(("word", "arguments", "row"), WORDS)
-@pytest.mark.parametrize("count", [0, 1, MOST_ANSWERS - 1])
+@pytest.mark.parametrize("count", [0, 1, ROOM - 1])
 def test_a_word_is_a_row_behind_the_others(word, arguments, row, count):
     out, expected = answered(count), answered(count + 1)
     expected[count + 1] = row
@@ -57,7 +58,7 @@ def test_a_word_is_a_row_behind_the_others(word, arguments, row, count):
 
 
 @pytest.mark.parametrize(("word", "arguments", "row"), WORDS)
-@pytest.mark.parametrize("count", [MOST_ANSWERS, MOST_ANSWERS + 5])
+@pytest.mark.parametrize("count", [ROOM, ROOM + 5])
 def test_what_is_too_much_is_counted_and_not_written(word, arguments, row, count):
     out = answered(count)
     uncompiled(getattr(transition, word))(out, *arguments)
@@ -75,10 +76,19 @@ def test_a_new_item_is_the_first_free_row_and_has_no_number_and_no_seal():
     assert items[0, [FREE, SPARE]].tolist() == [5, 3]
 
 
-def test_an_item_too_many_is_none():
-    items, out = pool(), answered(MOST_ANSWERS)
+def test_an_item_for_which_the_pool_has_no_row_is_none_and_the_answer_too_much():
+    items, out = pool(), answered(1)
+    items[0, SPARE] = 0
+    before = items.tolist()
     assert uncompiled(transition.make)(items, out, 3, 53, 9, 50) == 0
-    assert out.tolist() == answered(MOST_ANSWERS + 1).tolist()
+    assert (items.tolist(), out[1:].tolist()) == (before, answered(1)[1:].tolist())
+    assert out[0, 0] == len(out)
+
+
+def test_an_item_too_many_is_none():
+    items, out = pool(), answered(ROOM)
+    assert uncompiled(transition.make)(items, out, 3, 53, 9, 50) == 0
+    assert out.tolist() == answered(ROOM + 1).tolist()
     assert items.tolist() == pool().tolist()
 
 

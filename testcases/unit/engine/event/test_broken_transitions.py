@@ -5,10 +5,17 @@ import numpy as np
 import pytest
 
 from qospec.engine.element import BrokenPromiseError, TooLateError
-from qospec.engine.event.component import Component, CrowdedError, EndlessError, Member
+from qospec.engine.event.component import (
+    POOL_ROWS,
+    Component,
+    CrowdedError,
+    EndlessError,
+    Member,
+)
 from qospec.engine.event.transition import (
     DONE,
-    MOST_ANSWERS,
+    MOST_MADE,
+    SAID_OF_ITEM,
     Transition,
     lose,
     make,
@@ -158,17 +165,18 @@ def test_what_is_later_than_times_can_say(transition, after_ps):
         ran(with_number(after_ps, *transition))
 
 
-@pytest.mark.parametrize("count", [MOST_ANSWERS, 100_000])
+@pytest.mark.parametrize("count", [POOL_ROWS, 100_000])
 def test_more_answers_than_an_event_may_have(count):
     with pytest.raises(BrokenPromiseError, match="`q0` answers too much at once"):
         ran(with_number(count, make_many))
 
 
 def test_as_many_answers_as_an_event_may_have():
-    often = Transition(np.array([MOST_ANSWERS - 1]), wait_often, queues=("",))
-    assert ran(often) == MOST_ANSWERS
+    most = MOST_MADE + SAID_OF_ITEM * POOL_ROWS
+    often = Transition(np.array([most - 1]), wait_often, queues=("",))
+    assert ran(often) == most
     with pytest.raises(BrokenPromiseError, match="`q0` answers too much at once"):
-        ran(often._replace(state=np.array([MOST_ANSWERS])))
+        ran(often._replace(state=np.array([most])))
 
 
 @pytest.mark.parametrize("arrive", [lose_all, wait])

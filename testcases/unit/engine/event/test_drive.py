@@ -9,7 +9,8 @@ from qospec.engine.event.places import Places
 from qospec.engine.event.transition import (
     COLUMNS,
     DONE,
-    MOST_ANSWERS,
+    MOST_MADE,
+    NO_ITEMS,
     SPARE,
     Transition,
     make,
@@ -100,19 +101,55 @@ def test_the_first_place_of_all_may_be_an_alarm():
     assert found == {component.MAKES: [5, 15, 25], component.LEAVES: [5, 15, 25]}
 
 
-# ---- what hinders an event
+@kernel
+def multiply(state, items, item, port, now_ps, out):  # noqa: ARG001
+    if items[0, SPARE] < state[0]:
+        return NO_ITEMS
+    for _ in range(state[0]):
+        send(out, 0, make(items, out, 0, 53, 0, now_ps), now_ps)
+    send(out, 0, item, now_ps)
+    return DONE
 
-ROWS = 200
+
+def multiply_in_python(state, items, item, port, now_ps, out):
+    return multiply(state, items, item, port, now_ps, out)
+
+
+@pytest.mark.parametrize("arrive", [multiply, multiply_in_python])
+@pytest.mark.parametrize("rows", [4, 5, 1 << 14])
+def test_an_answer_may_be_longer_than_the_outbox_and_make_more_items_than_the_pool_has(
+    batch_of, monkeypatch, arrive, rows
+):
+    monkeypatch.setattr(component, "OUTBOX_ROWS", rows)
+    count = 5 * component.POOL_ROWS
+    ahead = Member(Transition(np.array([count]), arrive), ((None,),), 1, "many", seen=True)
+    behind = Member(Transition(np.array([5]), delay), (((0, 0),),), 1, "q")
+    elements = Component([ahead, behind], [0, 1], ONE)
+    found = {}
+
+    def note(outlet, rows):
+        at_ps = rows[:, drive.AT_PS].tolist()
+        found.setdefault(elements.outlets[outlet].what, []).extend(at_ps)
+
+    elements.advance([batch_of([1, 3])], FOREVER_PS, note)
+    made = [1] * count + [3] * count
+    left = [1] * (count + 1) + [3] * (count + 1)
+    assert found[component.MAKES] == made
+    assert found[component.SEEN] == left
+    assert found[component.LEAVES] == [at_ps + 5 for at_ps in left]
+
+
+# ---- what hinders an event
 
 
 def hindrance(arrive=KERNEL, wake=KERNEL, *, port=0, **at):
     """Return what Python has to do before an event, of which there may be ten in all."""
     places = Places(*np.zeros((7, 2, 2), np.int64))._replace(port=np.array([port]))
-    items, outbox = np.zeros((1, COLUMNS), np.int64), np.zeros((ROWS, 7), np.int64)
-    items[0, SPARE], outbox[0, 0] = at.get("spare", ROWS), at.get("rows", 0)
+    items = np.zeros((1, COLUMNS), np.int64)
+    items[0, SPARE] = at.get("spare", 1 + MOST_MADE)
     report = np.zeros(4, np.int64)
     report[[drive.EVENTS, drive.ANSWERED]] = at.get("events", 0), at.get("answered", 0)
-    working = drive.Working(items, np.zeros((1, 4)), outbox, np.zeros(0), report)
+    working = drive.Working(items, *np.zeros((3, 1, 4), np.int64), report)
     return uncompiled(drive._hindrance)(places, ([arrive], [wake], []), working, 10)
 
 
@@ -121,15 +158,12 @@ def hindrance(arrive=KERNEL, wake=KERNEL, *, port=0, **at):
     [
         ({"events": 9}, drive.IDLE),
         ({"events": 10}, drive.BUDGET),
-        # Each row of an answer may be two of the outbox, of which one says how many there are.
-        ({"rows": ROWS - 1 - 2 * MOST_ANSWERS}, drive.IDLE),
-        ({"rows": ROWS - 2 * MOST_ANSWERS}, drive.OUTBOX),
-        # One item may come from outside, and each row of its answer may be a new one.
-        ({"spare": MOST_ANSWERS + 1}, drive.IDLE),
-        ({"spare": MOST_ANSWERS}, drive.POOL),
+        # One item may come from outside, besides those that the element makes.
+        ({"spare": MOST_MADE + 1}, drive.IDLE),
+        ({"spare": MOST_MADE}, drive.POOL),
     ],
 )
-def test_an_event_has_room_for_all_that_it_may_do(at, expected):
+def test_an_event_may_make_some_items(at, expected):
     assert hindrance(**at) == expected
 
 

@@ -109,7 +109,7 @@ class Alone:
         self.items = np.zeros((POOL, width), np.int64)
         self.items[1:, transition.NEXT] = range(2, POOL + 1)
         self.items[0, [transition.FREE, transition.SPARE]] = 1, POOL - 1
-        self.out = np.zeros((transition.MOST_ANSWERS + 1, 4), np.int64)
+        self.out = np.zeros((transition.SAID_OF_ITEM * POOL, 4), np.int64)
         self.code = transition.DONE
         self.serial = 100
 
