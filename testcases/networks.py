@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 from qospec.catalogue.kinds import Buffer
 from qospec.dropping.red import Red
 from qospec.elements.classify import Classify
+from qospec.elements.codel import Codel
 from qospec.elements.fifo import Fifo
 from qospec.elements.line import Line
 from qospec.elements.processor import Processor
@@ -124,7 +125,7 @@ def networks(draw: st.DrawFn, middle: Middle, schedulers: Middle) -> Experiment:
             entries[router, port] = into[port]
             start = plan.chain(f"out[{router}.{port}]", draw(few), out_of[port])
             served, waiting = draw(servers(schedulers)), ()
-            if not isinstance(served, Fifo):
+            if not isinstance(served, Fifo | Codel):
                 waiting = tuple(
                     Waiting(f"{router}.{port}.{name}", *draw(limits)) for name in served.inputs
                 )
@@ -190,11 +191,18 @@ buffers = st.one_of(
 RED = Red(Buffer(1, "packet"), Buffer(2, "packet"), Fraction(1, 2), weight=Fraction(1, 2))
 limits = buffers.map(lambda limit: (limit, None)) | st.just((Buffer(3, "packet"), RED))
 """Of a queue, with its drop policy."""
-fifos = limits.map(lambda pair: Fifo(*pair))
+queues = limits.map(lambda pair: Fifo(*pair)) | st.builds(
+    Codel,
+    buffers,
+    target=st.sampled_from([1, STEP_PS]),
+    interval=st.sampled_from([1, 4 * STEP_PS]),
+    mtu=st.sampled_from([1, 1_500]),
+)
+"""One that drops on arrival, or one that drops at its head."""
 
 
 def servers(schedulers: Middle) -> st.SearchStrategy[Any]:
-    return fifos | schedulers()
+    return queues | schedulers()
 
 
 def restarts(stop_ps: int) -> st.SearchStrategy[tuple[int, ...]]:
@@ -240,7 +248,7 @@ def _experiment(
         mix = Sizes(sizes, (1,) * len(sizes))
         sources.append(Source(f"f{number}", arrivals, number, 1, "even", mix, 0, lines[sender]))
         stop_ps = max(stop_ps, int(at_ps[-1]) + 1)
-    queues = [n.path for n in plan.nodes if isinstance(n.element, Fifo | Processor)]
+    queues = [n.path for n in plan.nodes if isinstance(n.element, Fifo | Codel | Processor)]
     if draw(st.booleans()):  # else classifiers are fused with the schedulers behind them
         queues += [queue.element for node in plan.nodes for queue in node.queues]
     outputs = [

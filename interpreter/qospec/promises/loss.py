@@ -30,7 +30,7 @@ def _more_of_less(trial: Trial) -> Iterator[str]:
 def _is_monotone(node: Node, conduct: Conduct) -> bool:
     """Return whether a queue drops only what finds no room, and all items take the same of it."""
     sizes = {size for batch in conduct.arrivals for size in set(batch.size_bytes.tolist())}
-    tail_only = node.element.drop_policy is None and node.element.buffer is not None
+    tail_only = node.element.discards_for == ("overflow",)
     is_queue = node.clock is not None and len(node.element.inputs) == 1
     return conduct.setting is not None and is_queue and tail_only and len(sizes) == 1
 

@@ -10,6 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from qospec.catalogue.kinds import Buffer
+from qospec.elements.codel import Codel
 from qospec.elements.delay import Delay
 from qospec.elements.fifo import Fifo
 from qospec.elements.line import Line
@@ -249,6 +250,26 @@ def test_equal_copies_in_two_queues_of_a_scheduler_wait_where_they_are(listed, b
     experiment = Experiment(*CONNECTIONS, (source,), nodes, wires, measured, ("s",))
     seen = emulation.run(experiment, by_events=by_events)
     assert seen.occupancies == {"high": Occupancy(1, 50), "low": Occupancy()}
+
+
+@pytest.mark.parametrize("chunk", [7, 10**6])
+@pytest.mark.parametrize("by_events", [False, True])
+def test_what_is_dropped_at_its_head_waits_until_then(listed, by_events, chunk):
+    """Packets come each 500 ps, and one is sent each 1,000 ps. Six are dropped at the head.
+
+    With the target and the interval of RFC 8289, a millionth of each, these go 110, 210, 281, 339,
+    389 and 434 ns after the beginning: see the test of the element. So 880 come in 440 ns, of which
+    440 have been sent and 6 dropped, and the last finds 433 others. The sum of what waits at each
+    time is 193,820 for those that come, less 97,020 for those sent and 877 for those dropped.
+    """
+    element = Codel(Buffer(1_000, "packet"), target=5_000, interval=100_000)
+    at_ps = [(500 * number, 0) for number in range(880)]
+    source = Source("f", listed(at_ps), 0, 1, "even", Sizes((1_000,), (1,)), 0, 0, 0, ETHERNET)
+    measured = MeasurementSpec(0, 440_000, (0, 0), queues=("q",))
+    nodes, wires = (Node("q", element, CLOCK),), (Wire(0, 0, END),)
+    experiment = Experiment(*CONNECTIONS, (source,), nodes, wires, measured, ("s",))
+    seen = emulation.run(experiment, by_events=by_events, chunk=chunk)
+    assert seen.occupancies == {"q": Occupancy(434, 95_923_000)}
 
 
 def test_nothing_is_watched_that_nobody_asks_for():
