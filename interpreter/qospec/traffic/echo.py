@@ -10,6 +10,7 @@ from qospec.dataclass import dataclass
 from qospec.engine.arrays import np
 from qospec.engine.element import Element
 from qospec.engine.endpoint.deadlines import (
+    DEADLINE,
     DUE,
     earliest,
     meet_deadline,
@@ -177,7 +178,7 @@ class Echo(WithHeaders, ExchangeTraffic):
 )
 (SPREAD, CONNECTIONS, BEGUN, CLIENT) = range(9, 13)
 """What the client is, how many rows have begun, and the length of all that."""
-EXCHANGE, CURRENT, RETRIED, COLUMNS = range(DUE + 1, DUE + 5)
+EXCHANGE, CURRENT, RETRIED, COLUMNS = range(DEADLINE, DEADLINE + 4)
 """The columns of a row behind those of a deadline: the item of the exchange, its number, and how
 often its request was sent again."""
 RECEIVED, ENDED = 1, 2
@@ -310,7 +311,7 @@ def _send_request(
     request = make(items, out, connection, state[SIZE_BYTES], state[MARKS], now_ps)
     items[request, NUMBER] = slots[slot, CURRENT]
     send(out, 0, request, now_ps)
-    set_deadline(slots, slot, now_ps + state[TIMEOUT])
+    set_deadline(slots, slot, now_ps + state[TIMEOUT], 0)
 
 
 @kernel

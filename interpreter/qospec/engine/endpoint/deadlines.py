@@ -1,12 +1,12 @@
 """Deadlines: what an endpoint waits for, each thing until its time, and the earliest first.
 
-With one timeout for all, what was sent last is due last. So the deadlines are a list in the order
-in which they were set: one is appended at the end, the first is the earliest, and one that is met
-is unlinked wherever it stands, each in a few steps, however many there are.
+They are a heap, for timeouts of any length. A deadline that is met or put off stays where it is in
+the heap, and is only moved once it comes to the top: so what is set for each request and met by
+each answer costs a few steps, and is moved once in a timeout.
 
-The list is a part of an element's state. Row 0 is the list itself: AFTER is its first row, BEFORE
-its last. Every other row is one deadline; its neighbours are rows too, and row 0 is the neighbour
-of both ends, so that no case is special.
+The heap is a part of an element's state: row 0 is the heap itself, every other row one deadline.
+The k-th row also holds what is in the k-th place of the heap, with the time by which it stands
+there, no later than when it is due.
 """
 
 from __future__ import annotations
@@ -19,34 +19,106 @@ from qospec.engine.kernel import kernel
 if TYPE_CHECKING:
     from qospec.engine.arrays import Whole
 
-BEFORE, AFTER, DUE = range(3)
-"""The first columns of a row: its neighbours in the list, and when it is due in ps."""
-LIST = 0
-"""The row that is the list itself."""
+DUE, TURN, PLACE, SORTED_DUE, SORTED_TURN, SORTED_ROW = range(6)
+"""The first columns of a row: when it is due in ps, FOREVER_PS if it is not set; its turn among
+those due at once; its place in the heap, 0 if it has none. Then what is in this place: a row, and
+the time and the turn by which it stands there. Of row 0, PLACE is how many places are in use, and
+TURN how many deadlines have been set."""
+DEADLINE = 6
+NO_ROW = 0
+"""The row of no deadline, due at FOREVER_PS."""
+RANK_BIT = 48
+"""In a turn, the bits of the rank are above those of the order in which deadlines were set."""
 
 
 def no_deadlines(rows: Whole) -> None:
-    """Write an empty list into (n, columns) `rows`."""
-    rows[LIST, BEFORE] = rows[LIST, AFTER] = LIST
-    rows[LIST, DUE] = FOREVER_PS
+    """Write an empty heap into (n, columns) `rows`, of which the first columns are those above."""
+    rows[:, :DEADLINE] = 0
+    rows[:, DUE] = FOREVER_PS
 
 
 @kernel
-def set_deadline(rows: Whole, row: int, due_ps: int) -> None:
-    """Append a row that is not in the list, due no earlier than all others."""
-    last = rows[LIST, BEFORE]
-    rows[row, BEFORE], rows[row, AFTER], rows[row, DUE] = last, LIST, due_ps
-    rows[last, AFTER] = rows[LIST, BEFORE] = row
+def set_deadline(rows: Whole, row: int, due_ps: int, rank: int) -> None:
+    """Set the time of a row; of those due at once, the lowest rank and the first set is first."""
+    rows[NO_ROW, TURN] += 1
+    rows[row, DUE], rows[row, TURN] = due_ps, (rank << RANK_BIT) + rows[NO_ROW, TURN]
+    place = rows[row, PLACE]
+    if place == 0:
+        rows[NO_ROW, PLACE] += 1
+        _rise(rows, rows[NO_ROW, PLACE], row)
+    elif _is_due_before(rows, row, place):
+        _rise(rows, place, row)
 
 
 @kernel
 def meet_deadline(rows: Whole, row: int) -> None:
-    """Unlink a row that is in the list."""
-    before, after = rows[row, BEFORE], rows[row, AFTER]
-    rows[before, AFTER], rows[after, BEFORE] = after, before
+    """Let a row be due no more."""
+    rows[row, DUE] = FOREVER_PS
 
 
 @kernel
 def earliest(rows: Whole) -> int:
-    """Return the row that is due first; LIST, which is due at FOREVER_PS, if there is none."""
-    return rows[LIST, AFTER]  # type: ignore[no-any-return]
+    """Return the row that is due first; NO_ROW if none is."""
+    while rows[NO_ROW, PLACE] > 0:
+        row = rows[1, SORTED_ROW]
+        if rows[row, DUE] == FOREVER_PS:
+            rows[row, PLACE] = 0
+            last = rows[NO_ROW, PLACE]
+            rows[NO_ROW, PLACE] = last - 1
+            if last > 1:
+                _sink(rows, rows[last, SORTED_ROW], rows[last, SORTED_DUE], rows[last, SORTED_TURN])
+        elif rows[row, TURN] != rows[1, SORTED_TURN]:
+            _sink(rows, row, rows[row, DUE], rows[row, TURN])
+        else:
+            return row  # type: ignore[no-any-return]
+    return NO_ROW
+
+
+@kernel
+def _rise(rows: Whole, k: int, row: int) -> None:
+    """Put a row into the heap by when it is due, at place k or above."""
+    while k > 1 and _is_due_before(rows, row, k >> 1):
+        above = k >> 1
+        _put(rows, k, rows[above, SORTED_ROW], rows[above, SORTED_DUE], rows[above, SORTED_TURN])
+        k = above
+    _put(rows, k, row, rows[row, DUE], rows[row, TURN])
+
+
+@kernel
+def _is_due_before(rows: Whole, row: int, place: int) -> bool:
+    """Return whether a row is due before what is in a place, by when that stands there."""
+    if rows[row, DUE] != rows[place, SORTED_DUE]:
+        return rows[row, DUE] < rows[place, SORTED_DUE]  # type: ignore[no-any-return]
+    return rows[row, TURN] < rows[place, SORTED_TURN]  # type: ignore[no-any-return]
+
+
+@kernel
+def _sink(rows: Whole, row: int, due_ps: int, turn: int) -> None:
+    """Put a row into the first place of the heap, or below."""
+    k, count = 1, rows[NO_ROW, PLACE]
+    while 2 * k <= count:
+        below = 2 * k
+        if below < count and _is_before(rows, below + 1, below):
+            below += 1
+        if due_ps < rows[below, SORTED_DUE] or (
+            due_ps == rows[below, SORTED_DUE] and turn < rows[below, SORTED_TURN]
+        ):
+            break
+        _put(rows, k, rows[below, SORTED_ROW], rows[below, SORTED_DUE], rows[below, SORTED_TURN])
+        k = below
+    _put(rows, k, row, due_ps, turn)
+
+
+@kernel
+def _is_before(rows: Whole, one: int, other: int) -> bool:
+    """Return whether what is in one place is due before what is in another."""
+    if rows[one, SORTED_DUE] != rows[other, SORTED_DUE]:
+        return rows[one, SORTED_DUE] < rows[other, SORTED_DUE]  # type: ignore[no-any-return]
+    return rows[one, SORTED_TURN] < rows[other, SORTED_TURN]  # type: ignore[no-any-return]
+
+
+@kernel
+def _put(rows: Whole, k: int, row: int, due_ps: int, turn: int) -> None:
+    """Write what is in a place of the heap."""
+    rows[k, SORTED_ROW], rows[k, SORTED_DUE], rows[k, SORTED_TURN] = row, due_ps, turn
+    rows[row, PLACE] = k

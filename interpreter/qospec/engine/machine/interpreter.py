@@ -9,7 +9,13 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from qospec.catalogue.machine import OPERATIONS
-from qospec.engine.endpoint.deadlines import DUE, earliest, meet_deadline, set_deadline
+from qospec.engine.endpoint.deadlines import (
+    DEADLINE,
+    DUE,
+    earliest,
+    meet_deadline,
+    set_deadline,
+)
 from qospec.engine.event.transition import make, send
 from qospec.engine.items.batch import FOREVER_PS
 from qospec.engine.kernel import kernel, rows
@@ -220,9 +226,9 @@ def dismiss_idle(state: Whole, row: int) -> None:
     instance = state[AT_INSTANCES] + row * width(state)
     if state[PERMANENT] or state[instance + STATE] != 0:
         return
+    deadlines = rows(state, state[AT_TIMERS], _rows(state), DEADLINE)
     for timer in range(state[TIMERS]):
-        deadlines = rows(state, _timer_at(state, timer), 1 + state[INSTANCES], 3)
-        if deadlines[1 + row, DUE] >= 0:
+        if deadlines[_row_of(state, timer, row), DUE] < FOREVER_PS:
             return
     state[state[AT_STATES] + COUNT] -= 1
     state[instance + STATE] = -1
@@ -257,46 +263,38 @@ def _leave(state: Whole, number: int, stay_ps: int) -> None:
 
 
 @kernel
-def _timer_at(state: Whole, timer: int) -> int:
-    """Return where the deadlines of a timer begin: a row for each instance behind the list's."""
-    return state[AT_TIMERS] + timer * (1 + state[INSTANCES]) * 3  # type: ignore[no-any-return]
+def _rows(state: Whole) -> int:
+    """Return the number of rows of deadlines: of the heap, and all timers of all instances."""
+    return 1 + state[TIMERS] * state[INSTANCES]  # type: ignore[no-any-return]
+
+
+@kernel
+def _row_of(state: Whole, timer: int, row: int) -> int:
+    """Return the row of a timer of an instance among all deadlines."""
+    return 1 + timer * state[INSTANCES] + row  # type: ignore[no-any-return]
 
 
 @kernel
 def halt(state: Whole, timer: int, row: int) -> None:
     """Stop a timer of an instance, if it runs."""
-    deadlines = rows(state, _timer_at(state, timer), 1 + state[INSTANCES], 3)
-    if deadlines[1 + row, DUE] >= 0:
-        meet_deadline(deadlines, 1 + row)
-        deadlines[1 + row, DUE] = -1
+    deadlines = rows(state, state[AT_TIMERS], _rows(state), DEADLINE)
+    meet_deadline(deadlines, _row_of(state, timer, row))
 
 
 @kernel
-def first_timer(state: Whole) -> int:
-    """Return the timer that expires first; -1 if none runs."""
-    found, due_ps = -1, FOREVER_PS
-    for timer in range(state[TIMERS]):
-        deadlines = rows(state, _timer_at(state, timer), 1 + state[INSTANCES], 3)
-        at_ps = deadlines[earliest(deadlines), DUE]
-        if at_ps < due_ps:
-            found, due_ps = timer, at_ps
-    return found
-
-
-@kernel
-def due_ps(state: Whole, timer: int) -> int:
-    """Return when a timer expires next."""
-    deadlines = rows(state, _timer_at(state, timer), 1 + state[INSTANCES], 3)
+def due_ps(state: Whole) -> int:
+    """Return when a timer expires next; FOREVER_PS if none runs."""
+    deadlines = rows(state, state[AT_TIMERS], _rows(state), DEADLINE)
     return deadlines[earliest(deadlines), DUE]  # type: ignore[no-any-return]
 
 
 @kernel
-def expired(state: Whole, timer: int) -> int:
-    """Stop a timer of the instance for which it expires next, and return its row."""
-    deadlines = rows(state, _timer_at(state, timer), 1 + state[INSTANCES], 3)
-    row = earliest(deadlines) - 1
+def expired(state: Whole) -> tuple[int, int]:
+    """Stop the timer that expires next; return it, and the row of its instance."""
+    number = earliest(rows(state, state[AT_TIMERS], _rows(state), DEADLINE)) - 1
+    timer, row = number // state[INSTANCES], number % state[INSTANCES]
     halt(state, timer, row)
-    return row
+    return timer, row
 
 
 # ---- transitions
@@ -346,9 +344,9 @@ def finish(state: Whole, items: Whole, row: int, way: int, now_ps: int, out: Who
         halt(state, state[state[AT_LISTS] + state[at + HALT] + k], row)
     for k in range(state[at + STARTS]):
         timer = state[state[AT_LISTS] + state[at + START] + k]
-        halt(state, timer, row)
-        deadlines = rows(state, _timer_at(state, timer), 1 + state[INSTANCES], 3)
-        set_deadline(deadlines, 1 + row, now_ps + state[state[AT_LENGTHS] + timer])
+        expires_ps = now_ps + state[state[AT_LENGTHS] + timer]
+        deadlines = rows(state, state[AT_TIMERS], _rows(state), DEADLINE)
+        set_deadline(deadlines, _row_of(state, timer, row), expires_ps, timer)
     for k in range(state[at + SENDS]):
         _say(state, items, row, state[AT_SENDS] + (state[at + SEND] + k) * SENT, now_ps, out)
     state[PENDING] = -1

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from qospec.catalogue.machine import BEGIN, DEEPEST, ITEM, Counts, StateCount
 from qospec.engine.arrays import np
-from qospec.engine.endpoint import deadlines
+from qospec.engine.endpoint.deadlines import DEADLINE, no_deadlines
 from qospec.engine.event.transition import COLUMNS as OF_ITEMS
 from qospec.engine.kernel import rows, uncompiled
 from qospec.engine.machine.placement import Placement
@@ -96,10 +96,8 @@ def begun(program: Program, placement: Placement, flows: int, stop_ps: int) -> W
     state = _Writer(program, placement).state()
     state[[STOP, FLOWS, LIMIT]] = stop_ps, flows, MOST_TRANSITIONS
     count = int(state[INSTANCES])
-    lists = rows_of(state, AT_TIMERS, (1 + count) * len(program.timers), 3)
-    for each in lists.reshape(len(program.timers), 1 + count, 3):
-        deadlines.no_deadlines(each)
-        each[1:, deadlines.DUE] = -1
+    timers = 1 + count * len(program.timers)
+    no_deadlines(rows_of(state, AT_TIMERS, timers, DEADLINE))
     instances = rows_of(
         state, AT_INSTANCES, count, INSTANCE + len(program.values) + len(program.ports)
     )
@@ -160,7 +158,7 @@ class _Writer:
             AT_STACK: [0] * (DEEPEST + 1),
             AT_NEW: [0] * (values + counters),
             AT_INSTANCES: [0] * (count * (INSTANCE + values + len(program.ports))),
-            AT_TIMERS: [0] * ((1 + count) * len(program.timers) * 3),
+            AT_TIMERS: [0] * ((1 + count * len(program.timers)) * DEADLINE),
             AT_LENGTHS: [int(length or 1) for _, length in program.timers],
             AT_FREE: [0] * count,
             AT_FOUND: [0] * placement.references,

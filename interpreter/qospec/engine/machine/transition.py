@@ -26,7 +26,6 @@ from qospec.engine.machine.interpreter import (
     due_ps,
     expired,
     finish,
-    first_timer,
     load,
     take,
     width,
@@ -185,19 +184,18 @@ def _wake(state: Whole, items: Whole, now_ps: int, out: Whole) -> int:
 @kernel
 def _next(state: Whole, items: Whole, now_ps: int, out: Whole) -> None:
     """Let the next event happen, if its time has come: of simultaneous ones, what waits first."""
-    timer = first_timer(state)
     waits_ps = FOREVER_PS
     if state[WAITING] > 0:
         waits_ps = state[state[AT_QUEUE] + state[HEAD] * QUEUED + ARRIVED]
-    timer_ps = due_ps(state, timer) if timer >= 0 else FOREVER_PS
-    begins_ps = _begins_ps(state)
+    timer_ps, begins_ps = due_ps(state), _begins_ps(state)
     if min(waits_ps, timer_ps, begins_ps) > now_ps:
         return
     of_messages = state[EVENTS] - state[TIMERS] - 2
     if waits_ps <= timer_ps and waits_ps <= begins_ps:
         _go_on(state, items, now_ps, out)
     elif timer_ps <= begins_ps:
-        _happen(state, items, expired(state, timer), of_messages + timer, now_ps, out)
+        timer, row = expired(state)
+        _happen(state, items, row, of_messages + timer, now_ps, out)
     else:
         state[BEGUN] += 1
         _happen(state, items, state[BEGUN] - 1, state[EVENTS] - 2, now_ps, out)
@@ -244,10 +242,7 @@ def _set_alarm(state: Whole, now_ps: int, out: Whole) -> None:
     if state[PENDING] >= 0:
         wake_at(out, state[BUSY_UNTIL])
         return
-    timer = first_timer(state)
-    next_ps = _begins_ps(state)
-    if timer >= 0:
-        next_ps = min(next_ps, due_ps(state, timer))
+    next_ps = min(_begins_ps(state), due_ps(state))
     if state[WAITING] > 0:
         next_ps = now_ps
     if next_ps < FOREVER_PS:
