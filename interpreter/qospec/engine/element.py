@@ -347,9 +347,6 @@ class Element(ABC):  # noqa: B024 -- either of `process` and `transition` is nee
     """process(state, arrivals, until_ps): process a batch per input, all below `until_ps`; at
     `FOREVER_PS` all waiting items are sent. None: it has a `transition` only, and works event by
     event wherever it is."""
-    change: ClassVar[Callable[..., Any] | None] = None
-    """change(state, change): return the state of `process` after a change that is decided outside,
-    see `Change`; None: nothing about it can be changed."""
     transition: ClassVar[Callable[..., Any] | None] = None
     """transition(setting): return how it answers events one at a time, from the beginning of a
     trial, an `event.transition.Transition`. None: it cannot be on a cycle."""

@@ -6,7 +6,7 @@ items from sources precede these.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from qospec.protocol.marks import CLP
 
@@ -100,20 +100,6 @@ class Wire(NamedTuple):
     input: int = 0
 
 
-class Change(NamedTuple):
-    """A decision that takes effect at a stated time, before what arrives then.
-
-    Attributes:
-        at_ps: The time.
-        node: Index of the node that is changed.
-        change: What changes, as the element's `change` takes it.
-    """
-
-    at_ps: int
-    node: int
-    change: Any
-
-
 class Intervals(NamedTuple):
     """Some connections, from the first up to `stop`, and the length of their intervals."""
 
@@ -185,7 +171,6 @@ class Experiment(NamedTuple):
         wires: Between them.
         measurement: What is recorded.
         seed: The names that all draws depend on.
-        changes: What changes in the trial, in order of time.
     """
 
     contracts: tuple[Contract, ...]
@@ -195,4 +180,3 @@ class Experiment(NamedTuple):
     wires: tuple[Wire, ...]
     measurement: MeasurementSpec
     seed: tuple[str, ...]
-    changes: tuple[Change, ...] = ()

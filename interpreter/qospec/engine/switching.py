@@ -29,7 +29,6 @@ from qospec.engine.items.partition import (
     MAX_OUTPUTS,
     output_in,
     partition_by_table,
-    reroute_in,
     routing_table,
     table_state,
 )
@@ -166,11 +165,7 @@ class Fabric(Element):
     def transition(self, setting: Setting) -> Transition:
         """Return the same, item by item."""
         state = np.concatenate([[self.latency], table_state(setting)])
-        return Transition(state, _arrive, change=_reroute)
-
-    def change(self, state: RoutingTable, change: tuple[int, int]) -> RoutingTable:
-        """Let all items of a connection, by index, go to another output from now on."""
-        return state.rerouted(*change)
+        return Transition(state, _arrive)
 
     def process(self, state: RoutingTable, arrivals: tuple[Batch, ...], until_ps: int) -> Step:
         """Partition arrivals by output; those of the same ps leave in the order of their inputs."""
@@ -181,12 +176,6 @@ class Fabric(Element):
         if self.latency:
             departures = tuple(items.moved(items.at_ps + self.latency) for items in departures)
         return Step(departures, (min(until_ps + self.latency, FOREVER_PS),) * self.ports)
-
-
-def _reroute(state: Whole, change: tuple[int, int]) -> Whole:
-    """Change the output of a connection, as `Fabric.change` does."""
-    reroute_in(state, 1, *change)
-    return state
 
 
 @kernel

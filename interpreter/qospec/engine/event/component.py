@@ -7,7 +7,6 @@ each for one outlet.
 
 from __future__ import annotations
 
-from collections import deque
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from qospec.engine.arrays import np
@@ -44,7 +43,6 @@ if TYPE_CHECKING:
 
     from qospec.engine.arrays import Whole
     from qospec.engine.event.transition import Transition
-    from qospec.engine.experiment import Change
     from qospec.protocol.streams import Streams
 
 OUTBOX_ROWS = 1 << 14
@@ -151,7 +149,6 @@ class Component:
         members: Sequence[Member],
         order: Sequence[int],
         streams: Streams,
-        changes: Sequence[Change] = (),
         stop_ps: int = 0,
     ) -> None:
         """Begin a trial.
@@ -160,10 +157,9 @@ class Component:
             members: The elements.
             order: Their numbers, each before those that it feeds without delay.
             streams: Of the trial.
-            changes: What is changed from outside, in order of time; nodes by those numbers.
             stop_ps: The end of the trial, from which on no element begins anything by itself.
         """
-        self._changes, self._stop_ps = deque(changes), stop_ps
+        self._stop_ps = stop_ps
         self._paths = tuple(member.path for member in members)
         self._transitions = [member.transition for member in members]
         self._states = [each.state for each in self._transitions]
@@ -287,13 +283,6 @@ class Component:
             BrokenPromiseError: An element breaks the contract of transitions.
         """
         feed = self._feed(arrivals)
-        while self._changes and self._changes[0].at_ps < until_ps:
-            at_ps, element, change = self._changes.popleft()
-            self._run(feed, at_ps, deliver)
-            changed = self._transitions[element].change
-            if changed is None:
-                raise BrokenPromiseError(self._paths[element], "cannot be changed")
-            self._set_state(element, changed(self._states[element], change))
         self._run(feed, until_ps, deliver)
         if until_ps == FOREVER_PS and self.inside:
             raise EndlessError(self.inside, self._paths)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import functools
-from collections import deque
 from typing import TYPE_CHECKING
 
 from qospec.engine.arrays import np
@@ -25,97 +24,27 @@ from qospec.engine.event.transition import IN_SERVICE
 from qospec.engine.items.batch import FOREVER_PS, Batch, empty, joined
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-
     from qospec.engine.arrays import Times, Whole
     from qospec.engine.element import Process, Setting
-    from qospec.engine.experiment import Change
 
 
-def process_of(element: Element, setting: Setting, changes: Sequence[Change] = ()) -> Process:
-    """Return how an element processes batches, from the beginning of a trial.
-
-    Args:
-        element: The element.
-        setting: Its setting.
-        changes: What is changed about it from outside, in order of time.
-    """
+def process_of(element: Element, setting: Setting) -> Process:
+    """Return how an element processes batches, from the beginning of a trial."""
     if element.process is None:
-        return EventProcess(element, setting, changes).process
-    if changes:
-        return _Changing(element, setting, changes).process
+        return EventProcess(element, setting).process
     return functools.partial(element.process, element.start(setting))
-
-
-class _Changing:
-    """An element at work that is changed from outside."""
-
-    def __init__(self, element: Element, setting: Setting, changes: Sequence[Change]) -> None:
-        assert element.process is not None  # noqa: S101 -- see above
-        assert element.change is not None  # noqa: S101 -- or nothing would be changed
-        self._process, self._change = element.process, element.change
-        self._state = element.start(setting)
-        self._changes = deque(changes)
-
-    def process(self, arrivals: tuple[Batch, ...], until_ps: int) -> Step:
-        """Process as `Element.process` does, and make each change in its time."""
-        steps, done = [], [0] * len(arrivals)
-        while self._changes and self._changes[0].at_ps < until_ps:
-            at_ps, _, change = self._changes.popleft()
-            stops = [int(batch.at_ps.searchsorted(at_ps)) for batch in arrivals]
-            parts = zip(arrivals, done, stops, strict=True)
-            early = tuple(batch.part(start, stop) for batch, start, stop in parts)
-            steps.append(self._process(self._state, early, at_ps))
-            self._state, done = self._change(self._state, change), stops
-        rest = tuple(
-            batch.part(start, batch.count) for batch, start in zip(arrivals, done, strict=True)
-        )
-        steps.append(self._process(self._state, rest, until_ps))
-        return _as_one(steps)
-
-
-def _as_one(steps: list[Step]) -> Step:
-    """Return steps one after the other as one."""
-    departures = zip(*(step.departures for step in steps), strict=True)
-    return steps[-1]._replace(
-        departures=tuple(joined(*each) for each in departures),
-        losses=tuple(loss for step in steps for loss in step.losses),
-        made=tuple(batch for step in steps for batch in step.made),
-        consumed=tuple(batch for step in steps for batch in step.consumed),
-        resized=tuple(pair for step in steps for pair in step.resized),
-        waits=_waits_of(steps),
-        services=_times_of([step.services for step in steps]),
-    )
-
-
-def _waits_of(steps: list[Step]) -> Mapping[str, tuple[Times, Times]]:
-    """Return what waited in several steps, by queue, as of one."""
-    queues = dict.fromkeys(queue for step in steps for queue in step.waits or {})
-    return {
-        queue: times
-        for queue in queues
-        if (times := _times_of([(step.waits or {}).get(queue) for step in steps])) is not None
-    }
-
-
-def _times_of(each: Sequence[tuple[Times, Times] | None]) -> tuple[Times, Times] | None:
-    """Return times of several steps, of those that report any, as those of one."""
-    found = [times for times in each if times is not None]
-    if not found:
-        return None
-    return np.concatenate([at for at, _ in found]), np.concatenate([to for _, to in found])
 
 
 class EventProcess:
     """An element at work, by its transition."""
 
-    def __init__(self, element: Element, setting: Setting, changes: Sequence[Change] = ()) -> None:
+    def __init__(self, element: Element, setting: Setting) -> None:
         """Begin a trial; see `process_of`."""
         assert element.transition is not None  # noqa: S101 -- or it had a `process`
         self._transition = element.transition(setting)
         inputs = ((None,),) * len(element.inputs)
         member = Member(self._transition, inputs, len(element.outputs), setting.path)
-        self._component = Component([member], [0], setting.streams, changes, setting.stop_ps)
+        self._component = Component([member], [0], setting.streams, setting.stop_ps)
         self._lookahead_ps = element.lookahead_ps(setting.clock)
         self._path, self._leaving_ps = setting.path, 0
         self._later = [empty()] * len(element.outputs)

@@ -73,7 +73,6 @@ class Transition(NamedTuple):
         first_alarm_ps: When it wakes first; None: an arrival comes first.
         replenish: Given the state and a reason, returns the state, or a larger one to use from now
             on, with what was lacking.
-        change: Likewise, given the state and a change that is made from outside.
         columns: How many columns items have for it, behind those above.
         report: Given the state at the end of the trial, returns what is observed of the element.
     """
@@ -86,7 +85,6 @@ class Transition(NamedTuple):
     ports: tuple[int, ...] | None = None
     first_alarm_ps: int | None = None
     replenish: Callable[[Whole, int], Whole] | None = None
-    change: Callable[[Whole, Any], Whole] | None = None
     columns: int = 0
     report: Callable[[Whole], Any] | None = None
 

@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from qospec.engine.arrays import Whole
     from qospec.engine.event.component import Outlet
     from qospec.engine.event.transition import Transition
-    from qospec.engine.experiment import Change, Experiment
+    from qospec.engine.experiment import Experiment
     from qospec.engine.graph.components import Budget
     from qospec.engine.graph.node import NodeRuntime
     from qospec.engine.measure.observation import Recorder
@@ -49,8 +49,6 @@ class Cycle:
         transitions: Sequence[Transition],
         recorder: Recorder,
         experiment: Experiment,
-        *,
-        changes: Sequence[Change],
         budget: Budget,
     ) -> None:
         """Begin a trial.
@@ -60,7 +58,6 @@ class Cycle:
             transitions: How each answers.
             recorder: Of the trial.
             experiment: The trial.
-            changes: What is changed from outside.
             budget: Of the endpoints of the trial.
         """
         streams, stop_ps = experiment.streams, experiment.measurement.stop_ps
@@ -88,7 +85,7 @@ class Cycle:
             for runtime, transition in zip(runtimes, transitions, strict=True)
         ]
         order = _order_of_work(runtimes, members)
-        self._component = Component(members, order, streams, changes, stop_ps)
+        self._component = Component(members, order, streams, stop_ps)
         self._outer = self._links_from_outside(order, transitions, sender)
         self._receiver = {
             origin: number

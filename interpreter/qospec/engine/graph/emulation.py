@@ -37,12 +37,12 @@ from qospec.engine.source.closed_loop import ClosedLoop
 from qospec.units import PS_PER_S
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
+    from collections.abc import Callable, Iterator
 
     from qospec.engine.arrays import Whole
     from qospec.engine.element import Process
     from qospec.engine.event.transition import Transition
-    from qospec.engine.experiment import Change, Experiment, Node, Source
+    from qospec.engine.experiment import Experiment, Node, Source
     from qospec.engine.measure.observation import Observation
     from qospec.engine.measure.observer import Observer
 
@@ -208,8 +208,8 @@ class _Network:
                 node,
                 setting,
                 recorder,
-                None if number in answering else _changes(experiment, [number]),
                 None if conducts is None else conducts[number][1],
+                by_events=number in answering,
             )
             for number, (node, setting) in enumerate(
                 zip(experiment.nodes, self._settings, strict=True)
@@ -264,16 +264,7 @@ class _Network:
                 transitions = [
                     _transition(experiment.nodes[i], self._settings[i]) for i in component
                 ]
-                changes = _changes(experiment, component)
-                at_work = Cycle(
-                    runtimes,
-                    transitions,
-                    self._recorder,
-                    experiment,
-                    changes=changes,
-                    budget=budget,
-                )
-                parts.append(at_work)
+                parts.append(Cycle(runtimes, transitions, self._recorder, experiment, budget))
             else:
                 parts.append(runtimes[0])
         return parts
@@ -298,15 +289,6 @@ def _budget(experiment: Experiment) -> Budget:
     of_machines = sum(node.element.most_made for node in experiment.nodes)
     # The sources are those of requests, and of answers.
     return Budget(endpoints, most * 3 // 2 + of_machines)
-
-
-def _changes(experiment: Experiment, component: Sequence[int]) -> list[Change]:
-    """Return what changes at some nodes, each by its place among them."""
-    return [
-        change._replace(node=component.index(change.node))
-        for change in experiment.changes
-        if change.node in component
-    ]
 
 
 def _onward(experiment: Experiment) -> list[list[int]]:
@@ -349,20 +331,21 @@ def _node_runtime(
     node: Node,
     setting: Setting,
     recorder: Recorder,
-    changes: Sequence[Change] | None,
     conduct: Conduct | None,
+    *,
+    by_events: bool,
 ) -> NodeRuntime:
-    """Return a node with its `changes`; None: it runs event by event."""
+    """Return a node, which a `Cycle` runs if it does by events."""
     element = node.element
     process: Process | None = None
     lookahead_ps = element.lookahead_ps(node.clock)
-    if changes is not None:
+    if not by_events:
         if setting.watched and not element.holds:
             # What waits for a line is reported by transitions only: a loop over batches that kept
             # account of each item would cost every trial.
-            process = EventProcess(element, setting, changes).process
+            process = EventProcess(element, setting).process
         else:
-            process = process_of(element, setting, changes)
+            process = process_of(element, setting)
         if conduct is not None:
             process = conduct.noting(process)
         process = recorder.occupancies.recording(process, node)

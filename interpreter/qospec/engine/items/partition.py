@@ -35,12 +35,6 @@ class RoutingTable(NamedTuple):
     columns: Whole
     only: int
 
-    def rerouted(self, connection: int, output: int) -> RoutingTable:
-        """Return the table with all items of a connection, by index, on another output."""
-        table = self.table.copy()
-        table[connection, :-1] = output
-        return self._replace(table=table, only=-1)
-
 
 def routing_table(setting: Setting) -> RoutingTable:
     """Return the planner's table, ready for use.
@@ -67,13 +61,6 @@ def table_state(setting: Setting) -> Whole:
     table, columns, _ = routing_table(setting)
     shape = [table.shape[1], len(columns)]
     return np.concatenate([shape, columns, table.ravel()], dtype=np.int64)
-
-
-def reroute_in(state: Whole, start: int, connection: int, output: int) -> None:
-    """Change such a table as `RoutingTable.rerouted` does."""
-    width, columns = state[start : start + 2]
-    row = start + 2 + columns + connection * width
-    state[row : row + width - 1] = output
 
 
 @kernel

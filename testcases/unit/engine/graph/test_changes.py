@@ -1,5 +1,5 @@
-"""Changes from outside take effect at their time, whichever driver runs."""
-# ruff: noqa: ARG002 -- transitions have one signature
+"""An element changes another by what it sends there, and may be plain Python."""
+# ruff: noqa: ARG001, ARG002 -- transitions have one signature
 
 from collections.abc import Callable
 from typing import Any
@@ -8,37 +8,88 @@ import numpy as np
 import pytest
 from connected import Connected
 
+from qospec.dataclass import dataclass
 from qospec.elements.delay import Delay
-from qospec.elements.vc_switch import VcSwitch
-from qospec.engine.event.transition import DONE, Transition, lose, make, send, wake_at
-from qospec.engine.experiment import END, Change, Experiment, MeasurementSpec, Node, Source, Wire
+from qospec.engine.event.component import EndlessError
+from qospec.engine.event.transition import (
+    DONE,
+    MARKS,
+    Transition,
+    consume,
+    lose,
+    make,
+    send,
+    wake_at,
+)
+from qospec.engine.experiment import END, Experiment, MeasurementSpec, Node, Source, Wire
 from qospec.engine.graph import emulation
-from qospec.engine.measure.observation import Observation
+from qospec.engine.kernel import kernel
 from qospec.engine.source.sizes import CELLS
 
 LONG_PS, SHORT_PS = 1_000, 10
 Vcs = Callable[..., Connected]
+USER, CONTROL = 0, 1
+"""The inputs of the switch, and the connections that come by them."""
 
 
-def detour(vcs: Vcs, listed: Any, changes: tuple[Change, ...]) -> Experiment:
+@kernel
+def _call(state, items, item, port, now_ps, out):  # type: ignore[no-untyped-def]
+    send(out, USER, item, now_ps)
+    if now_ps == 0:
+        for n in range(0, len(state), 2):
+            message = make(items, out, CONTROL, 53, state[n + 1], now_ps)
+            send(out, CONTROL, message, now_ps + state[n])
+    return DONE
+
+
+@kernel
+def _switch(state, items, item, port, now_ps, out):  # type: ignore[no-untyped-def]
+    if port == CONTROL:
+        state[0] = items[item, MARKS]
+        consume(out, item)
+    else:
+        send(out, state[0], item, now_ps)
+    return DONE
+
+
+@dataclass(frozen=True)
+class Caller(Delay):
+    """An element that sends messages behind the first item, each at its time: the next output."""
+
+    outputs = ("user", "control")
+    process = None
+
+    messages: tuple[tuple[int, int], ...] = ()
+
+    def transition(self, setting: Any) -> Transition:
+        return Transition(np.array(self.messages, np.int64).ravel(), _call)
+
+
+class Switch(Delay):
+    """An element that sends all to one output, which messages change before what comes then."""
+
+    inputs = ("user", "control")
+    outputs = ("long", "short")
+    process = None
+
+    def transition(self, setting: Any) -> Transition:
+        return Transition(np.zeros(1, np.int64), _switch, ports=(CONTROL, USER))
+
+
+def detour(vcs: Vcs, listed: Any, *messages: tuple[int, int]) -> Experiment:
     """Return a switch that leads to a long way and a short one; cells come at 0, 100, 200, 300."""
-    table = np.array([[0, 0]], np.uint8)
     nodes = (
-        Node("switch", VcSwitch(2, latency=5), outputs=table),
+        Node("caller", Caller(0, messages)),
+        Node("switch", Switch(0)),
         Node("long", Delay(LONG_PS)),
         Node("short", Delay(SHORT_PS)),
     )
-    wires = (Wire(0, 0, 1), Wire(0, 1, 2), Wire(1, 0, END), Wire(2, 0, END))
-    source = Source(
-        "f", listed([(at_ps, 0) for at_ps in range(0, 400, 100)]), 0, 1, "even", CELLS, 0, 0
-    )
-    measured = MeasurementSpec(0, 1_000, (0,))
-    return Experiment(*vcs(1), (source,), nodes, wires, measured, ("s",), changes)
-
-
-def delays_ps(seen: Observation) -> tuple[int, int, int]:
-    found = seen.tally(0, 1).delays
-    return found.count, found.max_ps, found.min_ps
+    wires = (Wire(0, 0, 1), Wire(0, 1, 1, CONTROL), Wire(1, 0, 2), Wire(1, 1, 3))
+    wires += (Wire(2, 0, END), Wire(3, 0, END))
+    cells = listed([(at_ps, 0) for at_ps in range(0, 400, 100)])
+    source = Source("f", cells, 0, 1, "even", CELLS, 0, 0)
+    measured = MeasurementSpec(0, 1_000, (0, 0))
+    return Experiment(*vcs(2), (source,), nodes, wires, measured, ("s",))
 
 
 @pytest.mark.parametrize("by_events", [False, True])
@@ -49,16 +100,14 @@ def delays_ps(seen: Observation) -> tuple[int, int, int]:
 def test_a_change_precedes_what_arrives_at_its_time(
     vcs: Vcs, listed: Any, at_ps: int, late: int, chunk: int, *, by_events: bool
 ) -> None:
-    experiment = detour(vcs, listed, (Change(at_ps, 0, (0, 1)),))
-    seen = emulation.run(experiment, chunk=chunk, by_events=by_events)
+    seen = emulation.run(detour(vcs, listed, (at_ps, 1)), chunk=chunk, by_events=by_events)
     ledger = seen.ledger
     assert (ledger.items("long").left, ledger.items("short").left) == (late, 4 - late)
 
 
 @pytest.mark.parametrize("by_events", [False, True])
 def test_a_connection_may_come_back(vcs: Vcs, listed: Any, *, by_events: bool) -> None:
-    changes = (Change(100, 0, (0, 1)), Change(200, 0, (0, 0)))
-    seen = emulation.run(detour(vcs, listed, changes), by_events=by_events)
+    seen = emulation.run(detour(vcs, listed, (100, 1), (200, 0)), by_events=by_events)
     assert (seen.ledger.items("long").left, seen.ledger.items("short").left) == (3, 1)
 
 
@@ -97,11 +146,11 @@ class Counting(Delay):
 
 
 def test_python_may_answer_among_kernels(vcs: Vcs, listed: Any) -> None:
-    experiment = detour(vcs, listed, ())
-    nodes = (experiment.nodes[0], Node("long", Counting(0)), *experiment.nodes[2:])
+    experiment = detour(vcs, listed)
+    nodes = (*experiment.nodes[:2], Node("long", Counting(0)), experiment.nodes[3])
     seen = emulation.run(experiment._replace(nodes=nodes), by_events=True)
     assert seen.ledger.items("long").left == 3
-    assert seen.losses["long", "policed"].tolist() == [2]
+    assert seen.losses["long", "policed"].tolist() == [2, 0]
 
 
 class Flooding(Delay):
@@ -131,7 +180,7 @@ def test_an_element_that_answers_itself_for_ever_is_stopped(
     vcs: Vcs, listed: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("qospec.engine.event.component.MOST_EVENTS", 100)
-    experiment = detour(vcs, listed, ())
-    nodes = (experiment.nodes[0], Node("long", Flooding(0)), *experiment.nodes[2:])
-    with pytest.raises(emulation.EndlessError):
+    experiment = detour(vcs, listed)
+    nodes = (*experiment.nodes[:2], Node("long", Flooding(0)), experiment.nodes[3])
+    with pytest.raises(EndlessError):
         emulation.run(experiment._replace(nodes=nodes), by_events=True)
