@@ -99,7 +99,7 @@ class Meaning:
     def _of_a_value(self, declared: Declared, saying: Saying) -> str:
         made = trace_origins(declared, self.declarations)
         if made is None:
-            return shown(self.declarations.value(declared))
+            return shown(self.declarations.evaluate(declared))
         if saying.name == "kind":
             return str(made["kind"])
         here = f":{saying.line}"
@@ -122,7 +122,7 @@ class Meaning:
         return " ".join(found.doc.split())
 
     def _around(self, line: int) -> Declared:
-        for declared in self.declarations.named():
+        for declared in self.declarations.list_named():
             span = declared.node.span
             first = span.source.find_position(span.start)[0]
             if first <= line <= first + span.text.count("\n"):
@@ -167,9 +167,9 @@ class Meaning:
 
     def _of_a_device(self, declared: Declared, saying: Saying) -> str:
         what = saying.name
-        value = self.declarations.value(declared)
-        inside = value.signature.placeholders(defaults=True)
-        made = value.template(inside, self.declarations.evaluator)
+        value = self.declarations.evaluate(declared)
+        inside = value.signature.make_placeholders(defaults=True)
+        made = value.build_template(inside, self.declarations.evaluator)
         if what == "machines":
             return listed(
                 f"{each.path}: {' '.join(state.name for state in each.element.program.states)}"
@@ -186,14 +186,14 @@ class Meaning:
 
     def _of_a_topology(self, declared: Declared, saying: Saying) -> str:
         what = saying.name
-        value = self.declarations.value(declared)
-        inside = value.signature.placeholders(defaults=True)
+        value = self.declarations.evaluate(declared)
+        inside = value.signature.make_placeholders(defaults=True)
         made = lay_out(declared.node, inside, self.declarations.evaluator)
         if what == "links":
             return listed(f"{cable.left[2]} -- {cable.right[2]}" for cable in made.cables)
         if what == "nodes":
             return listed(node.path for node in made.nodes)
-        return shown(made.names[what].value(self.declarations.evaluator.context))
+        return shown(made.names[what].evaluate(self.declarations.evaluator.context))
 
 
 def members(flow: Flow) -> Iterator[str]:

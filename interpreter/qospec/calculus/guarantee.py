@@ -185,7 +185,7 @@ class Guarantees(NamedTuple):
     leaves: Arrival | None = None
 
 
-def choose_least_delay(guarantees: Iterable[Guarantee]) -> Guarantee:
+def choose_best(guarantees: Iterable[Guarantee]) -> Guarantee:
     """Return the one of several that hold with the least delay, or else the first."""
     found = [*guarantees]
     least = min(found, key=lambda each: math.inf if each.most_ps is None else each.most_ps)

@@ -84,7 +84,7 @@ class Writer:
         self._refuse_copies(items)
         for start in range(0, items.total, MOST_AT_ONCE):
             part = items.part(start, min(start + MOST_AT_ONCE, items.total))
-            comments = [self._comment(losses, *row) for row in _list_rows(part)]
+            comments = [self._write_comment(losses, *row) for row in _list_rows(part)]
             self._file.write(pcapng.build_packets(part.batch.at_ps, self._bytes(part), comments))
         self.written += items.total
         if self.encryption is None:
@@ -99,14 +99,14 @@ class Writer:
                 " link ahead of `duplicate`, or behind what refuses them"
             )
 
-    def keys(self) -> str:
+    def list_keys(self) -> str:
         """Return the keys of what was written, as a table."""
         if self.encryption is None:
             lines = esp.list_keys(self._experiment, self._link)
             return "".join(line for index, line in lines.items() if index in self.indices)
-        return self.encryption.key_table(self._addresses.paths, self._addresses.channels)
+        return self.encryption.list_keys(self._addresses.paths, self._addresses.channels)
 
-    def _comment(
+    def _write_comment(
         self,
         losses: Sequence[str],
         connection: int,

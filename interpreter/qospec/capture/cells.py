@@ -91,10 +91,10 @@ def build_cells(
         mine = np.flatnonzero(kind == number)
         if name not in MANAGEMENT:
             plain = fill_payloads(items.where(mine), CELL_PAYLOAD_BYTES, fill)
-            body[mine] = encryption.encrypted(items.where(mine), plain)
+            body[mine] = encryption.encrypt(items.where(mine), plain)
             continue
         body[mine] = np.frombuffer(MANAGEMENT[name](), np.uint8)
-        which, announced = encryption.announced(items.where(mine))
+        which, announced = encryption.find_announced(items.where(mine))
         for cell, content in zip(mine[which].tolist(), announced, strict=True):
             body[cell] = np.frombuffer(build_security_payload(content.tobytes()), np.uint8)
     body[:] = tamper_rows(body, items.batch.sealed().seal < 0, CELL_PAYLOAD_BYTES // 2)

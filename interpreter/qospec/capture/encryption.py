@@ -49,17 +49,17 @@ class CellEncryption:
         """Take note of which device encrypts which VC."""
         self._sender[self._experiment.streams.connection(batch.connection)] = int(place)
 
-    def encrypted(self, items: Items, plain: Bytes) -> Bytes:
+    def encrypt(self, items: Items, plain: Bytes) -> Bytes:
         """Return the payloads of user cells as they are on the link."""
         made, seal = plain.copy(), items.batch.sealed().seal & UNTAMPERED
         which = np.flatnonzero(seal)
         if len(which):
-            vc = self._vc(items)[which]
+            vc = self._find_vc(items)[which]
             self._keep_keys(vc, jump_of(seal[which]))
             made[which] = self._keystreams.xored(self._sender[vc], vc, seal[which], plain[which])
         return made
 
-    def announced(self, items: Items) -> tuple[Whole, Bytes]:
+    def find_announced(self, items: Items) -> tuple[Whole, Bytes]:
         """Return which OAM cells announce a state vector; and (n, 9) what.
 
         A byte has the bank of the key, 0 or 1; then come the jump number and the number of cells
@@ -69,11 +69,11 @@ class CellEncryption:
         which = np.flatnonzero(seal)
         made = np.empty((len(which), 9), np.uint8)
         made[:, 1:] = encode_big_endian(seal[which], 8)
-        rows = zip(self._vc(items)[which].tolist(), jump_of(seal[which]).tolist(), strict=True)
-        made[:, 0] = [self._key_number(vc, jump) & 1 for vc, jump in rows]
+        rows = zip(self._find_vc(items)[which].tolist(), jump_of(seal[which]).tolist(), strict=True)
+        made[:, 0] = [self._number_key(vc, jump) & 1 for vc, jump in rows]
         return which, made
 
-    def key_table(self, paths: Whole, channels: Whole) -> str:
+    def list_keys(self, paths: Whole, channels: Whole) -> str:
         """Return the keys of the cells that went over the link, a line for each, from 0.
 
         Args:
@@ -88,16 +88,16 @@ class CellEncryption:
 
     def _keep_keys(self, vc: Whole, jump: Whole) -> None:
         for of, after in np.unique(np.stack([vc, jump]), axis=1).T.tolist():
-            number = self._key_number(of, after)
+            number = self._number_key(of, after)
             if (of, number) not in self._keys:
                 key = derive_cell_key(self._experiment, int(self._sender[of]), of, after)
                 self._keys[of, number] = key
 
-    def _vc(self, items: Items) -> Whole:
+    def _find_vc(self, items: Items) -> Whole:
         vc: Whole = self._experiment.streams.connection(items.batch.connection.astype(np.int64))
         return vc
 
-    def _key_number(self, vc: int, jump: int) -> int:
+    def _number_key(self, vc: int, jump: int) -> int:
         element = self._experiment.nodes[self._sender[vc]].element
         assert isinstance(element, SecurityEnd)  # noqa: S101 -- as `find_encrypting` has it
         return element.key_number(jump)

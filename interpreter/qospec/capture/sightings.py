@@ -88,8 +88,8 @@ class Sightings:
 
     def advanced(self) -> None:
         """Hand on the items up to the first whose fate is not known."""
-        self._number()
-        self._see()
+        self._number_items()
+        self._note_passed()
         self._settle()
         unknown = self._waiting.fate == UNKNOWN
         ready = int(unknown.argmax()) if unknown.any() else self._waiting.total
@@ -102,11 +102,11 @@ class Sightings:
         """Return how many items wait for their fate; none at the end of a trial."""
         return self._waiting.total
 
-    def _number(self) -> None:
+    def _number_items(self) -> None:
         self._flight.add(joined(*self._began))
         self._began = []
 
-    def _see(self) -> None:
+    def _note_passed(self) -> None:
         passed, self._passed = joined(*self._passed), []
         if passed.count:
             self._waiting = self._waiting.then(self._flight.seen(passed, self.taps[0].place))

@@ -91,9 +91,9 @@ class Checked:
         Its mistakes go to `problems`, with those of files that it is the first to import.
         """
         context = self.evaluator.context
-        with context.apart() as found:
+        with context.check_apart() as found:
             try:
-                units = self._loader.text(Source(str(path), text), path)
+                units = self._loader.read_text(Source(str(path), text), path)
                 scopes = collect_scopes(units, self.evaluator, self.scopes)
                 self.scopes |= {unit.path: scopes[unit.path] for unit in units if not unit.named}
                 return build_suite(units, scopes, self.evaluator)

@@ -24,7 +24,7 @@ class BuiltIns:
 
     catalogue: Catalogue
 
-    def value(self, name: ast.Name) -> Value | None:
+    def find_value(self, name: ast.Name) -> Value | None:
         """Return what a name stands for; raises CheckError for what is not built yet."""
         for role in RECORDS:
             kind = self.catalogue.find(role, name.text)
@@ -36,7 +36,7 @@ class BuiltIns:
             raise explain_not_built(name.text, name.span)
         return None
 
-    def names(self) -> Iterator[str]:
+    def list_names(self) -> Iterator[str]:
         """Yield all of them."""
         yield "host"
         for role in RECORDS:
@@ -46,11 +46,11 @@ class BuiltIns:
         """Return whether a name is a word of the language that is not built yet."""
         return name in RESERVED
 
-    def module_of(self, name: str) -> str:
+    def find_module(self, name: str) -> str:
         """Return the module of the library that has this name, as it is imported; "" if none."""
         return imports.find_library_module(name)
 
-    def help_for(self, name: str, declared: Container[str]) -> str:
+    def suggest_name(self, name: str, declared: Container[str]) -> str:
         """Return what to write for a well-known name that only the library has; "" if it has none.
 
         Args:

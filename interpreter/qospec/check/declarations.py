@@ -44,11 +44,11 @@ class ModuleValue(Value):
         self._scope = scope
         self._own = own
 
-    def field(self, name: ast.Name, evaluator: Evaluator) -> Value:
+    def get_field(self, name: ast.Name, evaluator: Evaluator) -> Value:
         """Return what the file declares under that name."""
         if name.text not in self._own:
             raise explain_unknown(name.text, name.span, sorted(self._own), self.name)
-        return self._scope.names[name.text].value(evaluator.context)
+        return self._scope.names[name.text].evaluate(evaluator.context)
 
 
 class TrafficValue(Value):
@@ -63,21 +63,21 @@ class TrafficValue(Value):
 
     def call(self, call: ast.Call, scope: Scope, evaluator: Evaluator) -> Value:
         """Return the record with its parameters given."""
-        return self._with(call.arguments, scope, call, evaluator)
+        return self._evaluate_with(call.arguments, scope, call, evaluator)
 
     def copy(self, body: ast.Body, scope: Scope, evaluator: Evaluator) -> Value:
         """Return a copy with changes, of the record with the parameters' defaults."""
         return self.with_defaults(body, evaluator).copy(body, scope, evaluator)
 
-    def field(self, name: ast.Name, evaluator: Evaluator) -> Value:
+    def get_field(self, name: ast.Name, evaluator: Evaluator) -> Value:
         """Return a field of the record with the parameters' defaults."""
-        return self.with_defaults(name, evaluator).field(name, evaluator)
+        return self.with_defaults(name, evaluator).get_field(name, evaluator)
 
     def with_defaults(self, use: ast.Node, evaluator: Evaluator) -> Value:
         """Return the record with the parameters' defaults."""
-        return self._with((), Scope(), use, evaluator)
+        return self._evaluate_with((), Scope(), use, evaluator)
 
-    def _with(
+    def _evaluate_with(
         self,
         arguments: tuple[ast.Argument, ...],
         scope: Scope,
@@ -90,16 +90,16 @@ class TrafficValue(Value):
             return POISON
         inside, values = bound
         if values not in self._made:
-            self._made[values] = self.record(inside, evaluator)
+            self._made[values] = self.evaluate_record(inside, evaluator)
         return self._made[values]
 
-    def record(self, scope: Scope, evaluator: Evaluator) -> Value:
+    def evaluate_record(self, scope: Scope, evaluator: Evaluator) -> Value:
         """Return the record in a scope with the parameters."""
         help_text = "base one of them on a kind such as `cbr`"
         if not _enter(self, evaluator, "this traffic is defined in terms of itself", help_text):
             return POISON
         try:
-            value = evaluator.value(self.node.value, scope, "traffic")
+            value = evaluator.evaluate(self.node.value, scope, "traffic")
             return find_traffic(value, self.node.value, evaluator)
         finally:
             evaluator.context.calling.pop()
@@ -187,13 +187,13 @@ class DeviceValue(Design):
         if any(isinstance(value, Poison) for value in values):
             return POISON
         if values not in self._made:
-            made = self.template(inside, evaluator)
+            made = self.build_template(inside, evaluator)
             if made is None:
                 return POISON
             self._made[values] = made
         return DevicePlan(self._made[values], *count)
 
-    def template(self, scope: Scope, evaluator: Evaluator) -> Template | None:
+    def build_template(self, scope: Scope, evaluator: Evaluator) -> Template | None:
         """Return the device in a scope with the parameters; None if it contains itself."""
         if not _enter(self, evaluator, "this device contains itself", "remove it from one of them"):
             return None
@@ -223,7 +223,7 @@ class TestValue(Value):
         self.node = node
         self.signature = Signature(node.name.text, node.parameters, home, evaluator)
 
-    def field(self, name: ast.Name, evaluator: Evaluator) -> Value:  # noqa: ARG002
+    def get_field(self, name: ast.Name, evaluator: Evaluator) -> Value:  # noqa: ARG002
         """Refuse: what a test declares is known by its own name in those that are built on it."""
         goals = {
             goal.name.text: search.name.text
@@ -280,11 +280,11 @@ class ReferenceValue(Value):
             name.text,
             name.span,
             "a published value",
-            lambda: mark_published(evaluator.strict(value, self._scope), name.span),
+            lambda: mark_published(evaluator.require_value(value, self._scope), name.span),
         )
         self._entries.append((name.text, " ".join(value.span.text.split())))
 
-    def field(self, name: ast.Name, evaluator: Evaluator) -> Value:
+    def get_field(self, name: ast.Name, evaluator: Evaluator) -> Value:
         """Return a published value."""
         known = self._scope.names.get(name.text)
         if known is None:
@@ -296,13 +296,13 @@ class ReferenceValue(Value):
                 note=f"its fields: {' '.join(self._scope.names)}",
                 near=near,
             )
-        return known.value(evaluator.context)
+        return known.evaluate(evaluator.context)
 
     def verify(self, evaluator: Evaluator) -> Reference:
         """Evaluate every field, and return the reference as a report shows it."""
         for binding in self._scope.names.values():
             try:
-                binding.value(evaluator.context)
+                binding.evaluate(evaluator.context)
             except CheckError as mistake:
                 evaluator.context.report(mistake)
         node = self.node

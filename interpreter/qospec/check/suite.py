@@ -203,13 +203,13 @@ def _check_alone(
         return None
     try:
         known = scope.names[node.name.text]
-        value = known.value(evaluator.context)
+        value = known.evaluate(evaluator.context)
         if known.span != node.name.span:
             return None
         if isinstance(value, ReferenceValue):
             return value.verify(evaluator)
         if isinstance(value, Record):
-            value.arguments(evaluator)
+            value.evaluate_arguments(evaluator)
         if isinstance(value, DeviceValue):
             _check_device(value, evaluator)
         if isinstance(value, TrafficValue | TopologyValue):
@@ -231,7 +231,7 @@ def _check_device(value: DeviceValue, evaluator: Evaluator) -> None:
     signature, before = value.signature, evaluator.context.mistakes
     template = None
     if signature.parameters:
-        template = value.template(signature.placeholders(defaults=False), evaluator)
+        template = value.build_template(signature.make_placeholders(defaults=False), evaluator)
     if signature.has_defaults() and evaluator.context.mistakes == before:
         plan = value.with_defaults(value.node, evaluator)  # as it is used, so that it is made once
         if not signature.parameters and isinstance(plan, DevicePlan):
@@ -247,11 +247,11 @@ def _with_unknowns(value: TrafficValue | TopologyValue, evaluator: Evaluator) ->
     rounds += [True] if signature.has_defaults() else []
     for defaults in rounds:
         before = evaluator.context.mistakes
-        inside = signature.placeholders(defaults=defaults)
+        inside = signature.make_placeholders(defaults=defaults)
         if isinstance(value, TopologyValue):
             body.lay_out(value.node, inside, evaluator)
         else:
-            record = value.record(inside, evaluator)
+            record = value.evaluate_record(inside, evaluator)
             if isinstance(record, Record):
                 flows.evaluate_sent(record, evaluator)
         if evaluator.context.mistakes > before:

@@ -8,7 +8,7 @@ from __future__ import annotations
 import hmac
 from typing import TYPE_CHECKING
 
-from qospec.ciphers.octets import iterate_rows, view_rows
+from qospec.ciphers.octets import iterate_rows, read_rows
 
 if TYPE_CHECKING:
     from qospec.ciphers.key import Key
@@ -34,4 +34,4 @@ class RowHmac:
         """Return (n, icv_bytes) the integrity check value of each row."""
         secret, digest = self._secret, self._digest
         found = [hmac.digest(secret, row, digest) for row in iterate_rows(rows)]
-        return view_rows(found)[:, : self._icv_bytes]
+        return read_rows(found)[:, : self._icv_bytes]

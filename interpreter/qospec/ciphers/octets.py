@@ -32,7 +32,7 @@ def read_numbers(rows: Octets) -> Numbers:
     return whole.view(">i8").ravel().astype(np.int64)
 
 
-def view_rows(packets: Sequence[bytes]) -> Octets:
+def read_rows(packets: Sequence[bytes]) -> Octets:
     """Return (n, size) packets of one size, at least one, as rows."""
     return np.frombuffer(b"".join(packets), np.uint8).reshape(len(packets), -1)
 

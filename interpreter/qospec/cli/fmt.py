@@ -125,12 +125,12 @@ def _read_sources(paths: tuple[str, ...], problems: Problems) -> Iterator[Source
     seen: set[Path] = set()
     packages = dict[str, None]()
     projects = Projects(lambda mistake: problems.add(mistake.diagnostic))
-    for given in [Path(path) for path in paths] or projects.here():
+    for given in [Path(path) for path in paths] or projects.list_here():
         try:
             exclude: tuple[Path, ...] = ()
             if files.is_folder(given):
                 root = files.find_root(given / "any")
-                exclude = projects.at(root).exclude
+                exclude = projects.find_at(root).exclude
             found = files.find_files(given, exclude)
         except CheckError as mistake:
             problems.add(mistake.diagnostic)
@@ -143,7 +143,7 @@ def _read_sources(paths: tuple[str, ...], problems: Problems) -> Iterator[Source
                 if files.resolve_links(path) in seen:
                     continue
                 seen.add(files.resolve_links(path))
-                pinned = projects.pinning(path)
+                pinned = projects.find_pinning(path)
                 if pinned is None:
                     yield files.read_source(path, None)
                 else:

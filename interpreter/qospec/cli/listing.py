@@ -44,7 +44,7 @@ def _make_command(plural: str) -> click.Command:
             return
         found = collection.find(name, catalogue)
         if found is None:
-            near = collection.nearest(name, catalogue)
+            near = collection.find_nearest(name, catalogue)
             hint = f"did you mean `{near}`?" if near else f"`qos {plural}` lists them all"
             exits.end_for_user(f"no {collection.singular} is named `{name}`: {hint}")
         if as_json:

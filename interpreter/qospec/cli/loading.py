@@ -35,7 +35,7 @@ class Request(NamedTuple):
     as_json: bool
     keep_going: bool = False
 
-    def rerun_command(self, file: str, case: str) -> str:
+    def write_rerun_command(self, file: str, case: str) -> str:
         """Return the command that reruns one case of a file as this request did."""
         selection = f"{'./' if file.startswith('-') else ''}{file}::{case}"
         words = ["qos", "run", selection, "--seed", self.seed]
@@ -67,7 +67,7 @@ class _Selection(NamedTuple):
     name: str
 
     @classmethod
-    def of(cls, written: str) -> _Selection:
+    def from_path(cls, written: str) -> _Selection:
         path, _, name = written.partition("::")
         return cls(path, name)
 
@@ -88,7 +88,7 @@ def check_paths(paths: tuple[str, ...], problems: Problems) -> CheckedSuite:
 
 def list_files(paths: tuple[str, ...]) -> list[Path]:
     """Return the files and folders named, each once."""
-    return list(dict.fromkeys(Path(_Selection.of(path).path) for path in paths))
+    return list(dict.fromkeys(Path(_Selection.from_path(path).path) for path in paths))
 
 
 def plan_request(request: Request, *, runs: bool = True) -> tuple[Suite, list[CasePlan]]:
@@ -151,13 +151,13 @@ def verify_named(paths: tuple[str, ...], suite: Suite) -> None:
     named: list[tuple[Named, str]] = [(each, "") for each in suite.properties]
     named += [(each, "") for each in suite.drawn]
     named += [(test, case.name) for test in suite.tests for case in test.cases]
-    selections = [_Selection.of(path) for path in paths]
+    selections = [_Selection.from_path(path) for path in paths]
     _verify(selections, named, suite.templates, "test, case or property")
 
 
 def _select_cases(suite: Suite, request: Request) -> Suite:
     matches = _parse_case_filter(request.match)
-    selections = [_Selection.of(path) for path in request.paths]
+    selections = [_Selection.from_path(path) for path in request.paths]
     verify_named(request.paths, suite)
 
     def is_selected(test: Test, case: str) -> bool:
@@ -184,7 +184,7 @@ def select_things(paths: tuple[str, ...], things: Sequence[_Chosen], what: str) 
 
     `what` says what there is to select, for people.
     """
-    selections = [_Selection.of(path) for path in paths]
+    selections = [_Selection.from_path(path) for path in paths]
     _verify(selections, [(thing, "") for thing in things], (), what)
     if not selections:
         return list(things)

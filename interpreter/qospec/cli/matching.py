@@ -31,7 +31,7 @@ def parse_filter(text: str) -> Filter:
     if not words:
         return lambda _: True
     reader = _Reader(words)
-    found = reader.disjunction(0)
+    found = reader.read_disjunction(0)
     if reader.next:
         raise MatchError(f"unexpected `{reader.next}`")
     return found
@@ -47,26 +47,26 @@ class _Reader:
     def next(self) -> str:
         return self._words[0] if self._words else ""
 
-    def disjunction(self, depth: int) -> Filter:
-        found = [self._conjunction(depth)]
+    def read_disjunction(self, depth: int) -> Filter:
+        found = [self._read_conjunction(depth)]
         while self._accept("or"):
-            found.append(self._conjunction(depth))
+            found.append(self._read_conjunction(depth))
         return lambda name: any(each(name) for each in found)
 
-    def _conjunction(self, depth: int) -> Filter:
-        found = [self._term(depth)]
+    def _read_conjunction(self, depth: int) -> Filter:
+        found = [self._read_term(depth)]
         while self._accept("and"):
-            found.append(self._term(depth))
+            found.append(self._read_term(depth))
         return lambda name: all(each(name) for each in found)
 
-    def _term(self, depth: int) -> Filter:
+    def _read_term(self, depth: int) -> Filter:
         if depth > _DEEPEST:
             raise MatchError("it is nested too deeply")
         if self._accept("not"):
-            refused = self._term(depth + 1)
+            refused = self._read_term(depth + 1)
             return lambda name: not refused(name)
         if self._accept("("):
-            found = self.disjunction(depth + 1)
+            found = self.read_disjunction(depth + 1)
             if not self._accept(")"):
                 raise MatchError("expected `)`")
             return found

@@ -96,7 +96,7 @@ def pcap(record: str, case: str, link: str, **asked: str | int | bool | None) ->
         else:
             written = _to_file(path, trial, found, request.most)
         if request.keys:
-            write_whole(Path(request.keys), written.keys(), mode=OWNER_ONLY)
+            write_whole(Path(request.keys), written.list_keys(), mode=OWNER_ONLY)
     except CaptureError as error:
         exits.end_for_user(error.message, *error.choices)
     except (RecordError, WriteError) as error:

@@ -89,7 +89,7 @@ class Progress:
         self._shares[case] = share
         if first and self._share_done() < SURE:
             self._began_s = time.monotonic()  # so far workers have only started
-        self.tick()
+        self.show_if_due()
 
     def finish(self, case: str) -> None:
         """Mark a case as finished, and clear the line for what is printed about it."""
@@ -98,9 +98,9 @@ class Progress:
         self.clear()
         self._line.postpone()
 
-    def tick(self) -> None:
+    def show_if_due(self) -> None:
         """Show how far the run is, if it is time to."""
-        self._line.show(self.line)
+        self._line.show(self.write_line)
 
     def clear(self) -> None:
         """Clear the line."""
@@ -112,7 +112,7 @@ class Progress:
         ended = sum(parts[name] for name in self._ended)
         return ended + sum(parts[name] * share for name, share in self._shares.items())
 
-    def line(self) -> str:
+    def write_line(self) -> str:
         """Return how far the run is, in words."""
         work, shares = self._work, self._shares
         trials = sum(work.trials[name] for name in self._ended)

@@ -135,6 +135,6 @@ def merge(
     if as_json:
         say_json(whole.outcome)
     else:
-        Console(len(whole.planned), quiet=False, progress=None).summary(whole.outcome)
+        Console(len(whole.planned), quiet=False, progress=None).print_summary(whole.outcome)
     has_reports = write_all(kept, whole.outcome, formats, quiet=as_json)
     sys.exit(exits.choose_exit_code(whole.outcome) if has_reports else exits.ERROR)

@@ -85,9 +85,8 @@ def run(**asked: Any) -> None:
         tables=list_cases_in_tables(own),
         verbose=asked["verbose"],
     )
-    assignment = replace(
-        _make_run_request(request, suite, plans, console), jobs=asked["jobs"], part=part
-    )
+    assignment = _make_run_request(request, suite, plans, console)
+    assignment = replace(assignment, jobs=asked["jobs"], part=part)
     root = (
         Path(asked["record"])
         if asked["record"]
@@ -97,7 +96,7 @@ def run(**asked: Any) -> None:
     if request.as_json:
         output.say_json(document)
     else:
-        console.summary(document, evidence.foreseen(own))
+        console.print_summary(document, evidence.foreseen(own))
     has_reports = write_all(kept, document, formats, quiet=request.as_json)
     if not request.as_json and part is not None:
         cases = f"{len(own)} of {loading.count_things(len(plans), 'case')}"
@@ -127,7 +126,7 @@ def _make_local_names(request: loading.Request, suite: Suite) -> LocalNames:
     return LocalNames(
         {source.recorded_name: source.name for source in suite.sources},
         {
-            case.name: request.rerun_command(test.span.source.name, case.name)
+            case.name: request.write_rerun_command(test.span.source.name, case.name)
             for test in suite.tests
             for case in test.cases
         },
@@ -158,14 +157,14 @@ def _make_run_request(
         seed=request.seed,
         jobs=1,
         commands={
-            case.name: request.rerun_command(test.span.source.recorded_name, case.name)
+            case.name: request.write_rerun_command(test.span.source.recorded_name, case.name)
             for test in suite.tests
             for case in test.cases
         },
         bounds=Bounds(request.max_cells),
         version=VERSION,
         keep_going=request.keep_going,
-        notices=console.notices(),
+        notices=console.make_notices(),
     )
 
 

@@ -117,18 +117,18 @@ class LocalNames(NamedTuple):
     commands: Mapping[str, str] = MappingProxyType({})
     tests: Mapping[str, str] = MappingProxyType({})
 
-    def place(self, recorded: str) -> str:
+    def find_place(self, recorded: str) -> str:
         """Return `path:line:column` of a record with the path from here."""
         name, line, column = recorded.rsplit(":", 2)
         return f"{self.names.get(name, name)}:{line}:{column}"
 
-    def test_of(self, case: str, recorded: str) -> str:
+    def find_test(self, case: str, recorded: str) -> str:
         """Return where the test of a case is if the place is in another file; otherwise ""."""
         test = self.tests.get(case, recorded)
         own = path_and_line(test)["path"] == path_and_line(recorded)["path"]
-        return "" if own else self.place(test)
+        return "" if own else self.find_place(test)
 
-    def rerun_command(self, case: Mapping[str, Any]) -> str:
+    def write_rerun_command(self, case: Mapping[str, Any]) -> str:
         """Return the command that reruns a case."""
         return self.commands.get(case["name"], case["again"])
 
@@ -166,7 +166,7 @@ class Console:
         unicode = "utf" in (getattr(sys.stdout, "encoding", "") or "").lower()
         self._marks = MARKS if unicode else ASCII
 
-    def notices(self) -> dict[str, Callable[[], None]]:
+    def make_notices(self) -> dict[str, Callable[[], None]]:
         """Return the notices about kernels; each clears the progress line first."""
 
         def printed(say: Callable[[], None]) -> None:
@@ -181,7 +181,7 @@ class Console:
 
     def waited(self) -> None:
         """Update the progress line."""
-        self._progress.tick()
+        self._progress.show_if_due()
 
     def ended(self, case: dict[str, Any], seconds: float) -> None:
         """Print the line of a finished case, or the table of its test if that has ended."""
@@ -231,7 +231,9 @@ class Console:
         say(*(f"    note  {note}" for note in list_search_notes(cases, explained=True)))
         say(*(f"    {line}" for line in describe_efforts(cases)))
 
-    def summary(self, document: dict[str, Any], foreseen: Container[tuple[str, str]] = ()) -> None:
+    def print_summary(
+        self, document: dict[str, Any], foreseen: Container[tuple[str, str]] = ()
+    ) -> None:
         """Print what needs attention, and the count of each verdict.
 
         Of the criteria that are `foreseen`, by place and label, it was said before the run that
@@ -275,10 +277,10 @@ class Console:
         for caution in list_cautions(document):
             if (caution["place"], caution["label"]) in foreseen:
                 continue
-            test = self._here.test_of(caution["first"], caution["place"])
+            test = self._here.find_test(caution["first"], caution["place"])
             alike = (test, caution["text"]) if test else (caution["place"], caution["label"])
             if alike not in said:
-                place = test or self._here.place(caution["place"])
+                place = test or self._here.find_place(caution["place"])
                 say(f"warning: {place}: {describe_caution(caution)}")
             said.add(alike)
 
@@ -305,7 +307,7 @@ class Console:
             say(f"  error     {error}")
         for line in list_reasons(case):
             say(f"  why       {line}")
-        say(f"  rerun     {self._here.rerun_command(case)}")
+        say(f"  rerun     {self._here.write_rerun_command(case)}")
 
     def _print_asked(
         self, statement: Mapping[str, Any], case: Mapping[str, Any], before: str
@@ -315,12 +317,12 @@ class Console:
         Return where the test is, which is not said `before` each of its criteria again.
         """
         asks = f"{statement['text']}{describe_confidence(statement)}"
-        if test := self._here.test_of(case["name"], statement["place"]):
+        if test := self._here.find_test(case["name"], statement["place"]):
             if test != before:
                 say(f"  {test}: test {case['test']}")
             name, _ = name_statement(statement)
             asks = asks if name == statement["text"] else f"{name}: {asks}"
-        say(f"  {self._here.place(statement['place'])}: {statement['kind']} {asks}")
+        say(f"  {self._here.find_place(statement['place'])}: {statement['kind']} {asks}")
         return test or before
 
 

@@ -54,7 +54,7 @@ def _describe_file(unit: Unit, number: int, declarations: Declarations) -> Docum
         "comment": unit.tree.doc if unit.tree else "",
         "declarations": [
             _describe_declaration(each, f"file-{number}-{each.name}", declarations)
-            for each in declarations.named()
+            for each in declarations.list_named()
             if each.unit is unit
         ],
     }

@@ -192,7 +192,7 @@ class Device:
         assert isinstance(node, ast.Let)  # noqa: S101
         assert isinstance(node.value, ast.Call)  # noqa: S101
         evaluator = self._checked.evaluator
-        with evaluator.context.apart() as problems:
+        with evaluator.context.check_apart() as problems:
             try:
                 plan = self._value.call(node.value, self._scope, evaluator)
             except (CheckError, LimitReached):
@@ -226,7 +226,7 @@ def devices_of(checked: Checked) -> Iterator[Device]:
         scope = checked.scopes[unit.path]
         for node in unit.tree.declarations if unit.named and unit.tree else ():
             if isinstance(node, ast.Device):
-                value = scope.names[node.name.text].value(checked.evaluator.context)
+                value = scope.names[node.name.text].evaluate(checked.evaluator.context)
                 if isinstance(value, DeviceValue):
                     others.append(replace(_device(unit, value, scope, checked), _others=others))
         yield from others
@@ -237,9 +237,9 @@ def _device(unit: Unit, value: DeviceValue, scope: Scope, checked: Checked) -> D
     uses = _Uses(checked)
     uses.read(value.node, value.node, scope)
     choices: dict[str, list[str]] = {}
-    known = value.signature.placeholders(defaults=True)
+    known = value.signature.make_placeholders(defaults=True)
     for name, each in value.signature.parameters.items():
-        default = known.names[name].value(checked.evaluator.context) if each.default else None
+        default = known.names[name].evaluate(checked.evaluator.context) if each.default else None
         choices[name] = _choices(each, default, uses)
     undrawn = tuple(name for name, some in choices.items() if not some)
     return Device(
@@ -373,9 +373,9 @@ class _Uses:
     def _value(self, path: ast.Path, scope: Scope) -> Value | None:
         if scope.find(path.name.text) is None:
             return None
-        with self._checked.evaluator.context.apart():
+        with self._checked.evaluator.context.check_apart():
             try:
-                return self._checked.evaluator.value(path, scope)
+                return self._checked.evaluator.evaluate(path, scope)
             except CheckError:
                 return None
 

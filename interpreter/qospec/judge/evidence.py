@@ -135,7 +135,7 @@ def _span_at_use(statement: Statement, plan: CasePlan | Examined) -> Span:
     test, own, maker = plan.span, statement.span, plan.maker
     if test is None or test.source.name == own.source.name:
         return own
-    return test if maker is None else maker.at_use(Diagnostic("W0611", "", own)).span
+    return test if maker is None else maker.move_to_use(Diagnostic("W0611", "", own)).span
 
 
 def _shortfalls(statement: Statement, plan: CasePlan | Examined) -> Iterator[Shortfall]:

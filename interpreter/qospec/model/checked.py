@@ -43,13 +43,13 @@ class CaseMaker(Protocol):
                 a trial of the first goal, or as the point says.
         """
 
-    def chooses(self, phase: Phase) -> bool:
+    def depends_on_conditions(self, phase: Phase) -> bool:
         """Return whether a trial of a phase that was made depends on conditions."""
 
-    def at_use(self, found: Diagnostic) -> Diagnostic:
+    def move_to_use(self, found: Diagnostic) -> Diagnostic:
         """Return a mistake in a template as one of the argument that it follows from."""
 
-    def parameter_at(self, span: Span) -> str:
+    def find_parameter_at(self, span: Span) -> str:
         """Return the parameter for which a test gives what is written in a template; "" if none."""
 
 

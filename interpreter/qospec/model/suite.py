@@ -445,12 +445,7 @@ class GoalResult(NamedTuple):
 def is_report_only(cases: Iterable[Case]) -> bool:
     """Return whether cases only search or report, so that nothing is to be judged."""
     cases = list(cases)
-    kinds = {
-        statement.kind
-        for case in cases
-        for statement in case.statements
-        if statement.kind != "invariant"
-    }
+    kinds = {statement.kind for case in cases for statement in case.statements} - {"invariant"}
     searched = any(isinstance(phase, Search) for case in cases for phase in case.phases)
     return kinds == {"report"} or (not kinds and searched)
 

@@ -81,7 +81,7 @@ def at_use(unfit: Iterable[Diagnostic], maker: CaseMaker) -> Iterator[Diagnostic
     found: dict[tuple[object, ...], Diagnostic] = {}
     phases: dict[tuple[object, ...], dict[str, None]] = {}
     for each in unfit:
-        moved = maker.at_use(each)
+        moved = maker.move_to_use(each)
         is_own, is_short = moved.span == each.span, isinstance(each, ShortTrial)
         if is_own and not is_short:
             yield each
@@ -114,7 +114,7 @@ def _needs_more(one: Diagnostic, other: Diagnostic) -> bool:
 
 def _parameter(maker: CaseMaker, span: Span | None) -> str:
     """Return the parameter for which a test gives what is written in a template; "" if none."""
-    return "" if span is None else maker.parameter_at(span)
+    return "" if span is None else maker.find_parameter_at(span)
 
 
 def _made(maker: CaseMaker, phase: Phase) -> Iterator[Case | Diagnostic]:
@@ -133,7 +133,7 @@ def between_ends(maker: CaseMaker, phase: Phase, problems: Problems) -> Iterator
     Only where something in them depends on a condition, such as `a if n > 9 else b`: else what fits
     at both ends fits between them. Of more loads than can be checked, some at equal distances.
     """
-    if not isinstance(phase, Search) or not maker.chooses(phase):
+    if not isinstance(phase, Search) or not maker.depends_on_conditions(phase):
         return
     for load in _loads_between(phase):
         made = maker(phase, load, _found(maker.case, "high"))

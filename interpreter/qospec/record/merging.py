@@ -68,9 +68,11 @@ def merge(records: Sequence[Record]) -> MergedRun:
             )
     frame = {name: value for name, value in whole.items() if name not in ("planned", "part")}
     done = [case for outcome in outcomes for case in outcome["cases"]]
-    timings = [_timing_of(record) for record in records]
+    timings = [_read_timing(record) for record in records]
     planned = whole["planned"]
-    return MergedRun(frame, planned, completed(frame, planned, done), _timing(timings, planned))
+    return MergedRun(
+        frame, planned, completed(frame, planned, done), _merge_timings(timings, planned)
+    )
 
 
 def _part_of(record: Record, plan: Document) -> Part:
@@ -139,14 +141,14 @@ def _verify_all_there(parts: Sequence[Part], records: Sequence[Record]) -> None:
         raise RecordError(f"{len(missing)} {noun} missing: {which}; {NEEDS}")
 
 
-def _timing_of(record: Record) -> Document:
+def _read_timing(record: Record) -> Document:
     timing = record.timing()
     if not timing:
         raise RecordError(f"`{record.folder}` holds no timing.json: {REMEDY}")
     return timing
 
 
-def _timing(timings: Sequence[Document], planned: Sequence[Document]) -> Document:
+def _merge_timings(timings: Sequence[Document], planned: Sequence[Document]) -> Document:
     seconds: dict[str, Any] = {}
     for timing in timings:
         seconds |= timing["cases"]

@@ -55,26 +55,26 @@ class Declarations:
         self.units = Loader(context).load(paths)
         self._scopes = collect_scopes(self.units, self.evaluator)
 
-    def named(self) -> Iterator[Declared]:
+    def list_named(self) -> Iterator[Declared]:
         """Yield the declarations of the files that were named, in their order."""
         for unit in self.units:
             if unit.named and unit.tree is not None:
                 yield from (Declared(unit, node) for node in unit.tree.declarations)
 
-    def scope(self, unit: Unit) -> Scope:
+    def find_scope(self, unit: Unit) -> Scope:
         """Return the names that a file knows."""
         return self._scopes[unit.path]
 
-    def value(self, declared: Declared) -> Value | None:
+    def evaluate(self, declared: Declared) -> Value | None:
         """Return the value of a declaration."""
-        binding = self.scope(declared.unit).names.get(declared.name)
-        return binding.value(self.evaluator.context) if binding else None
+        binding = self.find_scope(declared.unit).names.get(declared.name)
+        return binding.evaluate(self.evaluator.context) if binding else None
 
     def holds(self, span: Span) -> Unit:
         """Return the file that a place is in."""
         return next(unit for unit in self.units if unit.source is span.source)
 
-    def named_by(self, unit: Unit, value: ast.Node | None) -> Declared | None:
+    def find_named(self, unit: Unit, value: ast.Node | None) -> Declared | None:
         """Return the declaration that an expression names or copies, if it does."""
         base = value.base if isinstance(value, ast.Record) else value
         path = base.path if isinstance(base, ast.Call) else base

@@ -44,10 +44,10 @@ if TYPE_CHECKING:
 
 def describe_topology(declared: Declared, declarations: Declarations) -> Document:
     """Return the nodes and links of a topology, with its defaults or with unknown parameters."""
-    value = declarations.value(declared)
+    value = declarations.evaluate(declared)
     if not isinstance(value, TopologyValue):
         return {}
-    inside = value.signature.placeholders(defaults=value.signature.has_defaults())
+    inside = value.signature.make_placeholders(defaults=value.signature.has_defaults())
     made = body.lay_out(value.node, inside, declarations.evaluator)
     return {
         "hosts": list(_describe_nodes(made, value.node, declarations, devices=False)),
@@ -65,7 +65,7 @@ def _describe_nodes(
     for bind in binds:
         for name in bind.names:
             known = layout.names.get(name.text)
-            made = known.value(declarations.evaluator.context) if known else None
+            made = known.evaluate(declarations.evaluator.context) if known else None
             nodes = made.nodes if isinstance(made, NodeArray) else ()
             last = f"[0 .. {len(nodes) - 1}]" if nodes else ""
             if isinstance(made, NodeValue):
@@ -77,7 +77,7 @@ def _describe_nodes(
 def _describe_link(cable: Cable, declarations: Declarations) -> Document:
     medium = cable.medium
     rate = medium.kind.find_parameter("rate")
-    carries = value_text(medium.value_of(rate, declarations.evaluator)) if rate else ""
+    carries = value_text(medium.evaluate_parameter(rate, declarations.evaluator)) if rate else ""
     written = " ".join(cable.span.text.split()).partition(" via ")[2]
     return {"name": f"{cable.left[2]} -- {cable.right[2]}", "type": f"via {written}, {carries}"}
 
@@ -95,7 +95,7 @@ def test_document(declared: Declared, declarations: Declarations) -> Document:
     """
     node = declared.node
     assert isinstance(node, ast.Test)  # noqa: S101 -- the caller's choice
-    home, evaluator = declarations.scope(declared.unit), declarations.evaluator
+    home, evaluator = declarations.find_scope(declared.unit), declarations.evaluator
     networks = Networks(evaluator)
     tests, _ = expand_tests(declared.unit, home, networks, evaluator)
     made = next((test for test in tests if test.span is node.span), None)
@@ -137,10 +137,10 @@ def test_document(declared: Declared, declarations: Declarations) -> Document:
 
 def _list_required(declared: Declared, declarations: Declarations) -> list[str]:
     """Return what a template requires of its arguments."""
-    value, evaluator = declarations.value(declared), declarations.evaluator
+    value, evaluator = declarations.evaluate(declared), declarations.evaluator
     if not isinstance(value, TestValue):
         return []
-    parts = collect_parts(value.node, value.signature.placeholders(defaults=False), evaluator)
+    parts = collect_parts(value.node, value.signature.make_placeholders(defaults=False), evaluator)
     return [] if parts is None else list_requirements(parts)
 
 
@@ -177,7 +177,7 @@ def truncate_entries(entries: list[Document], what: str) -> list[Document]:
 
 
 def _describe_network(name: str, network: Network, names: CaseScope) -> Document:
-    written = {each.name.text: each.topology for each, _ in names.of(ast.Control)}
+    written = {each.name.text: each.topology for each, _ in names.select_statements(ast.Control)}
     if names.topology is not None:
         written[""] = names.topology[0]
     size = f"{len(network.hosts):_} hosts, {len(network.elements):_} elements"
@@ -202,7 +202,7 @@ def _trace_origins(
         if isinstance(each, ast.Flow):
             record = evaluate_record(each, scope, evaluator)
             copies = list(
-                follow_copies(declarations.named_by(declared.unit, each.traffic), declarations)
+                follow_copies(declarations.find_named(declared.unit, each.traffic), declarations)
             )
         elif isinstance(each, ast.Run):
             kind = PHASED if has_phases(names) else RUN
@@ -216,7 +216,7 @@ def _list_names(
     node: ast.Test, declared: Declared, declarations: Declarations, networks: Networks
 ) -> tuple[CaseScope, Phases | None]:
     """Return the names of the first case, and its phases, with those of the first at its top."""
-    home, evaluator = declarations.scope(declared.unit), declarations.evaluator
+    home, evaluator = declarations.find_scope(declared.unit), declarations.evaluator
     parts = collect_parts(node, home, evaluator) or (Part(node, home),)
 
     def scopes_of(points: Combination) -> Sequence[Scope]:
@@ -224,7 +224,7 @@ def _list_names(
 
     points = next(enumerate_combinations(collect_sweeps(parts), scopes_of, evaluator))
     case = CaseScope(parts, points, evaluator)
-    instance = networks.of(*case.topology) if case.topology is not None else None
+    instance = networks.find_network(*case.topology) if case.topology is not None else None
     case.add_topology(instance and instance.names)
     if not has_phases(case):
         return case, None

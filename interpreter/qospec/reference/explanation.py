@@ -200,7 +200,7 @@ def describe_declaration(declared: Declared, declarations: Declarations) -> Docu
 def _let_document(declared: Declared, declarations: Declarations) -> Document:
     node = declared.node
     assert isinstance(node, ast.Let)  # noqa: S101 -- the caller's choice
-    shown, written = value_text(declarations.value(declared)), read_written_text(node.value)
+    shown, written = value_text(declarations.evaluate(declared)), read_written_text(node.value)
     return {
         "name": node.name.text,
         "value": shown or written,

@@ -38,7 +38,7 @@ def describe_devices(declarations: Declarations) -> list[Document]:
     """Return every device of the files that were named."""
     return [
         describe_device(each, declarations)
-        for each in declarations.named()
+        for each in declarations.list_named()
         if isinstance(each.node, ast.Device)
     ]
 
@@ -49,14 +49,14 @@ def describe_media(declarations: Declarations) -> list[Document]:
 
 
 def _list_media(declarations: Declarations) -> Iterator[Document]:
-    for each in declarations.named():
-        value = declarations.value(each) if isinstance(each.node, ast.Let) else None
+    for each in declarations.list_named():
+        value = declarations.evaluate(each) if isinstance(each.node, ast.Let) else None
         if not isinstance(value, Record) or value.kind.duty != "line":
             continue
         fields = [
             {
                 "name": parameter.alias or parameter.name,
-                "value": value_text(value.value_of(parameter, declarations.evaluator)),
+                "value": value_text(value.evaluate_parameter(parameter, declarations.evaluator)),
             }
             for parameter in value.kind.parameters.values()
         ]
@@ -105,9 +105,9 @@ def describe_device(declared: Declared, declarations: Declarations) -> Document:
 def describe_parameters(declared: Declared, declarations: Declarations) -> list[Document]:
     """Return the parameters of a declaration: type, default, and where the default is from."""
     parameters = getattr(declared.node, "parameters", ())
-    signature = getattr(declarations.value(declared), "signature", None)
+    signature = getattr(declarations.evaluate(declared), "signature", None)
     known = (
-        signature.placeholders(defaults=True).names
+        signature.make_placeholders(defaults=True).names
         if signature and signature.has_defaults()
         else {}
     )
@@ -117,7 +117,7 @@ def describe_parameters(declared: Declared, declarations: Declarations) -> list[
             "name": parameter.name.text,
             "type": parameter.annotation.text,
             "default": read_written_text(parameter.default) if parameter.default else "",
-            "value": value_text(known[parameter.name.text].value(context))
+            "value": value_text(known[parameter.name.text].evaluate(context))
             if parameter.name.text in known
             else "",
             "description": parameter.doc
@@ -163,7 +163,7 @@ def describe_body(declared: Declared, declarations: Declarations) -> Document:
             }
             found["values"].append({"name": statement.name.text, **entry, **place})
         elif isinstance(statement, ast.Bind):
-            named = declarations.named_by(declared.unit, statement.value)
+            named = declarations.find_named(declared.unit, statement.value)
             comment = statement.doc or (named.comment[0] if named else "")
             entry = {"type": read_written_text(statement.value), "description": comment}
             found["elements"] += [{"name": name.text, **entry, **place} for name in statement.names]

@@ -43,7 +43,7 @@ class Collection:
         found = next((each for each in known if name in list_spellings(each)), None)
         return found or (describe_unit(name) if self is UNITS else None)
 
-    def nearest(self, name: str, catalogue: Catalogue) -> str:
+    def find_nearest(self, name: str, catalogue: Catalogue) -> str:
         """Return the spelling that may have been meant, or nothing."""
         known = [
             spelling

@@ -31,7 +31,7 @@ def load_module(
 
 
 def _list_entries(declarations: Declarations) -> Iterator[Document]:
-    for each in declarations.named():
+    for each in declarations.list_named():
         summary = describe_declared(each)["summary"]
         node = each.node
         noun = "a template" if is_template(node) else NOUNS[type(node)]
@@ -58,7 +58,7 @@ def list_names(declarations: Declarations) -> Iterator[str]:
     for unit in declarations.units:
         parts = name_module(unit.path).split(".")
         yield from (".".join(parts[:end]) for end in range(1, len(parts) + 1))
-    for each in declarations.named():
+    for each in declarations.list_named():
         yield describe_declared(each)["name"]
 
 

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 def trace_origins(declared: Declared, declarations: Declarations) -> Document | None:
     """Return the fields of traffic or of a line, each with its origin; None if it has none."""
-    record = _evaluate_record(declarations.value(declared), declarations)
+    record = _evaluate_record(declarations.evaluate(declared), declarations)
     if record is None:
         return None
     copies = list(follow_copies(declared, declarations))
@@ -42,8 +42,8 @@ def _evaluate_record(value: Value | None, declarations: Declarations) -> Record 
     """Return the record of a declaration: with defaults, else with unknown parameters."""
     if isinstance(value, TrafficValue):
         signature = value.signature
-        inside = signature.placeholders(defaults=signature.has_defaults())
-        value = value.record(inside, declarations.evaluator)
+        inside = signature.make_placeholders(defaults=signature.has_defaults())
+        value = value.evaluate_record(inside, declarations.evaluator)
     return value if isinstance(value, Record) else None
 
 
@@ -55,7 +55,7 @@ def follow_copies(declared: Declared | None, declarations: Declarations) -> Iter
         seen.append(declared.node)
         node = declared.node
         base = node.base if isinstance(node, ast.Test) else getattr(node, "value", None)
-        declared = declarations.named_by(declared.unit, base)
+        declared = declarations.find_named(declared.unit, base)
 
 
 def trace_fields(
@@ -79,7 +79,7 @@ def _trace_field(
 ) -> Iterator[Document]:
     described = describe_field(parameter, record.kind)
     given = record.given.get(parameter.name)
-    value = record.value_of(parameter, declarations.evaluator)
+    value = record.evaluate_parameter(parameter, declarations.evaluator)
     inner = value if given is not None and isinstance(value, Record) else None
     if given is None:
         shown, place, written = described["default"], "", ""

@@ -64,11 +64,11 @@ def _as_written(node: ast.Search | ast.Point) -> Document:
 
 def choose_names(names: CaseScope, written: Phases, evaluator: Evaluator) -> list[Document]:
     """Return the variables of the first phase, with the highest values that they have there."""
-    bindings = ((names.scope.find(name), span) for name, span in written.values_at(0))
+    bindings = ((names.scope.find(name), span) for name, span in written.list_values(0))
     return [
         {
             "name": each.name,
-            "value": value_text(each.value(evaluator.context)) or flatten_text(span.text),
+            "value": value_text(each.evaluate(evaluator.context)) or flatten_text(span.text),
         }
         for each, span in bindings
         if each is not None
@@ -91,12 +91,12 @@ def _describe_phase(phase: Phase, given: list[str]) -> Document:
 
 def _list_given(written: Phases, number: int) -> Iterator[str]:
     """Yield what a phase gives to variables beside that which it searches, and what changes."""
-    names = {name for name, _ in written.values_at(number)}
+    names = {name for name, _ in written.list_values(number)}
     for statement in written.nodes[number].body.statements:
         if isinstance(statement, ast.Bind):
             bound = (name.text for name in statement.names if name.text in names)
             yield from (f"{name} = {read_written_text(statement.value)}" for name in bound)
-    yield from map(read_written_text, written.changes(number))
+    yield from map(read_written_text, written.list_changes(number))
 
 
 def _point(point: Point) -> Iterator[str]:

@@ -78,14 +78,14 @@ def build_schema(catalogue: Catalogue) -> Schema:
         "description": "Made by `qos schema`.",
         **_choose_by_type(
             mapping=whole,
-            items={"minItems": 1, "prefixItems": [whole], "items": _allow_lines(file)},
+            items={"minItems": 1, "prefixItems": [whole], "items": _let_lines(file)},
         ),
         "$defs": {
             "file": _build_file(),
             "value": {"type": VALUES},
             "block": _choose_by_type(
                 mapping={"$ref": "#/$defs/statements"},
-                items={"items": _allow_lines({"$ref": "#/$defs/statements"})},
+                items={"items": _let_lines({"$ref": "#/$defs/statements"})},
             ),
             "statements": _build_statements(()),
             "parameters": {
@@ -171,7 +171,7 @@ def _build_item(shape: Shape, beside: Beside) -> Schema:
     if shape.block:
         mapping = _build_statements(shape.parts)
         further = _build_statements(shape.parts, needed=False)
-        items = {"items": _allow_lines(further)}
+        items = {"items": _let_lines(further)}
         if shape.node in beside:
             for each in (mapping, further):
                 each["properties"] |= build_fields(beside[shape.node])["properties"]
@@ -182,7 +182,7 @@ def _build_item(shape: Shape, beside: Beside) -> Schema:
     return _choose_by_type(mapping=mapping, items=items, text=text)
 
 
-def _allow_lines(mapping: Schema) -> Schema:
+def _let_lines(mapping: Schema) -> Schema:
     """Return an item of a list of statements: a mapping, or lines of the text form."""
     return _choose_by_type(mapping=mapping, text={"type": "string"})
 

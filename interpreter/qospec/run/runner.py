@@ -90,7 +90,7 @@ class RunRequest:
         digest = digest_sources(self.suite.sources)
         return Order(self.paths, digest, self.seed, self.bounds, self.keep_going, explains=True)
 
-    def own(self, things: Sequence[Thing]) -> Sequence[Thing]:
+    def select_own(self, things: Sequence[Thing]) -> Sequence[Thing]:
         """Return those of its part, of as many things as there are plans."""
         return things if self.part is None else self.part.choose(things)
 
@@ -100,7 +100,7 @@ def execute(request: RunRequest, record: Record, listener: ProgressListener) -> 
     frame = outcome.frame(request.suite, request.plans, request.seed, provenance(request))
     if request.part is not None:
         frame = {**frame, "part": request.part.document()}
-    numbers = request.own(range(1, len(request.plans) + 1))
+    numbers = request.select_own(range(1, len(request.plans) + 1))
     planned = [outcome.not_run(p, request.commands[p.case.name]) for p in request.plans]
     started = datetime.now(UTC)
     record.begin(frame, planned)
@@ -114,7 +114,7 @@ def execute(request: RunRequest, record: Record, listener: ProgressListener) -> 
         listener.ended(document, ended.result.seconds)
 
     with Interruption() as interruption:
-        plans = request.own(request.plans)
+        plans = request.select_own(request.plans)
         runs = (_run_of_case(plan, keep_going=request.keep_going) for plan in plans)
         schedule = Schedule(runs, listener.progressed)
         results = _results(schedule, request, listener, interruption)
@@ -142,7 +142,7 @@ def _timestamp(moment: datetime) -> str:
 def _results(
     schedule: Schedule, request: RunRequest, listener: ProgressListener, interruption: Interruption
 ) -> Generator[Ended]:
-    plans = request.own(request.plans)
+    plans = request.select_own(request.plans)
     workshop = Workshop(request.order, plans)
     phased = any(plan.case.phases for plan in plans)
     most = request.jobs if phased else min(request.jobs, len(plans))

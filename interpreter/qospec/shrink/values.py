@@ -35,9 +35,9 @@ class Values:
         return [each for each in found if each is not None] if None not in found else None
 
     def _value(self, node: ast.Expression) -> Value | None:
-        with self._evaluator.context.apart() as problems:
+        with self._evaluator.context.check_apart() as problems:
             try:
-                value = self._evaluator.plain(node, Scope())
+                value = self._evaluator.require_plain(node, Scope())
             except (CheckError, LimitReached, RecursionError):
                 return None
             return None if problems.errors else value

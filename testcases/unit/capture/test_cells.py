@@ -24,8 +24,8 @@ GENERATOR = 0b11000110011
 
 
 IN_THE_CLEAR = SimpleNamespace(
-    encrypted=lambda _, plain: plain,
-    announced=lambda _: (np.zeros(0, np.int64), np.zeros((0, 9), np.uint8)),
+    encrypt=lambda _, plain: plain,
+    find_announced=lambda _: (np.zeros(0, np.int64), np.zeros((0, 9), np.uint8)),
 )
 """Cells that no device has encrypted."""
 

@@ -8,7 +8,7 @@ from associations import FAR, FAR_6, NEAR, NEAR_6, SPI, association, formats, ke
 
 from qospec.ciphers.esp import FAULTS, NAT_TRAVERSAL_PORT, Rows
 from qospec.ciphers.fragments import cut_fragment
-from qospec.ciphers.octets import view_rows
+from qospec.ciphers.octets import read_rows
 
 with warnings.catch_warnings():
     warnings.simplefilter("ignore")  # of ciphers that it offers and nobody here uses
@@ -85,7 +85,7 @@ def test_esp_of_scapy_is_opened_and_is_the_same_but_for_the_outer_header(esp):
         theirs = of_scapy(esp).encrypt(
             LAYERS[esp.family](packets.tobytes()), seq_num=number, iv=vector
         )
-        row = view_rows([bytes(theirs)])
+        row = read_rows([bytes(theirs)])
         if esp in CHECKSUMMED:
             sealed[:, esp.ip_bytes + 6 : esp.ip_bytes + 8] = 0
         assert row[:, esp.ip_bytes :].tobytes() == sealed[:, esp.ip_bytes :].tobytes()

@@ -7,12 +7,12 @@ from qospec.ciphers.encryption import make_row_cipher
 from qospec.ciphers.esp import Association
 from qospec.ciphers.integrity import RowHmac
 from qospec.ciphers.key import Key
-from qospec.ciphers.octets import view_rows
+from qospec.ciphers.octets import read_rows
 from qospec.protocol.esp import ENCRYPTIONS, INTEGRITIES, Esp
 
 
 def row(text):
-    return view_rows([bytes.fromhex(text)])
+    return read_rows([bytes.fromhex(text)])
 
 
 # Source: RFC 3602, 4, cases 5 to 8: key, SPI, number, next header, payload, packet of ESP.
@@ -178,7 +178,7 @@ def test_esp_in_aes_gcm_from_its_header_on(key, vector, known, plain, sealed):
     esp = Esp(ENCRYPTIONS[f"aes_{bits}_gcm"])
     spi, number = int.from_bytes(known_bytes[:4], "big"), int.from_bytes(known_bytes[4:], "big")
     one_way = Association(esp, spi, Key(bytes.fromhex(key)), ends=bytes(8))
-    payload, numbers = view_rows([plain_bytes[: -2 - plain_bytes[-2]]]), np.array([number])
+    payload, numbers = read_rows([plain_bytes[: -2 - plain_bytes[-2]]]), np.array([number])
     expected = known_bytes[:4].hex() + known_bytes[-4:].hex() + vector + sealed
     made = np.empty_like(row(expected))
     one_way.protect(payload, plain_bytes[-1], numbers, made, row(vector))
@@ -276,4 +276,4 @@ HMACS = [
 def test_cipher_check_values_of_esp(name, byte, data, value):
     integrity = INTEGRITIES[name]
     key = Key(bytes([byte]) * integrity.key_bytes)
-    assert RowHmac(integrity, key).compute_values(view_rows([data])).tobytes().hex() == value
+    assert RowHmac(integrity, key).compute_values(read_rows([data])).tobytes().hex() == value

@@ -10,7 +10,7 @@ from qospec.ciphers import encryption
 from qospec.ciphers.encryption import make_row_cipher
 from qospec.ciphers.ghash import Ghash
 from qospec.ciphers.key import Key
-from qospec.ciphers.octets import view_rows
+from qospec.ciphers.octets import read_rows
 from qospec.protocol.esp import ENCRYPTIONS
 
 
@@ -36,7 +36,7 @@ from qospec.protocol.esp import ENCRYPTIONS
     ],
 )
 def test_ghash_of_a_published_example(subkey, blocks, value):
-    rows = view_rows([bytes.fromhex(blocks)])
+    rows = read_rows([bytes.fromhex(blocks)])
     assert Ghash(bytes.fromhex(subkey)).hash_rows(rows).tobytes().hex() == value
 
 

@@ -30,11 +30,11 @@ def clock(monkeypatch: pytest.MonkeyPatch) -> list[float]:
 
 def test_the_line_has_cases_trials_and_the_time_left(clock: list[float]) -> None:
     progress = Progress(WORK, live=False, reports=False)
-    assert progress.line() == "0/3 cases, 0/8 trials"
+    assert progress.write_line() == "0/3 cases, 0/8 trials"
     clock[0] += 30
     progress.update("two:n=1", 0.5)
     progress.finish("one")
-    assert progress.line() == "1/3 cases, 5/8 trials, about 18 s left; now two:n=1"
+    assert progress.write_line() == "1/3 cases, 5/8 trials, about 18 s left; now two:n=1"
 
 
 def test_no_time_is_estimated_before_the_first_case_reports(clock: list[float]) -> None:
@@ -43,7 +43,7 @@ def test_no_time_is_estimated_before_the_first_case_reports(clock: list[float]) 
     progress.update("one", 0.01)
     clock[0] += 10
     progress.update("one", 0.5)
-    assert progress.line() == "0/3 cases, 2/8 trials, about 30 s left; now one"
+    assert progress.write_line() == "0/3 cases, 2/8 trials, about 30 s left; now one"
 
 
 def test_a_message_is_printed_at_times_where_nothing_is_drawn(
@@ -53,7 +53,7 @@ def test_a_message_is_printed_at_times_where_nothing_is_drawn(
     progress.finish("one")
     for _ in range(2 * REPORT_S):
         clock[0] += 1
-        progress.tick()
+        progress.show_if_due()
     lines = capsys.readouterr().err.splitlines()
     assert lines == [
         "running: 1/3 cases, 4/8 trials, about 30 s left",
@@ -85,7 +85,7 @@ def test_what_nobody_wants_to_hear_is_not_said(
 ) -> None:
     progress = Progress(WORK, live=True, reports=False)
     clock[0] += 1_000
-    progress.tick()
+    progress.show_if_due()
     assert capsys.readouterr().err == ""
 
 

@@ -35,11 +35,11 @@ def test_a_summary_says_how_sure_all_criteria_are_together(
     console = Console(2, quiet=False, progress=None)
     sure = case(confidence="95 %", interval={"lower": None, "upper": None, "repeats": 5})
     summary = {"summary": {"pass": 2}, "seed": "0", "tests": []}
-    console.summary({**summary, "cases": [sure, sure]})
+    console.print_summary({**summary, "cases": [sure, sure]})
     told = capsys.readouterr().out
     assert "2 criteria were judged with confidence; on average at most 0.1 of them is" in told
     assert "each would need 97.5 %." in told
-    console.summary({**summary, "cases": [case(), case()]})
+    console.print_summary({**summary, "cases": [case(), case()]})
     assert "confidence;" not in capsys.readouterr().out
 
 
@@ -51,7 +51,7 @@ def test_a_summary_says_what_criteria_claim_and_how_many_do_not_apply(
     found = [case(claim="exact"), case(claim="calibrated"), idle]
     counts = {"pass": 3, "fail": 0, "criteria": {"exact": 1}}
     tests = [{"name": "t", "covers": ["table 1", "table 2"]}]
-    console.summary({"summary": counts, "cases": found, "tests": tests, "seed": "0"})
+    console.print_summary({"summary": counts, "cases": found, "tests": tests, "seed": "0"})
     told = capsys.readouterr().out.splitlines()
     assert told[0] == "3 pass; seed 0"
     assert told[1] == (
@@ -64,7 +64,7 @@ def test_what_does_not_apply_is_not_among_what_failed(capsys: pytest.CaptureFixt
     failed = case(verdict="not applicable", note="it applies when n == 2", place="a.qos:1:1")
     failed |= {"verdict": "inconclusive", "errors": [], "losses": [], "why": ["why not"]}
     failed |= {"metrics": {}, "again": "qos run a"}
-    Console(1, quiet=False, progress=None).summary(
+    Console(1, quiet=False, progress=None).print_summary(
         {"summary": {"inconclusive": 1}, "seed": "0", "tests": [], "cases": [failed]}
     )
     told = capsys.readouterr().out
@@ -74,10 +74,10 @@ def test_what_does_not_apply_is_not_among_what_failed(capsys: pytest.CaptureFixt
 
 def test_places_and_commands_are_shown_relative_to_the_current_folder() -> None:
     here = LocalNames({"t.qos": "../t.qos"}, {"one": "qos run ../t.qos::one"})
-    assert here.place("t.qos:3:5") == "../t.qos:3:5"
-    assert here.place("std/media.qos:3:5") == "std/media.qos:3:5"
+    assert here.find_place("t.qos:3:5") == "../t.qos:3:5"
+    assert here.find_place("std/media.qos:3:5") == "std/media.qos:3:5"
     assert (
-        here.rerun_command({"name": "one", "again": "qos run t.qos::one"})
+        here.write_rerun_command({"name": "one", "again": "qos run t.qos::one"})
         == "qos run ../t.qos::one"
     )
 
@@ -94,7 +94,7 @@ def test_an_inconclusive_criterion_of_a_failed_case_is_labelled_and_comes_last(
     failed = case() | {"verdict": "fail", "statements": statements, "errors": [], "losses": []}
     failed |= {"why": [], "metrics": {}, "again": "qos run a"}
     summary = {"summary": {"fail": 1}, "seed": "0", "tests": [], "cases": [failed]}
-    Console(1, quiet=False, progress=None).summary(summary)
+    Console(1, quiet=False, progress=None).print_summary(summary)
     first, _, second = capsys.readouterr().out.partition("rare < 10 ms\n")
     assert "mean < 1 us" in first
     assert "verdict" not in first
@@ -108,7 +108,7 @@ def test_why_and_rerun_belong_to_the_case_not_to_its_last_criterion(
     more |= {"measured": {"text": "20 ms"}, "note": "", "apart": "", "verdict": "fail"}
     failed = case(**more, text="mean < 10 ms") | {"verdict": "fail", "errors": ["it broke"]}
     failed |= {"why": ["2 cells of f"], "metrics": {}, "losses": [], "again": "qos run a"}
-    Console(1, quiet=False, progress=None).summary(
+    Console(1, quiet=False, progress=None).print_summary(
         {"summary": {"fail": 1}, "seed": "0", "tests": [], "cases": [failed]}
     )
     lines = capsys.readouterr().out.splitlines()
@@ -140,7 +140,7 @@ def test_of_a_criterion_of_a_loop_what_is_equal_is_shown_once(
     ]
     here = LocalNames(tests={"t": "a.qos:1:1"})
     document = {"summary": {"fail": 2}, "seed": "0", "tests": [], "cases": [failed, failed]}
-    Console(1, quiet=False, progress=None, here=here, verbose=True).summary(document)
+    Console(1, quiet=False, progress=None, here=here, verbose=True).print_summary(document)
     block = [
         "FAIL  t",
         "  a.qos:1:1: test t",
@@ -202,7 +202,7 @@ def run(cases=SWEEP, *, verbose=False):
         "tests": [],
         "cases": [*cases, *rest],
     }
-    console.summary(document)
+    console.print_summary(document)
 
 
 def test_a_sweep_with_reports_is_one_table_when_its_last_case_has_ended(
@@ -273,7 +273,7 @@ def test_cases_that_are_skipped_for_one_reason_are_shown_once(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
     far = [swept(load, 0, "skip", statements=[], why=["too far"]) for load in ("10%", "20%")]
-    Console(2, quiet=False, progress=None).summary(
+    Console(2, quiet=False, progress=None).print_summary(
         {"summary": {"skip": 2}, "seed": "0", "tests": [], "cases": far}
     )
     told = capsys.readouterr().out

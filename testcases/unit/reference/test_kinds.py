@@ -56,7 +56,7 @@ def test_every_example_is_one(kind: Kind, name: str) -> None:
     if parameter.domain.name in ("names", "choice"):
         assert problems.all == ()
         return
-    value = evaluator.value(node.value, Scope())
+    value = evaluator.evaluate(node.value, Scope())
     if parameter.domain.name in NESTED:
         assert record.build_nested(value, parameter, node.value.span, evaluator) is not None
     else:

@@ -12,7 +12,7 @@ LIBRARY = load_library(discover())
 
 
 def test_every_device_is_a_document() -> None:
-    declared = [each for each in LIBRARY.named() if isinstance(each.node, ast.Device)]
+    declared = [each for each in LIBRARY.list_named() if isinstance(each.node, ast.Device)]
     assert declared
     assert len(describe_devices(LIBRARY)) == len(declared)
 
@@ -45,7 +45,7 @@ def test_a_file_is_called_as_it_is_imported() -> None:
 
 
 def test_every_declaration_has_a_noun() -> None:
-    assert {type(each.node) for each in LIBRARY.named()} <= set(NOUNS)
+    assert {type(each.node) for each in LIBRARY.list_named()} <= set(NOUNS)
 
 
 def test_a_declaration_of_the_library_is_found_as_its_importers_name_it() -> None:

@@ -142,8 +142,8 @@ def test_with_the_cache_lark_is_not_loaded() -> None:
     load_grammar()
     code = (
         "import sys\n"
-        "from qospec.syntax.grammar import grammar\n"
-        "grammar()\n"
+        "from qospec.syntax.grammar import load_grammar\n"
+        "load_grammar()\n"
         "print(sorted({name.split('.')[0] for name in sys.modules} & {'lark', 'numpy', 'numba'}))"
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)

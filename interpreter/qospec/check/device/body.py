@@ -62,7 +62,7 @@ def build_template(device: ast.Device, scope: Scope, evaluator: Evaluator) -> Te
 def _is_incomplete(whole: Template, scope: Scope) -> bool:
     """Return whether what could not be parsed names the device's parts: wires may be missing."""
     names = {*whole.ports, *(part.path.partition("[")[0] for part in whole.parts)}
-    return not names.isdisjoint(scope.all_unread())
+    return not names.isdisjoint(scope.list_unread())
 
 
 class _Wire(NamedTuple):
@@ -90,18 +90,18 @@ class _Builder:
     ) -> None:
         """Declare the names of a body: values first, then elements, then those of its loops."""
         for statement in statements:
-            self._guard(self._declare, statement, scope, subscripts)
+            self._run_guarded(self._declare, statement, scope, subscripts)
         for statement in statements:
             if isinstance(statement, ast.Bind):
-                self._guard(self._bind, statement, scope, subscripts)
+                self._run_guarded(self._bind, statement, scope, subscripts)
                 declare_poisoned(statement, scope)
             elif isinstance(statement, ast.Machine):
-                self._guard(self._machine, statement, scope, subscripts)
+                self._run_guarded(self._add_machine, statement, scope, subscripts)
         for statement in statements:
             if isinstance(statement, ast.Loop):
-                self._guard(self._loop, statement, scope, subscripts)
+                self._run_guarded(self._run_loop, statement, scope, subscripts)
 
-    def _guard(
+    def _run_guarded(
         self, act: Any, statement: ast.Statement, scope: Scope, subscripts: tuple[str, ...]
     ) -> None:
         before = self._context.mistakes
@@ -117,7 +117,7 @@ class _Builder:
             made = let_binding(statement, scope, self._evaluator, criteria=False)
             scope.declare(made, self._context)
         elif isinstance(statement, ast.Port):
-            self._port(statement, scope, subscripts)
+            self._add_port(statement, scope, subscripts)
         elif isinstance(statement, ast.Wire):
             self.wires.append(_Wire(statement, scope, self._certain))
         elif isinstance(statement, ast.Criterion) and statement.kind == "invariant":
@@ -125,7 +125,7 @@ class _Builder:
         elif not isinstance(statement, ALLOWED):
             raise explain_misplaced(statement, HERE)
 
-    def _port(self, node: ast.Port, scope: Scope, subscripts: tuple[str, ...]) -> None:
+    def _add_port(self, node: ast.Port, scope: Scope, subscripts: tuple[str, ...]) -> None:
         if node.carries.text not in item_kinds.CARRIED:
             for name in node.names:
                 self._name(scope, name.name, "a port", POISON)
@@ -154,7 +154,7 @@ class _Builder:
             self.template.ports[ports.name] = ports
             self._name(scope, name.name, "a port", PortValue(ports))
 
-    def _machine(self, node: ast.Machine, scope: Scope, subscripts: tuple[str, ...]) -> None:
+    def _add_machine(self, node: ast.Machine, scope: Scope, subscripts: tuple[str, ...]) -> None:
         if subscripts:
             raise make_error("E0112", "a machine must be declared outside of loops", node.name.span)
         made = machine.build_machine(node, scope, self._evaluator)
@@ -173,7 +173,7 @@ class _Builder:
 
     def _bind(self, node: ast.Statement, scope: Scope, subscripts: tuple[str, ...]) -> None:
         assert isinstance(node, ast.Bind)  # noqa: S101
-        value = self._evaluator.value(node.value, scope, "elements")
+        value = self._evaluator.evaluate(node.value, scope, "elements")
         if isinstance(value, Design):
             value = nesting.with_defaults(value, node.value, self._evaluator)
         for name in node.names:
@@ -186,7 +186,7 @@ class _Builder:
                 inside = nesting.embed(self.template, value, path, self._context)
                 self._name(scope, name, "a device inside", inside)
                 continue
-            part = self._part(value, name.text + "".join(subscripts), node)
+            part = self._add_part(value, name.text + "".join(subscripts), node)
             self.template.parts.append(part)
             number, carries = len(self.template.parts) - 1, self.template.carries
             self._name(scope, name, "an element", PartValue(number, part, carries=carries))
@@ -194,7 +194,7 @@ class _Builder:
     def _name(self, scope: Scope, name: ast.Name, what: str, value: Value) -> None:
         scope.declare(bind_known(name, what, value), self._context)
 
-    def _part(self, value: Value, path: str, node: ast.Bind) -> Part:
+    def _add_part(self, value: Value, path: str, node: ast.Bind) -> Part:
         record = as_record(value, node, self._evaluator)
         if record.kind.role != "element":
             raise make_error(
@@ -203,11 +203,11 @@ class _Builder:
                 node.value.span,
                 help="write an element, such as `fifo { limit = 64 cell }`",
             )
-        arguments, complete = record.arguments(self._evaluator)
+        arguments, complete = record.evaluate_arguments(self._evaluator)
         conditions: tuple[Expression, ...] = ()
         if record.kind.open_fields:
             names, conditions, fine = classifier.list_outputs(
-                record, self._port_names(), self._evaluator
+                record, self._list_port_names(), self._evaluator
             )
             arguments["classes"] = names
             complete = complete and fine
@@ -223,7 +223,7 @@ class _Builder:
         named = {name: each.name.span for name, each in record.given.items() if name in outputs}
         return Part(path, record.kind, element, conditions, place, inputs, outputs, loose, named)
 
-    def _port_names(self) -> list[str] | None:
+    def _list_port_names(self) -> list[str] | None:
         """Return the names of all ports; None while it is not known how many there are."""
         if not all(ports.known for ports in self.template.ports.values()):
             return None
@@ -233,7 +233,7 @@ class _Builder:
             for number in range(1 if ports.count is None else ports.count)
         ]
 
-    def _loop(self, node: ast.Statement, scope: Scope, subscripts: tuple[str, ...]) -> None:
+    def _run_loop(self, node: ast.Statement, scope: Scope, subscripts: tuple[str, ...]) -> None:
         assert isinstance(node, ast.Loop)  # noqa: S101
         arrays: dict[str, LoopArray] = {}
         for iteration, value, known in iterate_loop(node, scope, self._evaluator):
@@ -243,7 +243,7 @@ class _Builder:
             self.declare(node.body.statements, inner, (*subscripts, f"[{iteration}]"))
             self._certain = outer
             for name, binding in inner.names.items():
-                made = binding.value(self._context)
+                made = binding.evaluate(self._context)
                 if isinstance(made, PartValue | InnerValue | LoopArray):
                     arrays.setdefault(name, LoopArray(name, binding.span, {}, known)).iterations[
                         iteration
@@ -290,5 +290,5 @@ def build_element(
         return record.kind.build(**arguments)
     except (ValueError, TypeError, OverflowError) as cause:
         if complete:
-            evaluator.context.report(record.mistake(cause))
+            evaluator.context.report(record.find_mistakes(cause))
         return None

@@ -58,7 +58,7 @@ def _find_unobservable(node: ast.Node, scope: Scope, evaluator: Evaluator) -> It
     """Yield a mistake for each thing that is not observed of an element or a port."""
     if isinstance(node, ast.Path):
         known = scope.find(node.name.text)
-        value = known.value(evaluator.context) if known is not None else None
+        value = known.evaluate(evaluator.context) if known is not None else None
         if isinstance(value, PartValue | PortValue | LoopArray):
             yield from _explain_not_offered(node, value)
     for child in node.children():
@@ -91,7 +91,7 @@ def _explain_not_offered(node: ast.Path, value: Value) -> Iterator[CheckError]:
         yield explain_not_observed(whose, text[: begin - 1], text[begin:], node.span)
 
 
-def instantiate_invariants(
+def list_device_invariants(
     template: Template, node: str, line: Callable[[Port, str], str]
 ) -> Iterator[Statement]:
     """Yield the invariants of a device at `node`.

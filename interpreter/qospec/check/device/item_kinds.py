@@ -30,7 +30,7 @@ def find_carried_by_line(record: Record, arguments: Mapping[str, Any], evaluator
     carries = str(arguments.get("carries", "cell"))
     rate = record.kind.find_parameter("rate")
     if rate is not None and "rate" in record.given:
-        layer = getattr(record.value_of(rate, evaluator), "layer", "")
+        layer = getattr(record.evaluate_parameter(rate, evaluator), "layer", "")
         if layer not in ("", ANY_LAYER, OF_LINE[carries]):
             evaluator.context.report(
                 make_error(
@@ -152,7 +152,7 @@ def verify_amounts(record: Record, carried: Collection[str], evaluator: Evaluato
         parameter = record.kind.find_parameter(name)
         if parameter is None:
             continue
-        value: Any = record.value_of(parameter, evaluator)
+        value: Any = record.evaluate_parameter(parameter, evaluator)
         if hasattr(value, "given"):
             verify_amounts(value, carried, evaluator)
         if parameter.domain.layers != OF_PACKETS or parameter.domain.name == "rate":

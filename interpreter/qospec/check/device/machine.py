@@ -175,7 +175,7 @@ def _read_entries(
     field: str, example: str, node: ast.Expression | None, scope: Scope, evaluator: Evaluator
 ) -> Iterator[tuple[str, object, Span]]:
     """Yield the names of a field with their values; report one that is no map."""
-    value = None if node is None else evaluator.plain(node, scope)
+    value = None if node is None else evaluator.require_plain(node, scope)
     if node is None or value is None or isinstance(value, Poison):
         return
     if not isinstance(value, Map):
@@ -189,7 +189,7 @@ def _read_entries(
         )
         return
     for name, each in value.entries.items():
-        pair = value.pair(str(name), node.span)
+        pair = value.write_pair(str(name), node.span)
         yield str(name), each, pair.span if pair else node.span
 
 

@@ -73,7 +73,7 @@ def value_code(
     name: ast.Name, node: ast.Expression, known: Variables, evaluator: Evaluator
 ) -> Code:
     """Return the program of the new value of a variable; () after a mistake, which is reported."""
-    value, dimension = evaluator.value(node, known.scope), known.dimensions[name.text]
+    value, dimension = evaluator.evaluate(node, known.scope), known.dimensions[name.text]
     if isinstance(value, Poison):
         return ()
     try:

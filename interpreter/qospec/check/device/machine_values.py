@@ -49,11 +49,11 @@ class MachineValue(PartValue):
         )
         return (*names, *OBSERVED, *(("lost", BLOCKED) if program.passes else ()))
 
-    def field(self, name: ast.Name, evaluator: Evaluator) -> Value:
+    def get_field(self, name: ast.Name, evaluator: Evaluator) -> Value:
         """Return a state, a counter, what is counted of it or, for wires, an input or output."""
         program = self.program
         if self.name:
-            return super().field(name, evaluator)
+            return super().get_field(name, evaluator)
         if name.text in {state.name for state in program.states}:
             return StateValue(self.path, name.text)
         counters = {counter.name: counter.dimension for counter in program.counters}
@@ -64,7 +64,7 @@ class MachineValue(PartValue):
         lost = program.passes and name.text in ("lost", BLOCKED)
         if not lost and (self.device or name.text not in self.part.ends):
             raise explain_not_observed((self.what, self.offered), self.path, name.text, name.span)
-        return super().field(name, evaluator)
+        return super().get_field(name, evaluator)
 
 
 def _build_counted(path: str, observed: str, said: str, dimension: Dimension) -> Deferred:
@@ -81,7 +81,7 @@ class StateValue(Value):
     path: str
     state: str
 
-    def field(self, name: ast.Name, evaluator: Evaluator) -> Value:  # noqa: ARG002
+    def get_field(self, name: ast.Name, evaluator: Evaluator) -> Value:  # noqa: ARG002
         """Return how many instances are in it, or how long they stay."""
         if name.text == "time":
             return StayValue(self.path, self.state)
@@ -92,7 +92,7 @@ class StateValue(Value):
             self.path, f"state.{self.state}.{name.text}", f"{self.state}.{name.text}", COUNT
         )
 
-    def unfinished(self, span: Span) -> CheckError:
+    def explain_unfinished(self, span: Span) -> CheckError:
         """Return the mistake of a state without what is observed of it."""
         return make_error(
             "E0502",
@@ -111,7 +111,7 @@ class StayValue(Value):
     path: str
     state: str
 
-    def field(self, name: ast.Name, evaluator: Evaluator) -> Value:  # noqa: ARG002
+    def get_field(self, name: ast.Name, evaluator: Evaluator) -> Value:  # noqa: ARG002
         """Return its mean, or the longest."""
         if name.text not in STATISTICS:
             raise make_error(
@@ -124,7 +124,7 @@ class StayValue(Value):
         which = f"{self.state}.time.{name.text}"
         return _build_counted(self.path, f"state.{which}", which, TIME)
 
-    def unfinished(self, span: Span) -> CheckError:
+    def explain_unfinished(self, span: Span) -> CheckError:
         """Return the mistake of a missing statistic."""
         return make_error(
             "E0502",

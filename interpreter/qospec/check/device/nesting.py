@@ -43,7 +43,7 @@ class InnerValue(Value):
     inner: Inner
     number: int
 
-    def field(self, name: ast.Name, evaluator: Evaluator) -> Value:  # noqa: ARG002
+    def get_field(self, name: ast.Name, evaluator: Evaluator) -> Value:  # noqa: ARG002
         """Return a port."""
         template = self.inner.template
         ports = template.ports.get(name.text)

@@ -77,7 +77,7 @@ class Node:
         """Return the name of its device; "" for a host."""
         return "" if self.template is None else self.template.name
 
-    def example_link(self, port: tuple[str, int], path: str) -> str:
+    def write_example_link(self, port: tuple[str, int], path: str) -> str:
         """Return how a port may be linked: by a medium of what it carries."""
         ports = self.template.ports if self.template else {}
         carries = ports[port[0]].carries if port[0] in ports else ""
@@ -99,12 +99,12 @@ class NodeArray(Value):
         """Return the name of their device."""
         return self.nodes[0].made_of if self.nodes else ""
 
-    def item(self, key: Value, span: Span) -> Value:
+    def get_item(self, key: Value, span: Span) -> Value:
         """Return one of them."""
         index = find_position(key, len(self.nodes), f"`{self.name}`", span, known=self.known)
         return NodeValue(self.nodes[index or 0]) if self.nodes else Poison()
 
-    def field(self, name: ast.Name, evaluator: Evaluator) -> Value:  # noqa: ARG002
+    def get_field(self, name: ast.Name, evaluator: Evaluator) -> Value:  # noqa: ARG002
         """Refuse: choose one first."""
         hosts = all(node.template is None for node in self.nodes)
         behind = "" if hosts and name.text not in SIDES else f".{name.text}"
@@ -128,7 +128,7 @@ class NodeValue(Value):
         """Return the name of its device."""
         return self.node.made_of
 
-    def field(self, name: ast.Name, evaluator: Evaluator) -> Value:
+    def get_field(self, name: ast.Name, evaluator: Evaluator) -> Value:
         """Return a port of a device, one of its elements, or the side of a host's port."""
         template = self.node.template
         if template is None and name.text in SIDES:
@@ -148,12 +148,12 @@ class NodeValue(Value):
         if ports is None and any(p.path.startswith(f"{name.text}[") for p in template.parts):
             return NodeParts(self.node, name.text)
         if ports is None:
-            raise self._unknown(name, template)
+            raise self._explain_unknown(name, template)
         if ports.count is None:
             return NodePort(self.node, (name.text, 0), name.text)
         return NodePorts(self.node, name.text, ports.count, ports.known and self.node.known)
 
-    def _unknown(self, name: ast.Name, template: Template) -> CheckError:
+    def _explain_unknown(self, name: ast.Name, template: Template) -> CheckError:
         paths = (part.path.partition("[")[0] for part in template.parts)
         elements = [path for path in dict.fromkeys(paths) if path.isidentifier()]
         near = suggest_name(name.text, [*template.ports, *elements])
@@ -183,11 +183,11 @@ def _find_side(
             "E0422",
             f"`{path}` is not linked, so nothing passes there",
             side.span,
-            help=f"link it, as in `{node.example_link(port, path)}`, or measure elsewhere",
+            help=f"link it, as in `{node.write_example_link(port, path)}`, or measure elsewhere",
         )
-    carries = str(medium.arguments(evaluator)[0].get("carries", "cell"))
+    carries = str(medium.evaluate_arguments(evaluator)[0].get("carries", "cell"))
     name = f"{path}.{side.text}"
-    return PlaceValue.of(Place(name, name, 0, carries, framed=True))
+    return PlaceValue.from_place(Place(name, name, 0, carries, framed=True))
 
 
 def _find_part(node: Node, path: str) -> PartValue | None:
@@ -211,7 +211,7 @@ class NodeParts(Value):
     node: Node
     name: str
 
-    def item(self, key: Value, span: Span) -> Value:
+    def get_item(self, key: Value, span: Span) -> Value:
         """Return one of them."""
         index = key.value if isinstance(key, Amount) else None
         part = _find_part(self.node, f"{self.name}[{index}]")
@@ -237,7 +237,7 @@ class NodePorts(Value):
     count: int
     known: bool
 
-    def item(self, key: Value, span: Span) -> Value:
+    def get_item(self, key: Value, span: Span) -> Value:
         """Return one of them."""
         index = (
             find_position(
@@ -263,7 +263,7 @@ class NodePort(Value):
         """Return its name for messages."""
         return f"{self.node.path}.{self.name}"
 
-    def field(self, name: ast.Name, evaluator: Evaluator) -> Value:
+    def get_field(self, name: ast.Name, evaluator: Evaluator) -> Value:
         """Return the rate of the line that is linked to the port, or a side of it."""
         if name.text in SIDES:
             return _find_side(self.node, self.port, self.path, name, evaluator)
@@ -282,7 +282,7 @@ class NodePort(Value):
                 "E0422",
                 f"`{self.path}` is not linked, so it has no rate",
                 name.span,
-                help=f"link it, as in `{self.node.example_link(self.port, self.path)}`,"
+                help=f"link it, as in `{self.node.write_example_link(self.port, self.path)}`,"
                 " or write the rate",
             )
         return rate
@@ -294,7 +294,7 @@ class HostKind(Value):
 
     what: ClassVar[str] = "`host`"
 
-    def item(self, key: Value, span: Span) -> Value:  # noqa: ARG002
+    def get_item(self, key: Value, span: Span) -> Value:  # noqa: ARG002
         """Refuse what other languages write for an array."""
         help_text = f"write `host(count = {span.text})` for an array"
         raise make_error("E0215", "`host` cannot be indexed", span, help=help_text)
@@ -308,7 +308,7 @@ class HostKind(Value):
             if name == "count":
                 count, known = loops.evaluate_count(argument.value, scope, evaluator)
             elif name == "slotted":
-                slotted = evaluator.truth(argument.value, scope) is not False
+                slotted = evaluator.require_truth(argument.value, scope) is not False
             else:
                 raise make_error(
                     "E0104",

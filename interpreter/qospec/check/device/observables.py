@@ -86,7 +86,7 @@ class Losses(Deferred):
     path: str
     asked: str
 
-    def field(self, name: ast.Name, evaluator: Evaluator) -> Value:  # noqa: ARG002
+    def get_field(self, name: ast.Name, evaluator: Evaluator) -> Value:  # noqa: ARG002
         """Refuse: losses for a cause have a name of their own, `q.overflow`."""
         raise explain_not_observed(
             describe_kind(self.kind), self.path, f"{self.asked}.{name.text}", name.span
@@ -101,7 +101,7 @@ class Occupancy(Value):
     path: str
     dimension: Dimension
 
-    def field(self, name: ast.Name, evaluator: Evaluator) -> Value:  # noqa: ARG002
+    def get_field(self, name: ast.Name, evaluator: Evaluator) -> Value:  # noqa: ARG002
         """Return one of these."""
         if name.text not in STATISTICS:
             near = suggest_name(name.text, STATISTICS)
@@ -116,7 +116,7 @@ class Occupancy(Value):
         counted = Counted("", self.path, None, self.dimension, text, f"occupancy.{name.text}")
         return Deferred(counted, self.dimension, exact=name.text != "mean")
 
-    def unfinished(self, span: Span) -> CheckError:
+    def explain_unfinished(self, span: Span) -> CheckError:
         """Return the mistake of a missing statistic."""
         return make_error(
             "E0502",

@@ -178,7 +178,7 @@ class PortValue(Value):
     inner: int = -1
     device: str = ""
 
-    def item(self, key: Value, span: Span) -> Value:
+    def get_item(self, key: Value, span: Span) -> Value:
         """Return one port of an array."""
         if self.ports.count is None or self.index is not None:
             raise IndexedError(f"`{self.ports.name}` is a single port", span)
@@ -187,7 +187,7 @@ class PortValue(Value):
         )
         return replace(self, index=0 if index is None else index)
 
-    def field(self, name: ast.Name, evaluator: Evaluator) -> Value:  # noqa: ARG002
+    def get_field(self, name: ast.Name, evaluator: Evaluator) -> Value:  # noqa: ARG002
         """Return the side where cells enter, or where they leave."""
         if name.text not in SIDES:
             raise make_error(
@@ -221,13 +221,13 @@ class SideValue(Value):
     inner: int = -1
     carries: str = "cell"
 
-    def field(self, name: ast.Name, evaluator: Evaluator) -> Value:
+    def get_field(self, name: ast.Name, evaluator: Evaluator) -> Value:
         """Return how many cells or packets pass here, for an invariant."""
         if self.inner >= 0:
             message = "what passes through a port of an inner device cannot be observed"
             raise make_error("E0423", message, name.span, help="use a port of the device itself")
         if name.text != "count":
-            return super().field(name, evaluator)
+            return super().get_field(name, evaluator)
         counts, text = find_counted_dimension(self.carries), f"{self.path}.count"
         return Deferred(Counted("", self.path, None, counts, text), counts, exact=True)
 
@@ -248,7 +248,7 @@ class PartValue(Located):
         """Return its name for messages."""
         return f"{self.device}.{self.part.path}" if self.device else self.part.path
 
-    def field(self, name: ast.Name, evaluator: Evaluator) -> Value:
+    def get_field(self, name: ast.Name, evaluator: Evaluator) -> Value:
         """Return the input or output of that name, an array of them, or what is observed here."""
         lost = list_loss_causes(self.part.kind, name.text)
         if not self.name and (name.text not in self.part.ends or self.device):
@@ -266,18 +266,18 @@ class PartValue(Located):
             if name.text == UTILISATION and self.part.kind.build.serves:
                 return make_utilisation(self.path)
         if self.device:
-            return self._observed(name, evaluator)
+            return self._find_observed(name, evaluator)
         if not self.part.loose and name.text not in self.part.ends:
-            raise self._unknown(name.text, name.span)
+            raise self._explain_unknown(name.text, name.span)
         return replace(self, name=name.text)
 
-    def _observed(self, name: ast.Name, evaluator: Evaluator) -> Value:
+    def _find_observed(self, name: ast.Name, evaluator: Evaluator) -> Value:
         """Return an output of an element in a topology, or a metric of what leaves by it."""
         if not self.name and name.text in {place.partition("[")[0] for place in self._places}:
             return replace(self, name=name.text)
         offered = list_measured_at_places(evaluator.context.catalogue)
         if name.text in offered:
-            return PlaceValue.of(self.place_at(name.span)).field(name, evaluator)
+            return PlaceValue.from_place(self.place_at(name.span)).get_field(name, evaluator)
         what, observed = describe_kind(self.part.kind)
         offered = offered if self._places else []
         raise explain_not_observed((what, (*observed, *offered)), self.path, name.text, name.span)
@@ -322,7 +322,7 @@ class PartValue(Located):
             )
         return place
 
-    def item(self, key: Value, span: Span) -> Value:
+    def get_item(self, key: Value, span: Span) -> Value:
         """Return one input or output of an array."""
         known = (*self.part.inputs, *self.part.outputs)
         if not self.name:
@@ -334,7 +334,7 @@ class PartValue(Located):
         index = find_position(key, len(array), f"`{self.part.path}.{self.name}`", span)
         return replace(self, name=f"{self.name}[{index}]")
 
-    def _unknown(self, name: str, span: Span) -> Exception:
+    def _explain_unknown(self, name: str, span: Span) -> Exception:
         both = (("inputs", self.part.inputs), ("outputs", self.part.outputs))
         near = suggest_name(name, [*self.part.inputs, *self.part.outputs])
         listed = "; ".join(f"its {what} are {' '.join(names)}" for what, names in both if names)
@@ -357,7 +357,7 @@ class LoopArray(Value):
     iterations: dict[int, Value]
     known: bool
 
-    def item(self, key: Value, span: Span) -> Value:
+    def get_item(self, key: Value, span: Span) -> Value:
         """Return the item of one iteration."""
         if isinstance(key, Poison) or not self.known:
             return next(iter(self.iterations.values()))

@@ -166,10 +166,10 @@ def _build_address_membership(
 ) -> Expression | None:
     """Return the condition that an attribute is an address, in a network, or a port; else None."""
     if attribute.name == "input":
-        return _build_port_condition(attribute, evaluator.value(node, scope), node, evaluator)
+        return _build_port_condition(attribute, evaluator.evaluate(node, scope), node, evaluator)
     if attribute.name not in ADDRESSES:
         return None
-    value = evaluator.plain(node, scope)
+    value = evaluator.require_plain(node, scope)
     if isinstance(value, Poison):
         return Constant(value=True, dimension=None)
     each = value.items if isinstance(value, List) else (value,)
@@ -209,7 +209,7 @@ def _list(
     if isinstance(node, ast.ListLiteral):
         items = tuple(_read_constant(attribute, item, scope, evaluator) for item in node.items)
         return Operation("list", items)
-    value = evaluator.plain(node, scope)
+    value = evaluator.require_plain(node, scope)
     if isinstance(value, List):
         return Operation(
             "list", tuple(_convert_constant(attribute, item, node) for item in value.items)
@@ -225,8 +225,10 @@ def _read_constant(
     if attribute.name in WORDS:
         words = WORDS[attribute.name][2]
         own = isinstance(node, ast.Path) and node.name.text in words
-        return _convert_constant(attribute, evaluator.word(node, Scope() if own else scope), node)
-    return _convert_constant(attribute, evaluator.plain(node, scope), node)
+        return _convert_constant(
+            attribute, evaluator.evaluate_word(node, Scope() if own else scope), node
+        )
+    return _convert_constant(attribute, evaluator.require_plain(node, scope), node)
 
 
 def _convert_constant(attribute: Attribute, value: Value, node: ast.Expression) -> Constant:

@@ -72,7 +72,7 @@ def connect(
 def _evaluate_end(end: ast.Path, scope: Scope, evaluator: Evaluator) -> Value | str:
     if end.name.text in ENDINGS and not end.trail and scope.find(end.name.text) is None:
         return end.name.text
-    return evaluator.value(end, scope)
+    return evaluator.evaluate(end, scope)
 
 
 def _add(template: Template, origin: Origin, end: End, node: ast.Path, context: Context) -> None:

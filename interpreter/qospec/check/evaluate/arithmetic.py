@@ -95,7 +95,7 @@ def require_number(value: Value, span: Span, sign: str) -> Amount | Deferred:
     """Return the value, which must be a number."""
     if isinstance(value, Amount | Deferred):
         return value
-    unfinished = value.unfinished(span)
+    unfinished = value.explain_unfinished(span)
     if unfinished is not None:
         raise unfinished
     raise make_error("E0204", f"`{sign}` needs numbers, not {value.what}", span)
@@ -106,7 +106,7 @@ def compare_values(node: ast.Compare, left: Value, right: Value) -> Boolean | Op
     if isinstance(left, Poison) or isinstance(right, Poison):
         return Boolean(None)
     for value, span in ((left, node.left.span), (right, node.right.span)):
-        unfinished = value.unfinished(span)
+        unfinished = value.explain_unfinished(span)
         if unfinished is not None:
             raise unfinished
     if not isinstance(left, Amount | Deferred) or not isinstance(right, Amount | Deferred):

@@ -37,7 +37,7 @@ def read_confidence(
     """Return the confidence of a criterion, None if it has none; raises CheckError."""
     if node.confidence is None:
         return None
-    value = evaluator.plain(node.confidence, scope)
+    value = evaluator.require_plain(node.confidence, scope)
     if isinstance(value, Poison):
         return None
     confidence = _require_ratio(value, node.confidence)

@@ -52,30 +52,30 @@ class Case(NamedTuple):
     phase: tuple[tuple[str, Span], ...] = ()
     """The variables of the phase that is being evaluated, with the places of their values."""
 
-    def base_of(self, span: Span) -> int | None:
+    def find_base(self, span: Span) -> int | None:
         """Return the index of the base that a place lies in, if it lies in one."""
         return next((i for i, each in enumerate(self.bases) if span in each.span), None)
 
-    def at_use(self, diagnostic: Diagnostic) -> Diagnostic:
+    def move_to_use(self, diagnostic: Diagnostic) -> Diagnostic:
         """Return a mistake in a base as one of the test that is built on it.
 
         A base is correct on its own, which was checked. So the mistake is in its use: in the one
         argument that the place names, or else in all of it.
         """
-        first = self.base_of(diagnostic.span)
+        first = self.find_base(diagnostic.span)
         if first is None:
             return diagnostic
         others = [each.span for each in diagnostic.secondary]
         more = [each for each in others if each in self.bases[first].span]
-        name, place = self._argument(first, [diagnostic.span])
+        name, place = self._find_argument(first, [diagnostic.span])
         if not name:
-            name, place = self._argument(first, [diagnostic.span, *more])
+            name, place = self._find_argument(first, [diagnostic.span, *more])
         remedy = diagnostic.help
         if name and remedy.startswith("write `"):  # in the base
             remedy = f"choose another `{name}`"
         message = diagnostic.message
         if diagnostic.code in OF_A_FIELD:
-            message = rename_field(message, self.parameter_at(diagnostic.span))
+            message = rename_field(message, self.find_parameter_at(diagnostic.span))
         here = f"here, in `{self.bases[first].name.text}`"
         labels = (Label(diagnostic.span, diagnostic.label or here), *diagnostic.secondary)
         label = f"in the case `{self.name}`" if self.variables else ""
@@ -89,7 +89,7 @@ class Case(NamedTuple):
             fix=(),
         )
 
-    def _argument(self, first: int, places: Sequence[Span]) -> tuple[str, Span]:
+    def _find_argument(self, first: int, places: Sequence[Span]) -> tuple[str, Span]:
         """Return the one argument of the test that places in a base name, and where it is.
 
         Without one, "" and what the test is built on.
@@ -104,12 +104,12 @@ class Case(NamedTuple):
                 place, words = found[0][1].span, _compile_words(found[0][1].value.span)
         return (found[0][0] if len(found) == 1 else ""), place
 
-    def parameter_at(self, place: Span) -> str:
+    def find_parameter_at(self, place: Span) -> str:
         """Return the parameter that the test gives a value for what is written in a base.
 
         "" if more than its name is written there, or if the place is in no base.
         """
-        first, name, parameter = self.base_of(place), place.text, ""
+        first, name, parameter = self.find_base(place), place.text, ""
         for base, heir in zip(self.bases[first:], self.heirs[first:], strict=True):
             if first is None or name not in {each.name.text for each in base.parameters}:
                 return ""
@@ -117,9 +117,9 @@ class Case(NamedTuple):
             parameter, name = name, given[name].value.span.text if name in given else ""
         return parameter
 
-    def words_at_use(self, place: Span) -> str:
+    def find_words_at_use(self, place: Span) -> str:
         """Return what is written somewhere, in a base with what the test gives its parameters."""
-        first, text = self.base_of(place), flatten_text(place.text)
+        first, text = self.find_base(place), flatten_text(place.text)
         for base, heir in zip(self.bases[first:], self.heirs[first:], strict=True):
             if first is None:
                 break
@@ -138,14 +138,14 @@ class Case(NamedTuple):
             text = replace_names(text, values)
         return text
 
-    def annotated(self, diagnostic: Diagnostic) -> Diagnostic:
+    def annotate(self, diagnostic: Diagnostic) -> Diagnostic:
         """Return a mistake with the case that it comes from, if the case is to blame.
 
         That is so if it names a swept variable, or lies outside the test: what is wrong with any
         value was reported before. Where it names the variable of a phase, its value is shown.
         """
         span = diagnostic.span
-        if span in self.test and (hidden := self._hidden_parameter(diagnostic)):
+        if span in self.test and (hidden := self._explain_hidden_parameter(diagnostic)):
             return hidden
         words = set(re.findall(r"\w+", span.text)) if span in self.test else None
         for name, place in self.variables:
@@ -158,7 +158,7 @@ class Case(NamedTuple):
                 return replace(diagnostic, secondary=(value,))
         return diagnostic
 
-    def _hidden_parameter(self, diagnostic: Diagnostic) -> Diagnostic | None:
+    def _explain_hidden_parameter(self, diagnostic: Diagnostic) -> Diagnostic | None:
         """Return the mistake of naming a parameter of a base, which is not known here."""
         unknown = diagnostic.code == "E0101" or diagnostic.message.endswith("not a kind")
         for base in self.bases if unknown else ():
@@ -215,15 +215,15 @@ def _pair_arguments(
 class BuiltIns(Protocol):
     """The names that no file declares; `check.builtins` implements it."""
 
-    def value(self, name: ast.Name) -> Value | None: ...  # noqa: D102 -- said there, as those below
+    def find_value(self, name: ast.Name) -> Value | None: ...  # noqa: D102 -- said there, as those below
 
-    def names(self) -> Iterable[str]: ...  # noqa: D102
+    def list_names(self) -> Iterable[str]: ...  # noqa: D102
 
     def is_reserved(self, name: str) -> bool: ...  # noqa: D102
 
-    def module_of(self, name: str) -> str: ...  # noqa: D102
+    def find_module(self, name: str) -> str: ...  # noqa: D102
 
-    def help_for(self, name: str, declared: Container[str]) -> str: ...  # noqa: D102
+    def suggest_name(self, name: str, declared: Container[str]) -> str: ...  # noqa: D102
 
 
 FEWER = "loop or sweep over fewer values, or check a part of the project"
@@ -279,7 +279,7 @@ class IndexedError(CheckError):
     def __init__(self, what: str, index: Span) -> None:
         super().__init__(make_error("E0215", what, index).diagnostic)
 
-    def behind(self, written: Span) -> CheckError:
+    def add_before(self, written: Span) -> CheckError:
         """Return the mistake with its remedy: what is written before the index."""
         return CheckError(replace(self.diagnostic, help=f"write `{flatten_text(written.text)}`"))
 
@@ -444,7 +444,7 @@ class Context:
         raise LimitReached
 
     @contextmanager
-    def apart(self) -> Iterator[Problems]:
+    def check_apart(self) -> Iterator[Problems]:
         """Check something apart: with problems and counts of its own, within the same limits."""
         kept = dict(vars(self))
         apart = Context(self.catalogue, Problems(), self.limits, self.built_ins)
@@ -464,7 +464,7 @@ class Context:
             self.report(each)
 
     @contextmanager
-    def evaluated_for(self, test: Case | None) -> Iterator[None]:
+    def evaluate_for(self, test: Case | None) -> Iterator[None]:
         """Evaluate the cases of a test.
 
         A mistake in what the test is built on is kept back until all was evaluated: it follows from
@@ -476,14 +476,14 @@ class Context:
             yield
             held = self._held
             wrong_alone = test and any(
-                test.base_of(error.span) is not None for error in self.problems.errors
+                test.find_base(error.span) is not None for error in self.problems.errors
             )
             follows = wrong_alone or self.mistakes > before + len(held)
             if test is not None and held and not follows:
                 self.case, self._held = None, []
                 self.mistakes = before
                 case, first = held[0]
-                self._report(case.at_use(first))
+                self._report(case.move_to_use(first))
         finally:
             self.case, self._held = None, []
 
@@ -493,11 +493,11 @@ class Context:
         self.mistakes += is_error
         if place in self._reported:
             return
-        if is_error and self.case and self.case.base_of(diagnostic.span) is not None:
+        if is_error and self.case and self.case.find_base(diagnostic.span) is not None:
             self._held.append((self.case, diagnostic))
             return
         self._reported.add(place)
-        self.problems.add(self.case.annotated(diagnostic) if self.case else diagnostic)
+        self.problems.add(self.case.annotate(diagnostic) if self.case else diagnostic)
         self._errors += is_error
         if self._errors >= self.limits.errors:
             raise LimitReached

@@ -37,26 +37,26 @@ def build_condition(  # noqa: PLR0911 -- one return per kind of condition
         return _combine("not", (node.operand,), scope, evaluator)
     if isinstance(node, ast.Compare):
         return _build_comparison(
-            node, evaluator.value(node.left, scope), evaluator.value(node.right, scope)
+            node, evaluator.evaluate(node.left, scope), evaluator.evaluate(node.right, scope)
         )
     if isinstance(node, ast.Within):
-        value = evaluator.value(node.value, scope)
-        tolerance = evaluator.value(node.tolerance, scope)
+        value = evaluator.evaluate(node.value, scope)
+        tolerance = evaluator.evaluate(node.tolerance, scope)
         return arithmetic.compare_within(
-            node, value, tolerance, evaluator.value(node.target, scope)
+            node, value, tolerance, evaluator.evaluate(node.target, scope)
         )
     if isinstance(node, ast.Member):
         return _build_membership(
-            node, evaluator.value(node.item, scope), evaluator.value(node.collection, scope)
+            node, evaluator.evaluate(node.item, scope), evaluator.evaluate(node.collection, scope)
         )
     if isinstance(node, ast.Conditional):
-        chosen = evaluator.truth(node.condition, scope)
+        chosen = evaluator.require_truth(node.condition, scope)
         return (
             None
             if chosen is None
             else build_condition(node.value if chosen else node.otherwise, scope, evaluator)
         )
-    return _require_truth(node, evaluator.value(node, scope))
+    return _require_truth(node, evaluator.evaluate(node, scope))
 
 
 def build_reported(node: ast.Expression, scope: Scope, evaluator: Evaluator) -> Expression | None:
@@ -65,10 +65,10 @@ def build_reported(node: ast.Expression, scope: Scope, evaluator: Evaluator) -> 
         return build_condition(node, scope, evaluator)
     if isinstance(node, ast.Binary) and node.operator in ("and", "or"):
         return build_condition(node, scope, evaluator)
-    value = evaluator.value(node, scope)
+    value = evaluator.evaluate(node, scope)
     if isinstance(value, Amount | Deferred):
         return arithmetic.make_constant(value, node.span)
-    unfinished = value.unfinished(node.span)
+    unfinished = value.explain_unfinished(node.span)
     if unfinished is not None:
         raise unfinished
     if isinstance(value, Boolean | DeferredBoolean):
@@ -134,7 +134,7 @@ def _require_truth(node: ast.Expression, value: Value) -> Expression | None:
         if value.value is None:
             return None
         return Constant(value.value, None, node.span.text, published=value.published is not None)
-    unfinished = value.unfinished(node.span)
+    unfinished = value.explain_unfinished(node.span)
     if unfinished is not None:
         raise unfinished
     if not isinstance(value, Deferred | Amount):

@@ -62,24 +62,24 @@ class Evaluator:
             ast.Quantity: lambda node, _: literals.read_quantity(node, context.limits),
             ast.Text: lambda node, _: Text(node.text, written=node.span),
             ast.Boolean: lambda node, _: Boolean(node.value),
-            ast.Layered: self._layered,
-            ast.Unary: self._unary,
-            ast.Binary: self._binary,
+            ast.Layered: self._evaluate_layered,
+            ast.Unary: self._evaluate_unary,
+            ast.Binary: self._evaluate_binary,
             ast.Compare: self._compare,
-            ast.Within: self._within,
-            ast.Member: self._member,
-            ast.Range: self._range,
+            ast.Within: self._evaluate_within,
+            ast.Member: self._evaluate_member,
+            ast.Range: self._evaluate_range,
             ast.Conditional: self._choose,
             ast.ListLiteral: self._list,
             ast.TupleLiteral: self._list,
             ast.MapLiteral: self._map,
             ast.MixLiteral: lambda node, scope: mixes.evaluate_mix(node, scope, self),
-            ast.Path: self._path,
+            ast.Path: self._evaluate_path,
             ast.Call: self._call,
-            ast.Record: self._record,
+            ast.Record: self._evaluate_record,
         }
 
-    def value(self, node: ast.Expression, scope: Scope, listed: str = "") -> Value:
+    def evaluate(self, node: ast.Expression, scope: Scope, listed: str = "") -> Value:
         """Return the value; POISON after a mistake, which is reported.
 
         Args:
@@ -88,14 +88,14 @@ class Evaluator:
             listed: The command that lists what it may be, if there is one: `qos LISTED`.
         """
         try:
-            return self.one_of(listed, node, scope)
+            return self.evaluate_one_of(listed, node, scope)
         except CheckError as mistake:
             self.context.report(mistake)
         except RecursionError:
             self.context.report(explain_too_deep(node.span))
         return POISON
 
-    def strict(self, node: ast.Expression, scope: Scope) -> Value:
+    def require_value(self, node: ast.Expression, scope: Scope) -> Value:
         """Return the value; raises CheckError."""
         self.context.count_step(node.span)
         method = self._methods.get(type(node))
@@ -107,10 +107,10 @@ class Evaluator:
             raise make_error("E0603", many, node.span)
         return value
 
-    def one_of(self, listed: str, node: ast.Expression, scope: Scope) -> Value:
+    def evaluate_one_of(self, listed: str, node: ast.Expression, scope: Scope) -> Value:
         """Return the value of one of what `qos LISTED` lists, "" if none; raises CheckError."""
         try:
-            value = self.strict(node, scope)
+            value = self.require_value(node, scope)
         except CheckError as mistake:
             raise add_listing(mistake, node, listed) from None
         if listed:
@@ -126,7 +126,7 @@ class Evaluator:
         if (
             cannot
             and not isinstance(value, Poison)
-            and binding.name in {*self.context.built_ins.names()}
+            and binding.name in {*self.context.built_ins.list_names()}
         ):
             raise make_error(
                 "E0113",
@@ -136,11 +136,11 @@ class Evaluator:
                 help=f"give {binding.what.replace('a ', 'the ', 1)} another name",
             )
 
-    def plain(self, node: ast.Expression, scope: Scope) -> Value:
+    def require_plain(self, node: ast.Expression, scope: Scope) -> Value:
         """Return a value that a model may depend on: neither measured nor published."""
-        return self.known(self.value(node, scope), node)
+        return self.require_known(self.evaluate(node, scope), node)
 
-    def known(self, value: Value, node: ast.Expression) -> Value:
+    def require_known(self, value: Value, node: ast.Expression) -> Value:
         """Return the value, unless a measurement or a published number went into it."""
         place = find_published(value)
         if place is not None:
@@ -167,23 +167,23 @@ class Evaluator:
             return POISON
         return value
 
-    def word(self, node: ast.Expression, scope: Scope) -> Value:
+    def evaluate_word(self, node: ast.Expression, scope: Scope) -> Value:
         """Return a bare word as itself, unless it names a word or a text here."""
         if not isinstance(node, ast.Path) or node.trail:
-            value = self.plain(node, scope)
+            value = self.require_plain(node, scope)
             return Symbol(value.text, node.span) if isinstance(value, Text) else value
         known = scope.find(node.name.text)
         if known is not None:
-            value = known.value(self.context)
+            value = known.evaluate(self.context)
             if isinstance(value, Text):
                 return Symbol(value.text, node.span)
             if isinstance(value, Symbol | Poison):
                 return value
         return Symbol(node.name.text, node.span)
 
-    def truth(self, node: ast.Expression, scope: Scope) -> bool | None:
+    def require_truth(self, node: ast.Expression, scope: Scope) -> bool | None:
         """Return a condition's value, which must be known before the run."""
-        value = self.plain(node, scope)
+        value = self.require_plain(node, scope)
         if isinstance(value, Boolean):
             return value.value
         if not isinstance(value, Poison | Deferred):
@@ -192,28 +192,31 @@ class Evaluator:
             )
         return None
 
-    def _layered(self, node: ast.Layered, scope: Scope) -> Value:
-        return literals.add_layer(node, self.strict(node.value, scope))
+    def _evaluate_layered(self, node: ast.Layered, scope: Scope) -> Value:
+        return literals.add_layer(node, self.require_value(node.value, scope))
 
-    def _unary(self, node: ast.Unary, scope: Scope) -> Value:
+    def _evaluate_unary(self, node: ast.Unary, scope: Scope) -> Value:
         if node.operator == "-":
-            return arithmetic.negate(node, self.value(node.operand, scope))
-        known = self._truth(node.operand, scope)
+            return arithmetic.negate(node, self.evaluate(node.operand, scope))
+        known = self._evaluate_truth(node.operand, scope)
         return Boolean(None if known.value is None else not known.value, known.published)
 
-    def _binary(self, node: ast.Binary, scope: Scope) -> Value:
+    def _evaluate_binary(self, node: ast.Binary, scope: Scope) -> Value:
         if node.operator not in ("and", "or"):
-            left, right = self.value(node.left, scope), self.value(node.right, scope)
+            left, right = self.evaluate(node.left, scope), self.evaluate(node.right, scope)
             return arithmetic.apply_operator(node, left, right, self.context.limits)
-        first, second = self._truth(node.left, scope), self._truth(node.right, scope)
+        first, second = (
+            self._evaluate_truth(node.left, scope),
+            self._evaluate_truth(node.right, scope),
+        )
         decisive = node.operator == "or"
         published = first.published or second.published
         if decisive in (first.value, second.value):
             return Boolean(decisive, published)
         return Boolean(None if None in (first.value, second.value) else not decisive, published)
 
-    def _truth(self, node: ast.Expression, scope: Scope) -> Boolean:
-        value = self.value(node, scope)
+    def _evaluate_truth(self, node: ast.Expression, scope: Scope) -> Boolean:
+        value = self.evaluate(node, scope)
         if isinstance(value, Boolean):
             return value
         if not isinstance(value, Poison):
@@ -222,15 +225,15 @@ class Evaluator:
 
     def _compare(self, node: ast.Compare, scope: Scope) -> Value:
         result = arithmetic.compare_values(
-            node, self.value(node.left, scope), self.value(node.right, scope)
+            node, self.evaluate(node.left, scope), self.evaluate(node.right, scope)
         )
         if isinstance(result, Operation):
             raise _explain_undecided(node)
         return result
 
-    def _within(self, node: ast.Within, scope: Scope) -> Value:
+    def _evaluate_within(self, node: ast.Within, scope: Scope) -> Value:
         parts = (node.value, node.tolerance, node.target)
-        values = [self.value(part, scope) for part in parts]
+        values = [self.evaluate(part, scope) for part in parts]
         condition = arithmetic.compare_within(node, *values)
         if any(isinstance(value, Deferred) for value in values):
             raise _explain_undecided(node)
@@ -244,8 +247,8 @@ class Evaluator:
         reach = tolerance * abs(target) if share else tolerance
         return Boolean(abs(value - target) <= reach, published)
 
-    def _member(self, node: ast.Member, scope: Scope) -> Value:
-        collection = self.value(node.collection, scope)
+    def _evaluate_member(self, node: ast.Member, scope: Scope) -> Value:
+        collection = self.evaluate(node.collection, scope)
         if isinstance(collection, Poison):
             return Boolean(None)
         if not isinstance(collection, List):
@@ -255,28 +258,28 @@ class Evaluator:
                 node.collection.span,
                 help="write a list `[…]`, or a range between parentheses: `in (1 .. 5)`",
             )
-        item = self.value(node.item, scope)
+        item = self.evaluate(node.item, scope)
         found = any(arithmetic.is_equal(item, each) for each in collection.items)
         known = collection.known and not any(map(_is_unknown, (item, *collection.items)))
         return Boolean(found if known else None, find_published(collection) or find_published(item))
 
-    def _range(self, node: ast.Range, scope: Scope) -> Value:
-        step = self.value(node.step, scope) if node.step else None
+    def _evaluate_range(self, node: ast.Range, scope: Scope) -> Value:
+        step = self.evaluate(node.step, scope) if node.step else None
         return literals.enumerate_range(
             node,
-            self.value(node.first, scope),
-            self.value(node.last, scope),
+            self.evaluate(node.first, scope),
+            self.evaluate(node.last, scope),
             step,
             self.context.limits,
         )
 
     def _choose(self, node: ast.Conditional, scope: Scope) -> Value:
         self.context.choices += 1
-        known = self._truth(node.condition, scope).value
+        known = self._evaluate_truth(node.condition, scope).value
         if known is None:
-            self.value(node.otherwise, scope)
-            return self.value(node.value, scope)
-        return self.strict(node.value if known else node.otherwise, scope)
+            self.evaluate(node.otherwise, scope)
+            return self.evaluate(node.value, scope)
+        return self.require_value(node.value if known else node.otherwise, scope)
 
     def _list(self, node: ast.ListLiteral | ast.TupleLiteral, scope: Scope) -> Value:
         if len(node.items) > self.context.limits.items:
@@ -286,14 +289,14 @@ class Evaluator:
                 node.span,
                 help="make it shorter",
             )
-        return List(tuple(self.value(item, scope) for item in node.items))
+        return List(tuple(self.evaluate(item, scope) for item in node.items))
 
     def _map(self, node: ast.MapLiteral, scope: Scope) -> Value:
         entries: dict[Fraction | str, Value] = {}
         pairs: dict[Fraction | str, ast.Pair] = {}
         amounts: dict[Fraction | str, Amount] = {}
         for pair in node.pairs:
-            named = self.word(pair.key, scope)
+            named = self.evaluate_word(pair.key, scope)
             key = literals.read_key(named, pair.key.span)
             if key in entries:
                 raise make_error(
@@ -303,37 +306,39 @@ class Evaluator:
                     secondary=(pairs[key].key.span, "first here"),
                     help="leave one of the two entries out, or give it another key",
                 )
-            entries[key], pairs[key] = self.value(pair.value, scope), pair
+            entries[key], pairs[key] = self.evaluate(pair.value, scope), pair
             if isinstance(named, Amount):
                 amounts[key] = named
         return Map(entries, pairs, amounts)
 
-    def _path(self, node: ast.Path, scope: Scope) -> Value:
+    def _evaluate_path(self, node: ast.Path, scope: Scope) -> Value:
         within = bool(node.trail) and isinstance(node.trail[0], ast.Name)
         if node.name.text == LIBRARY and within and scope.find(LIBRARY) is None:
-            raise self._library(node, scope)
-        value, named = self._named(node.name, scope, within=within), node.name.span
+            raise self._explain_library(node, scope)
+        value, named = self._find_named(node.name, scope, within=within), node.name.span
         before = named
         for step in node.trail:
             if isinstance(value, Pattern):
                 self.refuse_pattern(value, named, scope)
             if isinstance(step, ast.Name):
-                value, named = value.field(step, self), named.extend_to(step.span)
+                value, named = value.get_field(step, self), named.extend_to(step.span)
             else:
-                value = self._item(value, step.value, scope, before)
+                value = self._evaluate_item(value, step.value, scope, before)
             before = node.name.span.extend_to(step.span)
         return value
 
-    def _item(self, value: Value, index: ast.Expression, scope: Scope, before: Span) -> Value:
+    def _evaluate_item(
+        self, value: Value, index: ast.Expression, scope: Scope, before: Span
+    ) -> Value:
         """Return what is under an index; a mistake is where this was given, if by a parameter.
 
         `before` is what is written before the index.
         """
-        key, (place, _) = self.index(index, value, scope), find_given(index, scope)
+        key, (place, _) = self.evaluate_index(index, value, scope), find_given(index, scope)
         try:
-            return value.item(key, place)
+            return value.get_item(key, place)
         except IndexedError as mistake:
-            raise mistake.behind(before) from None
+            raise mistake.add_before(before) from None
         except CheckError as mistake:
             raise add_use(index.span, mistake) from None
 
@@ -341,8 +346,8 @@ class Evaluator:
         """Refuse a device in place of a node, if there are nodes that are made of it."""
         nodes = [
             binding.name
-            for binding in scope.bindings()
-            if binding.what == NODE and binding.value(self.context).made_of == value.name
+            for binding in scope.list_bindings()
+            if binding.what == NODE and binding.evaluate(self.context).made_of == value.name
         ]
         if nodes:
             listed = " ".join(f"`{node}`" for node in nodes)
@@ -354,7 +359,7 @@ class Evaluator:
                 help=f"write `{nodes[0]}`",
             )
 
-    def _library(self, node: ast.Path, scope: Scope) -> CheckError:
+    def _explain_library(self, node: ast.Path, scope: Scope) -> CheckError:
         """Return the mistake of using the library's name instead of a file's: `std.dscp.ef`.
 
         Names of a file are qualified by the file's own name, however it is imported.
@@ -362,9 +367,9 @@ class Evaluator:
         names = [LIBRARY, *(step.text for step in node.trail if isinstance(step, ast.Name))]
         imported, written = f"{LIBRARY}.NAME", "NAME.…"
         for place, name in enumerate(names[1:], 2):
-            if self.context.built_ins.module_of(name) == ".".join(names[:place]):
+            if self.context.built_ins.find_module(name) == ".".join(names[:place]):
                 imported, written = ".".join(names[:place]), ".".join(names[place - 1 :])
-        if imported.rpartition(".")[2] in scope.outermost().names:
+        if imported.rpartition(".")[2] in scope.find_outermost().names:
             help_text = f"write `{written}`"
         else:
             help_text = f"write `import {imported}` below the first line, and `{written}` here"
@@ -374,31 +379,33 @@ class Evaluator:
         )
         return make_error("E0101", message, node.name.span, note=note, help=help_text)
 
-    def index(self, node: ast.Expression, container: Value, scope: Scope) -> Value:
+    def evaluate_index(self, node: ast.Expression, container: Value, scope: Scope) -> Value:
         """Return an index; that of a map, and of what may be one, may be a bare word."""
         bare = isinstance(node, ast.Path) and scope.find(node.name.text) is None
         return (
-            self.word(node, scope)
+            self.evaluate_word(node, scope)
             if bare and isinstance(container, Map | Poison)
-            else self.value(node, scope)
+            else self.evaluate(node, scope)
         )
 
-    def _named(self, name: ast.Name, scope: Scope, *, within: bool) -> Value:
+    def _find_named(self, name: ast.Name, scope: Scope, *, within: bool) -> Value:
         known, built_ins = scope.find(name.text), self.context.built_ins
         may_be_file = within and (known is None or self._is_own_field(known))
-        imported = built_ins.module_of(name.text) if may_be_file else ""
+        imported = built_ins.find_module(name.text) if may_be_file else ""
         if known is not None and not imported:
-            return known.named(name.span, self.context)
+            return known.evaluate_at(name.span, self.context)
         lacking = scope.may_hold(name.text) or (within and scope.may_import(name.text))
         # what is built in has no fields
         own = lacking and (within or built_ins.is_reserved(name.text))
-        built_in = None if own else built_ins.value(name)
+        built_in = None if own else built_ins.find_value(name)
         if built_in or lacking:
             return built_in or POISON
-        everything = [*scope.known(), *built_ins.names()]
+        everything = [*scope.list_known(), *built_ins.list_names()]
         if imported:  # a missing import is reported once
-            scope.outermost().unparsed |= {name.text}
-        help_text = "" if within else built_ins.help_for(name.text, scope.outermost().names)
+            scope.find_outermost().unparsed |= {name.text}
+        help_text = (
+            "" if within else built_ins.suggest_name(name.text, scope.find_outermost().names)
+        )
         if help_text:
             raise make_error(
                 "E0101", f"nothing here is named `{name.text}`", name.span, help=help_text
@@ -407,7 +414,7 @@ class Evaluator:
         if labelled is not None:
             raise labelled
         results = [
-            binding.name for binding in scope.bindings() if within and binding.what in RESULTS
+            binding.name for binding in scope.list_bindings() if within and binding.what in RESULTS
         ]
         mistake = explain_unknown(
             name.text, name.span, everything, imported=imported, results=results
@@ -425,12 +432,12 @@ class Evaluator:
             and not scope.find(node.path.name.text)
         ):
             return FUNCTIONS[node.path.name.text](self, node, scope)
-        called = self._path(node.path, scope)
+        called = self._evaluate_path(node.path, scope)
         self._verify_not_taken(node.path, called, scope)
         return called.call(node, scope, self)
 
-    def _record(self, node: ast.Record, scope: Scope) -> Value:
-        base = self.strict(node.base, scope)
+    def _evaluate_record(self, node: ast.Record, scope: Scope) -> Value:
+        base = self.require_value(node.base, scope)
         self._verify_not_taken(node.base, base, scope)
         return base.copy(node.body, scope, self)
 

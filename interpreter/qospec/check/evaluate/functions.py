@@ -65,10 +65,10 @@ def choose_worst(evaluator: Evaluator, node: ast.Call, scope: Scope) -> Value:
             help="write `worst(user.delay.p99)`",
         )
     argument = node.arguments[0].value
-    value = evaluator.value(argument, scope)
+    value = evaluator.evaluate(argument, scope)
     if isinstance(value, Poison):
         return value
-    unfinished = value.unfinished(argument.span)
+    unfinished = value.explain_unfinished(argument.span)
     if unfinished is not None:
         raise unfinished
     leaf = value.expression if isinstance(value, Deferred) else None
@@ -150,7 +150,7 @@ def evaluate_exponential(evaluator: Evaluator, node: ast.Call, scope: Scope) -> 
     if len(means) != 1:
         message = "`exponential` takes one argument without a name, the mean: a time or a size"
         raise make_error("E0105", message, node.span, help=HELP)
-    mean = evaluator.plain(means[0].value, scope)
+    mean = evaluator.require_plain(means[0].value, scope)
     if isinstance(mean, Poison):
         return mean
     if isinstance(mean, Amount) and mean.dimension == DATA:
@@ -186,7 +186,7 @@ def _mix_sizes(
         )
     found = [mean]
     for name in SIZE_LIMITS:
-        value = evaluator.plain(ends[name], scope)
+        value = evaluator.require_plain(ends[name], scope)
         if isinstance(value, Poison):
             return value
         if not isinstance(value, Amount) or value.dimension != DATA:
@@ -330,7 +330,7 @@ def _evaluate_numbers(
             raise make_error(
                 "E0104", f"`{name}` has no parameter `{argument.name.text}`", argument.span
             )
-        value = evaluator.value(argument.value, scope)
+        value = evaluator.evaluate(argument.value, scope)
         if not isinstance(value, Poison):
             value = arithmetic.require_number(value, argument.value.span, name)
         found.append(value)

@@ -55,7 +55,7 @@ class GoalValue(Value):
     search: Search | None
     carries: frozenset[str] = frozenset()
 
-    def field(self, name: ast.Name, evaluator: Evaluator) -> Value:  # noqa: ARG002
+    def get_field(self, name: ast.Name, evaluator: Evaluator) -> Value:  # noqa: ARG002
         """Return the load that was found, its lower or upper bound, or whether it is regular."""
         part = _find_part(self.name, self.variable, name)
         text = f"{self.name}.{name.text}"
@@ -66,12 +66,12 @@ class GoalValue(Value):
             return POISON
         search = self.search
         if part == OFFERED:
-            return self._offered(text, name)
+            return self._build_offered(text, name)
         found = Found(self.name, part, search.dimension, text, whole=search.is_whole)
         exact = search.is_whole or (search.step is not None and part != "load")
         return Deferred(found, search.dimension, exact=exact, layer=search.layer)
 
-    def _offered(self, text: str, name: ast.Name) -> Value:
+    def _build_offered(self, text: str, name: ast.Name) -> Value:
         """Return what the flows are to send at the load that was found."""
         assert self.search is not None  # noqa: S101 -- seen before
         if len(self.carries) > 1:
@@ -88,7 +88,7 @@ class GoalValue(Value):
         found = Found(self.name, OFFERED, dimension, text, load_dimension=loads)
         return Deferred(found, dimension, exact=False)
 
-    def unfinished(self, span: Span) -> CheckError:
+    def explain_unfinished(self, span: Span) -> CheckError:
         """Return the mistake of a goal used as a value."""
         return _explain_unfinished(self.name, self.variable, span)
 
@@ -111,7 +111,7 @@ class GoalOfTrial(Value):
     result: GoalResult | None
     is_later: bool = False
 
-    def field(self, name: ast.Name, evaluator: Evaluator) -> Value:
+    def get_field(self, name: ast.Name, evaluator: Evaluator) -> Value:
         """Return one of its results; criteria, which are judged after all phases, learn nothing."""
         part = _find_part(self.name, self.variable.text, name)
         if evaluator.context.judging:
@@ -142,7 +142,7 @@ class GoalOfTrial(Value):
             raise make_error("E0515", f"`{self.name}` has no {bound} bound", name.span)
         return Amount(load, self.search.dimension, self.search.layer)
 
-    def unfinished(self, span: Span) -> CheckError:
+    def explain_unfinished(self, span: Span) -> CheckError:
         """Return the mistake of a goal used as a value."""
         return _explain_unfinished(self.name, self.variable.text, span)
 
@@ -186,21 +186,21 @@ class PointValue(ControlValue):
     lists: Mapping[str, tuple[Value, ...]]
     nodes: Mapping[str, Value]
 
-    def field(self, name: ast.Name, evaluator: Evaluator) -> Value:
+    def get_field(self, name: ast.Name, evaluator: Evaluator) -> Value:
         """Return a flow, a list of flows, or a node of the topology as it is there."""
         if name.text in self.lists:
             return List(self.lists[name.text])
         if name.text in self.nodes and name.text not in self.flows:
             return move_to_point(self.name, self.nodes[name.text])
-        return super().field(name, evaluator)
+        return super().get_field(name, evaluator)
 
 
 def move_to_point(point: str, value: Value) -> Value:
     """Return a part of the topology, or what is observed of one, as it is at a point."""
     if isinstance(value, PlaceValue):
-        return value.on(point, controlled=False)
+        return value.move_to_network(point, controlled=False)
     if isinstance(value, MetricValue):
-        return replace(value, flow=value.flow.on(point, controlled=False))
+        return replace(value, flow=value.flow.move_to_network(point, controlled=False))
     if not isinstance(value, Deferred):
         return value if isinstance(value, Poison) else PartAtPoint(point, value)
     moved = replace(value, expression=with_leaves(value.expression, _make_mover(point)))
@@ -228,17 +228,17 @@ class PartAtPoint(Value):
     point: str
     part: Value
 
-    def field(self, name: ast.Name, evaluator: Evaluator) -> Value:
+    def get_field(self, name: ast.Name, evaluator: Evaluator) -> Value:
         """Return a part of it, or what is observed of it at the point."""
-        return move_to_point(self.point, self.part.field(name, evaluator))
+        return move_to_point(self.point, self.part.get_field(name, evaluator))
 
-    def item(self, key: Value, span: Span) -> Value:
+    def get_item(self, key: Value, span: Span) -> Value:
         """Return one of an array."""
-        return move_to_point(self.point, self.part.item(key, span))
+        return move_to_point(self.point, self.part.get_item(key, span))
 
-    def unfinished(self, span: Span) -> CheckError | None:
+    def explain_unfinished(self, span: Span) -> CheckError | None:
         """Return the mistake of using it as a value, where more of a path must follow."""
-        return self.part.unfinished(span)
+        return self.part.explain_unfinished(span)
 
 
 @dataclass(frozen=True)
@@ -248,7 +248,7 @@ class PointOfTrial(Value):
     what: ClassVar[str] = "a point"
     name: str
 
-    def field(self, name: ast.Name, evaluator: Evaluator) -> Value:
+    def get_field(self, name: ast.Name, evaluator: Evaluator) -> Value:
         """Refuse a measurement in a phase; criteria are judged after all phases."""
         if evaluator.context.judging:
             return POISON

@@ -51,7 +51,7 @@ def _explain_no_unit(node: ast.Quantity) -> CheckError:
         node.span,
         label=meant.question,
         note="" if meant.readings or meant.question else f"units: {' '.join(listed)}",
-        help=meant.help(node.number),
+        help=meant.write_help(node.number),
         fix=_correct_unit(node, meant),
     )
 
@@ -59,7 +59,7 @@ def _explain_no_unit(node: ast.Quantity) -> CheckError:
 def _correct_unit(node: ast.Quantity, meant: UnitSuggestion) -> tuple[Edit, ...]:
     """Return the edit that writes the unit if only one can have been meant."""
     plain = "".join(node.span.text.split()) == node.number + node.unit
-    way = meant.written(node.number, meant.readings[0]) if meant.sure and plain else ""
+    way = meant.write_converted(node.number, meant.readings[0]) if meant.sure and plain else ""
     return (Edit(node.span, way),) if way else ()
 
 
@@ -94,7 +94,7 @@ def add_layer(node: ast.Layered, value: Value) -> Value:
     if isinstance(value, Poison):
         return value
     if isinstance(value, Mix) and value.layer in ("", ANY_LAYER, layer):
-        return value.counted(layer)
+        return value.count_at(layer)
     if isinstance(value, Exponential):
         help_text = f"write `exponential(500 B, min = 40 B, max = 1_500 B) @{layer}`"
         raise make_error(
@@ -250,9 +250,9 @@ class UnitSuggestion(NamedTuple):
     scale: Fraction = Fraction(1)
     """How many of the reading one of what was written is."""
 
-    def help(self, number: str) -> str:
+    def write_help(self, number: str) -> str:
         """Return the help: "`200 Mbit/s` or `200 MB/s` (= 1600 Mbit/s)"."""
-        ways = [self.written(number, reading) for reading in self.readings]
+        ways = [self.write_converted(number, reading) for reading in self.readings]
         shown = [f"`{way}`" for way in ways if way]
         last = find_unit(self.readings[-1]) if len(shown) > 1 else None
         if last is not None and last.canonical.startswith(("B", "kB", "MB", "GB", "TB")):
@@ -262,7 +262,7 @@ class UnitSuggestion(NamedTuple):
                 shown[-1] += f" (= {format_number(bits / first.factor)} {first.canonical})"
         return " or ".join(shown)
 
-    def written(self, number: str, reading: str) -> str:
+    def write_converted(self, number: str, reading: str) -> str:
         """Return a number converted to the unit of a reading; "" if it has no finite decimals."""
         if self.scale != 1:
             number = format_number(Fraction(number.replace("_", "")) * self.scale, exact=True)

@@ -114,7 +114,7 @@ def iterate_loop(
 
     The index is the value if all values are whole numbers, else the iteration's number from 0.
     """
-    values = evaluator.plain(node.values, scope)
+    values = evaluator.require_plain(node.values, scope)
     if isinstance(values, Poison):
         yield 0, values, False
         return
@@ -145,7 +145,7 @@ def evaluate_count(node: ast.Expression, scope: Scope, evaluator: Evaluator) -> 
 
     Where it depends on a parameter that is not known, one stands for all.
     """
-    value = evaluator.plain(node, scope)
+    value = evaluator.require_plain(node, scope)
     if isinstance(value, Poison) or (isinstance(value, Amount) and value.value is None):
         return 1, False
     if not isinstance(value, Amount) or not value.dimension.is_ratio or value.value is None:

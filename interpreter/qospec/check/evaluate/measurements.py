@@ -71,17 +71,17 @@ class FlowValue(Value):
         """Return whether it is what a source sends whatever becomes of it, and not at a place."""
         return self.part == "user" and self.place is None and "answers" not in self.has
 
-    def on(self, network: str, *, controlled: bool) -> FlowValue:
+    def move_to_network(self, network: str, *, controlled: bool) -> FlowValue:
         """Return the same flow on another network."""
         return replace(self, network=network, controlled=controlled)
 
-    def item(self, key: Value, span: Span) -> Value:
+    def get_item(self, key: Value, span: Span) -> Value:
         """Return one member."""
         if self.members is None or self.member is not None:
             raise IndexedError(f"`{self.path}` is a single flow", span)
         return replace(self, member=find_position(key, self.members, f"`{self.flow}`", span))
 
-    def field(self, name: ast.Name, evaluator: Evaluator) -> Value:
+    def get_field(self, name: ast.Name, evaluator: Evaluator) -> Value:
         """Return a metric, or a part of it."""
         for part in self.has:
             if name.text == part and self.part == "user":
@@ -107,9 +107,9 @@ class FlowValue(Value):
             raise unmeasured.explain_not_rated(name, self.unrated, self.rating_field)
         metric = MetricValue(self, kind, name.text, _list_causes(evaluator.context.catalogue))
         single = "" in metric.statistics or not metric.statistics
-        return metric.measured("") if single else metric
+        return metric.build_measured("") if single else metric
 
-    def unfinished(self, span: Span) -> CheckError:
+    def explain_unfinished(self, span: Span) -> CheckError:
         """Return the mistake of a flow used as a number."""
         return make_error(
             "E0502",
@@ -144,11 +144,11 @@ class MetricValue(Value):
         """Return those that it offers where packets have frames."""
         return self.kind.list_statistics(self.flow.carries)
 
-    def unframed(self, asked: str, span: Span) -> CheckError:
+    def explain_unframed(self, asked: str, span: Span) -> CheckError:
         """Return the mistake of bits of frames where there are none."""
         return unmeasured.explain_unframed(self.spelling, self.statistics, asked, span)
 
-    def field(self, name: ast.Name, evaluator: Evaluator) -> Value:
+    def get_field(self, name: ast.Name, evaluator: Evaluator) -> Value:
         """Return a statistic."""
         if name.text == ShareAbove.name:
             if "p*" not in self.statistics:
@@ -157,16 +157,16 @@ class MetricValue(Value):
             return ShareAbove(self)
         if not offers(self.statistics, name.text):
             if name.text in unmeasured.FRAME_LAYERS and name.text in self._everywhere:
-                raise self.unframed(name.text, name.span)
+                raise self.explain_unframed(name.text, name.span)
             path = self.flow.path
             raise unmeasured.explain_unknown_statistic(self.spelling, path, self.statistics, name)
-        return self.measured(name.text)
+        return self.build_measured(name.text)
 
-    def measured(self, statistic: str) -> Value:
+    def build_measured(self, statistic: str) -> Value:
         """Return what will be measured; for a metric of places only, once it has one."""
         if self.flow.place is None and "flow" not in self.kind.build.measured_at:
             return Unplaced(self, statistic)
-        measured = self.leaf(statistic)
+        measured = self.build_leaf(statistic)
         layer = statistic if measured.dimension.has_data and statistic in LAYERS else ""
         return DeferredMetric(
             measured,
@@ -177,7 +177,7 @@ class MetricValue(Value):
             layer=layer,
         )
 
-    def leaf(self, statistic: str) -> Measured:
+    def build_leaf(self, statistic: str) -> Measured:
         """Return a statistic as a term of a condition."""
         metric, flow = self.kind.build, self.flow
         dimension = METRICS[metric.dimension]
@@ -208,7 +208,7 @@ class MetricValue(Value):
             metric.of_source and flow.is_unanswered,
         )
 
-    def unfinished(self, span: Span) -> CheckError:
+    def explain_unfinished(self, span: Span) -> CheckError:
         """Return the mistake of a missing statistic."""
         return make_error(
             "E0502",
@@ -235,9 +235,9 @@ class ShareAbove(Value):
     def call(self, call: ast.Call, scope: Scope, evaluator: Evaluator) -> Value:
         """Return what will be measured."""
         if len(call.arguments) != 1 or call.arguments[0].name is not None:
-            raise self.unfinished(call.span)
+            raise self.explain_unfinished(call.span)
         node = call.arguments[0].value
-        bound = evaluator.known(evaluator.strict(node, scope), node)
+        bound = evaluator.require_known(evaluator.require_value(node, scope), node)
         if not isinstance(bound, Amount) or bound.dimension != TIME:
             what = describe_dimension(bound.dimension) if isinstance(bound, Amount) else bound.what
             message = f"the bound of `above` is a time, not {what}"
@@ -246,7 +246,7 @@ class ShareAbove(Value):
         if value < 0:
             raise make_error("E0205", "the bound of `above` is below 0", node.span)
         measured = replace(
-            self.metric.leaf(name_share_above(int(value * PS_PER_S))),
+            self.metric.build_leaf(name_share_above(int(value * PS_PER_S))),
             dimension=RATIO,
             text=f"{self.path}({node.span.text})",
             least=Fraction(0),
@@ -254,7 +254,7 @@ class ShareAbove(Value):
         )
         return Deferred(measured, RATIO, exact=False)
 
-    def unfinished(self, span: Span) -> CheckError:
+    def explain_unfinished(self, span: Span) -> CheckError:
         """Return the mistake of a missing bound."""
         message = f"`{self.path}` needs a bound: it is the share that exceeds it"
         return make_error("E0502", message, span, help=f"write `{self.path}(1 ms)`")
@@ -270,13 +270,13 @@ class DeferredMetric(Deferred):
     metric: MetricValue
     statistic: str
 
-    def field(self, name: ast.Name, evaluator: Evaluator) -> Value:
+    def get_field(self, name: ast.Name, evaluator: Evaluator) -> Value:
         """Return a statistic, or what a place is given to."""
         if name.text == AtPlace.name and self.metric.flow.place is None:
             return AtPlace(self.metric, self.statistic)
         if self.statistic:
-            return super().field(name, evaluator)
-        return self.metric.field(name, evaluator)
+            return super().get_field(name, evaluator)
+        return self.metric.get_field(name, evaluator)
 
 
 @dataclass(frozen=True)
@@ -287,13 +287,13 @@ class Unplaced(Value):
     metric: MetricValue
     statistic: str
 
-    def field(self, name: ast.Name, evaluator: Evaluator) -> Value:
+    def get_field(self, name: ast.Name, evaluator: Evaluator) -> Value:
         """Return what the place is given to."""
         if name.text == AtPlace.name:
             return AtPlace(self.metric, self.statistic)
-        return super().field(name, evaluator)
+        return super().get_field(name, evaluator)
 
-    def unfinished(self, span: Span) -> CheckError:
+    def explain_unfinished(self, span: Span) -> CheckError:
         """Return the mistake of a missing place."""
         message = f"`{self.metric.spelling}` is measured at a place inside the network"
         return make_error("E0502", message, span, help=f"write `{span.text}.at(x.east.tx)`")
@@ -314,7 +314,7 @@ class PlaceValue(FlowValue, Located):
     what: ClassVar[str] = "a place"
 
     @classmethod
-    def of(cls, place: Place) -> PlaceValue:
+    def from_place(cls, place: Place) -> PlaceValue:
         """Return what passes there."""
         return cls("", "", None, carries=place.carries, place=place)
 
@@ -329,14 +329,14 @@ class PlaceValue(FlowValue, Located):
         assert self.place is not None  # noqa: S101 -- see `of`
         return self.place
 
-    def field(self, name: ast.Name, evaluator: Evaluator) -> Value:
+    def get_field(self, name: ast.Name, evaluator: Evaluator) -> Value:
         """Return a metric of what passes."""
         kind = evaluator.context.catalogue.find("metric", name.text)
         if kind is None or "place" not in kind.build.measured_at:
             raise unmeasured.explain_not_at_place(name.text, name.span, evaluator.context.catalogue)
-        return super().field(name, evaluator)
+        return super().get_field(name, evaluator)
 
-    def unfinished(self, span: Span) -> CheckError:
+    def explain_unfinished(self, span: Span) -> CheckError:
         """Return the mistake of a place used as a number."""
         message = f"`{self.path}` is a place: say what to measure there"
         return make_error(
@@ -359,9 +359,9 @@ class AtPlace(Value):
             path, catalogue = call.path, evaluator.context.catalogue
             raise unmeasured.explain_not_at_place(self.metric.spelling, path.span, catalogue)
         if len(call.arguments) != 1 or call.arguments[0].name is not None:
-            raise self.unfinished(call.span)
+            raise self.explain_unfinished(call.span)
         node = call.arguments[0].value
-        value = evaluator.strict(node, scope)
+        value = evaluator.require_value(node, scope)
         if isinstance(value, Poison):
             return value
         flow = self.metric.flow
@@ -401,10 +401,10 @@ class AtPlace(Value):
             raise make_error("E0425", message, node.span)
         there = replace(self.metric, flow=replace(flow, place=place))
         if self.statistic and self.statistic not in there.statistics:
-            raise there.unframed(self.statistic, node.span)
-        return there.measured(self.statistic)
+            raise there.explain_unframed(self.statistic, node.span)
+        return there.build_measured(self.statistic)
 
-    def unfinished(self, span: Span) -> CheckError:
+    def explain_unfinished(self, span: Span) -> CheckError:
         """Return the mistake of a missing place."""
         message = "`at` takes one place: a side of a port, or an output of an element"
         return make_error(
@@ -420,7 +420,7 @@ class ControlValue(Value):
     name: str
     flows: Mapping[str, Value]
 
-    def field(self, name: ast.Name, evaluator: Evaluator) -> Value:  # noqa: ARG002
+    def get_field(self, name: ast.Name, evaluator: Evaluator) -> Value:  # noqa: ARG002
         """Return a flow."""
         known = self.flows.get(name.text)
         if known is None:

@@ -42,11 +42,11 @@ class Mix(Value):
         """Return how many sizes it lists, since others may be made of these; 1 if it draws."""
         return len(self.sizes) if self.in_order else 1
 
-    def counted(self, layer: str) -> Mix:
+    def count_at(self, layer: str) -> Mix:
         """Return the same, counted at a layer."""
         return replace(self, layer=layer)
 
-    def in_turn(self, span: Span) -> list[Amount]:
+    def require_order(self, span: Span) -> list[Amount]:
         """Return the sizes of one in order; raises CheckError if they are drawn."""
         if not self.in_order:
             raise make_error(
@@ -67,15 +67,15 @@ def evaluate_mix(node: ast.MixLiteral, scope: Scope, evaluator: Evaluator) -> Va
 
 
 def _mix_in_order(node: ast.ListLiteral, span: Span, scope: Scope, evaluator: Evaluator) -> Value:
-    listed = evaluator.strict(node, scope)  # refuses more than a list may have
+    listed = evaluator.require_value(node, scope)  # refuses more than a list may have
     assert isinstance(listed, List)  # noqa: S101 -- a list is one
     found: list[Amount] = []
     for item, value in zip(node.items, listed.items, strict=True):
-        known = evaluator.known(value, item)
+        known = evaluator.require_known(value, item)
         if isinstance(known, Poison):
             return known
         found += (
-            known.in_turn(item.span)
+            known.require_order(item.span)
             if isinstance(known, Mix)
             else _evaluate_sizes(known, item.span)
         )
@@ -95,8 +95,8 @@ def _mix_by_weight(node: ast.MapLiteral, span: Span, scope: Scope, evaluator: Ev
     layers: set[str] = set()
     single: set[Fraction | None] = set()
     for pair in node.pairs:
-        sizes = evaluator.plain(pair.key, scope)
-        weight = evaluator.plain(pair.value, scope)
+        sizes = evaluator.require_plain(pair.key, scope)
+        weight = evaluator.require_plain(pair.value, scope)
         if isinstance(sizes, Poison) or isinstance(weight, Poison):
             return Poison()
         each = _evaluate_weight(weight, pair.value.span)

@@ -31,18 +31,20 @@ def label_as_name(name: ast.Name, scope: Scope, case: Case | None) -> CheckError
 
     The remedy names what the first of them shows; of a loop, that of the first iteration.
     """
-    every = _list_labelled(scope.statements_around(), ())
+    every = _list_labelled(scope.list_statements_around(), ())
     shown = next((each for each in every if _find_label(each) == name.text), None)
     if shown is None:
         return None
     single, of_a_loop = FLOWS
-    flows = [binding.name for binding in scope.bindings() if binding.what == single]
-    flows += [f"{binding.name}[0]" for binding in scope.bindings() if binding.what == of_a_loop]
+    flows = [binding.name for binding in scope.list_bindings() if binding.what == single]
+    flows += [
+        f"{binding.name}[0]" for binding in scope.list_bindings() if binding.what == of_a_loop
+    ]
     first: dict[str, str] = {}
     for loop in shown.loops:
         first[loop.name.text] = replace_names(_write_first(loop.values, flows), first)
     written = shown.report.value.span
-    text = flatten_text(written.text) if case is None else case.words_at_use(written)
+    text = flatten_text(written.text) if case is None else case.find_words_at_use(written)
     return make_error(
         "E0101",
         f"nothing here is named `{name.text}`",

@@ -71,11 +71,11 @@ class Binding:
         self._make = make
         self._value: Value | None = None
 
-    def value(self, context: Context) -> Value:
+    def evaluate(self, context: Context) -> Value:
         """Return the value; POISON after a mistake in it, which is reported where it is."""
         if self._value is None:
             if self in context.evaluating:
-                raise self._cycle(context)
+                raise self._explain_cycle(context)
             if len(context.evaluating) >= MAX_DEPTH:
                 raise make_error(
                     "E0605",
@@ -96,12 +96,12 @@ class Binding:
                 each.varies |= self.varies
         return self._value
 
-    def named(self, span: Span, context: Context) -> Value:
+    def evaluate_at(self, span: Span, context: Context) -> Value:
         """Return the value where an expression names it; raises CheckError.
 
         A criterion is judged once, so it cannot use a variable, which has other values elsewhere.
         """
-        value = self.value(context)
+        value = self.evaluate(context)
         if self.varies and context.judging and not context.evaluating:
             goal = next(filter(None, self.varies.values()), "")
             message = f"a search tries many values of `{self.name}`: say which one"
@@ -111,7 +111,7 @@ class Binding:
             raise make_error("E0515", message, span, help=help_text)
         return value
 
-    def _cycle(self, context: Context) -> CheckError:
+    def _explain_cycle(self, context: Context) -> CheckError:
         evaluating = context.evaluating
         chain = [binding.name for binding in evaluating[evaluating.index(self) :]]
         if len(chain) == 1 and self.what == FIELD:
@@ -212,29 +212,29 @@ class Scope:
         here = self.incomplete or name in self.unparsed
         return here or (self.parent is not None and self.parent.may_hold(name))
 
-    def all_unread(self) -> frozenset[str]:
+    def list_unread(self) -> frozenset[str]:
         """Return the names in what could not be parsed, here and around."""
-        return self.parent.all_unread() | self.unparsed if self.parent else self.unparsed
+        return self.parent.list_unread() | self.unparsed if self.parent else self.unparsed
 
     def may_import(self, name: str) -> bool:
         """Return whether a name is similar to an import without a file."""
         above = self.parent is not None and self.parent.may_import(name)
         return above or bool(suggest_name(name, self.missing_imports))
 
-    def outermost(self) -> Scope:
+    def find_outermost(self) -> Scope:
         """Return the names of the file."""
-        return self.parent.outermost() if self.parent else self
+        return self.parent.find_outermost() if self.parent else self
 
-    def statements_around(self) -> Sequence[ast.Statement]:
+    def list_statements_around(self) -> Sequence[ast.Statement]:
         """Return the statements of the test, here or around."""
-        around = self.parent.statements_around() if self.parent else ()
+        around = self.parent.list_statements_around() if self.parent else ()
         return self.statements or around
 
-    def known(self) -> Iterator[str]:
+    def list_known(self) -> Iterator[str]:
         """Yield all names that can be used here."""
-        return (binding.name for binding in self.bindings())
+        return (binding.name for binding in self.list_bindings())
 
-    def bindings(self) -> Iterator[Binding]:
+    def list_bindings(self) -> Iterator[Binding]:
         """Yield what can be used here."""
         scope: Scope | None = self
         while scope is not None:

@@ -63,7 +63,7 @@ class Function(Value):
         for argument in call.arguments:
             name = argument.name.text if argument.name else next(iter(free), "")
             if name not in self.parameters:
-                raise self._unknown(argument)
+                raise self._explain_unknown(argument)
             if name in given:
                 raise make_error(
                     "E0114",
@@ -71,31 +71,31 @@ class Function(Value):
                     argument.span,
                     secondary=(given[name][0], "given here already"),
                 )
-            value = evaluator.plain(argument.value, scope)
+            value = evaluator.require_plain(argument.value, scope)
             given[name] = argument.span, value
             free.remove(name)
             self._fits(name, argument.value, value)
         missing = [name for name in free if name not in self.optional]
         if missing:
             raise explain_lacking_arguments(self.name, missing, call.span)
-        return self._result({name: value for name, (_, value) in given.items()}, call.span)
+        return self._compute_result({name: value for name, (_, value) in given.items()}, call.span)
 
-    def _result(self, given: Mapping[str, Value], span: Span) -> Value:
+    def _compute_result(self, given: Mapping[str, Value], span: Span) -> Value:
         """Return what it gives for these arguments; raises CheckError."""
         if self.name == "cells":
-            return self._cells(given, span)
+            return self._build_cells(given, span)
         if self.run is None or any(isinstance(each, Poison) for each in given.values()):
             return self.gives
         arguments = {
             name: value.stream if isinstance(value, Arrivals) else getattr(value, "value", None)
             for name, value in given.items()
         }
-        result = self._carried_out(span, **arguments)
+        result = self._carry_out(span, **arguments)
         if isinstance(self.gives, Amount):
             return replace(self.gives, value=Fraction(result))
         return Boolean(result) if isinstance(self.gives, Boolean) else Arrivals(result)
 
-    def _cells(self, given: Mapping[str, Value], span: Span) -> Value:
+    def _build_cells(self, given: Mapping[str, Value], span: Span) -> Value:
         """Return cells at times that are given, or a number of them to draw."""
         most, times = given.get("at_most"), given.get("at")
         if (most is None) == (times is None):
@@ -111,9 +111,9 @@ class Function(Value):
             return Arrivals()
         at = [item.value for item in times.items if isinstance(item, Amount)]
         times_ps = tuple(int(each * PS_PER_S) for each in at if each is not None)
-        return Arrivals(self._carried_out(span, times_ps=times_ps))
+        return Arrivals(self._carry_out(span, times_ps=times_ps))
 
-    def _carried_out(self, span: Span, **arguments: Any) -> Any:
+    def _carry_out(self, span: Span, **arguments: Any) -> Any:
         """Return what `run` gives; raises CheckError."""
         assert self.run is not None  # noqa: S101 -- the caller's choice
         try:
@@ -121,7 +121,7 @@ class Function(Value):
         except ValueError as why:
             raise make_error("E0205", f"`{self.name}`: {why}", span) from None
 
-    def _unknown(self, argument: ast.Argument) -> CheckError:
+    def _explain_unknown(self, argument: ast.Argument) -> CheckError:
         listed = " ".join(self.parameters)
         name = argument.name.text if argument.name else ""
         near = suggest_name(name, self.parameters)

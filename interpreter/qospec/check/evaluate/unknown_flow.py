@@ -32,23 +32,23 @@ class OneOf(Value):
         first = self.choices[0]
         return first.path if isinstance(first, FlowValue) else ""
 
-    def field(self, name: ast.Name, evaluator: Evaluator) -> Value:
+    def get_field(self, name: ast.Name, evaluator: Evaluator) -> Value:
         """Return what the field may be; raises CheckError if no choice has it."""
-        return self._of_each(lambda each: each.field(name, evaluator))
+        return self._collect(lambda each: each.get_field(name, evaluator))
 
-    def item(self, key: Value, span: Span) -> Value:
+    def get_item(self, key: Value, span: Span) -> Value:
         """Return what the item may be; raises CheckError if no choice has items."""
-        return self._of_each(lambda each: each.item(key, span))
+        return self._collect(lambda each: each.get_item(key, span))
 
     def call(self, call: ast.Call, scope: Scope, evaluator: Evaluator) -> Value:
         """Return what the call may give; raises CheckError if no choice can be called."""
-        return self._of_each(lambda each: each.call(call, scope, evaluator))
+        return self._collect(lambda each: each.call(call, scope, evaluator))
 
-    def unfinished(self, span: Span) -> CheckError | None:
+    def explain_unfinished(self, span: Span) -> CheckError | None:
         """Return the mistake of using it as a value, where more of a path must follow."""
-        return self.choices[-1].unfinished(span)
+        return self.choices[-1].explain_unfinished(span)
 
-    def _of_each(self, act: Callable[[Value], Value]) -> Value:
+    def _collect(self, act: Callable[[Value], Value]) -> Value:
         found: list[Value] = []
         mistake: CheckError | None = None
         for choice in self.choices:

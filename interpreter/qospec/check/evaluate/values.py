@@ -38,11 +38,11 @@ class Value:
         """Return of how many values it consists, repeated ones included."""
         return 1
 
-    def field(self, name: ast.Name, evaluator: Evaluator) -> Value:  # noqa: ARG002
+    def get_field(self, name: ast.Name, evaluator: Evaluator) -> Value:  # noqa: ARG002
         """Return what `value.name` stands for."""
         raise make_error("E0104", f"{self.what} has no field `{name.text}`", name.span)
 
-    def item(self, key: Value, span: Span) -> Value:  # noqa: ARG002
+    def get_item(self, key: Value, span: Span) -> Value:  # noqa: ARG002
         """Return what `value[key]` stands for."""
         raise IndexedError(f"{self.what} cannot be indexed", span)
 
@@ -59,7 +59,7 @@ class Value:
             help="remove the braces, or write a kind in place of what is before them",
         )
 
-    def unfinished(self, span: Span) -> CheckError | None:  # noqa: ARG002
+    def explain_unfinished(self, span: Span) -> CheckError | None:  # noqa: ARG002
         """Return the mistake of using it as a value, where more of a path must follow."""
         return None
 
@@ -78,18 +78,18 @@ class Poison(Value):
 
     what: ClassVar[str] = "something unknown"
 
-    def field(self, name: ast.Name, evaluator: Evaluator) -> Value:  # noqa: ARG002
+    def get_field(self, name: ast.Name, evaluator: Evaluator) -> Value:  # noqa: ARG002
         """Return itself."""
         return self
 
-    def item(self, key: Value, span: Span) -> Value:  # noqa: ARG002
+    def get_item(self, key: Value, span: Span) -> Value:  # noqa: ARG002
         """Return itself."""
         return self
 
     def call(self, call: ast.Call, scope: Scope, evaluator: Evaluator) -> Value:
         """Check the arguments, and return itself."""
         for argument in call.arguments:
-            evaluator.value(argument.value, scope)
+            evaluator.evaluate(argument.value, scope)
         return self
 
     def copy(self, body: ast.Body, scope: Scope, evaluator: Evaluator) -> Value:  # noqa: ARG002
@@ -156,7 +156,7 @@ class Symbol(Value):
             help="sweep over devices of your own, and take one by a parameter of type `Device`",
         )
 
-    def unfinished(self, span: Span) -> CheckError | None:  # noqa: ARG002
+    def explain_unfinished(self, span: Span) -> CheckError | None:  # noqa: ARG002
         """Return the mistake of a word in a sweep that was meant as a name."""
         if self.resolved:
             return None
@@ -195,7 +195,7 @@ class List(Value):
         """Return where a published item of it stands. Kept: lists of lists may share items."""
         return _find_first_published(self.items)
 
-    def field(self, name: ast.Name, evaluator: Evaluator) -> Value:  # noqa: ARG002
+    def get_field(self, name: ast.Name, evaluator: Evaluator) -> Value:  # noqa: ARG002
         """Refuse: only its items may have fields."""
         raise make_error(
             "E0104",
@@ -204,7 +204,7 @@ class List(Value):
             help=f"choose an item, as in `[0].{name.text}`, or loop: `for one in … {{ … }}`",
         )
 
-    def item(self, key: Value, span: Span) -> Value:
+    def get_item(self, key: Value, span: Span) -> Value:
         """Return the item at that place, from 0."""
         index = find_position(key, len(self.items), "this list", span, known=self.known)
         return POISON if index is None else self.items[index]
@@ -235,7 +235,7 @@ class Map(Value):
         """Return where a published entry of it stands."""
         return _find_first_published(self.entries.values())
 
-    def field(self, name: ast.Name, evaluator: Evaluator) -> Value:  # noqa: ARG002
+    def get_field(self, name: ast.Name, evaluator: Evaluator) -> Value:  # noqa: ARG002
         """Refuse: an entry is written with its key in brackets."""
         known = name.text in self.entries
         raise make_error(
@@ -249,12 +249,12 @@ class Map(Value):
     def _written(self) -> Mapping[str, ast.Pair]:
         return {str(key): pair for key, pair in self.pairs.items()}
 
-    def pair(self, key: str, whole: Span) -> ast.Pair | None:
+    def write_pair(self, key: str, whole: Span) -> ast.Pair | None:
         """Return an entry as it is written, if that is within `whole`: a map may have a name."""
         found = self._written.get(key)
         return found if found is not None and found.span in whole else None
 
-    def item(self, key: Value, span: Span) -> Value:
+    def get_item(self, key: Value, span: Span) -> Value:
         """Return the value under that key."""
         expected: Fraction | str | None
         if isinstance(key, Amount):

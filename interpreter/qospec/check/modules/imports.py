@@ -98,7 +98,7 @@ def _list_candidates(
     each: ast.Import, importing: Path, where: Place, most: int
 ) -> list[_Candidate]:
     first, *rest = (name.text for name in each.path)
-    package = where.project.package(first, each.span, most)
+    package = where.project.find_package(first, each.span, most)
     inner = STDLIB if first == "std" else package.folder if package else None
     candidates = [_Candidate(inner, inner, rest)] if inner is not None and rest else []
     if first != "std":
@@ -126,7 +126,7 @@ def _verify(each: ast.Import, resolved: Path, root: Path, where: Place) -> None:
             note=f"the project's root is {files.shorten_path(root)}",
             help="copy the file into the project: links may not lead out of it",
         )
-    owner = where.project.owner(resolved)
+    owner = where.project.find_owner(resolved)
     if owner is not None and root not in (owner.folder, STDLIB):
         inner = resolved.relative_to(owner.folder).with_suffix("").parts
         raise make_error(

@@ -64,21 +64,21 @@ class Loader:
         Without a name: those that the project here names, else all below the current folder.
         """
         found: list[tuple[Path, Path]] = []
-        for path in paths or self._projects.here():
+        for path in paths or self._projects.list_here():
             try:
-                found += [(file, path) for file in files.find_files(path, self._left_out(path))]
+                found += [(file, path) for file in files.find_files(path, self._is_left_out(path))]
             except CheckError as mistake:
                 self._context.report(mistake)
         self._root = files.find_common_root([file for file, _ in found])
         for file, path in found:
-            self._named(file, path)
+            self._load_named(file, path)
         named = {files.resolve_links(file) for file, _ in found}
         units = [unit for unit in self._units.values() if unit is not None]
         for unit in units:
             unit.named = unit.path in named
         return tuple(units)
 
-    def text(self, source: Source, path: Path) -> tuple[Unit, ...]:
+    def read_text(self, source: Source, path: Path) -> tuple[Unit, ...]:
         """Return a text as if it were the file `path`, behind those of its imports that are new.
 
         These are kept, the text is not: the next one may have the same path. Raises CheckError.
@@ -86,37 +86,37 @@ class Loader:
         before = set(self._units)
         try:
             self._units[path] = None
-            self._parse(path, source, self._place(path), None)
+            self._parse(path, source, self._find_place(path), None)
             return tuple(unit for unit in self._units.values() if unit and unit.path not in before)
         finally:
             del self._units[path]
 
-    def _named(self, file: Path, given: Path) -> None:
+    def _load_named(self, file: Path, given: Path) -> None:
         try:
             if file is not given:
                 files.resolve_inside(file, given)
-            self._read(file, self._place(file), None)
+            self._read(file, self._find_place(file), None)
         except CheckError as mistake:
             self._context.report(mistake)
 
-    def _place(self, file: Path) -> Place:
+    def _find_place(self, file: Path) -> Place:
         """Return where the imports of a file that was named are searched; raises CheckError.
 
         A file of a package is that which was pinned, and its imports begin where they do if it is
         imported, unless it is of a project within the package.
         """
         root = files.find_root(file)
-        pinned = self._projects.pinning(file)
+        pinned = self._projects.find_pinning(file)
         if pinned is not None:
             project, package = pinned
-            project.package(package.name, None, self._context.limits.imports)
+            project.find_package(package.name, None, self._context.limits.imports)
             if not root.is_relative_to(package.folder):
                 return Place(package.folder, project)
-        return Place(root, self._projects.at(root))
+        return Place(root, self._projects.find_at(root))
 
-    def _left_out(self, path: Path) -> Sequence[Path]:
+    def _is_left_out(self, path: Path) -> Sequence[Path]:
         return (
-            self._projects.at(files.find_root(path / "any")).exclude
+            self._projects.find_at(files.find_root(path / "any")).exclude
             if files.is_folder(path)
             else ()
         )
@@ -124,7 +124,7 @@ class Loader:
     def _read(self, written: Path, where: Place, importer: ast.Import | None) -> Unit | None:
         path = files.resolve_links(written)
         if any(path == reading for reading, _ in self._reading):
-            raise self._cycle(path, importer)
+            raise self._explain_cycle(path, importer)
         if path in self._units:
             return self._units[path]
         if len(self._units) >= self._context.limits.imports:
@@ -168,7 +168,7 @@ class Loader:
         self._units[path] = unit
         return unit
 
-    def _cycle(self, path: Path, importer: ast.Import | None) -> CheckError:
+    def _explain_cycle(self, path: Path, importer: ast.Import | None) -> CheckError:
         names = [reading for reading, _ in self._reading]
         chain = self._reading[names.index(path) + 1 :]
         places = [each for _, each in [*chain, (path, importer)] if each is not None]

@@ -59,7 +59,7 @@ class Project:
     sound: bool = True
     _hashes: dict[str, str] = field(default_factory=dict)
 
-    def package(self, name: str, importer: Span | None, most: int) -> Package | None:
+    def find_package(self, name: str, importer: Span | None, most: int) -> Package | None:
         """Return a package whose files are those that were pinned; raises CheckError.
 
         Args:
@@ -75,7 +75,7 @@ class Project:
             _verify(found, self._hashes[name], secondary)
         return found
 
-    def owner(self, file: Path) -> Package | None:
+    def find_owner(self, file: Path) -> Package | None:
         """Return the package that a file belongs to, the innermost if one is in another."""
         owners = [
             package for package in self.packages.values() if file.is_relative_to(package.folder)
@@ -90,23 +90,23 @@ class Projects:
         self._report = report
         self._known: dict[Path, Project] = {}
 
-    def at(self, root: Path) -> Project:
+    def find_at(self, root: Path) -> Project:
         """Return the project of a root."""
         if root not in self._known:
             self._known[root] = read_project(root, self._report)
         return self._known[root]
 
-    def here(self) -> Sequence[Path]:
+    def list_here(self) -> Sequence[Path]:
         """Return what a command uses without a path: the project's paths, else this folder."""
-        return self.at(files.find_root(Path("any"))).paths or (Path(),)
+        return self.find_at(files.find_root(Path("any"))).paths or (Path(),)
 
-    def pinning(self, file: Path) -> tuple[Project, Package] | None:
+    def find_pinning(self, file: Path) -> tuple[Project, Package] | None:
         """Return the package that a file belongs to, and the project whose `qos.lock` pins it."""
         path = files.resolve_links(file)
         for root in path.parents:
             if files.is_there(root / LOCK):
-                made = self.at(root)
-                owner = made.owner(path)
+                made = self.find_at(root)
+                owner = made.find_owner(path)
                 if owner is not None:
                     return made, owner
         return None
@@ -114,7 +114,7 @@ class Projects:
 
 def is_pinned(file: Path) -> bool:
     """Return whether a file belongs to a package, and so must not be changed."""
-    return Projects(lambda _: None).pinning(file) is not None
+    return Projects(lambda _: None).find_pinning(file) is not None
 
 
 def read_project(root: Path, report: Callable[[CheckError], None]) -> Project:
@@ -137,17 +137,17 @@ def read_project(root: Path, report: Callable[[CheckError], None]) -> Project:
 
 
 def _read_settings(made: Project, whole: Table) -> Iterator[CheckError]:
-    yield from whole.known(dict.fromkeys(SETTINGS, dict), "table")
-    own = whole.table("project")
+    yield from whole.check_known(dict.fromkeys(SETTINGS, dict), "table")
+    own = whole.find_table("project")
     if own is None:
         return
-    yield from own.known(SETTINGS["project"])
+    yield from own.check_known(SETTINGS["project"])
     edition = own.fields.get("edition")
     if isinstance(edition, int) and edition != int(EDITION):
         yield make_error(
             "E0002",
             f"edition {edition} of the language is not known",
-            own.place("edition", value=True),
+            own.find_place("edition", value=True),
             help=f"write `edition = {EDITION}`",
         )
     name = own.fields.get("name")
@@ -159,39 +159,39 @@ def _read_settings(made: Project, whole: Table) -> Iterator[CheckError]:
             if not isinstance(written, str):
                 continue
             try:
-                found.append(_resolve_below(made.root, written, own.place(key, value=True)))
+                found.append(_resolve_below(made.root, written, own.find_place(key, value=True)))
             except CheckError as mistake:
                 yield mistake
         setattr(made, key, tuple(found))
 
 
 def _read_packages(made: Project, whole: Table) -> Iterator[CheckError]:
-    yield from whole.known({"package": dict}, "table")
-    pinned = whole.table("package")
+    yield from whole.check_known({"package": dict}, "table")
+    pinned = whole.find_table("package")
     for name in pinned.fields if pinned else ():
-        own = pinned.table(name) if pinned else None
+        own = pinned.find_table(name) if pinned else None
         if own is None or name == "std" or not (name.isidentifier() and name.isascii()):
             yield make_error(
                 "E0116",
                 "`std` is the library that comes with the language"
                 if name == "std"
                 else f"`{name}` cannot be a package",
-                whole.place() if pinned is None else pinned.place(name),
+                whole.find_place() if pinned is None else pinned.find_place(name),
                 help="write `[package.name]` with a name of letters, digits and `_`",
             )
             continue
-        mistakes = list(own.known(PINNED)) or list(_explain_missing(own))
+        mistakes = list(own.check_known(PINNED)) or list(_explain_missing(own))
         yield from mistakes
         if mistakes:
             continue
         try:
             folder = _resolve_below(
-                made.root, own.fields["folder"], own.place("folder", value=True)
+                made.root, own.fields["folder"], own.find_place("folder", value=True)
             )
         except CheckError as mistake:
             yield mistake
             continue
-        place = own.place("sha256", value=True)
+        place = own.find_place("sha256", value=True)
         made.packages[name] = Package(name, folder, own.fields["sha256"], place)
 
 
@@ -199,7 +199,7 @@ def _explain_missing(own: Table) -> Iterator[CheckError]:
     for key in PINNED:
         if key not in own.fields:
             yield make_error(
-                "E0105", f"{own.name} needs `{key}`", own.place(), help=f'add `{key} = "…"`'
+                "E0105", f"{own.name} needs `{key}`", own.find_place(), help=f'add `{key} = "…"`'
             )
 
 

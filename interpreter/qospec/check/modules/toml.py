@@ -49,7 +49,7 @@ class Table:
         """Return its name for messages."""
         return f"[{'.'.join(self.path)}]" if self.path else self._source.name
 
-    def place(self, key: str = "", *, value: bool = False) -> Span:
+    def find_place(self, key: str = "", *, value: bool = False) -> Span:
         """Return the place of a key, or of its value; of the table itself without a key."""
         places = _find_places(self._source)
         whole = (*self.path, key) if key else self.path
@@ -58,7 +58,7 @@ class Table:
             whole = whole[:-1]
         return behind or places.get(whole) or Span(self._source, 0, 0)
 
-    def known(self, known: Mapping[str, type], what: str = "field") -> Iterator[CheckError]:
+    def check_known(self, known: Mapping[str, type], what: str = "field") -> Iterator[CheckError]:
         """Yield a mistake for each field that is unknown, or of another type."""
         for key, value in self.fields.items():
             expected = known.get(key)
@@ -67,7 +67,7 @@ class Table:
                 yield make_error(
                     "E0104",
                     f"{self.name} has no {what} `{key}`",
-                    self.place(key),
+                    self.find_place(key),
                     note=f"{what}s of {self.name}: {' '.join(known)}",
                     near=near,
                     help="remove it",
@@ -77,10 +77,10 @@ class Table:
                 yield make_error(
                     "E0204",
                     f"`{key}` is {NAMES[expected]}, not {found}",
-                    self.place(key, value=True),
+                    self.find_place(key, value=True),
                 )
 
-    def table(self, key: str) -> Table | None:
+    def find_table(self, key: str) -> Table | None:
         """Return the table of that name, if it is one."""
         fields = self.fields.get(key)
         return Table(self._source, (*self.path, key), fields) if isinstance(fields, dict) else None

@@ -50,7 +50,7 @@ def read_curve(
         )
 
     def point(key: Fraction | str) -> tuple[int, int | None]:
-        pair = value.pair(str(key), span)
+        pair = value.write_pair(str(key), span)
         at = pair.key.span if pair else span
         size = _read_size(value.amounts.get(key), key, name, at)
         return size, time(value.entries[key], pair.value.span if pair else span)
@@ -65,7 +65,7 @@ def read_curve(
         )
     for (before, _), (size, _), key in zip(points, points[1:], [*value.entries][1:], strict=False):
         if size < before:
-            pair = value.pair(str(key), span)
+            pair = value.write_pair(str(key), span)
             raise make_error(
                 "E0205",
                 f"`{name}` has the size {size} B after {before} B",

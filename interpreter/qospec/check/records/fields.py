@@ -357,7 +357,7 @@ def _map(
 
     def converted(key: Fraction | str) -> tuple[str, Any]:
         entry = replace(parameter, name=f"{parameter.name}[{key}]", alias="", domain=domain)
-        pair = value.pair(str(key), span)
+        pair = value.write_pair(str(key), span)
         place = pair.value.span if pair else span
         return str(key), convert(value.entries[key], entry, kind, place)
 

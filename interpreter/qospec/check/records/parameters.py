@@ -89,7 +89,7 @@ class Signature:
         before = self._evaluator.context.mistakes
         for name, each in self.parameters.items():
             if name in given:
-                value = self._argument(each, given[name].value, caller)
+                value = self._bind_argument(each, given[name].value, caller)
                 self._declare(scope, each, value)
                 if name in scope.names:
                     scope.names[name].argument = given[name].value, caller
@@ -101,9 +101,9 @@ class Signature:
             each for name, each in self.parameters.items() if name not in given and not each.default
         ]
         if lacking:
-            self._evaluator.context.report(self._missing(lacking, use.span))
+            self._evaluator.context.report(self._explain_missing(lacking, use.span))
         values = tuple(
-            scope.names[name].value(self._evaluator.context)
+            scope.names[name].evaluate(self._evaluator.context)
             for name in self.parameters
             if name in scope.names
         )
@@ -111,14 +111,14 @@ class Signature:
             return None
         return scope, values
 
-    def placeholders(self, *, defaults: bool) -> Scope:
+    def make_placeholders(self, *, defaults: bool) -> Scope:
         """Return the names of a body checked on its own: with unknown values, or with defaults."""
         scope = Scope(self._home)
         for parameter in self.parameters.values():
             if parameter.default is not None:
                 self._declare_default(scope, parameter, parameter.default)
                 if not defaults and parameter.name.text in scope.names:
-                    scope.names[parameter.name.text].value(self._evaluator.context)
+                    scope.names[parameter.name.text].evaluate(self._evaluator.context)
                     scope.names.pop(parameter.name.text)
             if parameter.name.text not in scope.names:
                 self._declare(scope, parameter, make_unknown(parameter.annotation.text))
@@ -138,15 +138,15 @@ class Signature:
             each.name.text,
             each.name.span,
             "a parameter",
-            lambda: self._argument(each, default, scope),
+            lambda: self._bind_argument(each, default, scope),
         )
         scope.declare(binding, self._evaluator.context)
 
-    def _argument(self, each: ast.Parameter, node: ast.Expression, scope: Scope) -> Value:
+    def _bind_argument(self, each: ast.Parameter, node: ast.Expression, scope: Scope) -> Value:
         if each.annotation.text == "Name":
-            value = self._evaluator.word(node, scope)
+            value = self._evaluator.evaluate_word(node, scope)
         else:
-            value = self._evaluator.plain(node, scope)
+            value = self._evaluator.require_plain(node, scope)
         try:
             its = find_written(node, scope)[0]
             is_list = isinstance(value, List) and isinstance(its, ast.ListLiteral)
@@ -166,7 +166,7 @@ class Signature:
                 raise make_error("E0114", f"`{self.name}` takes {most}", argument.span)
             name = argument.name.text if argument.name else order[place]
             if name not in self.parameters:
-                raise self._unknown(name, argument, given)
+                raise self._explain_unknown(name, argument, given)
             if name in given:
                 raise make_error(
                     "E0114",
@@ -177,13 +177,15 @@ class Signature:
             given[name] = argument
         return given
 
-    def _missing(self, lacking: Sequence[ast.Parameter], use: Span) -> CheckError:
+    def _explain_missing(self, lacking: Sequence[ast.Parameter], use: Span) -> CheckError:
         """Return the mistake of giving no value for these parameters, all of them at once."""
         mistake = explain_lacking_arguments(self.name, [each.name.text for each in lacking], use)
         declared = tuple(Label(each.span, "declared here") for each in lacking)
         return CheckError(replace(mistake.diagnostic, secondary=declared))
 
-    def _unknown(self, name: str, argument: ast.Argument, given: Container[str]) -> CheckError:
+    def _explain_unknown(
+        self, name: str, argument: ast.Argument, given: Container[str]
+    ) -> CheckError:
         near = suggest_name(name, self.parameters)
         fix = correct_spelling((argument.name or argument).span, name, self.parameters)
         known = " ".join(self.parameters)
@@ -268,11 +270,11 @@ def let_binding(
 
 def _let_value(node: ast.Let, scope: Scope, evaluator: Evaluator, *, criteria: bool) -> Value:
     if node.annotation is not None and node.annotation.text == "Name":
-        value = evaluator.word(node.value, scope)
+        value = evaluator.evaluate_word(node.value, scope)
     else:
-        value = evaluator.strict(node.value, scope)
+        value = evaluator.require_value(node.value, scope)
     if not criteria:
-        value = evaluator.known(value, node.value)
+        value = evaluator.require_known(value, node.value)
     if node.annotation is None:
         return value
     as_parameter = ast.Parameter(

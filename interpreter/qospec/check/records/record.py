@@ -68,7 +68,7 @@ class Record(Value):
         self.span = span
         self._evaluator = evaluator
         self.excused = excused
-        self._bindings = {name: self._bound(name, each) for name, each in given.items()}
+        self._bindings = {name: self._bind_field(name, each) for name, each in given.items()}
         self.kept: dict[str, Any] = {}
 
     def copy(self, body: ast.Body, scope: Scope, evaluator: Evaluator) -> Record:
@@ -81,7 +81,7 @@ class Record(Value):
         excused = self.excused | _list_excused(self.kind, names, scope)
         return Record(self.kind, {**self.given, **fresh}, body.span, evaluator, excused)
 
-    def within(self, contract: Record) -> Record:
+    def add_contract(self, contract: Record) -> Record:
         """Return this source of some traffic, with the fields that it takes from the contract."""
         scope = FieldScope(Scope(), contract, SOURCE.name)
         given = dict(self.given)
@@ -91,20 +91,20 @@ class Record(Value):
             given.setdefault(name, Field(own, path, scope))
         return Record(self.kind, given, self.span, self._evaluator, self.excused)
 
-    def field(self, name: ast.Name, evaluator: Evaluator) -> Value:
+    def get_field(self, name: ast.Name, evaluator: Evaluator) -> Value:
         """Return the value of a field."""
         parameter = find_parameter(self.kind, name.text)
         if parameter is None:
             raise explain_unknown_field(self.kind, name)
-        return self.value_of(parameter, evaluator)
+        return self.evaluate_parameter(parameter, evaluator)
 
-    def value_of(self, parameter: Parameter, evaluator: Evaluator) -> Value:
+    def evaluate_parameter(self, parameter: Parameter, evaluator: Evaluator) -> Value:
         """Return the value given, or the default."""
         if parameter.name in self._bindings:
-            return self._bindings[parameter.name].value(evaluator.context)
+            return self._bindings[parameter.name].evaluate(evaluator.context)
         return fields.from_default(parameter)
 
-    def arguments(self, evaluator: Evaluator) -> tuple[dict[str, Any], bool]:
+    def evaluate_arguments(self, evaluator: Evaluator) -> tuple[dict[str, Any], bool]:
         """Return the fields as the kind's own types, and whether all are known and valid."""
         if "arguments" in self.kept:
             return dict(self.kept["arguments"]), True
@@ -118,7 +118,7 @@ class Record(Value):
                     if parameter.name not in self.excused:
                         evaluator.context.report(explain_missing(self.kind, parameter, self.span))
                 continue
-            value = self.value_of(parameter, evaluator)
+            value = self.evaluate_parameter(parameter, evaluator)
             place, given_for = find_given(each.value, each.scope)
             try:
                 converted = (
@@ -144,31 +144,33 @@ class Record(Value):
         carries = self.kind.find_parameter("carries")
         if parameter.domain.name != "rate" or carries is None or carries.name not in self.given:
             return parameter
-        carried = getattr(self.value_of(carries, evaluator), "name", "")
+        carried = getattr(self.evaluate_parameter(carries, evaluator), "name", "")
         return layers.with_usual_layer(parameter, carried)
 
-    def _bound(self, name: str, each: Field) -> Binding:
-        return Binding(each.name.text, each.name.span, FIELD, lambda: self._work_out(name, each))
+    def _bind_field(self, name: str, each: Field) -> Binding:
+        return Binding(
+            each.name.text, each.name.span, FIELD, lambda: self._evaluate_field(name, each)
+        )
 
-    def _work_out(self, name: str, each: Field) -> Value:
+    def _evaluate_field(self, name: str, each: Field) -> Value:
         scope = FieldScope(each.scope, self, name)
         parameter = find_parameter(self.kind, name)
         domain = parameter.domain.name if parameter else ""
         evaluator = self._evaluator
         if domain == "choice":
-            return self._choice(each, scope, parameter.domain.choices if parameter else ())
-        if domain in NESTED and (own := self._nested(NESTED[domain], each.value, scope)):
+            return self._choose_kind(each, scope, parameter.domain.choices if parameter else ())
+        if domain in NESTED and (own := self._build_nested(NESTED[domain], each.value, scope)):
             return own
         if domain == "names" and isinstance(each.value, ast.ListLiteral):
-            return List(tuple(evaluator.word(item, scope) for item in each.value.items))
-        value = evaluator.one_of(_LISTED.get(domain, ""), each.value, scope)
-        return evaluator.known(value, each.value)
+            return List(tuple(evaluator.evaluate_word(item, scope) for item in each.value.items))
+        value = evaluator.evaluate_one_of(_LISTED.get(domain, ""), each.value, scope)
+        return evaluator.require_known(value, each.value)
 
-    def _choice(self, each: Field, scope: Scope, choices: tuple[str, ...]) -> Value:
+    def _choose_kind(self, each: Field, scope: Scope, choices: tuple[str, ...]) -> Value:
         own = isinstance(each.value, ast.Path) and each.value.name.text in choices
-        return self._evaluator.word(each.value, Scope() if own else scope)
+        return self._evaluator.evaluate_word(each.value, Scope() if own else scope)
 
-    def _nested(self, role: Role, node: ast.Expression, scope: Scope) -> Value | None:
+    def _build_nested(self, role: Role, node: ast.Expression, scope: Scope) -> Value | None:
         """Return the record that begins with the name of a kind of this role, if one does.
 
         In such a field the kind is meant, even if its name is taken: a port may be called `red`.
@@ -186,7 +188,9 @@ class Record(Value):
             made = made.copy(node.body, scope, self._evaluator)
         return made
 
-    def mistake(self, cause: Exception, secondary: tuple[Span, str] | None = None) -> CheckError:
+    def find_mistakes(
+        self, cause: Exception, secondary: tuple[Span, str] | None = None
+    ) -> CheckError:
         """Return the mistakes that its kind finds in its fields, one per argument of the exception.
 
         What a copy leaves unchanged is reported once. `secondary` is a second place that
@@ -195,12 +199,12 @@ class Record(Value):
         help_text = getattr(cause, "help", "")
         found = []
         for said in [str(each) for each in cause.args or (cause,)]:
-            place, used = self._place(said)
+            place, used = self._find_place(said)
             mistake = make_error("E0301", said, place, secondary=secondary, help=help_text)
             found.append(add_use(used, mistake))
         return join_mistakes(found)
 
-    def _place(self, said: str) -> tuple[Span, Span]:
+    def _find_place(self, said: str) -> tuple[Span, Span]:
         """Return where the field that is named first was given, and where the record has it.
 
         It may be a field of a nested record, or an entry: `low` or `low[64]`.
@@ -211,12 +215,12 @@ class Record(Value):
         if parameter is None or field is None:
             place = find_place(name, self.given) or self.span
             return place, place
-        value = self.value_of(parameter, self._evaluator) if key else None
+        value = self.evaluate_parameter(parameter, self._evaluator) if key else None
         whole = field.value.span
-        pair = value.pair(key[:-1], whole) if isinstance(value, Map) else None
+        pair = value.write_pair(key[:-1], whole) if isinstance(value, Map) else None
         return (pair.key.span if pair else find_given(field.value, field.scope)[0]), whole
 
-    def binding(self, name: str) -> Binding | None:
+    def find_binding(self, name: str) -> Binding | None:
         """Return the field of that name or abbreviation, if it was given or has a default."""
         parameter = find_parameter(self.kind, name)
         if parameter is None:
@@ -242,7 +246,7 @@ class FieldScope(Scope):
         parameter = find_parameter(self._record.kind, name)
         if parameter is None or (around is not None and parameter.name == self._current):
             return around
-        mine = self._record.binding(name)
+        mine = self._record.find_binding(name)
         if around is None or mine is None or parameter.name not in self._record.given:
             return around or mine
         field = self._record.given[parameter.name]
@@ -314,7 +318,7 @@ def evaluate_fields(
     """Return what the bindings of a body give the fields of a kind; mistakes are reported."""
     own = ast.Body(statements=tuple(binds), span=body.span)
     record = Record(kind, {}, body.span, evaluator).copy(own, scope, evaluator)
-    return record.arguments(evaluator)[0]
+    return record.evaluate_arguments(evaluator)[0]
 
 
 def _list_excused(kind: Kind, names: Sequence[ast.Name], scope: Scope) -> frozenset[str]:
@@ -325,7 +329,7 @@ def _list_excused(kind: Kind, names: Sequence[ast.Name], scope: Scope) -> frozen
     near = {known[each].name for each in meant if each}
     if not all(meant):  # any field may have been meant
         near |= set(kind.parameters)
-    return frozenset(near | {known[name].name for name in scope.all_unread() & known.keys()})
+    return frozenset(near | {known[name].name for name in scope.list_unread() & known.keys()})
 
 
 def _list_assignments(
@@ -365,13 +369,13 @@ def build_nested(value: Value, parameter: Parameter, span: Span, evaluator: Eval
             note=f"there are: {' '.join(evaluator.context.catalogue.select_role(role))}",
         )
     record: Any = value
-    if not hasattr(value, "arguments"):  # the kind by its name alone
+    if not hasattr(value, "evaluate_arguments"):  # the kind by its name alone
         record = value.copy(ast.Body(statements=(), span=span), Scope(), evaluator)
-    arguments, complete = record.arguments(evaluator)
+    arguments, complete = record.evaluate_arguments(evaluator)
     try:
         return kind.build(**arguments) if complete else None
     except ValueError as cause:
-        raise record.mistake(cause) from cause
+        raise record.find_mistakes(cause) from cause
 
 
 def find_place(name: str, given: Mapping[str, Field]) -> Span | None:

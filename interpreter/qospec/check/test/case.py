@@ -67,71 +67,71 @@ class CaseBuilder:
     def build(self, case: CaseId) -> Case | None:
         """Return a case without phases, or None after a mistake in it."""
         before, self._context.loop_iterations = self._context.mistakes, 0
-        self.topology()
-        self.flows()
+        self.declare_topology()
+        self.declare_flows()
         run = apply_to_test(self._names, build_run(self._names, self._evaluator), self._evaluator)
-        found = self.judged(case, run, ())
+        found = self.add_judged(case, run, ())
         return found if self._context.mistakes == before else None
 
-    def topology(self) -> None:
+    def declare_topology(self) -> None:
         """Declare the names of the topology, if there is one."""
         if self._names.topology is None:
             return
-        instance = self._networks.of(*self._names.topology)
+        instance = self._networks.find_network(*self._names.topology)
         self._names.add_topology(instance and instance.names)
         self.placed = {} if instance is None else instance.names
         if instance is not None and instance.network is not None:
             self.found[""] = self._names.network = instance.network
 
-    def flows(self, unbound: frozenset[str] = frozenset(), *, built: bool = True) -> None:
+    def declare_flows(self, unbound: frozenset[str] = frozenset(), *, built: bool = True) -> None:
         """Declare the flows, but for those that use a variable that is unbound here.
 
         If they are not `built`, only what can be measured of them is worked out.
         """
         self._unbound, self._builds = unbound, built
         self._context.judging = False
-        self._each(lambda statement, scope: self._flow(statement, scope, "", {}))
-        self._flow_list()
+        self._run_each(lambda statement, scope: self._declare_flow(statement, scope, "", {}))
+        self._list_flows()
 
-    def judged(self, case: CaseId, run: Run | None, phases: tuple[Phase, ...]) -> Case | None:
+    def add_judged(self, case: CaseId, run: Run | None, phases: tuple[Phase, ...]) -> Case | None:
         """Return the case with what is asked of it; None if it lacks a part."""
         self._context.judging = True
-        self._each(self._control)
+        self._run_each(self._declare_control)
         judged = Statements(self._names, run, self._loops, self._evaluator, phases)
-        self._each(lambda statement, scope: judged.add(statement, scope, ""))
+        self._run_each(lambda statement, scope: judged.add(statement, scope, ""))
         why = skip_reason(self._names, self._evaluator)
         for binding in self._scope.names.values():
-            self._guard(lambda each: each.value(self._context), binding)
+            self._run_guarded(lambda each: each.evaluate(self._context), binding)
         if run is None or "" not in self.found:
             return None
         flows, networks = tuple(self.built), self.found
         statements = (*judged.statements, *invariants.list_invariants(networks))
         return Case(case.name, case.parameters, networks, flows, run, statements, why, phases)
 
-    def required(self, case: CaseId, run: Run) -> Case:
+    def add_required(self, case: CaseId, run: Run) -> Case:
         """Return the case of a trial, with what is required of it."""
         self._context.judging = True
         judged = Statements(self._names, run, self._loops, self._evaluator, kinds=("require",))
-        self._each(lambda statement, scope: judged.add(statement, scope, ""))
+        self._run_each(lambda statement, scope: judged.add(statement, scope, ""))
         statements = (*judged.statements, *invariants.list_invariants(self.found))
         return Case(case.name, case.parameters, self.found, tuple(self.built), run, statements)
 
-    def _each(self, act: Callable[[ast.Statement, Scope], None]) -> None:
+    def _run_each(self, act: Callable[[ast.Statement, Scope], None]) -> None:
         for statement, scope in self._names.statements:
-            self._guard(lambda each, names=scope: act(each, names), statement)
+            self._run_guarded(lambda each, names=scope: act(each, names), statement)
 
-    def _guard(self, act: object, what: object) -> None:
+    def _run_guarded(self, act: object, what: object) -> None:
         try:
             act(what)  # type: ignore[operator]
         except CheckError as mistake:
             self._context.report(mistake)
 
-    def _flow(
+    def _declare_flow(
         self, node: ast.Statement, scope: Scope, subscript: str, around: Mapping[str, str]
     ) -> None:
         """Declare a flow, or those of a loop; `around` are the variables that loops run over."""
         if isinstance(node, ast.Loop) and _has_flows(node):
-            self._flows_of_loop(node, scope, subscript, around)
+            self._declare_loop_flows(node, scope, subscript, around)
         if not isinstance(node, ast.Flow):
             return
         self._verify_topology(node, "a flow")
@@ -154,7 +154,7 @@ class CaseBuilder:
 
         making = Binding(node.name.text, node.name.span, FLOWS[0], make)
         making.varies = dict(around)
-        value = making.value(self._context)
+        value = making.evaluate(self._context)
         uses = frozenset(making.varies)
         if uses & self._unbound or not isinstance(value, FlowValue):
             # it takes no part here; or what is measured of it depends on what is wrong with it
@@ -175,30 +175,32 @@ class CaseBuilder:
                 help=f"write `test {name} on …`, or leave it to the tests that name a topology",
             )
 
-    def _flows_of_loop(
+    def _declare_loop_flows(
         self, node: ast.Loop, scope: Scope, outer: str, around: Mapping[str, str]
     ) -> None:
         """Make the flows of each iteration; outside they are arrays, by the iterations' indices."""
         arrays: dict[str, tuple[Binding, dict[int, Value]]] = {}
-        for iteration in self._loops.opened(node, scope):
+        for iteration in self._loops.open_loop(node, scope):
             varies = {**around, **iteration.scope.names[node.name.text].varies}
             for statement in node.body.statements:
                 inner = f"{outer}[{iteration.number}]"
-                self._guard(
-                    lambda each, t=iteration, i=inner, v=varies: self._flow(each, t.scope, i, v),
+                self._run_guarded(
+                    lambda each, t=iteration, i=inner, v=varies: self._declare_flow(
+                        each, t.scope, i, v
+                    ),
                     statement,
                 )
             for name, binding in iteration.scope.names.items():
                 if binding.what in FLOWS:
-                    value = binding.value(self._context)
+                    value = binding.evaluate(self._context)
                     arrays.setdefault(name, (binding, {}))[1][iteration.number] = value
         for name, (binding, iterations) in arrays.items():
             outside = ast.Name(text=name, span=binding.span)
             array = LoopFlows(f"{name}{outer}", iterations)
             scope.declare(bind_known(outside, FLOWS[1], array), self._context)
 
-    def _flow_list(self) -> None:
-        listed = List(self.listed_on(""), known=self._names.topology is not None)
+    def _list_flows(self) -> None:
+        listed = List(self.list_flows_on(""), known=self._names.topology is not None)
         for scope in self._names.scopes:
             known = scope.find("flows")
             if known is None:
@@ -211,7 +213,7 @@ class CaseBuilder:
                 make_error("E0102", message, known.span, help="choose another name")
             )
 
-    def listed_on(self, network: str, *, varied: bool = False) -> tuple[Value, ...]:
+    def list_flows_on(self, network: str, *, varied: bool = False) -> tuple[Value, ...]:
         """Return the list of all flows at a point; of a template, one stands for all.
 
         If `varied`, only those are in it that depend on a variable of the phase.
@@ -220,7 +222,7 @@ class CaseBuilder:
             return (make_unknown_flow(network),)
         listed = self.listed.items()
         return tuple(
-            flow.on(network, controlled=False)
+            flow.move_to_network(network, controlled=False)
             for name, flow in listed
             if self.uses[name] or not varied
         )
@@ -229,11 +231,11 @@ class CaseBuilder:
         """Return the flows at a point or on a control, by their names outside loops."""
         own = [each for each in self._scope.names.values() if each.what in FLOWS]
         return {
-            each.name: on_network(each.value(self._context), name, controlled=controlled)
+            each.name: on_network(each.evaluate(self._context), name, controlled=controlled)
             for each in own
         }
 
-    def _control(self, node: ast.Statement, scope: Scope) -> None:
+    def _declare_control(self, node: ast.Statement, scope: Scope) -> None:
         found = self.found
         if not isinstance(node, ast.Control):
             return
@@ -241,7 +243,7 @@ class CaseBuilder:
         flows = self.on_network(node.name.text, controlled=True)
         value = ControlValue(node.name.text, flows)
         scope.declare(bind_known(node.name, "a control", value), self._context)
-        instance = self._networks.of(node.topology, scope)
+        instance = self._networks.find_network(node.topology, scope)
         if instance is None or instance.network is None:
             return
         found[node.name.text] = instance.network

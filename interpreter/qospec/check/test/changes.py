@@ -39,7 +39,7 @@ def list_changes(node: ast.Point) -> list[ast.At]:
 
 def apply_to_test(names: CaseScope, run: Run | None, evaluator: Evaluator) -> Run | None:
     """Return how a test without phases is run, with what restarts; mistakes are reported."""
-    changes = list(names.of(ast.At))
+    changes = list(names.select_statements(ast.At))
     if run is None or not changes:
         return run
     verify_variables([node for node, _ in changes], names.test, (), evaluator)
@@ -57,7 +57,9 @@ def describe_changes(nodes: Iterable[ast.At], evaluator: Evaluator) -> tuple[Cha
     case, found = evaluator.context.case, []
     for node in nodes:
         spans = [statement.span for statement in node.body.statements]
-        texts = (case.words_at_use(span) if case else flatten_text(span.text) for span in spans)
+        texts = (
+            case.find_words_at_use(span) if case else flatten_text(span.text) for span in spans
+        )
         found.append(Change(", ".join(texts), node.span))
     return tuple(found)
 
@@ -83,7 +85,10 @@ def evaluate_times(
 
 def _evaluate_time(node: ast.At, measure_ps: int, scope: Scope, evaluator: Evaluator) -> int | None:
     at_ps: int | None = convert(
-        evaluator.plain(node.time, scope), _TIME, replace(RUN, name="a change"), node.time.span
+        evaluator.require_plain(node.time, scope),
+        _TIME,
+        replace(RUN, name="a change"),
+        node.time.span,
     )
     if at_ps is not None and at_ps >= measure_ps:
         shown = format_value(Fraction(measure_ps, PS_PER_S), TIME)

@@ -66,7 +66,7 @@ def expand_tests(
             continue
         if isinstance(node, ast.Test) and parts is not None:
             expansion = _Expansion(parts, networks, evaluator)
-            cases = expansion.cases(room)
+            cases = expansion.list_cases(room)
             room -= len(cases)
             judged = all(map(_is_judged, cases)) or is_report_only(cases)
             if not (unit.tree and unit.tree.unparsed) and not judged:
@@ -77,7 +77,7 @@ def expand_tests(
                     *applicability.warn_of_applicability(node, cases),
                 ):
                     evaluator.context.report(idle)
-            tests.append(Test(node.name.text, node.doc, cases, node.span, *expansion.stated()))
+            tests.append(Test(node.name.text, node.doc, cases, node.span, *expansion.read_stated()))
             makers |= expansion.makers
     return tests, makers
 
@@ -122,7 +122,7 @@ def check_drawn(
             if parts is None or evaluator.context.mistakes > before:
                 break
             room = evaluator.context.limits.cases
-            cases += _Expansion(parts, networks, evaluator).cases(room)
+            cases += _Expansion(parts, networks, evaluator).list_cases(room)
         else:
             drawing.verify(node, home, cases, evaluator)
             test = DrawnTest(node.name.text, node.span)
@@ -170,9 +170,9 @@ class DrawnTestMaker:
 
     def __call__(self, name: str, draw: Draw, /) -> CheckedSuite | Span | Diagnostic:
         """Return the test, the `where` that refuses the values, or the first mistake."""
-        with self._context.apart() as problems:
+        with self._context.check_apart() as problems:
             try:
-                made = self._examined(name, draw)
+                made = self._examine(name, draw)
                 if made is not None and not problems.errors:
                     return made
             except CheckError as mistake:
@@ -183,35 +183,38 @@ class DrawnTestMaker:
                 pass
         return problems.errors[0]
 
-    def _examined(self, name: str, draw: Draw) -> CheckedSuite | Span | None:
+    def _examine(self, name: str, draw: Draw) -> CheckedSuite | Span | None:
         node = replace(self._node, name=replace(self._node.name, text=name))
         for place, each in enumerate(self._node.statements):
             if not isinstance(each, ast.ForAll):
                 continue
-            scope = self._scope(node)
+            scope = self._build_scope(node)
             what, _ = to_draw(each, scope, self._evaluator)
             statements = list(node.statements)
-            statements[place] = _let(each, self._value(what, each, draw(what)))
+            statements[place] = _let(each, self._parse_value(what, each, draw(what)))
             node = with_statements(node, statements)
             where = each.where
-            if where is not None and self._evaluator.truth(where, self._scope(node)) is False:
+            if (
+                where is not None
+                and self._evaluator.require_truth(where, self._build_scope(node)) is False
+            ):
                 return where.span
         parts = find_runnable(node, self._home, self._evaluator)
         if parts is None:
             return None
         expansion = _Expansion(parts, self._networks, self._evaluator)
-        cases = expansion.cases(self._context.limits.cases)
+        cases = expansion.list_cases(self._context.limits.cases)
         test = Test(name, node.doc, cases, node.span)
         return CheckedSuite(Suite((test,), (), ()), expansion.makers)
 
-    def _scope(self, node: ast.Test) -> Scope:
+    def _build_scope(self, node: ast.Test) -> Scope:
         """Return the names of a test; raises PoisonError."""
         parts = collect_parts(node, self._home, self._evaluator)
         if parts is None:
             raise PoisonError
         return CaseScope(parts, (), self._evaluator).scope
 
-    def _value(self, what: Drawn, node: ast.ForAll, value: DrawnValue) -> ast.Expression:
+    def _parse_value(self, what: Drawn, node: ast.ForAll, value: DrawnValue) -> ast.Expression:
         """Return a value as an author would write it, parsed."""
         if what.choices and isinstance(node.values, ast.ListLiteral):
             return node.values.items[int(value)]  # type: ignore[arg-type]
@@ -228,15 +231,15 @@ def check_template(value: TestValue, networks: Networks, evaluator: Evaluator) -
     rounds = [False] if signature.parameters or not signature.has_defaults() else []
     rounds += [True] if signature.has_defaults() else []
     for defaults in rounds:
-        parts = collect_parts(value.node, signature.placeholders(defaults=defaults), evaluator)
+        parts = collect_parts(value.node, signature.make_placeholders(defaults=defaults), evaluator)
         if parts is None or not (value.node.parameters or is_template(parts)):
             return
         parts = verify_arguments(parts, evaluator)
         if parts is None:
             return
         expansion = _Expansion(parts, networks, evaluator)
-        expansion.cases(evaluator.context.limits.cases)
-        expansion.stated()
+        expansion.list_cases(evaluator.context.limits.cases)
+        expansion.read_stated()
         if evaluator.context.mistakes > before:
             return
 
@@ -300,32 +303,32 @@ class _Expansion:
         self._context = evaluator.context
         self.makers: dict[str, CaseMaker] = {}
 
-    def cases(self, room: int) -> tuple[Case, ...]:
+    def list_cases(self, room: int) -> tuple[Case, ...]:
         """Return the cases, at most `room`; none after a mistake."""
-        with self._context.evaluated_for(self._case(self._node.name.text, ())):
+        with self._context.evaluate_for(self._build_case(self._node.name.text, ())):
             try:
-                return self._cases(room)
+                return self._list_cases(room)
             except CheckError as mistake:
                 self._context.report(mistake)
             except RecursionError:
                 self._context.report(explain_too_deep(self._node.name.span))
         return ()
 
-    def _cases(self, room: int) -> tuple[Case, ...]:
+    def _list_cases(self, room: int) -> tuple[Case, ...]:
         built: dict[str, Case] = {}
         names, sound = set[str](), True
-        for points in self._points(room):
+        for points in self._list_points(room):
             name = name_case(self._node.name.text, points)
             if name in names:
                 raise make_error(
                     "E0508",
                     f"two cases are called `{name}`",
-                    self._sweep().span,
+                    self._run_sweep().span,
                     help="sweep over different values",
                 )
             names.add(name)
             before = self._context.mistakes
-            self._context.case = self._case(name, points)
+            self._context.case = self._build_case(name, points)
             maker = CaseMaker(self._parts, points, self._networks, self._evaluator)
             case = maker.build(name)
             if case is not None and self._context.mistakes == before:
@@ -337,7 +340,7 @@ class _Expansion:
                 sound = False
         return tuple(built.values()) if sound else ()
 
-    def _case(self, name: str, points: Combination) -> context.Case:
+    def _build_case(self, name: str, points: Combination) -> context.Case:
         variables = tuple((point.binding.name, point.binding.span) for point in points)
         tests = tuple(part.node for part in self._parts)
         known = all(point.text for point in points)  # of a template, values may not be
@@ -345,14 +348,14 @@ class _Expansion:
             variables = ()
         return context.Case(name, self._node.span, variables, tests[:-1], tests[1:])
 
-    def _points(self, room: int) -> Iterator[Combination]:
+    def _list_points(self, room: int) -> Iterator[Combination]:
         count = 0
         before = self._context.mistakes
         if not any(each.where for _, each in self._sweeps):
             self._fit(
                 math.prod(count_written_values(each.values) or 1 for _, each in self._sweeps), room
             )
-        for points in enumerate_combinations(self._sweeps, self._scopes_of, self._evaluator):
+        for points in enumerate_combinations(self._sweeps, self._build_scopes, self._evaluator):
             count += 1
             self._fit(count, room)
             if self._context.mistakes > before:
@@ -363,7 +366,7 @@ class _Expansion:
             raise make_error(
                 "E0506",
                 f"no case of `{self._node.name.text}` is left",
-                self._sweep().span,
+                self._run_sweep().span,
                 help="loosen its `where`",
             )
 
@@ -373,28 +376,28 @@ class _Expansion:
             raise make_error(
                 "E0601",
                 f"more than {self._context.limits.cases:_} cases in one file",
-                self._sweep().span,
+                self._run_sweep().span,
                 help="sweep over fewer values, or split the file",
             )
 
-    def _scopes_of(self, points: Combination) -> Sequence[Scope]:
+    def _build_scopes(self, points: Combination) -> Sequence[Scope]:
         return CaseScope(self._parts, points, self._evaluator).scopes
 
-    def _sweep(self) -> ast.Node:
+    def _run_sweep(self) -> ast.Node:
         return self._sweeps[-1][1] if self._sweeps else self._node.name
 
-    def stated(self) -> tuple[Texts, Pairs, Texts, Pairs]:
+    def read_stated(self) -> tuple[Texts, Pairs, Texts, Pairs]:
         """Return what the test says of itself: the fields of `Test` from `covers` on."""
         covers, follows = (
-            tuple(text for text, _ in self.texts(name)) for name in ("covers", "follows")
+            tuple(text for text, _ in self.read_texts(name)) for name in ("covers", "follows")
         )
-        lacking = self.reasoned("not_reproduced", "what is not reproduced")
-        return covers, lacking, follows, self.reasoned("deviations", "a deviation")
+        lacking = self.read_reasons("not_reproduced", "what is not reproduced")
+        return covers, lacking, follows, self.read_reasons("deviations", "a deviation")
 
-    def reasoned(self, name: str, shown: str) -> Pairs:
+    def read_reasons(self, name: str, shown: str) -> Pairs:
         """Return the pairs of `not_reproduced = ["what: why"]` or its like."""
         found = []
-        for text, place in self.texts(name):
+        for text, place in self.read_texts(name):
             what, _, why = (part.strip() for part in text.partition(":"))
             if what and why:
                 found.append((what, why))
@@ -409,13 +412,15 @@ class _Expansion:
                 )
         return tuple(found)
 
-    def texts(self, name: str) -> tuple[tuple[str, Span], ...]:
+    def read_texts(self, name: str) -> tuple[tuple[str, Span], ...]:
         """Return the texts of `covers = […]` or its like, each with its place."""
         found: list[tuple[str, Span]] = []
-        for statement, scope in CaseScope(self._parts, (), self._evaluator).of(ast.Bind):
+        for statement, scope in CaseScope(self._parts, (), self._evaluator).select_statements(
+            ast.Bind
+        ):
             if statement.names[0].text == name:
                 node = statement.value
-                value = self._evaluator.plain(node, scope)
+                value = self._evaluator.require_plain(node, scope)
                 items = value.items if isinstance(value, List) else (value,)
                 places = node.items if isinstance(node, ast.ListLiteral) else (node,) * len(items)
                 for item, place in zip(items, places, strict=True):

@@ -75,7 +75,7 @@ def find_sent_on_links(
     try:
         packets = traffic.exchanged(near, far) if far else traffic.packets(near.encapsulation)
     except ValueError as cause:
-        raise record.mistake(cause, begins) from cause
+        raise record.find_mistakes(cause, begins) from cause
     return sending._replace(arrivals=_find_arrivals(sending, packets, evaluator), packets=packets)
 
 
@@ -145,7 +145,7 @@ def _find_arrivals(sending: Sending, packets: Any, evaluator: Evaluator) -> Any:
     try:
         return kind.build.at_rate(packets.contract.peak_cell_rate, **given)
     except ValueError as cause:
-        raise sending.emitted.record.mistake(cause) from cause
+        raise sending.emitted.record.find_mistakes(cause) from cause
 
 
 def _mark_not_carried(mark: str, written: Span, name: str, begins: tuple[Span, str]) -> CheckError:
@@ -175,7 +175,7 @@ def _find_line(origin: Node, evaluator: Evaluator) -> Any:
     medium = origin.media[HOST_PORT]
     line = medium.kept.get("line")
     if line is None:
-        arguments, complete = medium.arguments(evaluator)
+        arguments, complete = medium.evaluate_arguments(evaluator)
         line = (
             build_element(medium, arguments, complete=True, evaluator=evaluator)
             if complete

@@ -117,7 +117,7 @@ def _count(many: int | None) -> str:
 def _find_hosts(
     node: ast.Path, scope: Scope, evaluator: Evaluator
 ) -> tuple[tuple[Node, ...] | None, int | None]:
-    value = evaluator.value(node, scope)
+    value = evaluator.evaluate(node, scope)
     if isinstance(value, Poison):
         return None, None
     nodes = (
@@ -155,7 +155,7 @@ def _suggest_host(value: Value, node: ast.Path) -> str:
 def evaluate_record(node: ast.Flow, scope: Scope, evaluator: Evaluator) -> Record | None:
     """Return the traffic of a flow, with what the flow changes; a mistake is reported."""
     try:
-        value = evaluator.one_of("traffic", node.traffic, scope)
+        value = evaluator.evaluate_one_of("traffic", node.traffic, scope)
         if node.body is not None:
             value = value.copy(node.body, scope, evaluator)
         value = find_traffic(value, node.traffic, evaluator)
@@ -220,7 +220,7 @@ def evaluate_sent(record: Record, evaluator: Evaluator) -> Sending | None:
 
 
 def _evaluate_cells(record: Record, evaluator: Evaluator) -> Sending | None:
-    arguments, complete = record.arguments(evaluator)
+    arguments, complete = record.evaluate_arguments(evaluator)
     source = build_source(record, evaluator)
     if not complete:
         build_element(record, arguments, complete=False, evaluator=evaluator)
@@ -229,8 +229,8 @@ def _evaluate_cells(record: Record, evaluator: Evaluator) -> Sending | None:
     if traffic is None or isinstance(source, Poison):
         return None
     if source is not None:
-        source = source.within(record)
-        given, whole = source.arguments(evaluator)
+        source = source.add_contract(record)
+        given, whole = source.evaluate_arguments(evaluator)
         arrivals = (
             build_element(source, given, complete=True, evaluator=evaluator) if whole else None
         )
@@ -243,7 +243,7 @@ def _evaluate_cells(record: Record, evaluator: Evaluator) -> Sending | None:
 
 def _evaluate_packets(record: Record, evaluator: Evaluator) -> Sending | None:
     """Return the packets that are sent; their rate may depend on the first link."""
-    arguments, complete = record.arguments(evaluator)
+    arguments, complete = record.evaluate_arguments(evaluator)
     emitted = build_packet_source(record, evaluator)
     arrivals = None
     if isinstance(emitted, Poison):

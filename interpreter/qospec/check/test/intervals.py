@@ -38,7 +38,7 @@ def read_interval(
     """
     if node.every is None:
         return None
-    value = evaluator.plain(node.every, scope)
+    value = evaluator.require_plain(node.every, scope)
     if isinstance(value, Poison):
         return None
     if not isinstance(value, Amount) or value.dimension != TIME:

@@ -40,7 +40,7 @@ class Loops:
         self._evaluator = evaluator
         self._opened: dict[tuple[int, int], tuple[Iteration, ...]] = {}
 
-    def opened(self, node: ast.Loop, scope: Scope) -> tuple[Iteration, ...]:
+    def open_loop(self, node: ast.Loop, scope: Scope) -> tuple[Iteration, ...]:
         """Return the iterations of a loop, names declared; none if the list has a mistake."""
         key = (id(node), id(scope))
         if key not in self._opened:
@@ -52,14 +52,18 @@ class Loops:
                 return List(tuple(value for _, value, _ in iterations))
 
             values = Binding(node.name.text, node.name.span, HERE, over)
-            values.value(self._evaluator.context)
+            values.evaluate(self._evaluator.context)
             self._opened[key] = tuple(
-                Iteration(index, _show_value(value, index), self._names(node, value, values, scope))
+                Iteration(
+                    index,
+                    _show_value(value, index),
+                    self._declare_names(node, value, values, scope),
+                )
                 for index, value, _ in iterations
             )
         return self._opened[key]
 
-    def _names(self, node: ast.Loop, value: Value, values: Binding, around: Scope) -> Scope:
+    def _declare_names(self, node: ast.Loop, value: Value, values: Binding, around: Scope) -> Scope:
         inner = Scope(around)
         own = bind_known(node.name, HERE, value)
         own.varies = values.varies
@@ -87,7 +91,7 @@ class LoopFlows(Value):
     name: str
     iterations: Mapping[int, Value]
 
-    def item(self, key: Value, span: Span) -> Value:
+    def get_item(self, key: Value, span: Span) -> Value:
         """Return the flow of the iteration with that index."""
         if isinstance(key, Poison) or (isinstance(key, Amount) and key.value is None):
             return Poison()
@@ -104,15 +108,15 @@ class LoopFlows(Value):
             )
         return found
 
-    def field(self, name: ast.Name, evaluator: Evaluator) -> Value:  # noqa: ARG002
+    def get_field(self, name: ast.Name, evaluator: Evaluator) -> Value:  # noqa: ARG002
         """Refuse: the flows of a loop may differ, so choose one first."""
-        raise self._which(name.span, f".{name.text}")
+        raise self._suggest_choice(name.span, f".{name.text}")
 
-    def unfinished(self, span: Span) -> CheckError:
+    def explain_unfinished(self, span: Span) -> CheckError:
         """Return the mistake of not choosing one."""
-        return self._which(span, "")
+        return self._suggest_choice(span, "")
 
-    def on(self, network: str, *, controlled: bool) -> LoopFlows:
+    def move_to_network(self, network: str, *, controlled: bool) -> LoopFlows:
         """Return the same flows on another network."""
         iterations = {
             iteration: on_network(value, network, controlled=controlled)
@@ -120,7 +124,7 @@ class LoopFlows(Value):
         }
         return LoopFlows(self.name, iterations)
 
-    def _which(self, span: Span, behind: str) -> CheckError:
+    def _suggest_choice(self, span: Span, behind: str) -> CheckError:
         first = next(iter(self.iterations), 0)
         return make_error(
             "E0511",
@@ -133,5 +137,5 @@ class LoopFlows(Value):
 def on_network(flow: Value, network: str, *, controlled: bool) -> Value:
     """Return the same flow at a point or, `controlled`, on a control; POISON stays POISON."""
     if isinstance(flow, FlowValue | LoopFlows):
-        return flow.on(network, controlled=controlled)
+        return flow.move_to_network(network, controlled=controlled)
     return flow

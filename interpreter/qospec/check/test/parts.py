@@ -123,11 +123,13 @@ def _find_base(written: ast.Path | ast.Call, parts: Sequence[Part], of: Evaluato
 def _find_named(path: ast.Path, scope: Scope, of: Evaluator) -> Value:
     """Return what a test says that it is built on. Raises CheckError; only tests are suggested."""
     try:
-        return of.strict(path, scope)
+        return of.require_value(path, scope)
     except CheckError as mistake:
         if path.trail or not mistake.diagnostic.label:  # else another name is suggested
             raise
-        tests = [binding.name for binding in scope.bindings() if binding.what == TestValue.what]
+        tests = [
+            binding.name for binding in scope.list_bindings() if binding.what == TestValue.what
+        ]
         raise explain_unknown(path.name.text, path.name.span, tests) from None
 
 
@@ -148,7 +150,7 @@ def list_requirements(parts: Parts) -> list[str]:
     """Return what a template requires of its arguments, in its own names."""
     case = _build_case(parts)
     return [
-        case.words_at_use(statement.condition.span)
+        case.find_words_at_use(statement.condition.span)
         for part in parts
         for statement in part.node.statements
         if _is_requirement(statement, part)
@@ -182,7 +184,7 @@ def _is_requirement(node: ast.Statement, part: Part) -> TypeGuard[ast.Criterion]
 
 def _verify(node: ast.Criterion, part: Part, case: Case, evaluator: Evaluator) -> None:
     try:
-        met = evaluator.truth(node.condition, part.home)
+        met = evaluator.require_truth(node.condition, part.home)
     except CheckError as mistake:
         evaluator.context.report(mistake)
         return
@@ -195,8 +197,8 @@ def _verify(node: ast.Criterion, part: Part, case: Case, evaluator: Evaluator) -
         node.condition.span,
         help="choose arguments for which that holds",
     )
-    if case.base_of(node.span) is not None:
-        unmet = CheckError(case.at_use(replace(unmet.diagnostic, label="required here")))
+    if case.find_base(node.span) is not None:
+        unmet = CheckError(case.move_to_use(replace(unmet.diagnostic, label="required here")))
     evaluator.context.report(unmet)
 
 
@@ -242,19 +244,19 @@ class CaseScope:
                 self.topology = part.node.topology, scope
         for point in points:
             self.scopes[point.part].declare(point.binding, self._context)
-        for node, scope in self.of(ast.Let):
+        for node, scope in self.select_statements(ast.Let):
             self._let(node, scope)
-        for drawn, scope in self.of(ast.ForAll):  # not here: see `expansion.drawn`
+        for drawn, scope in self.select_statements(ast.ForAll):  # not here: see `expansion.drawn`
             made = bind_known(drawn.name, "a drawn value", POISON)
             scope.declare(made, self._context)
 
-    def template_of(self, scope: Scope) -> ast.Test | None:
+    def find_template(self, scope: Scope) -> ast.Test | None:
         """Return the template whose names these are; None for those of a test with a topology."""
         place = self.scopes.index(scope)
         first = self.scopes.index(self.topology[1]) if self.topology else len(self.scopes)
         return self._parts[place].node if place < first else None
 
-    def of(self, kind: type[T]) -> Iterator[tuple[T, Scope]]:
+    def select_statements(self, kind: type[T]) -> Iterator[tuple[T, Scope]]:
         """Yield the statements of one kind, each with the names that it sees."""
         for statement, scope in self.statements:
             if isinstance(statement, kind):

@@ -86,18 +86,18 @@ class Phases:
             ast.Point: list_spellings(POINT),
         }
         used = {name for each, _ in names.statements for name in _list_names(each)}
-        placed = [(node, names.template_of(scope)) for node, scope in _place_names(names)]
+        placed = [(node, names.find_template(scope)) for node, scope in _place_names(names)]
         # the flows of a template, which use its names, are elsewhere
-        self._binds = [self._variables(each, None if of else used) for each, of in placed]
+        self._binds = [self._list_variables(each, None if of else used) for each, of in placed]
         self.variables: dict[str, ast.Name] = {}
         self.unused: dict[str, ast.Test] = {}
         for node, template in placed:
-            for name in self._bound(node):
+            for name in self._list_bound(node):
                 self.variables.setdefault(name.text, name)
                 if template is not None and names.topology is not None and name.text not in used:
                     self.unused.setdefault(name.text, template)
 
-    def _variables(self, node: PhaseNode, used: set[str] | None) -> list[ast.Bind]:
+    def _list_variables(self, node: PhaseNode, used: set[str] | None) -> list[ast.Bind]:
         """Return the bindings of a phase that are no fields of it: names that something uses."""
         fields = self._spellings[type(node)]
         return [
@@ -107,19 +107,19 @@ class Phases:
             and all(n.text not in fields and (used is None or n.text in used) for n in bind.names)
         ]
 
-    def _bound(self, node: PhaseNode) -> Iterator[ast.Name]:
+    def _list_bound(self, node: PhaseNode) -> Iterator[ast.Name]:
         """Yield the variables that a phase binds, that which it searches first."""
         if isinstance(node, ast.Search):
             yield node.name
         binds = self._binds[self.nodes.index(node)]
         yield from (name for bind in binds for name in bind.names)
 
-    def changes(self, number: int) -> list[ast.At]:
+    def list_changes(self, number: int) -> list[ast.At]:
         """Return what changes during the trials of a phase."""
         node = self.nodes[number]
         return list_changes(node) if isinstance(node, ast.Point) else []
 
-    def values_at(self, number: int) -> tuple[tuple[str, Span], ...]:
+    def list_values(self, number: int) -> tuple[tuple[str, Span], ...]:
         """Return the variables that a phase binds, with the places of their values."""
         node = self.nodes[number]
         own = [(node.name.text, node.values.span)] if isinstance(node, ast.Search) else []
@@ -128,9 +128,9 @@ class Phases:
         ]
         return (*own, *binds)
 
-    def unbound(self, number: int) -> frozenset[str]:
+    def list_unbound(self, number: int) -> frozenset[str]:
         """Return the variables that a phase does not bind."""
-        bound = {name.text for name in self._bound(self.nodes[number])}
+        bound = {name.text for name in self._list_bound(self.nodes[number])}
         return frozenset(self.variables.keys() - bound)
 
     # ---- names
@@ -138,8 +138,8 @@ class Phases:
     def declare(self, names: CaseScope, trial: Trial) -> None:
         """Declare the variables, goals and points as a trial sees them."""
         for number, (node, scope) in enumerate(_place_names(names)):
-            for name in self._first_bound(node):
-                scope.declare(self._variable(name, names, trial), self._context)
+            for name in self._list_first_bound(node):
+                scope.declare(self._make_variable(name, names, trial), self._context)
             if isinstance(node, ast.Point):
                 point = PointOfTrial(node.name.text)
                 scope.declare(bind_known(node.name, "a point", point), self._context)
@@ -163,9 +163,9 @@ class Phases:
         `points` are those that have been read, by name; `carried` says of each phase what is sent.
         """
         for number, (node, scope) in enumerate(_place_names(names)):
-            for name in self._first_bound(node):
+            for name in self._list_first_bound(node):
                 value = self.values.get(name.text, POISON)
-                scope.declare(self._varying(name, value), self._context)
+                scope.declare(self._make_varying(name, value), self._context)
             if isinstance(node, ast.Point):
                 point_value = points.get(node.name.text, POISON)
                 scope.declare(bind_known(node.name, "a point", point_value), self._context)
@@ -176,21 +176,23 @@ class Phases:
                 made = GoalValue(goal.name.text, node.name.text, search, carried[number])
                 scope.declare(bind_known(goal.name, "a goal", made), self._context)
 
-    def _first_bound(self, node: PhaseNode) -> list[ast.Name]:
+    def _list_first_bound(self, node: PhaseNode) -> list[ast.Name]:
         """Return the variables that no phase before this one binds."""
-        return [name for name in self._bound(node) if self.variables[name.text] is name]
+        return [name for name in self._list_bound(node) if self.variables[name.text] is name]
 
-    def _varying(self, name: ast.Name, value: Value) -> Binding:
+    def _make_varying(self, name: ast.Name, value: Value) -> Binding:
         binding = bind_known(name, WHAT, value)
-        binding.varies = {name.text: self._instead(name.text)}
+        binding.varies = {name.text: self._suggest_instead(name.text)}
         return binding
 
-    def _variable(self, name: ast.Name, names: CaseScope, trial: Trial) -> Binding:
-        made = Binding(name.text, name.span, WHAT, lambda: self._value(name.text, names, trial))
-        made.varies = {name.text: self._instead(name.text)}
+    def _make_variable(self, name: ast.Name, names: CaseScope, trial: Trial) -> Binding:
+        made = Binding(
+            name.text, name.span, WHAT, lambda: self._evaluate_variable(name.text, names, trial)
+        )
+        made.varies = {name.text: self._suggest_instead(name.text)}
         return made
 
-    def _instead(self, name: str) -> str:
+    def _suggest_instead(self, name: str) -> str:
         """Return what a criterion writes in place of a variable."""
         searches = [node for node in self.nodes if isinstance(node, ast.Search)]
         goals = [
@@ -198,7 +200,7 @@ class Phases:
         ]
         return f"{goals[0].name.text}.{name}" if goals else ""
 
-    def _value(self, name: str, names: CaseScope, trial: Trial) -> Value:
+    def _evaluate_variable(self, name: str, names: CaseScope, trial: Trial) -> Value:
         """Return the value of a variable in a trial; POISON if its phase does not bind it."""
         node, scope = _place_names(names)[trial.number]
         if isinstance(node, ast.Search) and node.name.text == name:
@@ -208,11 +210,11 @@ class Phases:
                 return value_at(search, trial.load)
             ends = find_ends(node, scope, self._evaluator)
             return POISON if ends is None else ends.low if trial.lowest else ends.high
-        given = reversed(self._given(trial))
+        given = reversed(self._list_given(trial))
         for bind in given:
             if name in [each.text for each in bind.names]:
-                value = self._evaluator.plain(bind.value, scope)
-                unfinished = value.unfinished(bind.value.span)
+                value = self._evaluator.require_plain(bind.value, scope)
+                unfinished = value.explain_unfinished(bind.value.span)
                 if unfinished is not None:
                     raise unfinished
                 instead = trial.load if isinstance(node, ast.Point) else None
@@ -221,37 +223,37 @@ class Phases:
                 return value
         return POISON
 
-    def _given(self, trial: Trial) -> list[ast.Bind]:
+    def _list_given(self, trial: Trial) -> list[ast.Bind]:
         """Return the bindings that give variables their values, those of later changes last."""
-        changes = self.changes(trial.number)[: trial.changes]
+        changes = self.list_changes(trial.number)[: trial.changes]
         later = [statement for change in changes for statement in change.body.statements]
         return self._binds[trial.number] + [each for each in later if isinstance(each, ast.Bind)]
 
     # ---- what they mean
 
-    def phase(self, names: CaseScope, trial: Trial, run: Run | None) -> Phase | None:
+    def build_phase(self, names: CaseScope, trial: Trial, run: Run | None) -> Phase | None:
         """Return what a phase means at the load of a trial; None after a mistake."""
         node, scope = _place_names(names)[trial.number]
         before = self._context.mistakes
         found: list[Phase | None] = []
 
         def read() -> Value:
-            for name in self._bound(node):
+            for name in self._list_bound(node):
                 if (bound := names.scope.find(name.text)) is not None:
-                    bound.value(self._context)
+                    bound.evaluate(self._context)
             if isinstance(node, ast.Point):
-                fields = self._fields(trial.number)
-                variables = {name.text for name in self._bound(node)}
+                fields = self._list_fields(trial.number)
+                variables = {name.text for name in self._list_bound(node)}
                 point = build_point(node, fields, variables, run, scope, self._evaluator)
-                found.append(point and self._whole(point, node, scope, names))
+                found.append(point and self._complete_point(point, node, scope, names))
             elif (ends := find_ends(node, scope, self._evaluator)) is not None:
-                fields = self._fields(trial.number)
-                found.append(SearchReader(node, ends, fields, scope, self._evaluator).search())
+                fields = self._list_fields(trial.number)
+                found.append(SearchReader(node, ends, fields, scope, self._evaluator).read_search())
             return POISON
 
         reading = Binding(node.name.text, node.name.span, "a phase", read)
-        reading.value(self._context)
-        lacking = sorted(reading.varies.keys() & self.unbound(trial.number))
+        reading.evaluate(self._context)
+        lacking = sorted(reading.varies.keys() & self.list_unbound(trial.number))
         if lacking and self._context.mistakes == before:
             raise make_error(
                 "E0514",
@@ -262,10 +264,12 @@ class Phases:
             )
         return found[0] if found else None
 
-    def _whole(self, point: Point, node: ast.Point, scope: Scope, names: CaseScope) -> Point:
+    def _complete_point(
+        self, point: Point, node: ast.Point, scope: Scope, names: CaseScope
+    ) -> Point:
         """Return a point with what restarts, and whether it depends on a goal."""
         run = point.run
-        if not any(map(is_field, self._bound(node))):  # else it is a variable of that name
+        if not any(map(is_field, self._list_bound(node))):  # else it is a variable of that name
             changes = [(change, scope) for change in list_changes(node)]
             restarts = list_restarts(changes, run.changes_ps, names.network, self._evaluator)
             run = replace(run, restarts=restarts)
@@ -277,7 +281,7 @@ class Phases:
         binds = self._binds[self.nodes.index(node)]
         bound = [(name, bind.value) for bind in binds for name in bind.names]
         binding = names.scope.find(bound[0][0].text) if len(bound) == 1 else None
-        value = binding.value(self._context) if binding is not None else None
+        value = binding.evaluate(self._context) if binding is not None else None
         if not isinstance(value, Amount) or value.value is None:
             return None
         name, written = bound[0]
@@ -303,7 +307,7 @@ class Phases:
             waiting += [lets[name] for name in new & lets.keys()]
         return bool(seen & goals)
 
-    def _fields(self, number: int) -> list[ast.Bind]:
+    def _list_fields(self, number: int) -> list[ast.Bind]:
         """Return the bindings of a phase that are its fields, or are meant to be."""
         statements = self.nodes[number].body.statements
         variables = self._binds[number]
@@ -313,17 +317,17 @@ class Phases:
             if isinstance(statement, ast.Bind) and statement not in variables
         ]
 
-    def sized(self, number: int, phase: Phase | None) -> None:
+    def keep_sized(self, number: int, phase: Phase | None) -> None:
         """Keep what a phase means, once it is known how long its trials are."""
         self.read[number] = phase
 
     def keep(self, phase: Phase | None, names: CaseScope) -> None:
         """Keep what a phase means, and the highest values of its variables, as declared there."""
         self.read.append(phase)
-        for name in self._bound(self.nodes[len(self.read) - 1]):
+        for name in self._list_bound(self.nodes[len(self.read) - 1]):
             binding = names.scope.find(name.text)
             if binding is not None:
-                self.values.setdefault(name.text, binding.value(self._context))
+                self.values.setdefault(name.text, binding.evaluate(self._context))
 
 
 def _place_names(names: CaseScope) -> list[tuple[PhaseNode, Scope]]:

@@ -68,13 +68,13 @@ def check_property(
         elif not isinstance(statement, ast.ForAll | ast.Let):
             context.report(explain_misplaced(statement, HERE))
     for binding in scope.names.values():
-        binding.value(context)
+        binding.evaluate(context)
     for kind, missing, help_text in (
         (ast.ForAll, "draws nothing", "add `forall rate: CellRate in 1 cell/s .. 100 cell/s`"),
         (ast.Criterion, "expects nothing", "add an `expect`"),
     ):
         lacks = not any(isinstance(each, kind) for each in node.body.statements)
-        if lacks and not home.outermost().unparsed:  # else it may be in what was skipped
+        if lacks and not home.find_outermost().unparsed:  # else it may be in what was skipped
             message = f"the property `{node.name.text}` {missing}"
             context.report(make_error("E0516", message, node.name.span, help=help_text))
     if context.mistakes > before:
@@ -213,9 +213,9 @@ class Examiner:
         Raises:
             PoisonError: It needs something with a mistake that was reported before.
         """
-        with self._context.apart() as problems:
+        with self._context.check_apart() as problems:
             try:
-                made = self._examined(draw, functions)
+                made = self._examine(draw, functions)
                 if not problems.errors:
                     return made
             except CheckError as mistake:
@@ -227,7 +227,7 @@ class Examiner:
                 pass
         return problems.errors[0]
 
-    def _examined(self, draw: Draw, functions: Functions) -> Examined:
+    def _examine(self, draw: Draw, functions: Functions) -> Examined:
         evaluator, statements = self._evaluator, self._node.body.statements
         scope = _build_scope(self._node, self._home, functions)
         drawn: list[tuple[Drawn, DrawnValue]] = []
@@ -244,7 +244,7 @@ class Examiner:
             made = bind_known(statement.name, "a drawn value", value_of(chosen, functions))
             scope.declare(made, self._context)
             where = statement.where
-            if where is not None and evaluator.truth(where, scope) is False:
+            if where is not None and evaluator.require_truth(where, scope) is False:
                 return Examined(tuple(drawn), where.span, ())
         asserted = (
             _build_expected(each, scope, evaluator)
@@ -292,7 +292,7 @@ def to_draw(node: ast.ForAll, scope: Scope, evaluator: Evaluator) -> tuple[Drawn
             whole=_is_counted(node, whole.dimension),
         )
         return between, lambda value, _: Amount(Fraction(value), whole.dimension, whole.layer)
-    values = evaluator.plain(node.values, scope)
+    values = evaluator.require_plain(node.values, scope)
     if isinstance(values, Poison):
         raise PoisonError
     if isinstance(values, Arrivals):
@@ -349,7 +349,7 @@ def _build_drawn(node: ast.ForAll, scope: Scope, evaluator: Evaluator) -> Value:
     """Return the placeholder for all values that may be drawn; raises CheckError."""
     if is_continuous(node.values):
         return _find_range(node, node.values, scope, evaluator)
-    values = evaluator.plain(node.values, scope)
+    values = evaluator.require_plain(node.values, scope)
     if isinstance(values, Arrivals | Poison):
         if node.annotation is not None and isinstance(values, Arrivals):
             raise make_error(
@@ -396,7 +396,7 @@ def _ends(
     """Return the ends of a range, and that of them with the dimension; raises CheckError."""
     ends: list[Amount] = []
     for place in (values.first, values.last):
-        end = evaluator.plain(place, scope)
+        end = evaluator.require_plain(place, scope)
         if isinstance(end, Poison):
             raise PoisonError
         if not isinstance(end, Amount):
@@ -478,7 +478,7 @@ def enumerate_values(
             if whole
             else ()
         )
-    values = evaluator.plain(node.values, scope)
+    values = evaluator.require_plain(node.values, scope)
     items = values.items if isinstance(values, List) else ()
     numbers = [item.value for item in items if isinstance(item, Amount)]
     known = [number for number in numbers if number is not None]
@@ -487,7 +487,7 @@ def enumerate_values(
 
 def find_ends(values: ast.Range, scope: Scope, evaluator: Evaluator) -> Bounds:
     """Return between what a range draws; an end is unknown where it depends on what is drawn."""
-    ends = (evaluator.plain(end, scope) for end in (values.first, values.last))
+    ends = (evaluator.require_plain(end, scope) for end in (values.first, values.last))
     return Bounds(*(end.value if isinstance(end, Amount) else None for end in ends))
 
 
@@ -500,7 +500,7 @@ def _check_expected(
     except CheckError as mistake:
         evaluator.context.report(mistake)
     before = evaluator.context.mistakes
-    evaluator.truth(node.condition, scope)
+    evaluator.require_truth(node.condition, scope)
     if evaluator.context.mistakes == before:
         condition, of = (
             conditions.open_condition(node.condition, scope, evaluator),

@@ -105,7 +105,7 @@ def _list_named(change: ast.At, scope: Scope, of: Evaluator) -> Iterator[_Named]
     node = next((bind.value for bind in binds if any(map(is_field, bind.names))), None)
     if node is None:
         return
-    value = of.plain(node, scope)
+    value = of.require_plain(node, scope)
     items = value.items if isinstance(value, List) else (value,)
     places = node.items if isinstance(node, ast.ListLiteral) else (node,) * len(items)
     for item, place in zip(items, places, strict=True):
@@ -134,7 +134,7 @@ def _find_path(value: Value, span: Span, scope: Scope, of: Evaluator) -> str:
         return value.name
     if isinstance(value, Pattern):
         of.refuse_pattern(value, span, scope)
-    unfinished = value.unfinished(span) if isinstance(value, Symbol) else None
+    unfinished = value.explain_unfinished(span) if isinstance(value, Symbol) else None
     raise unfinished or make_error(
         "E0204",
         f"`restart` is a device of the topology or an element of it, not {value.what}",

@@ -85,7 +85,7 @@ def build_run(names: CaseScope, evaluator: Evaluator) -> Run | None:
     network carries.
     """
     phased = has_phases(names)
-    found = list(names.of(ast.Run))
+    found = list(names.select_statements(ast.Run))
     if not found and phased:
         return _is_phased({})
     if not found:
@@ -110,7 +110,7 @@ def build_run(names: CaseScope, evaluator: Evaluator) -> Run | None:
     body = _without_fields_of_phases(node.body, names, evaluator) if phased else node.body
     kind = PHASED if phased else RUN
     record = Record(kind, {}, node.span, evaluator).copy(body, scope, evaluator)
-    arguments, complete = record.arguments(evaluator)
+    arguments, complete = record.evaluate_arguments(evaluator)
     if not complete or "repeat" in record.excused - record.given.keys():
         return None
     if phased:
@@ -129,7 +129,7 @@ def build_run(names: CaseScope, evaluator: Evaluator) -> Run | None:
 
 def has_phases(names: CaseScope) -> bool:
     """Return whether a test has searches or points."""
-    return any(names.of(ast.Search)) or any(names.of(ast.Point))
+    return any(names.select_statements(ast.Search)) or any(names.select_statements(ast.Point))
 
 
 def _without_fields_of_phases(body: ast.Body, names: CaseScope, evaluator: Evaluator) -> ast.Body:
@@ -141,7 +141,7 @@ def _without_fields_of_phases(body: ast.Body, names: CaseScope, evaluator: Evalu
             continue
         name = node.names[0]
         why, way_out = SET_BY_PHASES[name.text]
-        phase = "search" if any(names.of(ast.Search)) else "point"
+        phase = "search" if any(names.select_statements(ast.Search)) else "point"
         message = f"`run` has no field `{name.text}` in a test with a {phase}"
         evaluator.context.report(make_error("E0104", message, name.span, note=why, help=way_out))
     return replace(body, statements=tuple(kept))
@@ -164,7 +164,7 @@ def skip_reason(names: CaseScope, evaluator: Evaluator) -> str:
     """
     reasons = [
         node.reason.text.strip()
-        for node, scope in names.of(ast.Skip)
+        for node, scope in names.select_statements(ast.Skip)
         if not _is_met(node, scope, evaluator)
     ]
     return reasons[0] if reasons else ""
@@ -173,7 +173,7 @@ def skip_reason(names: CaseScope, evaluator: Evaluator) -> str:
 def _is_met(node: ast.Skip, scope: Scope, evaluator: Evaluator) -> bool:
     if not node.reason.text.strip():
         evaluator.context.report(_explain_no_reason(node))
-    return evaluator.truth(node.condition, scope) is not False
+    return evaluator.require_truth(node.condition, scope) is not False
 
 
 def _explain_no_reason(node: ast.Skip) -> CheckError:

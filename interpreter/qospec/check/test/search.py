@@ -152,7 +152,7 @@ def _explain_longer_than_all(
 ) -> CheckError:
     """Return the mistake of a trial that is longer than all trials of a load together."""
     place, trial = places["total"], format_value(Fraction(trial_ps, PS_PER_S), TIME)
-    parameter = "" if case is None else case.parameter_at(place)
+    parameter = "" if case is None else case.find_parameter_at(place)
     return make_error(
         "E0514",
         f"`{node.name.text}` has a trial longer than all trials together",
@@ -241,7 +241,7 @@ def _explain_not_whole(written: ast.Expression, amount: Amount) -> CheckError:
 
 
 def _end(node: ast.Expression, scope: Scope, evaluator: Evaluator) -> Amount | None:
-    value = evaluator.plain(node, scope)
+    value = evaluator.require_plain(node, scope)
     if isinstance(value, Amount):
         return value
     if not isinstance(value, Poison):
@@ -271,7 +271,7 @@ def _verify_range(node: ast.Range, ends: Ends, evaluator: Evaluator) -> None:
     low, high = ends.low.value or Fraction(0), ends.high.value or Fraction(0)
     if not 0 < low < high:
         case = evaluator.context.case
-        parameter = "" if case is None else case.parameter_at(node.last.span)
+        parameter = "" if case is None else case.find_parameter_at(node.last.span)
         what, help_text = (
             "a search starts above 0 and goes up",
             _suggest_upwards(node, ends, parameter),
@@ -312,17 +312,17 @@ class SearchReader:
         self._kind = build_search_kind(of.context.catalogue)
         self._methods = of.context.catalogue.select_role("method")
 
-    def search(self) -> Search | None:
+    def read_search(self) -> Search | None:
         """Return the search; None after a mistake, which is reported."""
         before, node, ends = self._context.mistakes, self._node, self._ends
-        record = self._record(self._kind, self._known_binds(), node.body)
-        around = record.arguments(self._evaluator)[0]
+        record = self._build_record(self._kind, self._list_known_binds(), node.body)
+        around = record.evaluate_arguments(self._evaluator)[0]
         method = self._methods[around.get("method", METHOD)]
-        chooser = self._chooser(method, record, around)
+        chooser = self._build_chooser(method, record, around)
         for statement in node.body.statements:
             if not isinstance(statement, ast.Bind | ast.Goal):
                 self._context.report(explain_misplaced(statement, HERE))
-        goals = [self._guarded(each, record, around, method) for each in list_goals(node)]
+        goals = [self._run_guarded(each, record, around, method) for each in list_goals(node)]
         if not goals:
             self._context.report(
                 make_error(
@@ -351,7 +351,7 @@ class SearchReader:
             high_span=node.values.last.span if isinstance(node.values, ast.Range) else None,
         )
 
-    def _chooser(self, method: Kind, record: Record, around: dict[str, Any]) -> Any:
+    def _build_chooser(self, method: Kind, record: Record, around: dict[str, Any]) -> Any:
         """Return what a method makes of its fields; None after a mistake, which is reported."""
         lacking = [
             each
@@ -366,14 +366,14 @@ class SearchReader:
         try:
             return method.build(**given)
         except ValueError as cause:
-            self._context.report(record.mistake(cause))
+            self._context.report(record.find_mistakes(cause))
             return None
 
-    def _record(self, kind: Kind, binds: Sequence[ast.Bind], body: ast.Body) -> Record:
+    def _build_record(self, kind: Kind, binds: Sequence[ast.Bind], body: ast.Body) -> Record:
         own = ast.Body(statements=tuple(binds), span=body.span)
         return Record(kind, {}, body.span, self._evaluator).copy(own, self._scope, self._evaluator)
 
-    def _known_binds(self) -> list[ast.Bind]:
+    def _list_known_binds(self) -> list[ast.Bind]:
         """Return the fields, without a method that other tools have; it is reported."""
         kept = []
         for bind in self._binds:
@@ -418,24 +418,24 @@ class SearchReader:
                     )
                 )
 
-    def _guarded(
+    def _run_guarded(
         self, node: ast.Goal, record: Record, around: dict[str, Any], method: Kind
     ) -> Goal | None:
         try:
-            return self._goal(node, record, around, method)
+            return self._read_goal(node, record, around, method)
         except CheckError as mistake:
             self._context.report(mistake)
             return None
 
-    def _goal(
+    def _read_goal(
         self, node: ast.Goal, record: Record, around: dict[str, Any], method: Kind
     ) -> Goal | None:
         binds = [each for each in node.body.statements if isinstance(each, ast.Bind)]
         for statement in node.body.statements:
             if not isinstance(statement, ast.Bind):
                 self._context.report(explain_misplaced(statement, "a goal"))
-        mine = self._record(GOAL, binds, node.body)
-        own = mine.arguments(self._evaluator)[0]
+        mine = self._build_record(GOAL, binds, node.body)
+        own = mine.evaluate_arguments(self._evaluator)[0]
         of, width = method.build, _ATTRIBUTES["width"].default
         defaults = dict[str, Any](
             trial=of.trial_ps, total=of.total_ps, exceed=of.exceed, width=width
@@ -447,7 +447,7 @@ class SearchReader:
         counted = items.value if isinstance(items, Amount) else None
         if counted is not None:  # how long it takes follows from the flows
             given["trial"] = LONGEST_PS
-        varies = self._varies(
+        varies = self._is_varying(
             node, mine, record, once=of.total_ps == of.trial_ps, counted=counted is not None
         )
         if "trial" in given and "total" not in given:
@@ -463,14 +463,14 @@ class SearchReader:
                 _explain_longer_than_all(node, found["trial"], places, self._context.case)
             )
         place = places.get("width")
-        width, absolute = self._width(found["width"], place)
+        width, absolute = self._read_width(found["width"], place)
         left = tuple(name for name in _ATTRIBUTES if name not in given)
         times = (int(found["trial"]), int(found["total"]))
         ratios = (Fraction(own["loss"]), *times, Fraction(found["exceed"]), width)
         spans = (place, places.get("trial"), places.get("loss"))
         return Goal(node.name.text, *ratios, left, absolute, varies, counted, *spans)
 
-    def _width(self, width: Fraction | Amount, place: Span | None) -> tuple[Fraction, bool]:
+    def _read_width(self, width: Fraction | Amount, place: Span | None) -> tuple[Fraction, bool]:
         """Return a width, and whether it is a difference; raises CheckError.
 
         A number without a unit is a share of the load, unless loads are such numbers themselves.
@@ -513,7 +513,7 @@ class SearchReader:
             )
         return amount, True
 
-    def _varies(
+    def _is_varying(
         self, node: ast.Goal, mine: Record, record: Record, *, once: bool, counted: bool
     ) -> bool:
         """Return whether the length of a trial depends on the load; report where it cannot.
@@ -523,7 +523,7 @@ class SearchReader:
         variable, varying = self._node.name.text, False
         for here in (record, mine):
             for name, field in here.given.items():
-                binding = here.binding(name)
+                binding = here.find_binding(name)
                 by_items = counted and name == "trial"
                 if not by_items and (binding is None or variable not in binding.varies):
                     continue

@@ -40,8 +40,8 @@ def build_source(record: Record, evaluator: Evaluator) -> Record | Poison | None
     if "source" not in record.given:
         return None
     place = record.given["source"].value.span
-    binding = record.binding("source")
-    value = binding.value(evaluator.context) if binding is not None else Poison()
+    binding = record.find_binding("source")
+    value = binding.evaluate(evaluator.context) if binding is not None else Poison()
     if isinstance(value, KindValue):
         value = Record(value.kind, {}, place, evaluator)
     if isinstance(value, Poison):
@@ -103,7 +103,7 @@ def _emit(
         raise _without_rate(record, load, f"`{paced}` in its source")
     kind = _adapt_kind(source.kind, without=paced if given else "")
     counted = Record(kind, source.given, source.span, evaluator, source.excused)
-    arguments, complete = counted.arguments(evaluator)
+    arguments, complete = counted.evaluate_arguments(evaluator)
     return Emitted(source.kind, arguments, not given, source) if complete else Poison()
 
 

@@ -81,7 +81,7 @@ class Statements:
         self._verified: list[tuple[Run, str]] = []
         nodes = (node for node, _ in names.statements)
         self._phase = next((n for n in nodes if isinstance(n, ast.Search | ast.Point)), None)
-        self._points = {node.name.text: node for node, _ in names.of(ast.Point)}
+        self._points = {node.name.text: node for node, _ in names.select_statements(ast.Point)}
         points = [phase for phase in phases if isinstance(phase, Point)]
         self._runs = {point.name: point.run for point in points}
         self._goal_points = {point.name for point in points if point.uses_goals}
@@ -90,12 +90,12 @@ class Statements:
         """Add what a statement judges or reports; loops repeat their statements."""
         if isinstance(node, ast.Criterion) and node.kind != "invariant":
             if node.kind in self._kinds:
-                self._criterion(node, scope, subscript)
+                self._read_criterion(node, scope, subscript)
         elif isinstance(node, ast.Report):
             if "report" in self._kinds:
                 self._report(node, scope, subscript)
         elif isinstance(node, ast.Loop):
-            self._loop(node, scope, subscript)
+            self._read_loop(node, scope, subscript)
         elif isinstance(node, ast.At) and self._phase is not None:
             raise explain_misplaced(node, HERE)
         elif not isinstance(node, IN_LOOPS if subscript else ELSEWHERE):
@@ -103,17 +103,17 @@ class Statements:
                 return
             raise _explain_stray(node, "a loop" if subscript else HERE)
 
-    def _loop(self, node: ast.Loop, scope: Scope, subscript: str) -> None:
-        for each in self._loops.opened(node, scope):
+    def _read_loop(self, node: ast.Loop, scope: Scope, subscript: str) -> None:
+        for each in self._loops.open_loop(node, scope):
             for statement in node.body.statements:
                 try:
                     self.add(statement, each.scope, _append_iteration(subscript, each.shown))
                 except CheckError as mistake:
                     self._context.report(mistake)
             for binding in each.scope.names.values():
-                binding.value(self._context)
+                binding.evaluate(self._context)
 
-    def _criterion(self, node: ast.Criterion, scope: Scope, subscript: str) -> None:
+    def _read_criterion(self, node: ast.Criterion, scope: Scope, subscript: str) -> None:
         claim = read_claim(node)
         when = evaluate_when(node, scope, self._evaluator)
         clauses = Clauses(claim=claim, idle=when.idle, published=when.published)
@@ -121,7 +121,7 @@ class Statements:
             self._add(node, node.condition, when.stand_in, subscript, clauses)
             return
         expression = build_condition(node.condition, scope, self._evaluator)
-        self._decided(node.condition, expression, node.kind)
+        self._require_decided(node.condition, expression, node.kind)
         self._verify_pairs(node.condition, expression)
         self._verify_payload(node.condition, expression)
         confidence = read_confidence(node, expression, scope, self._evaluator)
@@ -134,7 +134,9 @@ class Statements:
             clauses = Clauses(confidence, claim, idle, published)
         self._add(node, node.condition, expression, subscript, clauses)
 
-    def _decided(self, node: ast.Expression, expression: Expression | None, kind: str) -> None:
+    def _require_decided(
+        self, node: ast.Expression, expression: Expression | None, kind: str
+    ) -> None:
         """Refuse a criterion on flows of phases, which are sent in many trials."""
         measured = list_observed(expression) if expression is not None else ()
         loose = [each for each in measured if each.network not in self._points]
@@ -153,7 +155,7 @@ class Statements:
             + "; a `require` is judged in every trial",
         )
 
-    def _run_of(self, expression: Expression | None) -> Run | None:
+    def _find_run(self, expression: Expression | None) -> Run | None:
         """Return how what an expression measures is run: as its points, or as the whole case."""
         leaves = list_measurements(expression) if expression is not None else ()
         runs = [self._runs[leaf.network] for leaf in leaves if leaf.network in self._runs]
@@ -163,17 +165,17 @@ class Statements:
 
     def _verify_repeats(self, node: ast.Criterion, expression: Expression | None) -> None:
         """Refuse a confidence with too few repeats: too few for one is too few for all."""
-        shared = self._shared(expression)
-        run = self._run if shared else self._run_of(expression)
+        shared = self._find_shared(expression)
+        run = self._run if shared else self._find_run(expression)
         if run is None or (run, shared) in self._verified:
             return
         self._verified.append((run, shared))
         points = (node for name, node in self._points.items() if self._runs.get(name) == run)
         point = None if shared else next(points, None)
-        place = point or next((node for node, _ in self._names.of(ast.Run)), None)
+        place = point or next((node for node, _ in self._names.select_statements(ast.Run)), None)
         verify_repeats(node, place, run, self._names.test, shared=shared)
 
-    def _shared(self, expression: Expression | None) -> str:
+    def _find_shared(self, expression: Expression | None) -> str:
         """Return what is drawn once per repeat of the case: a goal, or a point that uses one."""
         if expression is None:
             return ""
@@ -232,10 +234,10 @@ class Statements:
                 continue
             try:
                 expression = build_reported(item, scope, self._evaluator)
-                self._decided(item, expression, "report")
+                self._require_decided(item, expression, "report")
                 self._verify_pairs(item, expression)
                 self._verify_payload(item, expression)
-                run = self._run_of(expression)
+                run = self._find_run(expression)
                 every_ps = read_interval(node, expression, run, scope, self._evaluator)
             except CheckError as mistake:
                 self._context.report(mistake)

@@ -60,7 +60,7 @@ def _iterate_product(
         evaluator.context.count_iteration(first.span)
         points = (*sofar, *(point._replace(part=part) for point in row))
         where = first.where
-        if where is None or evaluator.truth(where, scopes_of(points)[part]) is not False:
+        if where is None or evaluator.require_truth(where, scopes_of(points)[part]) is not False:
             yield from _iterate_product(rest, points, scopes_of, evaluator)
 
 
@@ -97,7 +97,7 @@ def _evaluate_values(
                 )
         values = [(_evaluate_item(item, scope, evaluator), item.span.text) for item in node.items]
     else:
-        series = evaluator.plain(node, scope)
+        series = evaluator.require_plain(node, scope)
         if isinstance(series, Poison):  # all else in the case may be right or wrong
             return [(series, "")]
         if not isinstance(series, List):
@@ -122,7 +122,7 @@ def _without_key(text: str, place: int) -> str:
 def _evaluate_item(node: ast.Expression, scope: Scope, evaluator: Evaluator) -> Value:
     if isinstance(node, ast.Path) and not node.trail and scope.find(node.name.text) is None:
         return replace(Symbol(node.name.text, node.span), resolved=False)
-    return evaluator.plain(node, scope)
+    return evaluator.require_plain(node, scope)
 
 
 def write_range_value(value: Value) -> str:

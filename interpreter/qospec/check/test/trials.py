@@ -86,13 +86,13 @@ class CaseMaker:
     def build(self, name: str) -> Case | None:
         """Return the case, or None after a mistake in it."""
         self._case = CaseId(name, tuple((point.binding.name, point.text) for point in self._points))
-        names, builder = self._builder()
+        names, builder = self._make_builder()
         if not has_phases(names):
             return builder.build(self._case)
         before, self._context.loop_iterations = self._context.mistakes, 0
         self._use = self._context.case
         phases = self._phases = Phases(names, self._evaluator)
-        builder.topology()
+        builder.declare_topology()
         for variable, template in phases.unused.items():
             self._context.report(self._needs_flow(phases.variables[variable], template))
         run = build_run(names, self._evaluator)
@@ -102,14 +102,14 @@ class CaseMaker:
         points = {each.name: each.value for each in found if each is not None}
         carried = [each.carries if each is not None else frozenset[str]() for each in found]
         phases.declare_judged(names, points, carried)
-        builder.flows(built=False)
+        builder.declare_flows(built=False)
         self._verify(found, builder, names)
         if self._context.mistakes > before or run is None:
-            builder.judged(self._case, run, ())
+            builder.add_judged(self._case, run, ())
             return None
         self._run = run
         read = tuple(each for each in phases.read if each is not None)
-        whole = builder.judged(self._case, run, read)
+        whole = builder.add_judged(self._case, run, read)
         if whole is None or self._context.mistakes > before:
             return None
         self._measured = {
@@ -132,9 +132,9 @@ class CaseMaker:
         /,
     ) -> Case | Diagnostic:
         """Return the case of one trial, or a mistake in it; see `model.checked.CaseMaker`."""
-        with self._context.apart() as problems:
+        with self._context.check_apart() as problems:
             try:
-                case = self._trial(phase, load, found, trial_ps)
+                case = self._make_trial(phase, load, found, trial_ps)
                 if self._context.choices:
                     self._choosing.add(phase.name)
                 if not problems.errors:
@@ -145,19 +145,19 @@ class CaseMaker:
                 pass
         return problems.errors[0]
 
-    def chooses(self, phase: Phase) -> bool:
+    def depends_on_conditions(self, phase: Phase) -> bool:
         """Return whether a trial of a phase that was made depends on conditions."""
         return phase.name in self._choosing
 
-    def at_use(self, found: Diagnostic) -> Diagnostic:
+    def move_to_use(self, found: Diagnostic) -> Diagnostic:
         """Return a mistake in a template as one of the argument that it follows from."""
-        return found if self._use is None else self._use.at_use(found)
+        return found if self._use is None else self._use.move_to_use(found)
 
-    def parameter_at(self, span: Span) -> str:
+    def find_parameter_at(self, span: Span) -> str:
         """Return the parameter for which a test gives what is written in a template; "" if none."""
-        return "" if self._use is None else self._use.parameter_at(span)
+        return "" if self._use is None else self._use.find_parameter_at(span)
 
-    def _trial(
+    def _make_trial(
         self,
         phase: Phase,
         load: Fraction | None,
@@ -167,14 +167,14 @@ class CaseMaker:
         phases = self._phases
         assert phases is not None  # noqa: S101 -- a case without phases has no trials
         trial = Trial(phases.read.index(phase), load, found)
-        names, builder = self._builder()
-        builder.topology()
+        names, builder = self._make_builder()
+        builder.declare_topology()
         phases.declare(names, trial)
         run = self._run
         if isinstance(phase, Point):
             run = phase.run
-        made = phases.phase(names, trial, run) if _has_variable(phase) else None
-        builder.flows(phases.unbound(trial.number))
+        made = phases.build_phase(names, trial, run) if _has_variable(phase) else None
+        builder.declare_flows(phases.list_unbound(trial.number))
         if isinstance(phase, Search):
             if isinstance(made, Search):
                 trial_ps = size_trials(made, builder.built).goals[0].trial_ps
@@ -184,7 +184,7 @@ class CaseMaker:
             drains = any(goal.varies for goal in phase.goals)
             run = replace(run, warmup_ps=warmup_ps, measure_ps=length_ps, repeat=1, drains=drains)
         self._change(builder, phases, trial, run)
-        case = builder.required(self._case, run)
+        case = builder.add_required(self._case, run)
         measured = self._measured.get(phase.name, ()) if isinstance(phase, Point) else ()
         return replace(case, statements=(*case.statements, *measured))
 
@@ -192,18 +192,18 @@ class CaseMaker:
         """Add to the flows of a builder what changes about them during the trial."""
         if not run.changes_ps:
             return
-        nodes, later = phases.changes(trial.number), []
+        nodes, later = phases.list_changes(trial.number), []
         for number, (node, at_ps) in enumerate(zip(nodes, run.changes_ps, strict=True), 1):
-            names, then = self._builder()
-            then.topology()
+            names, then = self._make_builder()
+            then.declare_topology()
             phases.declare(names, trial._replace(changes=number))
-            then.flows(phases.unbound(trial.number))
+            then.declare_flows(phases.list_unbound(trial.number))
             later.append(Later(node, at_ps, then.built))
         if names.topology is not None:  # the flows of a template are not known
             verify_use(nodes, frozenset[str]().union(*builder.uses.values()), self._evaluator)
         builder.built = change_flows(builder.built, later, self._evaluator)
 
-    def _builder(self) -> tuple[CaseScope, CaseBuilder]:
+    def _make_builder(self) -> tuple[CaseScope, CaseBuilder]:
         names = CaseScope(self._parts, self._points, self._evaluator)
         return names, CaseBuilder(names, self._networks, self._evaluator)
 
@@ -216,21 +216,21 @@ class CaseMaker:
         node = phases.nodes[number]
         case = self._context.case
         if case is not None:
-            self._context.case = case._replace(phase=phases.values_at(number))
+            self._context.case = case._replace(phase=phases.list_values(number))
         for lowest in (False, True):
-            names, builder = self._builder()
+            names, builder = self._make_builder()
             trial = Trial(number, lowest=lowest)
-            builder.topology()
+            builder.declare_topology()
             self._context.judging = False
             phases.declare(names, trial)
-            phase = self._guarded(partial(phases.phase, names, trial, run))
+            phase = self._run_guarded(partial(phases.build_phase, names, trial, run))
             if not lowest:
                 phases.keep(phase, names)
-            builder.flows(phases.unbound(number))
+            builder.declare_flows(phases.list_unbound(number))
             sound = self._context.mistakes == before
             if isinstance(phase, Search) and names.topology is not None and sound:
-                phase = self._guarded(partial(size_trials, phase, builder.built))
-                phases.sized(number, phases.read[number] if lowest else phase)
+                phase = self._run_guarded(partial(size_trials, phase, builder.built))
+                phases.keep_sized(number, phases.read[number] if lowest else phase)
             if self._context.mistakes > before:
                 return None
             if isinstance(phase, Point):
@@ -238,15 +238,15 @@ class CaseMaker:
             if not lowest:
                 if names.topology is not None:  # the flows of a template are not known
                     self._verify_use(node, phase, builder)
-                seen = self._seen(node.name.text, builder)
+                seen = self._show_phase(node.name.text, builder)
         return seen if self._context.mistakes == before else None
 
-    def _seen(self, here: str, builder: CaseBuilder) -> PhaseSeen:
+    def _show_phase(self, here: str, builder: CaseBuilder) -> PhaseSeen:
         """Return a phase of that name, and what it offers to criteria."""
-        lists = {"flows": builder.listed_on(here)}
-        lists["test_flows"] = builder.listed_on(here, varied=True)
+        lists = {"flows": builder.list_flows_on(here)}
+        lists["test_flows"] = builder.list_flows_on(here, varied=True)
         placed = builder.placed.items()
-        nodes = {name: each.value(self._context) for name, each in placed}
+        nodes = {name: each.evaluate(self._context) for name, each in placed}
         point = PointValue(here, builder.on_network(here), lists, nodes)
         return PhaseSeen(here, tuple(builder.built), builder.uses, point)
 
@@ -264,7 +264,7 @@ class CaseMaker:
             else f"write `{name}` in a flow's traffic",
         )
 
-    def _guarded(self, read: Callable[[], Phase | None]) -> Phase | None:
+    def _run_guarded(self, read: Callable[[], Phase | None]) -> Phase | None:
         try:
             return read()
         except CheckError as mistake:
@@ -302,7 +302,7 @@ class CaseMaker:
         self, seen: Sequence[PhaseSeen | None], builder: CaseBuilder, names: CaseScope
     ) -> None:
         """Report a flow that takes part in no phase, and controls."""
-        for control, _ in names.of(ast.Control):
+        for control, _ in names.select_statements(ast.Control):
             self._context.report(
                 make_error(
                     "E0514",

@@ -68,9 +68,9 @@ def lay_out(topology: ast.Topology, scope: Scope, evaluator: Evaluator) -> Layou
     body = Scope(scope)
     builder.declare(topology.body.statements, body, outermost=True)
     for link, where in builder.links:
-        builder.link(link, where)
+        builder.add_link(link, where)
     for binding in body.names.values():
-        binding.value(evaluator.context)
+        binding.evaluate(evaluator.context)
     builder.layout.names = body.names
     builder.layout.complete = builder.layout.complete and evaluator.context.mistakes == before
     return builder.layout
@@ -102,7 +102,7 @@ class _Builder:
                 if isinstance(statement, ast.Bind) and outermost:
                     self._bind(statement, scope)
                 elif isinstance(statement, ast.Loop):
-                    self._loop(statement, scope)
+                    self._run_loop(statement, scope)
             except CheckError as mistake:
                 self._context.report(mistake)
             if isinstance(statement, ast.Bind) and declare_poisoned(statement, scope):
@@ -127,23 +127,23 @@ class _Builder:
     def _let(self, node: ast.Let, scope: Scope) -> None:
         scope.declare(let_binding(node, scope, self._evaluator, criteria=False), self._context)
 
-    def _loop(self, node: ast.Loop, scope: Scope) -> None:
+    def _run_loop(self, node: ast.Loop, scope: Scope) -> None:
         for _, value, _ in iterate_loop(node, scope, self._evaluator):
             inner = Scope(scope)
             inner.declare(bind_known(node.name, "the loop's value", value), self._context)
             self.declare(node.body.statements, inner, outermost=False)
 
     def _bind(self, node: ast.Bind, scope: Scope) -> None:
-        plan = self._evaluator.value(node.value, scope, "devices")
+        plan = self._evaluator.evaluate(node.value, scope, "devices")
         if isinstance(plan, HostKind):
             plan = HostPlan(None, known=True, slotted=True)
         elif isinstance(plan, DeviceValue):
             plan = plan.with_defaults(node.value, self._evaluator)
         for name in node.names:
-            value = self._nodes(name, plan, node)
+            value = self._add_nodes(name, plan, node)
             scope.declare(bind_known(name, NODE, value), self._context)
 
-    def _nodes(self, name: ast.Name, plan: Value, node: ast.Bind) -> Value:
+    def _add_nodes(self, name: ast.Name, plan: Value, node: ast.Bind) -> Value:
         if isinstance(plan, Poison):
             self.layout.complete = False
             return POISON
@@ -153,7 +153,7 @@ class _Builder:
                 "E0420",
                 f"expected a host or a device, found {what}",
                 node.value.span,
-                help=self._for_a_value(name.text, plan, node),
+                help=self._suggest_value(name.text, plan, node),
                 fix=as_let(node, plan),
             )
         template = plan.template if isinstance(plan, DevicePlan) else None
@@ -177,7 +177,7 @@ class _Builder:
         self.layout.nodes += nodes
         return NodeArray(name.text, nodes, plan.known)
 
-    def _for_a_value(self, name: str, value: Value, node: ast.Bind) -> str:
+    def _suggest_value(self, name: str, value: Value, node: ast.Bind) -> str:
         """Return what to write for a value that is bound like a node."""
         kind = value.kind if isinstance(value, KindValue | Record) else None
         if kind is not None and kind.role == "element":
@@ -189,20 +189,20 @@ class _Builder:
             return f"change a medium in braces: `via … {{ {name} = {node.value.span.text} }}`"
         return f"write `let {name} = …` for a value"
 
-    def link(self, node: ast.Link, scope: Scope) -> None:
+    def add_link(self, node: ast.Link, scope: Scope) -> None:
         """Add a link; after a mistake, which is reported, its other end still counts as linked."""
-        left = self._reported(self._end, node.left, scope)
-        right = self._reported(self._end, node.right, scope)
-        medium = self._reported(self._medium, node, scope)
+        left = self._run_reported(self._end, node.left, scope)
+        right = self._run_reported(self._end, node.right, scope)
+        medium = self._run_reported(self._evaluate_medium, node, scope)
         if left is not None and right is not None and medium is not None:
-            self._reported(self._join, node, left, right, medium)
+            self._run_reported(self._join, node, left, right, medium)
             return
         self.layout.complete = False
         for end, place in ((left, node.left), (right, node.right)):
             if end is not None:
                 end[0].links.setdefault(end[1], place.span)
 
-    def _reported(self, act: Callable[..., T], *given: object) -> T | None:
+    def _run_reported(self, act: Callable[..., T], *given: object) -> T | None:
         try:
             return act(*given)
         except CheckError as mistake:
@@ -215,7 +215,7 @@ class _Builder:
             raise make_error("E0411", f"`{left[2]}` is linked to itself", node.span)
         rate = medium.kind.find_parameter("rate")
         carries = item_kinds.find_carried_by_line(
-            medium, medium.arguments(self._evaluator)[0], self._evaluator
+            medium, medium.evaluate_arguments(self._evaluator)[0], self._evaluator
         )
         for end, place in ((left, node.left), (right, node.right)):
             known = end[0].links.get(end[1])
@@ -232,11 +232,11 @@ class _Builder:
             end[0].links[end[1]] = place.span
             end[0].media[end[1]] = medium
             if rate is not None:
-                end[0].rates[end[1]] = medium.value_of(rate, self._evaluator)
+                end[0].rates[end[1]] = medium.evaluate_parameter(rate, self._evaluator)
         self.layout.cables.append(Cable(left[:3], right[:3], medium, node.span))
 
     def _end(self, node: ast.Path, scope: Scope) -> End | None:
-        value = self._evaluator.value(node, scope)
+        value = self._evaluator.evaluate(node, scope)
         if isinstance(value, Poison):
             return None
         if isinstance(value, NodePort):
@@ -247,7 +247,7 @@ class _Builder:
         if isinstance(value, NodeArray | NodePorts):
             help_text = f"say which: `{node.span.text}[0]`"
         elif isinstance(value, NodeValue):
-            port = self._free_port(value.node, node.span)
+            port = self._find_free_port(value.node, node.span)
             help_text = "give it one more port: all are linked"
             help_text = f"say which port: `{node.span.text}.{port}`" if port else help_text
         raise make_error(
@@ -257,7 +257,7 @@ class _Builder:
             help=help_text,
         )
 
-    def _free_port(self, node: Node, place: Span) -> str:
+    def _find_free_port(self, node: Node, place: Span) -> str:
         """Return a port of a device that no link names, nor an earlier message; "" without one."""
         ends = (end for link, _ in self.links for end in (link.left, link.right))
         self._taken.update(end.span.text for end in ends)
@@ -285,8 +285,8 @@ class _Builder:
                 )
             )
 
-    def _medium(self, node: ast.Link, scope: Scope) -> Record | None:
-        value = self._evaluator.value(node.medium, scope, "media")
+    def _evaluate_medium(self, node: ast.Link, scope: Scope) -> Record | None:
+        value = self._evaluator.evaluate(node.medium, scope, "media")
         if isinstance(value, KindValue):
             value = Record(value.kind, {}, node.medium.span, self._evaluator)
         if node.body is not None:
@@ -302,6 +302,6 @@ class _Builder:
                 help="write a medium such as `media.stm1`, or `line { rate = … }`",
             )
         if id(value) not in self._media:
-            value.arguments(self._evaluator)  # so that its mistakes are reported
+            value.evaluate_arguments(self._evaluator)  # so that its mistakes are reported
             self._media[id(value)] = value
         return value

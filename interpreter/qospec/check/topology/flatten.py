@@ -62,16 +62,16 @@ class _Flattening:
             if node.template is None:
                 self._hosts[id(node)] = len(self._hosts)
             else:
-                self._place(node, node.template)
+                self._place_elements(node, node.template)
         fine = [self._add_link(cable) for cable in self._layout.cables]
         if not all(fine):
             return None
         for node in nodes:
             if node.template is not None:
-                self._wire(node, node.template)
+                self._add_wires(node, node.template)
         for cable in self._layout.cables:
-            self._wire_arrivals(cable.left, cable.right)
-            self._wire_arrivals(cable.right, cable.left)
+            self._add_arrivals(cable.left, cable.right)
+            self._add_arrivals(cable.right, cable.left)
         hosts = tuple(
             Host(node.path, self._leaving.get((id(node), ("", 0)), -1))
             for node in nodes
@@ -81,12 +81,12 @@ class _Flattening:
             statement
             for node in nodes
             if node.template is not None
-            for statement in self._invariants(node, node.template)
+            for statement in self._list_invariants(node, node.template)
         )
         elements, wires = tuple(self._elements), tuple(self._wires)
         return Network(self._layout.name, elements, wires, hosts, held, self._entries, self._sides)
 
-    def _invariants(self, node: Node, template: Template) -> Iterator[Statement]:
+    def _list_invariants(self, node: Node, template: Template) -> Iterator[Statement]:
         """Return the invariants of a device in the topology, with full paths in what they count."""
 
         def line(port: Port, side: str) -> str:
@@ -94,9 +94,9 @@ class _Flattening:
             number = lines.get((id(node), port))
             return "" if number is None else self._elements[number].path
 
-        return invariants.instantiate_invariants(template, node.path, line)
+        return invariants.list_device_invariants(template, node.path, line)
 
-    def _place(self, node: Node, template: Template) -> None:
+    def _place_elements(self, node: Node, template: Template) -> None:
         """Number a device's elements, without those that need a line of a port without a link."""
         unlinked = frozenset(
             (ports.name, index)
@@ -120,7 +120,7 @@ class _Flattening:
 
     def _add_link(self, cable: Cable) -> bool:
         for start, stop in ((cable.left, cable.right), (cable.right, cable.left)):
-            element = self._line(
+            element = self._build_line(
                 cable.medium, slotted=start[0].template is None and start[0].slotted
             )
             if element is None:
@@ -132,10 +132,10 @@ class _Flattening:
             self._elements.append(Instance(path, kind, element, (), cable.span))
         return True
 
-    def _line(self, medium: Record, *, slotted: bool) -> Any:
+    def _build_line(self, medium: Record, *, slotted: bool) -> Any:
         key = (id(medium), slotted)
         if key not in self._built:
-            arguments, complete = medium.arguments(self._evaluator)
+            arguments, complete = medium.evaluate_arguments(self._evaluator)
             if slotted and "slotted" in medium.kind.parameters:
                 arguments["slotted"] = True
             if complete:
@@ -151,14 +151,18 @@ class _Flattening:
             )
         return self._built[key]
 
-    def _wire(self, node: Node, template: Template) -> None:
+    def _add_wires(self, node: Node, template: Template) -> None:
         numbers = self._numbers[id(node)]
         for origin, end in template.wires.items():
             if origin.part in numbers:
                 output = template.parts[origin.part].outputs.index(origin.output)
-                self._wires.append(self._wire_to(numbers[origin.part], output, node, template, end))
+                self._wires.append(
+                    self._add_wire_to(numbers[origin.part], output, node, template, end)
+                )
 
-    def _wire_to(self, element: int, output: int, node: Node, template: Template, end: End) -> Wire:
+    def _add_wire_to(
+        self, element: int, output: int, node: Node, template: Template, end: End
+    ) -> Wire:
         if end.kind == "terminate":
             return Wire(element, output, "terminate")
         if end.kind == "element":
@@ -172,7 +176,7 @@ class _Flattening:
                 return Wire(element, output, "element", line, 0)
         return Wire(element, output, "discard")
 
-    def _wire_arrivals(self, start: tuple[Node, Port, str], stop: tuple[Node, Port, str]) -> None:
+    def _add_arrivals(self, start: tuple[Node, Port, str], stop: tuple[Node, Port, str]) -> None:
         """Add the wire from the end of a line to the node where it ends."""
         line = self._leaving[id(start[0]), start[1]]
         node, port, _ = stop
@@ -183,7 +187,7 @@ class _Flattening:
         single = node.template.ports[port[0]].count is None
         self._entries[self._elements[line].path] = port[0] if single else f"{port[0]}[{port[1]}]"
         end = node.template.wires.get(Origin(port=port), End("discard"))
-        self._wires.append(self._wire_to(line, 0, node, node.template, end))
+        self._wires.append(self._add_wire_to(line, 0, node, node.template, end))
 
 
 def _find_unserved(template: Template, unlinked: frozenset[Port]) -> frozenset[int]:
@@ -223,11 +227,11 @@ class Networks:
         self._evaluator = evaluator
         self._known: dict[tuple[TopologyValue, tuple[Value, ...]], TopologyInstance] = {}
 
-    def of(self, node: ast.Path | ast.Call, scope: Scope) -> TopologyInstance | None:
+    def find_network(self, node: ast.Path | ast.Call, scope: Scope) -> TopologyInstance | None:
         """Return the topology that `topology(arguments)` means; None after a mistake."""
         path = node.path if isinstance(node, ast.Call) else node
         arguments = node.arguments if isinstance(node, ast.Call) else ()
-        value = self._evaluator.value(path, scope)
+        value = self._evaluator.evaluate(path, scope)
         if isinstance(value, Poison):
             return None
         try:
@@ -245,9 +249,9 @@ class Networks:
         if bound is None:
             return None
         inside, values = bound
-        return self._instance(value, inside, values)
+        return self._build_instance(value, inside, values)
 
-    def _instance(
+    def _build_instance(
         self, value: TopologyValue, inside: Scope, values: tuple[Value, ...]
     ) -> TopologyInstance:
         key = (value, values)

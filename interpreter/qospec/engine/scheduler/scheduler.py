@@ -23,7 +23,7 @@ from qospec.calculus.guarantee import (
     Guarantee,
     Guarantees,
     Share,
-    choose_least_delay,
+    choose_best,
     compute_costs,
 )
 from qospec.calculus.service import RateLatency, find_residual
@@ -189,13 +189,9 @@ class Scheduler(Element):
             limit = limits[number] if limits else None
             others = (one.work for n, one in enumerate(inputs) if one and n != number)
             left = find_residual(functools.reduce(Curve.add, others, NOTHING), Fraction(0))
-            shares = (
-                self.share(number, inputs, clock),
-                Share(left, functools.partial(costs_of, clock)),
-            )
-            found.append(
-                choose_least_delay(share_of(clock, each, share, limit) for share in shares)
-            )
+            rest = Share(left, functools.partial(costs_of, clock))
+            shares = (self.share(number, inputs, clock), rest)
+            found.append(choose_best(share_of(clock, each, share, limit) for share in shares))
         together = functools.reduce(Arrival.add, arriving)
         return Guarantees(tuple(found), sent(clock, together))
 
@@ -258,13 +254,9 @@ def _competitor(clock: Clock, arriving: Arrival) -> Competitor | None:
     if not arriving.sizes:
         return None
     each = costs_of(clock, arriving.sizes)
-    return Competitor(
-        arriving.measure_work(functools.partial(costs_of, clock)),
-        each.longest_ps,
-        arriving.sizes[0],
-        arriving.sizes[-1],
-        each.dearest_ps,
-    )
+    work = arriving.measure_work(functools.partial(costs_of, clock))
+    sizes = arriving.sizes
+    return Competitor(work, each.longest_ps, sizes[0], sizes[-1], each.dearest_ps)
 
 
 class Taken(NamedTuple):

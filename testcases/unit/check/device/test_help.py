@@ -106,7 +106,9 @@ def test_the_way_out_is_what_was_meant(checked, text, help_):
 
 
 def test_every_code_point_of_the_library_is_pointed_to(catalogue):
-    names = [each.name for each in load_library(catalogue).named() if each.unit.path.stem == "dscp"]
+    names = [
+        each.name for each in load_library(catalogue).list_named() if each.unit.path.stem == "dscp"
+    ]
     assert len(names) == 24
     said = [imports.suggest_import(name.upper(), {"dscp"}) for name in names]
     assert said == [f"write `dscp.{name}`" for name in names]

@@ -41,7 +41,7 @@ def test_what_is_no_unit_is_read_in_every_way_and_never_guessed(
 def test_bits_and_bytes_are_both_offered_and_compared() -> None:
     found = suggest_unit("Mb/s")
     assert found.question == "megabits or megabytes?"
-    assert found.help("200") == "`200 Mbit/s` or `200 MB/s` (= 1600 Mbit/s)"
+    assert found.write_help("200") == "`200 Mbit/s` or `200 MB/s` (= 1600 Mbit/s)"
 
 
 @pytest.mark.parametrize(
@@ -59,7 +59,7 @@ def test_a_unit_of_another_size_is_reckoned(
     text: str, number: str, question: str, help_: str
 ) -> None:
     found = suggest_unit(text)
-    assert (found.question, found.help(number)) == (question, help_)
+    assert (found.question, found.write_help(number)) == (question, help_)
 
 
 def test_one_reading_is_sure_only_where_the_table_says_so() -> None:

@@ -33,13 +33,13 @@ class Probing(Method):
         if self.probes * self.share > 1:
             raise ValueError("probes: these are more than the whole load")
 
-    def most_loads(self, search, scale):
+    def count_most_loads(self, search, scale):
         return 1 + self.probes
 
-    def next_load(self, progress, goal):
+    def choose_next_load(self, progress, goal):
         scale = progress.scales[goal]
         shares = [scale.high * self.share * each for each in range(1, self.probes + 1)]
-        return next((x for x in (scale.low, *shares) if progress.at(goal, x) is None), None)
+        return next((x for x in (scale.low, *shares) if progress.find_load(goal, x) is None), None)
 '''
 
 

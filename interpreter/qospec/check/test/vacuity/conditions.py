@@ -71,7 +71,7 @@ def open_condition(node: ast.Expression, scope: Scope, evaluator: Evaluator) -> 
     if isinstance(node, ast.Member) and isinstance(node.collection, ast.ListLiteral):
         listed = inside("list", *node.collection.items)
         return Operation("in", (open_condition(node.item, scope, evaluator), listed))
-    return _make_leaf(node, evaluator.value(node, scope))
+    return _make_leaf(node, evaluator.evaluate(node, scope))
 
 
 def _make_leaf(node: ast.Expression, value: Value) -> Expression:
@@ -115,7 +115,7 @@ def is_compared_with_itself(node: ast.Expression) -> bool:
 def depends_on_draws(node: ast.Expression, scope: Scope, evaluator: Evaluator) -> bool:
     """Return whether a condition may be true or false; else report it."""
     before = evaluator.context.mistakes
-    known = evaluator.truth(node, scope)
+    known = evaluator.require_truth(node, scope)
     if evaluator.context.mistakes > before:
         return False
     same = is_compared_with_itself(node)
@@ -174,11 +174,11 @@ class Values(NamedTuple):
         """Return into how many parts they can be cut."""
         return len(self.points) - self.continuous
 
-    def middle(self) -> Values:
+    def find_middle(self) -> Values:
         """Return one of them."""
         return Values(self.points[len(self.points) // 2 :][:1])
 
-    def halves(self) -> tuple[Values, Values]:
+    def split(self) -> tuple[Values, Values]:
         """Return them in two parts, which are `continuous` likewise."""
         half = len(self.points) // 2
         first, last = self.points[: half + self.continuous], self.points[half:]
@@ -223,7 +223,7 @@ def verify_where(
     every = given | {name: values for name, values in cut.items() if values is not None}
     used = node.names_used()
     box = {name: values for name, values in every.items() if name in used}
-    with evaluator.context.apart() as problems:
+    with evaluator.context.check_apart() as problems:
         examined = _Where(node, drawn, scope, evaluator)
         try:
             never = examined.is_impossible(box) and not problems.errors
@@ -261,9 +261,9 @@ class _Where:
             widest = max(box, key=lambda name: box[name].parts, default="")
             if not widest or box[widest].parts == 1:
                 return False
-            if not self._is_refuted({name: values.middle() for name, values in box.items()}):
+            if not self._is_refuted({name: values.find_middle() for name, values in box.items()}):
                 return False
-            boxes += [{**box, widest: half} for half in box[widest].halves()]
+            boxes += [{**box, widest: half} for half in box[widest].split()]
         return not boxes
 
     def _is_refuted(self, box: Mapping[str, Values]) -> bool:
@@ -271,19 +271,22 @@ class _Where:
         of = make_bounds({**self._drawn, **{name: values.bounds for name, values in box.items()}})
         if tautologies.explain_never_true(self._condition, of) or _is_empty(self._condition, of):
             return True
-        return all(len(each.points) == 1 for each in box.values()) and self._truth(box) is False
+        return (
+            all(len(each.points) == 1 for each in box.values())
+            and self._evaluate_truth(box) is False
+        )
 
-    def _truth(self, box: Mapping[str, Values]) -> bool | None:
+    def _evaluate_truth(self, box: Mapping[str, Values]) -> bool | None:
         """Return the value of the condition where each name has one value; None if unknown."""
         at = Scope(self._scope)
         for name, values in box.items():
             if (drawn := self._scope.find(name)) is None:
                 continue
-            unknown = drawn.value(self._evaluator.context)
+            unknown = drawn.evaluate(self._evaluator.context)
             if isinstance(unknown, Amount):
                 known = Amount(Fraction(values.points[0]), unknown.dimension, unknown.layer)
                 at.names[name] = _with_value(drawn, known)
-        return self._evaluator.truth(self._node, at)
+        return self._evaluator.require_truth(self._node, at)
 
 
 def _with_value(drawn: Binding, value: Amount) -> Binding:
@@ -348,7 +351,7 @@ def examine_invariants(template: Template, evaluator: Evaluator) -> Iterator[Che
         written.setdefault(node.span.start, []).append((node, scope))
     for iterations in written.values():
         node, _ = iterations[0]
-        with evaluator.context.apart() as problems:
+        with evaluator.context.check_apart() as problems:
             conditions = [
                 open_condition(each.condition, scope, evaluator) for each, scope in iterations
             ]

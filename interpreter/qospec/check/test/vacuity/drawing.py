@@ -47,7 +47,7 @@ def verify(node: ast.Test, home: Scope, cases: Sequence[Case], evaluator: Evalua
         if asked is None or varying.isdisjoint(asked.condition.names_used()):
             evaluator.context.report(tautologies.warn_of_unfailing(statement, why))
         elif is_constant(statement.expression):
-            with evaluator.context.apart() as problems:
+            with evaluator.context.check_apart() as problems:
                 condition = conditions.open_condition(asked.condition, scope, evaluator)
             always = tautologies.explain_always_true(condition, conditions.make_bounds(drawn))
             if always and not problems.errors:
