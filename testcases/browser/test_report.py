@@ -19,7 +19,7 @@ from playwright.sync_api import sync_playwright
 from pypdf import PdfReader
 
 from qospec.report.render import render
-from qospec.report.text import typeset
+from qospec.report.text import format_for_print
 
 SPECIFICATION = Path(__file__).with_name("wide.qos")
 RECORDS = Path(__file__).parents[1] / "unit" / "report" / "conftest.py"
@@ -97,7 +97,7 @@ def opened(browser, address):
 
 def printed(text):
     """Return a text as print has it, without spaces: lines break where they like."""
-    return "".join(typeset(text).split()).replace("\u202f", "")
+    return "".join(format_for_print(text).split()).replace("\u202f", "")
 
 
 def results(document):

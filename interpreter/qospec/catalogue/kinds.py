@@ -301,7 +301,7 @@ class _Mark:
 
 
 def _make_marker(role: Role) -> Callable[..., Callable[[type], type]]:
-    def mark(**facts: Any) -> Callable[[type], type]:
+    def decorate(**facts: Any) -> Callable[[type], type]:
         declared = _Mark(role=role, **facts)
 
         def attach(cls: type) -> type:
@@ -310,7 +310,7 @@ def _make_marker(role: Role) -> Callable[..., Callable[[type], type]]:
 
         return attach
 
-    return mark
+    return decorate
 
 
 element = _make_marker("element")

@@ -87,11 +87,8 @@ def run(**asked: Any) -> None:
     )
     assignment = _make_run_request(request, suite, plans, console)
     assignment = replace(assignment, jobs=asked["jobs"], part=part)
-    root = (
-        Path(asked["record"])
-        if asked["record"]
-        else loading.find_project_folder(request.paths, "records")
-    )
+    own_folder = asked["record"]
+    root = Path(own_folder or loading.find_project_folder(request.paths, "records"))
     document, kept = _execute(assignment, root, console)
     if request.as_json:
         output.say_json(document)

@@ -1,4 +1,4 @@
-"""The only user of Numba: a kernel is compiled, or loaded from the cache, on its first call.
+"""Kernels, which Numba compiles, or loads from the cache, on their first call.
 
 A kernel is a plain loop over arrays, with its state as an argument. With `QOS_KERNELS=python` it
 runs uncompiled, which defines its result and is the oracle of the compiled kernel.

@@ -1,4 +1,4 @@
-"""From the checked specification to experiments: the one module that knows both halves.
+"""From a case of the checked specification to its plan, by the passes of this room.
 
 A plan says, before anything runs, which trials there are and how many items they send at most, and
 rejects what does not fit: no path between hosts, an overloaded line, a loop without delay, a trial

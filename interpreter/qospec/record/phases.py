@@ -18,7 +18,7 @@ from qospec.judge.losses import none_lost_note
 from qospec.judge.phases import PointResult, SearchResult
 from qospec.protocol.streams import describe_items
 from qospec.record.quantity import quantity
-from qospec.search.classification import counts, is_good
+from qospec.search.classification import is_counted, is_good
 from qospec.search.method import count_trials_of_load
 from qospec.units import PS_PER_S, RATIO, TIME, format_value
 
@@ -112,7 +112,7 @@ def _goal(goal: Goal, result: SearchResult) -> Document:
 
 def _trial(each: SearchTrial, search: Search) -> Document:
     trial = each.trial
-    of = [goal for goal in search.goals if counts(goal, trial)]
+    of = [goal for goal in search.goals if is_counted(goal, trial)]
     stands_for = 1 if trial.drawn else max(map(count_trials_of_load, of))
     return {
         "load": quantity(trial.load, search.dimension),
@@ -225,7 +225,7 @@ def _losses_above(goal: Goal, found: GoalResult, result: SearchResult) -> Iterat
 def _at(load: Fraction | None, goal: Goal, result: SearchResult) -> Iterator[SearchTrial]:
     """Yield the trials at a load that count for a goal."""
     for each in result.trials:
-        if each.trial.load == load and counts(goal, each.trial):
+        if each.trial.load == load and is_counted(goal, each.trial):
             yield each
 
 

@@ -10,9 +10,9 @@ import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
-from qospec.report.charts.plot import point, varying
-from qospec.report.text import metric_name
-from qospec.report.words import measured, needed, shown, value
+from qospec.report.charts.plot import list_varying, point
+from qospec.report.text import write_metric_name
+from qospec.report.words import describe_measured, describe_needed, describe_value, show_quantity
 
 Record = Mapping[str, Any]
 
@@ -34,26 +34,27 @@ MOST_BESIDE = 6
 """With more cases each is a row, because people compare along a column."""
 
 
-def arrangement(columns: Sequence[Record], cases: Sequence[Record]) -> list[dict[str, Any]]:
+def arrange_tables(columns: Sequence[Record], cases: Sequence[Record]) -> list[dict[str, Any]]:
     """Return the tables in which the statements of a test's cases fit a page.
 
     Each has `beside` (whether its cases are columns), `cases`, and `columns` like those of
-    `columns()`, with the statements of these cases. Few cases with many statements are side by
-    side; otherwise a case is a row, unless that takes more tables.
+    `views.arrange_columns`, with the statements of these cases. Few cases with many statements are
+    side by side; otherwise a case is a row, unless that takes more tables.
     """
-    names = varying(cases) or ["case"]
-    by_row = _row_parts(columns, cases, names)
-    by_side = _side_parts(columns, cases, names)
+    names = list_varying(cases) or ["case"]
+    by_row = _split_rows(columns, cases, names)
+    by_side = _split_sides(columns, cases, names)
     liked = len(columns) > len(cases)
     if len(cases) <= MOST_BESIDE and len(by_side) < len(by_row) + liked:
-        return [_table(columns, cases, part, beside=True) for part in by_side]
+        return [_build_table(columns, cases, part, beside=True) for part in by_side]
     every = range(len(cases))
     return [
-        _table([columns[index] for index in part], cases, every, beside=False) for part in by_row
+        _build_table([columns[index] for index in part], cases, every, beside=False)
+        for part in by_row
     ]
 
 
-def _table(
+def _build_table(
     columns: Sequence[Record], cases: Sequence[Record], part: Sequence[int], *, beside: bool
 ) -> dict[str, Any]:
     return {
@@ -66,35 +67,35 @@ def _table(
     }
 
 
-def _row_parts(
+def _split_rows(
     columns: Sequence[Record], cases: Sequence[Record], names: Sequence[str]
 ) -> list[list[int]]:
-    fixed = BADGE + PADDING + sum(_parameter(name, cases) + PADDING for name in names)
+    fixed = BADGE + PADDING + sum(_describe_parameter(name, cases) + PADDING for name in names)
     widths = [
-        max(_heading(column), *(_cell(each, column) for each in column["statements"]))
+        max(_write_heading(column), *(_write_cell(each, column) for each in column["statements"]))
         for column in columns
     ]
-    return parts(widths, fixed) or [[]]
+    return split_columns(widths, fixed) or [[]]
 
 
-def _side_parts(
+def _split_sides(
     columns: Sequence[Record], cases: Sequence[Record], names: Sequence[str]
 ) -> list[list[int]]:
-    label = max((_longest(column["label"], 1.0) for column in columns), default=0)
+    label = max((_measure_longest(column["label"], 1.0) for column in columns), default=0)
     asked = max((len(column["bound"] or "") for column in columns), default=0)
     fixed = min(label, LONGEST_WORD) + PADDING + min(asked, LONGEST_WORD) + PADDING
     widths = [
         max(
             BADGE,
             len(point(case, names)) * SMALL,
-            *(_cell(column["statements"][index], column) for column in columns),
+            *(_write_cell(column["statements"][index], column) for column in columns),
         )
         for index, case in enumerate(cases)
     ]
-    return parts(widths, fixed)
+    return split_columns(widths, fixed)
 
 
-def parts(widths: Sequence[float], fixed: float) -> list[list[int]]:
+def split_columns(widths: Sequence[float], fixed: float) -> list[list[int]]:
     """Return the indices of columns, in parts that fit beside the columns each part begins with.
 
     Args:
@@ -112,30 +113,30 @@ def parts(widths: Sequence[float], fixed: float) -> list[list[int]]:
     return found
 
 
-def _parameter(name: str, cases: Sequence[Record]) -> float:
+def _describe_parameter(name: str, cases: Sequence[Record]) -> float:
     values = (point(case, [name] if name in case["parameters"] else []) for case in cases)
-    return min(LONGEST_WORD, max(_longest(name), *map(len, values)))
+    return min(LONGEST_WORD, max(_measure_longest(name), *map(len, values)))
 
 
-def _heading(column: Record) -> float:
+def _write_heading(column: Record) -> float:
     kind = 0 if column["kind"] == "expect" else KIND
-    term = _longest(column["subject"]) if column["term"] else 0
-    return max(_longest(column["label"]), kind, term, len(column["bound"] or "") * SMALL)
+    term = _measure_longest(column["subject"]) if column["term"] else 0
+    return max(_measure_longest(column["label"]), kind, term, len(column["bound"] or "") * SMALL)
 
 
-def _longest(text: str, width: float = SMALL) -> float:
+def _measure_longest(text: str, width: float = SMALL) -> float:
     """Return the width of the longest part of a name; names break after dots and underscores."""
     pieces = (len(piece) for piece in re.split(r"(?<=[\s._])", text))
     return min(LONGEST_WORD, max(pieces, default=0)) * width
 
 
-def _cell(statement: Record | None, column: Record) -> float:
+def _write_cell(statement: Record | None, column: Record) -> float:
     if statement is None:
         return 0
-    got = value(statement) or measured(statement)
+    got = describe_value(statement) or describe_measured(statement)
     below = list(_ends(statement))
     if column["bound"] is None:
-        below.append(min(len(needed(statement)), LONGEST_WORD))
+        below.append(min(len(describe_needed(statement)), LONGEST_WORD))
     return max(SIGN + len(got), *(length * SMALL for length in below), 0)
 
 
@@ -156,10 +157,13 @@ def value_parts(names: Sequence[str], rows: Sequence[tuple[str, Record]]) -> lis
     """
     fixed = max((min(len(head), LONGEST_WORD) for head, _ in rows), default=0) + PADDING
     widths = [
-        max(_longest(metric_name(name)), *(_quantity(values.get(name)) for _, values in rows))
+        max(
+            _measure_longest(write_metric_name(name)),
+            *(_write_quantity(values.get(name)) for _, values in rows),
+        )
         for name in names
     ]
-    return [[names[index] for index in part] for part in parts(widths, fixed)]
+    return [[names[index] for index in part] for part in split_columns(widths, fixed)]
 
 
 def repeat_parts(rows: Sequence[tuple[str, str, Sequence[Record | None]]]) -> list[list[int]]:
@@ -169,16 +173,18 @@ def repeat_parts(rows: Sequence[tuple[str, str, Sequence[Record | None]]]) -> li
         rows: Flow, metric and its value in each repeat, as `differing()` has them.
     """
     count = len(rows[0][2]) if rows else 0
-    widths = [max(_quantity(values[index]) for _, _, values in rows) for index in range(count)]
-    return parts(widths, LONGEST_WORD + PADDING)
+    widths = [
+        max(_write_quantity(values[index]) for _, _, values in rows) for index in range(count)
+    ]
+    return split_columns(widths, LONGEST_WORD + PADDING)
 
 
-def _quantity(value: Record | None) -> int:
-    return len(shown(value)) if value else len("no data")
+def _write_quantity(value: Record | None) -> int:
+    return len(show_quantity(value)) if value else len("no data")
 
 
 FUNCTIONS: dict[str, Callable[..., Any]] = {
-    "arrangement": arrangement,
+    "arrangement": arrange_tables,
     "repeat_parts": repeat_parts,
     "value_parts": value_parts,
 }

@@ -46,7 +46,7 @@ class Bytecode(BytecodeCache):
         with suppress(OSError):
             written = (self._folder / bucket.key).read_bytes()
             digest, code = written[:DIGEST_BYTES], written[DIGEST_BYTES:]
-            if _digest(code) == digest:
+            if _compute_digest(code) == digest:
                 bucket.bytecode_from_string(code)
 
     def dump_bytecode(self, bucket: Bucket) -> None:
@@ -56,9 +56,9 @@ class Bytecode(BytecodeCache):
         path, code = self._folder / bucket.key, bucket.bytecode_to_string()
         temporary = path.with_suffix(f".{os.getpid()}")
         with suppress(OSError):
-            temporary.write_bytes(_digest(code) + code)
+            temporary.write_bytes(_compute_digest(code) + code)
             temporary.replace(path)
 
 
-def _digest(code: bytes) -> bytes:
+def _compute_digest(code: bytes) -> bytes:
     return blake2b(code, digest_size=DIGEST_BYTES).digest()

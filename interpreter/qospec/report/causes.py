@@ -15,13 +15,13 @@ from qospec.catalogue.statistics import describe_cause
 from qospec.judge.verdict import PROBLEMS
 from qospec.protocol.streams import PARTS
 from qospec.record.outcome import discard_sentence, loss_sentence
-from qospec.report.charts.axis import number
+from qospec.report.charts.axis import write_number
 from qospec.units import RATIO, format_value
 
 Record = Mapping[str, Any]
 
 
-def discarded(case: Record) -> list[dict[str, Any]]:
+def list_discarded(case: Record) -> list[dict[str, Any]]:
     """Return where items were discarded, each flow, place and cause once over all repeats.
 
     Each has `flow`, `element`, `cause`, its `words`, `carries` ("" if unknown), the `least` and
@@ -40,13 +40,13 @@ def discarded(case: Record) -> list[dict[str, Any]]:
             "carries": losses[0].get("carries", ""),
             "least": min(loss["cells"] for loss in losses),
             "most": max(loss["cells"] for loss in losses),
-            "when": _when(len(losses), len(case["repeats"])),
+            "when": _describe_when(len(losses), len(case["repeats"])),
         }
         for (flow, element, cause), losses in found.items()
     ]
 
 
-def _when(seen: int, repeats: int) -> str:
+def _describe_when(seen: int, repeats: int) -> str:
     if repeats <= 1:
         return ""
     return "per repeat" if seen == repeats else f"per repeat, in {seen} of {repeats}"
@@ -66,10 +66,12 @@ def list_reasons(case: Record) -> list[str]:
         return list(case["why"])
     known = {loss_sentence(loss) for loss in case["losses"]}
     others = dict.fromkeys(line for line in case["why"] if line not in known)
-    named, found = _named(case), concerned(case)
-    if found and named and root(found[0]["flow"]) not in named:
-        others[f"nothing of {' and '.join(named)} was discarded{_errored(case, named)}"] = None
-    late, waited = _late(case), _waited(case)
+    named, found = _list_named(case), list_concerned(case)
+    if found and named and find_flow(found[0]["flow"]) not in named:
+        others[
+            f"nothing of {' and '.join(named)} was discarded{_describe_errored(case, named)}"
+        ] = None
+    late, waited = _describe_late(case), _describe_waits(case)
     slow = [sentence for flow, sentence in waited.items() if flow not in late]
     costs = [(each["most"], [discard_sentence(each)]) for each in found]
     costs += [
@@ -85,22 +87,22 @@ RATED = frozenset({"late", "mean_opinion_score", "r_factor"})
 """Metrics of calls for which a packet that comes too late is lost."""
 
 
-def _late(case: Record) -> dict[str, tuple[int, str]]:
+def _describe_late(case: Record) -> dict[str, tuple[int, str]]:
     """Return by rated flow how many packets came too late to be played, and a sentence of it."""
     found = {}
-    for flow in dict.fromkeys(_rated(case)):
+    for flow in dict.fromkeys(_list_rated(case)):
         counts = [_count(repeat, flow, "late") for repeat in case["repeats"]]
         seen = [count for count in counts if count]
         if seen:
             sent = _count(case["metrics"], flow, "sent")
             ends = " to ".join(dict.fromkeys(f"{end(seen):_}" for end in (min, max)))
-            when = _when(len(seen), len(counts))
+            when = _describe_when(len(seen), len(counts))
             late = f"{ends} of {sent:_} packets of {flow}{' ' if when else ''}{when}"
             found[flow] = max(seen), f"{late}: too late to be played"
     return found
 
 
-def _rated(case: Record) -> Iterator[str]:
+def _list_rated(case: Record) -> Iterator[str]:
     """Yield the flows whose calls unmet criteria rate."""
     for statement in case["statements"]:
         if statement["verdict"] in PROBLEMS:
@@ -114,7 +116,7 @@ def _count(metrics: Record, flow: str, metric: str) -> int:
     return 0 if counted is None else int(counted["value"])
 
 
-def _waited(case: Record) -> dict[str, str]:
+def _describe_waits(case: Record) -> dict[str, str]:
     """Return by flow how long its items took in the first trial, and where they waited."""
     found = {}
     for wait in case.get("waits", ()):
@@ -133,7 +135,7 @@ def _waited(case: Record) -> dict[str, str]:
     return found
 
 
-def _errored(case: Record, flows: Collection[str]) -> str:
+def _describe_errored(case: Record, flows: Collection[str]) -> str:
     """Return how much of flows arrived with another payload; "" if nothing did, or none was made.
 
     So does what is still encrypted.
@@ -147,10 +149,10 @@ def _errored(case: Record, flows: Collection[str]) -> str:
     return f", but {' and '.join(some)} arrived encrypted or changed" if some else ""
 
 
-def concerned(case: Record) -> list[dict[str, Any]]:
+def list_concerned(case: Record) -> list[dict[str, Any]]:
     """Return what was discarded of the flows that unmet criteria name; of all, if nothing was."""
-    found, named = discarded(case), set(_named(case))
-    return [each for each in found if root(each["flow"]) in named] or found
+    found, named = list_discarded(case), set(_list_named(case))
+    return [each for each in found if find_flow(each["flow"]) in named] or found
 
 
 def list_unmet(case: Record) -> list[dict[str, Any]]:
@@ -167,29 +169,29 @@ def list_unmet(case: Record) -> list[dict[str, Any]]:
     ]
 
 
-def _named(case: Record) -> list[str]:
+def _list_named(case: Record) -> list[str]:
     """Return the flows named by unmet criteria; none if one of these names no flow."""
     texts = [each["text"] for each in case["statements"] if each["verdict"] in PROBLEMS]
-    flows = set(map(root, case["metrics"]))
-    by_text = [[name for name in _names(text) if name in flows] for text in texts]
+    flows = set(map(find_flow, case["metrics"]))
+    by_text = [[name for name in _list_names(text) if name in flows] for text in texts]
     return list(dict.fromkeys(flow for named in by_text for flow in named)) if all(by_text) else []
 
 
-def _names(text: str) -> Iterator[str]:
+def _list_names(text: str) -> Iterator[str]:
     """Yield the names in a text, and each prefix of dotted ones: `bare`, `bare.ab`, …."""
     for dotted in re.findall(r"(?<![\w.])\w+(?:\.\w+)*", text):
         parts = dotted.split(".")
         yield from (".".join(parts[: count + 1]) for count in range(len(parts)))
 
 
-def root(population: str) -> str:
+def find_flow(population: str) -> str:
     """Return the flow of a member or a part of one: `bare.ab` of `bare.ab[1].oam`."""
     whole, _, part = population.rpartition(".")
     return (whole if part in PARTS else population).partition("[")[0]
 
 
 FUNCTIONS: dict[str, Callable[..., Any]] = {
-    "discarded": discarded,
+    "discarded": list_discarded,
     "reasons": list_reasons,
     "unmet": list_unmet,
 }
@@ -211,9 +213,9 @@ def count_with_confidence(document: Record) -> dict[str, Any]:
         for statement in case["statements"]
         if statement.get("interval") and statement["kind"] != "report"
     ]
-    doubt = sum((1 - _share(confidence) for confidence in found), Fraction(0))
+    doubt = sum((1 - _write_share(confidence) for confidence in found), Fraction(0))
     were = "1 criterion was" if len(found) == 1 else f"{len(found)} criteria were"
-    wrong = number(Fraction(math.ceil(doubt * 100), 100))
+    wrong = write_number(Fraction(math.ceil(doubt * 100), 100))
     sentence = f"{were} judged with confidence; on average at most {wrong} of them"
     sentence += f" {'are' if doubt > 1 else 'is'} decided wrongly by chance."
     if doubt > 1 - TOGETHER:
@@ -225,5 +227,5 @@ def count_with_confidence(document: Record) -> dict[str, Any]:
     return {"count": len(found), "sentence": sentence}
 
 
-def _share(percent: str) -> Fraction:
+def _write_share(percent: str) -> Fraction:
     return Fraction(percent.rstrip(" %")) / 100

@@ -18,13 +18,13 @@ _WORDS = {
 }
 
 
-def only_claim(counts: Mapping[str, int]) -> str:
+def find_only_claim(counts: Mapping[str, int]) -> str:
     """Return the claims by which nothing is reproduced, if there are no others: `calibrated`."""
     claimed = [claim for claim in CLAIMS if counts.get(claim)]
     return "" if any(CLAIMS[claim].reproduces for claim in claimed) else " and ".join(claimed)
 
 
-def claimed(counts: Mapping[str, int]) -> str:
+def describe_counts(counts: Mapping[str, int]) -> str:
     """Return counts in words: `3 exact, 1 shape; 2 not applicable`; "" without any of these."""
     idle = counts.get(NOT_APPLICABLE)
     if not idle and not any(counts.get(claim) for claim in CLAIMS):
@@ -35,7 +35,7 @@ def claimed(counts: Mapping[str, int]) -> str:
     return "; ".join(filter(None, [applied, f"{idle} {NOT_APPLICABLE}" if idle else ""]))
 
 
-def statements(document: Record) -> dict[str, int]:
+def count_covered(document: Record) -> dict[str, int]:
     """Return how many published statements the tests cover, by their strongest claim."""
     return count_statements(document["tests"], document["cases"])
 
@@ -45,12 +45,12 @@ def describe_claims(document: Record) -> str:
 
     It is "" without claims, if all criteria apply.
     """
-    criteria = claimed(count_by_claim(document["cases"]))
-    said = {"statements covered": claimed(statements(document)), "criteria": criteria}
+    criteria = describe_counts(count_by_claim(document["cases"]))
+    said = {"statements covered": describe_counts(count_covered(document)), "criteria": criteria}
     return "; ".join(f"{what}: {words}" for what, words in said.items() if words)
 
 
-def not_reproduced(document: Record) -> list[dict[str, Any]]:
+def list_not_reproduced(document: Record) -> list[dict[str, Any]]:
     """Return what is not reproduced of publications: `what`, `why`, and the `tests` stating it."""
     found: dict[tuple[str, str], list[str]] = {}
     for test in document["tests"]:
@@ -59,7 +59,7 @@ def not_reproduced(document: Record) -> list[dict[str, Any]]:
     return [{"what": what, "why": why, "tests": its} for (what, why), its in found.items()]
 
 
-def procedures(document: Record) -> list[dict[str, Any]]:
+def list_procedures(document: Record) -> list[dict[str, Any]]:
     """Return the procedures that tests follow: `follows`, `deviations`, and the `tests` that do."""
     found: dict[str, dict[str, Any]] = {}
     for test in document["tests"]:
@@ -74,9 +74,9 @@ def procedures(document: Record) -> list[dict[str, Any]]:
 FUNCTIONS: dict[str, Callable[..., Any]] = {
     "claims_sentence": describe_claims,
     "criteria": count_by_claim,
-    "not_reproduced": not_reproduced,
-    "procedures": procedures,
-    "statements": statements,
+    "not_reproduced": list_not_reproduced,
+    "procedures": list_procedures,
+    "statements": count_covered,
 }
 
-FILTERS: dict[str, Callable[..., Any]] = {"claimed": claimed}
+FILTERS: dict[str, Callable[..., Any]] = {"claimed": describe_counts}

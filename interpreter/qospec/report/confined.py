@@ -63,9 +63,9 @@ def _run_process(request: dict[str, Any]) -> str:
             check=False,
         )
     except subprocess.TimeoutExpired:
-        raise ReportError(timeout_message(LIMITS), name) from None
+        raise ReportError(describe_timeout(LIMITS), name) from None
     if done.returncode < 0:
-        raise ReportError(f"{timeout_message(LIMITS)}, or too much memory", name)
+        raise ReportError(f"{describe_timeout(LIMITS)}, or too much memory", name)
     if done.returncode:
         (why,) = done.stderr.decode(errors="replace").splitlines()[-1:] or [""]
         raise ReportError(f"its process cannot run: {why}", name)
@@ -75,7 +75,7 @@ def _run_process(request: dict[str, Any]) -> str:
     raise ReportError(*answer["error"])
 
 
-def timeout_message(limits: Limits) -> str:
+def describe_timeout(limits: Limits) -> str:
     """Return the message for a template that does not end."""
     return f"takes more than {limits.time_s} s, the most that a template may"
 
@@ -88,7 +88,7 @@ def _confine(limits: Limits, characters: int) -> None:
     from qospec.report.environment import LimitError
 
     def end(*_: object) -> None:
-        raise LimitError(timeout_message(limits))
+        raise LimitError(describe_timeout(limits))
 
     memory = limits.memory_mib * MIB + BYTES_PER_CHARACTER * characters
     resource.setrlimit(resource.RLIMIT_AS, (memory, memory))

@@ -59,12 +59,12 @@ FUNCTIONS = {
     **causes.FUNCTIONS,
     **cautions.FUNCTIONS,
     **claims.FUNCTIONS,
-    "brackets": brackets.brackets,
+    "brackets": brackets.build_brackets,
     **columns.FUNCTIONS,
-    "curves": curves.curves,
+    "curves": curves.build_curves,
     "with_confidence": causes.count_with_confidence,
-    "headline": headline.headline,
-    "drawing": topology.drawing,
+    "headline": headline.write_headline,
+    "drawing": topology.draw_topology,
     **text.FUNCTIONS,
 }
 """What a template may call; spec/8-reports.md describes each."""
@@ -127,15 +127,15 @@ def render_template(
     except RecursionError:
         raise ReportError(NESTED) from None
     try:
-        template = _environment(report).get_template(report.path.name)
+        template = _make_environment(report).get_template(report.path.name)
         given = {"document": document, "timing": timing, "fingerprint": fingerprint}
-        made = _joined(template.generate(given), most) if most else template.render(given)
+        made = _join_pieces(template.generate(given), most) if most else template.render(given)
     except (TemplateError, LimitError, MemoryError, *_TEMPLATE_ERRORS) as error:
         raise _report_error(error, report) from error
     return make_lines_visible(made)
 
 
-def _joined(pieces: Iterator[str], most: int) -> str:
+def _join_pieces(pieces: Iterator[str], most: int) -> str:
     """Return the pieces joined; raise LimitError in the template's own line if it gets too long."""
     made = []
     for piece in pieces:
@@ -151,17 +151,17 @@ def check_syntax(report: Format) -> None:
 
     A part that does not exist may never be needed, so only rendering reports it.
     """
-    environment = _environment(report)
+    environment = _make_environment(report)
     waiting, seen = [report.path.name], set[str]()
     try:
         while waiting:
             seen.add(name := waiting.pop())
-            waiting.extend(_parts(environment, name) - seen)
+            waiting.extend(_list_parts(environment, name) - seen)
     except (TemplateError, LimitError, MemoryError, *_TEMPLATE_ERRORS) as error:
         raise _report_error(error, report) from error
 
 
-def _parts(environment: ImmutableSandboxedEnvironment, name: str) -> set[str]:
+def _list_parts(environment: ImmutableSandboxedEnvironment, name: str) -> set[str]:
     """Return the parts that a template names, after compiling it; none if it does not exist."""
     try:
         filename = str(environment.get_template(name).filename)
@@ -206,7 +206,7 @@ class _Sandbox(ImmutableSandboxedEnvironment):
 
     def call_binop(self, context: Context, operator: str, left: Any, right: Any) -> Any:
         """Return the result of an operator; raises SecurityError if it would be too large."""
-        if _result_size(operator, left, right) > MAX_RESULT:
+        if _estimate_size(operator, left, right) > MAX_RESULT:
             raise SecurityError(f"make anything so large by `{operator}`")
         return super().call_binop(context, operator, left, right)
 
@@ -217,7 +217,7 @@ MAX_RESULT = 10**7
 """Characters, items or bits of a number that an operator of a template may make."""
 
 
-def _result_size(operator: str, left: Any, right: Any) -> float:
+def _estimate_size(operator: str, left: Any, right: Any) -> float:
     """Return roughly how many characters, items or bits the result of an operator would have."""
     if operator == "%":
         return max(map(float, _WIDTH.findall(left)), default=0) if isinstance(left, str) else 0
@@ -230,7 +230,7 @@ def _result_size(operator: str, left: Any, right: Any) -> float:
     return 0
 
 
-def _environment(report: Format) -> ImmutableSandboxedEnvironment:
+def _make_environment(report: Format) -> ImmutableSandboxedEnvironment:
     beside = _Folder(report.path.parent, report.path.name)
     environment = _Sandbox(
         loader=ChoiceLoader([beside, _Folder(REPORTS)]),
@@ -256,10 +256,10 @@ def _report_error(error: Exception, report: Format) -> ReportError:
     if isinstance(error, TemplateSyntaxError):
         name = _name(error.filename or report.path)
         return ReportError(error.message or "not a template", name, error.lineno)
-    return ReportError(_message(error), *_place(error, report))
+    return ReportError(_write_message(error), *_find_place(error, report))
 
 
-def _message(error: Exception) -> str:
+def _write_message(error: Exception) -> str:
     if isinstance(error, TemplateNotFound):
         return f"there is no template `{error.name}`"
     if isinstance(error, SecurityError):
@@ -271,7 +271,7 @@ def _message(error: Exception) -> str:
     return str(error) if isinstance(error, LimitError) else f"{type(error).__name__}: {error}"
 
 
-def _place(error: BaseException, report: Format) -> tuple[str, int]:
+def _find_place(error: BaseException, report: Format) -> tuple[str, int]:
     """Return the template and line of an error, from the traceback."""
     place = (report.path.name, 0)
     trace = error.__traceback__

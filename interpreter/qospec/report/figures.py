@@ -7,8 +7,8 @@ from fractions import Fraction
 from itertools import pairwise
 from typing import Any, NamedTuple
 
-from qospec.report.charts.axis import decade
-from qospec.report.charts.sample import exact
+from qospec.report.charts.axis import find_decade
+from qospec.report.charts.sample import read_exact
 from qospec.units import (
     COUNT,
     RATIO,
@@ -42,7 +42,7 @@ class Figures(NamedTuple):
     texts: list[str]
 
 
-def figures(
+def align_figures(
     quantities: Sequence[Record | None],
     margins: Sequence[Record | None] = (),
     least: Fraction | None = None,
@@ -56,8 +56,8 @@ def figures(
         least: The least difference that must be seen, in base units.
     """
     known = [quantity for quantity in quantities if quantity is not None]
-    dimensions = {_dimension(quantity) for quantity in known}
-    values = [exact(quantity) for quantity in quantities]
+    dimensions = {_find_dimension(quantity) for quantity in known}
+    values = [read_exact(quantity) for quantity in quantities]
     if len(dimensions) != 1 or (dimension := dimensions.pop()) is None:
         return Figures("", [each["text"] if each else NO_DATA for each in quantities])
     ends = [_ends(interval) for interval in margins or [None] * len(values)]
@@ -69,56 +69,57 @@ def figures(
     spelling, factor = choose_unit(greatest, dimension)
     scaled = [None if value is None else value / factor for value in values]
     seen = [width / factor for width in (*widths, least) if width]
-    places = _places([value for value in scaled if value is not None], seen)
+    places = _count_places([value for value in scaled if value is not None], seen)
     return Figures(
         spelling,
         [
-            _figure(value, places, None if each is None else [end / factor for end in each])
+            _write_figure(value, places, None if each is None else [end / factor for end in each])
             for value, each in zip(scaled, ends, strict=True)
         ],
     )
 
 
-def _figure(value: Fraction | None, places: int, ends: Sequence[Fraction] | None) -> str:
+def _write_figure(value: Fraction | None, places: int, ends: Sequence[Fraction] | None) -> str:
     """Return a value, which has that many decimals if it has no interval."""
     if value is None:
         return NO_DATA
     width = Fraction(0) if ends is None else max(value - ends[0], ends[1] - value)
     if ends is None or width <= 0:
-        return fixed(value, places)
+        return write_fixed(value, places)
     low, high = ends
-    places = _places_of_uncertainty(width)
-    if fixed(value - low, places) == fixed(high - value, places):
-        return f"{rounded(value, places)} ±{rounded(width, places)}"
-    return f"{rounded(value, places)} ({rounded(low, places)} .. {rounded(high, places)})"
+    places = _count_places_for_uncertainty(width)
+    if write_fixed(value - low, places) == write_fixed(high - value, places):
+        return f"{write_rounded(value, places)} ±{write_rounded(width, places)}"
+    middle, *bounds = (write_rounded(number, places) for number in (value, low, high))
+    return f"{middle} ({' .. '.join(bounds)})"
 
 
-def _places_of_uncertainty(width: Fraction) -> int:
+def _count_places_for_uncertainty(width: Fraction) -> int:
     """Return the number of decimals that show two digits of an uncertainty: JCGM 100:2008, 7.2.6.
 
     Whole units are never rounded away.
     """
-    places = DIGITS_OF_UNCERTAINTY - 1 - decade(width)
+    places = DIGITS_OF_UNCERTAINTY - 1 - find_decade(width)
     if round(width * Fraction(10) ** places) == 10**DIGITS_OF_UNCERTAINTY:  # rounded up
         places -= 1
     return max(0, min(places, MOST_DECIMALS))
 
 
-def intervals(
+def align_intervals(
     pairs: Sequence[tuple[Record | None, Record | None]],
 ) -> tuple[str, list[tuple[str, str]]]:
     """Return the unit of a column of intervals, and the texts of their ends, which differ."""
-    known = [[exact(end) for end in pair if end is not None] for pair in pairs]
+    known = [[read_exact(end) for end in pair if end is not None] for pair in pairs]
     gaps = [b - a for each in known for a, b in pairwise(v for v in each if v is not None) if b > a]
-    unit, texts = figures(
+    unit, texts = align_figures(
         [end for pair in pairs for end in pair], least=min(gaps, default=Fraction(0)) / 10
     )
     return unit, list(zip(texts[::2], texts[1::2], strict=True))
 
 
-def _dimension(quantity: Record) -> Dimension | None:
+def _find_dimension(quantity: Record) -> Dimension | None:
     """Return the dimension of a quantity of a record; None of one that is not a number."""
-    if exact(quantity) is None:
+    if read_exact(quantity) is None:
         return None
     if quantity["unit"] == "1":
         return RATIO if quantity["text"].endswith("%") else COUNT
@@ -128,35 +129,35 @@ def _dimension(quantity: Record) -> Dimension | None:
 
 def _ends(interval: Record | None) -> list[Fraction] | None:
     """Return the ends of an interval; None if there is none, or if it is open."""
-    ends = [exact(interval[name]) for name in ("lower", "upper")] if interval else []
+    ends = [read_exact(interval[name]) for name in ("lower", "upper")] if interval else []
     known = [end for end in ends if end is not None]
     return known if known and len(known) == len(ends) else None
 
 
-def _places(values: Sequence[Fraction], differences: Sequence[Fraction]) -> int:
+def _count_places(values: Sequence[Fraction], differences: Sequence[Fraction]) -> int:
     """Return the number of decimals that a column needs, and that show these differences."""
     sizes = [abs(value) for value in values if value]
     if not sizes:
         return 0
-    wanted = max(DIGITS - decade(max(sizes)), LEAST_DIGITS - decade(min(sizes))) - 1
-    wanted = max(wanted, *(-decade(difference) for difference in differences), 0)
+    wanted = max(DIGITS - find_decade(max(sizes)), LEAST_DIGITS - find_decade(min(sizes))) - 1
+    wanted = max(wanted, *(-find_decade(difference) for difference in differences), 0)
     needed = [count_decimals(value) for value in sizes]
     enough = max((each for each in needed if each is not None), default=0)
     most = MOST_DECIMALS if None in needed else min(enough, MOST_DECIMALS)
     return max(0, min(wanted, most))
 
 
-def fixed(value: Fraction, places: int) -> str:
+def write_fixed(value: Fraction, places: int) -> str:
     """Return a number with that many decimals; an exact zero, and what they hide, without."""
     if not value:
         return "0"
     scaled = (2 * abs(value.numerator) * 10**places + value.denominator) // (2 * value.denominator)
     if not scaled:
         return format_number(value, digits=LEAST_DIGITS)
-    return rounded(value, places)
+    return write_rounded(value, places)
 
 
-def rounded(value: Fraction, places: int) -> str:
+def write_rounded(value: Fraction, places: int) -> str:
     """Return a number with that many decimals, an exact zero without."""
     if not value:
         return "0"

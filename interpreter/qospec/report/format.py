@@ -68,7 +68,7 @@ class Format:
         return self.media_type.endswith(("html", "xml"))
 
 
-def formats() -> dict[str, Format]:
+def list_formats() -> dict[str, Format]:
     """Return the formats of the library by name."""
     return {path.stem: read_format(path) for path in sorted(REPORTS.glob("*.j2"))}
 
@@ -86,14 +86,16 @@ def read_format(path: Path) -> Format:
     declaration = _DECLARATION.match(text)
     if declaration is None:
         raise ReportError(f"a report's template begins like `{_EXAMPLE}`", path.name, 1)
-    fields = dict(_field(part, path) for part in declaration["fields"].split(";") if part.strip())
+    fields = dict(
+        _read_field(part, path) for part in declaration["fields"].split(";") if part.strip()
+    )
     for name in _FIELDS:
         if not fields.get(name):
             raise ReportError(f"the declaration does not say its `{name}`", path.name, 1)
     return Format(path.stem, path=path, **fields)
 
 
-def _field(part: str, path: Path) -> tuple[str, str]:
+def _read_field(part: str, path: Path) -> tuple[str, str]:
     name, _, value = (piece.strip() for piece in part.partition(":"))
     if name in _FIELDS:
         return name, value

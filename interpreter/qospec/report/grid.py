@@ -12,19 +12,19 @@ from typing import Any, NamedTuple
 
 from qospec.judge.verdict import NOT_APPLICABLE, PROBLEMS, VERDICTS
 from qospec.record.quantity import quantity
-from qospec.report.charts.parameter import scale_of
-from qospec.report.charts.plot import point, varying
-from qospec.report.figures import NO_DATA, figures, intervals
+from qospec.report.charts.parameter import find_scale
+from qospec.report.charts.plot import list_varying, point
+from qospec.report.figures import NO_DATA, align_figures, align_intervals
 from qospec.report.searches import (
     Goal,
     LossCurve,
-    goals,
-    intervals_of,
-    loss_curves,
-    repeats_load,
+    align_goal,
+    is_load_again,
+    list_goals,
+    list_loss_curves,
 )
-from qospec.report.views import columns, find_worst
-from qospec.report.words import extremes, index_of, list_index, without_shared
+from qospec.report.views import arrange_columns, find_worst
+from qospec.report.words import find_extremes, list_index, split_index, without_shared
 from qospec.units import RATIO
 
 Record = Mapping[str, Any]
@@ -66,7 +66,7 @@ class Column(NamedTuple):
             return [self.head]
         least = max(len(self.unit), *map(len, align_column(self)), LEAST_HEAD)
         widths = range(least, max(least, len(self.head)) + 1)
-        broken = (_broken(self.head, width) for width in widths)
+        broken = (_break_head(self.head, width) for width in widths)
         return next(lines for lines in broken if len(lines) <= MOST_LINES)
 
     @property
@@ -83,7 +83,7 @@ class Grid(NamedTuple):
     rows: int
 
 
-def _broken(head: str, width: int) -> list[str]:
+def _break_head(head: str, width: int) -> list[str]:
     """Return a head in lines of this width, as far as it can be broken."""
     lines = [""]
     for piece in _PIECES.split(head):
@@ -103,72 +103,76 @@ def build_grids(cases: Sequence[Record], room: int, rows: int) -> list[Grid]:
             several rows for each case may have `MORE_ROWS` times as many.
     """
     return [
-        *_results(cases, room, rows),
+        *_build_results(cases, room, rows),
         *(
-            _thinned(grid, rows)
-            for curve in loss_curves(cases)
-            for grid in _lost(curve, cases, room)
+            _thin(grid, rows)
+            for curve in list_loss_curves(cases)
+            for grid in _build_loss_curve(curve, cases, room)
         ),
     ]
 
 
-def _results(cases: Sequence[Record], room: int, rows: int) -> list[Grid]:
-    whole = _by_case(cases)
+def _build_results(cases: Sequence[Record], room: int, rows: int) -> list[Grid]:
+    whole = _build_by_case(cases)
     if not whole.columns:
         return []
-    found = [_fitting(whole, room)]
-    turned = _by_index(cases)
+    found = [_fit_table(whole, room)]
+    turned = _build_by_index(cases)
     if turned is not None and len(cases) == 1:
-        return [_thinned(grid, rows) for grid in _fitting(turned, room)]
+        return [_thin(grid, rows) for grid in _fit_table(turned, room)]
     if turned is not None and len(found[0]) > 1 and turned.rows <= rows * MORE_ROWS:
-        return _fitting(turned, room)
-    if len(cases) >= LEAST_ROWS and len(varying(cases)) > 1:
-        found.append([part for grid in _crossed(cases) for part in _fitting(grid, room)])
-    return [_thinned(grid, rows) for grid in min(found, key=_lines)]
+        return _fit_table(turned, room)
+    if len(cases) >= LEAST_ROWS and len(list_varying(cases)) > 1:
+        found.append([part for grid in _cross_tables(cases) for part in _fit_table(grid, room)])
+    return [_thin(grid, rows) for grid in min(found, key=_count_lines)]
 
 
-def _lines(grids: Sequence[Grid]) -> int:
+def _count_lines(grids: Sequence[Grid]) -> int:
     return sum(grid.rows + 3 for grid in grids)
 
 
-def _by_case(cases: Sequence[Record]) -> Grid:
-    return Grid("", [*_keys(cases, varying(cases)), *_judged(cases), *_values(cases)], len(cases))
+def _build_by_case(cases: Sequence[Record]) -> Grid:
+    return Grid(
+        "",
+        [*_build_keys(cases, list_varying(cases)), *_build_verdicts(cases), *_build_values(cases)],
+        len(cases),
+    )
 
 
-def _by_index(cases: Sequence[Record]) -> Grid | None:
+def _build_by_index(cases: Sequence[Record]) -> Grid | None:
     """Return what cases report in loops, with a row for each case and index of its labels.
 
     That is all of their values, or there is no such table: `delay[p.user]` and `delay[q.user]` are
     a column of two rows. So the steps of a procedure are rows.
     """
     by_label: dict[tuple[str, str], list[Record | None]] = {}
-    for label, there in _reported(cases, goals(cases)):
-        name, index = index_of(label)
+    for label, there in _list_reported(cases, list_goals(cases)):
+        name, index = split_index(label)
         by_label[index, name] = there
     indices = list(dict.fromkeys(index for index, _ in by_label))
     names = list(dict.fromkeys(name for _, name in by_label))
-    if len(by_label) < len(indices) * len(names) or len(indices) <= 1 or goals(cases):
+    if len(by_label) < len(indices) * len(names) or len(indices) <= 1 or list_goals(cases):
         return None
-    rows = list(_rows(cases, by_label))
+    rows = list(_list_rows(cases, by_label))
     its = [cases[number] for number, _ in rows]
     values = [
-        _value(name, [by_label[at, name][number] if at else None for number, at in rows])
+        _write_value(name, [by_label[at, name][number] if at else None for number, at in rows])
         for name in names
     ]
     at = dict(zip(["", *indices], ["", *without_shared(indices)], strict=True))
     return Grid(
         "",
         [
-            *_keys(its, varying(cases)),
+            *_build_keys(its, list_varying(cases)),
             Column("at", "", [list_index(at[index]) for _, index in rows], "key", "left"),
-            *_judged_at(cases, rows),
+            *_build_verdicts_by_row(cases, rows),
             *values,
         ],
         len(rows),
     )
 
 
-def _rows(
+def _list_rows(
     cases: Sequence[Record], by_label: Mapping[tuple[str, str], Sequence[Record | None]]
 ) -> Iterator[tuple[int, str]]:
     """Yield the number of each case with each index that it has; with "" if it has none."""
@@ -177,7 +181,9 @@ def _rows(
         yield from ((number, index) for index in dict.fromkeys(has or [""]))
 
 
-def _judged_at(cases: Sequence[Record], rows: Sequence[tuple[int, str]]) -> Iterator[Column]:
+def _build_verdicts_by_row(
+    cases: Sequence[Record], rows: Sequence[tuple[int, str]]
+) -> Iterator[Column]:
     """Yield the column of verdicts of rows: those of the criteria with their index.
 
     Where a criterion without such a row did not pass, all rows of its case have that of the case.
@@ -186,7 +192,7 @@ def _judged_at(cases: Sequence[Record], rows: Sequence[tuple[int, str]]) -> Iter
     for number, case in enumerate(cases):
         for each in case["statements"]:
             if each["kind"] != "report":
-                _, index = index_of(each["label"])
+                _, index = split_index(each["label"])
                 found.setdefault((number, index), []).append(each["verdict"])
     whole = {
         number
@@ -203,18 +209,18 @@ def _judged_at(cases: Sequence[Record], rows: Sequence[tuple[int, str]]) -> Iter
         yield Column("verdict", "", verdicts, "verdict", "left")
 
 
-def _lost(curve: LossCurve, cases: Sequence[Record], room: int) -> list[Grid]:
+def _build_loss_curve(curve: LossCurve, cases: Sequence[Record], room: int) -> list[Grid]:
     """Return a frame loss curve as a table: its loads are columns or, if these are many, rows."""
-    unit, loads = figures(curve.loads)
+    unit, loads = align_figures(curve.loads)
     of = f"{', '.join(curve.names)}: loss in % at each {curve.variable}"
     title = f"{of} in {unit}" if unit else of
     shares = [loss for losses in curve.losses for loss in losses]
-    texts = iter(figures([quantity(loss, RATIO) for loss in shares]).texts)
+    texts = iter(align_figures([quantity(loss, RATIO) for loss in shares]).texts)
     cells = [
         [text if loss is not None else "" for loss, text in zip(each, texts, strict=False)]
         for each in curve.losses
     ]
-    names = varying(cases)
+    names = list_varying(cases)
     by_case = [
         Column(load, "", column)
         for load, column in zip(loads, zip(*cells, strict=True), strict=True)
@@ -223,59 +229,65 @@ def _lost(curve: LossCurve, cases: Sequence[Record], room: int) -> list[Grid]:
         Column(point(case, names) if names else "loss", "", column)
         for case, column in zip(cases, cells, strict=True)
     ]
-    beside = _fitting(Grid(title, [*_keys(cases, names), *by_case], len(cases)), room)
-    below = _fitting(
+    beside = _fit_table(Grid(title, [*_build_keys(cases, names), *by_case], len(cases)), room)
+    below = _fit_table(
         Grid(title, [Column(curve.variable, "", loads, "key"), *by_load], len(loads)), room
     )
-    return min(beside, below, key=lambda parts: (len(parts) > 1, _lines(parts)))
+    return min(beside, below, key=lambda parts: (len(parts) > 1, _count_lines(parts)))
 
 
-def _keys(cases: Sequence[Record], names: Sequence[str]) -> Iterator[Column]:
+def _build_keys(cases: Sequence[Record], names: Sequence[str]) -> Iterator[Column]:
     for name in names:
         texts = [point(case, [name]) for case in cases]
-        yield Column(name, "", texts, "key", "left" if scale_of(cases, name) is None else "point")
+        yield Column(name, "", texts, "key", "left" if find_scale(cases, name) is None else "point")
 
 
-def _judged(cases: Sequence[Record]) -> Iterator[Column]:
+def _build_verdicts(cases: Sequence[Record]) -> Iterator[Column]:
     """Yield the column of verdicts, unless all cases only report."""
     if any(case["verdict"] != "measured" for case in cases):
         verdicts = [case["verdict"] if case["ran"] else "" for case in cases]
         yield Column("verdict", "", verdicts, "verdict", "left")
 
 
-def _values(cases: Sequence[Record]) -> Iterator[Column]:
+def _build_values(cases: Sequence[Record]) -> Iterator[Column]:
     """Yield a column for each goal of a search, then one for each reported value."""
-    found_goals = goals(cases)
+    found_goals = list_goals(cases)
     for goal in found_goals:
-        unit, texts = intervals_of(goal)
+        unit, texts = align_goal(goal)
         yield Column(goal.label, unit, texts, align="right")
-    reported = _reported(cases, found_goals)
+    reported = _list_reported(cases, found_goals)
     heads = without_index([label for label, _ in reported])
     for head, (_, there) in zip(heads, reported, strict=True):
-        yield _value(head, there)
+        yield _write_value(head, there)
 
 
-def _reported(cases: Sequence[Record], of: Sequence[Goal]) -> list[tuple[str, list[Record | None]]]:
+def _list_reported(
+    cases: Sequence[Record], of: Sequence[Goal]
+) -> list[tuple[str, list[Record | None]]]:
     """Return the labels of what is reported beside goals, each with its statement in each case."""
     return [
         (column["label"], there)
-        for column in columns(cases, ("report",))
-        for there in [[_applicable(each) for each in column["statements"]]]
-        if not all(each is None or repeats_load(each, of) for each in there)
+        for column in arrange_columns(cases, ("report",))
+        for there in [[_is_applicable(each) for each in column["statements"]]]
+        if not all(each is None or is_load_again(each, of) for each in there)
     ]
 
 
-def _value(head: str, there: Sequence[Record | None]) -> Column:
+def _write_value(head: str, there: Sequence[Record | None]) -> Column:
     if any(each and "measured_limits" in each for each in there):
-        unit, pairs = intervals([extremes(each) if each else (None, None) for each in there])
+        unit, pairs = align_intervals(
+            [find_extremes(each) if each else (None, None) for each in there]
+        )
         exclusive = [_is_exclusive(each) for each in there]
-        texts = [_range(*pair, exclusive=each) for pair, each in zip(pairs, exclusive, strict=True)]
-        return Column(head, unit, _blank_where_none(texts, there), align="right")
-    found = figures(
+        texts = [
+            _write_range(*pair, exclusive=each) for pair, each in zip(pairs, exclusive, strict=True)
+        ]
+        return Column(head, unit, _blank_missing(texts, there), align="right")
+    found = align_figures(
         [each and each["measured"] for each in there],
         [each and each.get("interval") for each in there],
     )
-    return Column(head, found.unit, _blank_where_none(found.texts, there))
+    return Column(head, found.unit, _blank_missing(found.texts, there))
 
 
 def _is_exclusive(statement: Record | None) -> bool:
@@ -284,7 +296,7 @@ def _is_exclusive(statement: Record | None) -> bool:
     return bool(limits.get("exclusive"))
 
 
-def _range(lower: str, upper: str, *, exclusive: bool) -> str:
+def _write_range(lower: str, upper: str, *, exclusive: bool) -> str:
     """Return `39.8 .. 40.1`, `>= 39.8` or `< 40.1` of limits; of equal ones, the value."""
     if lower == upper:
         return lower
@@ -300,7 +312,7 @@ def without_index(labels: Sequence[str]) -> list[str]:
     That is what a loop over flows adds to a label; with a single flow it says nothing. Of indices
     that say something, the parts are left out that all share: `latency[f]` and `latency[g]`.
     """
-    parts = [index_of(label) for label in labels]
+    parts = [split_index(label) for label in labels]
     short = [name for name, _ in parts]
     if len(set(short)) == len(labels):
         return short
@@ -310,28 +322,28 @@ def without_index(labels: Sequence[str]) -> list[str]:
     return short if len(set(short)) == len(labels) else list(labels)
 
 
-def _applicable(statement: Record | None) -> Record | None:
+def _is_applicable(statement: Record | None) -> Record | None:
     return None if statement and statement["verdict"] == NOT_APPLICABLE else statement
 
 
-def _blank_where_none(texts: Sequence[str], there: Sequence[Record | None]) -> list[str]:
+def _blank_missing(texts: Sequence[str], there: Sequence[Record | None]) -> list[str]:
     return [text if each else "" for text, each in zip(texts, there, strict=True)]
 
 
-def _crossed(cases: Sequence[Record]) -> Iterator[Grid]:
+def _cross_tables(cases: Sequence[Record]) -> Iterator[Grid]:
     """Yield a table for each column of values, and of verdicts, over the last parameter."""
-    *names, over = varying(cases)
+    *names, over = list_varying(cases)
     lines = [tuple(point(case, [name]) for name in names) for case in cases]
     across = [point(case, [over]) for case in cases]
     rows = dict(zip(reversed(lines), reversed(cases), strict=True))
     rows = {row: rows[row] for row in dict.fromkeys(lines)}
-    for column in (*_judged(cases), *_values(cases)):
+    for column in (*_build_verdicts(cases), *_build_values(cases)):
         at = dict(zip(zip(lines, across, strict=True), column.cells, strict=True))
         unit = f" ({column.unit})" if column.unit else ""
         yield Grid(
             f"{column.head} over {over}{unit}",
             [
-                *_keys(list(rows.values()), names),
+                *_build_keys(list(rows.values()), names),
                 *(
                     Column(value, "", [at.get((row, value), "") for row in rows], *column[3:])
                     for value in dict.fromkeys(across)
@@ -341,7 +353,7 @@ def _crossed(cases: Sequence[Record]) -> Iterator[Grid]:
         )
 
 
-def _fitting(grid: Grid, room: int) -> list[Grid]:
+def _fit_table(grid: Grid, room: int) -> list[Grid]:
     """Return a table, if it is too wide with narrow columns, then in parts with the same keys."""
     every = list(grid.columns)
     if sum(column.width + GAP for column in every) > room + GAP:
@@ -358,7 +370,7 @@ def _fitting(grid: Grid, room: int) -> list[Grid]:
     return [grid._replace(columns=[*keys, *part]) for part in parts or [[]]]
 
 
-def _thinned(grid: Grid, most: int) -> Grid:
+def _thin(grid: Grid, most: int) -> Grid:
     """Return a table with at most that many rows: the first, the last, and some between."""
     if grid.rows <= most:
         return grid

@@ -9,8 +9,8 @@ from fractions import Fraction
 from typing import Any, NamedTuple
 
 from qospec.judge.found import LOWEST_BAD, NONE_BAD
-from qospec.report.charts.sample import exact
-from qospec.report.figures import NO_DATA, intervals
+from qospec.report.charts.sample import read_exact
+from qospec.report.figures import NO_DATA, align_intervals
 from qospec.report.views import format_count
 from qospec.units import TIME, format_value
 
@@ -68,26 +68,26 @@ class Goal(NamedTuple):
         return set[str].intersection(*(set(each.get("defaults", ())) for each in self.asked))
 
 
-def searches(case: Record) -> list[Record]:
+def list_searches(case: Record) -> list[Record]:
     """Return the searches that a case carried out."""
     return [phase for phase in case.get("phases", ()) if phase["kind"] == "search"]
 
 
-def points(case: Record) -> list[Record]:
+def list_points(case: Record) -> list[Record]:
     """Return the operating points that a case carried out, or could not."""
     return [phase for phase in case.get("phases", ()) if phase["kind"] == "point"]
 
 
-def phased(cases: Sequence[Record]) -> bool:
+def has_phases(cases: Sequence[Record]) -> bool:
     """Return whether cases have searches or points."""
     return any(case.get("phases") for case in cases)
 
 
-def goals(cases: Sequence[Record]) -> list[Goal]:
+def list_goals(cases: Sequence[Record]) -> list[Goal]:
     """Return the goals of the cases of a test, in order, with what was found."""
     seen: dict[str, list[list[tuple[Record, Record]]]] = {}
     for number, case in enumerate(cases):
-        for search in searches(case):
+        for search in list_searches(case):
             for goal in search["goals"]:
                 its = seen.setdefault(goal["name"], [[] for _ in cases])
                 its[number].append((search, goal))
@@ -101,7 +101,7 @@ def goals(cases: Sequence[Record]) -> list[Goal]:
     for name, its in seen.items():
         both = [each for case in its for each in case]
         search = both[0][0]
-        results = [found([goal for _, goal in each]) if each else None for each in its]
+        results = [list_found([goal for _, goal in each]) if each else None for each in its]
         load = f"{name}.{search['variable']}"
         label = labels.get(load, load)
         asked, of = [goal for _, goal in both], [search for search, _ in both]
@@ -109,34 +109,34 @@ def goals(cases: Sequence[Record]) -> list[Goal]:
     return joined
 
 
-def extremes(its: Sequence[Record], name: str) -> tuple[Record, Record]:
+def find_extremes(its: Sequence[Record], name: str) -> tuple[Record, Record]:
     """Return the least and the greatest quantity of that name of goals or searches."""
     quantities = [each[name] for each in its]
-    return min(quantities, key=_value), max(quantities, key=_value)
+    return min(quantities, key=_write_value), max(quantities, key=_write_value)
 
 
-def found(its: Sequence[Record]) -> Found:
+def list_found(its: Sequence[Record]) -> Found:
     """Return what was found for a goal in all repeats of a case."""
     both = [goal for goal in its if goal["lower"] and goal["upper"]]
     lowers, uppers = ([goal[side] for goal in its] for side in ("lower", "upper"))
     return Found(
-        None if None in lowers else min(lowers, key=_value),
-        None if None in uppers else max(uppers, key=_value),
+        None if None in lowers else min(lowers, key=_write_value),
+        None if None in uppers else max(uppers, key=_write_value),
         all(goal["complete"] for goal in its),
         all(goal["complete"] for goal in its) and all(goal["regular"] for goal in both),
-        tuple(_notes_of_repeats(its)),
-        _missing(its),
+        tuple(_list_notes(its)),
+        _describe_missing(its),
     )
 
 
-def _notes_of_repeats(its: Sequence[Record]) -> Iterator[str]:
+def _list_notes(its: Sequence[Record]) -> Iterator[str]:
     """Yield each note once, with the number of repeats unless all have it."""
     having = Counter(note for goal in its for note in dict.fromkeys(goal["notes"]))
     for note, count in having.items():
         yield note if count == len(its) else f"{note} (in {count} of {len(its)} repeats)"
 
 
-def _missing(its: Sequence[Record]) -> str:
+def _describe_missing(its: Sequence[Record]) -> str:
     """Return `no load was bad in 1 of 5 repeats`; "" if all repeats have the same bounds."""
     has = [(goal["lower"] is not None, goal["upper"] is not None) for goal in its]
     if len(set(has)) == 1:
@@ -149,11 +149,11 @@ def _missing(its: Sequence[Record]) -> str:
     )
 
 
-def _value(quantity: Record) -> Fraction:
-    return exact(quantity) or Fraction(0)
+def _write_value(quantity: Record) -> Fraction:
+    return read_exact(quantity) or Fraction(0)
 
 
-def intervals_of(goal: Goal) -> tuple[str, list[str]]:
+def align_goal(goal: Goal) -> tuple[str, list[str]]:
     """Return the unit of what was found for a goal, and a text of equal length for each case.
 
     `26.76 .. 26.86`; `>= 95` if no load was bad, `< 1` if none was good, `none` if neither bound
@@ -161,10 +161,10 @@ def intervals_of(goal: Goal) -> tuple[str, list[str]]:
     load was good, or where a bound is missing in some repeats.
     """
     ends = [(each.lower, each.upper) if each else (None, None) for each in goal.found]
-    unit, pairs = intervals(ends)
+    unit, pairs = align_intervals(ends)
     widest = max((len(end) for pair in pairs if NO_DATA not in pair for end in pair), default=0)
     cells = [
-        _interval(each, *(end.rjust(widest) for end in pair))
+        _write_interval(each, *(end.rjust(widest) for end in pair))
         for pair, each in zip(pairs, goal.found, strict=True)
     ]
     width = max(map(len, cells))
@@ -175,7 +175,7 @@ def intervals_of(goal: Goal) -> tuple[str, list[str]]:
     ]
 
 
-def _interval(found: Found | None, lower: str, upper: str) -> str:
+def _write_interval(found: Found | None, lower: str, upper: str) -> str:
     if found is None:
         return ""
     if found.lower and found.upper:
@@ -185,7 +185,7 @@ def _interval(found: Found | None, lower: str, upper: str) -> str:
     return "none"
 
 
-def found_in_words(found: Found) -> str:
+def describe_found(found: Found) -> str:
     """Return `26.76 Mbit/s to 26.86 Mbit/s`; of an irregular result what is missing."""
     ends = [f"{end['text']}" for end in (found.lower, found.upper) if end]
     if len(ends) > 1:
@@ -216,23 +216,23 @@ class LossCurve(NamedTuple):
     losses: Sequence[Sequence[Fraction | None]]
 
 
-def loss_curves(cases: Sequence[Record]) -> list[LossCurve]:
+def list_loss_curves(cases: Sequence[Record]) -> list[LossCurve]:
     """Return the curves of searches by steps that tried several loads (RFC 2544, 26.3)."""
     found: dict[tuple[str, tuple[str, ...]], list[list[Record]]] = {}
     for number, case in enumerate(cases):
-        for search in searches(case):
+        for search in list_searches(case):
             if search["method"] == STEP:
                 key = search["variable"], tuple(goal["name"] for goal in search["goals"])
                 found.setdefault(key, [[] for _ in cases])[number].extend(search["trials"])
-    curves = [_loss_curve(names, variable, its) for (variable, names), its in found.items()]
+    curves = [_build_loss_curve(names, variable, its) for (variable, names), its in found.items()]
     return [curve for curve in curves if len(curve.loads) > 1]
 
 
-def _loss_curve(
+def _build_loss_curve(
     names: tuple[str, ...], variable: str, trials: Sequence[Sequence[Record]]
 ) -> LossCurve:
     loads = {each["load"]["value"]: each["load"] for its in trials for each in its}
-    ordered = sorted(loads.values(), key=_value)
+    ordered = sorted(loads.values(), key=_write_value)
     losses = []
     for its in trials:
         sent, lost = Counter[str](), Counter[str]()
@@ -244,17 +244,17 @@ def _loss_curve(
     return LossCurve(names, variable, ordered, losses)
 
 
-def repeats_load(statement: Record, of: Sequence[Goal]) -> bool:
+def is_load_again(statement: Record, of: Sequence[Goal]) -> bool:
     """Return whether a report only repeats a goal: `report throughput: ndr.load`."""
     loads = {f"{goal.name}.{goal.variable}" for goal in of}
     return statement["kind"] == "report" and statement["text"] in loads
 
 
-def shows_bounds(statement: Record, of: Sequence[Goal]) -> bool:
+def is_interval_again(statement: Record, of: Sequence[Goal]) -> bool:
     """Return whether a report has only what the interval of a goal shows, under no other name."""
     bounds = {f"{goal.name}.{end}" for goal in of for end in ("lower", "upper")}
     unnamed = statement["label"] == statement["text"] and statement["text"] in bounds
-    return repeats_load(statement, of) or (statement["kind"] == "report" and unnamed)
+    return is_load_again(statement, of) or (statement["kind"] == "report" and unnamed)
 
 
 def list_search_notes(cases: Sequence[Record], *, explained: bool = False) -> list[str]:
@@ -268,12 +268,12 @@ def list_search_notes(cases: Sequence[Record], *, explained: bool = False) -> li
             is then left out.
     """
     found: dict[tuple[str, str], list[_Note]] = {}
-    for note in _notes(cases, explained=explained):
+    for note in _iterate_notes(cases, explained=explained):
         found.setdefault((note.name, _NUMBER.sub("#", note.text)), []).append(note)
-    return [_joined(notes, cases) for notes in found.values()]
+    return [_join_notes(notes, cases) for notes in found.values()]
 
 
-def _joined(notes: Sequence[_Note], cases: Sequence[Record]) -> str:
+def _join_notes(notes: Sequence[_Note], cases: Sequence[Record]) -> str:
     """Return the first of notes that differ in their numbers, and where it and others hold."""
     first, where = notes[0], []
     alike = {note.text for note in notes} == {first.text}
@@ -284,7 +284,7 @@ def _joined(notes: Sequence[_Note], cases: Sequence[Record]) -> str:
         where.append(f"in {having} of {len(cases)} cases")
     elif first.repeat:
         repeats = len({note.repeat for note in notes})
-        where.append(f"in {repeats} of {_repeats(cases[first.case])} repeats")
+        where.append(f"in {repeats} of {_count_repeats(cases[first.case])} repeats")
     words = ", and the like ".join(where)
     return f"{first.name}{first.text}" + (f" ({words})" if words else "")
 
@@ -293,12 +293,12 @@ def describe_efforts(cases: Sequence[Record]) -> list[str]:
     """Return what the searches took: `load: 13 trials by mlrsearch, 13 s emulated`."""
     found: dict[tuple[str, str], list[Record]] = {}
     for case in cases:
-        for search in searches(case):
+        for search in list_searches(case):
             found.setdefault((search["variable"], search["method"]), []).append(search)
     return [
         f"{variable}: {format_count(sum(len(each['trials']) for each in its), 'trial')}"
         f"{f' in {len(its)} searches' if len(its) > 1 else ''} by {method}, "
-        f"{format_value(sum(_value(each['emulated']) for each in its), TIME)} emulated"
+        f"{format_value(sum(_write_value(each['emulated']) for each in its), TIME)} emulated"
         for (variable, method), its in found.items()
     ]
 
@@ -315,26 +315,26 @@ class _Note(NamedTuple):
     text: str
 
 
-def _notes(cases: Sequence[Record], *, explained: bool) -> Iterator[_Note]:
+def _iterate_notes(cases: Sequence[Record], *, explained: bool) -> Iterator[_Note]:
     """Yield each name of a goal or point with a note on it, once for each repeat that has it."""
-    for goal in goals(cases):
+    for goal in list_goals(cases):
         for number, each in enumerate(goal.found):
             yield from (
                 _Note(number, 0, goal.label, f": {note}") for note in (each.notes if each else ())
             )
     for number, case in enumerate(cases):
-        yield from _notes_of_points(number, case, explained=explained)
+        yield from _list_point_notes(number, case, explained=explained)
 
 
-def _notes_of_points(number: int, case: Record, *, explained: bool = False) -> Iterator[_Note]:
-    repeated = _repeats(case) > 1
-    for point in points(case):
+def _list_point_notes(number: int, case: Record, *, explained: bool = False) -> Iterator[_Note]:
+    repeated = _count_repeats(case) > 1
+    for point in list_points(case):
         if point["note"] and (point["ran"] or not explained):
             text = f"{': ' if point['ran'] else ' was not run: '}{point['note']}"
             yield _Note(number, point["repeat"] if repeated else 0, point["name"], text)
 
 
-def _repeats(case: Record) -> int:
+def _count_repeats(case: Record) -> int:
     """Return in how many repeats of a case its phases were carried out."""
     return max((each.get("repeat", 1) for each in case.get("phases", ())), default=1)
 
@@ -342,7 +342,7 @@ def _repeats(case: Record) -> int:
 def list_point_notes(case: Record) -> list[str]:
     """Return why points were not run, and how much was lost at others, by repeat."""
     found: dict[str, list[int]] = {}
-    for each in _notes_of_points(0, case):
+    for each in _list_point_notes(0, case):
         found.setdefault(f"{each.name}{each.text}", []).append(each.repeat)
     return [
         f"{note} (in repeat {', '.join(map(str, repeats))})" if all(repeats) else note
@@ -352,12 +352,12 @@ def list_point_notes(case: Record) -> list[str]:
 
 FUNCTIONS: dict[str, Callable[..., Any]] = {
     "efforts": describe_efforts,
-    "extremes": extremes,
-    "goals": goals,
-    "phased": phased,
-    "points": points,
+    "extremes": find_extremes,
+    "goals": list_goals,
+    "phased": has_phases,
+    "points": list_points,
     "search_notes": list_search_notes,
-    "searches": searches,
+    "searches": list_searches,
 }
 
-FILTERS: dict[str, Callable[..., Any]] = {"found_in_words": found_in_words}
+FILTERS: dict[str, Callable[..., Any]] = {"found_in_words": describe_found}

@@ -15,13 +15,13 @@ NO_DATA = "-"
 DIGITS = Context(prec=12)
 
 
-def values_of(series: Record) -> tuple[Fraction | None, ...]:
+def list_values(series: Record) -> tuple[Fraction | None, ...]:
     """Return the value of each interval in base units; None without data."""
     texts = series["values"].split()
     return tuple(None if text == NO_DATA else Fraction(text) for text in texts)
 
 
-def intervals(statement: Record) -> list[dict[str, str]]:
+def list_intervals(statement: Record) -> list[dict[str, str]]:
     """Return the intervals of a statement's series, each with `start` in s and `value`.
 
     Both are decimal numbers, of at most 12 digits; `value` is "" without data. None if the
@@ -32,12 +32,15 @@ def intervals(statement: Record) -> list[dict[str, str]]:
         return []
     every = Fraction(series["every"]["value"])
     return [
-        {"start": decimal(number * every), "value": "" if value is None else decimal(value)}
-        for number, value in enumerate(values_of(series))
+        {
+            "start": write_decimal(number * every),
+            "value": "" if value is None else write_decimal(value),
+        }
+        for number, value in enumerate(list_values(series))
     ]
 
 
-def decimal(value: object) -> str:
+def write_decimal(value: object) -> str:
     """Return an exact number as a decimal of at most 12 digits; any other text as it is."""
     exact = number_of(str(value))
     if exact is None:
@@ -47,5 +50,5 @@ def decimal(value: object) -> str:
     return text.rstrip("0").rstrip(".") if "." in text else text
 
 
-FUNCTIONS: dict[str, Callable[..., Any]] = {"intervals": intervals}
-FILTERS: dict[str, Callable[..., Any]] = {"decimal": decimal}
+FUNCTIONS: dict[str, Callable[..., Any]] = {"intervals": list_intervals}
+FILTERS: dict[str, Callable[..., Any]] = {"decimal": write_decimal}

@@ -11,12 +11,12 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
 from qospec.judge.verdict import PROBLEMS
-from qospec.report.causes import concerned, root
-from qospec.report.charts.parameter import scale_of
-from qospec.report.charts.plot import point, varying
-from qospec.report.charts.sample import exact
-from qospec.report.searches import points
-from qospec.report.words import describe_limits, extremes
+from qospec.report.causes import find_flow, list_concerned
+from qospec.report.charts.parameter import find_scale
+from qospec.report.charts.plot import list_varying, point
+from qospec.report.charts.sample import read_exact
+from qospec.report.searches import list_points
+from qospec.report.words import describe_limits, find_extremes
 
 Record = Mapping[str, Any]
 
@@ -48,12 +48,12 @@ def group_similar(its: Iterable[Record]) -> list[list[Record]]:
             if each["verdict"] in PROBLEMS
         )
         causes = {
-            (root(each["flow"]), _INDEX.sub("", each["element"]), each["cause"])
-            for each in concerned(case)
+            (find_flow(each["flow"]), _INDEX.sub("", each["element"]), each["cause"])
+            for each in list_concerned(case)
         }
         errors = tuple(_NUMBER.sub("#", error) for error in case["errors"])
         skipped = tuple(case["why"]) if case["verdict"] == "skip" else ()
-        left_out = tuple(each["name"] for each in points(case) if not each["ran"])
+        left_out = tuple(each["name"] for each in list_points(case) if not each["ran"])
         test = case["test"], case.get("place", "")
         key = (test, case["verdict"], failed, frozenset(causes), errors, skipped, left_out)
         found.setdefault(key, []).append(case)
@@ -71,14 +71,14 @@ def describe_extent(group: Sequence[Record]) -> str:
 
     Such as `size = 64 B, 128 B; load = 30% to 95% (8 values)`.
     """
-    return "; ".join(f"{name} = {_values(group, name)}" for name in varying(group))
+    return "; ".join(f"{name} = {_list_values(group, name)}" for name in list_varying(group))
 
 
-def _values(group: Sequence[Record], name: str) -> str:
+def _list_values(group: Sequence[Record], name: str) -> str:
     texts = {case["parameters"].get(name, ""): point(case, [name]) for case in group}
     if len(texts) <= MOST_VALUES:
         return ", ".join(texts.values())
-    scale = scale_of(group, name)
+    scale = find_scale(group, name)
     order = list(texts) if scale is None else sorted(texts, key=scale.values.__getitem__)
     first, last = texts[order[0]], texts[order[-1]]
     return f"{first} {'…' if scale is None else 'to'} {last} ({len(texts)} values)"
@@ -90,13 +90,13 @@ def describe_least_and_most(statement: Record, group: Sequence[Record]) -> str:
     "" if it is the same in all, or cannot be compared.
     """
     found = [
-        extremes(each)
+        find_extremes(each)
         for case in (group if len(group) > 1 else ())
         for each in case["statements"]
         if each["place"] == statement["place"] and each["label"] == statement["label"]
     ]
-    known = [ends for ends in found if any(map(exact, ends))]
-    if len({tuple(map(exact, ends)) for ends in known}) <= 1:
+    known = [ends for ends in found if any(map(read_exact, ends))]
+    if len({tuple(map(read_exact, ends)) for ends in known}) <= 1:
         return ""
     if len({end["unit"] for ends in known for end in ends if end}) > 1:
         return ""
@@ -106,7 +106,7 @@ def describe_least_and_most(statement: Record, group: Sequence[Record]) -> str:
 
 def _end(choose: Callable[..., Any], ends: Sequence[Record | None]) -> Record | None:
     """Return the least or the greatest of some limits; None if one of them is unknown."""
-    return None if None in ends else choose(ends, key=exact)
+    return None if None in ends else choose(ends, key=read_exact)
 
 
 FUNCTIONS: dict[str, Callable[..., Any]] = {

@@ -32,13 +32,13 @@ def as_json(value: object) -> str:
     return json.dumps(value, indent=1, ensure_ascii=False) + "\n"
 
 
-def markdown(text: object) -> str:
+def escape_markdown(text: object) -> str:
     """Return a text escaped for one line of Markdown, without markup and mentions."""
     escaped = _MARKDOWN.sub(r"\\\1", " ".join(str(text).split()))
     return escaped.replace("@", "@&#8203;")  # a space of no width, which a terminal would not show
 
 
-def code(text: object) -> str:
+def escape_code(text: object) -> str:
     """Return a text as code in one line of Markdown, safe in a table's cell."""
     line = " ".join(str(text).split()).replace("|", "\\|")
     ticks = "`" * (1 + max((len(run) for run in _TICKS.findall(line)), default=0))
@@ -46,18 +46,18 @@ def code(text: object) -> str:
     return f"{ticks}{space}{line}{space}{ticks}" if line else ""
 
 
-def csv(value: object) -> str:
+def escape_csv(value: object) -> str:
     """Return a value as one field of CSV (RFC 4180), quoted if needed."""
     field = str(value)
     return '"' + field.replace('"', '""') + '"' if re.search('[,"\r\n]', field) else field
 
 
-def paragraphs(text: str) -> list[str]:
+def split_paragraphs(text: str) -> list[str]:
     """Return the paragraphs of a text, which are separated by blank lines."""
     return [" ".join(part.split()) for part in re.split(r"\n\s*\n", text) if part.strip()]
 
 
-def fitting(texts: Iterable[str], most: int) -> list[str]:
+def select_fitting(texts: Iterable[str], most: int) -> list[str]:
     """Return the first texts, as many as have at most `most` characters together."""
     fit: list[str] = []
     for text in texts:
@@ -68,24 +68,24 @@ def fitting(texts: Iterable[str], most: int) -> list[str]:
     return fit
 
 
-def enumeration(text: str) -> tuple[str, list[str]]:
+def split_enumeration(text: str) -> tuple[str, list[str]]:
     """Return the part of a sentence up to its colon, and the items of the list after it."""
     head, colon, tail = text.partition(": ")
-    return head + colon.strip(), [part.strip() for part in _parted(tail, ",") if part.strip()]
+    return head + colon.strip(), [part.strip() for part in _split_parts(tail, ",") if part.strip()]
 
 
-def pairs(text: str) -> list[tuple[str, str]]:
+def split_pairs(text: str) -> list[tuple[str, str]]:
     """Return the keys and values of a map as text, `{ 1: 20.2 us }`; none of other texts."""
     inner = text.strip()
     if not (inner.startswith("{") and inner.endswith("}")):
         return []
-    parted = [_parted(part, ":") for part in _parted(inner[1:-1], ",") if part.strip()]
+    parted = [_split_parts(part, ":") for part in _split_parts(inner[1:-1], ",") if part.strip()]
     if not all(len(pair) > 1 for pair in parted):
         return []
     return [(key.strip(), ":".join(value).strip()) for key, *value in parted]
 
 
-def _parted(text: str, separator: str) -> list[str]:
+def _split_parts(text: str, separator: str) -> list[str]:
     """Return the parts of a text between separators outside of brackets and quotes."""
     parts, depth, quoted = [""], 0, False
     for character in text:
@@ -99,19 +99,19 @@ def _parted(text: str, separator: str) -> list[str]:
     return parts
 
 
-def source_lines(source: Record, document: Record) -> list[dict[str, Any]]:
+def list_source_lines(source: Record, document: Record) -> list[dict[str, Any]]:
     """Return a source's lines, each with `pieces` and the `verdict` of its statements.
 
     A piece is a pair of kind and text; the kind is "comment", "text", "number" or "".
     """
-    verdicts = _verdicts_by_line(source["name"], document)
+    verdicts = _map_verdicts(source["name"], document)
     return [
-        {"pieces": _pieces(line), "verdict": verdicts.get(number, "")}
+        {"pieces": _split_pieces(line), "verdict": verdicts.get(number, "")}
         for number, line in enumerate(source["text"].splitlines(), 1)
     ]
 
 
-def _verdicts_by_line(name: str, document: Record) -> dict[int, str]:
+def _map_verdicts(name: str, document: Record) -> dict[int, str]:
     verdicts: dict[int, str] = {}
     for case in document["cases"]:
         for statement in case["statements"]:
@@ -126,31 +126,31 @@ def _verdicts_by_line(name: str, document: Record) -> dict[int, str]:
     return verdicts
 
 
-def _pieces(line: str) -> list[tuple[str, str]]:
+def _split_pieces(line: str) -> list[tuple[str, str]]:
     found = ((match.lastgroup or "", match[0]) for match in _PIECES.finditer(line))
     return [("" if kind == "plain" else kind, piece) for kind, piece in found]
 
 
-def listed(text: str) -> list[str]:
+def split_list(text: str) -> list[str]:
     """Return the items of a list as text, `[20.2 us, 21.1 us]`; any other text is one item."""
     inner = text.strip()
     if not (inner.startswith("[") and inner.endswith("]")):
         return [text]
-    return [item.strip() for item in _parted(inner[1:-1], ",") if item.strip()]
+    return [item.strip() for item in _split_parts(inner[1:-1], ",") if item.strip()]
 
 
-def unquoted(text: str) -> str:
+def strip_quotes(text: str) -> str:
     """Return a text without its quotes, if it has any."""
     whole = re.fullmatch(r'"(.*)"', text.strip(), re.DOTALL)
     return re.sub(r"\\(.)", r"\1", whole[1]) if whole else text
 
 
-def typeset(text: str) -> str:
+def format_for_print(text: str) -> str:
     """Return a text with quantities as in print, `352 720 cell/s`, and a real minus sign."""
     return _MINUS.sub("\u2212", _MICRO.sub("µs", _GROUP.sub("\u202f", text)))
 
 
-def metric_name(name: str) -> str:
+def write_metric_name(name: str) -> str:
     """Return `transfer_delay.p99_9` as words: `transfer delay p99.9`."""
     name = re.sub(r"(?<=\d)_(?=\d)", ".", name.replace(".", " "))
     return name.replace("_", " ")
@@ -162,27 +162,27 @@ def format_seconds(value: float) -> str:
     return f"{minutes} min {rest} s" if minutes else f"{value:.3g} s"
 
 
-def moment(value: str) -> str:
+def format_moment(value: str) -> str:
     """Return `2026-11-21 10:11 UTC` of `2026-11-21T10:11:12Z`."""
     return f"{value[:10]} {value[11:16]} UTC"
 
 
-FUNCTIONS: dict[str, Callable[..., Any]] = {"source_lines": source_lines}
+FUNCTIONS: dict[str, Callable[..., Any]] = {"source_lines": list_source_lines}
 
 FILTERS: dict[str, Callable[..., Any]] = {
-    "code": code,
-    "csv": csv,
-    "enumeration": enumeration,
-    "fitting": fitting,
+    "code": escape_code,
+    "csv": escape_csv,
+    "enumeration": split_enumeration,
+    "fitting": select_fitting,
     "grouped": format_number,
     "json": as_json,
-    "listed": listed,
-    "markdown": markdown,
-    "metric_name": metric_name,
-    "moment": moment,
-    "pairs": pairs,
-    "paragraphs": paragraphs,
+    "listed": split_list,
+    "markdown": escape_markdown,
+    "metric_name": write_metric_name,
+    "moment": format_moment,
+    "pairs": split_pairs,
+    "paragraphs": split_paragraphs,
     "seconds": format_seconds,
-    "typeset": typeset,
-    "unquoted": unquoted,
+    "typeset": format_for_print,
+    "unquoted": strip_quotes,
 }

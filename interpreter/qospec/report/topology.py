@@ -20,25 +20,25 @@ CHARACTER, PADDING, BOX_HEIGHT, ROW, GAP, MARGIN = 7.2, 12, 30, 46, 52, 4
 LABEL = 15
 
 
-def drawing(links: Links) -> dict[str, Any]:
+def draw_topology(links: Links) -> dict[str, Any]:
     """Return the coordinates of boxes and lines, in pixels.
 
     `width`, `height`; `boxes` with `x`, `y` (of the corner), `width`, `height`, `label`, `end`
     (whether it has one neighbour); `lines` with `points` (x and y, from left to right) and
     a `label` at `x`, `y`.
     """
-    edges, labels = _folded(links)
-    edges = _directed(edges)
-    layers = _layers(edges, labels)
-    ways = _ways(edges, layers)
-    rows = _rows(ways, layers)
-    return _placed(ways, edges, rows, labels)
+    edges, labels = _fold_links(links)
+    edges = _direct_edges(edges)
+    layers = _assign_layers(edges, labels)
+    ways = _route_edges(edges, layers)
+    rows = _order_rows(ways, layers)
+    return _place_boxes(ways, edges, rows, labels)
 
 
 # ---- arrays
 
 
-def _folded(links: Links) -> tuple[dict[Edge, int], dict[str, str]]:
+def _fold_links(links: Links) -> tuple[dict[Edge, int], dict[str, str]]:
     """Return the links between boxes with their number, and each box's label.
 
     Two members of an array are one box if they see the same: the coarsest such division, found by
@@ -47,7 +47,7 @@ def _folded(links: Links) -> tuple[dict[Edge, int], dict[str, str]]:
     names = list(dict.fromkeys(name for link in links for name in link))
     alone: set[str] = set()
     while True:
-        group = _refined(names, links, alone)
+        group = _refine(names, links, alone)
         inner = {a for a, b in links if group[a] == group[b]}
         inner |= {name for name in names if group[name] in {group[a] for a in inner}}
         if inner <= alone:
@@ -56,7 +56,7 @@ def _folded(links: Links) -> tuple[dict[Edge, int], dict[str, str]]:
     members: dict[int, list[str]] = {}
     for name in names:
         members.setdefault(group[name], []).append(name)
-    labels = {its[0]: _label(its) for its in members.values()}
+    labels = {its[0]: _write_label(its) for its in members.values()}
     first = {name: members[group[name]][0] for name in names}
     edges: dict[Edge, int] = {}
     for a, b in ((first[a], first[b]) for a, b in links):
@@ -65,34 +65,34 @@ def _folded(links: Links) -> tuple[dict[Edge, int], dict[str, str]]:
     return edges, labels
 
 
-def _refined(names: Sequence[str], links: Links, alone: set[str]) -> dict[str, int]:
-    group = _numbered({name: name if name in alone else _array(name)[0] for name in names})
+def _refine(names: Sequence[str], links: Links, alone: set[str]) -> dict[str, int]:
+    group = _number_keys({name: name if name in alone else _find_array(name)[0] for name in names})
     while True:
         seen: dict[str, Counter[int]] = {name: Counter() for name in names}
         for a, b in links:
             seen[a][group[b]] += 1
             seen[b][group[a]] += 1
-        finer = _numbered({n: (group[n], tuple(sorted(seen[n].items()))) for n in names})
+        finer = _number_keys({n: (group[n], tuple(sorted(seen[n].items()))) for n in names})
         if len(set(finer.values())) == len(set(group.values())):
             return group
         group = finer
 
 
-def _numbered(keys: Mapping[str, object]) -> dict[str, int]:
+def _number_keys(keys: Mapping[str, object]) -> dict[str, int]:
     numbers: dict[object, int] = {}
     return {name: numbers.setdefault(key, len(numbers)) for name, key in keys.items()}
 
 
-def _array(name: str) -> tuple[str, int]:
+def _find_array(name: str) -> tuple[str, int]:
     member = _MEMBER.match(name)
     return (f"{member['array']}[]", int(member["index"])) if member else (name, 0)
 
 
-def _label(members: Sequence[str]) -> str:
+def _write_label(members: Sequence[str]) -> str:
     """Return `a[0..3]` for four members of an array."""
     if len(members) == 1:
         return members[0]
-    indices = sorted(_array(name)[1] for name in members)
+    indices = sorted(_find_array(name)[1] for name in members)
     runs: list[list[int]] = []
     for index in indices:
         if runs and index == runs[-1][1] + 1:
@@ -100,13 +100,13 @@ def _label(members: Sequence[str]) -> str:
         else:
             runs.append([index, index])
     shown = ",".join(f"{a}..{b}" if b > a + 1 else f"{a},{b}" if b > a else f"{a}" for a, b in runs)
-    return f"{_array(members[0])[0][:-1]}{shown}]"
+    return f"{_find_array(members[0])[0][:-1]}{shown}]"
 
 
 # ---- layers
 
 
-def _directed(edges: Mapping[Edge, int]) -> dict[Edge, int]:
+def _direct_edges(edges: Mapping[Edge, int]) -> dict[Edge, int]:
     """Return the edges with ends that were written first but belong to the right turned round.
 
     A box with one neighbour goes to the right of it if other things stand to the left already.
@@ -126,7 +126,7 @@ def _has_next(name: str, edges: Iterable[Edge]) -> bool:
     return any(a == name for a, _ in edges)
 
 
-def _layers(edges: Mapping[Edge, int], labels: Iterable[str]) -> dict[str, int]:
+def _assign_layers(edges: Mapping[Edge, int], labels: Iterable[str]) -> dict[str, int]:
     """Return each box's layer: one more than that of the last box before it.
 
     A cycle is cut where it closes.
@@ -134,7 +134,7 @@ def _layers(edges: Mapping[Edge, int], labels: Iterable[str]) -> dict[str, int]:
     before: dict[str, list[str]] = {name: [] for name in labels}
     after: dict[str, list[str]] = {name: [] for name in before}
     for a, b in edges:
-        if a != b and not _reaches(b, a, after):
+        if a != b and not _is_reached(b, a, after):
             before[b].append(a)
             after[a].append(b)
     layers = dict.fromkeys(before, 0)
@@ -149,7 +149,7 @@ def _layers(edges: Mapping[Edge, int], labels: Iterable[str]) -> dict[str, int]:
     return layers
 
 
-def _reaches(start: str, goal: str, after: Mapping[str, Sequence[str]]) -> bool:
+def _is_reached(start: str, goal: str, after: Mapping[str, Sequence[str]]) -> bool:
     waiting, seen = [start], set()
     while waiting:
         name = waiting.pop()
@@ -164,7 +164,7 @@ def _reaches(start: str, goal: str, after: Mapping[str, Sequence[str]]) -> bool:
 # ---- places
 
 
-def _ways(edges: Iterable[Edge], layers: Mapping[str, int]) -> dict[Edge, list[str]]:
+def _route_edges(edges: Iterable[Edge], layers: Mapping[str, int]) -> dict[Edge, list[str]]:
     """Return the points of each edge from left to right: its ends, and one per layer between."""
     ways = {}
     for a, b in edges:
@@ -174,7 +174,7 @@ def _ways(edges: Iterable[Edge], layers: Mapping[str, int]) -> dict[Edge, list[s
     return ways
 
 
-def _rows(ways: Mapping[Edge, Sequence[str]], layers: Mapping[str, int]) -> list[list[str]]:
+def _order_rows(ways: Mapping[Edge, Sequence[str]], layers: Mapping[str, int]) -> list[list[str]]:
     """Return the boxes of each layer from top to bottom, by the mean position of neighbours."""
     rows: list[list[str]] = [[] for _ in range(1 + max(layers.values(), default=-1))]
     near: dict[str, list[str]] = {name: [] for name in layers}
@@ -190,28 +190,31 @@ def _rows(ways: Mapping[Edge, Sequence[str]], layers: Mapping[str, int]) -> list
         for number in range(1, len(rows)):
             at = number if sweep % 2 == 0 else len(rows) - 1 - number
             fixed = at - 1 if sweep % 2 == 0 else at + 1
-            rows[at] = _sorted(rows[at], rows[fixed], near)
+            rows[at] = _sort_row(rows[at], rows[fixed], near)
     return rows
 
 
-def _sorted(
+def _sort_row(
     row: Sequence[str], fixed: Sequence[str], near: Mapping[str, Sequence[str]]
 ) -> list[str]:
     """Return a layer in the order of its boxes' neighbours in the layer that is fixed."""
-    where = {name: _height(place, fixed) for place, name in enumerate(fixed)}
-    means = {name: _mean([where[other] for other in near[name] if other in where]) for name in row}
+    where = {name: _find_height(place, fixed) for place, name in enumerate(fixed)}
+    means = {
+        name: _compute_mean([where[other] for other in near[name] if other in where])
+        for name in row
+    }
     return sorted(row, key=means.__getitem__)
 
 
-def _height(place: int, row: Sequence[str]) -> float:
+def _find_height(place: int, row: Sequence[str]) -> float:
     return place - (len(row) - 1) / 2
 
 
-def _mean(values: Sequence[float]) -> float:
+def _compute_mean(values: Sequence[float]) -> float:
     return sum(values) / len(values) if values else 0.0
 
 
-def _placed(
+def _place_boxes(
     ways: Mapping[Edge, Sequence[str]],
     edges: Mapping[Edge, int],
     rows: Sequence[Sequence[str]],
@@ -224,12 +227,12 @@ def _placed(
     for row in rows:
         widths = [len(labels.get(name, "")) * CHARACTER + 2 * PADDING for name in row]
         for place, name in enumerate(row):
-            y = middle + _height(place, row) * ROW - BOX_HEIGHT / 2
+            y = middle + _find_height(place, row) * ROW - BOX_HEIGHT / 2
             box = {"x": x, "y": y, "width": max(widths), "height": BOX_HEIGHT}
             text = {"label": labels.get(name), "end": degree[name] == 1}
             boxes[name] = {k: round(v, 1) for k, v in box.items()} | text
         x += max(widths) + GAP
-    lines = [_line(way, boxes, degree, edges[edge]) for edge, way in ways.items()]
+    lines = [_draw_line(way, boxes, degree, edges[edge]) for edge, way in ways.items()]
     return {
         "width": round(max(x - GAP, 0.0) + MARGIN, 1),
         "height": round(2 * middle, 1),
@@ -238,7 +241,7 @@ def _placed(
     }
 
 
-def _line(
+def _draw_line(
     way: Sequence[str],
     boxes: Mapping[str, Mapping[str, Any]],
     degree: Mapping[str, int],

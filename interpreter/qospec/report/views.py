@@ -15,8 +15,8 @@ from typing import Any
 
 from qospec.judge.verdict import NOT_APPLICABLE, PROBLEMS, VERDICTS
 from qospec.record.statements import count_by_claim
-from qospec.report.claims import only_claim
-from qospec.report.words import describe_confidence, needed, subject
+from qospec.report.claims import find_only_claim
+from qospec.report.words import describe_confidence, describe_needed, find_subject
 
 Record = Mapping[str, Any]
 
@@ -26,14 +26,14 @@ def find_worst(verdicts: Iterable[str]) -> str:
     return max(verdicts, key=VERDICTS.index, default="")
 
 
-def ran(case: Record) -> bool:
+def has_run(case: Record) -> bool:
     """Return whether a case ended before the run was interrupted."""
     return not any(error.startswith("not run:") for error in case.get("errors", ()))
 
 
 def count_verdicts(cases: Iterable[Record]) -> dict[str, int]:
     """Return the number of cases by verdict, worst first, without zeros; those not run are ""."""
-    found = [case["verdict"] if ran(case) else "" for case in cases]
+    found = [case["verdict"] if has_run(case) else "" for case in cases]
     return {verdict: found.count(verdict) for verdict in (*VERDICTS[::-1], "") if verdict in found}
 
 
@@ -43,30 +43,33 @@ def shorten_place(written: str) -> dict[str, Any]:
     return {"path": path, "line": int(line)}
 
 
-def cases(document: Record) -> list[dict[str, Any]]:
+def list_cases(document: Record) -> list[dict[str, Any]]:
     """Return the cases in order, each with an `id` for links and whether it `ran`."""
     return [
-        {**case, "id": f"case-{n}", "ran": ran(case)} for n, case in enumerate(document["cases"], 1)
+        {**case, "id": f"case-{n}", "ran": has_run(case)}
+        for n, case in enumerate(document["cases"], 1)
     ]
 
 
-def tests(document: Record) -> list[dict[str, Any]]:
+def list_tests(document: Record) -> list[dict[str, Any]]:
     """Return the tests, each with `id`, `path`, `line`, `cases`, worst `verdict`, `counts`."""
     by_test: dict[str, list[dict[str, Any]]] = {}
-    for case in cases(document):
+    for case in list_cases(document):
         by_test.setdefault(case["test"], []).append(case)
     return [
-        _test(n, test, [c for c in by_test.get(test["name"], []) if _belongs(c, test)])
+        _build_test(
+            n, test, [c for c in by_test.get(test["name"], []) if _is_case_of_test(c, test)]
+        )
         for n, test in enumerate(document["tests"], 1)
     ]
 
 
-def _belongs(case: Record, test: Record) -> bool:
+def _is_case_of_test(case: Record, test: Record) -> bool:
     """Return whether a case is of this test, not of one with its name in another file."""
     return bool(case.get("place", test["place"]) == test["place"])
 
 
-def _test(number: int, test: Record, its: list[dict[str, Any]]) -> dict[str, Any]:
+def _build_test(number: int, test: Record, its: list[dict[str, Any]]) -> dict[str, Any]:
     return {
         **test,
         **shorten_place(test["place"]),
@@ -77,19 +80,23 @@ def _test(number: int, test: Record, its: list[dict[str, Any]]) -> dict[str, Any
     }
 
 
-def files(document: Record) -> list[dict[str, Any]]:
+def list_files(document: Record) -> list[dict[str, Any]]:
     """Return the files that hold tests, each with `path`, `tests` and the `references` it names."""
     texts = {source["name"]: source["text"] for source in document["provenance"]["sources"]}
     found: dict[str, list[dict[str, Any]]] = {}
-    for test in tests(document):
+    for test in list_tests(document):
         found.setdefault(test["path"], []).append(test)
     return [
-        {"path": path, "tests": its, "references": _mentioned(document, path, texts.get(path, ""))}
+        {
+            "path": path,
+            "tests": its,
+            "references": _list_mentioned(document, path, texts.get(path, "")),
+        }
         for path, its in found.items()
     ]
 
 
-def _mentioned(document: Record, path: str, text: str) -> list[Record]:
+def _list_mentioned(document: Record, path: str, text: str) -> list[Record]:
     """Return the references that a file declares or names."""
     return [
         reference
@@ -99,13 +106,13 @@ def _mentioned(document: Record, path: str, text: str) -> list[Record]:
     ]
 
 
-def unmentioned(document: Record) -> list[Record]:
+def list_unmentioned(document: Record) -> list[Record]:
     """Return the references that no file with tests declares or names."""
-    mentioned = [r["name"] for file in files(document) for r in file["references"]]
+    mentioned = [r["name"] for file in list_files(document) for r in file["references"]]
     return [r for r in document["references"] if r["name"] not in mentioned]
 
 
-def title(document: Record) -> str:
+def choose_title(document: Record) -> str:
     """Return a name for the whole: the file of the tests, or the folder that contains them all."""
     paths = {PurePosixPath(shorten_place(test["place"])["path"]) for test in document["tests"]}
     if len(paths) == 1:
@@ -115,7 +122,7 @@ def title(document: Record) -> str:
     return common[-1] if common else "tests"
 
 
-def requirements(document: Record) -> list[dict[str, Any]]:
+def list_requirements(document: Record) -> list[dict[str, Any]]:
     """Return what the tests cover, each with `name`, `verdict` and `tests`.
 
     Each also has the `criteria` counted by their claims; `only` are those by which nothing is
@@ -123,7 +130,7 @@ def requirements(document: Record) -> list[dict[str, Any]]:
     after the others, with `stated` false.
     """
     found: dict[tuple[bool, str], list[dict[str, Any]]] = {}
-    for test in tests(document):
+    for test in list_tests(document):
         for name in test["covers"]:
             found.setdefault((True, name), []).append(test)
         if not test["covers"]:
@@ -135,18 +142,18 @@ def requirements(document: Record) -> list[dict[str, Any]]:
             "tests": its,
             "verdict": find_worst(test["verdict"] for test in its if test["verdict"]),
             "criteria": (of := count_by_claim(case for test in its for case in test["cases"])),
-            "only": only_claim(of),
+            "only": find_only_claim(of),
         }
         for (stated, name), its in sorted(found.items(), key=lambda item: not item[0][0])
     ]
 
 
-def attention(document: Record) -> list[dict[str, Any]]:
+def list_attention(document: Record) -> list[dict[str, Any]]:
     """Return the cases that need attention: errors, then fails, then inconclusive ones.
 
     Cases that were not run are not among them.
     """
-    found = [case for case in cases(document) if case["ran"] and case["verdict"] in PROBLEMS]
+    found = [case for case in list_cases(document) if case["ran"] and case["verdict"] in PROBLEMS]
     return sorted(found, key=lambda case: PROBLEMS.index(case["verdict"]))
 
 
@@ -158,26 +165,26 @@ MOST_VALUES = 8_000
 """The most values of metrics on a page; each takes some 120 bytes."""
 
 
-def detailed(document: Record) -> list[str]:
+def choose_detailed(document: Record) -> list[str]:
     """Return the ids of the cases to show in detail, as many as fit: first those in `attention`."""
-    ended = [case for case in cases(document) if case["ran"]]
-    its = {case["id"]: case for case in (*attention(document), *ended)}
+    ended = [case for case in list_cases(document) if case["ran"]]
+    its = {case["id"]: case for case in (*list_attention(document), *ended)}
     room = MOST_VALUES
     found: list[str] = []
     for name, case in list(its.items())[:MOST_DETAILED]:
-        room -= sum(map(len, first_flows(case["metrics"]).values()))
+        room -= sum(map(len, select_first_flows(case["metrics"]).values()))
         if room < 0 and found:
             break
         found.append(name)
     return found
 
 
-def first_flows(metrics: Record) -> dict[str, Any]:
+def select_first_flows(metrics: Record) -> dict[str, Any]:
     """Return the metrics of the flows that a page shows."""
     return dict(islice(metrics.items(), MOST_FLOWS))
 
 
-def columns(
+def arrange_columns(
     its: Sequence[Record], kinds: Sequence[str] = ("require", "expect")
 ) -> list[dict[str, Any]]:
     """Return the statements of a test's cases side by side.
@@ -193,26 +200,26 @@ def columns(
             if statement["kind"] in kinds:
                 name = (statement["kind"], statement["label"])
                 seen[name] = seen.get(name, 0) + 1
-                for term, part in enumerate(_terms(statement)):
+                for term, part in enumerate(_split_terms(statement)):
                     place = (*name, seen[name], term)
                     column = found.setdefault(place, [None] * len(its))
                     column[index] = part
-    return [_column(kind, label, of) for (kind, label, *_), of in found.items()]
+    return [_build_column(kind, label, of) for (kind, label, *_), of in found.items()]
 
 
-def _terms(statement: Record) -> list[Record]:
+def _split_terms(statement: Record) -> list[Record]:
     """Return a statement once for each of its terms, with that term; just itself without terms."""
     limits = ("measured_limits", "bound_limits")  # not all terms have these
     shared = {name: value for name, value in statement.items() if name not in limits}
     return [{**shared, **term} for term in statement.get("terms", ())] or [statement]
 
 
-def _column(kind: str, label: str, statements: list[Record | None]) -> dict[str, Any]:
+def _build_column(kind: str, label: str, statements: list[Record | None]) -> dict[str, Any]:
     there = [each for each in statements if each and each["verdict"] != NOT_APPLICABLE]
     written = [each for each in statements if each]
-    bounds = {needed(statement) for statement in there}
+    bounds = {describe_needed(statement) for statement in there}
     texts = {statement["text"] + describe_confidence(statement) for statement in written}
-    subjects = {subject(statement) for statement in there} - {""}
+    subjects = {find_subject(statement) for statement in there} - {""}
     return {
         "kind": kind,
         "label": label,
@@ -225,7 +232,7 @@ def _column(kind: str, label: str, statements: list[Record | None]) -> dict[str,
     }
 
 
-def by_flow(metrics: Record) -> dict[str, Any]:
+def build_flow_tables(metrics: Record) -> dict[str, Any]:
     """Return a case's metrics as tables.
 
     `plain` is a table of the single numbers, `statistics` one for each metric that has several
@@ -241,14 +248,14 @@ def by_flow(metrics: Record) -> dict[str, Any]:
         else:
             plain[name] = None
     return {
-        "plain": _table(metrics, list(plain), ""),
+        "plain": _build_table(metrics, list(plain), ""),
         "statistics": {
-            name: _table(metrics, list(of), f"{name}.") for name, of in statistics.items()
+            name: _build_table(metrics, list(of), f"{name}.") for name, of in statistics.items()
         },
     }
 
 
-def _table(metrics: Record, names: list[str], prefix: str) -> dict[str, Any]:
+def _build_table(metrics: Record, names: list[str], prefix: str) -> dict[str, Any]:
     rows = [
         (flow, {name: values.get(prefix + name) for name in names})
         for flow, values in metrics.items()
@@ -257,7 +264,7 @@ def _table(metrics: Record, names: list[str], prefix: str) -> dict[str, Any]:
     return {"columns": names, "rows": rows}
 
 
-def differing(repeats: Sequence[Record]) -> list[tuple[str, str, list[Any]]]:
+def list_differing(repeats: Sequence[Record]) -> list[tuple[str, str, list[Any]]]:
     """Return the metrics that differ between repeats, as flow, metric and its value in each."""
     if not repeats:
         return []
@@ -266,20 +273,20 @@ def differing(repeats: Sequence[Record]) -> list[tuple[str, str, list[Any]]]:
         for flow, of in repeats[0].items()
         for metric in of
     ]
-    return [row for row in rows if len({_value(value) for value in row[2]}) > 1]
+    return [row for row in rows if len({_write_value(value) for value in row[2]}) > 1]
 
 
-def _value(quantity: Record | None) -> tuple[Any, ...]:
+def _write_value(quantity: Record | None) -> tuple[Any, ...]:
     return (quantity["value"], quantity["unit"]) if quantity else ()
 
 
-def seconds_of(its: Iterable[Record], timing: Record) -> float:
+def sum_seconds(its: Iterable[Record], timing: Record) -> float:
     """Return the wall time of cases together in seconds, as far as it is known."""
     known = timing.get("cases", {})
     return float(sum(known.get(case["name"], 0) for case in its))
 
 
-def elapsed_s(timing: Record) -> float | None:
+def compute_elapsed_s(timing: Record) -> float | None:
     """Return the seconds from `started` to `finished`; None if one is missing."""
     if not (timing.get("started") and timing.get("finished")):
         return None
@@ -293,21 +300,21 @@ def format_count(count: int, noun: str) -> str:
 
 
 FUNCTIONS: dict[str, Callable[..., Any]] = {
-    "attention": attention,
-    "by_flow": by_flow,
-    "cases": cases,
-    "columns": columns,
+    "attention": list_attention,
+    "by_flow": build_flow_tables,
+    "cases": list_cases,
+    "columns": arrange_columns,
     "counts": count_verdicts,
-    "detailed": detailed,
-    "differing": differing,
-    "elapsed_s": elapsed_s,
-    "files": files,
-    "first_flows": first_flows,
-    "requirements": requirements,
-    "seconds_of": seconds_of,
-    "tests": tests,
-    "title": title,
-    "unmentioned": unmentioned,
+    "detailed": choose_detailed,
+    "differing": list_differing,
+    "elapsed_s": compute_elapsed_s,
+    "files": list_files,
+    "first_flows": select_first_flows,
+    "requirements": list_requirements,
+    "seconds_of": sum_seconds,
+    "tests": list_tests,
+    "title": choose_title,
+    "unmentioned": list_unmentioned,
     "verdicts": lambda: VERDICTS,
 }
 

@@ -9,7 +9,7 @@ from fractions import Fraction
 from typing import Any
 
 from qospec.judge.verdict import NOT_APPLICABLE
-from qospec.report.charts.axis import decade, number
+from qospec.report.charts.axis import find_decade, write_number
 
 Record = Mapping[str, Any]
 
@@ -17,19 +17,19 @@ _SIGNS = {"<=": "≤ ", ">=": "≥ ", "==": "= ", "!=": "≠ ", "<": "< ", ">": 
 _HOLDS = {"pass": "holds", "fail": "does not hold"}
 
 
-def shown(quantity: Record) -> str:
+def show_quantity(quantity: Record) -> str:
     """Return a quantity's text, after "≈" if it has an error."""
     return f"≈ {quantity['text']}" if quantity.get("error") else str(quantity["text"])
 
 
-def percent(ratio: str) -> str:
+def write_percent(ratio: str) -> str:
     """Return an exact positive ratio as a percentage, rounded up to one digit: `0.1 %`."""
     value = 100 * Fraction(ratio)
-    step = Fraction(10) ** decade(value)
-    return f"{number(math.ceil(value / step) * step)} %"
+    step = Fraction(10) ** find_decade(value)
+    return f"{write_number(math.ceil(value / step) * step)} %"
 
 
-def needed(statement: Record) -> str:
+def describe_needed(statement: Record) -> str:
     """Return what a statement requires, `≤ 1 ms`; its text if it has no single bound."""
     comparison = statement["comparison"]
     if statement["kind"] == "report":
@@ -37,18 +37,18 @@ def needed(statement: Record) -> str:
     if statement["bound"] is None:
         return str(statement["text"])
     if comparison == "within":
-        return f"{against(statement)} ± {statement['tolerance']['text']}"
-    return f"{_SIGNS.get(comparison, comparison + ' ')}{against(statement)}"
+        return f"{describe_bound(statement)} ± {statement['tolerance']['text']}"
+    return f"{_SIGNS.get(comparison, comparison + ' ')}{describe_bound(statement)}"
 
 
-def against(statement: Record) -> str:
+def describe_bound(statement: Record) -> str:
     """Return what a statement compares with, or between what that is."""
     if "bound_limits" in statement:
         return describe_limits(statement["bound_limits"])
-    return shown(statement["bound"])
+    return show_quantity(statement["bound"])
 
 
-def subject(statement: Record) -> str:
+def find_subject(statement: Record) -> str:
     """Return the subject of a statement, `f.delay.p99`: its text before the comparison.
 
     Of alternatives it is that of the last, because the others are conditions for it.
@@ -63,10 +63,10 @@ def subject(statement: Record) -> str:
     return last if last.count("(") == last.count(")") else ahead
 
 
-def measured(statement: Record) -> str:
+def describe_measured(statement: Record) -> str:
     """Return what was measured in words; of a condition without one value, whether it holds."""
-    if found := value(statement):
-        return f"{found}{interval(statement)}"
+    if found := describe_value(statement):
+        return f"{found}{describe_interval(statement)}"
     if statement["verdict"] == NOT_APPLICABLE:
         return NOT_APPLICABLE
     if not statement["comparison"] and statement["verdict"] in _HOLDS:
@@ -74,20 +74,20 @@ def measured(statement: Record) -> str:
     return "no data"
 
 
-def interval(statement: Record) -> str:
+def describe_interval(statement: Record) -> str:
     """Return the confidence interval, ` (960 us to 1.022 ms, 95 %)`; "" if there is none."""
     found = statement.get("interval")
     return f" ({describe_ends(found)}, {statement['confidence']})" if found else ""
 
 
-def value(statement: Record) -> str:
+def describe_value(statement: Record) -> str:
     """Return what a statement measured, or between what it is; "" without data."""
     if "measured_limits" in statement:
         return describe_limits(statement["measured_limits"])
-    return shown(statement["measured"]) if statement["measured"] else ""
+    return show_quantity(statement["measured"]) if statement["measured"] else ""
 
 
-def extremes(statement: Record) -> tuple[Record | None, Record | None]:
+def find_extremes(statement: Record) -> tuple[Record | None, Record | None]:
     """Return the least and the greatest quantity that a statement may have measured."""
     limits = statement.get("measured_limits")
     return (limits["lower"], limits["upper"]) if limits else (statement["measured"],) * 2
@@ -101,7 +101,7 @@ def describe_ends(found: Record) -> str:
 
 def describe_limits(limits: Record) -> str:
     """Return the limits of a value: `26.76 Mbit/s to 26.86 Mbit/s`, `at least 100 Mbit/s`."""
-    lower, upper = (shown(end) if end else "" for end in (limits["lower"], limits["upper"]))
+    lower, upper = (show_quantity(end) if end else "" for end in (limits["lower"], limits["upper"]))
     if limits.get("exclusive"):
         return _ends(lower, upper, "above", "below")
     return _ends(lower, upper, "at least", "at most")
@@ -116,12 +116,14 @@ def _ends(lower: str, upper: str, above: str, below: str) -> str:
 def describe_proved_bounds(case: Record) -> list[str]:
     """Return each proved bound and how close the measurement came, or why there is none."""
     return [
-        f"{each['what']}: {_bounded(each)}" if each["most"] else f"{each['what']}: {each['why']}"
+        f"{each['what']}: {_write_bounded(each)}"
+        if each["most"]
+        else f"{each['what']}: {each['why']}"
         for each in case.get("bounds", ())
     ]
 
 
-def _bounded(bound: Record) -> str:
+def _write_bounded(bound: Record) -> str:
     most = f"at most {bound['most']['text']}"
     if not bound["measured"]:
         return f"{most}, nothing measured"
@@ -135,7 +137,7 @@ def describe_confidence(statement: Record) -> str:
     return f" with {asks} confidence" if asks else ""
 
 
-def index_of(label: str) -> tuple[str, str]:
+def split_index(label: str) -> tuple[str, str]:
     """Return a statement's name and what a loop added to it: `delay`, `cir_25.user`, or ""."""
     name, bracket, index = label.partition("[")
     return (name, index[:-1]) if bracket and name and label.endswith("]") else (label, "")
@@ -146,7 +148,7 @@ def name_statement(statement: Record) -> tuple[str, str]:
     label, text = statement["label"], statement["text"]
     if label.startswith(text):
         return text, label.removeprefix(text)[1:-1]
-    return index_of(label)
+    return split_index(label)
 
 
 def list_index(index: str) -> str:
@@ -168,9 +170,9 @@ def without_shared(indices: Sequence[str]) -> list[str]:
 
 FILTERS: dict[str, Callable[..., Any]] = {
     "confidence": describe_confidence,
-    "interval": interval,
-    "measured": measured,
-    "needed": needed,
-    "percent": percent,
-    "shown": shown,
+    "interval": describe_interval,
+    "measured": describe_measured,
+    "needed": describe_needed,
+    "percent": write_percent,
+    "shown": show_quantity,
 }

@@ -41,7 +41,7 @@ def is_good(goal: Goal, trial: Trial) -> bool:
     return trial.lost * goal.loss.denominator <= trial.sent * goal.loss.numerator
 
 
-def counts(goal: Goal, trial: Trial) -> bool:
+def is_counted(goal: Goal, trial: Trial) -> bool:
     """Return whether a trial is as long as the goal's, so that it says something for the goal.
 
     In a longer one the same load may overflow a queue that a shorter one only begins to fill.

@@ -7,7 +7,13 @@ from dataclasses import field, replace
 from typing import TYPE_CHECKING, NamedTuple
 
 from qospec.dataclass import dataclass
-from qospec.search.classification import Classification, classify, counts, looks_good, sum_trials
+from qospec.search.classification import (
+    Classification,
+    classify,
+    is_counted,
+    looks_good,
+    sum_trials,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -68,7 +74,8 @@ class Progress:
         """Return the progress with one more trial. The same one twice is a ValueError."""
         goals = zip(self.search.goals, self.tried, strict=True)
         tried = tuple(
-            _insert_trial(its, goal, trial) if counts(goal, trial) else its for goal, its in goals
+            _insert_trial(its, goal, trial) if is_counted(goal, trial) else its
+            for goal, its in goals
         )
         return replace(self, tried=tried, trials=self.trials + 1)
 

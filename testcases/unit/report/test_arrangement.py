@@ -4,8 +4,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from qospec.report.arrangement import PADDING, ROOM, arrangement, parts, repeat_parts, value_parts
-from qospec.report.views import columns
+from qospec.report.arrangement import (
+    PADDING,
+    ROOM,
+    arrange_tables,
+    repeat_parts,
+    split_columns,
+    value_parts,
+)
+from qospec.report.views import arrange_columns
 
 
 def quantity(text):
@@ -31,7 +38,7 @@ def cases(count, labels, text="1 cell", interval=None):
 
 
 def arranged(its):
-    return arrangement(columns(its), its)
+    return arrange_tables(arrange_columns(its), its)
 
 
 def shape(tables):
@@ -78,7 +85,7 @@ def test_an_interval_takes_no_more_room_than_its_longer_end():
 
 @given(st.lists(st.floats(1, 200), max_size=40), st.floats(0, 60))
 def test_parts_hold_every_column_once_and_fit_if_one_does(widths, fixed):
-    found = parts(widths, fixed)
+    found = split_columns(widths, fixed)
     assert [index for part in found for index in part] == list(range(len(widths)))
     for part in found:
         wide = fixed + sum(widths[index] + PADDING for index in part)

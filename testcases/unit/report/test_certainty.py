@@ -1,7 +1,7 @@
 """Criteria that were judged over all repeats together, in reports."""
 
 from qospec.report.causes import count_with_confidence
-from qospec.report.words import measured
+from qospec.report.words import describe_measured
 
 INTERVAL = {"lower": {"text": "960 us"}, "upper": {"text": "1.022 ms"}, "repeats": 10}
 
@@ -18,11 +18,11 @@ def statement(confidence="95 %", interval=INTERVAL):
 
 
 def test_what_was_measured_has_its_interval():
-    assert measured(statement()) == "991 us (960 us to 1.022 ms, 95 %)"
+    assert describe_measured(statement()) == "991 us (960 us to 1.022 ms, 95 %)"
 
 
 def test_a_record_of_before_has_none():
-    assert measured({"measured": {"text": "991 us"}}) == "991 us"
+    assert describe_measured({"measured": {"text": "991 us"}}) == "991 us"
 
 
 def test_criteria_with_confidence_are_counted():

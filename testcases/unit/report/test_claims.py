@@ -4,15 +4,15 @@ import pytest
 
 from qospec.record.statements import count_by_claim
 from qospec.report.claims import (
-    claimed,
+    count_covered,
     describe_claims,
-    not_reproduced,
-    procedures,
-    statements,
+    describe_counts,
+    list_not_reproduced,
+    list_procedures,
 )
 from qospec.report.render import render
-from qospec.report.views import columns, requirements
-from qospec.report.words import measured
+from qospec.report.views import arrange_columns, list_requirements
+from qospec.report.words import describe_measured
 
 IDLE = {"verdict": "not applicable", "measured": None, "bound": None, "comparison": ""}
 FOLLOWED = {
@@ -44,17 +44,17 @@ def test_criteria_are_counted_by_what_they_claim(claiming):
 
 
 def test_one_line_says_so_and_what_does_not_count(claiming):
-    found = statements(claiming)
+    found = count_covered(claiming)
     assert sum(found.values()) == len({n for test in claiming["tests"] for n in test["covers"]})
     of_statements, sentence = describe_claims(claiming).split("; ", 1)
-    assert of_statements == f"statements covered: {claimed(found)}"
+    assert of_statements == f"statements covered: {describe_counts(found)}"
     assert sentence.startswith("criteria: 1 exact, 1 calibrated (not counted as reproduced), ")
     assert sentence.endswith(" without a claim; 1 not applicable")
 
 
 def test_without_claims_there_is_no_sentence(document):
     assert describe_claims(document) == ""
-    assert claimed(count_by_claim([])) == ""
+    assert describe_counts(count_by_claim([])) == ""
 
 
 @pytest.mark.parametrize(
@@ -74,14 +74,14 @@ def test_by_what_is_calibrated_or_consistent_only_nothing_is_reproduced(document
     its = [{**like, "kind": "expect", "claim": claim} for claim in claims]
     for case in document["cases"]:
         case["statements"] = its
-    assert {each["only"] for each in requirements(document)} == {only}
+    assert {each["only"] for each in list_requirements(document)} == {only}
 
 
 def test_what_does_not_apply_is_shown_so_and_needs_nothing(claiming):
     idle = next(s for s in claiming["cases"][1]["statements"] if s["verdict"] == "not applicable")
-    assert measured(idle) == "not applicable"
+    assert describe_measured(idle) == "not applicable"
     two = [claiming["cases"][0], claiming["cases"][1]]
-    column = next(each for each in columns(two) if idle in each["statements"])
+    column = next(each for each in arrange_columns(two) if idle in each["statements"])
     other = next(s for s in two[0]["statements"] if s["label"] == idle["label"])
     assert (column["verdict"], column["text"]) == (other["verdict"], other["text"])
 
@@ -89,13 +89,13 @@ def test_what_does_not_apply_is_shown_so_and_needs_nothing(claiming):
 def test_what_is_not_reproduced_is_listed_with_its_reason_and_tests(claiming):
     claiming["tests"][1]["not_reproduced"] = [LACKING]
     names = [test["name"] for test in claiming["tests"][:2]]
-    assert not_reproduced(claiming) == [{**LACKING, "tests": names}]
+    assert list_not_reproduced(claiming) == [{**LACKING, "tests": names}]
 
 
 def test_procedures_are_listed_with_their_tests(claiming):
     claiming["tests"][1] |= FOLLOWED
     names = [test["name"] for test in claiming["tests"][:2]]
-    assert procedures(claiming) == [{**FOLLOWED, "tests": names}]
+    assert list_procedures(claiming) == [{**FOLLOWED, "tests": names}]
 
 
 @pytest.mark.parametrize(

@@ -1,16 +1,16 @@
 import pytest
 
-from qospec.report.topology import drawing
+from qospec.report.topology import draw_topology
 
 
 def labels(links):
-    return [box["label"] for box in drawing(links)["boxes"]]
+    return [box["label"] for box in draw_topology(links)["boxes"]]
 
 
 def columns(links):
     """Return the labels by column, from left to right and top to bottom."""
     found = {}
-    for box in drawing(links)["boxes"]:
+    for box in draw_topology(links)["boxes"]:
         found.setdefault(box["x"], []).append((box["y"], box["label"]))
     return [[label for _, label in sorted(of)] for _, of in sorted(found.items())]
 
@@ -26,7 +26,7 @@ def test_links_are_layers_from_left_to_right():
 
 def test_members_of_an_array_that_see_the_same_are_one_box():
     links = [pair for i in range(4) for pair in ([f"a[{i}]", f"left[{i}]"], [f"left[{i}]", "west"])]
-    drawn = drawing(links)
+    drawn = draw_topology(links)
     assert [box["label"] for box in drawn["boxes"]] == ["a[0..3]", "left[0..3]", "west"]
     assert [line["label"] for line in drawn["lines"]] == ["× 4", "× 4"]
 
@@ -46,7 +46,7 @@ def test_a_box_names_its_members(indices, label):
 def test_a_link_within_an_array_keeps_its_members_apart():
     ring = [["sw[0]", "sw[1]"], ["sw[1]", "sw[2]"], ["sw[2]", "sw[0]"]]
     assert labels(ring) == ["sw[0]", "sw[1]", "sw[2]"]
-    assert len(drawing(ring)["lines"]) == 3
+    assert len(draw_topology(ring)["lines"]) == 3
 
 
 def test_an_end_that_was_written_first_still_stands_at_the_right():
@@ -58,12 +58,12 @@ def test_an_end_that_was_written_first_still_stands_at_the_right():
 def test_a_cycle_is_drawn():
     links = [["a", "x"], ["x", "y"], ["y", "x"], ["y", "b"]]
     assert columns(links) == [["a"], ["x"], ["y"], ["b"]]
-    loop = drawing([["x", "x"]])
+    loop = draw_topology([["x", "x"]])
     assert [box["label"] for box in loop["boxes"]] == ["x"]
 
 
 def test_a_line_over_a_layer_passes_between_its_boxes():
-    drawn = drawing([["a", "x"], ["x", "b"], ["a", "b"]])
+    drawn = draw_topology([["a", "x"], ["x", "b"], ["a", "b"]])
     middle = next(box for box in drawn["boxes"] if box["label"] == "x")
     over = drawn["lines"][2]["points"]
     assert len(over) == 4
@@ -80,11 +80,13 @@ def test_lines_cross_no_more_than_they_must():
 
 
 def test_everything_lies_within_the_drawing():
-    drawn = drawing([[f"a[{i}]", "sw" if i else "other"] for i in range(9)] + [["other", "sw"]])
+    drawn = draw_topology(
+        [[f"a[{i}]", "sw" if i else "other"] for i in range(9)] + [["other", "sw"]]
+    )
     for box in drawn["boxes"]:
         assert 0 <= box["x"] <= box["x"] + box["width"] <= drawn["width"]
         assert 0 <= box["y"] <= box["y"] + box["height"] <= drawn["height"]
 
 
 def test_nothing_is_drawn_of_nothing():
-    assert drawing([])["boxes"] == []
+    assert draw_topology([])["boxes"] == []

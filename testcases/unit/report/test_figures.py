@@ -4,7 +4,7 @@ from fractions import Fraction
 
 import pytest
 
-from qospec.report.figures import figures, fixed
+from qospec.report.figures import align_figures, write_fixed
 
 
 def quantity(value, unit, text="?"):
@@ -30,17 +30,17 @@ def times(*microseconds):
     ],
 )
 def test_a_column_has_one_unit(quantities, unit, texts):
-    assert figures(quantities) == (unit, texts)
+    assert align_figures(quantities) == (unit, texts)
 
 
 def test_values_of_several_dimensions_keep_their_own_units():
-    found = figures([quantity(1, "s", "1 s"), quantity(2, "cell", "2 cell"), None])
+    found = align_figures([quantity(1, "s", "1 s"), quantity(2, "cell", "2 cell"), None])
     assert found == ("", ["1 s", "2 cell", "no data"])
 
 
 def test_conditions_and_unknown_units_keep_their_texts():
-    assert figures([{"value": "true", "unit": "1", "text": "true"}]).texts == ["true"]
-    assert figures([quantity(2, "s^2/call", "2 s^2/call")]).texts == ["2 s^2/call"]
+    assert align_figures([{"value": "true", "unit": "1", "text": "true"}]).texts == ["true"]
+    assert align_figures([quantity(2, "s^2/call", "2 s^2/call")]).texts == ["2 s^2/call"]
 
 
 @pytest.mark.parametrize(
@@ -63,17 +63,20 @@ def test_conditions_and_unknown_units_keep_their_texts():
 def test_an_uncertainty_has_two_digits_and_its_value_as_many_decimals(middle, low, high, text):
     mean, *ends = (quantity(Fraction(value), "pkt/s") for value in (middle, low, high))
     interval = dict(zip(("lower", "upper"), ends, strict=True))
-    assert figures([mean], [interval]).texts == [text]
+    assert align_figures([mean], [interval]).texts == [text]
 
 
 def test_a_value_without_both_ends_has_no_uncertainty():
     mean, lower = times(20, 18)
-    assert figures([mean, mean], [{"lower": lower, "upper": None}, None]).texts == ["20", "20"]
+    assert align_figures([mean, mean], [{"lower": lower, "upper": None}, None]).texts == [
+        "20",
+        "20",
+    ]
 
 
 def test_a_column_of_many_decades_hides_no_value():
     tiny, large = quantity(Fraction(1, 10**13), "1", "0 %"), quantity("1/2", "1", "50 %")
-    assert figures([tiny, large]).texts == ["0.00000000001", "50.00000000000"[:12]]
+    assert align_figures([tiny, large]).texts == ["0.00000000001", "50.00000000000"[:12]]
 
 
 @pytest.mark.parametrize(
@@ -81,4 +84,4 @@ def test_a_column_of_many_decades_hides_no_value():
     [("0", 2, "0"), ("1/3", 2, "0.33"), ("-5/2", 1, "-2.5"), ("19999/2", 0, "10_000")],
 )
 def test_a_fixed_number_of_decimals(value, places, text):
-    assert fixed(Fraction(value), places) == text
+    assert write_fixed(Fraction(value), places) == text

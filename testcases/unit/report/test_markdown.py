@@ -4,7 +4,7 @@ import pytest
 from markdown_it import MarkdownIt
 
 from qospec.report.render import render
-from qospec.report.text import code, fitting, markdown
+from qospec.report.text import escape_code, escape_markdown, select_fitting
 
 
 def test_it_has_headline_requirements_and_what_to_look_at(document, timing):
@@ -61,7 +61,7 @@ def test_one_case_too_long_for_a_comment_is_left_out(document):
     ],
 )
 def test_text_is_no_markup_and_mentions_nobody(text, expected):
-    assert markdown(text) == expected
+    assert escape_markdown(text) == expected
 
 
 @pytest.mark.parametrize(
@@ -69,11 +69,11 @@ def test_text_is_no_markup_and_mentions_nobody(text, expected):
     [("x", "`x`"), ("a `b` c", "``a `b` c``"), ("`b`", "`` `b` ``"), ("a|b", "`a\\|b`"), ("", "")],
 )
 def test_code_is_fenced_by_more_ticks_than_it_has(text, expected):
-    assert code(text) == expected
+    assert escape_code(text) == expected
 
 
 def test_texts_fit_until_the_first_that_does_not():
-    assert fitting(["aa", "bbb", "c"], 4) == ["aa"]
+    assert select_fitting(["aa", "bbb", "c"], 4) == ["aa"]
 
 
 def test_what_was_not_run_is_one_line(interrupted):

@@ -2,7 +2,7 @@
 
 import pytest
 
-from qospec.report.causes import discarded, list_reasons, list_unmet
+from qospec.report.causes import list_discarded, list_reasons, list_unmet
 
 
 def made(*losses, repeats=1, text="", flows=("files", "film"), also=()):
@@ -64,7 +64,7 @@ def test_each_cause_has_a_line_of_its_own() -> None:
         "7 to 8 packets of files per repeat: dut.bulk (early)",
         "2 packets of files per repeat: dut.bulk (overflow)",
     ]
-    assert [(each["least"], each["most"]) for each in discarded(case)] == [(7, 8), (2, 2)]
+    assert [(each["least"], each["most"]) for each in list_discarded(case)] == [(7, 8), (2, 2)]
 
 
 FILM = ("film", "dut.priority", "overflow")
@@ -129,7 +129,7 @@ def test_a_record_that_does_not_say_what_was_lost_keeps_its_sentences() -> None:
 def test_what_one_repeat_lost_is_not_among_what_all_of_them_did(known) -> None:
     case = made((1, *EARLY, 7), (2, *EARLY, 8), repeats=2)
     kept = [{n: v for n, v in loss.items() if n != "carries"} for loss in case["losses"]]
-    (found,) = discarded({**case, "losses": [{**loss, **known} for loss in kept]})
+    (found,) = list_discarded({**case, "losses": [{**loss, **known} for loss in kept]})
     assert found == {
         "flow": "files",
         "element": "dut.bulk",

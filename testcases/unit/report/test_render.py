@@ -19,7 +19,7 @@ from qospec.record.schema import OUTCOME, violations
 from qospec.report import bytecode, confined
 from qospec.report import render as module
 from qospec.report.environment import FILTERS, FUNCTIONS, check_syntax
-from qospec.report.format import ReportError, find_extension, format_named, formats
+from qospec.report.format import ReportError, find_extension, format_named, list_formats
 from qospec.report.render import check_template, render
 
 ROOT = Path(__file__).parents[3]
@@ -39,7 +39,7 @@ def template(tmp_path):
 
 
 def test_every_template_of_the_library_is_a_format():
-    known = formats()
+    known = list_formats()
     assert list(known) == ["csv", "html", "json", "junit", "markdown"]
     assert [f.extension for f in known.values()] == ["csv", "html", "json", "xml", "md"]
     assert [f.is_markup for f in known.values()] == [False, True, False, True, False]

@@ -8,17 +8,17 @@ from fractions import Fraction
 import pytest
 
 from qospec.judge.found import LOWEST_BAD
-from qospec.report.charts.columns import charted
-from qospec.report.charts.curves import curves
-from qospec.report.charts.sample import sample
+from qospec.report.charts.columns import list_charted
+from qospec.report.charts.curves import build_curves
+from qospec.report.charts.sample import read_sample
 from qospec.report.grid import build_grids
 from qospec.report.render import render
 from qospec.report.searches import (
+    align_goal,
     describe_efforts,
-    found,
-    found_in_words,
-    goals,
-    intervals_of,
+    describe_found,
+    list_found,
+    list_goals,
     list_point_notes,
     list_search_notes,
 )
@@ -92,13 +92,13 @@ def case(*its):
     ],
 )
 def test_of_repeats_the_interval_contains_all(its, expected):
-    (of,) = goals([case(*(goal(*ends) for ends in its))])
-    assert intervals_of(of)[1] == [expected]
+    (of,) = list_goals([case(*(goal(*ends) for ends in its))])
+    assert align_goal(of)[1] == [expected]
 
 
 def test_a_case_without_the_search_has_a_blank():
-    (of,) = goals([case(goal(1_000_000, 2_000_000)), {"name": "t"}])
-    assert [each.strip() for each in intervals_of(of)[1]] == ["1 .. 2", ""]
+    (of,) = list_goals([case(goal(1_000_000, 2_000_000)), {"name": "t"}])
+    assert [each.strip() for each in align_goal(of)[1]] == ["1 .. 2", ""]
 
 
 @pytest.mark.parametrize(
@@ -111,7 +111,7 @@ def test_a_case_without_the_search_has_a_blank():
     ],
 )
 def test_what_was_found_in_words(ends, words):
-    assert found_in_words(found([goal(*ends)])) == words
+    assert describe_found(list_found([goal(*ends)])) == words
 
 
 @pytest.mark.parametrize(
@@ -132,17 +132,17 @@ def test_what_was_found_in_words(ends, words):
     ],
 )
 def test_a_bound_that_some_repeats_miss_is_none_of_all(its, words):
-    assert found_in_words(found([goal(*ends) for ends in its])) == words
+    assert describe_found(list_found([goal(*ends) for ends in its])) == words
 
 
 def test_a_note_of_some_repeats_says_of_how_many():
     its = [goal(1, 2, "all"), goal(None, 2, "all", "no load was good"), goal(1, 2, "all")]
-    assert found(its).notes == ("all", "no load was good (in 1 of 3 repeats)")
+    assert list_found(its).notes == ("all", "no load was good (in 1 of 3 repeats)")
 
 
 def test_a_result_that_is_wider_than_required_says_so():
-    wide = found([goal(1_000_000, 2_000_000, complete=False)])
-    assert found_in_words(wide).endswith(", wider than required")
+    wide = list_found([goal(1_000_000, 2_000_000, complete=False)])
+    assert describe_found(wide).endswith(", wider than required")
 
 
 def test_notes_are_shown_once_with_the_number_of_their_cases(phased):
@@ -203,12 +203,12 @@ def test_a_note_says_what_a_point_lost():
 
 
 def test_bounds_are_drawn_over_a_sweep_as_intervals_once(phased):
-    drawn = {column["label"]: column for column in charted(phased["cases"])}
+    drawn = {column["label"]: column for column in list_charted(phased["cases"])}
     assert list(drawn) == [
         "ndr.load", "pdr.load", "loss_free.offered", "loss_free", "ndr.load >= 20% of line",
         "ndr.load >= 26.8 Mbit/s @line", "latency.user.delay.mean",
     ]  # fmt: skip
-    regular, irregular = (sample(each) for each in drawn["ndr.load"]["statements"])
+    regular, irregular = (read_sample(each) for each in drawn["ndr.load"]["statements"])
     assert regular.interval == (Fraction(53515625, 2), Fraction(107421875, 4))
     assert (irregular.measured, irregular.interval) == (regular.measured, None)
 
@@ -217,14 +217,14 @@ def test_what_several_points_measured_is_one_chart_with_a_line_for_each(phased):
     for case in phased["cases"]:
         (report,) = [each for each in case["statements"] if "delay.mean" in each["label"]]
         case["statements"] += [report | {"label": f"delay[{at}.user]"} for at in ("low", "high")]
-    column = {each["label"]: each for each in charted(phased["cases"])}["delay"]
+    column = {each["label"]: each for each in list_charted(phased["cases"])}["delay"]
     assert [case["parameters"]["point"] for case in column["cases"]] == ["low"] * 2 + ["high"] * 2
     assert len(column["statements"]) == 4
 
 
 def test_a_frame_loss_curve_is_drawn_over_the_load_with_a_line_for_each_case(phased):
-    column = {each["label"]: each for each in charted(phased["cases"])}["loss_free"]
-    (chart,) = curves(column, column["cases"])
+    column = {each["label"]: each for each in list_charted(phased["cases"])}["loss_free"]
+    (chart,) = build_curves(column, column["cases"])
     assert (chart["over"], chart["by"], chart["unit"]) == ("offered", "size", "%")
     assert [line["name"] for line in chart["lines"]] == ["64 B", "128 B"]
     tried = {trial["load"]["value"] for trial in phased["cases"][0]["phases"][1]["trials"]}
@@ -380,5 +380,5 @@ def test_a_value_that_depends_on_a_load_is_shown_with_its_limits(phased, ends, c
 
 def test_where_a_higher_load_was_good_the_interval_is_irregular():
     inverted = goal(1_000_000, 2_000_000) | {"regular": False}
-    assert found_in_words(found([inverted])) == "1.0 Mbit/s to 2.0 Mbit/s, irregular"
-    assert intervals_of(goals([case(inverted)])[0])[1] == ["1 .. 2 *"]
+    assert describe_found(list_found([inverted])) == "1.0 Mbit/s to 2.0 Mbit/s, irregular"
+    assert align_goal(list_goals([case(inverted)])[0])[1] == ["1 .. 2 *"]

@@ -7,7 +7,7 @@ import pytest
 from markdown_it import MarkdownIt
 
 from qospec.report.render import render
-from qospec.report.series import decimal, intervals
+from qospec.report.series import list_intervals, write_decimal
 
 SERIES = {
     "every": {"value": "1/100", "unit": "s", "text": "10 ms"},
@@ -37,13 +37,13 @@ def with_series(document):
     ],
 )
 def test_a_decimal_is_plain(value, text):
-    assert decimal(value) == text
+    assert write_decimal(value) == text
 
 
 def test_a_series_has_a_row_for_each_interval():
-    found = [(row["start"], row["value"]) for row in intervals({"series": SERIES})]
+    found = [(row["start"], row["value"]) for row in list_intervals({"series": SERIES})]
     assert found == ROWS
-    assert intervals({}) == []
+    assert list_intervals({}) == []
 
 
 def test_csv_has_a_line_for_each_statement_and_each_interval(with_series):

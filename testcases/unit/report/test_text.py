@@ -1,22 +1,22 @@
 import pytest
 
 from qospec.report.text import (
-    enumeration,
+    format_for_print,
+    format_moment,
     format_seconds,
-    listed,
-    metric_name,
-    moment,
-    pairs,
-    paragraphs,
-    source_lines,
-    typeset,
-    unquoted,
+    list_source_lines,
+    split_enumeration,
+    split_list,
+    split_pairs,
+    split_paragraphs,
+    strip_quotes,
+    write_metric_name,
 )
 
 
 def test_blank_lines_part_paragraphs():
-    assert paragraphs("one\ntwo\n \nthree\n") == ["one two", "three"]
-    assert paragraphs("") == []
+    assert split_paragraphs("one\ntwo\n \nthree\n") == ["one two", "three"]
+    assert split_paragraphs("") == []
 
 
 @pytest.mark.parametrize(
@@ -31,17 +31,17 @@ def test_blank_lines_part_paragraphs():
     ],
 )
 def test_a_written_map_has_keys_and_values(text, expected):
-    assert pairs(text) == expected
+    assert split_pairs(text) == expected
 
 
 def test_a_written_list_has_items():
-    assert listed("[1 cell, [2, 3]]") == ["1 cell", "[2, 3]"]
-    assert listed("1 cell") == ["1 cell"]
+    assert split_list("[1 cell, [2, 3]]") == ["1 cell", "[2, 3]"]
+    assert split_list("1 cell") == ["1 cell"]
 
 
 def test_a_written_text_loses_its_quotes_only():
-    assert unquoted('"say \\"no\\""') == 'say "no"'
-    assert unquoted("20.2 us") == "20.2 us"
+    assert strip_quotes('"say \\"no\\""') == 'say "no"'
+    assert strip_quotes("20.2 us") == "20.2 us"
 
 
 @pytest.mark.parametrize(
@@ -54,22 +54,22 @@ def test_a_written_text_loses_its_quotes_only():
     ],
 )
 def test_quantities_are_set_as_in_print(text, expected):
-    assert typeset(text) == expected
+    assert format_for_print(text) == expected
 
 
 def test_a_metric_is_named_in_words():
-    assert metric_name("transfer_delay.p99_9") == "transfer delay p99.9"
+    assert write_metric_name("transfer_delay.p99_9") == "transfer delay p99.9"
 
 
 def test_times_are_short():
     assert [format_seconds(s) for s in (0.4132, 12.0, 200.2)] == ["0.413 s", "12 s", "3 min 20 s"]
-    assert moment("2026-11-21T10:11:12Z") == "2026-11-21 10:11 UTC"
+    assert format_moment("2026-11-21T10:11:12Z") == "2026-11-21 10:11 UTC"
 
 
 def test_a_source_s_pieces_have_kinds_and_make_up_the_line():
     line = 'covers = ["a # b"]  5 us # why'
     source = {"name": "x.qos", "text": line}
-    (only,) = source_lines(source, {"cases": []})
+    (only,) = list_source_lines(source, {"cases": []})
     assert only["pieces"] == [
         ("", "covers = ["),
         ("text", '"a # b"'),
@@ -82,13 +82,13 @@ def test_a_source_s_pieces_have_kinds_and_make_up_the_line():
 
 @pytest.mark.parametrize("line", ['"open', "a1 b_2 3x # \u2702", "", "##", "1_000.5%", "µ"])
 def test_no_character_of_a_source_is_lost(line):
-    lines = source_lines({"name": "x.qos", "text": line + "\n"}, {"cases": []})
+    lines = list_source_lines({"name": "x.qos", "text": line + "\n"}, {"cases": []})
     assert "".join(piece for _, piece in lines[0]["pieces"]) == line
 
 
 def test_a_line_has_the_worst_verdict_of_what_stands_on_it(document):
     source = document["provenance"]["sources"][1]
-    assert [line["verdict"] for line in source_lines(source, document)] == [
+    assert [line["verdict"] for line in list_source_lines(source, document)] == [
         "",
         "",
         "fail",
@@ -98,5 +98,5 @@ def test_a_line_has_the_worst_verdict_of_what_stands_on_it(document):
 
 
 def test_a_sentence_with_a_list_is_parted():
-    assert enumeration("none: a (0 x, y), b") == ("none:", ["a (0 x, y)", "b"])
-    assert enumeration("it rained") == ("it rained", [])
+    assert split_enumeration("none: a (0 x, y), b") == ("none:", ["a (0 x, y)", "b"])
+    assert split_enumeration("it rained") == ("it rained", [])

@@ -1,21 +1,28 @@
 import pytest
 
 from qospec.report import views
-from qospec.report.headline import headline
+from qospec.report.headline import write_headline
 from qospec.report.views import (
-    attention,
-    by_flow,
-    columns,
-    differing,
-    elapsed_s,
-    files,
+    arrange_columns,
+    build_flow_tables,
+    choose_title,
+    compute_elapsed_s,
     find_worst,
-    requirements,
-    seconds_of,
-    title,
-    unmentioned,
+    list_attention,
+    list_differing,
+    list_files,
+    list_requirements,
+    list_unmentioned,
+    sum_seconds,
 )
-from qospec.report.words import describe_confidence, measured, needed, percent, shown, subject
+from qospec.report.words import (
+    describe_confidence,
+    describe_measured,
+    describe_needed,
+    find_subject,
+    show_quantity,
+    write_percent,
+)
 
 
 def statement(**more):
@@ -39,7 +46,7 @@ def test_the_worst_verdict_counts():
 
 
 def test_a_test_has_its_cases_and_their_worst_verdict(document):
-    found = {test["name"]: test for test in views.tests(document)}
+    found = {test["name"]: test for test in views.list_tests(document)}
     assert found["cdvt"]["verdict"] == "fail"
     assert found["cdvt"]["counts"] == {"fail": 2, "pass": 1}
     assert [case["id"] for case in found["cdvt"]["cases"]] == ["case-5", "case-6", "case-7"]
@@ -52,14 +59,14 @@ def test_namesakes_in_two_files_share_no_case_that_says_its_place(document):
         {**document["cases"][0], "place": first["place"]},
         {**document["cases"][1], "place": "other.qos:5:1"},
     ]
-    assert [[c["id"] for c in test["cases"]] for test in views.tests(document)] == [
+    assert [[c["id"] for c in test["cases"]] for test in views.list_tests(document)] == [
         ["case-1"],
         ["case-2"],
     ]
 
 
 def test_requirements_come_first_and_then_tests_that_name_none(document):
-    rows = [(row["name"], row["stated"], row["verdict"]) for row in requirements(document)]
+    rows = [(row["name"], row["stated"], row["verdict"]) for row in list_requirements(document)]
     assert rows == [
         ("EANTC 2006, data plane", True, "inconclusive"),
         ("REQ-017", True, "inconclusive"),
@@ -70,7 +77,7 @@ def test_requirements_come_first_and_then_tests_that_name_none(document):
 
 
 def test_errors_are_looked_at_before_fails_and_those_before_the_inconclusive(document):
-    assert [case["verdict"] for case in attention(document)] == [
+    assert [case["verdict"] for case in list_attention(document)] == [
         "error",
         "fail",
         "fail",
@@ -79,29 +86,32 @@ def test_errors_are_looked_at_before_fails_and_those_before_the_inconclusive(doc
 
 
 def test_a_reference_stands_with_the_file_that_names_it(document):
-    assert [[r["name"] for r in f["references"]] for f in files(document)] == [["delay_table"], []]
-    assert [r["name"] for r in unmentioned(document)] == ["unused_table"]
+    assert [[r["name"] for r in f["references"]] for f in list_files(document)] == [
+        ["delay_table"],
+        [],
+    ]
+    assert [r["name"] for r in list_unmentioned(document)] == ["unused_table"]
 
 
 def test_the_title_is_the_folder_or_the_only_file(document):
-    assert title(document) == "eantc"
+    assert choose_title(document) == "eantc"
     document["tests"] = document["tests"][:1]
-    assert title(document) == "data_plane"
+    assert choose_title(document) == "data_plane"
     document["tests"] = [{"place": "a.qos:1:1"}, {"place": "b.qos:1:1"}]
-    assert title(document) == "tests"
+    assert choose_title(document) == "tests"
 
 
 def test_statements_of_cases_stand_in_columns_even_where_one_has_none():
     first = {"statements": [statement(), statement(label="other")]}
     second = {"statements": [statement(bound={"text": "2 ms"}, verdict="fail")]}
-    quick, other = columns([first, second])
+    quick, other = arrange_columns([first, second])
     assert (quick["label"], quick["bound"], quick["verdict"]) == ("quick", None, "fail")
     assert (other["bound"], other["statements"][1]) == ("< 1 ms", None)
 
 
 def test_statements_of_one_label_are_distinguished_by_their_order():
     case = {"statements": [statement(), statement(text="y < 1 ms")]}
-    assert [column["text"] for column in columns([case])] == ["x < 1 ms", "y < 1 ms"]
+    assert [column["text"] for column in arrange_columns([case])] == ["x < 1 ms", "y < 1 ms"]
 
 
 @pytest.mark.parametrize(
@@ -116,7 +126,7 @@ def test_statements_of_one_label_are_distinguished_by_their_order():
     ],
 )
 def test_what_is_needed_is_shown_in_signs(more, expected):
-    assert needed(statement(**more)) == expected
+    assert describe_needed(statement(**more)) == expected
 
 
 @pytest.mark.parametrize(
@@ -130,11 +140,11 @@ def test_what_is_needed_is_shown_in_signs(more, expected):
     ],
 )
 def test_what_was_measured_is_shown_in_words(more, expected):
-    assert measured(statement(**more)) == expected
+    assert describe_measured(statement(**more)) == expected
 
 
 def test_metrics_are_parted_into_single_numbers_and_distributions():
-    tables = by_flow({"ab": {"sent": 1, "delay.min": 2}, "ba": {"sent": 3}})
+    tables = build_flow_tables({"ab": {"sent": 1, "delay.min": 2}, "ba": {"sent": 3}})
     assert tables["plain"] == {
         "columns": ["sent"],
         "rows": [("ab", {"sent": 1}), ("ba", {"sent": 3})],
@@ -145,25 +155,25 @@ def test_metrics_are_parted_into_single_numbers_and_distributions():
 def test_what_differs_between_repeats_is_found():
     one, two = ({"value": n, "unit": "cell"} for n in ("1", "2"))
     repeats = [{"ab": {"sent": one, "lost": one}}, {"ab": {"sent": one, "lost": two}}]
-    assert differing(repeats) == [("ab", "lost", [one, two])]
-    assert differing([]) == []
+    assert list_differing(repeats) == [("ab", "lost", [one, two])]
+    assert list_differing([]) == []
 
 
 def test_times_are_summed_as_far_as_they_are_known(document, timing):
-    assert seconds_of(document["cases"], timing) == 5.0
-    assert seconds_of(document["cases"], {}) == 0.0
-    assert elapsed_s(timing) == 20.0
-    assert elapsed_s({}) is None
+    assert sum_seconds(document["cases"], timing) == 5.0
+    assert sum_seconds(document["cases"], {}) == 0.0
+    assert compute_elapsed_s(timing) == 20.0
+    assert compute_elapsed_s({}) is None
 
 
 def test_the_headline_of_a_pass_counts_what_held(document):
     document["cases"] = document["cases"][:1]
-    assert headline(document) == "The one case of 1 test passes: all 5 expectations hold."
+    assert write_headline(document) == "The one case of 1 test passes: all 5 expectations hold."
 
 
 def test_the_headline_of_a_fail_names_the_first(document):
     document["cases"] = document["cases"][:6]
-    assert headline(document) == (
+    assert write_headline(document) == (
         "Of 6 cases, 2 fail; 4 pass. 2 cases of cdvt fail the same way. Look first at "
         "cdvt:tolerance=4us,switch=switches.forerunner_le155 "
         "(no_loss, 1320 cell measured, = 0 cell needed; 1320 cells of ab: le155.upc[0] (policed))."
@@ -172,29 +182,29 @@ def test_the_headline_of_a_fail_names_the_first(document):
 
 def test_the_headline_counts_skips_apart(document):
     document["cases"] = [document["cases"][0], document["cases"][-1]]
-    assert headline(document).endswith("all 5 expectations hold; 1 case was skipped.")
+    assert write_headline(document).endswith("all 5 expectations hold; 1 case was skipped.")
     document["cases"] = document["cases"][1:]
-    assert headline(document) == "Nothing was judged: 1 case was skipped."
+    assert write_headline(document) == "Nothing was judged: 1 case was skipped."
 
 
 def test_a_run_that_was_interrupted_is_no_pass(interrupted):
-    assert headline(interrupted) == (
+    assert write_headline(interrupted) == (
         "4 of 7 cases ended; the run was interrupted. Of these, 4 pass."
     )
-    assert attention(interrupted) == []
-    found = {test["name"]: test for test in views.tests(interrupted)}
+    assert list_attention(interrupted) == []
+    found = {test["name"]: test for test in views.list_tests(interrupted)}
     assert (found["cdvt"]["verdict"], found["cdvt"]["counts"]) == ("inconclusive", {"": 3})
     interrupted["cases"][0]["verdict"] = "skip"
-    assert headline(interrupted).endswith("Of these, 3 pass and 1 case was skipped.")
+    assert write_headline(interrupted).endswith("Of these, 3 pass and 1 case was skipped.")
     interrupted["cases"] = interrupted["cases"][4:]
-    assert headline(interrupted) == (
+    assert write_headline(interrupted) == (
         "0 of 3 cases ended; the run was interrupted. No case was run."
     )
 
 
 def test_the_headline_of_an_interrupted_run_names_the_first_failure(interrupted):
     interrupted["cases"][0] |= {"verdict": "fail", "statements": [], "why": ["it rained"]}
-    assert headline(interrupted) == (
+    assert write_headline(interrupted) == (
         "4 of 7 cases ended; the run was interrupted. Of 4 cases, 1 fails; 3 pass. "
         "Look first at data_plane:scenario=1,pvcs=4_000 (it rained)."
     )
@@ -202,10 +212,10 @@ def test_the_headline_of_an_interrupted_run_names_the_first_failure(interrupted)
 
 def test_a_number_with_an_error_is_about_right():
     about = {"text": "3 us", "error": "1/1024"}
-    assert shown(about) == "≈ 3 us"
-    assert shown({"text": "3 us"}) == "3 us"
-    assert measured(statement(measured=about)) == "≈ 3 us"
-    assert needed(statement(bound=about)) == "< ≈ 3 us"
+    assert show_quantity(about) == "≈ 3 us"
+    assert show_quantity({"text": "3 us"}) == "3 us"
+    assert describe_measured(statement(measured=about)) == "≈ 3 us"
+    assert describe_needed(statement(bound=about)) == "< ≈ 3 us"
 
 
 @pytest.mark.parametrize(
@@ -219,7 +229,7 @@ def test_a_number_with_an_error_is_about_right():
 )
 def test_a_criterion_may_ask_for_confidence(more, expected):
     assert describe_confidence(statement(**more)) == expected
-    (column,) = columns([{"statements": [statement(**more)]}], ("expect", "report"))
+    (column,) = arrange_columns([{"statements": [statement(**more)]}], ("expect", "report"))
     assert column["text"] == f"x < 1 ms{expected}"
 
 
@@ -228,12 +238,12 @@ def test_a_criterion_may_ask_for_confidence(more, expected):
     [("1/1024", "0.1 %"), ("1/1000", "0.1 %"), ("1/512", "0.2 %"), ("1/3", "40 %"), ("1", "100 %")],
 )
 def test_an_error_is_rounded_up(ratio, expected):
-    assert percent(ratio) == expected
+    assert write_percent(ratio) == expected
 
 
 def test_the_headline_cuts_a_long_list(document):
     document["cases"] = [{**document["cases"][4], "why": ["none: a (0 x), b, c, d, e"]}]
-    assert headline(document).endswith("none: a (0 x), b, c and 2 more).")
+    assert write_headline(document).endswith("none: a (0 x), b, c and 2 more).")
 
 
 @pytest.mark.parametrize(
@@ -248,11 +258,13 @@ def test_the_headline_cuts_a_long_list(document):
 )
 def test_what_a_statement_is_about_stands_ahead_of_its_comparison(text, comparison, about):
     one = statement(text=text, comparison=comparison, measured={"text": "1"})
-    assert subject(one) == about
+    assert find_subject(one) == about
 
 
 def test_what_is_reported_is_what_it_is_about():
-    assert subject(statement(kind="report", text="f.delay.p99", comparison="")) == "f.delay.p99"
+    assert (
+        find_subject(statement(kind="report", text="f.delay.p99", comparison="")) == "f.delay.p99"
+    )
 
 
 def test_each_term_of_a_criterion_has_a_column_that_names_what_it_measured():
@@ -273,7 +285,7 @@ def test_each_term_of_a_criterion_has_a_column_that_names_what_it_measured():
         }
         for n in (0, 7)
     ]
-    found = columns(its)
+    found = arrange_columns(its)
     assert [(each["label"], each["subject"], each["verdict"]) for each in found] == [
         ("policed", "line.policed", "pass"),
         ("policed", "tv.policed", "fail"),

@@ -5,7 +5,7 @@ from qospec.check import check
 from qospec.diagnostics import Problems
 from qospec.plan.plan import Bounds, plan
 from qospec.record import store
-from qospec.report.headline import headline
+from qospec.report.headline import write_headline
 from qospec.report.render import render
 from qospec.run import runner
 
@@ -102,6 +102,6 @@ def test_a_search_that_is_interrupted_keeps_its_finished_trials(tmp_path) -> Non
     assert [trial["load"]["text"] for trial in search["trials"]] == ["20_000 cell/s"]
     (goal,) = search["goals"]
     assert (goal["lower"]["value"], goal["upper"]) == ("20000", None)
-    assert headline(outcome).startswith("1 of 2 cases ended; the run was interrupted. ")
+    assert write_headline(outcome).startswith("1 of 2 cases ended; the run was interrupted. ")
     for name in ("html", "markdown", "csv", "junit"):
         assert "knee" in render(outcome, {}, name)

@@ -11,8 +11,8 @@ from qospec.model.suite import Goal
 from qospec.search.classification import (
     Classification,
     classify,
-    counts,
     find_conditional_throughput,
+    is_counted,
     looks_good,
     sum_trials,
 )
@@ -63,7 +63,7 @@ def trials(*groups: tuple[int, int, str]) -> list[Trial]:
 
 def its(asked: Goal, at: tuple[tuple[int, int, str], ...]) -> list[Trial]:
     """Return the trials at a point that count for a goal."""
-    return [each for each in trials(*at) if counts(asked, each)]
+    return [each for each in trials(*at) if is_counted(asked, each)]
 
 
 @pytest.mark.parametrize(("at", "expected"), list(zip(POINTS, CLASSIFIED, strict=True)))

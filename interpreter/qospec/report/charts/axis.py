@@ -59,46 +59,46 @@ class Axis:
     def share(self, value: Fraction) -> Fraction | float:
         """Return the position of a value: 0 at the lower end, 1 at the upper end."""
         if self.logarithmic:
-            low, high = _log10(self.low), _log10(self.high)
-            return (_log10(value) - low) / (high - low)
+            low, high = _compute_log10(self.low), _compute_log10(self.high)
+            return (_compute_log10(value) - low) / (high - low)
         return (value - self.low) / (self.high - self.low)
 
 
-def axis_over(values: Sequence[Fraction], unit: str) -> Axis:
+def make_axis_over(values: Sequence[Fraction], unit: str) -> Axis:
     """Return an axis for all values, from zero unless that would compress them too much.
 
     The unit is the values' base unit; "%" means a ratio to be shown in percent.
     """
     low, high = min(values), max(values)
-    scale, shown = _scale(max(abs(low), abs(high)), unit)
+    scale, shown = _choose_scale(max(abs(low), abs(high)), unit)
     if low > 0 and high / low > 10**DECADES:
-        return _logarithmic(low, high, unit)
+        return _make_logarithmic_axis(low, high, unit)
     if 0 <= low <= high * Fraction(3, 5):
         low = Fraction(0)
     elif low < 0 and high <= 0 and high >= low * Fraction(3, 5):
         high = Fraction(0)
     if low == high:
         low, high = (low - abs(low) / 10, high + abs(high) / 10) if low else (low, scale)
-    step = _step((high - low) / scale) * scale
+    step = _choose_step((high - low) / scale) * scale
     if all(value.denominator == 1 for value in (low, high)) and unit not in _CONTINUOUS:
         step = max(step, Fraction(1))
     first, last = math.floor(low / step), math.ceil(high / step)
     end = first * step
     if -step * BELOW < low < 0:  # a tick below would leave most of its room empty
         first, end = 0, low
-    ticks = tuple((n * step, number(n * step / scale)) for n in range(first, last + 1))
+    ticks = tuple((n * step, write_number(n * step / scale)) for n in range(first, last + 1))
     note = f"axis starts at {ticks[0][1]} {shown}".strip() if ticks[0][0] > 0 else ""
     return Axis(end, ticks[-1][0], logarithmic=False, ticks=ticks, unit=shown, note=note)
 
 
-def axis_through(values: Sequence[Fraction], unit: str) -> Axis:
+def make_axis_through(values: Sequence[Fraction], unit: str) -> Axis:
     """Return an axis from the least value to the greatest, with margins, and ticks at values.
 
     Values are in `unit`. Where there are very many, ticks are at round numbers between them.
     """
     known = sorted(set(values))
     low, high = known[0], known[-1]
-    logarithmic = low > 0 and _crowded(known)
+    logarithmic = low > 0 and _is_crowded(known)
     if logarithmic:
         ends = low * Fraction(4, 5), high * Fraction(5, 4)
     else:
@@ -106,82 +106,84 @@ def axis_through(values: Sequence[Fraction], unit: str) -> Axis:
         ends = low - air, high + air
     at = known
     if len(known) > MOST_VALUES:
-        step = _step(high - low)
+        step = _choose_step(high - low)
         at = [n * step for n in range(math.ceil(low / step), math.floor(high / step) + 1)]
     return Axis(
         *ends,
         logarithmic=logarithmic,
-        ticks=tuple((value, number(value)) for value in at),
+        ticks=tuple((value, write_number(value)) for value in at),
         unit=unit,
         note="swept along a logarithmic axis" if logarithmic else "",
     )
 
 
-def axis_between(low: Fraction, high: Fraction, unit: str) -> Axis:
+def make_axis_between(low: Fraction, high: Fraction, unit: str) -> Axis:
     """Return an axis from a value to a greater one, without margins, with round ticks.
 
     It is logarithmic if both are positive, and a power of ten or more apart; then each tick has its
     own unit.
     """
     if low <= 0 or high < 10 * low:
-        scale, shown = _scale(max(abs(low), abs(high)), unit)
-        step = _step((high - low) / scale) * scale
+        scale, shown = _choose_scale(max(abs(low), abs(high)), unit)
+        step = _choose_step((high - low) / scale) * scale
         at = [n * step for n in range(math.ceil(low / step), math.floor(high / step) + 1)]
-        labels = [(value, number(value / scale)) for value in at]
+        labels = [(value, write_number(value / scale)) for value in at]
         return Axis(low, high, logarithmic=False, ticks=tuple(labels), unit=shown, note="")
-    last = decade(high)
-    decades = range(decade(low), last + 1)
+    last = find_decade(high)
+    decades = range(find_decade(low), last + 1)
     within = (1, 2, 5) if len(decades) <= FEW_DECADES else (1,)
     at = [Fraction(10) ** power * n for power in decades for n in within]
-    labels = [_labelled(value, unit) for value in at if low <= value <= high]
+    labels = [_write_label(value, unit) for value in at if low <= value <= high]
     note = "logarithmic axis"
     return Axis(low, high, logarithmic=True, ticks=tuple(labels), unit="", note=note)
 
 
-def axis_around(low: Fraction, high: Fraction, unit: str) -> Axis:
+def make_axis_around(low: Fraction, high: Fraction, unit: str) -> Axis:
     """Return an axis that contains two values, with margins, and round ticks between them.
 
     It is logarithmic if they span very many powers of ten.
     """
     if low > 0 and high / low > 10**DECADES:
-        return _wide_around(low, high, unit)
+        return _make_wide_axis(low, high, unit)
     air = (high - low) * MARGIN or abs(high) / 10 or Fraction(1)
-    scale, shown = _scale(max(abs(low), abs(high)), unit)
-    step = _step((high - low + 2 * air) / scale) * scale
+    scale, shown = _choose_scale(max(abs(low), abs(high)), unit)
+    step = _choose_step((high - low + 2 * air) / scale) * scale
     at = range(math.ceil((low - air) / step), math.floor((high + air) / step) + 1)
-    ticks = tuple((n * step, number(n * step / scale)) for n in at if low < 0 or n >= 0)
+    ticks = tuple((n * step, write_number(n * step / scale)) for n in at if low < 0 or n >= 0)
     return Axis(low - air, high + air, logarithmic=False, ticks=ticks, unit=shown, note="")
 
 
-def _wide_around(low: Fraction, high: Fraction, unit: str) -> Axis:
-    whole, part = divmod((_log10(high) - _log10(low)) * float(MARGIN), 1)
+def _make_wide_axis(low: Fraction, high: Fraction, unit: str) -> Axis:
+    whole, part = divmod((_compute_log10(high) - _compute_log10(low)) * float(MARGIN), 1)
     air = Fraction(10) ** int(whole) * Fraction(10.0**part)
     ends = low / air, high * air
-    first, last = decade(low), decade(high)
+    first, last = find_decade(low), find_decade(high)
     every = math.ceil((last + 1 - first) / TICKS)
     at = [Fraction(10) ** power for power in range(first, last + 1, every)]
     within = [value for value in at if ends[0] <= value <= ends[1]]
     prefixed = unit in _PREFIXED and high >= min(_LARGE)
-    ticks = [_labelled(each, unit) if prefixed else (each, number(each)) for each in within]
+    ticks = [
+        _write_label(each, unit) if prefixed else (each, write_number(each)) for each in within
+    ]
     shown = "" if prefixed else unit
     return Axis(*ends, logarithmic=True, ticks=tuple(ticks), unit=shown, note="logarithmic axis")
 
 
-def axis_spanning(length: Fraction) -> Axis:
+def make_time_axis(length: Fraction) -> Axis:
     """Return an axis of time from 0 to a length in s, with ticks at round values."""
-    scale, shown = _scale(length, "s")
-    step = _step(length / scale) * scale
+    scale, shown = _choose_scale(length, "s")
+    step = _choose_step(length / scale) * scale
     at = [n * step for n in range(math.floor(length / step) + 1)]
-    ticks = tuple((value, number(value / scale)) for value in at)
+    ticks = tuple((value, write_number(value / scale)) for value in at)
     return Axis(Fraction(0), length, logarithmic=False, ticks=ticks, unit=shown, note="")
 
 
-def _labelled(value: Fraction, unit: str) -> tuple[Fraction, str]:
-    scale, shown = _scale(value, unit)
-    return value, f"{number(value / scale)} {shown}".strip()
+def _write_label(value: Fraction, unit: str) -> tuple[Fraction, str]:
+    scale, shown = _choose_scale(value, unit)
+    return value, f"{write_number(value / scale)} {shown}".strip()
 
 
-def _crowded(known: Sequence[Fraction]) -> bool:
+def _is_crowded(known: Sequence[Fraction]) -> bool:
     """Return whether most values of a sweep through decades would be compressed into one corner."""
     ratio = known[-1] / known[0]
     crowded = known[len(known) // 2] <= (known[0] + known[-1]) / 4
@@ -190,14 +192,14 @@ def _crowded(known: Sequence[Fraction]) -> bool:
     return ratio > 10**DECADES or (through and crowded)
 
 
-def _logarithmic(low: Fraction, high: Fraction, unit: str) -> Axis:
-    first, last = decade(low), decade(high)
+def _make_logarithmic_axis(low: Fraction, high: Fraction, unit: str) -> Axis:
+    first, last = find_decade(low), find_decade(high)
     last += Fraction(10) ** last < high
     every = math.ceil((last - first) / TICKS)
     decades = [Fraction(10) ** n for n in range(first, last + 1)]
     at = decades[::every]
-    alike = {_scale(value, unit) for value in at} == {(Fraction(1), unit)}
-    ticks = [(value, number(value)) if alike else _labelled(value, unit) for value in at]
+    alike = {_choose_scale(value, unit) for value in at} == {(Fraction(1), unit)}
+    ticks = [(value, write_number(value)) if alike else _write_label(value, unit) for value in at]
     return Axis(
         decades[0],
         decades[-1],
@@ -208,33 +210,33 @@ def _logarithmic(low: Fraction, high: Fraction, unit: str) -> Axis:
     )
 
 
-def _log10(value: Fraction) -> float:
+def _compute_log10(value: Fraction) -> float:
     """Return the logarithm of a positive value, which may be beyond the range of a float."""
     return math.log10(value.numerator) - math.log10(value.denominator)
 
 
-def decade(value: Fraction) -> int:
+def find_decade(value: Fraction) -> int:
     """Return the greatest power of ten that is at most a positive value."""
     power = len(str(value.numerator)) - len(str(value.denominator))
     return power if Fraction(10) ** power <= value else power - 1
 
 
-def _step(span: Fraction) -> Fraction:
+def _choose_step(span: Fraction) -> Fraction:
     """Return the least of 1, 2, 5, 10 … that divides a span into at most TICKS."""
-    power = Fraction(10) ** decade(span / TICKS)
+    power = Fraction(10) ** find_decade(span / TICKS)
     return next(power * n for n in (1, 2, 5, 10) if span / (power * n) <= TICKS)
 
 
-def _scale(greatest: Fraction, unit: str) -> tuple[Fraction, str]:
+def _choose_scale(greatest: Fraction, unit: str) -> tuple[Fraction, str]:
     """Return the factor and name of the unit in which the greatest value is a short number."""
-    scale, shown = _fitting(greatest, unit)
+    scale, shown = _choose_unit(greatest, unit)
     if not greatest or LEAST_SHOWN <= greatest / scale < MOST_SHOWN:
         return scale, shown
-    power = Fraction(10) ** (exponent := decade(greatest / scale))
+    power = Fraction(10) ** (exponent := find_decade(greatest / scale))
     return scale * power, f"× 10{str(exponent).translate(_RAISED)} {shown}".rstrip()
 
 
-def _fitting(greatest: Fraction, unit: str) -> tuple[Fraction, str]:
+def _choose_unit(greatest: Fraction, unit: str) -> tuple[Fraction, str]:
     if unit == "s":
         fitting = (item for item in _TIMES.items() if greatest >= item[0])
         return next(fitting, (Fraction(1, 10**12), "ps")) if greatest else (Fraction(1), "s")
@@ -252,7 +254,7 @@ def _fitting(greatest: Fraction, unit: str) -> tuple[Fraction, str]:
 _RAISED = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
 
 
-def number(value: Fraction) -> str:
+def write_number(value: Fraction) -> str:
     """Return a number of few digits as a decimal, with its thousands grouped."""
     text = f"{Decimal(value.numerator) / Decimal(value.denominator):,f}"
     text = text.rstrip("0").rstrip(".") if "." in text else text

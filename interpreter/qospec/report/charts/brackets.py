@@ -13,11 +13,11 @@ from fractions import Fraction
 from typing import Any, NamedTuple
 
 from qospec.judge.verdict import VERDICTS
-from qospec.report.charts.axis import Axis, axis_around, decade, number
-from qospec.report.charts.curves import COLOURS, DASHES, apart
-from qospec.report.charts.plot import CHARACTER, point, varying
-from qospec.report.charts.sample import exact
-from qospec.report.searches import found, found_in_words, searches
+from qospec.report.charts.axis import Axis, find_decade, make_axis_around, write_number
+from qospec.report.charts.curves import COLOURS, DASHES, thin_labels
+from qospec.report.charts.plot import CHARACTER, list_varying, point
+from qospec.report.charts.sample import read_exact
+from qospec.report.searches import describe_found, list_found, list_searches
 
 Record = Mapping[str, Any]
 
@@ -64,26 +64,26 @@ class _Losses:
 
     def __init__(self, losses: Sequence[Fraction], top: float, bottom: float) -> None:
         positive = [loss for loss in losses if loss > 0]
-        self.least = min(min(map(decade, positive), default=-2), -2)
+        self.least = min(min(map(find_decade, positive), default=-2), -2)
         self._top, self._bottom, self.zero = top, bottom - NONE, bottom - NONE / 2
 
     def y(self, loss: Fraction) -> float:
         """Return the height of a loss, a ratio of 1 at most."""
         if loss <= 0:
-            return _round(self.zero)
+            return _round_pixels(self.zero)
         low = Fraction(10) ** self.least
         axis = Axis(low, Fraction(1), logarithmic=True, ticks=(), unit="", note="")
-        return _round(self._bottom - axis.share(loss) * (self._bottom - self._top))
+        return _round_pixels(self._bottom - axis.share(loss) * (self._bottom - self._top))
 
     def ticks(self) -> list[dict[str, Any]]:
         """Return the ticks: powers of ten in percent, and none."""
         every = math.ceil(-self.least / MOST_DECADES)
         powers = [Fraction(10) ** power for power in range(0, self.least - 1, -every)]
-        marks = [{"y": self.y(each), "label": f"{number(each * 100)} %"} for each in powers]
+        marks = [{"y": self.y(each), "label": f"{write_number(each * 100)} %"} for each in powers]
         return [*marks, {"y": self.y(Fraction(0)), "label": "0"}]
 
 
-def brackets(cases: Sequence[Record]) -> list[dict[str, Any]]:
+def build_brackets(cases: Sequence[Record]) -> list[dict[str, Any]]:
     """Return the searches of a test's cases as charts, at most `MOST`, in the order of the cases.
 
     Those that tried a single load, or lost nothing at any, are left out.
@@ -97,28 +97,30 @@ def brackets(cases: Sequence[Record]) -> list[dict[str, Any]]:
     (`x`, `width`, `y`, `style`, `name`, and `open`: "", "low" or "high") and `zoomed` (`x`,
     `width`: the part that another panel enlarges), which may be None.
     """
-    names = varying(cases)
-    every = [(case, each) for case in cases for each in searches(case) if _tried(each)]
-    worst = sorted(every, key=lambda each: _weight(*each))[:MOST]
+    names = list_varying(cases)
+    every = [
+        (case, each) for case in cases for each in list_searches(case) if _is_worth_drawing(each)
+    ]
+    worst = sorted(every, key=lambda each: _weigh(*each))[:MOST]
     return [
         {
             "case": case["name"],
             "of": point(case, names) if names else "",
             "repeated": case["run"]["repeat"] > 1,
-            **_chart(search),
+            **_build_chart(search),
         }
         for case, search in every
         if any(search is each for _, each in worst)
     ]
 
 
-def _tried(search: Record) -> bool:
+def _is_worth_drawing(search: Record) -> bool:
     """Return whether a search tried several loads, and lost anything: else there is no curve."""
     loads = {trial["load"]["value"] for trial in search["trials"]}
     return len(loads) > 1 and any(trial["lost"] for trial in search["trials"])
 
 
-def _weight(case: Record, search: Record) -> tuple[int, int]:
+def _weigh(case: Record, search: Record) -> tuple[int, int]:
     """Return how soon a search is drawn: first one that found too little, last one without limit.
 
     That no load was bad is no problem: the device takes all that is offered.
@@ -128,17 +130,17 @@ def _weight(case: Record, search: Record) -> tuple[int, int]:
     return 0 if short else 1 if limited else 2, -VERDICTS.index(case["verdict"])
 
 
-def _chart(search: Record) -> dict[str, Any]:
-    bounds = [_Bounds(g, exact(g["lower"]), exact(g["upper"])) for g in search["goals"]]
-    dots = _dots(search)
+def _build_chart(search: Record) -> dict[str, Any]:
+    bounds = [_Bounds(g, read_exact(g["lower"]), read_exact(g["upper"])) for g in search["goals"]]
+    dots = _build_dots(search)
     top = TOP + ROW * len(bounds)
     losses = _Losses([dot.loss for dot in dots], top, top + HEIGHT)
     ticks = losses.ticks()
-    left = _round(max(LEFT, max(len(tick["label"]) for tick in ticks) * CHARACTER + 8))
+    left = _round_pixels(max(LEFT, max(len(tick["label"]) for tick in ticks) * CHARACTER + 8))
     limits = [
         {"y": losses.y(allowed), "style": style % COLOURS}
         for style, each in enumerate(bounds)
-        if (allowed := exact(each.goal["loss"]))
+        if (allowed := read_exact(each.goal["loss"]))
     ]
     return {
         "search": search,
@@ -152,31 +154,31 @@ def _chart(search: Record) -> dict[str, Any]:
         "ticks": ticks,
         "limits": limits,
         "names": [
-            {"style": n % COLOURS, "dash": n % DASHES, "text": _legend(each.goal)}
+            {"style": n % COLOURS, "dash": n % DASHES, "text": _build_legend(each.goal)}
             for n, each in enumerate(bounds)
         ],
-        "panels": _panels(search, dots, bounds, losses, left),
+        "panels": _build_panels(search, dots, bounds, losses, left),
     }
 
 
-def _dots(search: Record) -> list[_Dot]:
+def _build_dots(search: Record) -> list[_Dot]:
     """Return the trials; those of one load and length that lost the same share are one dot."""
     found: dict[tuple[str, str, str], list[Record]] = {}
     for trial in search["trials"]:
         at = (trial[each]["value"] for each in ("load", "loss", "length"))
-        found.setdefault((*at, _verdict(trial)), []).append(trial)
+        found.setdefault((*at, _choose_shape(trial)), []).append(trial)
     return [
         _Dot(
-            exact(its[0]["load"]) or Fraction(0),
-            exact(its[0]["loss"]) or Fraction(0),
+            read_exact(its[0]["load"]) or Fraction(0),
+            read_exact(its[0]["loss"]) or Fraction(0),
             verdict,
-            _title(its),
+            _write_title(its),
         )
         for (*_, verdict), its in found.items()
     ]
 
 
-def _verdict(trial: Record) -> str:
+def _choose_shape(trial: Record) -> str:
     """Return the shape of a trial: good for all goals, for none, or for some of them."""
     seen = set(trial["verdicts"].values())
     if len(seen) > 1:
@@ -184,7 +186,7 @@ def _verdict(trial: Record) -> str:
     return {"good": "pass", "bad": "fail"}.get(seen.pop() if seen else "", "")
 
 
-def _title(its: Sequence[Record]) -> str:
+def _write_title(its: Sequence[Record]) -> str:
     first = its[0]
     trials = f"{len(its)} trials" if len(its) > 1 else f"trial {first['number']}"
     judged = "; ".join(f"{verdict} for {name}" for name, verdict in first["verdicts"].items())
@@ -192,17 +194,17 @@ def _title(its: Sequence[Record]) -> str:
     return f"{first['load']['text']}, {trials} of {first['length']['text']}: {lost}; {judged}"
 
 
-def _legend(goal: Record) -> str:
+def _build_legend(goal: Record) -> str:
     """Return a goal's name, the loss that it allows, and its bounds in words."""
-    return f"{goal['name']} ({allowed_loss(goal)}): {found_in_words(found([goal]))}"
+    return f"{goal['name']} ({describe_allowed_loss(goal)}): {describe_found(list_found([goal]))}"
 
 
-def allowed_loss(goal: Record) -> str:
+def describe_allowed_loss(goal: Record) -> str:
     """Return the loss that a goal allows, in words."""
-    return f"loss ≤ {goal['loss']['text']}" if exact(goal["loss"]) else "no loss"
+    return f"loss ≤ {goal['loss']['text']}" if read_exact(goal["loss"]) else "no loss"
 
 
-def _panels(
+def _build_panels(
     search: Record,
     dots: Sequence[_Dot],
     bounds: Sequence[_Bounds],
@@ -212,13 +214,13 @@ def _panels(
     """Return the panel of the whole range and, if bounds are close together, one around them."""
     unit = "%" if search["high"]["text"].endswith("%") else search["high"]["unit"]
     ends = [end for bound in bounds for end in bound[1:] if end is not None]
-    low, high = (exact(search[end]) or Fraction(0) for end in ("low", "high"))
+    low, high = (read_exact(search[end]) or Fraction(0) for end in ("low", "high"))
     span = max(ends) - min(ends) if ends else Fraction(0)
-    whole = axis_around(low, high, unit)
+    whole = make_axis_around(low, high, unit)
     right = WIDTH - RIGHT
     if not span or whole.share(max(ends)) - whole.share(min(ends)) >= CLOSE:
         return [_Panel(left, right, whole, search, losses).drawn(dots, bounds, None)]
-    near = axis_around(max(low, min(ends) - span), min(high, max(ends) + span), unit)
+    near = make_axis_around(max(low, min(ends) - span), min(high, max(ends) + span), unit)
     middle = left + float(WHOLE) * (right - left)
     inside = [dot for dot in dots if near.low <= dot.load <= near.high]
     return [
@@ -240,17 +242,17 @@ class _Panel:
     def _x(self, load: Fraction) -> float:
         inside = min(max(load, self._along.low), self._along.high)
         share = float(self._along.share(inside))
-        return _round(self._left + share * (self._right - self._left))
+        return _round_pixels(self._left + share * (self._right - self._left))
 
     def drawn(
         self, dots: Sequence[_Dot], bounds: Sequence[_Bounds], near: Axis | None
     ) -> dict[str, Any]:
         """Return the panel with these trials; `near` is what another panel enlarges."""
         return {
-            "left": _round(self._left),
-            "right": _round(self._right),
+            "left": _round_pixels(self._left),
+            "right": _round_pixels(self._right),
             "along": self._title,
-            "below": apart([(self._x(value), label) for value, label in self._along.ticks]),
+            "below": thin_labels([(self._x(value), label) for value, label in self._along.ticks]),
             "dots": [
                 {
                     "x": self._x(dot.load),
@@ -267,7 +269,10 @@ class _Panel:
             ],
             "zoomed": None
             if near is None
-            else {"x": self._x(near.low), "width": _round(self._x(near.high) - self._x(near.low))},
+            else {
+                "x": self._x(near.low),
+                "width": _round_pixels(self._x(near.high) - self._x(near.low)),
+            },
         }
 
     def _band(self, bounds: _Bounds, style: int, *, named: bool) -> dict[str, Any] | None:
@@ -280,10 +285,10 @@ class _Panel:
         half = (len(bounds.goal["name"]) + 2) * CHARACTER / 2
         middle = min(max((start + end) / 2, self._left + half), self._right - half)
         return {
-            "x": _round(start),
-            "width": _round(width),
+            "x": _round_pixels(start),
+            "width": _round_pixels(width),
             "y": TOP + ROW * style,
-            "middle": _round(middle),
+            "middle": _round_pixels(middle),
             "style": style % COLOURS,
             "dash": style % DASHES,
             "name": bounds.goal["name"] if named else "",
@@ -291,5 +296,5 @@ class _Panel:
         }
 
 
-def _round(value: Fraction | float) -> float:
+def _round_pixels(value: Fraction | float) -> float:
     return round(float(value), 1)

@@ -1,8 +1,8 @@
 """What is drawn over a sweep: goals and frame loss curves of searches, criteria and reports.
 
-Each is a column like those of `views.columns()`, with the `cases` that its statements are of. What
-points measure, `delay[cir_25.user]` and `delay[cir_50.user]`, is one column, whose cases have one
-more parameter, `point`; so are the trials of a frame loss curve, over their load.
+Each is a column like those of `views.arrange_columns`, with the `cases` that its statements are of.
+What points measure, `delay[cir_25.user]` and `delay[cir_50.user]`, is one column, whose cases have
+one more parameter, `point`; so are the trials of a frame loss curve, over their load.
 """
 
 from __future__ import annotations
@@ -11,64 +11,75 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
 from qospec.record.quantity import quantity
-from qospec.report.searches import Goal, LossCurve, goals, loss_curves, phased, shows_bounds
-from qospec.report.views import columns, find_worst
-from qospec.report.words import index_of, list_index, without_shared
+from qospec.report.searches import (
+    Goal,
+    LossCurve,
+    has_phases,
+    is_interval_again,
+    list_goals,
+    list_loss_curves,
+)
+from qospec.report.views import arrange_columns, find_worst
+from qospec.report.words import list_index, split_index, without_shared
 from qospec.units import RATIO
 
 Record = Mapping[str, Any]
 
 
-def charted(cases: Sequence[Record]) -> list[dict[str, Any]]:
+def list_charted(cases: Sequence[Record]) -> list[dict[str, Any]]:
     """Return what is drawn of the cases of a test.
 
     A goal's column has its lower bound with an interval up to the upper. A column that must be
     drawn along one parameter names it as `over`.
     """
-    found = goals(cases)
+    found = list_goals(cases)
     stated = [
         column
-        for column in columns(cases, ("expect", "report"))
-        if not all(each is None or shows_bounds(each, found) for each in column["statements"])
+        for column in arrange_columns(cases, ("expect", "report"))
+        if not all(each is None or is_interval_again(each, found) for each in column["statements"])
     ]
     return [
-        *({**_goal_column(goal), "cases": cases} for goal in found),
-        *(_curve_column(curve, cases) for curve in loss_curves(cases)),
+        *({**_build_goal_column(goal), "cases": cases} for goal in found),
+        *(_build_curve_column(curve, cases) for curve in list_loss_curves(cases)),
         *(
-            _joined(its, cases)
-            for its in (_by_name(stated) if phased(cases) else [[each] for each in stated])
+            _join_columns(its, cases)
+            for its in (
+                _group_by_name(stated) if has_phases(cases) else [[each] for each in stated]
+            )
         ),
     ]
 
 
-def _by_name(stated: Sequence[Record]) -> list[list[Record]]:
+def _group_by_name(stated: Sequence[Record]) -> list[list[Record]]:
     """Return columns in groups of one kind and name, without what follows it in brackets."""
     found: dict[tuple[str, str, str], list[Record]] = {}
     for column in stated:
-        name, index = index_of(column["label"])
+        name, index = split_index(column["label"])
         apart = "" if index and not column["term"] else column["label"]
         found.setdefault((column["kind"], name, apart), []).append(column)
     return list(found.values())
 
 
-def _joined(its: Sequence[Record], cases: Sequence[Record]) -> dict[str, Any]:
+def _join_columns(its: Sequence[Record], cases: Sequence[Record]) -> dict[str, Any]:
     if len(its) == 1:
         return {**its[0], "cases": cases}
-    indices = without_shared([index_of(column["label"])[1] for column in its])
+    indices = without_shared([split_index(column["label"])[1] for column in its])
     bounds, subjects = ({column[key] for column in its} for key in ("bound", "subject"))
     return {
         **its[0],
-        "label": index_of(its[0]["label"])[0],
+        "label": split_index(its[0]["label"])[0],
         "text": "",
         "subject": subjects.pop() if len(subjects) == 1 else "",
         "bound": bounds.pop() if len(bounds) == 1 else None,
         "statements": [each for column in its for each in column["statements"]],
         "verdict": find_worst(column["verdict"] for column in its if column["verdict"]),
-        "cases": [_with(case, "point", list_index(index)) for index in indices for case in cases],
+        "cases": [
+            _add_parameter(case, "point", list_index(index)) for index in indices for case in cases
+        ],
     }
 
 
-def _with(case: Record, parameter: str, value: str) -> dict[str, Any]:
+def _add_parameter(case: Record, parameter: str, value: str) -> dict[str, Any]:
     """Return a case with one more parameter."""
     comma = "," if ":" in case["name"] else ":"
     return {
@@ -78,10 +89,10 @@ def _with(case: Record, parameter: str, value: str) -> dict[str, Any]:
     }
 
 
-def _curve_column(curve: LossCurve, cases: Sequence[Record]) -> dict[str, Any]:
-    tried = list(_tried(curve, cases))
+def _build_curve_column(curve: LossCurve, cases: Sequence[Record]) -> dict[str, Any]:
+    tried = list(_list_tried(curve, cases))
     return {
-        **_unjudged(", ".join(curve.names)),
+        **_make_unjudged(", ".join(curve.names)),
         "subject": "loss",
         "statements": [statement for statement, _ in tried],
         "cases": [case for _, case in tried],
@@ -89,31 +100,31 @@ def _curve_column(curve: LossCurve, cases: Sequence[Record]) -> dict[str, Any]:
     }
 
 
-def _tried(
+def _list_tried(
     curve: LossCurve, cases: Sequence[Record]
 ) -> Iterator[tuple[dict[str, Any], dict[str, Any]]]:
     for case, losses in zip(cases, curve.losses, strict=True):
         for load, loss in zip(curve.loads, losses, strict=True):
             if loss is not None:
                 measured = quantity(loss, RATIO)
-                statement = {**_unjudged(""), "measured": measured, "interval": None}
-                yield statement, _with(case, curve.variable, load["text"])
+                statement = {**_make_unjudged(""), "measured": measured, "interval": None}
+                yield statement, _add_parameter(case, curve.variable, load["text"])
 
 
-def _unjudged(label: str) -> dict[str, Any]:
+def _make_unjudged(label: str) -> dict[str, Any]:
     return {
         "kind": "report", "label": label, "text": label, "verdict": "", "comparison": "",
         "bound": None, "tolerance": None, "confidence": "", "term": False, "subject": "",
     }  # fmt: skip
 
 
-def _goal_column(goal: Goal) -> dict[str, Any]:
+def _build_goal_column(goal: Goal) -> dict[str, Any]:
     return {
-        **_unjudged(goal.label),
+        **_make_unjudged(goal.label),
         "statements": [
             each
             and {
-                **_unjudged(goal.label),
+                **_make_unjudged(goal.label),
                 "measured": each.lower,
                 "interval": {"lower": each.lower, "upper": each.upper},
             }
@@ -122,4 +133,4 @@ def _goal_column(goal: Goal) -> dict[str, Any]:
     }
 
 
-FUNCTIONS: dict[str, Callable[..., Any]] = {"charted": charted}
+FUNCTIONS: dict[str, Callable[..., Any]] = {"charted": list_charted}

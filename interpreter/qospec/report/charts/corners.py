@@ -7,9 +7,9 @@ from fractions import Fraction
 from typing import Any, NamedTuple
 
 from qospec.catalogue.statistics import parse_bound, parse_share
-from qospec.report.charts.sample import sample
-from qospec.report.text import metric_name
-from qospec.report.words import needed
+from qospec.report.charts.sample import read_sample
+from qospec.report.text import write_metric_name
+from qospec.report.words import describe_needed
 from qospec.units import PS_PER_S, TIME, format_value
 
 Record = Mapping[str, Any]
@@ -32,22 +32,22 @@ class Corner(NamedTuple):
     words: str
 
 
-def corners(statement: Record) -> Iterator[Corner]:
+def list_corners(statement: Record) -> Iterator[Corner]:
     """Yield the bounds of a criterion on a quantile, an extreme, a mean, or a share above a time.
 
     A spread is no delay, and a report has no bound.
     """
     statistic = statement["measures"]["statistic"]
-    bounds = sample(statement)
-    words = f"{metric_name(statistic)} {needed(statement)}"
+    bounds = read_sample(statement)
+    words = f"{write_metric_name(statistic)} {describe_needed(statement)}"
     time_ps = parse_bound(statistic)
     if time_ps is not None:
         if bounds.high is not None and 0 <= bounds.high <= 1:
             bound = Fraction(time_ps, PS_PER_S)
-            words = f"{needed(statement)} above {format_value(bound, TIME)}"
+            words = f"{describe_needed(statement)} above {format_value(bound, TIME)}"
             yield Corner(bound, bounds.high, above=True, words=words)
         return
-    level = _level(statistic)
+    level = _find_level(statistic)
     if level is None and statistic != "mean":
         return
     for bound_s, above in ((bounds.high, True), (bounds.low, False)):
@@ -55,7 +55,7 @@ def corners(statement: Record) -> Iterator[Corner]:
             yield Corner(bound_s, level, above=above, words=words)
 
 
-def _level(statistic: str) -> Fraction | None:
+def _find_level(statistic: str) -> Fraction | None:
     """Return the share of delays that are longer than a statistic; None if unknown."""
     if statistic in ("min", "max"):
         return Fraction(statistic == "min")

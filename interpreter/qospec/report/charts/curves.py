@@ -10,10 +10,16 @@ from collections.abc import Mapping, Sequence
 from fractions import Fraction
 from typing import Any, NamedTuple
 
-from qospec.report.charts.axis import Axis, axis_over, axis_through
-from qospec.report.charts.parameter import Scale, along
-from qospec.report.charts.plot import CHARACTER, cut, point, varying
-from qospec.report.charts.sample import Sample, sample, title_of, unit_of, worth_drawing
+from qospec.report.charts.axis import Axis, make_axis_over, make_axis_through
+from qospec.report.charts.parameter import Scale, choose_axis
+from qospec.report.charts.plot import CHARACTER, cut, list_varying, point
+from qospec.report.charts.sample import (
+    Sample,
+    choose_unit,
+    is_worth_drawing,
+    read_sample,
+    write_title,
+)
 
 Record = Mapping[str, Any]
 
@@ -52,17 +58,17 @@ class _Frame(NamedTuple):
     up: Axis
 
     def x(self, value: Fraction) -> float:
-        return _round(self.left + self.along.share(value) * (self.right - self.left))
+        return _round_pixels(self.left + self.along.share(value) * (self.right - self.left))
 
     def y(self, value: Fraction) -> float:
-        return _round(self.bottom - self.up.share(value) * (self.bottom - TOP))
+        return _round_pixels(self.bottom - self.up.share(value) * (self.bottom - TOP))
 
 
 Lines = Mapping[str, Sequence[_Mark]]
 
 
-def curves(column: Record, cases: Sequence[Record]) -> list[dict[str, Any]]:
-    """Return a column of `columns()` as charts over a number; none if no number is swept.
+def build_curves(column: Record, cases: Sequence[Record]) -> list[dict[str, Any]]:
+    """Return a column of `arrange_columns` as charts over a number; none if no number is swept.
 
     A chart has `width`, `height`, `left`, `right`, `top`, `bottom`, `of` (the values that hold for
     all of it), `over` and `by` (what varies along it, and from line to line), `by_short` (cut so
@@ -72,42 +78,44 @@ def curves(column: Record, cases: Sequence[Record]) -> list[dict[str, Any]]:
     `outside` (areas where the criterion does not hold). A dot has `x`, `y`, `bar`,
     `verdict` and `title`.
     """
-    names = varying(cases)
+    names = list_varying(cases)
     over = column.get("over")
-    chosen = along(cases, [over] if over else names)
-    if chosen is None or not worth_drawing(column["statements"]):
+    chosen = choose_axis(cases, [over] if over else names)
+    if chosen is None or not is_worth_drawing(column["statements"]):
         return []
     over, scale = chosen
     others = [name for name in names if name != over]
-    marks = list(_marks(column, cases, over, scale))
+    marks = list(_list_marks(column, cases, over, scale))
     if len({mark.x for mark in marks}) <= 1:
         return []
-    charts = _parted(marks, others)
-    if any(len(_lines(its, by)) > MOST_NAMES for _, its, by in charts):
+    charts = _split_marks(marks, others)
+    if any(len(_group_lines(its, by)) > MOST_NAMES for _, its, by in charts):
         return []
-    up = axis_over([v for mark in marks for v in mark.sample.values], unit_of(column["statements"]))
-    level = axis_through([mark.x for mark in marks], scale.unit)
+    up = make_axis_over(
+        [v for mark in marks for v in mark.sample.values], choose_unit(column["statements"])
+    )
+    level = make_axis_through([mark.x for mark in marks], scale.unit)
     title = f"{over} ({scale.unit})" if scale.unit else over
     return [
-        {"of": of, "over": over, "along": title, **_chart(its, by, level, up)}
+        {"of": of, "over": over, "along": title, **_build_chart(its, by, level, up)}
         for of, its, by in charts
     ]
 
 
-def _marks(column: Record, cases: Sequence[Record], over: str, scale: Scale) -> list[_Mark]:
+def _list_marks(column: Record, cases: Sequence[Record], over: str, scale: Scale) -> list[_Mark]:
     return [
         _Mark(text, scale.values[text], found, statement, case)
         for statement, case in zip(column["statements"], cases, strict=True)
-        if statement and (found := sample(statement)).measured is not None
+        if statement and (found := read_sample(statement)).measured is not None
         for text in [case["parameters"][over]]
     ]
 
 
-def _parted(
+def _split_marks(
     marks: Sequence[_Mark], others: list[str]
 ) -> list[tuple[str, Sequence[_Mark], list[str]]]:
     """Return the marks of each chart: one for all or, with too many lines, one per first value."""
-    if len(others) <= 1 or len(_lines(marks, others)) <= MOST_LINES:
+    if len(others) <= 1 or len(_group_lines(marks, others)) <= MOST_LINES:
         return [("", marks, others)]
     by_first: dict[str, list[_Mark]] = {}
     for mark in marks:
@@ -115,11 +123,11 @@ def _parted(
     return [
         (" · ".join(filter(None, [f"{others[0]} = {first}", of])), part, by)
         for first, its in by_first.items()
-        for of, part, by in _parted(its, others[1:])
+        for of, part, by in _split_marks(its, others[1:])
     ]
 
 
-def _lines(marks: Sequence[_Mark], by: Sequence[str]) -> Lines:
+def _group_lines(marks: Sequence[_Mark], by: Sequence[str]) -> Lines:
     """Return the marks by the name of their line, each from left to right."""
     found: dict[str, list[_Mark]] = {}
     for mark in marks:
@@ -127,15 +135,17 @@ def _lines(marks: Sequence[_Mark], by: Sequence[str]) -> Lines:
     return {name: sorted(its, key=lambda mark: mark.x) for name, its in found.items()}
 
 
-def _chart(marks: Sequence[_Mark], by: Sequence[str], level: Axis, up: Axis) -> dict[str, Any]:
-    lines = _lines(marks, by)
+def _build_chart(
+    marks: Sequence[_Mark], by: Sequence[str], level: Axis, up: Axis
+) -> dict[str, Any]:
+    lines = _group_lines(marks, by)
     varied = " · ".join(by)
     longest = min(max(map(len, [*lines, varied])), LONGEST_NAME)
     room = longest * CHARACTER + 2 * MARGIN if longest else MARGIN
     height = max(HEIGHT, TOP + BELOW + (len(lines) + 1) * LINE)
     left = max(LEFT, max(len(label) for _, label in up.ticks) * CHARACTER + 8)
-    frame = _Frame(_round(left), _round(WIDTH - room), height - BELOW, level, up)
-    drawn = [_line(name, its, n, frame) for n, (name, its) in enumerate(lines.items())]
+    frame = _Frame(_round_pixels(left), _round_pixels(WIDTH - room), height - BELOW, level, up)
+    drawn = [_build_line(name, its, n, frame) for n, (name, its) in enumerate(lines.items())]
     return {
         "by": varied,
         "by_short": cut(varied, LONGEST_NAME * CHARACTER),
@@ -148,20 +158,20 @@ def _chart(marks: Sequence[_Mark], by: Sequence[str], level: Axis, up: Axis) -> 
         "unit": up.unit,
         "note": "; ".join(filter(None, [up.note, level.note])),
         "ticks": [{"y": frame.y(value), "label": label} for value, label in up.ticks],
-        "below": apart([(frame.x(value), label) for value, label in level.ticks]),
-        "lines": _named(drawn, frame),
-        **_criterion(lines, frame),
+        "below": thin_labels([(frame.x(value), label) for value, label in level.ticks]),
+        "lines": _place_names(drawn, frame),
+        **_build_criterion(lines, frame),
     }
 
 
-def _line(name: str, marks: Sequence[_Mark], number: int, frame: _Frame) -> dict[str, Any]:
+def _build_line(name: str, marks: Sequence[_Mark], number: int, frame: _Frame) -> dict[str, Any]:
     dots = [
         {
             "x": frame.x(mark.x),
             "y": frame.y(mark.sample.measured or Fraction(0)),
             "bar": [frame.y(end) for end in mark.sample.interval or ()],
             "verdict": mark.statement["verdict"],
-            "title": title_of(mark.statement, mark.case),
+            "title": write_title(mark.statement, mark.case),
         }
         for mark in marks
     ]
@@ -169,13 +179,13 @@ def _line(name: str, marks: Sequence[_Mark], number: int, frame: _Frame) -> dict
         "name": cut(name, LONGEST_NAME * CHARACTER) if name else "",
         "style": number % COLOURS,
         "dash": (number + number // COLOURS) % DASHES,
-        "path": path([(dot["x"], dot["y"]) for dot in dots]),
+        "path": build_path([(dot["x"], dot["y"]) for dot in dots]),
         "dots": dots,
         "end": (dots[-1]["x"], dots[-1]["y"]),
     }
 
 
-def _named(lines: list[dict[str, Any]], frame: _Frame) -> list[dict[str, Any]]:
+def _place_names(lines: list[dict[str, Any]], frame: _Frame) -> list[dict[str, Any]]:
     """Return the lines with a place for each name: near the line's end, without overlaps."""
     order = sorted(lines, key=lambda line: line["end"][1])
     places: list[float] = []
@@ -186,12 +196,14 @@ def _named(lines: list[dict[str, Any]], frame: _Frame) -> list[dict[str, Any]]:
         places[number] = min(places[number], lowest)
         lowest = places[number] - LINE
     for line, y in zip(order, places, strict=True):
-        line["x"], line["y"] = _round(frame.right + MARGIN), _round(y)
-        line["lead"] = path([line["end"], (_round(frame.right + MARGIN - 3), line["y"])])
+        line["x"], line["y"] = _round_pixels(frame.right + MARGIN), _round_pixels(y)
+        line["lead"] = build_path(
+            [line["end"], (_round_pixels(frame.right + MARGIN - 3), line["y"])]
+        )
     return lines
 
 
-def _criterion(lines: Lines, frame: _Frame) -> dict[str, Any]:
+def _build_criterion(lines: Lines, frame: _Frame) -> dict[str, Any]:
     """Return the limits as paths and the areas beyond them.
 
     Lines that have the same limits share them; only those have areas, for others would overlap.
@@ -208,13 +220,13 @@ def _criterion(lines: Lines, frame: _Frame) -> dict[str, Any]:
             if not ends:
                 continue
             ends = [(frame.left, ends[0][1]), *ends, (frame.right, ends[-1][1])] if shared else ends
-            limits.append({"path": path(ends), "style": None if shared else style % COLOURS})
+            limits.append({"path": build_path(ends), "style": None if shared else style % COLOURS})
             if shared:
-                outside.append(f"{path(ends)}V{edge}H{frame.left}Z")
+                outside.append(f"{build_path(ends)}V{edge}H{frame.left}Z")
     return {"limits": limits, "outside": outside}
 
 
-def apart(labels: Sequence[tuple[float, str]]) -> list[dict[str, Any]]:
+def thin_labels(labels: Sequence[tuple[float, str]]) -> list[dict[str, Any]]:
     """Return labels below the axis that do not touch each other, always with the outermost."""
 
     def touching(a: tuple[float, str], b: tuple[float, str]) -> bool:
@@ -227,7 +239,7 @@ def apart(labels: Sequence[tuple[float, str]]) -> list[dict[str, Any]]:
     return [{"x": x, "label": text} for x, text in sorted(kept)]
 
 
-def path(points: Sequence[tuple[float, float]]) -> str:
+def build_path(points: Sequence[tuple[float, float]]) -> str:
     """Return a path through points, with horizontal runs merged."""
     (x, y), *rest = points
     text = f"M{x} {y}"
@@ -239,5 +251,5 @@ def path(points: Sequence[tuple[float, float]]) -> str:
     return text
 
 
-def _round(value: Fraction | float) -> float:
+def _round_pixels(value: Fraction | float) -> float:
     return round(float(value), 1)

@@ -15,14 +15,14 @@ from typing import Any, NamedTuple
 
 from qospec.judge.verdict import VERDICTS
 from qospec.record.bins import bin_start_ps
-from qospec.report.charts.axis import Axis, axis_between, decade, number
-from qospec.report.charts.corners import Corner, corners
-from qospec.report.charts.curves import apart, path
-from qospec.report.charts.parameter import along
-from qospec.report.charts.plot import CHARACTER, cut, point, varying
-from qospec.report.charts.sample import exact
-from qospec.report.text import metric_name
-from qospec.report.views import find_worst, tests
+from qospec.report.charts.axis import Axis, find_decade, make_axis_between, write_number
+from qospec.report.charts.corners import Corner, list_corners
+from qospec.report.charts.curves import build_path, thin_labels
+from qospec.report.charts.parameter import choose_axis
+from qospec.report.charts.plot import CHARACTER, cut, list_varying, point
+from qospec.report.charts.sample import read_exact
+from qospec.report.text import write_metric_name
+from qospec.report.views import find_worst, list_tests
 from qospec.units import PS_PER_S
 
 Record = Mapping[str, Any]
@@ -91,7 +91,7 @@ class _Frame(NamedTuple):
         return round(BOTTOM - float(self.up.share(inside)) * (BOTTOM - MIDDLE - GAP), 1)
 
 
-def distributions(document: Record) -> dict[str, list[dict[str, Any]]]:
+def build_distributions(document: Record) -> dict[str, list[dict[str, Any]]]:
     """Return the charts of delays by test's id: those of failed criteria first, as many as fit.
 
     A chart has `flow`, `metric` (in words), `note`, `names` (`text`, `style`, `dash`, of its lines,
@@ -103,32 +103,32 @@ def distributions(document: Record) -> dict[str, list[dict[str, Any]]]:
     """
     found = [
         (test["id"], flow, metric, its)
-        for test in tests(document)
-        for (flow, metric), its in _by_flow(test["cases"]).items()
+        for test in list_tests(document)
+        for (flow, metric), its in _group_by_flow(test["cases"]).items()
         if any(_has_shape(each) for each in its)
     ]
-    found.sort(key=lambda each: -max(_rank(histogram) for histogram in each[3]))
+    found.sort(key=lambda each: -max(_rank_case(histogram) for histogram in each[3]))
     charts: dict[str, list[dict[str, Any]]] = {}
     left = MOST_CHARTS
     for test, flow, metric, its in found:
         of_test = charts.setdefault(test, [])
         if left and len(of_test) < MOST_OF_A_TEST:
             left -= 1
-            of_test.append({"flow": flow, "metric": metric_name(metric), **_chart(its)})
+            of_test.append({"flow": flow, "metric": write_metric_name(metric), **_build_chart(its)})
     return charts
 
 
-def _by_flow(cases: Sequence[Record]) -> dict[tuple[str, str], list[_Histogram]]:
+def _group_by_flow(cases: Sequence[Record]) -> dict[tuple[str, str], list[_Histogram]]:
     found: dict[tuple[str, str], list[_Histogram]] = {}
     for case in cases:
         for each in case.get("delays", ()):
             key = (each["flow"], each["metric"])
-            its = tuple(_measuring(case, *key))
-            found.setdefault(key, []).append(_histogram(case, its, each))
+            its = tuple(_select_measuring(case, *key))
+            found.setdefault(key, []).append(_build_histogram(case, its, each))
     return found
 
 
-def _measuring(case: Record, flow: str, metric: str) -> Iterator[Record]:
+def _select_measuring(case: Record, flow: str, metric: str) -> Iterator[Record]:
     """Yield the statements, or their terms, that measure only this."""
     for statement in case["statements"]:
         for each in statement.get("terms") or (statement,):
@@ -137,11 +137,11 @@ def _measuring(case: Record, flow: str, metric: str) -> Iterator[Record]:
                 yield {**statement, **each}
 
 
-def _histogram(case: Record, statements: tuple[Record, ...], kept: Record) -> _Histogram:
+def _build_histogram(case: Record, statements: tuple[Record, ...], kept: Record) -> _Histogram:
     counts = tuple(map(int, kept["counts"].split()))
     first, fine = kept["first"], kept["per_octave"]
     starts = tuple(bin_start_ps(first + n, fine) / PS_PER_S for n in range(len(counts) + 1))
-    least, greatest = (exact(kept[name]) or Fraction(0) for name in ("least", "greatest"))
+    least, greatest = (read_exact(kept[name]) or Fraction(0) for name in ("least", "greatest"))
     return _Histogram(case, statements, starts, counts, least, greatest)
 
 
@@ -150,15 +150,17 @@ def _has_shape(each: _Histogram) -> bool:
     return filled >= MIN_BINS and each.edges[1] > 0 and each.least < each.greatest
 
 
-def _rank(each: _Histogram) -> int:
+def _rank_case(each: _Histogram) -> int:
     return VERDICTS.index(each.verdict) if each.verdict else -1
 
 
-def _chart(every: Sequence[_Histogram]) -> dict[str, Any]:
-    its = _chosen([each for each in every if _has_shape(each)])
-    bounds = list(dict.fromkeys(c for each in its for s in each.statements for c in corners(s)))
-    level, beyond = _axis_along(its, bounds)
-    frame = _Frame(level, _axis_up(its, bounds))
+def _build_chart(every: Sequence[_Histogram]) -> dict[str, Any]:
+    its = _choose_cases([each for each in every if _has_shape(each)])
+    bounds = list(
+        dict.fromkeys(c for each in its for s in each.statements for c in list_corners(s))
+    )
+    level, beyond = _make_delay_axis(its, bounds)
+    frame = _Frame(level, _make_share_axis(its, bounds))
     shown = [corner for corner in bounds if level.low < corner.bound < level.high]
     styles = [{"style": n, "dash": n} for n in range(len(its))]
     return {
@@ -172,31 +174,31 @@ def _chart(every: Sequence[_Histogram]) -> dict[str, Any]:
         "unit": level.unit,
         "note": "; ".join(filter(None, [level.note, *beyond])),
         "ticks": [{"y": frame.y(value), "label": label} for value, label in frame.up.ticks],
-        "below": apart([(frame.x(value), label) for value, label in level.ticks]),
-        "names": _names(its, shown),
+        "below": thin_labels([(frame.x(value), label) for value, label in level.ticks]),
+        "names": _build_names(its, shown),
         "left_out": len(every) - len(its),
         "lines": [
-            {**style, "area": area, "path": _tail(each, frame)}
-            for style, each, area in zip(styles, its, _areas(its, frame), strict=True)
+            {**style, "area": area, "path": _build_tail(each, frame)}
+            for style, each, area in zip(styles, its, _build_areas(its, frame), strict=True)
         ],
-        **_criteria(its, shown, frame),
+        **_build_criteria(its, shown, frame),
     }
 
 
-def _chosen(its: Sequence[_Histogram]) -> list[_Histogram]:
+def _choose_cases(its: Sequence[_Histogram]) -> list[_Histogram]:
     """Return the cases that a chart shows: the worst, then the highest load, then the slowest."""
     cases = [each.case for each in its]
-    swept = along(cases, varying(cases))
+    swept = choose_axis(cases, list_varying(cases))
 
     def urgency(each: _Histogram) -> tuple[Any, ...]:
         load = swept[1].values[each.case["parameters"].get(swept[0], "")] if swept else 0
-        return -_rank(each), -load, -each.greatest
+        return -_rank_case(each), -load, -each.greatest
 
     first = sorted(range(len(its)), key=lambda n: urgency(its[n]))[:MOST_LINES]
     return [its[n] for n in sorted(first)]
 
 
-def _axis_along(its: Sequence[_Histogram], bounds: Sequence[Corner]) -> tuple[Axis, list[str]]:
+def _make_delay_axis(its: Sequence[_Histogram], bounds: Sequence[Corner]) -> tuple[Axis, list[str]]:
     """Return the axis of delays, and the bounds too far beyond it in words.
 
     A delay relative to another may be negative: then equal distances are equal differences.
@@ -216,34 +218,34 @@ def _axis_along(its: Sequence[_Histogram], bounds: Sequence[Corner]) -> tuple[Ax
         low, high = max(low - air, low / 2), high + air
     else:
         low, high = low / ROOM, high * ROOM
-    return axis_between(low, high, "s"), [f"beyond the axis: {words}" for words in far]
+    return make_axis_between(low, high, "s"), [f"beyond the axis: {words}" for words in far]
 
 
-def _axis_up(its: Sequence[_Histogram], bounds: Sequence[Corner]) -> Axis:
+def _make_share_axis(its: Sequence[_Histogram], bounds: Sequence[Corner]) -> Axis:
     shares = [share for each in its for share in each.beyond if share]
     least = min(*shares, *(bound.level for bound in bounds if bound.level), Fraction(1))
     if least > TAIL:
         ticks = tuple((Fraction(n, 4), f"{25 * n}") for n in range(5))
         return Axis(Fraction(0), Fraction(1), logarithmic=False, ticks=ticks, unit="%", note="")
-    lowest = decade(least)
+    lowest = find_decade(least)
     every = -(lowest // 6)
-    ticks = tuple((Fraction(10) ** n, _percent(n)) for n in range(0, lowest - 1, -every))
+    ticks = tuple((Fraction(10) ** n, _write_percent(n)) for n in range(0, lowest - 1, -every))
     low = Fraction(10) ** lowest
     return Axis(low, Fraction(1), logarithmic=True, ticks=ticks, unit="%", note="")
 
 
-def _percent(power: int) -> str:
+def _write_percent(power: int) -> str:
     """Return a power of ten with an exponent of at most 0, in percent."""
     percent = Fraction(10) ** (power + 2)
-    return number(percent) if power > -7 else f"10{str(power + 2).translate(_RAISED)}"  # noqa: PLR2004
+    return write_number(percent) if power > -7 else f"10{str(power + 2).translate(_RAISED)}"  # noqa: PLR2004
 
 
 _RAISED = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
 
 
-def _areas(its: Sequence[_Histogram], frame: _Frame) -> list[str]:
+def _build_areas(its: Sequence[_Histogram], frame: _Frame) -> list[str]:
     """Return histograms as areas, the highest of which reaches the top; "" of one without width."""
-    steps = [list(_heights(each, frame)) for each in its]
+    steps = [list(_compute_heights(each, frame)) for each in its]
     highest = max((height for of in steps for _, _, height in of), default=1.0)
     scale = (MIDDLE - TOP) / highest
     areas = []
@@ -260,7 +262,7 @@ def _areas(its: Sequence[_Histogram], frame: _Frame) -> list[str]:
     return areas
 
 
-def _heights(each: _Histogram, frame: _Frame) -> Iterator[tuple[float, float, float]]:
+def _compute_heights(each: _Histogram, frame: _Frame) -> Iterator[tuple[float, float, float]]:
     """Yield the left and right edge and the height of each bin that is visible.
 
     That is the root of its share of all delays over its width; a share that is a hundred times
@@ -281,22 +283,22 @@ def _heights(each: _Histogram, frame: _Frame) -> Iterator[tuple[float, float, fl
             waiting = 0
 
 
-def _tail(each: _Histogram, frame: _Frame) -> str:
+def _build_tail(each: _Histogram, frame: _Frame) -> str:
     """Return the share of longer delays as a path, down to 0 at the greatest delay."""
     points = [(frame.x(edge), frame.y(s)) for edge, s in zip(each.edges, each.beyond, strict=True)]
     end = points.pop()
     points = [(LEFT, frame.y(Fraction(1))), *points, (end[0], points[-1][1]), (end[0], BOTTOM)]
-    return path(list(dict.fromkeys(points)))
+    return build_path(list(dict.fromkeys(points)))
 
 
-def _criteria(
+def _build_criteria(
     its: Sequence[_Histogram], shown: Sequence[Corner], frame: _Frame
 ) -> dict[str, list[Any]]:
     """Return the criteria as corners; those that all lines share have areas."""
     limits: list[dict[str, Any]] = []
     outside: list[str] = []
     for corner in shown:
-        whose = [n for n, each in enumerate(its) if corner in _corners_of(each)]
+        whose = [n for n, each in enumerate(its) if corner in _list_corners(each)]
         shared = len(whose) == len(its)
         x, edge = frame.x(corner.bound), RIGHT if corner.above else LEFT
         if corner.level is None:
@@ -310,32 +312,34 @@ def _criteria(
         style = None if shared else whose[0]
         limits.append({"path": way, "style": style, "x": x, "name": corner.words})
     shared_by_all = [limit for limit in limits if limit["style"] is None]
-    marks = apart([(_inside(each["x"], each["name"]), each["name"]) for each in shared_by_all])
+    marks = thin_labels(
+        [(_keep_inside(each["x"], each["name"]), each["name"]) for each in shared_by_all]
+    )
     return {"limits": limits, "outside": outside, "marks": marks}
 
 
-def _names(its: Sequence[_Histogram], shown: Sequence[Corner]) -> list[dict[str, Any]]:
+def _build_names(its: Sequence[_Histogram], shown: Sequence[Corner]) -> list[dict[str, Any]]:
     """Return the names of several lines, each with the criteria that not all of them have."""
     if len(its) == 1:
         return []
-    swept = varying([each.case for each in its])
+    swept = list_varying([each.case for each in its])
     found = []
     for n, each in enumerate(its):
-        text, asked = cut(point(each.case, swept), LONGEST_NAME * CHARACTER), _corners_of(each)
-        own = [c.words for c in shown if c in asked and not all(c in _corners_of(o) for o in its)]
+        text, asked = cut(point(each.case, swept), LONGEST_NAME * CHARACTER), _list_corners(each)
+        own = [c.words for c in shown if c in asked and not all(c in _list_corners(o) for o in its)]
         words = f": {'; '.join(dict.fromkeys(own))}" if own else ""
         found.append({"text": f"{text}{words}", "style": n, "dash": n})
     return found
 
 
-def _inside(x: float, text: str) -> float:
+def _keep_inside(x: float, text: str) -> float:
     """Return the middle of a text near x that keeps it within the chart."""
     half = len(text) * CHARACTER / 2
     return round(min(max(x, half), WIDTH - half), 1)
 
 
-def _corners_of(each: _Histogram) -> list[Corner]:
-    return [corner for statement in each.statements for corner in corners(statement)]
+def _list_corners(each: _Histogram) -> list[Corner]:
+    return [corner for statement in each.statements for corner in list_corners(statement)]
 
 
-FUNCTIONS: dict[str, Callable[..., Any]] = {"distributions": distributions}
+FUNCTIONS: dict[str, Callable[..., Any]] = {"distributions": build_distributions}

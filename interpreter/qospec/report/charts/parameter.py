@@ -29,31 +29,31 @@ class Scale(NamedTuple):
     unit: str
 
 
-def scale_of(cases: Sequence[Record], name: str) -> Scale | None:
+def find_scale(cases: Sequence[Record], name: str) -> Scale | None:
     """Return a parameter's values as numbers; None if one is not, or of another dimension.
 
     Whole numbers that follow each other, 1 to 4, number things and are names.
     """
     texts = dict.fromkeys(case["parameters"].get(name, "") for case in cases)
-    found = {text: _quantity(text) for text in texts}
+    found = {text: _read_quantity(text) for text in texts}
     known = {text: each for text, each in found.items() if each is not None}
     if len(known) < len(found) or len({(q.of.dimension, q.layer) for q in known.values()}) != 1:
         return None
     largest = max(known.values(), key=lambda each: each.value * each.of.factor)
     values = {text: q.value * q.of.factor / largest.of.factor for text, q in known.items()}
-    if not largest.of.canonical and _numbering(sorted(values.values())):
+    if not largest.of.canonical and _is_numbering(sorted(values.values())):
         return None
     shown = f"{largest.of.canonical} @{largest.layer}" if largest.layer else largest.of.canonical
     return Scale(values, shown.replace("us", "µs"))
 
 
-def shown(text: str) -> str:
+def show_value(text: str) -> str:
     """Return a value as people write it: `1_518 B @ip` of `1_518B-ip`, `1 / 512` of `1_per_512`.
 
     Other texts stay as they are.
     """
     match = _WRITTEN.fullmatch(text)
-    found = _quantity(text)
+    found = _read_quantity(text)
     if match is None or found is None:
         return text
     number = match["number"]
@@ -65,13 +65,13 @@ def shown(text: str) -> str:
     return " ".join(filter(None, [number, found.of.canonical, layer]))
 
 
-def along(cases: Sequence[Record], names: Sequence[str]) -> tuple[str, Scale] | None:
+def choose_axis(cases: Sequence[Record], names: Sequence[str]) -> tuple[str, Scale] | None:
     """Return the parameter on the axis of a chart with lines, with its values; None without one.
 
     That is a share in percent, such as a load, before all others; then the one of most values; of
     several, the last.
     """
-    scales = {name: scale_of(cases, name) for name in names}
+    scales = {name: find_scale(cases, name) for name in names}
     fitting = [(name, s) for name, s in scales.items() if s is not None and len(s.values) >= LEAST]
     return max(
         reversed(fitting), key=lambda each: (each[1].unit == "%", len(each[1].values)), default=None
@@ -84,7 +84,7 @@ class _Quantity(NamedTuple):
     layer: str
 
 
-def _quantity(text: str) -> _Quantity | None:
+def _read_quantity(text: str) -> _Quantity | None:
     match = _WRITTEN.fullmatch(text)
     if match is None:
         return None
@@ -97,5 +97,5 @@ def _quantity(text: str) -> _Quantity | None:
     return _Quantity(value / divisor, of, match["layer"] or "") if divisor else None
 
 
-def _numbering(values: Sequence[Fraction]) -> bool:
+def _is_numbering(values: Sequence[Fraction]) -> bool:
     return list(values) == [values[0] + n for n in range(len(values))] and values[0] <= 1

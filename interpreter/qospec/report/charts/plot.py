@@ -14,8 +14,15 @@ from typing import Any
 
 from qospec.judge.verdict import VERDICTS
 from qospec.report.charts import parameter
-from qospec.report.charts.axis import Axis, axis_over
-from qospec.report.charts.sample import Sample, exact, sample, title_of, unit_of, worth_drawing
+from qospec.report.charts.axis import Axis, make_axis_over
+from qospec.report.charts.sample import (
+    Sample,
+    choose_unit,
+    is_worth_drawing,
+    read_exact,
+    read_sample,
+    write_title,
+)
 
 Record = Mapping[str, Any]
 
@@ -34,8 +41,8 @@ SLANT = Fraction(3, 5)
 """The height of a slanted label, as a part of its length."""
 
 
-def panel(column: Record, cases: Sequence[Record]) -> dict[str, Any] | None:
-    """Return a column of `columns()` as a chart over the cases; None if there is nothing to show.
+def build_panel(column: Record, cases: Sequence[Record]) -> dict[str, Any] | None:
+    """Return a column of `arrange_columns` as a chart over the cases; None: nothing to show.
 
     The chart has `width`, `height`, `left`, `right`, `top`, `bottom`, `unit`, `note`, `ticks` (`y`,
     `label`), `dots` (`x`, `y`, `verdict`, `title`), `limits` (`x1`, `x2`, `y`), `outside` (areas
@@ -44,14 +51,14 @@ def panel(column: Record, cases: Sequence[Record]) -> dict[str, Any] | None:
     `x2`, `text`).
     """
     statements = column["statements"]
-    points = [sample(statement) for statement in statements]
-    if not worth_drawing(statements):
+    points = [read_sample(statement) for statement in statements]
+    if not is_worth_drawing(statements):
         return None
-    axis = axis_over([v for p in points for v in p.values], unit_of(statements))
-    left = _left(axis)
+    axis = make_axis_over([v for p in points for v in p.values], choose_unit(statements))
+    left = _find_left(axis)
     step = Fraction(RIGHT - left, len(points))
     middles = [left + step * index + step / 2 for index in range(len(points))]
-    below = _below(cases, middles, step)
+    below = _build_labels(cases, middles, step)
     return {
         "width": WIDTH,
         "height": HEIGHT + below["slope"],
@@ -61,38 +68,40 @@ def panel(column: Record, cases: Sequence[Record]) -> dict[str, Any] | None:
         "bottom": BOTTOM,
         "unit": axis.unit,
         "note": axis.note,
-        "ticks": [{"y": _y(axis, value), "label": label} for value, label in axis.ticks],
-        "dots": _thinned(
+        "ticks": [{"y": _find_y(axis, value), "label": label} for value, label in axis.ticks],
+        "dots": _thin(
             [
-                _dot(statement, case, point, _round(x), axis)
+                _build_dot(statement, case, point, _round_pixels(x), axis)
                 for statement, case, point, x in zip(
                     statements, cases, points, middles, strict=True
                 )
                 if statement and (statement["verdict"] in VERDICTS or point.measured is not None)
             ]
         ),
-        **_criterion(points, step, axis),
+        **_build_criterion(points, step, axis),
         **below,
     }
 
 
-def _left(axis: Axis) -> int:
+def _find_left(axis: Axis) -> int:
     """Return the left edge, with room for the labels of an axis and for its unit."""
     longest = max(len(axis.unit), *(len(label) for _, label in axis.ticks))
     return max(LEFT, math.ceil(longest * CHARACTER) + GAP)
 
 
-def _dot(statement: Record, case: Record, point: Sample, x: float, axis: Axis) -> dict[str, Any]:
+def _build_dot(
+    statement: Record, case: Record, point: Sample, x: float, axis: Axis
+) -> dict[str, Any]:
     return {
         "x": x,
-        "y": BOTTOM if point.measured is None else _y(axis, point.measured),
-        "bar": [_y(axis, end) for end in point.interval or ()],
+        "y": BOTTOM if point.measured is None else _find_y(axis, point.measured),
+        "bar": [_find_y(axis, end) for end in point.interval or ()],
         "verdict": statement["verdict"],
-        "title": title_of(statement, case),
+        "title": write_title(statement, case),
     }
 
 
-def _criterion(points: Sequence[Sample], step: Fraction, axis: Axis) -> dict[str, Any]:
+def _build_criterion(points: Sequence[Sample], step: Fraction, axis: Axis) -> dict[str, Any]:
     """Return limits as lines and the areas beyond them; equal neighbours share one."""
     limits: list[dict[str, float]] = []
     outside: list[dict[str, float]] = []
@@ -101,18 +110,21 @@ def _criterion(points: Sequence[Sample], step: Fraction, axis: Axis) -> dict[str
         following = points[index + 1] if index + 1 < len(points) else None
         if following and (following.low, following.high) == (point.low, point.high):
             continue
-        left, right = _round(edge_left + step * start), _round(edge_left + step * (index + 1))
+        left, right = (
+            _round_pixels(edge_left + step * start),
+            _round_pixels(edge_left + step * (index + 1)),
+        )
         start = index + 1
         for value, edge in ((point.low, BOTTOM), (point.high, TOP)):
             if value is not None:
-                y = _y(axis, value)
+                y = _find_y(axis, value)
                 limits.append({"x1": left, "x2": right, "y": y})
-                area = {"x": left, "width": _round(right - left)}
-                outside.append({**area, "y": min(y, edge), "height": _round(abs(edge - y))})
-    return {"limits": _thinned(limits), "outside": _thinned(outside)}
+                area = {"x": left, "width": _round_pixels(right - left)}
+                outside.append({**area, "y": min(y, edge), "height": _round_pixels(abs(edge - y))})
+    return {"limits": _thin(limits), "outside": _thin(outside)}
 
 
-def _thinned(marks: list[dict[str, Any]]) -> list[dict[str, Any]]:
+def _thin(marks: list[dict[str, Any]]) -> list[dict[str, Any]]:
     """Return the marks; of very many, only those not hidden behind another."""
     if len(marks) <= RIGHT - LEFT:
         return marks
@@ -125,9 +137,11 @@ def _thinned(marks: list[dict[str, Any]]) -> list[dict[str, Any]]:
     return list(seen.values())
 
 
-def _below(cases: Sequence[Record], middles: Sequence[Fraction], step: Fraction) -> dict[str, Any]:
+def _build_labels(
+    cases: Sequence[Record], middles: Sequence[Fraction], step: Fraction
+) -> dict[str, Any]:
     """Return the labels below the axis: the parameter that varies, grouped by the others."""
-    names = sorted(varying(cases), key=lambda name: _changes(cases, name))
+    names = sorted(list_varying(cases), key=lambda name: _count_changes(cases, name))
     if not names:
         return {"labels": [], "slope": 0, "groups": [], "axis": "case"}
     texts = [cut(point(case, names[-1:]), MOST * CHARACTER) for case in cases]
@@ -138,7 +152,7 @@ def _below(cases: Sequence[Record], middles: Sequence[Fraction], step: Fraction)
         every, slope = 1, round(longest * CHARACTER * SLANT)
     room = step * every if not slope else MOST * CHARACTER
     labels = [
-        {"x": _round(x), "text": cut(text, room)}
+        {"x": _round_pixels(x), "text": cut(text, room)}
         for text, x in list(zip(texts, middles, strict=True))[::every]
     ]
     groups: list[dict[str, Any]] = []
@@ -146,18 +160,18 @@ def _below(cases: Sequence[Record], middles: Sequence[Fraction], step: Fraction)
         if names[:-1]:
             text = point(case, names[:-1])
             if not groups or groups[-1]["text"] != text:
-                groups.append({"text": text, "x1": _round(x - step / 2)})
-            groups[-1]["x2"] = _round(x + step / 2)
+                groups.append({"text": text, "x1": _round_pixels(x - step / 2)})
+            groups[-1]["x2"] = _round_pixels(x + step / 2)
     fitting = [{**g, "text": cut(g["text"], g["x2"] - g["x1"])} for g in groups]
     return {
         "labels": labels,
         "slope": slope,
-        "groups": _thinned(fitting),
+        "groups": _thin(fitting),
         "axis": " · ".join(names),
     }
 
 
-def _changes(cases: Sequence[Record], name: str) -> int:
+def _count_changes(cases: Sequence[Record], name: str) -> int:
     """Return how often a parameter changes from a case to the next."""
     values = [case["parameters"].get(name) for case in cases]
     return sum(a != b for a, b in pairwise(values))
@@ -169,7 +183,7 @@ def cut(text: str, width: Fraction | float) -> str:
     return text if len(text) <= most else f"{text[: most - 1]}…"
 
 
-def varying(cases: Sequence[Record]) -> list[str]:
+def list_varying(cases: Sequence[Record]) -> list[str]:
     """Return the fewest parameters, in order, that distinguish the cases."""
     chosen: list[str] = []
     apart = 1
@@ -182,30 +196,30 @@ def varying(cases: Sequence[Record]) -> list[str]:
 
 def point(case: Record, names: Sequence[str]) -> str:
     """Return a case's values of some parameters in one line; its name if there are none."""
-    values = [_short(case["parameters"].get(name, "")) for name in names]
+    values = [_shorten(case["parameters"].get(name, "")) for name in names]
     return " · ".join(values) or str(case["name"])
 
 
-def _short(value: str) -> str:
+def _shorten(value: str) -> str:
     """Return the last part of a dotted name; a quantity with a space before its unit."""
     parts = value.split(".")
-    return parts[-1] if all(part.isidentifier() for part in parts) else parameter.shown(value)
+    return parts[-1] if all(part.isidentifier() for part in parts) else parameter.show_value(value)
 
 
-def spans(rows: Sequence[Mapping[str, Any]]) -> list[dict[str, float] | None]:
+def build_spans(rows: Sequence[Mapping[str, Any]]) -> list[dict[str, float] | None]:
     """Return distributions (least, mean, p99 …: quantities) on the scale of the widest one.
 
     The range goes from 0, or the least `min` of all if that is negative, to the greatest `max`, or
     0; `zero` is where 0 is. None stands for one without `min` or `max`.
     """
-    known = [{name: exact(quantity) for name, quantity in row.items()} for row in rows]
+    known = [{name: read_exact(quantity) for name, quantity in row.items()} for row in rows]
     has_ends = [of.get("min") is not None and of.get("max") is not None for of in known]
     whole = [of for of, has in zip(known, has_ends, strict=True) if has]
     every = [Fraction(0), *(v for of in whole for v in of.values() if v is not None)]
     low, high = min(every), max(every)
     return [
         {
-            name: _round(100 * (v - low) / (high - low))
+            name: _round_pixels(100 * (v - low) / (high - low))
             for name, v in {**of, "zero": Fraction(0)}.items()
             if v is not None
         }
@@ -215,17 +229,17 @@ def spans(rows: Sequence[Mapping[str, Any]]) -> list[dict[str, float] | None]:
     ]
 
 
-def _y(axis: Axis, value: Fraction) -> float:
-    return _round(BOTTOM - axis.share(value) * (BOTTOM - TOP))
+def _find_y(axis: Axis, value: Fraction) -> float:
+    return _round_pixels(BOTTOM - axis.share(value) * (BOTTOM - TOP))
 
 
-def _round(value: Fraction | float) -> float:
+def _round_pixels(value: Fraction | float) -> float:
     return round(float(value), 1)
 
 
 FUNCTIONS: dict[str, Callable[..., Any]] = {
-    "panel": panel,
+    "panel": build_panel,
     "point": point,
-    "spans": spans,
-    "varying": varying,
+    "spans": build_spans,
+    "varying": list_varying,
 }

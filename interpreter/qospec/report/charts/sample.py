@@ -8,12 +8,12 @@ from typing import Any
 
 from qospec.dataclass import dataclass
 from qospec.record.quantity import number_of
-from qospec.report.words import needed, value
+from qospec.report.words import describe_needed, describe_value
 
 Record = Mapping[str, Any]
 
 
-def exact(quantity: Record | None) -> Fraction | None:
+def read_exact(quantity: Record | None) -> Fraction | None:
     """Return a quantity's value in its base unit; None without data, and if it is not a number."""
     return None if quantity is None else number_of(quantity["value"])
 
@@ -42,36 +42,36 @@ class Sample:
         return tuple(value for value in found if value is not None)
 
 
-def sample(statement: Record | None) -> Sample:
+def read_sample(statement: Record | None) -> Sample:
     """Return the numbers of a statement, if there is one."""
     if statement is None:
         return Sample()
-    bound, comparison = exact(statement["bound"]), statement["comparison"]
+    bound, comparison = read_exact(statement["bound"]), statement["comparison"]
     low = high = None
     if bound is not None and comparison == "within":
-        width = _width(statement["tolerance"], bound)
+        width = _read_width(statement["tolerance"], bound)
         low, high = bound - width, bound + width
     elif bound is not None:
         low = bound if comparison in (">", ">=", "==") else None
         high = bound if comparison in ("<", "<=", "==") else None
-    return Sample(exact(statement["measured"]), low, high, _interval(statement))
+    return Sample(read_exact(statement["measured"]), low, high, _read_interval(statement))
 
 
-def _width(tolerance: Record, bound: Fraction) -> Fraction:
+def _read_width(tolerance: Record, bound: Fraction) -> Fraction:
     """Return a tolerance as a width; one in percent is relative to the bound."""
-    width = exact(tolerance) or Fraction(0)
+    width = read_exact(tolerance) or Fraction(0)
     return width * abs(bound) if tolerance["text"].endswith("%") else width
 
 
-def _interval(statement: Record) -> tuple[Fraction, Fraction] | None:
+def _read_interval(statement: Record) -> tuple[Fraction, Fraction] | None:
     found = statement.get("interval") or statement.get("measured_limits") or {}
-    lower, upper = exact(found.get("lower")), exact(found.get("upper"))
+    lower, upper = read_exact(found.get("lower")), read_exact(found.get("upper"))
     if lower is None or upper is None:
         return None
     return lower, upper
 
 
-def unit_of(statements: Sequence[Record | None]) -> str:
+def choose_unit(statements: Sequence[Record | None]) -> str:
     """Return the unit of what statements measured; "%" if it was written so."""
     measured = [
         statement["measured"] for statement in statements if statement and statement["measured"]
@@ -80,7 +80,7 @@ def unit_of(statements: Sequence[Record | None]) -> str:
     return "%" if percent else str(measured[0]["unit"])
 
 
-def worth_drawing(statements: Sequence[Record | None]) -> bool:
+def is_worth_drawing(statements: Sequence[Record | None]) -> bool:
     """Return whether statements measured one quantity, and a chart of it would show anything.
 
     There is if values differ, or if a verdict is none to pass over.
@@ -88,7 +88,7 @@ def worth_drawing(statements: Sequence[Record | None]) -> bool:
     there = [
         statement
         for statement in statements
-        if statement and exact(statement["measured"]) is not None
+        if statement and read_exact(statement["measured"]) is not None
     ]
     units = {each["measured"]["unit"] for each in there}
     differ = len({each["measured"]["value"] for each in there}) > 1
@@ -96,9 +96,9 @@ def worth_drawing(statements: Sequence[Record | None]) -> bool:
     return len(there) > 1 and len(units) == 1 and (differ or worrying)
 
 
-def title_of(statement: Record, case: Record) -> str:
+def write_title(statement: Record, case: Record) -> str:
     """Return the text of a case's mark on hover."""
-    got = value(statement) or "no data"
-    required = f", needed {needed(statement)}" if statement["bound"] else ""
+    got = describe_value(statement) or "no data"
+    required = f", needed {describe_needed(statement)}" if statement["bound"] else ""
     name = case["name"].partition(":")[2] or case["name"]  # its test is that of the whole chart
     return f"{name}: {got}{required}"

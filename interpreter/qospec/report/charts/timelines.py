@@ -7,12 +7,12 @@ from fractions import Fraction
 from typing import Any, NamedTuple
 
 from qospec.judge.verdict import VERDICTS
-from qospec.report.charts.axis import Axis, axis_over, axis_spanning
-from qospec.report.charts.curves import apart
-from qospec.report.charts.plot import CHARACTER, cut, point, varying
-from qospec.report.charts.sample import exact
-from qospec.report.series import values_of
-from qospec.report.views import tests
+from qospec.report.charts.axis import Axis, make_axis_over, make_time_axis
+from qospec.report.charts.curves import thin_labels
+from qospec.report.charts.plot import CHARACTER, cut, list_varying, point
+from qospec.report.charts.sample import read_exact
+from qospec.report.series import list_values
+from qospec.report.views import list_tests
 
 Record = Mapping[str, Any]
 
@@ -44,7 +44,7 @@ class _Line(NamedTuple):
         return self.every * len(self.values)
 
 
-def timelines(document: Record) -> dict[str, list[dict[str, Any]]]:
+def build_timelines(document: Record) -> dict[str, list[dict[str, Any]]]:
     """Return the charts over time by test's id, as many as fit.
 
     A chart has `label`, `text` (what is shown), `every` (text), `note`, `repeats` (how many there
@@ -57,36 +57,38 @@ def timelines(document: Record) -> dict[str, list[dict[str, Any]]]:
     """
     charts: dict[str, list[dict[str, Any]]] = {}
     left = MOST_CHARTS
-    for test in tests(document):
-        for its in _by_label(test["cases"])[: min(left, MOST_OF_A_TEST)]:
+    for test in list_tests(document):
+        for its in _group_by_label(test["cases"])[: min(left, MOST_OF_A_TEST)]:
             left -= 1
-            charts.setdefault(test["id"], []).append(_chart(its))
+            charts.setdefault(test["id"], []).append(_build_chart(its))
     return charts
 
 
-def _by_label(cases: Sequence[Record]) -> list[list[_Line]]:
+def _group_by_label(cases: Sequence[Record]) -> list[list[_Line]]:
     """Return the series with any data, grouped by what they show."""
     found: dict[tuple[str, str], list[_Line]] = {}
     for case in cases:
         for statement in case["statements"]:
             series = statement.get("series")
-            every = exact(series["every"]) if series else None
-            values = values_of(series) if series else ()
+            every = read_exact(series["every"]) if series else None
+            values = list_values(series) if series else ()
             if every and any(value is not None for value in values):
                 key = (statement["label"], series["unit"])
                 found.setdefault(key, []).append(_Line(case, statement, every, values))
     return list(found.values())
 
 
-def _chart(every: Sequence[_Line]) -> dict[str, Any]:
+def _build_chart(every: Sequence[_Line]) -> dict[str, Any]:
     worst = sorted(range(len(every)), key=lambda n: -VERDICTS.index(every[n].case["verdict"]))
     its = [every[n] for n in sorted(worst[:MOST_LINES])]
     first = its[0].statement
     known = [value for line in its for value in line.values if value is not None]
-    up = axis_over(known, first["series"]["unit"])
-    level = axis_spanning(max(line.end for line in its))
-    names = varying([line.case for line in its])
-    lines = [{"style": n, "dash": n, "path": _path(line, level, up)} for n, line in enumerate(its)]
+    up = make_axis_over(known, first["series"]["unit"])
+    level = make_time_axis(max(line.end for line in its))
+    names = list_varying([line.case for line in its])
+    lines = [
+        {"style": n, "dash": n, "path": _build_path(line, level, up)} for n, line in enumerate(its)
+    ]
     texts = [cut(point(line.case, names), LONGEST_NAME * CHARACTER) for line in its]
     return {
         "label": first["label"],
@@ -101,19 +103,19 @@ def _chart(every: Sequence[_Line]) -> dict[str, Any]:
         "unit": up.unit,
         "note": up.note,
         "repeats": max(len(line.case["repeats"]) for line in its),
-        "ticks": [{"y": _y(up, value), "label": label} for value, label in up.ticks],
-        "below": apart([(_x(level, value), label) for value, label in level.ticks]),
+        "ticks": [{"y": _find_y(up, value), "label": label} for value, label in up.ticks],
+        "below": thin_labels([(_find_x(level, value), label) for value, label in level.ticks]),
         "along": f"time ({level.unit})",
         "names": [{"text": text, "style": n, "dash": n} for n, text in enumerate(texts)]
         if len(its) > 1
         else [],
         "left_out": len(every) - len(its),
         "lines": lines,
-        "changes": _changes(its, level, texts),
+        "changes": _list_changes(its, level, texts),
     }
 
 
-def _changes(its: Sequence[_Line], level: Axis, texts: Sequence[str]) -> list[dict[str, Any]]:
+def _list_changes(its: Sequence[_Line], level: Axis, texts: Sequence[str]) -> list[dict[str, Any]]:
     """Return what changes during the trials of the lines, in order of time, each once.
 
     What is not of all lines is given the texts of those that it is of, and the style of a single
@@ -122,7 +124,7 @@ def _changes(its: Sequence[_Line], level: Axis, texts: Sequence[str]) -> list[di
     found: dict[tuple[Fraction, str, str], list[int]] = {}
     for number, line in enumerate(its):
         for each in line.statement["series"].get("changes", ()):
-            key = (exact(each["at"]) or Fraction(0), each["what"], each["at"]["text"])
+            key = (read_exact(each["at"]) or Fraction(0), each["what"], each["at"]["text"])
             found.setdefault(key, []).append(number)
     marks = []
     for (at, what, time), of in sorted(found.items()):
@@ -131,20 +133,20 @@ def _changes(its: Sequence[_Line], level: Axis, texts: Sequence[str]) -> list[di
         words = f"{whose}{what}"
         marks.append(
             {
-                "x": _x(level, at),
+                "x": _find_x(level, at),
                 "style": style,
                 "short": words,
                 "text": f"{whose}at {time}: {what}",
                 "number": 0,
             }
         )
-    placed = _placed(marks)
+    placed = _place_marks(marks)
     if all(each["short"] == mark["short"] for each, mark in zip(placed, marks, strict=True)):
         return placed
-    return _placed([{**mark, "short": str(n), "number": n} for n, mark in enumerate(marks, 1)])
+    return _place_marks([{**mark, "short": str(n), "number": n} for n, mark in enumerate(marks, 1)])
 
 
-def _placed(marks: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
+def _place_marks(marks: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
     """Return marks with the places of their words, which are cut to what there is room for.
 
     Words are at the side of their line where there is more room. In the lower row they reach to
@@ -168,17 +170,17 @@ def _placed(marks: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
     return placed
 
 
-def _path(line: _Line, level: Axis, up: Axis) -> str:
+def _build_path(line: _Line, level: Axis, up: Axis) -> str:
     """Return a line that holds each value for its interval, broken where there is no data."""
-    kept = _thinned(line.values)
+    kept = _thin(line.values)
     ends = [number for number, _ in kept[1:]] + [len(line.values)]
     text, y = "", None
     for (number, value), end in zip(kept, ends, strict=True):
         if value is None:
             y = None
             continue
-        left, right = (_x(level, line.every * each) for each in (number, end))
-        height = _y(up, value)
+        left, right = (_find_x(level, line.every * each) for each in (number, end))
+        height = _find_y(up, value)
         if y is None:
             text += f"M{left} {height}"
         elif height != y:
@@ -187,7 +189,7 @@ def _path(line: _Line, level: Axis, up: Axis) -> str:
     return text
 
 
-def _thinned(values: Sequence[Fraction | None]) -> list[tuple[int, Fraction | None]]:
+def _thin(values: Sequence[Fraction | None]) -> list[tuple[int, Fraction | None]]:
     """Return numbered values; of very many, the extremes of each column."""
     numbered = list(enumerate(values))
     if len(values) <= 2 * COLUMNS:
@@ -195,10 +197,10 @@ def _thinned(values: Sequence[Fraction | None]) -> list[tuple[int, Fraction | No
     columns: dict[int, list[tuple[int, Fraction | None]]] = {}
     for each in numbered:
         columns.setdefault(each[0] * COLUMNS // len(values), []).append(each)
-    return [kept for its in columns.values() for kept in _extremes(its)]
+    return [kept for its in columns.values() for kept in _find_extremes(its)]
 
 
-def _extremes(its: Sequence[tuple[int, Fraction | None]]) -> list[tuple[int, Fraction | None]]:
+def _find_extremes(its: Sequence[tuple[int, Fraction | None]]) -> list[tuple[int, Fraction | None]]:
     known = [(value, number) for number, value in its if value is not None]
     if not known:
         return list(its[:1])
@@ -206,13 +208,13 @@ def _extremes(its: Sequence[tuple[int, Fraction | None]]) -> list[tuple[int, Fra
     return list(ends)
 
 
-def _x(level: Axis, value: Fraction) -> float:
+def _find_x(level: Axis, value: Fraction) -> float:
     return round(LEFT + float(level.share(value)) * (RIGHT - LEFT), 1)
 
 
-def _y(up: Axis, value: Fraction) -> float:
+def _find_y(up: Axis, value: Fraction) -> float:
     inside = min(max(value, up.low), up.high)
     return round(BOTTOM - float(up.share(inside)) * (BOTTOM - TOP), 1)
 
 
-FUNCTIONS: dict[str, Callable[..., Any]] = {"timelines": timelines}
+FUNCTIONS: dict[str, Callable[..., Any]] = {"timelines": build_timelines}

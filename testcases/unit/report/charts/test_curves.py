@@ -6,10 +6,10 @@ from fractions import Fraction
 
 import pytest
 
-from qospec.report.charts.curves import LEFT, LINE, MOST_LINES, MOST_NAMES, TOP, curves
-from qospec.report.charts.parameter import along, scale_of, shown
+from qospec.report.charts.curves import LEFT, LINE, MOST_LINES, MOST_NAMES, TOP, build_curves
+from qospec.report.charts.parameter import choose_axis, find_scale, show_value
 from qospec.report.render import render
-from qospec.report.views import columns
+from qospec.report.views import arrange_columns
 
 LOADS = ("10%", "50%", "90%")
 SIZES = ("64B", "512B", "1_518B")
@@ -45,7 +45,7 @@ def in_turn():
 
 
 def drawn(cases):
-    return curves(columns(cases)[0], cases)
+    return build_curves(arrange_columns(cases)[0], cases)
 
 
 def by_size(load, size):
@@ -189,7 +189,7 @@ def cases_of(*texts):
     ],
 )
 def test_values_of_one_dimension_are_numbers_in_one_unit(texts, values, unit):
-    scale = scale_of(cases_of(*texts), "x")
+    scale = find_scale(cases_of(*texts), "x")
     assert scale is not None
     assert [scale.values[text] for text in texts] == [Fraction(value) for value in values]
     assert scale.unit == unit
@@ -208,27 +208,27 @@ def test_values_of_one_dimension_are_numbers_in_one_unit(texts, values, unit):
     ],
 )
 def test_names_and_numbered_things_are_no_numbers(texts):
-    assert scale_of(cases_of(*texts), "x") is None
+    assert find_scale(cases_of(*texts), "x") is None
 
 
 def test_a_share_goes_along_before_what_has_more_values():
     cases = swept(in_turn(), size=("64B", "128B", "256B", "512B"), load=LOADS)
-    assert along(cases, ["size", "load"])[0] == "load"
+    assert choose_axis(cases, ["size", "load"])[0] == "load"
     cases = swept(in_turn(), size=("64B", "128B", "256B", "512B"), time=("1s", "2s", "4s"))
-    assert along(cases, ["size", "time"])[0] == "size"
+    assert choose_axis(cases, ["size", "time"])[0] == "size"
     two = swept(in_turn(), size=("64B", "128B"), load=("10%", "20%"))
-    assert along(two, ["size", "load"]) is None
+    assert choose_axis(two, ["size", "load"]) is None
 
 
 def test_a_quantity_is_shown_as_people_write_it():
     written = ("1_518B", "10Mbit_per_s-line", "50%", "wfq", "17", "3parsec", "1_per_512", "1_per_0")
     expected = ["1_518 B", "10 Mbit/s @line", "50%", "wfq", "17", "3parsec", "1 / 512", "1_per_0"]
-    assert [shown(text) for text in written] == expected
+    assert [show_value(text) for text in written] == expected
 
 
 def test_quotients_are_values_of_an_axis():
     cases = swept(in_turn(), weight=("1_per_512", "1_per_64", "0.5"))
-    assert scale_of(cases, "weight").values == {
+    assert find_scale(cases, "weight").values == {
         "1_per_512": Fraction(1, 512), "1_per_64": Fraction(1, 64), "0.5": Fraction(1, 2),
     }  # fmt: skip
 

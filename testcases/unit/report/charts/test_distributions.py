@@ -6,8 +6,8 @@ from fractions import Fraction
 import pytest
 
 from qospec.record.bins import bin_of
-from qospec.report.charts.axis import axis_between
-from qospec.report.charts.corners import corners
+from qospec.report.charts.axis import make_axis_between
+from qospec.report.charts.corners import list_corners
 from qospec.report.charts.distributions import (
     BOTTOM,
     GAP,
@@ -18,7 +18,7 @@ from qospec.report.charts.distributions import (
     MOST_OF_A_TEST,
     RIGHT,
     TOP,
-    distributions,
+    build_distributions,
 )
 from qospec.report.render import render
 
@@ -67,7 +67,7 @@ def charts(document):
             }
             for n, (found, *statements) in enumerate(cases, 1)
         ]  # fmt: skip
-        (found,) = distributions({**document, "cases": made}).values()
+        (found,) = build_distributions({**document, "cases": made}).values()
         return found
 
     return charts
@@ -143,19 +143,19 @@ def test_a_least_bound_keeps_out_what_is_left_of_it(charts):
     ],
 )
 def test_what_a_criterion_asks_of_delays(statistic, comparison, bound, found):
-    assert [tuple(each) for each in corners(criterion(statistic, comparison, bound))] == found
+    assert [tuple(each) for each in list_corners(criterion(statistic, comparison, bound))] == found
 
 
 def test_a_share_above_a_time_is_a_corner_at_that_time():
     asked = criterion("above_500000000", "<", 0)
     asked["bound"] = {"value": "1/1000", "unit": "1", "text": "0.1 %"}
-    (found,) = corners(asked)
+    (found,) = list_corners(asked)
     assert found == (500 * US, Fraction(1, 1000), True, "< 0.1 % above 500 us")
 
 
 def test_a_tolerance_has_two_sides():
     asked = {**criterion("p50", "within", 20 * US), "tolerance": seconds(5 * US)}
-    assert [(each.bound, each.above) for each in corners(asked)] == [
+    assert [(each.bound, each.above) for each in list_corners(asked)] == [
         (25 * US, True),
         (15 * US, False),
     ]
@@ -190,7 +190,7 @@ def test_a_page_has_so_many_charts_and_no_more(document):
         {**document["cases"][0], "test": t["name"], "delays": [TAIL, {**TAIL, "flow": "g"}]}
         for t in tests
     ]
-    drawn = distributions({**document, "tests": tests, "cases": cases})
+    drawn = build_distributions({**document, "tests": tests, "cases": cases})
     assert sum(map(len, drawn.values())) == MOST_CHARTS
 
 
@@ -215,7 +215,7 @@ def test_criteria_that_differ_are_shown_with_the_name_of_their_case(charts):
 @pytest.mark.parametrize("counts", [[5], [5, 0, 0, 5]])
 def test_delays_of_one_or_two_lengths_are_no_chart(document, counts):
     cases = [{**document["cases"][0], "delays": [delays(LOW, counts)]}]
-    assert distributions({**document, "cases": cases}) == {}
+    assert build_distributions({**document, "cases": cases}) == {}
 
 
 def test_delays_above_the_least_begin_at_zero_and_end_on_the_axis(charts):
@@ -225,7 +225,7 @@ def test_delays_above_the_least_begin_at_zero_and_end_on_the_axis(charts):
 
 
 def test_an_old_record_has_no_such_charts(document):
-    assert distributions(document) == {}
+    assert build_distributions(document) == {}
 
 
 def test_the_page_shows_the_chart_with_its_criteria(document):
@@ -246,6 +246,6 @@ def test_the_page_shows_the_chart_with_its_criteria(document):
     ],
 )
 def test_an_axis_between_has_ticks_at_round_values(low, high, labels, unit):
-    axis = axis_between(low, high, "s")
+    axis = make_axis_between(low, high, "s")
     assert ([label for _, label in axis.ticks], axis.unit) == (labels, unit)
     assert (axis.share(low), axis.share(high)) == (0, 1)

@@ -3,10 +3,19 @@ from fractions import Fraction
 import pytest
 
 from qospec.report.charts import plot
-from qospec.report.charts.axis import axis_over, axis_through
-from qospec.report.charts.plot import BOTTOM, LEFT, RIGHT, TOP, panel, point, spans, varying
-from qospec.report.charts.sample import exact
-from qospec.report.views import columns
+from qospec.report.charts.axis import make_axis_over, make_axis_through
+from qospec.report.charts.plot import (
+    BOTTOM,
+    LEFT,
+    RIGHT,
+    TOP,
+    build_panel,
+    build_spans,
+    list_varying,
+    point,
+)
+from qospec.report.charts.sample import read_exact
+from qospec.report.views import arrange_columns
 
 
 def labels(axis):
@@ -32,19 +41,19 @@ def labels(axis):
     ],
 )
 def test_an_axis_has_few_round_ticks_in_a_fitting_unit(values, unit, ticks, shown):
-    axis = axis_over([Fraction(value) for value in values], unit)
+    axis = make_axis_over([Fraction(value) for value in values], unit)
     assert labels(axis) == ticks
     assert axis.unit == shown
 
 
 def test_an_axis_that_does_not_start_at_zero_says_so():
-    axis = axis_over([Fraction(90), Fraction(100)], "cell")
+    axis = make_axis_over([Fraction(90), Fraction(100)], "cell")
     assert axis.note == "axis starts at 90 cell"
-    assert axis_over([Fraction(10), Fraction(100)], "cell").note == ""
+    assert make_axis_over([Fraction(10), Fraction(100)], "cell").note == ""
 
 
 def test_values_decades_apart_have_a_logarithmic_axis():
-    axis = axis_over([Fraction(1, 10**6), Fraction(3, 100)], "s")
+    axis = make_axis_over([Fraction(1, 10**6), Fraction(3, 100)], "s")
     assert labels(axis) == ["1 µs", "10 µs", "100 µs", "1 ms", "10 ms", "100 ms"]
     assert axis.note == "logarithmic axis"
     assert axis.share(Fraction(1, 10**6)) == 0
@@ -52,21 +61,21 @@ def test_values_decades_apart_have_a_logarithmic_axis():
 
 
 def test_the_unit_of_very_many_frames_is_said_once_and_labels_have_room():
-    axis = axis_over([Fraction(90), Fraction(3 * 10**5)], "frame")
+    axis = make_axis_over([Fraction(90), Fraction(3 * 10**5)], "frame")
     assert labels(axis)[0] == "10"
     assert labels(axis)[-1] == "1\u202f000\u202f000"
     assert axis.unit == "frame"
-    assert plot._left(axis) >= 9 * 6 + 6
-    wide = axis_over([Fraction(40_000)], "frame/s")
-    assert (wide.unit, plot._left(wide)) == ("kframe/s", 58)
-    assert plot._left(axis_over([Fraction(7)], "cell")) == LEFT
+    assert plot._find_left(axis) >= 9 * 6 + 6
+    wide = make_axis_over([Fraction(40_000)], "frame/s")
+    assert (wide.unit, plot._find_left(wide)) == ("kframe/s", 58)
+    assert plot._find_left(make_axis_over([Fraction(7)], "cell")) == LEFT
 
 
 @pytest.mark.parametrize("power", [-12, -3, 0, 4])
 @pytest.mark.parametrize("spread", [0, Fraction(1, 7), 3])
 def test_every_value_lies_on_its_axis(power, spread):
     values = [Fraction(10) ** power, Fraction(10) ** power * (1 + spread)]
-    axis = axis_over(values, "s")
+    axis = make_axis_over(values, "s")
     assert all(0 <= axis.share(value) <= 1 for value in values)
     assert 2 <= len(axis.ticks) <= 7
 
@@ -84,15 +93,15 @@ def test_every_value_lies_on_its_axis(power, spread):
     ids=["decades", "in between", "even steps", "two ends", "from zero", "one"],
 )
 def test_a_sweep_through_decades_goes_along_a_logarithmic_axis(values, logarithmic):
-    axis = axis_through([Fraction(value) for value in values], "B")
+    axis = make_axis_through([Fraction(value) for value in values], "B")
     assert axis.logarithmic is logarithmic
     assert bool(axis.note) is logarithmic
 
 
 def test_only_numbers_have_an_exact_value():
-    assert exact({"value": "1/4096"}) == Fraction(1, 4096)
-    assert exact({"value": "true"}) is None
-    assert exact(None) is None
+    assert read_exact({"value": "1/4096"}) == Fraction(1, 4096)
+    assert read_exact({"value": "true"}) is None
+    assert read_exact(None) is None
 
 
 def sweep(document, test):
@@ -101,7 +110,7 @@ def sweep(document, test):
 
 def test_a_panel_has_a_mark_for_each_case_and_the_criterion_as_a_line(document):
     its = sweep(document, "cdvt")
-    chart = panel(columns(its)[0], its)
+    chart = build_panel(arrange_columns(its)[0], its)
     assert [dot["verdict"] for dot in chart["dots"]] == ["fail", "fail", "pass"]
     assert [limit["y"] for limit in chart["limits"]] == [BOTTOM, BOTTOM]
     assert (chart["limits"][0]["x1"], chart["limits"][0]["x2"]) == (LEFT, RIGHT)
@@ -111,7 +120,7 @@ def test_a_panel_has_a_mark_for_each_case_and_the_criterion_as_a_line(document):
 
 def test_a_criterion_that_varies_is_a_line_for_each_run_of_equal_ones(document):
     its = sweep(document, "data_plane")
-    chart = panel(columns(its)[2], its)
+    chart = build_panel(arrange_columns(its)[2], its)
     left, right = chart["limits"][0], chart["limits"][2]
     assert left["x2"] == right["x1"]
     assert left["y"] < right["y"]
@@ -119,7 +128,7 @@ def test_a_criterion_that_varies_is_a_line_for_each_run_of_equal_ones(document):
 
 def test_a_tolerance_is_a_band(document):
     its = sweep(document, "cdvt")
-    chart = panel(columns(its)[1], its)
+    chart = build_panel(arrange_columns(its)[1], its)
     assert len(chart["limits"]) == 6
     assert all(TOP <= limit["y"] <= BOTTOM for limit in chart["limits"])
 
@@ -127,48 +136,48 @@ def test_a_tolerance_is_a_band(document):
 def test_a_tolerance_in_percent_is_of_the_bound(document):
     its = sweep(document, "data_plane")
     its[0]["statements"][0]["verdict"] = "inconclusive"
-    low, high = panel(columns(its, ("require",))[0], its)["limits"]
+    low, high = build_panel(arrange_columns(its, ("require",))[0], its)["limits"]
     assert low["y"] > high["y"]
 
 
 def test_a_case_without_the_statement_has_no_mark(document):
     its = sweep(document, "cdvt")
     its[1]["statements"] = []
-    assert len(panel(columns(its)[0], its)["dots"]) == 2
+    assert len(build_panel(arrange_columns(its)[0], its)["dots"]) == 2
 
 
 def test_cases_without_parameters_are_numbered_by_their_order_only(document):
     its = [{**case, "parameters": {}} for case in sweep(document, "cdvt")]
-    chart = panel(columns(its)[0], its)
+    chart = build_panel(arrange_columns(its)[0], its)
     assert (chart["axis"], chart["labels"]) == ("case", [])
 
 
 def test_names_that_do_not_fit_side_by_side_are_slanted_and_all_there(document):
     names = ["fifo", "strict", "custom", "wrr", "drr", "scfq", "wfq", "wf2q_plus"]
     its = [{**document["cases"][4], "parameters": {"discipline": name}} for name in names]
-    chart = panel(columns(its)[0], its)
+    chart = build_panel(arrange_columns(its)[0], its)
     assert [label["text"] for label in chart["labels"]] == names
     assert chart["height"] == 196 + chart["slope"] > 196
-    few = panel(columns(its[:3])[0], its[:3])
+    few = build_panel(arrange_columns(its[:3])[0], its[:3])
     assert (few["slope"], few["height"]) == (0, 196)
 
 
 def test_a_case_without_data_is_marked_on_the_axis(document):
     its = sweep(document, "cdvt")
     its[1]["statements"][0] |= {"measured": None, "verdict": "inconclusive"}
-    dots = panel(columns(its)[0], its)["dots"]
+    dots = build_panel(arrange_columns(its)[0], its)["dots"]
     assert (dots[1]["y"], dots[1]["verdict"]) == (BOTTOM, "inconclusive")
     assert ": no data," in dots[1]["title"]
 
 
 def test_fewer_than_two_numbers_make_no_chart(document):
     its = sweep(document, "repeated")
-    assert panel(columns(its)[0], its) is None
+    assert build_panel(arrange_columns(its)[0], its) is None
 
 
 def test_a_thousand_cases_are_not_a_thousand_labels(large):
     its = large["cases"]
-    chart = panel(columns(its)[0], its)
+    chart = build_panel(arrange_columns(its)[0], its)
     assert len(chart["labels"]) < 20
     assert len(chart["dots"]) < 600
 
@@ -179,8 +188,8 @@ def test_the_parameters_that_distinguish_cases_are_found():
         for f in ("x.a", "x.b")
         for s in "123"
     ]
-    assert varying(its) == ["first", "scenario"]
-    assert varying(its[:1]) == []
+    assert list_varying(its) == ["first", "scenario"]
+    assert list_varying(its[:1]) == []
     assert point(its[0], ["first", "scenario"]) == "a · 1"
     assert point({"name": "alone", "parameters": {}}, []) == "alone"
 
@@ -191,7 +200,7 @@ def test_outer_parameters_stand_in_groups_below_the_axis(document):
         for pair in ("a", "a name that is too long to fit")
         for s in "123"
     ]
-    chart = panel(columns(its)[0], its)
+    chart = build_panel(arrange_columns(its)[0], its)
     assert [group["text"] for group in chart["groups"]] == ["a", "a name that is too l…"]
     assert [label["text"] for label in chart["labels"]] == ["1", "2", "3"] * 2
     assert chart["groups"][0]["x2"] == chart["groups"][1]["x1"]
@@ -203,7 +212,7 @@ def test_a_distribution_is_shown_on_the_scale_of_the_widest():
         {"min": {"value": "1"}, "mean": None, "max": {"value": "8"}},
     ]
     rows += [{"min": None, "max": None}, {"mean": {"value": "1"}}]
-    assert spans(rows) == [
+    assert build_spans(rows) == [
         {"min": 12.5, "mean": 25.0, "max": 50.0, "zero": 0.0},
         {"min": 12.5, "max": 100.0, "zero": 0.0},
         None,
@@ -216,7 +225,7 @@ def test_the_scale_of_distributions_reaches_below_zero_if_one_does():
         {"min": {"value": "-4"}, "mean": {"value": "-2"}, "max": {"value": "1"}},
         {"min": {"value": "-1"}, "max": {"value": "0"}},
     ]
-    assert spans(rows) == [
+    assert build_spans(rows) == [
         {"min": 0.0, "mean": 40.0, "max": 100.0, "zero": 80.0},
         {"min": 60.0, "max": 80.0, "zero": 80.0},
     ]

@@ -4,8 +4,8 @@ from fractions import Fraction
 
 import pytest
 
-from qospec.report.charts.plot import BOTTOM, TOP, panel
-from qospec.report.charts.sample import Sample, sample
+from qospec.report.charts.plot import BOTTOM, TOP, build_panel
+from qospec.report.charts.sample import Sample, read_sample
 
 PERCENT = {"value": "1/4", "unit": "1", "text": "25 %"}
 
@@ -40,17 +40,17 @@ def statement(comparison, bound, tolerance=None, measured="10"):
     ],
 )
 def test_a_criterion_has_its_limits(said, low, high):
-    assert sample(said) == Sample(Fraction(10), low, high)
+    assert read_sample(said) == Sample(Fraction(10), low, high)
 
 
 def test_no_statement_has_no_number():
-    assert sample(None) == Sample()
+    assert read_sample(None) == Sample()
 
 
 def test_a_band_is_drawn_as_wide_as_the_tolerance_to_either_side():
     """Over an axis from 0 to 20 s: 12 s and 3 s to either side."""
     said = [statement("within", "12", quantity("3"), measured) for measured in ("0", "20")]
     cases = [{"name": f"t:n={n}", "parameters": {"n": str(n)}} for n in range(2)]
-    low, high = panel({"statements": said}, cases)["limits"]
+    low, high = build_panel({"statements": said}, cases)["limits"]
     assert low["y"] == pytest.approx(BOTTOM - 9 / 20 * (BOTTOM - TOP), abs=0.05)
     assert high["y"] == pytest.approx(BOTTOM - 15 / 20 * (BOTTOM - TOP), abs=0.05)

@@ -13,7 +13,7 @@ from qospec.report.charts.timelines import (
     MOST_LINES,
     RIGHT,
     TOP,
-    timelines,
+    build_timelines,
 )
 from qospec.report.render import render
 
@@ -41,7 +41,7 @@ def charts(document):
             }
             for n, statements in enumerate(cases, 1)
         ]  # fmt: skip
-        return timelines({**document, "cases": made}).get("test-1", [])
+        return build_timelines({**document, "cases": made}).get("test-1", [])
 
     return charts
 
@@ -99,7 +99,7 @@ def test_a_page_has_so_many_charts_and_no_more(document):
     cases = [
         {**document["cases"][0], "test": t["name"], "statements": [report("1 2")]} for t in tests
     ]
-    found = timelines({**document, "tests": tests, "cases": cases})
+    found = build_timelines({**document, "tests": tests, "cases": cases})
     assert sum(map(len, found.values())) == MOST_CHARTS
 
 

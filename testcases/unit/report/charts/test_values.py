@@ -15,18 +15,18 @@ from hypothesis import strategies as st
 from qospec.engine.measure.tally import Delays
 from qospec.record.histograms import histogram
 from qospec.report.charts.axis import (
-    axis_around,
-    axis_between,
-    axis_over,
-    axis_spanning,
-    axis_through,
+    make_axis_around,
+    make_axis_between,
+    make_axis_over,
+    make_axis_through,
+    make_time_axis,
 )
-from qospec.report.charts.brackets import brackets
-from qospec.report.charts.curves import curves
-from qospec.report.charts.distributions import distributions
-from qospec.report.charts.plot import panel, spans
-from qospec.report.charts.timelines import timelines
-from qospec.report.figures import figures
+from qospec.report.charts.brackets import build_brackets
+from qospec.report.charts.curves import build_curves
+from qospec.report.charts.distributions import build_distributions
+from qospec.report.charts.plot import build_panel, build_spans
+from qospec.report.charts.timelines import build_timelines
+from qospec.report.figures import align_figures
 from qospec.report.render import render
 
 UNITS = ["s", "cell", "bit/s", "B", "1", "%", "dBm"]
@@ -85,9 +85,13 @@ STATEMENTS = st.builds(
 @given(st.lists(VALUES, min_size=1, max_size=6), st.sampled_from(UNITS))
 def test_all_values_lie_on_their_axis_between_short_labels(values, unit):
     low, high = min(values), max(values)
-    axes = [axis_over(values, unit), axis_through(values, unit), axis_around(low, high, unit)]
-    axes += [axis_between(low, high, unit)] if low < high else []
-    axes += [axis_spanning(high)] if high > 0 else []
+    axes = [
+        make_axis_over(values, unit),
+        make_axis_through(values, unit),
+        make_axis_around(low, high, unit),
+    ]
+    axes += [make_axis_between(low, high, unit)] if low < high else []
+    axes += [make_time_axis(high)] if high > 0 else []
     for axis in axes:
         within = [value for value in values if axis.low <= value <= axis.high]
         assert len(within) == len(values) or axis == axes[-1]
@@ -122,8 +126,8 @@ def check(chart):
 def test_any_column_is_drawn_over_its_cases(made):
     cases = [{"name": f"t:n={n}", "parameters": {"n": f"{n * n} cell"}} for n in range(len(made))]
     column = {"statements": made, "over": "n"}
-    found = panel(column, cases)
-    for chart in [*([found] if found else []), *curves(column, cases)]:
+    found = build_panel(column, cases)
+    for chart in [*([found] if found else []), *build_curves(column, cases)]:
         check(chart)
 
 
@@ -149,7 +153,7 @@ def test_delays_of_any_sign_and_size_are_drawn(every, made):
         for n, times in enumerate(every)
     ]  # fmt: skip
     tests = [{"name": "t", "place": "a.qos:1:1", "covers": [], "description": ""}]
-    for charts in distributions({"tests": tests, "cases": cases}).values():
+    for charts in build_distributions({"tests": tests, "cases": cases}).values():
         for chart in charts:
             check(chart)
 
@@ -159,7 +163,7 @@ def test_delays_on_both_sides_of_zero_have_an_axis_of_equal_differences(document
     times_ps = [-400_000_000, *(n * 10_000_000 for n in range(1, 11))]
     delays = {"flow": "f", "metric": "ip_packet_delay_variation", **histogram([pooled(times_ps)])}
     case = {**document["cases"][0], "delays": [delays]}
-    ((chart,),) = distributions({**document, "cases": [case]}).values()
+    ((chart,),) = build_distributions({**document, "cases": [case]}).values()
     at = {label["label"]: label["x"] for label in chart["below"]}
     assert chart["unit"] == "µs"
     assert at["0"] - at["-200"] == pytest.approx(at["-200"] - at["-400"], abs=0.11)
@@ -178,7 +182,7 @@ def test_any_series_is_drawn(values, unit, every):
         "statements": [made], "repeats": [],
     }  # fmt: skip
     tests = [{"name": "t", "place": "a.qos:1:1", "covers": [], "description": ""}]
-    for charts in timelines({"tests": tests, "cases": [case]}).values():
+    for charts in build_timelines({"tests": tests, "cases": [case]}).values():
         for chart in charts:
             check(chart)
 
@@ -208,21 +212,21 @@ def test_any_search_is_drawn(loads, losses):
         "name": "t", "parameters": {}, "verdict": "pass", "run": {"repeat": 1},
         "phases": [search], "statements": [],
     }  # fmt: skip
-    for chart in brackets([case]):
+    for chart in build_brackets([case]):
         check(chart)
 
 
 @given(st.lists(st.lists(MAYBE, min_size=3, max_size=3), min_size=1, max_size=5))
 def test_any_extent_lies_between_the_ends_of_its_scale(rows):
     named = [dict(zip(("min", "mean", "max"), map(quantity, row), strict=True)) for row in rows]
-    for extent, row in zip(spans(named), rows, strict=True):
+    for extent, row in zip(build_spans(named), rows, strict=True):
         assert (extent is None) <= (row[0] is None or row[2] is None or row[0] == row[2] == 0)
         assert all(0 <= each <= 100 for each in (extent or {}).values())
 
 
 @given(st.lists(MAYBE, min_size=1, max_size=6), st.sampled_from(["s", "cell", "1", "%"]))
 def test_any_values_stand_below_each_other(values, unit):
-    found = figures([quantity(value, unit) for value in values])
+    found = align_figures([quantity(value, unit) for value in values])
     assert len(found.texts) == len(values)
 
 
