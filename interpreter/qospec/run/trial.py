@@ -63,8 +63,7 @@ def observe(
     promises: tuple[Promise, ...] = (),
 ) -> Readings:
     """Return what the trials of a repeat observed, whose random draws depend on its number."""
-    if case.case.run.promises:
-        from qospec.promises.builtin import ALL as promises  # noqa: N811 -- which few tests need
+    promises = _choose_promises(case, promises)
     seen = {}
     conducts: dict[str, list[tuple[Node, Conduct]]] = {}
     done = number * len(case.networks)
@@ -82,6 +81,15 @@ def observe(
             seeded = seed_repeat(planned.experiment, number)
             hold(Trial(seeded, observation, conducts[name], readings), promises)
     return readings
+
+
+def _choose_promises(case: CasePlan, promises: tuple[Promise, ...]) -> tuple[Promise, ...]:
+    """Return the promises that trials of a case are held to: all if it asks for that."""
+    if not case.case.run.promises:
+        return promises
+    from qospec.promises.builtin import ALL  # which few tests need
+
+    return ALL
 
 
 def seed_repeat(experiment: Experiment, number: int) -> Experiment:
@@ -114,7 +122,12 @@ def _emulate(
 
 
 def run_one(
-    case: CasePlan, names: tuple[str, ...], on_progress: Callable[[float], None], *, keeps: bool
+    case: CasePlan,
+    names: tuple[str, ...],
+    on_progress: Callable[[float], None],
+    *,
+    keeps: bool,
+    promises: tuple[Promise, ...] = (),
 ) -> TrialResult:
     """Run one trial of a phase.
 
@@ -123,16 +136,22 @@ def run_one(
         names: What its random draws depend on, besides the case.
         on_progress: Called with the share that is done.
         keeps: Whether what was observed is part of the result.
+        promises: Those that it is held to, or to all if the case asks for that.
     """
     planned, flows = case.networks[""], case.case.flows
     senders = tuple(flow.name for flow in flows)
+    promises = _choose_promises(case, promises)
+    conducts: list[tuple[Node, Conduct]] | None = [] if promises else None
 
     def report(now_ps: int, stop_ps: int) -> None:
         on_progress(min(1.0, now_ps / stop_ps))
 
     try:
-        observation = _emulate(case, _extend_seed(planned.experiment, names), report)
+        seeded = _extend_seed(planned.experiment, names)
+        observation = _emulate(case, seeded, report, conducts)
         readings = Readings(discover(), {"": (planned, observation)})
+        if conducts is not None:
+            hold(Trial(seeded, observation, conducts, readings), promises)
     except Exception as error:  # noqa: BLE001 - any failure of the tester is the verdict `error`
         return TrialResult(error=f"{type(error).__name__}: {error}", senders=senders)
     return TrialResult(

@@ -19,6 +19,7 @@ from qospec.metrics.transfer_delay import TransferDelay
 from qospec.plan.plan import Bounds, plan
 from qospec.promises.builtin import ALL, CHEAP
 from qospec.run import trial
+from qospec.run.runner import run_alone
 
 TEXT = """qos 1
 import std.media
@@ -200,6 +201,29 @@ def test_a_test_may_ask_for_them(case, monkeypatch):
     (error,) = errors(replace(case, case=asked), "none")
     assert error.startswith("BrokenPromise: rate: dut.upc let pass "), error
     assert errors(case, "none") == ()
+
+
+@pytest.mark.parametrize(
+    "phase",
+    [
+        "point busy { rate = 120_000 cell/s, measure = 1 ms }",
+        "search rate in 100_000 cell/s .. 200_000 cell/s { goal ndr { loss = 0 }, trial = 1 ms }",
+    ],
+)
+def test_a_test_with_phases_may_ask_for_them(tmp_path, monkeypatch, phase):
+    path = tmp_path / "phased.qos"
+    flow = "flow f = ubr { pcr = 200_000 cell/s, source = constant { rate = rate } } from a to b"
+    reported = "ndr.rate" if phase.startswith("search") else "busy.f.lost"
+    head = TEXT.partition("test ")[0]
+    asked = f"test t on atm {{ {phase}\n {flow}\n run {{ promises = true }}\n report {reported} }}"
+    path.write_text(head + asked, encoding="utf-8")
+    problems = Problems()
+    (planned,) = plan(check([path], discover(), problems), "0", Bounds(), problems)
+    assert not problems.errors
+    assert run_alone(planned, Bounds(), lambda: None)["errors"] == []
+    monkeypatch.setattr(Delay, "process", changed(Delay, earlier))
+    (error,) = run_alone(planned, Bounds(), lambda: None)["errors"]
+    assert error.startswith("BrokenPromise: causality: "), error
 
 
 def test_conservation_is_an_error_of_the_trial(case, monkeypatch):

@@ -86,6 +86,7 @@ def build_point(
         overload=True,
         common_draws=draws,
         payload=given.get("payload", run.payload),
+        promises=run.promises,
         changes_ps=changes_ps,
         changes=describe_changes(changes, evaluator),
     )

@@ -63,7 +63,8 @@ RUN = Kind(
 
 
 PHASED = replace(
-    RUN, parameters={name: RUN.parameters[name] for name in ("warmup", "repeat", "payload")}
+    RUN,
+    parameters={name: RUN.parameters[name] for name in ("warmup", "repeat", "payload", "promises")},
 )
 """Of a test with searches or points: these have the rest."""
 
@@ -154,6 +155,7 @@ def _is_phased(given: dict[str, Any]) -> Run:
         given.get("repeat", 1),
         overload=True,
         payload=given.get("payload", False),
+        promises=given.get("promises", False),
     )
 
 
