@@ -340,7 +340,7 @@ def _node_runtime(
     process: Process | None = None
     lookahead_ps = element.lookahead_ps(node.clock)
     if not by_events:
-        if setting.watched and not element.holds:
+        if setting.watched and not (element.holds or element.serves):
             # What waits for a line is reported by transitions only: a loop over batches that kept
             # account of each item would cost every trial.
             process = EventProcess(element, setting).process

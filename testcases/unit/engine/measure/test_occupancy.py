@@ -272,6 +272,39 @@ def test_what_is_dropped_at_its_head_waits_until_then(listed, by_events, chunk):
     assert seen.occupancies == {"q": Occupancy(434, 95_923_000)}
 
 
+class Inspecting(Delay):
+    """Works on each packet for 7 ps, whatever else comes, and has no transition."""
+
+    serves = True
+    transition = None
+
+    def process(self, state, arrivals, until_ps):
+        """Work, and report when."""
+        (came,) = arrivals
+        step = super().process(state, arrivals, until_ps)
+        return step._replace(services=(came.at_ps, came.at_ps + 7))
+
+
+def test_an_element_without_a_transition_reports_itself_when_it_is_busy(listed):
+    """Two packets in time: 14 ps of work. The third comes when the measurement is over."""
+    nodes, wires = (Node("s", Inspecting(50)),), (Wire(0, 0, END),)
+    source = Source(
+        "f",
+        listed([(5, 0), (100, 0), (2_000, 0)]),
+        0,
+        1,
+        "even",
+        Sizes((100,), (1,)),
+        0,
+        0,
+        0,
+        ETHERNET,
+    )
+    measured = MeasurementSpec(0, 1_000, (0, 0), servers=("s",))
+    seen = emulation.run(Experiment(*CONNECTIONS, (source,), nodes, wires, measured, ("s",)))
+    assert seen.busy_ps == {"s": 14}
+
+
 def test_nothing_is_watched_that_nobody_asks_for():
     watched = Occupancies(MeasurementSpec(0, 10, ()))
     node = Node("q", Fifo(Buffer(1, "packet")), CLOCK)
