@@ -9,6 +9,8 @@ from typing import Any
 
 WITHHELD = "*"
 """Stands for each character of a key where a text is shown or recorded."""
+IN_QUOTES = "a key is a text: write it in quotation marks"
+"""The remedy for one that is written without."""
 _SHORTEST = 16
 """Of so many digits on, a text looks like a key."""
 _TYPED = 16

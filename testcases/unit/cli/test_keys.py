@@ -171,9 +171,10 @@ def test_what_fuzz_saves_names_the_files_of_keys_from_its_folder(
 
 
 WRONG = [
-    ("bare", "key = KEY", ""),
+    ("bare", "key = KEY", "write it in quotation marks"),
     ("name", "key = abKEY", "nothing here is named `****"),
-    ("digits", "key = 1KEY", ""),
+    ("name in a sum", "key = abKEY + 1", "write it in quotation marks"),
+    ("digits", "key = 1KEY", "write it in quotation marks"),
     ("based", "key = 0xKEY", "numbers are decimal"),
     ("groups", "key = SPACED", ""),
     ("colons", "key = COLONS", ""),

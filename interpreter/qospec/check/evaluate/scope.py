@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from qospec.check.evaluate.context import CheckError, make_error
 from qospec.check.evaluate.values import POISON
 from qospec.diagnostics import Edit, suggest_name
+from qospec.secret import IN_QUOTES, WITHHELD
 from qospec.source import Span
 from qospec.syntax import ast
 from qospec.units import find_unit
@@ -309,6 +310,8 @@ def explain_unknown(
         help_text = "leave out what has no value"
     elif find_unit(name) is not None:
         near, help_text = "", _as_unit(name, span)
+    elif not span.text.strip(WITHHELD):
+        near, help_text = "", IN_QUOTES
     label = f"did you mean `{near}`?" if near else ""
     where = f"in `{inside}`" if inside else "here"
     note = f"`{inside}` declares {' '.join(known) or 'nothing'}" if inside else ""

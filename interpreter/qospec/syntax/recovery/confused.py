@@ -9,6 +9,7 @@ import re
 from typing import TYPE_CHECKING, Literal
 
 from qospec.diagnostics import Edit, correct_spelling, suggest_name
+from qospec.secret import IN_QUOTES, WITHHELD
 from qospec.syntax.grammar import load_grammar, load_keywords
 from qospec.syntax.lexical_errors import shorten
 from qospec.syntax.recovery.site import NUMBERS, VALUES, Diagnosis, ErrorSite, Repair
@@ -45,10 +46,10 @@ def explain_side_by_side(site: ErrorSite) -> Diagnosis | None:
         fix = _correct_keyword(span, word, meant, load_keywords()["word"])
         return Diagnosis(site.diagnostic("E0004", message, span=span, fix=fix), spoils=True)
     message = f"unexpected {site.quoted(start)} after {site.quoted(start - 1)}"
-    help_text = "begin a new line, or write an operator between the two"
-    return Diagnosis(
-        site.diagnostic("E0001", message, help_text, span=tokens.span(start)), spoils=True
-    )
+    span, help_text = tokens.span(start), "begin a new line, or write an operator between the two"
+    if not span.text.strip(WITHHELD):
+        help_text = IN_QUOTES
+    return Diagnosis(site.diagnostic("E0001", message, help_text, span=span), spoils=True)
 
 
 def name_read_as_unit(site: ErrorSite) -> Diagnosis | None:
