@@ -23,10 +23,12 @@ from qospec.model.expression import (
     is_constant,
     is_published,
     list_found,
+    list_measurements,
     list_observed,
     with_leaves,
 )
-from qospec.model.suite import CONSISTENT, JUDGED
+from qospec.model.suite import CONSISTENT, JUDGED, Point, Search
+from qospec.units import format_value
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
@@ -42,7 +44,7 @@ UNMEASURED = "it is known beforehand"
 WITHOUT = "a part that is known beforehand makes it true"
 SENT = "no device changes what a source sends"
 
-EXAMPLES = {"require": "user.sent within 1% of user.planned", "expect": "user.lost == 0"}
+EXAMPLES = {"require": "{flow}.sent within 1% of {flow}.planned", "expect": "{flow}.lost == 0"}
 """Of criteria that can fail."""
 NEVER_OF_THE_SAME = ("!=", "<", ">")
 MIRRORED = {">": "<", ">=": "<="}
@@ -53,14 +55,30 @@ TURNED = {"<": ">", "<=": ">=", ">": "<", ">=": "<=", "==": "=="}
 def warn_of_criteria(cases: Sequence[Case]) -> Iterator[CheckError]:
     """Yield a warning for each criterion that holds in all cases, whatever is measured."""
     for statement, why in find_unfailing(cases):
-        yield warn_of_unfailing(statement, why)
+        yield warn_of_unfailing(statement, why, cases[0])
 
 
-def warn_of_unfailing(statement: Statement, why: str) -> CheckError:
-    """Return the warning that no device fails a criterion."""
+def warn_of_unfailing(statement: Statement, why: str, case: Case) -> CheckError:
+    """Return the warning that no device fails a criterion, whose help names a flow of the case."""
     if why == SENT or (is_published(statement.expression) and why == UNMEASURED):
         return _warn_of_no_criterion(statement, why)
-    return warn_of_never_failing(statement.kind, why, statement.span, EXAMPLES[statement.kind])
+    return warn_of_never_failing(statement.kind, why, statement.span, _example(statement, case))
+
+
+def _example(statement: Statement, case: Case) -> str:
+    """Return a criterion that can fail, of a flow that a statement measures, or of any."""
+    flows = [each.flow for each in list_measurements(statement.expression) if each.flow]
+    flows += [each.name for each in case.flows]
+    if not flows:
+        return ""
+    points = [each.name for each in case.phases if isinstance(each, Point)]
+    if case.phases and statement.kind == "expect" and not points:
+        (search, *_) = (each for each in case.phases if isinstance(each, Search))
+        layer = f" @{search.layer}" if search.layer else ""
+        highest = format_value(search.high, search.dimension, exact=True)
+        return f"{search.goals[0].name}.{search.name} >= {highest}{layer}"
+    at = f"{points[0]}." if points and statement.kind == "expect" else ""
+    return EXAMPLES[statement.kind].format(flow=at + flows[0])
 
 
 def find_unfailing(cases: Sequence[Case]) -> Iterator[tuple[Statement, str]]:
@@ -107,7 +125,8 @@ def _warn_of_no_criterion(statement: Statement, why: str) -> CheckError:
 def warn_of_never_failing(kind: str, why: str, span: Span, example: str) -> CheckError:
     """Return the warning that a criterion always holds."""
     verb = "state" if kind == "invariant" else kind
-    help_text = f"{verb} something that can fail, such as `{example}`"
+    such = f", such as `{example}`" if example else ""
+    help_text = f"{verb} something that can fail{such}"
     return make_error("W0601", f"`{kind}` never fails here: {why}", span, help=help_text)
 
 

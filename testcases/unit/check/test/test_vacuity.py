@@ -222,3 +222,41 @@ def test_what_cannot_fail_is_told_alike_whether_a_test_draws_or_not(reported, cr
     )
     assert drawn == known
     assert [each[0] for each in drawn] == ["W0601"]
+
+
+RUN = "run { measure = 1 s }\n      expect other.lost == 0"
+POINT = "point busy { load = 9 cell/s, measure = 1 s }\n      expect busy.other.lost == 0"
+SEARCH = (
+    "search load in 10 cell/s .. 20 cell/s { goal best { loss = 0 }, trial = 1 s }\n"
+    "      expect best.load > 15 cell/s"
+)
+
+
+@pytest.mark.parametrize(
+    ("criterion", "phase", "shown"),
+    [
+        ("expect n <= 5", RUN, "calls.lost == 0"),
+        ("require n <= 5", RUN, "calls.sent within 1% of calls.planned"),
+        ("expect other.lost >= 0", RUN, "other.lost == 0"),
+        ("expect n <= 5", POINT, "busy.calls.lost == 0"),
+        ("expect n <= 5", SEARCH, "best.load >= 20 cell/s"),
+    ],
+)
+def test_a_criterion_that_can_fail_names_a_flow_of_the_test(reported, criterion, phase, shown):
+    text = f"""
+    import std.media
+    topology wire {{
+      a, b = host
+      link a -- b via media.stm1
+    }}
+    test t on wire {{
+      let n = 5
+      flow calls = ubr {{ pcr = {"9 cell/s" if phase is RUN else "load"} }} from a to b
+      flow other = ubr {{ pcr = 9 cell/s }} from b to a
+      {phase}
+      {criterion}
+    }}
+    """
+    (warning,) = (each for each in reported(text) if each.code == "W0601")
+    kind = criterion.partition(" ")[0]
+    assert warning.help == f"{kind} something that can fail, such as `{shown}`"

@@ -45,13 +45,13 @@ def verify(node: ast.Test, home: Scope, cases: Sequence[Case], evaluator: Evalua
     for statement, why in tautologies.find_unfailing(cases):
         asked = own.get(_identify_place(statement.span))
         if asked is None or varying.isdisjoint(asked.condition.names_used()):
-            evaluator.context.report(tautologies.warn_of_unfailing(statement, why))
+            evaluator.context.report(tautologies.warn_of_unfailing(statement, why, cases[0]))
         elif is_constant(statement.expression):
             with evaluator.context.check_apart() as problems:
                 condition = conditions.open_condition(asked.condition, scope, evaluator)
             always = tautologies.explain_always_true(condition, conditions.make_bounds(drawn))
             if always and not problems.errors:
-                evaluator.context.report(tautologies.warn_of_unfailing(statement, always))
+                evaluator.context.report(tautologies.warn_of_unfailing(statement, always, cases[0]))
 
 
 def _declare_drawn(node: ast.Test, scope: Scope, evaluator: Evaluator) -> dict[str, Bounds]:
