@@ -18,6 +18,10 @@ _GROUP = re.compile(r"(?<=\d)_(?=\d{3})")
 _MICRO = re.compile(r"(?<=\d )us\b")
 _MINUS = re.compile(r"(?<![\w.\]-])-(?=\d)")
 _TICKS = re.compile("`+")
+_FORMULAS = ("=", "+", "-", "@", "\t", "\r")
+"""What formulas of spreadsheets begin with."""
+_SIGNED = re.compile(r"[+-]\d[\w.]*( [\w./%@ ]+)?", re.ASCII)
+"""A number, perhaps with a unit."""
 _PIECES = re.compile(
     r"""(?P<comment>\#.*)
       | (?P<text>"(?:[^"\\]|\\.)*")
@@ -47,8 +51,15 @@ def escape_code(text: object) -> str:
 
 
 def escape_csv(value: object) -> str:
-    """Return a value as one field of CSV (RFC 4180), quoted if needed."""
+    """Return a value as one field of CSV (RFC 4180), quoted if needed.
+
+    A spreadsheet would take a text that begins like a formula for one, and run it: an apostrophe
+    ahead of it makes it a text. A number with a sign stays one.
+    Source: OWASP, CSV Injection.
+    """
     field = str(value)
+    if field.startswith(_FORMULAS) and not _SIGNED.fullmatch(field):
+        field = f"'{field}"
     return '"' + field.replace('"', '""') + '"' if re.search('[,"\r\n]', field) else field
 
 

@@ -1,6 +1,7 @@
 import pytest
 
 from qospec.report.text import (
+    escape_csv,
     format_for_print,
     format_moment,
     format_seconds,
@@ -100,3 +101,25 @@ def test_a_line_has_the_worst_verdict_of_what_stands_on_it(document):
 def test_a_sentence_with_a_list_is_parted():
     assert split_enumeration("none: a (0 x, y), b") == ("none:", ["a (0 x, y)", "b"])
     assert split_enumeration("it rained") == ("it rained", [])
+
+
+@pytest.mark.parametrize(
+    ("text", "field"),
+    [
+        ("calls.lost == 0", "calls.lost == 0"),
+        ("=1+1", "'=1+1"),
+        ("@SUM(A1)", "'@SUM(A1)"),
+        ("-f.lost < 3", "'-f.lost < 3"),
+        ("+49 30 1", "+49 30 1"),
+        ("-2+3+cmd|' /C calc'!A0", "'-2+3+cmd|' /C calc'!A0"),
+        ('=HYPERLINK("a,b")', '"\'=HYPERLINK(""a,b"")"'),
+        ("\t=1+1", "'\t=1+1"),
+        ("-1.5", "-1.5"),
+        ("-30 us", "-30 us"),
+        ("-1e9", "-1e9"),
+        ("-", "'-"),
+        ("-1 A1+A2", "'-1 A1+A2"),
+    ],
+)
+def test_no_field_of_csv_is_a_formula(text: str, field: str) -> None:
+    assert escape_csv(text) == field
