@@ -22,6 +22,8 @@ if TYPE_CHECKING:
 
 EXAMPLES = 1_000
 """Of each target, where neither a number nor a time is asked for."""
+REPORTED_S = 0.1
+"""If kernels were compiled for as long, that is told."""
 NOTHING_RUN = "nothing that was drawn could be run"
 NOT_BEGUN = "the search ended before its first example"
 MOST_NAMES = 6
@@ -194,7 +196,10 @@ def _report(
         total = sum(report.examples for report in reports)
         found = loading.count_things(len(files), "finding")
         end = ": interrupted before the search was done" if search.interrupted else ""
-        output.say(f"{found} in {total:_} examples, {seconds:.1f} s, seed {request.seed}{end}")
+        compiling_s = search.compiling_s / request.jobs
+        took = f"{max(0.0, seconds - compiling_s):.1f} s"
+        took += f" and {compiling_s:.1f} s of compiling" if compiling_s >= REPORTED_S else ""
+        output.say(f"{found} in {total:_} examples, {took}, seed {request.seed}{end}")
     for message in dict.fromkeys(errors):
         output.say(f"error: {message}", err=True)
     if search.interrupted:

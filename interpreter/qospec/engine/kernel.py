@@ -315,6 +315,11 @@ def compiling_s() -> float:
     return _compiling_s
 
 
+def working_s() -> float:
+    """Return a clock that stands still while this process compiles, in seconds."""
+    return time.monotonic() - _compiling_s
+
+
 @functools.cache
 def cache_folder() -> Path:
     """Return a private folder named for the kernels' sources, in `NUMBA_CACHE_DIR` if possible."""

@@ -57,7 +57,7 @@ class CampaignRequest:
         paths: The files.
         targets: The targets, as (recorded name of the file, name).
         examples: How many examples of each target are drawn; None: as many as there is time for.
-        time_s: How long all of it may take; None: as long as it takes.
+        time_s: How long all of it may take, without compiling kernels; None: as long as it takes.
         seed: Of all draws.
         jobs: How many processes work.
         database: The folder of examples that failed before; None for none.
@@ -146,10 +146,30 @@ def _garbage_of_examples() -> Iterator[None]:
 
 
 class _Done(NamedTuple):
-    """What a block found, and how long it took without compiling."""
+    """What a block found, how long it took without compiling, and how long that took."""
 
     explored: Explored
     seconds: float = 0.0
+    compiling_s: float = 0.0
+
+
+class _Deadline:
+    """When a search ends: time that its processes spend on compiling is not counted.
+
+    Attributes:
+        compiling_s: How long that was.
+    """
+
+    def __init__(self, request: CampaignRequest) -> None:
+        self.compiling_s = 0.0
+        self._jobs = request.jobs
+        self._end_s = None if request.time_s is None else time.monotonic() + request.time_s
+
+    def left_s(self) -> float | None:
+        """Return how much time is left; None: there is no limit."""
+        if self._end_s is None:
+            return None
+        return self._end_s + self.compiling_s / self._jobs - time.monotonic()
 
 
 class BlockName(NamedTuple):
@@ -168,7 +188,7 @@ class TargetWorkshop(NamedTuple):
     def do(self, name: BlockName, on_progress: Callable[[float], None], /) -> _Done:
         """Run a block, in whatever process."""
         kept = DirectoryBasedExampleDatabase(name.database) if name.database else None
-        began_s = time.monotonic() - kernel.compiling_s()
+        began_s, compiled_s = kernel.working_s(), kernel.compiling_s()
         done = 0
 
         def on_example() -> None:
@@ -179,19 +199,19 @@ class TargetWorkshop(NamedTuple):
         subject = _targets(self.paths)[name.target]
         with _garbage_of_examples():
             explored = explore(subject, name.block, kept, on_example)
-        return _Done(explored, time.monotonic() - kernel.compiling_s() - began_s)
+        return _Done(explored, kernel.working_s() - began_s, kernel.compiling_s() - compiled_s)
 
 
 class _TargetRun:
     """A target as a `fuzz.rounds.TimedRun`: its jobs are blocks."""
 
-    def __init__(self, request: CampaignRequest, target: Target, end_s: float | None) -> None:
+    def __init__(self, request: CampaignRequest, target: Target, deadline: _Deadline) -> None:
         self.name = target.name
         self.result: JobResult | None = None
         self.examples = 0
         self._request = request
         self._target = target
-        self._end_s = end_s
+        self._deadline = deadline
         self._blocks: list[int] = []
         self._done: dict[int, _Done] = {}
         self._errors: list[str] = []
@@ -211,7 +231,8 @@ class _TargetRun:
         most = self._request.examples
         if self._target.hindrance:
             return True
-        over = self._end_s is not None and time.monotonic() >= self._end_s
+        left_s = self._deadline.left_s()
+        over = left_s is not None and left_s <= 0
         return over or (most is not None and sum(self._blocks) >= most)
 
     def next_job(self, place: int, *, ahead: bool) -> Job | None:  # noqa: ARG002
@@ -223,7 +244,7 @@ class _TargetRun:
         examples = block_examples(number)
         if most is not None:
             examples = min(examples, most - sum(self._blocks))
-        block = Block(number, examples, self._request.seed, self._end_s)
+        block = Block(number, examples, self._request.seed, self._deadline.left_s())
         # Only one block tries old examples: they need not be tried twice.
         kept = self._request.database if number == 0 else None
         name = BlockName(key_of(self._target), block, "" if kept is None else str(kept))
@@ -244,6 +265,7 @@ class _TargetRun:
             self._errors.append(result.why)
             result = _Done(Explored(0, Counter(), Counter(), ()))
         self._done[job.name.block.number] = result
+        self._deadline.compiling_s += result.compiling_s
         self.examples = sum(each.explored.examples for each in self._done.values())
         self._end_if_done()
 
@@ -299,14 +321,19 @@ class Campaign:
         _targets.cache_clear()  # files may have changed
         known = _targets(request.paths)
         self._request = request
-        end_s = None if request.time_s is None else time.monotonic() + request.time_s
-        self._runs = [_TargetRun(request, known[key], end_s) for key in request.targets]
+        self._deadline = _Deadline(request)
+        self._runs = [_TargetRun(request, known[key], self._deadline) for key in request.targets]
         self.interrupted = False
 
     @property
     def examples(self) -> int:
         """Return how many examples have been run, those of unfinished blocks not included."""
         return sum(each.examples for each in self._runs)
+
+    @property
+    def compiling_s(self) -> float:
+        """Return how long kernels were compiled, in all processes."""
+        return self._deadline.compiling_s
 
     def run(self, on_wait: Callable[[str, float], None]) -> list[TargetReport]:
         """Return a report of each target, in order; those not begun when interrupted have none.

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 import unittest
 from collections import Counter
 from contextlib import contextmanager, nullcontext, suppress
@@ -16,6 +15,7 @@ from hypothesis.database import InMemoryExampleDatabase, choices_to_bytes
 from hypothesis.errors import Flaky, NoSuchExample, Unsatisfiable
 from hypothesis.internal.conjecture import engine, providers
 
+from qospec.engine import kernel
 from qospec.fuzz.aims import closest
 from qospec.fuzz.finding import Finding
 from qospec.fuzz.target import Smaller
@@ -44,13 +44,13 @@ class Block(NamedTuple):
         number: Of the block; with the seed and the target's name it decides what is drawn.
         examples: How many are drawn, at most.
         seed: Of the search.
-        until_s: When to stop, on the clock of `time.monotonic`; None: when all are done.
+        most_s: How long it may take, without compiling kernels; None: as long as it takes.
     """
 
     number: int
     examples: int
     seed: str
-    until_s: float | None = None
+    most_s: float | None = None
 
 
 class Explored(NamedTuple):
@@ -142,6 +142,7 @@ class _Hunt:
         self._block = block
         self._known = known
         self._on_example = on_example
+        self._until_s = None if block.most_s is None else kernel.working_s() + block.most_s
         self._wanted = ""
         self._best: Smaller | None = None
         self._choices = b""
@@ -282,8 +283,7 @@ class _Hunt:
 
     def _go_on(self) -> None:
         """Raise _TimeUp if the time is up."""
-        until_s = self._block.until_s
-        if until_s is not None and time.monotonic() >= until_s:
+        if self._until_s is not None and kernel.working_s() >= self._until_s:
             raise _TimeUp
         self._on_example()
 

@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -13,6 +14,7 @@ from typing import Any
 import pytest
 
 from qospec.cli import exits
+from qospec.resources import STDLIB
 
 WIRE = """qos 1
 import std.media
@@ -258,3 +260,29 @@ def test_workers_do_not_run_other_files_than_were_planned(tmp_path: Path) -> Non
     _, err = ended(process)
     assert process.returncode == exits.ERROR
     assert err == "error: files were changed while the run began: run it again\n"
+
+
+@pytest.mark.slow
+def test_kernels_that_must_be_compiled_take_no_time_of_a_search(tmp_path: Path) -> None:
+    """They take several seconds: more than the search has, which needs a fraction of one."""
+    environment = {**os.environ, "XDG_CACHE_HOME": str(tmp_path)}
+    for name in ("QOS_KERNELS", "NUMBA_CACHE_DIR"):
+        environment.pop(name, None)
+    target = STDLIB / "devices" / "broken" / "queues.qos"
+    program = "from qospec import cli\nif __name__ == '__main__': cli.main()"
+    command = [sys.executable, "-c", program, "fuzz", f"{target}::one_too_many"]
+    options = ["--time", "2s", "--save", str(tmp_path), "--no-database", "--no-progress"]
+    done = subprocess.run(
+        [*command, *options],
+        env=environment,
+        cwd=tmp_path,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == exits.FAILED, done.stdout + done.stderr
+    last = re.search(
+        r"1 finding in [0-9_]+ examples, .* and ([0-9.]+) s of compiling, seed 0", done.stdout
+    )
+    assert last is not None, done.stdout
+    assert float(last[1]) > 2

@@ -9,6 +9,7 @@ import pytest
 from hypothesis import strategies as st
 from hypothesis.database import InMemoryExampleDatabase
 
+from qospec.engine import kernel
 from qospec.fuzz.explore import Block, explore
 from qospec.fuzz.target import Outcome, Smaller, Violation
 from qospec.source import Source, Span
@@ -119,8 +120,24 @@ def test_examples_of_a_database_that_cannot_be_read_are_left_out() -> None:
 
 
 def test_a_block_ends_when_its_time_is_up() -> None:
-    explored = explore(Lists(), BLOCK._replace(until_s=time.monotonic()))
+    explored = explore(Lists(), BLOCK._replace(most_s=0))
     assert (explored.examples, explored.findings, explored.ended) == (0, (), True)
+
+
+def test_the_time_of_compiling_is_not_counted(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Each example seems to compile for all of its time: none of it is left to be counted."""
+
+    class Compiling(Lists):
+        def run(self, draw) -> Outcome:
+            draw(st.integers(0, 1_000))
+            began_s = time.monotonic()
+            time.sleep(0.02)
+            compiled_s = kernel.compiling_s() + time.monotonic() - began_s
+            monkeypatch.setattr(kernel, "_compiling_s", compiled_s)
+            return Outcome()
+
+    explored = explore(Compiling(), BLOCK._replace(examples=20, most_s=0.3))
+    assert (explored.examples, explored.ended) == (20, False)
 
 
 def test_an_interruption_while_shrinking_keeps_the_smallest_so_far() -> None:
