@@ -276,7 +276,10 @@ def _show(
         )
     elif not found.mends:
         output.say("  note: no single value of a device was found with which it passes")
-    small = f"the smallest so far: {stopped}" if stopped else "smaller, perhaps not the smallest"
+    smaller = (
+        "smaller, perhaps not the smallest" if after != before else "nothing smaller was found"
+    )
+    small = f"the smallest so far: {stopped}" if stopped else smaller
     if found.complete and found.thorough:
         small = "the smallest"
     output.say(f"  {small}; {found.tried:_} tests run, {seconds:.1f} s, saved in {path}")

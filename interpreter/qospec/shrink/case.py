@@ -6,11 +6,13 @@ from contextlib import suppress
 from fractions import Fraction
 from typing import TYPE_CHECKING, NamedTuple
 
+from qospec.check.records.keys import move_keys
 from qospec.dataclass import dataclass
 from qospec.diagnostics import Problems
 from qospec.formatting import format_text
 from qospec.secret import redact
 from qospec.shrink import start
+from qospec.shrink.draft import Draft
 from qospec.shrink.layout import laid_out
 from qospec.shrink.modules import Modules, draft_of
 from qospec.shrink.shrinker import Shrinker
@@ -25,7 +27,6 @@ if TYPE_CHECKING:
 
     from qospec.check.modules.loader import Unit
     from qospec.plan.plan import CasePlan
-    from qospec.shrink.draft import Draft
     from qospec.shrink.trial import Clock, Failure, Tried
 
 ENDING = "_shrunk"
@@ -83,7 +84,7 @@ class CaseShrinker:
     def __init__(self, subject: Subject, clock: Clock) -> None:
         self._subject = subject
         self._clock = clock
-        self._modules = Modules(subject.unit)
+        self._modules = Modules(subject.unit, subject.path.parent)
         self._bench = Bench(subject.path, subject.seed, clock)
         self._shrinker: Shrinker | None = None
         self._complete = False
@@ -180,7 +181,11 @@ class CaseShrinker:
         the case, so that it may have to stay.
         """
         test, values = self._subject.test, dict(self._subject.parameters)
-        whole = draft_of(self._subject.unit)
+        whole, path = draft_of(self._subject.unit), self._subject.path
+        # Files of keys are named relative to the one that names them.
+        whole = (
+            Draft.read(move_keys(whole.text, self._subject.unit.path.parent, path.parent)) or whole
+        )
         brought = start.merged(self._modules.brought_in(whole), test)
         evaluated = Values(self._bench.checked)
         for name, swept in ((f"{test}{ENDING}", False), (test, False), (test, True)):

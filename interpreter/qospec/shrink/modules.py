@@ -9,6 +9,7 @@ from __future__ import annotations
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
+from qospec.check.records.keys import move_keys
 from qospec.diagnostics import Edit
 from qospec.resources import STDLIB
 from qospec.shrink.draft import Draft, as_text, paths_in, without_comments
@@ -38,8 +39,9 @@ def draft_of(unit: Unit) -> Draft:
 class Modules:
     """The files that a draft imports, by the names that it has for them."""
 
-    def __init__(self, unit: Unit) -> None:
-        """Take the file that the draft begins as."""
+    def __init__(self, unit: Unit, folder: Path) -> None:
+        """Take the file that the draft begins as, and where the draft would be."""
+        self._folder = folder
         self._imports = dict(unit.imports)
         self._written = dict[str, str]()
         self._inner = frozenset[str]().union(*map(_inner_names, self._reachable(unit)))
@@ -132,7 +134,8 @@ class Modules:
             Edit(module.between(0, start), ""),
             Edit(module.between(end, len(module.text)), ""),
         ]
-        return module.changed([*edits, *outside]), name, imports
+        copied = move_keys(module.changed([*edits, *outside]), unit.path.parent, self._folder)
+        return copied, name, imports
 
     def _alias(self, draft: Draft, unit: Unit, name: str) -> tuple[str, str]:
         """Return the draft's name for an import of another file, and the line that it needs."""

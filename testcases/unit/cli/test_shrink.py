@@ -219,6 +219,57 @@ def test_no_result_has_more_lines_than_the_case_and_only_the_smallest_is_called_
     assert len(text.splitlines()) <= len(never.splitlines())
 
 
+@pytest.mark.slow
+def test_what_is_as_large_as_the_case_is_not_called_smaller(shrink, tmp_path) -> None:
+    """What came of the case above is a case again, of which nothing smaller is found."""
+    (tmp_path / "given.qos").write_text(GIVEN.replace("f.lost == 0 pkt", "f.delay.min > 1 s"))
+    shrink("given.qos::whole", "-o", "small.qos")
+    before = (tmp_path / "small.qos").read_text("utf-8")
+    result = shrink("small.qos::whole_shrunk", "-o", "again.qos")
+    assert "  nothing smaller was found; " in result.stdout
+    again = (tmp_path / "again.qos").read_text("utf-8")
+    assert again.replace("_shrunk_shrunk", "_shrunk") == before
+
+
+SEALED = """qos 1
+import std.media
+device box {
+  port w, e: packet
+  seal = esp_encrypt { encryption = aes_128_gcm, key = "file:own.key" }
+  open = esp_decrypt { encryption = aes_128_gcm, key = "file:own.key" }
+  out = fifo { limit = 1 pkt }
+  w.rx -> seal -> open -> out -> e.tx
+  e.rx -> w.tx
+  invariant keeps: out.lost == 0 pkt
+}
+topology bed {
+  a, b = host
+  x = box
+  link a -- x.w via media.fast_ethernet
+  link x.e -- b via media.ethernet
+}
+test overflows on bed {
+  flow f = packets { rate = 100 Mbit/s @line, size = 500 B @ip } from a to b
+  run { measure = 200 us, overload = true }
+  expect f.loss < 99%
+}
+"""
+
+
+@pytest.mark.slow
+def test_a_file_of_a_key_is_named_from_the_folder_of_the_result(shrink, tmp_path) -> None:
+    (tmp_path / "qos.toml").touch()
+    (tmp_path / "a").mkdir()
+    (tmp_path / "b").mkdir()
+    (tmp_path / "a" / "sealed.qos").write_text(SEALED, encoding="utf-8")
+    (tmp_path / "a" / "own.key").write_text("00112233445566778899aabbccddeeff01020304")
+    result = shrink("a/sealed.qos::overflows", "-o", "b/small.qos")
+    assert result.exit_code == 4, result.output
+    text = (tmp_path / "b" / "small.qos").read_text("utf-8")
+    assert text.count('"file:../a/own.key"') == 2
+    assert shrink("b/small.qos", command="run").exit_code == 4
+
+
 def test_another_criterion_and_another_file_can_be_named(shrink) -> None:
     result = shrink(CASE, "--criterion", "late", "-o", "b.qos", "--json")
     document = json.loads(result.stdout)
