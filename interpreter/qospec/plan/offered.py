@@ -7,6 +7,7 @@ from dataclasses import replace
 from fractions import Fraction
 from typing import TYPE_CHECKING
 
+from qospec.engine.source.changing import Changing
 from qospec.plan.channels import message_members
 from qospec.plan.tables import Member
 from qospec.protocol.atm import CELL_BYTES
@@ -45,7 +46,12 @@ def items_sent(case: Case) -> tuple[int, bool]:
 
 def _count_sent(flow: Flow, length_ps: int) -> tuple[Fraction, bool]:
     most = flow.arrivals.most_items(flow.connections, length_ps)
-    each = cell_rate(flow) * length_ps / PS_PER_S if most is None else Fraction(most)
+    if most is not None:
+        each = Fraction(most)
+    elif isinstance(flow.arrivals, Changing):
+        each = flow.arrivals.mean_items(flow.connections, length_ps)
+    else:
+        each = cell_rate(flow) * length_ps / PS_PER_S
     if flow.packets is not None and flow.packets.answers is not None:
         each *= 2  # an answer to each
     return len(flow.origins) * each, most is not None

@@ -118,6 +118,10 @@ def _parameter(maker: CaseMaker, span: Span | None) -> str:
 
 
 def _made(maker: CaseMaker, phase: Phase) -> Iterator[Case | Diagnostic]:
+    """Yield the trials at both ends, which are the same at a point that depends on no goal."""
+    if isinstance(phase, Point) and not phase.uses_goals:
+        yield from [maker(phase, None, {})] * 2
+        return
     for end in ("low", "high"):
         load = getattr(phase, end) if isinstance(phase, Search) else None
         yield maker(phase, load, _found(maker.case, end))

@@ -204,10 +204,12 @@ def _phased(
             survey_network(made, "", problems)
         if problems.errors:
             return None
-        lowest, highest = (
-            _planned(whole.test, made, phase.span, whole.seed, bounds, problems) for made in ends
-        )
-        if lowest is None or highest is None:
+        found = [
+            _planned(whole.test, made, phase.span, whole.seed, bounds, problems)
+            for made in (ends if ends.low is not ends.high else ends[:1])
+        ]
+        highest = found[-1]
+        if None in found or highest is None:
             return None
         flows = (*ends.low.flows, *ends.high.flows)
         plans.append(replace(_planned_phase(case, phase, highest), flows=flows))

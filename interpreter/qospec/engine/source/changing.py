@@ -9,6 +9,7 @@ from qospec.dataclass import dataclass
 from qospec.engine.arrays import np
 from qospec.engine.items.batch import FOREVER_PS
 from qospec.engine.source.arrivals import Arrivals
+from qospec.units import PS_PER_S
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -89,6 +90,17 @@ class Changing(Arrivals):
                 return None
             total += most
         return total
+
+    def mean_items(self, connections: int, length_ps: int) -> Fraction:
+        """Return how many items all processes send on average within a time."""
+        return sum(
+            (
+                process.mean_rate(connections) * (min(length_ps, stop_ps) - begin_ps) / PS_PER_S
+                for begin_ps, stop_ps, process in self._spans()
+                if begin_ps < length_ps
+            ),
+            Fraction(0),
+        )
 
     def _spans(self) -> Iterator[tuple[int, int, Arrivals]]:
         """Yield when each process begins and ends, and the process."""

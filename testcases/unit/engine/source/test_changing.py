@@ -65,3 +65,10 @@ def test_the_window_and_the_load_are_those_of_the_highest_rate() -> None:
 def test_what_begins_later_is_not_counted_before(length_ps: int, most: int) -> None:
     later = (10**12, Constant(Fraction(30)))
     assert Changing(((0, Constant(Fraction(10))), later)).most_items(1, length_ps) == most
+
+
+def test_a_random_source_sends_the_mean_of_each_part_of_a_trial() -> None:
+    """10 ms at 1,000/s, and then 90 ms of 100 ms at 100/s."""
+    rates = (Poisson(Fraction(1_000)), Poisson(Fraction(100)))
+    source = Changing(((0, rates[0]), (10**10, rates[1])))
+    assert source.mean_items(3, 10**11) == 3 * (10 + 9)
