@@ -13,6 +13,7 @@ from qospec.judge.readings import Readings
 from qospec.model.suite import GoalResult, Search, list_tested
 from qospec.plan.plan import CasePlan
 from qospec.record.outcome import metrics_document
+from qospec.run.trial import name_draws
 from qospec.run.workshop import plan_at_load
 from qospec.units import PS_PER_S
 
@@ -81,7 +82,7 @@ def find_trial(of: Recorded, asked: Asked) -> Trial:
         return _find_difference(found, ran[number - 1])
 
     words = f"trial {number} of {len(ran)}" + (f" of control {asked.control}" * bool(asked.control))
-    return Trial(of.plan, planned, (f"repeat {number - 1}",), differs, words)
+    return Trial(of.plan, planned, name_draws(number - 1), differs, words)
 
 
 def _find_in_phase(of: Recorded, asked: Asked) -> Trial:
@@ -111,7 +112,7 @@ def _find_in_phase(of: Recorded, asked: Asked) -> Trial:
         made = metrics_document(Readings(discover(), {phase.name: (network, seen)}))
         return _find_difference(made, of.document["repeats"][ran + number - 1])
 
-    names = (f"repeat {repeat - 1}", "point", phase.name, str(number - 1))
+    names = name_draws(repeat - 1, phase, number - 1)
     words = f"trial {number} of {document['repeats']} of the point {phase.name}"
     return Trial(planned, planned.networks[""], names, differs, words)
 
@@ -145,8 +146,7 @@ def _find_in_search(
             f" and {ran['lost']} of {ran['sent']} in the record"
         )
 
-    goal = search.goals[0].name
-    names = (f"repeat {repeat - 1}", "search", goal, str(load), str(ran["number"]))
+    names = name_draws(repeat - 1, search, ran["number"], load)
     words = f"trial {number} of {len(trials)} of the search {search.name}, {ran['load']['text']}"
     return Trial(planned, network, names, differs, words)
 

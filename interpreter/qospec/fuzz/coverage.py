@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
     from qospec.catalogue.machine import Program
     from qospec.check.device.ports import Part, Template
-    from qospec.judge.result import Result
+    from qospec.judge.readings import Readings
     from qospec.plan.plan import CasePlan
 
 TESTED = ("dut", "peer")
@@ -29,12 +29,12 @@ class Aspect(NamedTuple):
     Attributes:
         what: In words, ahead of a name.
         may: Yields the names for which it may happen in a device.
-        did: Yields those for which it did in an example, of all devices under test.
+        did: Yields those for which it did in the trial of an example, of all devices under test.
     """
 
     what: str
     may: Callable[[Template], Iterable[str]]
-    did: Callable[[Template, CasePlan, Result], Iterable[str]]
+    did: Callable[[Template, CasePlan, Readings], Iterable[str]]
 
 
 def reachable(template: Template) -> frozenset[str]:
@@ -42,10 +42,10 @@ def reachable(template: Template) -> frozenset[str]:
     return frozenset(f"{each.what}: {name}" for each in ASPECTS for name in each.may(template))
 
 
-def reached(template: Template, case: CasePlan, result: Result) -> frozenset[str]:
+def reached(template: Template, case: CasePlan, readings: Readings) -> frozenset[str]:
     """Return what did happen in the devices under test of an example, made from `template`."""
     return frozenset(
-        f"{each.what}: {name}" for each in ASPECTS for name in each.did(template, case, result)
+        f"{each.what}: {name}" for each in ASPECTS for name in each.did(template, case, readings)
     )
 
 
@@ -75,10 +75,8 @@ def _may_lose(template: Template) -> Iterator[str]:
             yield from (f"{part.path} ({cause})" for cause in part.element.discards_for)
 
 
-def _lost(_: Template, __: CasePlan, result: Result) -> Iterator[str]:
-    for repeat in result.repeats:
-        losses = repeat.readings.losses()
-        yield from _within(f"{loss.element} ({loss.cause})" for loss in losses)
+def _lost(_: Template, __: CasePlan, readings: Readings) -> Iterator[str]:
+    yield from _within(f"{loss.element} ({loss.cause})" for loss in readings.losses())
 
 
 # ---- queues
@@ -90,16 +88,14 @@ def _may_fill(template: Template) -> Iterator[str]:
             yield from [part.path] * (part.element.buffer is not None)
 
 
-def _filled(_: Template, case: CasePlan, result: Result) -> Iterator[str]:
+def _filled(_: Template, case: CasePlan, readings: Readings) -> Iterator[str]:
     """Yield queues that were full: of one that is limited in bytes, only a loss shows that."""
     limits = {each.path: each.element.buffer for each in case.case.networks[""].elements}
-    for repeat in result.repeats:
-        for path, most in repeat.readings.occupancies.items():
-            buffer = limits[path]
-            if buffer is not None and buffer.unit != "byte" and most >= buffer.amount:
-                yield from _within([path])
-        losses = repeat.readings.losses()
-        yield from _within(loss.element for loss in losses if loss.cause == "overflow")
+    for path, most in readings.occupancies.items():
+        buffer = limits[path]
+        if buffer is not None and buffer.unit != "byte" and most >= buffer.amount:
+            yield from _within([path])
+    yield from _within(loss.element for loss in readings.losses() if loss.cause == "overflow")
 
 
 # ---- wires
@@ -111,17 +107,13 @@ def _may_carry(template: Template) -> Iterator[str]:
             yield from (_wire(part, name) for name in part.outputs or part.element.outputs)
 
 
-def _carried(template: Template, case: CasePlan, result: Result) -> Iterator[str]:
+def _carried(template: Template, case: CasePlan, readings: Readings) -> Iterator[str]:
     """Yield wires that carried something.
 
     The planner leaves out elements that do nothing to any item of a test, such as a classifier all
     of whose items are of one class: behind these are the wires that lead to what carried something.
     """
-    passed = {
-        name
-        for repeat in result.repeats
-        for name in _within(path for path, count in repeat.readings.passed.items() if count)
-    }
+    passed = set(_within(path for path, count in readings.passed.items() if count))
     planned = {node.path.partition(".")[2] for node in case.networks[""].experiment.nodes}
     carried = passed | {name.rpartition(".")[0] for name in passed}
     entered, before = set[int](), -1
@@ -167,24 +159,25 @@ def _may_take(template: Template) -> Iterator[str]:
             yield from (f"{path}.{state.name}: {way.text}" for way in state.transitions)
 
 
-def _taken(template: Template, result: Result) -> Iterator[tuple[str, Program, tuple[int, ...]]]:
+def _taken(
+    template: Template, readings: Readings
+) -> Iterator[tuple[str, Program, tuple[int, ...]]]:
     """Yield how often each machine of each device under test took its transitions."""
     programs = dict(_programs(template))
-    for repeat in result.repeats:
-        for path, counts in repeat.readings.machines.items():
-            for name in _within([path]):
-                if name in programs:
-                    yield name, programs[name], counts.taken
+    for path, counts in readings.machines.items():
+        for name in _within([path]):
+            if name in programs:
+                yield name, programs[name], counts.taken
 
 
-def _entered(template: Template, _: CasePlan, result: Result) -> Iterator[str]:
-    for path, program, taken in _taken(template, result):
+def _entered(template: Template, _: CasePlan, readings: Readings) -> Iterator[str]:
+    for path, program, taken in _taken(template, readings):
         never = list_unreached(program, taken).states
         yield from (f"{path}.{each.name}" for each in program.states if each.name not in never)
 
 
-def _took(template: Template, _: CasePlan, result: Result) -> Iterator[str]:
-    for path, program, taken in _taken(template, result):
+def _took(template: Template, _: CasePlan, readings: Readings) -> Iterator[str]:
+    for path, program, taken in _taken(template, readings):
         never = {f"{path}.{way}" for way in list_unreached(program, taken).transitions}
         ways = (f"{path}.{s.name}: {way.text}" for s in program.states for way in s.transitions)
         yield from (way for way in ways if way not in never)

@@ -41,7 +41,9 @@ if TYPE_CHECKING:
 
 OURS = "found_by_fuzz.qos"
 """The name of a text that is checked and is no file."""
-TAKEN = re.compile("media|around|dut|peer|[a-h]|f[0-9]+|faulty[0-9]*|between[0-9]*|speaker[0-9]+")
+TAKEN = re.compile(
+    "media|around|dut|peer|[a-h]|p|f[0-9]+|pace[0-9]+|faulty[0-9]*|between[0-9]*|speaker[0-9]+"
+)
 """The names that such a text gives to other things."""
 Arguments = tuple[tuple[str, str], ...]
 """Names of parameters, each with a value as it is written; those left out have their defaults."""

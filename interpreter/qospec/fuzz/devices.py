@@ -20,10 +20,13 @@ from qospec.fuzz.promises import flow_of, promised
 from qospec.fuzz.scenario import laid_out, scenarios, written
 from qospec.fuzz.smaller import passes
 from qospec.fuzz.target import Outcome, Smaller, Violation
-from qospec.plan.plan import Bounds, plan
+from qospec.judge.readings import Readings
+from qospec.model.expression import Counted, Measured, with_leaves
+from qospec.plan.plan import Bounds, CasePlan, plan
 from qospec.promises.builtin import ALL, CHEAP
 from qospec.promises.promise import BrokenPromise
 from qospec.run import trial
+from qospec.run.workshop import plan_at_load
 from qospec.units import format_value
 
 if TYPE_CHECKING:
@@ -33,11 +36,12 @@ if TYPE_CHECKING:
     from qospec.fuzz.device import Device
     from qospec.fuzz.scenario import Scenario
     from qospec.fuzz.target import Draw
-    from qospec.judge.result import Result
+    from qospec.judge.phases import TrialResult
     from qospec.judge.verdict import Judgement
     from qospec.model.checked import CheckedSuite
+    from qospec.model.expression import Leaf
     from qospec.model.suite import Case, Statement
-    from qospec.plan.plan import CasePlan
+    from qospec.promises.promise import Promise
     from qospec.source import Span
 
 SEED = "0"
@@ -120,20 +124,20 @@ class DeviceTarget:
         template = self.device.template(whole.arguments)
         assert template is not None  # noqa: S101 -- it was planned
         rooms = _rooms(case)
-        promises = ALL if whole.all_promises else CHEAP
-        result = trial.run(_watching(case, rooms), discover(), lambda _: None, promises=promises)
+        ran = _run(_watching(case, rooms), ALL if whole.all_promises else CHEAP)
         kept = {
             again: found
-            for each in violations(case.case, result)
+            for each in violations(case.case, ran)
             for again, found in self._broken(each, whole)
         }
+        readings = None if ran.seen is None else Readings(discover(), {"": ran.seen})
         return Outcome(
             tuple(kept),
             lambda violation: laid_out(kept[violation], violation),
             "",
-            reached(template, case, result),
-            frozenset(_unjudged(case.case, result)),
-            closest(aim for each in result.repeats for aim in aims_of(each.readings, rooms)),
+            frozenset() if readings is None else reached(template, case, readings),
+            frozenset(_unjudged(case.case, ran)),
+            closest(() if readings is None else aims_of(readings, rooms)),
             lambda violation: self._simplified(violation, kept[violation]),
         )
 
@@ -147,7 +151,7 @@ class DeviceTarget:
         case = self._planned(written(whole, _of_all_flows(violation)))
         if isinstance(case, str):
             return
-        for each in violations(case.case, trial.run(case, discover(), lambda _: None)):
+        for each in violations(case.case, _run(case)):
             if each.statement == violation.statement:
                 yield each, whole._replace(overload=case.case.run.overload)
                 return
@@ -166,7 +170,7 @@ class DeviceTarget:
                 each = search.send(found is not None)
 
     def _planned(self, text: str) -> CasePlan | str:
-        """Return the plan of the one case of a text, or what of the checks it does not pass.
+        """Return the plan of the one trial of a text, or what of the checks it does not pass.
 
         It has `overload = true` if it needs that.
         """
@@ -176,7 +180,9 @@ class DeviceTarget:
         if {each.code for each in problems.errors} == {OVERLOAD}:
             problems = Problems()
             plans = plan(_overloaded(suite), SEED, Bounds(MOST_ITEMS), problems)
-        return f"what {problems.errors[0].code} asks for" if problems.errors else plans[0]
+        return (
+            f"what {problems.errors[0].code} asks for" if problems.errors else _plan_trial(plans[0])
+        )
 
 
 def _of_all_flows(violation: Violation) -> Violation:
@@ -192,27 +198,53 @@ def _overloaded(suite: CheckedSuite) -> CheckedSuite:
     return suite.select([replace(test, cases=(case,))])
 
 
-def violations(case: Case, result: Result) -> Iterator[Violation]:
-    """Yield what a case breaks: errors of the tester, invariants of devices, promises of all."""
-    for message in result.errors:
-        yield _error(message)
-    for repeat in result.repeats:
-        for statement, judgement in zip(case.statements, repeat.judgements, strict=True):
-            if judgement.verdict in ("error", "fail"):
-                broken = statement.kind == "invariant"
-                label = statement.label
-                flow = "" if broken else flow_of(label)
-                label = label.partition(": ")[2] if broken else promised(label)
-                name = re.sub(r"\W+", "_", label).strip("_")
-                yield Violation(label, reason(statement, judgement), name, flow)
+def _plan_trial(case: CasePlan) -> CasePlan:
+    """Return the plan of the only trial of a case; at a point, with the criteria that judge it."""
+    if not case.case.phases:
+        return case
+    (point,) = case.case.phases
+    planned = plan_at_load(case, point, None, {}, Bounds(MOST_ITEMS))
+    assert isinstance(planned, CasePlan)  # noqa: S101 -- both ends of the point were planned
+    judged = (each for each in case.case.statements if each.kind != "invariant")
+    here = tuple(
+        replace(each, expression=with_leaves(each.expression, _drop_point)) for each in judged
+    )
+    statements = (*planned.case.statements, *here)
+    return replace(planned, case=replace(planned.case, statements=statements, phases=(point,)))
 
 
-def _unjudged(case: Case, result: Result) -> Iterator[str]:
+def _drop_point(leaf: Leaf) -> Leaf:
+    """Return what is measured at a point as what its trial measures."""
+    return replace(leaf, network="") if isinstance(leaf, Measured | Counted) else leaf
+
+
+def _run(case: CasePlan, promises: tuple[Promise, ...] = ()) -> TrialResult:
+    """Run the one trial of a case, with the draws that it has under `qos run`."""
+    names = trial.name_draws(0, *case.case.phases)
+    return trial.run_one(case, names, lambda _: None, keeps=True, promises=promises)
+
+
+def violations(case: Case, ran: TrialResult) -> Iterator[Violation]:
+    """Yield what a trial breaks: errors of the tester, invariants of devices, promises of all."""
+    if ran.error:
+        yield _error(ran.error)
+    for statement in case.statements:
+        judgement = ran.judgements.get(statement.label)
+        if judgement is not None and judgement.verdict in ("error", "fail"):
+            broken = statement.kind == "invariant"
+            label = statement.label
+            flow = "" if broken else flow_of(label)
+            label = label.partition(": ")[2] if broken else promised(label)
+            name = re.sub(r"\W+", "_", label).strip("_")
+            yield Violation(label, reason(statement, judgement), name, flow)
+
+
+def _unjudged(case: Case, ran: TrialResult) -> Iterator[str]:
     """Yield the invariants that have no verdict: something that they divide by is 0."""
-    for repeat in result.repeats:
-        for statement, judgement in zip(case.statements, repeat.judgements, strict=True):
-            if statement.kind == "invariant" and judgement.verdict == "inconclusive":
-                yield statement.label.partition(": ")[2]
+    for statement in case.statements:
+        judged = ran.judgements.get(statement.label)
+        if statement.kind == "invariant" and judged and judged.verdict == "inconclusive":
+            yield statement.label.partition(": ")[2]
 
 
 def _error(message: str) -> Violation:

@@ -58,10 +58,16 @@ PROMISES = (
 )
 
 
-def criteria(promise: Promise, flows: list[str]) -> list[str]:
-    """Return the criteria that judge a promise of flows, as a specification writes them."""
+def criteria(promise: Promise, flows: list[str], where: str = "") -> list[str]:
+    """Return the criteria that judge a promise of flows, as a specification writes them.
+
+    Args:
+        promise: The promise.
+        flows: The names of the flows.
+        where: With a dot, the point at which they are measured; "" in a test without one.
+    """
     return [
-        f"  expect {promise.name}_of_{flow}: {promise.condition.format(flow=flow)}"
+        f"  expect {promise.name}_of_{flow}: {promise.condition.format(flow=where + flow)}"
         for flow in flows
     ]
 

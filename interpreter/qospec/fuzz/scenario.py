@@ -55,6 +55,8 @@ MOST_ITEMS = 500
 MANY_ITEMS = 1_500
 OFTEN = 3
 """How often a host sends to whose items a device does something, for each that sends on a wire."""
+POINT = "p"
+"""The point at which a scenario is run in which flows change: only points have variables."""
 FITTING = "values of parameters that fit each other"
 TWO_PORTS = "the need of two ports for a flow"
 """What parameters are to meet."""
@@ -92,7 +94,7 @@ class Scenario(NamedTuple):
         items: About how many items all flows send together.
         overload: Whether a line is offered more than it carries.
         fault: Of a link; None: none has one.
-        restarts: Whether the device is restarted in the middle of the measurement.
+        restarts: Whether the device is restarted, once half of the items have been sent.
         payload: Whether bytes are encrypted, decrypted and compared.
         all_promises: Whether it is held to those promises, too, for which it is run several times.
         speakers: The devices that exchange messages with it; with these there are no flows.
@@ -135,6 +137,11 @@ class Scenario(NamedTuple):
         half = len(self.links) // 2
         return bool(self.facing) and (origin < half) != (target < half)
 
+    @property
+    def changes(self) -> bool:
+        """Return whether a flow sends more or less once half of the items have been sent."""
+        return any(each.source.later for each in self.flows)
+
     def reorders(self, flow: Sending) -> bool:
         """Return whether items of a flow overtake each other on a link."""
         fault = self.fault
@@ -143,14 +150,39 @@ class Scenario(NamedTuple):
         return self.crosses(flow) if fault.host < 0 else flow.origin == fault.host
 
     @property
+    def per_second(self) -> Fraction:
+        """Return how many items all flows send on average, with half of them before the change."""
+        before, later = self._rates
+        return 2 * before * later / (before + later) if before else Fraction(0)
+
+    @property
     def measured_ps(self) -> int:
         """Return how long the flows take to send these items: a time with two digits."""
-        per_second = sum((each.per_second for each in self.flows), Fraction(0))
         if self.speakers:
             return self.talk_ps
-        seconds = Fraction(self.items) / per_second if per_second else Fraction(0)
+        seconds = Fraction(self.items) / self.per_second if self.per_second else Fraction(0)
         last_ps = max((each.last_ps + 1 for each in self.flows if each.last_ps), default=0)
         return math.ceil(rounded(max(seconds, Fraction(last_ps, PS_PER_S)), TIME) * PS_PER_S)
+
+    @property
+    def changed_ps(self) -> int:
+        """Return when half of the items have been sent: a time with two digits if there is one."""
+        before, later = self._rates
+        share = later / (before + later) if self.changes else Fraction(1, 2)
+        exact_ps = math.ceil(self.measured_ps * share)
+        near_ps = math.ceil(rounded(Fraction(exact_ps, PS_PER_S), TIME) * PS_PER_S)
+        return (
+            near_ps
+            if 0 < near_ps < self.measured_ps and self.changes
+            else min(exact_ps, self.measured_ps - 1)
+        )
+
+    @property
+    def _rates(self) -> tuple[Fraction, Fraction]:
+        """Return how many items/s all flows send, before and from the change on."""
+        sums = [(each.per_second, each.later_per_second) for each in self.flows]
+        before, later = zip(*sums, strict=True) if sums else ((), ())
+        return sum(before, Fraction(0)), sum(later, Fraction(0))
 
     @property
     def usual_media(self) -> tuple[str, ...]:
@@ -172,6 +204,11 @@ items = st.sampled_from([*range(1, MOST_ITEMS), *[MOST_ITEMS] * MOST_ITEMS])
 many_items = st.sampled_from([MOST_ITEMS, MOST_ITEMS // 3, MANY_ITEMS, MANY_ITEMS])
 """Where much is sent: what two classes do to each other shows in long busy periods only."""
 _DENSITIES = st.sampled_from([False, True, True])
+_MOSTLY = st.sampled_from([True, True, False])
+_CHANGES = st.sampled_from([Fraction(1, 10), Fraction(1, 100), Fraction(10)])
+CARRIED = Fraction(9, 10)
+"""Of what a line carries, what flows that change may ask of it: less than all, since rates have two
+digits and marks make frames longer."""
 _FEW_OR_MORE = st.sampled_from([1, 2, MOST_FLOWS, 2, MOST_FLOWS])
 
 
@@ -214,6 +251,8 @@ def scenarios(draw: st.DrawFn, device: Device) -> Scenario | str:
         flow = draw(sendings(whole, families, crowd, dense=dense))
         whole = whole._replace(flows=(*whole.flows, flow))
     whole = whole._replace(items=draw(many_items if dense else items))
+    if draw(_seldom(4)):
+        whole = draw(_changing(whole))
     return whole._replace(
         fault=draw(_faults(whole)) if draw(_seldom(6)) else None,
         restarts=any(each.down_ps for each in elements) and draw(_seldom(4)),
@@ -265,6 +304,29 @@ def _times_alone(ports: tuple[Port, ...], elements: Sequence[object]) -> int:
     # Ports of different names are often the two sides of a pair.
     names = {port.name.partition("[")[0] for port in ports}
     return (3 if len(names) > 1 else 4) * len(ports)
+
+
+@st.composite
+def _changing(draw: st.DrawFn, whole: Scenario) -> Scenario:
+    """Draw a change: flows send so many times as much once half of the items have been sent.
+
+    Mostly all of them do. No first link may be offered more than it carries then; see E0305.
+    """
+    by, together = draw(_CHANGES), draw(_MOSTLY)
+    flows = [
+        each.changed(by) if each.per_second and (together or draw(st.booleans())) else each
+        for each in whole.flows
+    ]
+    asked = dict.fromkeys(range(len(whole.links)), Fraction(0))
+    for each in flows:
+        most = max(each.per_second, each.later_per_second)
+        asked[each.origin] += most / line_rate(whole, each)
+    return whole._replace(
+        flows=tuple(
+            each.scaled(CARRIED / asked[each.origin]) if asked[each.origin] > CARRIED else each
+            for each in flows
+        )
+    )
 
 
 def _encrypts(element: object) -> bool:
@@ -384,17 +446,10 @@ def written(whole: Scenario, violation: Violation | None = None) -> str:
     slug = "fuzzed" if violation is None else violation.slug
     lines += [f"test {device.name}_{slug} on around {{"]
     for number, flow in enumerate(whole.flows):
-        fields = ", ".join(f"{name} = {value}" for name, value in flow.fields)
+        fields = ", ".join(f"{name} = {value}" for name, value in flow.fields(f"pace{number}"))
         ends = f"from {names[flow.origin]} to {names[flow.target]}"
         lines += [f"  flow f{number} = {flow.kind} {{ {fields} }} {ends}"]
-    measured = format_value(Fraction(whole.measured_ps, PS_PER_S), TIME, exact=True)
-    built_in = violation is not None and violation.statement in {each.name for each in ALL}
-    chosen = {"overload": whole.overload, "payload": whole.payload, "promises": built_in}
-    settings = [f"measure = {measured}", *(f"{name} = true" for name in chosen if chosen[name])]
-    lines += [f"  run {{ {', '.join(settings)} }}"]
-    if whole.restarts:
-        half = Fraction(whole.measured_ps // 2, PS_PER_S)
-        lines += [f"  at {format_value(half, TIME, exact=True)} {{ restart = dut }}"]
+    lines += [f"  {each}" for each in _run(whole, violation)]
     lines += _statements(whole, violation)
     return "\n".join([*lines, "}", ""])
 
@@ -437,9 +492,38 @@ def _topology(whole: Scenario) -> list[str]:
     return [*before, "topology around {", *lines, "}", ""]
 
 
+def _run(whole: Scenario, violation: Violation | None) -> Iterator[str]:
+    """Yield the lines that say how long it is run, and what changes meanwhile."""
+    built_in = violation is not None and violation.statement in {each.name for each in ALL}
+    measured = f"measure = {_time(whole.measured_ps)}"
+    payload = ["payload = true"] * whole.payload
+    promises = ["promises = true"] * built_in
+    sources = [(f"pace{n}", each.source, each.contract.unit) for n, each in enumerate(whole.flows)]
+    later = [f"{name} = {its.pace(its.later, unit)}" for name, its, unit in sources if its.later]
+    later += ["restart = dut"] * whole.restarts
+    at = [f"at {_time(whole.changed_ps)} {{ {', '.join(later)} }}"] * bool(later)
+    if not whole.changes:
+        overload = ["overload = true"] * whole.overload
+        yield f"run {{ {', '.join([measured, *overload, *payload, *promises])} }}"
+        yield from at
+        return
+    if promises:
+        yield f"run {{ {promises[0]} }}"
+    first = [f"{name} = {its.pace(its.rate, unit)}" for name, its, unit in sources if its.later]
+    yield from (
+        f"point {POINT} {{",
+        *(f"  {each}" for each in (measured, *first, *payload, *at)),
+        "}",
+    )
+
+
+def _time(ps: int) -> str:
+    return format_value(Fraction(ps, PS_PER_S), TIME, exact=True)
+
+
 def _statements(whole: Scenario, violation: Violation | None) -> list[str]:
     """Return what is judged of the flows: in a file that is kept, only what is violated in it."""
-    lines = []
+    lines, where = [], f"{POINT}." * whole.changes
     for promise in PROMISES:
         if violation is None or violation.statement == promise.name:
             sole = "" if violation is None else violation.flow
@@ -455,5 +539,5 @@ def _statements(whole: Scenario, violation: Violation | None) -> list[str]:
                     )
                 )
             ]
-            lines += criteria(promise, judged)
-    return lines or [f"  report f{number}.lost" for number in range(len(whole.flows))]
+            lines += criteria(promise, judged, where)
+    return lines or [f"  report {where}f{number}.lost" for number in range(len(whole.flows))]

@@ -76,28 +76,35 @@ class Source(NamedTuple):
         rate: Of each connection, in items/s.
         burst: How many items come at once.
         gaps_us: Between items at listed instants, in us; the first is not one.
+        later: The rate from the change in the measurement on; 0: what it was before.
     """
 
     kind: str
     rate: Fraction = Fraction(0)
     burst: int = 0
     gaps_us: tuple[int, ...] = ()
+    later: Fraction = Fraction(0)
 
-    @property
-    def every(self) -> Fraction:
-        """Return the time from burst to burst, in s."""
-        return rounded(self.burst / self.rate, TIME)
+    def mean(self, rate: Fraction) -> Fraction:
+        """Return the items/s that it sends at a rate: bursts come after times with two digits."""
+        return self.burst / rounded(self.burst / rate, TIME) if self.kind == "burst" else rate
 
-    def written(self, unit: str) -> str:
-        """Return it as a specification writes it."""
+    def pace(self, rate: Fraction, unit: str) -> str:
+        """Return what a specification writes for a rate: of bursts, how often one comes."""
+        if self.kind == "burst":
+            return format_value(self.burst / self.mean(rate), TIME, exact=True)
+        return f"{format_number(rate)} {unit}/s"
+
+    def written(self, unit: str, pace: str = "") -> str:
+        """Return it as a specification writes it; `pace` is the variable of one that changes."""
         if self.kind == "replay":
             instants = (sum(self.gaps_us[1 : n + 1]) for n in range(len(self.gaps_us)))
             texts = (format_value(Fraction(each, 10**6), TIME, exact=True) for each in instants)
             return f"replay {{ at = [{', '.join(texts)}] }}"
+        pace = pace or self.pace(self.rate, unit)
         if self.kind == "burst":
-            every = format_value(self.every, TIME, exact=True)
-            return f"burst {{ size = {self.burst} {unit}, every = {every} }}"
-        return f"{self.kind} {{ rate = {format_number(self.rate)} {unit}/s }}"
+            return f"burst {{ size = {self.burst} {unit}, every = {pace} }}"
+        return f"{self.kind} {{ rate = {pace} }}"
 
 
 class Sending(NamedTuple):
@@ -120,28 +127,54 @@ class Sending(NamedTuple):
         """Return the kind of its traffic."""
         return self.contract.kind
 
-    @property
-    def fields(self) -> Arguments:
-        """Return the fields of its traffic, names with values as text; its source among them."""
+    def fields(self, pace: str) -> Arguments:
+        """Return the fields of its traffic, names with values as text; its source among them.
+
+        `pace` is the variable that says how fast it sends, if that changes.
+        """
         it, source = self.contract, self.source
         some = [*_packet_fields(self)] if it.kind == "packets" else [*_cell_fields(it)]
         if it.connections > 1:
             some.append(("connections", str(it.connections)))
         some += it.marks
         if source.kind:
-            some.append(("source", source.written(it.unit)))
+            some.append(("source", source.written(it.unit, pace if source.later else "")))
         return tuple(some)
 
     @property
     def per_second(self) -> Fraction:
-        """Return how many items it sends on average; 0 if it sends at listed instants."""
-        it, source = self.contract, self.source
-        if source.kind == "replay":
-            return Fraction(0)
-        if source.kind == "burst":
-            return source.burst / source.every * it.connections
-        declared = it.rate if it.slower is None else it.slower
-        return (source.rate if source.kind else declared) * it.connections
+        """Return how many items it sends on average at first; 0 if it sends at listed instants."""
+        rate = self.source.mean(self.source.rate) if self.source.kind else self.declared
+        return rate * self.contract.connections
+
+    @property
+    def later_per_second(self) -> Fraction:
+        """Return the same from the change on."""
+        later = self.source.later
+        return self.source.mean(later) * self.contract.connections if later else self.per_second
+
+    @property
+    def declared(self) -> Fraction:
+        """Return how many items/s of each connection it declares."""
+        return self.contract.rate if self.contract.slower is None else self.contract.slower
+
+    @property
+    def with_source(self) -> Sending:
+        """Return it with a source: a constant one if it sends what it declares."""
+        return self if self.source.kind else self._replace(source=Source("constant", self.declared))
+
+    def changed(self, by: Fraction) -> Sending:
+        """Return it sending so many times as much from the change on."""
+        source = self.with_source.source
+        return self._replace(source=source._replace(later=rounded(source.rate * by, COUNT)))
+
+    def scaled(self, by: Fraction) -> Sending:
+        """Return it sending so many times as much all the time; listed instants stay."""
+        source = self.with_source.source
+        rates = [
+            rounded(each * by, COUNT) if each else each for each in (source.rate, source.later)
+        ]
+        return self._replace(source=source._replace(rate=rates[0], later=rates[1]))
 
     @property
     def last_ps(self) -> int:

@@ -72,7 +72,9 @@ def _shortest(whole: Scenario) -> Generator[Scenario, bool, Scenario]:
 
 
 def _less_around(whole: Scenario) -> Iterator[Scenario]:
-    """Yield it without faults of links, restarts, bytes, and a second device."""
+    """Yield it without changes of flows, faults of links, restarts, bytes, and a second device."""
+    if whole.changes:
+        yield from _or_busier(_unchanged(whole))
     if whole.fault is not None:
         yield from _or_busier(whole._replace(fault=None))
     if whole.restarts:
@@ -92,6 +94,15 @@ def _or_busier(whole: Scenario) -> Iterator[Scenario]:
     yield whole
     for place in range(len(whole.flows)):
         yield from _at_shares(whole, place)
+
+
+def _unchanged(whole: Scenario) -> Scenario:
+    """Return it with flows that send all the time what they send at first."""
+    return whole._replace(flows=tuple(map(_steady, whole.flows)))
+
+
+def _steady(flow: Sending) -> Sending:
+    return flow._replace(source=flow.source._replace(later=Fraction(0)))
 
 
 def _without_peer(whole: Scenario) -> Iterator[Scenario]:
@@ -182,8 +193,7 @@ def _with_fault_of_sender(whole: Scenario) -> Scenario:
 
 def _as_long(whole: Scenario, measured_ps: int) -> Scenario:
     """Return it with as many items as there are in that time."""
-    per_second = sum((each.per_second for each in whole.flows), Fraction(0))
-    items = math.ceil(per_second * measured_ps / PS_PER_S)
+    items = math.ceil(whole.per_second * measured_ps / PS_PER_S)
     return whole._replace(items=min(max(items, 1), MANY_ITEMS))
 
 
@@ -203,14 +213,15 @@ def _plainer_flows(whole: Scenario) -> Iterator[Scenario]:
 
 
 def _plainer(flow: Sending) -> Iterator[Sending]:
-    it = flow.contract
-    plain = flow._replace(contract=_bare(it), source=Source(""))
-    if plain != flow:
-        yield plain
+    it, sent = flow.contract, flow.source
+    sources = [Source(""), *([_constant(sent)] if sent.later else [])]
+    for plain in (flow._replace(contract=_bare(it), source=each) for each in sources):
+        if plain != flow:
+            yield plain
     yield from _plainer_source(flow)
     if it.connections > 1:
         for by in (it.connections, 1):
-            source = flow.source._replace(rate=flow.source.rate * by)
+            source = sent._replace(rate=sent.rate * by, later=sent.later * by)
             contract = it._replace(connections=1, rate=it.rate * by)
             yield flow._replace(contract=contract, source=source)
     if it.slower is not None:
@@ -231,10 +242,17 @@ def _plainer_source(flow: Sending) -> Iterator[Sending]:
         sent = source.rate or it.rate
         yield from (_at_rate(flow, rate) for rate in dict.fromkeys((sent, it.rate)))
         yield flow._replace(source=Source(""))
+    if source.later:
+        yield _steady(flow)
     if source.kind in ("burst", "poisson"):
-        yield flow._replace(source=Source("constant", source.rate))
+        yield flow._replace(source=_constant(source))
     for number in range(len(source.gaps_us) if len(source.gaps_us) > 1 else 0):
         yield flow._replace(source=source._replace(gaps_us=_without(source.gaps_us, number)))
+
+
+def _constant(source: Source) -> Source:
+    """Return a source of the same rates that sends one item after another."""
+    return source._replace(kind="constant", burst=0)
 
 
 def _bare(it: Contract) -> Contract:
@@ -280,6 +298,8 @@ def _rounder_flow(flow: Sending) -> Iterator[Sending]:
         yield flow._replace(contract=it._replace(slower=rate))
     for rate in _rounder_rates(source.rate) if source.rate else ():
         yield flow._replace(source=source._replace(rate=rate))
+    for rate in _rounder_rates(source.later) if source.later else ():
+        yield flow._replace(source=source._replace(later=rate))
     for burst in range(2, source.burst) if source.burst <= MOST_TRIED else ():
         yield flow._replace(source=source._replace(burst=burst))
     for number, gap_us in enumerate(source.gaps_us[1:], 1):

@@ -10,16 +10,18 @@ from qospec.judge.phases import TrialResult
 from qospec.judge.readings import Readings
 from qospec.judge.result import Repeat, Result
 from qospec.judge.verdict import invalidates, judge
-from qospec.model.suite import list_tested, sum_offered_rate
+from qospec.model.suite import Search, list_tested, sum_offered_rate
 from qospec.promises.promise import Trial, hold
 
 if TYPE_CHECKING:
     from collections.abc import Callable
+    from fractions import Fraction
 
     from qospec.catalogue.kinds import Catalogue
     from qospec.engine.experiment import Experiment, Node
     from qospec.engine.graph.promises import Conduct
     from qospec.engine.measure.observation import Observation
+    from qospec.model.suite import Phase
     from qospec.plan.plan import CasePlan
     from qospec.promises.promise import Promise
 
@@ -92,9 +94,27 @@ def _choose_promises(case: CasePlan, promises: tuple[Promise, ...]) -> tuple[Pro
     return ALL
 
 
+def name_draws(
+    repeat: int, phase: Phase | None = None, number: int = 0, load: Fraction | None = None
+) -> tuple[str, ...]:
+    """Return what the random draws of a trial depend on, besides its case.
+
+    Args:
+        repeat: The number of the repeat of the case, from 0.
+        phase: Of a case with phases, the phase of the trial.
+        number: Of the trial, among those of a point, or of a load of a search.
+        load: Of a search.
+    """
+    if phase is None:
+        return (f"repeat {repeat}",)
+    if isinstance(phase, Search):
+        return (f"repeat {repeat}", "search", phase.goals[0].name, str(load), str(number))
+    return (f"repeat {repeat}", "point", phase.name, str(number))
+
+
 def seed_repeat(experiment: Experiment, number: int) -> Experiment:
     """Return the experiment of a repeat, counted from 0: its random draws depend on the number."""
-    return _extend_seed(experiment, (f"repeat {number}",))
+    return _extend_seed(experiment, name_draws(number))
 
 
 def _extend_seed(experiment: Experiment, names: tuple[str, ...]) -> Experiment:

@@ -153,11 +153,10 @@ class Workshop:
     def _names_of_draws(self, name: JobName) -> tuple[str, ...]:
         """Return what the random draws of a trial depend on, besides its case."""
         assert name.phase is not None  # noqa: S101 -- it is a trial of one
-        phase, repeat = self._plan(name.case).case.phases[name.phase], f"repeat {name.repeat}"
-        if isinstance(phase, Search) and isinstance(name.part, Request):
-            load, number, _ = name.part
-            return (repeat, "search", phase.goals[0].name, str(load), str(number))
-        return (repeat, "point", phase.name, str(name.part))
+        phase = self._plan(name.case).case.phases[name.phase]
+        if isinstance(name.part, Request):
+            return trial.name_draws(name.repeat, phase, name.part.number, name.part.load)
+        return trial.name_draws(name.repeat, phase, name.part or 0)
 
     def _run_case(self, planned: CasePlan, on_progress: Callable[[float], None]) -> Document:
         if planned.examiner is not None:

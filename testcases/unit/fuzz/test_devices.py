@@ -1,5 +1,6 @@
 """Devices are fuzzed: what breaks an invariant is found, and fails in the file that is kept."""
 
+import re
 from pathlib import Path
 
 import pytest
@@ -10,13 +11,13 @@ from qospec.catalogue.kinds import discover
 from qospec.check import Checked, check
 from qospec.diagnostics import Problems
 from qospec.engine.machine import state
-from qospec.fuzz.devices import SPEAKER, violations
+from qospec.fuzz.devices import SPEAKER
 from qospec.fuzz.explore import Block, explore
 from qospec.fuzz.target import Violation
 from qospec.fuzz.targets import targets_of
 from qospec.plan.plan import Bounds, plan
 from qospec.resources import STDLIB
-from qospec.run import trial
+from qospec.run.runner import run_alone
 
 TOO_MANY = """qos 1
 device switch(buffer: Count = 2 cell) {
@@ -42,12 +43,14 @@ def broken(text: str, folder: Path) -> list[str]:
     path = folder / "kept.qos"
     path.write_text(text, encoding="utf-8")
     problems = Problems()
-    plans = plan(check([path], discover(), problems), "0", Bounds(), problems)
+    (planned,) = plan(check([path], discover(), problems), "0", Bounds(), problems)
     assert not problems.errors
+    found = run_alone(planned, Bounds(), lambda: None)
+    assert found["errors"] == []
     return [
-        each.statement
-        for case in plans
-        for each in violations(case.case, trial.run(case, discover(), lambda _: None))
+        each["label"].rpartition(": ")[2]
+        for each in found["statements"]
+        if each["verdict"] in ("error", "fail")
     ]
 
 
@@ -235,11 +238,29 @@ def test_equal_seeds_find_the_same(tmp_path):
     assert first == second
 
 
+@pytest.mark.slow
+def test_a_fault_is_found_that_only_a_falling_load_shows(tmp_path):
+    (folder := tmp_path / "found").mkdir()
+    checked = Checked([STDLIB / "devices" / "broken" / "meters.qos"], discover())
+    (subject,) = (each for each in targets_of(checked) if each.name == "flood_guard")
+    (finding,) = explore(subject, Block(0, 100, "0")).findings
+    assert finding.statement == "opens"
+    assert re.search(
+        r"  point p \{\n    measure = .*\n    pace0 = .*\n    at .* \{ pace0 = ", finding.text
+    )
+    assert finding.text.count("  flow ") == 1
+    assert broken(finding.text, folder) == ["opens"]
+    mended = finding.text.replace("meters.flood_guard", "meters.flood_guard(fault = false)")
+    assert broken(mended, folder) == []
+    steady = re.sub(r"    at .*\n", "", finding.text)
+    assert broken(steady, folder) == []
+
+
 def test_each_broken_device_says_how_to_mend_it():
     checked = Checked([STDLIB / "devices" / "broken"], discover())
     assert not checked.problems.all
     subjects = list(targets_of(checked))
-    assert len(subjects) == 13
+    assert len(subjects) == 14
     assert all(each.device.choices["fault"] == ["", "false"] for each in subjects)
     assert all(each.device.template((("fault", "false"),)) is not None for each in subjects)
 

@@ -1,6 +1,7 @@
 """Scenarios are drawn that do something to a device."""
 
 from collections import Counter
+from fractions import Fraction
 from pathlib import Path
 from random import Random  # noqa: TID251 -- of what Hypothesis draws
 
@@ -12,7 +13,9 @@ from qospec.catalogue.kinds import discover
 from qospec.check import Checked
 from qospec.fuzz import explore
 from qospec.fuzz.device import devices_of, ports_of
-from qospec.fuzz.scenario import Scenario, scenarios
+from qospec.fuzz.devices import DeviceTarget
+from qospec.fuzz.scenario import Scenario, scenarios, written
+from qospec.fuzz.sending import Contract, Sending, Source
 
 DRAWN = 400
 ONE_WAY = """qos 1
@@ -78,3 +81,40 @@ def test_flows_to_one_host_are_as_frequent_as_flows_both_ways(device):
     ways = Counter(len({flow.origin for flow in each.flows}) for each in some)
     assert ways[1] > len(some) / 4
     assert ways[2] > len(some) / 4
+
+
+def test_a_load_that_changes_is_drawn_and_fits_its_links(device):
+    """A point refuses what a first link cannot carry, so few examples may ask for that."""
+    switch = device(TWO_WAYS)
+    some = drawn(switch)
+    changing = [each for each in some if each.changes]
+    assert len(some) / 12 < len(changing) < len(some) / 4
+    subject = DeviceTarget(switch, switch._checked)
+    texts = [written(each) for each in changing]
+    assert all("  point p {" in text and "    at " in text for text in texts)
+    found = [subject._planned(text) for text in texts]
+    refused = Counter(each for each in found if isinstance(each, str))
+    assert refused["what E0305 asks for"] < len(texts) / 10
+    assert refused.total() < len(texts) / 4
+
+
+def test_a_burst_that_changes_comes_more_often():
+    """A hundred packets in 10 ms are 10,000 packets/s, and then 1,000."""
+    source = Source("burst", Fraction(10_000), burst=100, later=Fraction(1_000))
+    flow = Sending(0, 1, Contract("packets", Fraction(10_000), size=64), source)
+    assert dict(flow.fields("pace0"))["source"] == "burst { size = 100 pkt, every = pace0 }"
+    assert (source.pace(source.rate, "pkt"), source.pace(source.later, "pkt")) == (
+        "10 ms",
+        "100 ms",
+    )
+    assert (flow.per_second, flow.later_per_second) == (10_000, 1_000)
+
+
+def test_half_of_the_items_come_before_the_change_and_half_after(device):
+    """Of 220 cells, 110 at 1,000 cells/s take 110 ms, and 110 at 100 cells/s another 1.1 s."""
+    flow = Sending(0, 1, Contract("ubr", Fraction(1_000))).changed(Fraction(1, 10))
+    switch = device(ONE_WAY)
+    whole = Scenario(switch, (), ports_of(switch.template(())), ("stm1", "stm1"), "", (flow,), 220)
+    assert (whole.measured_ps, whole.changed_ps) == (12 * 10**11, 11 * 10**10)
+    assert "pace0 = 1000 cell/s" in written(whole)
+    assert "at 110 ms { pace0 = 100 cell/s }" in written(whole)

@@ -122,3 +122,33 @@ def test_a_restart_goes_and_a_flow_sends_more_for_it() -> None:
 
     found = smallest(scenario(packets(rate=100), restarts=True), breaks)
     assert not found.restarts
+
+
+def falling(**more) -> Sending:
+    """Return packets of three connections, 20,000 of them in a second and then 1,500."""
+    return packets()._replace(
+        source=Source("poisson", Fraction(20_000, 3), later=Fraction(500)), **more
+    )
+
+
+def test_a_change_goes_that_is_not_needed() -> None:
+    found = smallest(scenario(falling(), restarts=True), lambda each: each.restarts)
+    assert not found.changes
+
+
+def test_a_change_stays_that_is_needed_and_gets_simpler() -> None:
+    def falls(whole: Scenario) -> bool:
+        """Return whether 200 packets come less than 100 us after each other, and others then."""
+        sent = [(each.source, each.contract.connections) for each in whole.flows]
+        dense = sum((source.rate * count for source, count in sent), Fraction(0))
+        later = sum((source.later * count for source, count in sent), Fraction(0))
+        ms = whole.measured_ps / MS_PS
+        return dense >= 10_000 and 0 < later < 5_000 and dense * ms / 2_000 >= 200
+
+    found = smallest(scenario(falling(), packets(rate=50)), falls)
+    (flow,) = found.flows
+    assert (flow.source.kind, flow.contract.connections) == ("constant", 1)
+    assert flow.source.later in (1, 10, 100, 1_000), "one digit"
+    assert flow.source.rate in (10_000, 20_000)
+    assert falls(found)
+    assert not falls(found._replace(items=found.items - 1))
