@@ -18,7 +18,7 @@ from qospec.judge.confidence import (
     mean_over_repeats,
     with_limits,
 )
-from qospec.judge.statistics import RESOLUTION, assumed_skewness
+from qospec.judge.statistics import RESOLUTION
 from qospec.judge.verdict import Judgement, Side
 from qospec.model.bounds import Limits
 from qospec.model.expression import Constant, Counted, Expression, Measured, Operation
@@ -65,7 +65,6 @@ def judged(
     condition = Operation(operator, operands)
     statement = Statement(kind, "", "", condition, SPAN, Fraction(confidence))
     rows = [dict(zip(read, row, strict=True)) for row in zip(*read.values(), strict=True)]
-
     return judge_repeats(statement, [Seen(row, drawn=drawn) for row in rows], repeats)
 
 
@@ -150,21 +149,6 @@ def test_mean_and_interval_are_shown() -> None:
     assert float(shown.interval.lower.value) == pytest.approx(10 - reach, rel=1e-5)
     assert float(shown.interval.upper.value) == pytest.approx(10 + reach, rel=1e-5)
     assert (shown.interval.repeats, shown.note) == (5, "")
-
-
-@pytest.mark.parametrize(
-    ("values", "least", "skewed"),
-    [
-        ((10, 10), 0, 0),
-        ((99, 101), 0, "0.183848"),  # 13 * 1.414214 / 100
-        ((99, 101), 90, "1.838478"),  # what matters is the distance from the least
-        ((9, 11), 8, 4),  # 9.19, but no more than 4 are taken
-        ((-1, 1), 0, 4),
-    ],
-)
-def test_repeats_are_taken_to_be_as_skewed_as_they_are_far_apart(values, least, skewed) -> None:
-    found = assumed_skewness([Fraction(value) for value in values], Fraction(least))
-    assert float(found) == pytest.approx(float(skewed), rel=1e-5)
 
 
 LIMITED = replace(SEEN, least=Fraction(0), most=Fraction(20))

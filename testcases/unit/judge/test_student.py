@@ -75,14 +75,20 @@ def test_ten_repeats_with_the_normal_quantile_have_intervals_too_narrow() -> Non
 
 
 @pytest.mark.parametrize(
-    ("values", "skewness"),
+    ("values", "least", "skewness"),
     [
-        ([5, 5, 5], 0),
-        ([1, 3], 4),  # a deviation of the square root of 2, 2 above the least: more than 4
-        (["1/2", "501/1000"], "0.0183663"),  # 13 * 0.000707107 / 0.5005
-        (["-1", "-2"], 4),
+        ([5, 5, 5], 0, 0),
+        ([1, 3], 0, 4),  # a deviation of the square root of 2, 2 above the least: more than 4
+        ([99, 101], 0, "0.183848"),  # 13 * 1.414214 / 100
+        ([99, 101], 90, "1.838478"),  # what matters is the distance from the least
+        ([9, 11], 8, 4),  # 9.19, but no more than 4 are taken
+        (["1/2", "501/1000"], 0, "0.0183663"),  # 13 * 0.000707107 / 0.5005
+        (["-1", "-2"], 0, 4),
+        ([-1, 1], 0, 4),
     ],
 )
-def test_the_skewness_assumed_is_a_multiple_of_deviation_over_distance(values, skewness) -> None:
-    found = assumed_skewness([Fraction(each) for each in values], Fraction(0))
+def test_the_skewness_assumed_is_a_multiple_of_deviation_over_distance(
+    values, least, skewness
+) -> None:
+    found = assumed_skewness([Fraction(each) for each in values], Fraction(least))
     assert float(found) == pytest.approx(float(skewness), rel=1e-5)
