@@ -60,9 +60,11 @@ def check_property(
     drawn, counted = (
         _find_bounds(node, scope, evaluator) if context.mistakes == before else ({}, {})
     )
+    foralls = [each for each in node.body.statements if isinstance(each, ast.ForAll)]
     for statement in node.body.statements:
         if isinstance(statement, ast.ForAll) and statement.where is not None:
-            conditions.verify_where(statement.where, drawn, counted, scope, evaluator)
+            where = statement.where
+            conditions.verify_where(where, drawn, counted, scope, evaluator, foralls)
         elif isinstance(statement, ast.Criterion) and statement.kind == "expect":
             _check_expected(statement, drawn, scope, evaluator)
         elif not isinstance(statement, ast.ForAll | ast.Let):

@@ -136,7 +136,7 @@ def test_no_where_that_some_numbers_meet_is_refused(reported, where) -> None:
 )
 def test_a_where_is_decided_in_parts_of_what_is_drawn(codes, where, met) -> None:
     text = "property p {\n  forall n: Int in 1 .. 9\n  forall m: Int in 1 .. 1_000_000\n"
-    text += f"  forall x in 0 .. 4 where {where}\n  expect n < m and x < n\n}}"
+    text += f"  forall x: Ratio in 0 .. 4 where {where}\n  expect n < m and x < n\n}}"
     assert codes(text) == ([] if met else ["E0516"])
 
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections import deque
 from dataclasses import replace
 from fractions import Fraction
+from itertools import islice
 from typing import TYPE_CHECKING, NamedTuple
 
 from qospec.check.evaluate.context import CheckError, LimitReached, make_error
@@ -27,7 +28,7 @@ from qospec.model.expression import (
 from qospec.syntax import ast
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
     from qospec.check.device.ports import Template
     from qospec.check.evaluate.evaluator import Evaluator
@@ -211,10 +212,17 @@ def verify_where(
     counted: Mapping[str, Sequence[Fraction | int]],
     scope: Scope,
     evaluator: Evaluator,
+    foralls: Iterable[ast.ForAll] = (),
 ) -> None:
     """Report a `where` that depends on nothing drawn, or that no values meet.
 
-    `drawn` has the bounds of ranges by name, `counted` the values of each name that has no others.
+    Args:
+        node: The condition.
+        drawn: The bounds of ranges, by name.
+        counted: The values of each name that has no others.
+        scope: The names that it may use.
+        evaluator: For its values.
+        foralls: All that is drawn: of which any number may be drawn, hardly one meets an equation.
     """
     if not depends_on_draws(node, scope, evaluator):
         return
@@ -231,6 +239,43 @@ def verify_where(
             never = False
     if never:
         evaluator.context.report(explain_never_met(node.span))
+        return
+    for equation, forall in _equations(node, {each.name.text: each for each in foralls}):
+        evaluator.context.report(_hardly_met(equation, forall))
+
+
+def _equations(
+    node: ast.Expression, foralls: Mapping[str, ast.ForAll]
+) -> Iterator[tuple[ast.Compare, ast.ForAll]]:
+    """Yield what a condition asks to be equal, with what is drawn as any number in it.
+
+    That is a range between whole numbers without a type, which may have been meant as one of these.
+    """
+    if isinstance(node, ast.Binary) and node.operator == "and":
+        yield from _equations(node.left, foralls)
+        yield from _equations(node.right, foralls)
+    if isinstance(node, ast.Compare) and node.operator == "==":
+        names = sorted(node.names_used() & foralls.keys())
+        loose = (foralls[name] for name in names if _is_loose(foralls[name]))
+        yield from ((node, each) for each in islice(loose, 1))
+
+
+def _is_loose(node: ast.ForAll) -> bool:
+    ends = (node.values.first, node.values.last) if isinstance(node.values, ast.Range) else ()
+    whole = [isinstance(end, ast.Number) and end.text.replace("_", "").isdigit() for end in ends]
+    return node.annotation is None and bool(whole) and all(whole)
+
+
+def _hardly_met(equation: ast.Compare, forall: ast.ForAll) -> CheckError:
+    """Return the warning that a number that is drawn hardly ever meets an equation."""
+    name, values = forall.name.text, " ".join(forall.values.span.text.split())
+    return make_error(
+        "W0631",
+        f"`{name}` is any number between, and hardly one meets this",
+        equation.span,
+        secondary=(forall.values.span, "fractions are drawn, too"),
+        help=f"write `forall {name}: Int in {values}` if whole numbers are meant",
+    )
 
 
 class _Where:

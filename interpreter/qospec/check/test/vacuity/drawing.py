@@ -61,17 +61,17 @@ def _declare_drawn(node: ast.Test, scope: Scope, evaluator: Evaluator) -> dict[s
     """
     drawn: dict[str, Bounds] = {}
     counted: dict[str, Sequence[Fraction | int]] = {}
-    for statement in node.statements:
-        if isinstance(statement, ast.ForAll):
-            value = build_placeholder(statement, scope, evaluator)
-            name = statement.name.text
-            scope.names[name] = bind_known(statement.name, "a drawn value", value)
-            if points := enumerate_values(statement, scope, evaluator):
-                counted[name] = points
-            if is_continuous(statement.values):
-                drawn[name] = find_ends(statement.values, scope, evaluator)
-                if statement.where is not None:
-                    conditions.verify_where(statement.where, drawn, counted, scope, evaluator)
+    foralls = [forall for forall in node.statements if isinstance(forall, ast.ForAll)]
+    for forall in foralls:
+        value = build_placeholder(forall, scope, evaluator)
+        name = forall.name.text
+        scope.names[name] = bind_known(forall.name, "a drawn value", value)
+        if points := enumerate_values(forall, scope, evaluator):
+            counted[name] = points
+        if is_continuous(forall.values):
+            drawn[name] = find_ends(forall.values, scope, evaluator)
+            if forall.where is not None:
+                conditions.verify_where(forall.where, drawn, counted, scope, evaluator, foralls)
     return drawn
 
 
