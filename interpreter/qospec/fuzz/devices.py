@@ -220,7 +220,7 @@ def _drop_point(leaf: Leaf) -> Leaf:
 
 def _run(case: CasePlan, promises: tuple[Promise, ...] = ()) -> TrialResult:
     """Run the one trial of a case, with the draws that it has under `qos run`."""
-    names = trial.name_draws(0, *case.case.phases)
+    names = trial.name_draws(0, next(iter(case.case.phases), None))
     return trial.run_one(case, names, lambda _: None, keeps=True, promises=promises)
 
 

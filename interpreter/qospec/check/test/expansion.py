@@ -21,7 +21,7 @@ from qospec.check.test.parts import (
     with_statements,
 )
 from qospec.check.test.properties import PoisonError, to_draw, write_value
-from qospec.check.test.sweeps import enumerate_combinations, name_case
+from qospec.check.test.sweeps import enumerate_combinations, make_unknown, name_case
 from qospec.check.test.trials import CaseMaker
 from qospec.check.test.vacuity import drawing
 from qospec.model.checked import CheckedSuite
@@ -111,23 +111,44 @@ def check_drawn(
         if not isinstance(node, ast.Test) or not draws_from_range(node):
             continue
         before = evaluator.context.mistakes
-        cases: list[Case] = []
-        for end in ("first", "last"):
-            at_end = with_statements(
-                node, [_take_end(statement, end) for statement in node.statements]
-            )
-            parts = find_runnable(at_end, home, evaluator)
-            if parts is None and evaluator.context.mistakes == before:
+        ends = [
+            with_statements(node, [_take_end(statement, end) for statement in node.statements])
+            for end in ("first", "last")
+        ]
+        if find_runnable(ends[0], home, evaluator) is None:
+            if evaluator.context.mistakes == before:
                 evaluator.context.report(_explain_drawn_template(node))
+            continue
+        draws_of = drawing.verify_draws(node, home, evaluator)
+        if draws_of is None:
+            _report_others(node, ends[0], home, networks, evaluator)
+            continue
+        cases: list[Case] = []
+        for at_end in ends:
+            parts = find_runnable(at_end, home, evaluator)
             if parts is None or evaluator.context.mistakes > before:
                 break
             room = evaluator.context.limits.cases
             cases += _Expansion(parts, networks, evaluator).list_cases(room)
         else:
-            drawing.verify(node, home, cases, evaluator)
+            drawing.verify_criteria(node, cases, draws_of, evaluator)
             test = DrawnTest(node.name.text, node.span)
             found.append((test, DrawnTestMaker(node, home, networks, evaluator)))
     return found
+
+
+def _report_others(
+    node: ast.Test, at_end: ast.Test, home: Scope, networks: Networks, evaluator: Evaluator
+) -> None:
+    """Report the mistakes of a test besides those in what it draws, which have been reported."""
+    drawn_at = [forall.span for forall in node.statements if isinstance(forall, ast.ForAll)]
+    with evaluator.context.check_apart() as problems:
+        parts = find_runnable(at_end, home, evaluator)
+        if parts is not None:
+            _Expansion(parts, networks, evaluator).list_cases(evaluator.context.limits.cases)
+    for mistake in problems.errors:
+        if not any(mistake.span in span for span in drawn_at):
+            evaluator.context.report(CheckError(mistake))
 
 
 def _explain_drawn_template(node: ast.Test) -> CheckError:
@@ -302,6 +323,7 @@ class _Expansion:
         self._evaluator = evaluator
         self._context = evaluator.context
         self.makers: dict[str, CaseMaker] = {}
+        self._is_mistaken = False
 
     def list_cases(self, room: int) -> tuple[Case, ...]:
         """Return the cases, at most `room`; none after a mistake."""
@@ -338,7 +360,7 @@ class _Expansion:
                 return ()
             else:  # each value of an argument may be wrong for itself
                 sound = False
-        return tuple(built.values()) if sound else ()
+        return tuple(built.values()) if sound and not self._is_mistaken else ()
 
     def _build_case(self, name: str, points: Combination) -> context.Case:
         variables = tuple((point.binding.name, point.binding.span) for point in points)
@@ -358,17 +380,17 @@ class _Expansion:
         for points in enumerate_combinations(self._sweeps, self._build_scopes, self._evaluator):
             count += 1
             self._fit(count, room)
-            if self._context.mistakes > before:
-                return
+            self._is_mistaken = self._context.mistakes > before
             yield points
+            if self._is_mistaken:  # then one case shows what else is wrong
+                return
             before = self._context.mistakes  # those of its case included
         if not count and self._context.mistakes == before:
-            raise make_error(
-                "E0506",
-                f"no case of `{self._node.name.text}` is left",
-                self._run_sweep().span,
-                help="loosen its `where`",
-            )
+            message = f"no case of `{self._node.name.text}` is left"
+            place = self._run_sweep().span
+            self._context.report(make_error("E0506", message, place, help="loosen its `where`"))
+            self._is_mistaken = True
+            yield make_unknown(self._sweeps)
 
     def _fit(self, count: int, room: int) -> None:
         """Refuse more cases than `room`."""

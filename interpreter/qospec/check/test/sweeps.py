@@ -6,9 +6,18 @@ import re
 from dataclasses import replace
 from typing import TYPE_CHECKING, NamedTuple
 
-from qospec.check.evaluate.context import make_error
+from qospec.check.evaluate.context import CheckError, make_error
 from qospec.check.evaluate.scope import Binding, bind_known, find_given_items
-from qospec.check.evaluate.values import Amount, Boolean, List, Poison, Symbol, Text, Value
+from qospec.check.evaluate.values import (
+    POISON,
+    Amount,
+    Boolean,
+    List,
+    Poison,
+    Symbol,
+    Text,
+    Value,
+)
 from qospec.secret import WITHHELD, redact
 from qospec.syntax import ast
 from qospec.units import format_value
@@ -56,12 +65,33 @@ def _iterate_product(
         yield sofar
         return
     (part, first), *rest = sweeps
-    for row in _list_rows(first, scopes_of(sofar)[part], evaluator):
+    try:
+        rows = _list_rows(first, scopes_of(sofar)[part], evaluator)
+    except CheckError as mistake:
+        evaluator.context.report(mistake)
+        rows = [_make_unknown_row(first)]
+    for row in rows:
         evaluator.context.count_iteration(first.span)
         points = (*sofar, *(point._replace(part=part) for point in row))
-        where = first.where
+        where, before = first.where, evaluator.context.mistakes
         if where is None or evaluator.require_truth(where, scopes_of(points)[part]) is not False:
+            if evaluator.context.mistakes > before:  # which of the rows are meant is not known
+                points = (
+                    *sofar,
+                    *(point._replace(part=part) for point in _make_unknown_row(first)),
+                )
             yield from _iterate_product(rest, points, scopes_of, evaluator)
+
+
+def make_unknown(sweeps: Sequence[tuple[int, ast.Sweep]]) -> Combination:
+    """Return a combination of which no value is known, for what does not depend on one."""
+    return tuple(
+        point._replace(part=part) for part, each in sweeps for point in _make_unknown_row(each)
+    )
+
+
+def _make_unknown_row(sweep: ast.Sweep) -> Combination:
+    return tuple(_point(name, POISON, "", named=True) for name in sweep.names)
 
 
 def _list_rows(sweep: ast.Sweep, scope: Scope, evaluator: Evaluator) -> list[Combination]:

@@ -6,7 +6,7 @@ values, as far as a case can tell; what does is examined with what is drawn unkn
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from qospec.check.evaluate.context import make_error
 from qospec.check.evaluate.scope import bind_known
@@ -30,17 +30,31 @@ if TYPE_CHECKING:
     from qospec.source import Span
 
 
-def verify(node: ast.Test, home: Scope, cases: Sequence[Case], evaluator: Evaluator) -> None:
-    """Report what a test that draws says in vain; its cases are those at the ends of its ranges."""
+class Draws(NamedTuple):
+    """What a test draws: its names, with unknown values, and the bounds of ranges by name."""
+
+    scope: Scope
+    bounds: Mapping[str, Bounds]
+
+
+def verify_draws(node: ast.Test, home: Scope, evaluator: Evaluator) -> Draws | None:
+    """Report what is wrong with what a test draws, whatever else is; None after a mistake."""
     parts = collect_parts(node, home, evaluator)
-    assert parts is not None  # noqa: S101 -- it has been expanded
+    if parts is None:
+        return None
     before = evaluator.context.mistakes
     for mistake in _find_drawn_from_sweeps(node, parts):
         evaluator.context.report(mistake)
     scope = CaseScope(parts, (), evaluator).scope
     drawn = _declare_drawn(node, scope, evaluator) if evaluator.context.mistakes == before else {}
-    if evaluator.context.mistakes > before:
-        return
+    return None if evaluator.context.mistakes > before else Draws(scope, drawn)
+
+
+def verify_criteria(
+    node: ast.Test, cases: Sequence[Case], draws: Draws, evaluator: Evaluator
+) -> None:
+    """Report what a test that draws says in vain; its cases are those at the ends of its ranges."""
+    scope, drawn = draws
     varying, own = _list_varying(node), _list_criteria(node)
     for statement, why in tautologies.find_unfailing(cases):
         asked = own.get(_identify_place(statement.span))
