@@ -63,12 +63,15 @@ def render(diagnostic: Diagnostic, *, colour: bool = False, width: int = WIDEST)
     form = _Form(digits, max(_LEAST, width - digits - len(" | ")), paint, wraps=width < WIDEST)
     head = _render_head(diagnostic)
     message = _break_lines(diagnostic.message, len(f"{head}: "), width)
-    lines = [f"{paint.main(head)}{paint.plain(f': {message[0]}')}", *map(paint.plain, message[1:])]
+    lines = [
+        f"{paint.style_main(head)}{paint.style_plain(f': {message[0]}')}",
+        *map(paint.style_plain, message[1:]),
+    ]
     sources = list(dict.fromkeys(label.span.source for label in labels))
     for source in sources:
         here = [label for label in labels if label.span.source == source]
         lines += _render_excerpt(source, here, own, form)
-    margin = " " * (digits + 1) + paint.other("=")
+    margin = " " * (digits + 1) + paint.style_other("=")
     asides = [("note", note) for note in diagnostic.notes]
     asides += [("help", diagnostic.help)] if diagnostic.help else []
     for name, text in asides:
@@ -109,13 +112,13 @@ class _Paint:
         self._severity = severity
         self._colour = colour
 
-    def main(self, text: str) -> str:
+    def style_main(self, text: str) -> str:
         return self._style(text, self._severity)
 
-    def other(self, text: str) -> str:
+    def style_other(self, text: str) -> str:
         return self._style(text, "other")
 
-    def plain(self, text: str) -> str:
+    def style_plain(self, text: str) -> str:
         return self._style(text, "plain")
 
     def _style(self, text: str, name: str) -> str:
@@ -136,16 +139,16 @@ def _render_excerpt(
     """Yield the lines of one file that labels point into, each with its marks."""
     width, paint = form.digits, form.paint
     main = own in labels
-    arrow = paint.other("-->" if main else ":::")
+    arrow = paint.style_other("-->" if main else ":::")
     if not source.text:
         yield f"{' ' * width}{arrow} {_flatten(source.name)}"
         return
     yield f"{' ' * width}{arrow} {_flatten((own if main else labels[0]).span.place)}"
-    gutter = " " * (width + 1) + paint.other("|")
+    gutter = " " * (width + 1) + paint.style_other("|")
     yield gutter
     for number, here in groupby(sorted(labels, key=_find_line_number), key=_find_line_number):
         text, marks = _render_marked_line(source, number, list(here), own, form.room)
-        yield f"{paint.other(f'{number:>{width}} |')} {text}".rstrip()
+        yield f"{paint.style_other(f'{number:>{width}} |')} {text}".rstrip()
         yield from (f"{gutter} {row}" for row in _mark_rows(marks, form))
 
 
@@ -198,9 +201,9 @@ def _mark_rows(marks: Sequence[_Mark], form: _Form) -> Iterator[str]:
             continue  # within one that is marked already
         start = max(mark.start, column)
         sign = (
-            paint.main("^" * (mark.stop - start))
+            paint.style_main("^" * (mark.stop - start))
             if mark.main
-            else paint.other("-" * (mark.stop - start))
+            else paint.style_other("-" * (mark.stop - start))
         )
         row += " " * (start - column) + sign
         column = mark.stop
@@ -225,7 +228,7 @@ def _render_words(mark: _Mark, form: _Form) -> Iterator[str]:
 
 
 def _style_mark(mark: _Mark, text: str, paint: _Paint) -> str:
-    return paint.main(text) if mark.main else paint.other(text)
+    return paint.style_main(text) if mark.main else paint.style_other(text)
 
 
 def _break_lines(text: str, indent: int, width: int) -> list[str]:

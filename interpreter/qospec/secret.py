@@ -108,12 +108,12 @@ def redact_words(text: str, withheld: str) -> str:
     """Return a message with stars in place of the words that it has of a text to withhold."""
     words = {each for each in _WORD.findall(withheld) if len(each) >= _LEAST_WORD}
 
-    def shown(word: re.Match[str]) -> str:
+    def mask(word: re.Match[str]) -> str:
         is_part = len(word[0]) >= _LEAST_PART and any(word[0] in each for each in words)
         is_more = any(each in word[0] for each in words)
         return WITHHELD * len(word[0]) if is_part or is_more else word[0]
 
-    return _WORD.sub(shown, text) if words else text
+    return _WORD.sub(mask, text) if words else text
 
 
 def _with_stars(found: re.Match[str]) -> str:

@@ -219,10 +219,10 @@ def _list_names(
     home, evaluator = declarations.find_scope(declared.unit), declarations.evaluator
     parts = collect_parts(node, home, evaluator) or (Part(node, home),)
 
-    def scopes_of(points: Combination) -> Sequence[Scope]:
+    def build_scopes(points: Combination) -> Sequence[Scope]:
         return CaseScope(parts, points, evaluator).scopes
 
-    points = next(enumerate_combinations(collect_sweeps(parts), scopes_of, evaluator))
+    points = next(enumerate_combinations(collect_sweeps(parts), build_scopes, evaluator))
     case = CaseScope(parts, points, evaluator)
     instance = networks.find_network(*case.topology) if case.topology is not None else None
     case.add_topology(instance and instance.names)

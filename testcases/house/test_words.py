@@ -1,0 +1,205 @@
+"""A function is named by what it does, and a loop variable by what it goes through."""
+
+import ast
+import functools
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+PACKAGE = Path(__file__).parents[2] / "interpreter" / "qospec"
+MODULES = sorted(path for path in PACKAGE.rglob("*.py") if not path.parent.is_symlink())
+
+
+def list_words(text: str) -> frozenset[str]:
+    return frozenset(text.split())
+
+
+VERBS = list_words(
+    """
+    accept accumulate acquire adapt add admit advance align annotate append apply arbitrate arrive
+    assemble assign assume attach begin bind break build call cancel capture carry center change
+    check choose claim classify clear close collect combine come compare compile complain complete
+    compose compute confine connect consume convert copy correct count cover create cut decide
+    declare decode decorate decrypt defer delay deliver derive describe diagnose discard discover
+    dismiss dispatch divide draw drive drop dump embed emit emulate encode encrypt end enlarge
+    ensure enter enumerate escape estimate evaluate examine execute expand expect explain explore
+    extend extract fill find finish fit flatten flush fold follow forget format forward fuse gather
+    generate get give go group grow guess handle hash hear hide hold identify ignore import indent
+    inherit insert intersect invert iterate join judge keep know lay leave let list load locate look
+    lose make map mask match measure meet mend merge mix move multiply name narrow negate negotiate
+    normalise notify observe open operate pair parse partition pass peek plan point police pool pop
+    postpone predict prepend print process protect provide push put quote raise read reassemble
+    rebase rebuild receive recheck recover redact redirect reduce refer refuse release remember
+    remove rename render renew renumber repair repeat replace replenish report require rescale
+    resize resolve restart resume retire reveal rewind rewrite run save say schedule seal select
+    send separate serve set settle shape shorten show shrink sift simplify size skip slice smooth
+    sort spell spend split start stop strip style substitute suggest sum survey tabulate take tamper
+    thin tokenize trace transcribe transmit truncate try unprotect unwind update use vacate verify
+    view wake walk want warm warn watch weigh widen withdraw wrap write xor zip
+    """
+)
+"""What a function does, in the imperative."""
+
+NOUNS = list_words(
+    """
+    bound frame label limit link mark note number order place rank rate record round route sample
+    scale score search share square state step tally test value
+    """
+)
+"""Verbs that are first of all nouns: one of them needs its object, as in `number_states`."""
+
+PREDICATES = list_words(
+    """
+    accepts begins blames can carries closes compares contains costs covers depends differs draws
+    ends fits goes has holds is looks may must needs offers opens reads selects stands starts takes
+    touches uses waits
+    """
+)
+"""What a function asks, in the third person."""
+
+CONVERSIONS = {"as", "from", "on", "to", "with", "without"}
+"""Words that name a function with a noun behind them: `to_bytes`, `with_suffix`, `on_start`."""
+
+GIVEN = {"dataclass", "fileno", "isatty", "main", "qos", "writable"}
+"""Names that others look for: the standard library, click, the entry point."""
+
+NOT_YET = list_words(
+    """
+    capture check/device check/evaluate check/records check/test check/topology ciphers cli
+    dataclass dropping elements engine engine/endpoint engine/event engine/graph engine/items
+    engine/line engine/machine engine/measure engine/meter engine/processor engine/queue
+    engine/scheduler engine/security engine/source formatting fuzz judge metrics payload plan
+    promises protocol record report run shrink syntax traffic yaml_twin
+    """
+)
+"""Rooms with functions that are named otherwise: a room that is clean is taken out."""
+
+EXPORTS_NOT_YET = list_words(
+    """
+    engine fuzz judge plan protocol record run shrink
+    """
+)
+"""Rooms that export functions which are named otherwise."""
+
+EACH_NOT_YET = 960
+"""How many loop variables are called `each` at most. `each` is for an item that has no noun."""
+
+
+@functools.cache
+def parse(path: Path) -> ast.Module:
+    return ast.parse(path.read_text(encoding="utf-8"))
+
+
+def name_room(path: Path) -> str:
+    """Return the folder or file below the package, and of its two largest rooms the one inside."""
+    parts = path.relative_to(PACKAGE).with_suffix("").parts
+    deep = parts[0] in ("check", "engine") and len(parts) > 2
+    return "/".join(parts[: 2 if deep else 1])
+
+
+def list_functions(path: Path) -> Iterator[str]:
+    """Yield the names of functions and methods; no properties, commands and special methods."""
+    for node in ast.walk(parse(path)):
+        if isinstance(node, ast.FunctionDef) and not re.fullmatch("__.*__", node.name):
+            decorators = " ".join(ast.unparse(each) for each in node.decorator_list)
+            if not re.search(r"property|\.command\(", decorators):
+                yield node.name
+
+
+def is_verb_phrase(name: str) -> bool:
+    first, *others = name.strip("_").split("_")
+    if others and others[-1] == "of":
+        return False
+    return (
+        first in VERBS | PREDICATES
+        or (bool(others) and first in NOUNS | CONVERSIONS)
+        or name in GIVEN
+    )
+
+
+def find_unnamed() -> dict[str, set[str]]:
+    """Return the functions of each room that are not named by a verb."""
+    found: dict[str, set[str]] = {}
+    for path in MODULES:
+        for name in list_functions(path):
+            if not is_verb_phrase(name):
+                found.setdefault(name_room(path), set()).add(name)
+    return found
+
+
+def list_imported_across() -> Iterator[str]:
+    """Yield `module.function` for each function of a module that another room imports."""
+    defined = {
+        f"{module}.{node.name}"
+        for path in MODULES
+        for module in [".".join(path.relative_to(PACKAGE.parent).with_suffix("").parts)]
+        for node in parse(path).body
+        if isinstance(node, ast.FunctionDef)
+    }
+    for path in MODULES:
+        tree = parse(path)
+        imports = [node for node in ast.walk(tree) if isinstance(node, ast.ImportFrom)]
+        named = {
+            name.asname or name.name: f"{node.module}.{name.name}"
+            for node in imports
+            for name in node.names
+        }
+        used = {
+            f"{named.get(node.value.id)}.{node.attr}"
+            for node in ast.walk(tree)
+            if isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name)
+        }
+        yield from (name for name in {*named.values(), *used} & defined if is_elsewhere(name, path))
+
+
+def is_elsewhere(module: str, path: Path) -> bool:
+    return module.split(".")[1] != path.relative_to(PACKAGE).with_suffix("").parts[0]
+
+
+def test_functions_are_named_by_verbs_except_in_rooms_that_are_listed() -> None:
+    found = find_unnamed()
+    assert {at: names for at, names in found.items() if at not in NOT_YET} == {}
+    assert NOT_YET - found.keys() == set(), "they are clean: take them out of the list"
+
+
+def test_functions_that_other_rooms_import_are_named_by_verbs() -> None:
+    found: dict[str, set[str]] = {}
+    for name in list_imported_across():
+        if not is_verb_phrase(name.rpartition(".")[2]):
+            found.setdefault(name.split(".")[1], set()).add(name)
+    assert {at: names for at, names in found.items() if at not in EXPORTS_NOT_YET} == {}
+    assert EXPORTS_NOT_YET - found.keys() == set(), "they are clean: take them out of the list"
+
+
+def test_each_is_seldom_a_loop_variable() -> None:
+    count = sum(
+        isinstance(node, ast.For | ast.comprehension)
+        and isinstance(node.target, ast.Name)
+        and node.target.id == "each"
+        for path in MODULES
+        for node in ast.walk(parse(path))
+    )
+    assert count <= EACH_NOT_YET, "name the item"
+
+
+@pytest.mark.parametrize(
+    ("name", "right"),
+    [
+        ("parse", True),
+        ("_read_histogram", True),
+        ("is_empty", True),
+        ("with_suffix", True),
+        ("number_states", True),
+        ("number", False),
+        ("made", False),
+        ("_of", False),
+        ("beside", False),
+        ("_room", False),
+        ("state_of", False),
+        ("with", False),
+    ],
+)
+def test_a_verb_phrase_is_told_from_other_names(name: str, right: bool) -> None:  # noqa: FBT001
+    assert is_verb_phrase(name) is right
