@@ -13,10 +13,11 @@ from typing import TYPE_CHECKING, Any
 
 from qospec.catalogue.kinds import discover
 from qospec.catalogue.statistics import describe_cause, name_cause
+from qospec.judge.conclusions import conclude, conclude_case, has_measuring_criterion
 from qospec.judge.readings import QUANTILES
 from qospec.judge.verdict import PROBLEMS, VERDICTS, Verdict, worst
-from qospec.model.expression import is_measured, list_measurements
 from qospec.model.expression import list_found as found_in
+from qospec.model.expression import list_measurements
 from qospec.model.suite import JUDGED, Search, is_report_only
 from qospec.plan.settings import FieldValue, arrivals_kind, settings
 from qospec.protocol.streams import describe_items
@@ -34,10 +35,11 @@ if TYPE_CHECKING:
     from fractions import Fraction
 
     from qospec.document import Document
+    from qospec.judge.conclusions import Conclusion
     from qospec.judge.phases import PhasesResult
     from qospec.judge.readings import Readings
-    from qospec.judge.result import Result
-    from qospec.model.suite import Case, Flow, Network, Statement, Suite, Test
+    from qospec.judge.result import Judged, Result
+    from qospec.model.suite import Case, Flow, Network, Suite, Test
     from qospec.plan.plan import CasePlan
     from qospec.units import Dimension
 
@@ -54,18 +56,16 @@ def case_document(plan: CasePlan, result: Result) -> Document:
     """Return the document of a case, as of `not_run`."""
     if plan.case.skip:
         return {**not_run(plan), **_SKIPPED, "why": [plan.case.skip]}
-    statements = [
-        {
-            **statement_document(
-                each, result.of(number), plan.case.run.repeat, errors=bool(result.errors)
-            ),
-            **series_document(each, result.of(number), plan.case),
-        }
-        for number, each in enumerate(plan.case.statements)
+    errors = bool(result.errors)
+    judged = [result.of(number) for number, _ in enumerate(plan.case.statements)]
+    conclusions = [
+        conclude(statement, its, plan.case.run.repeat, errors=errors)
+        for statement, its in zip(plan.case.statements, judged, strict=True)
     ]
+    verdict = conclude_case(plan.case, conclusions, errors=errors)
     readings = [repeat.readings for repeat in result.repeats]
     return {
-        **_ran(plan, statements, readings, result.errors),
+        **_ran(plan, verdict, conclusions, judged, readings),
         "bounds": bound_documents(readings),
         "why": _why(plan, readings, erroneous=bool(result.errors)),
         "errors": list(result.errors),
@@ -74,27 +74,26 @@ def case_document(plan: CasePlan, result: Result) -> Document:
 
 def phases_document(plan: CasePlan, result: PhasesResult) -> Document:
     """Return the document of a case with phases, as of `not_run`."""
-    statements = []
-    for each in plan.case.statements:
-        judged, planned = result.of(each)
-        found = statement_document(each, judged, planned, errors=bool(result.errors))
-        statements.append({**found, **series_document(each, judged, plan.case)})
-    document = _ran(plan, statements, result.readings(), result.errors)
+    errors = bool(result.errors)
+    judged = [result.of(statement) for statement in plan.case.statements]
+    conclusions = [
+        conclude(statement, its, planned, errors=errors)
+        for statement, (its, planned) in zip(plan.case.statements, judged, strict=True)
+    ]
+    verdict = conclude_case(plan.case, conclusions, errors=errors, complete=result.complete)
+    document = _ran(plan, verdict, conclusions, [its for its, _ in judged], result.readings())
     wrong = [
-        each.expression
-        for each, judged in zip(plan.case.statements, statements, strict=True)
-        if judged["verdict"] in PROBLEMS
+        statement.expression
+        for statement, conclusion in zip(plan.case.statements, conclusions, strict=True)
+        if conclusion.verdict in PROBLEMS
     ]
     unmet = {leaf.goal for each in wrong for leaf in found_in(each)}
     points = {leaf.network for each in wrong for leaf in list_measurements(each)}
-    unfinished: list[Verdict] = [] if result.complete else ["inconclusive"]
-    verdict = worst([document["verdict"], *unfinished])
     why = [*_why_unjudged(plan.case), *why_of_phases(result, unmet, points)]
     if verdict in PROBLEMS and not (why or document["losses"] or result.errors):
         why = [_nothing_discarded(plan, ())]
     return {
         **document,
-        "verdict": verdict,
         "phases": phase_documents(result),
         "why": why,
         "errors": list(result.errors),
@@ -103,24 +102,25 @@ def phases_document(plan: CasePlan, result: PhasesResult) -> Document:
 
 def _ran(
     plan: CasePlan,
-    statements: list[Document],
+    verdict: Verdict,
+    conclusions: Sequence[Conclusion],
+    judged: Sequence[Sequence[Judged]],
     readings: Sequence[Readings],
-    errors: Sequence[str],
 ) -> Document:
     """Return what all documents of cases that ran have, but for reasons."""
-    verdicts: list[Verdict] = [s["verdict"] for s in statements if s["verdict"] in VERDICTS]
-    if not _measures(plan.case.statements):
-        # invariants that hold say nothing about how good a device is
-        verdicts = [verdict for verdict in verdicts if verdict != "pass"]
-        verdicts.append("measured" if is_report_only([plan.case]) else "inconclusive")
-    if errors:
-        verdicts.append("error")
     repeats = [metrics_document(each) for each in readings]
+    statements = zip(plan.case.statements, conclusions, judged, strict=True)
     return {
         **not_run(plan),
-        "verdict": worst(verdicts),
+        "verdict": verdict,
         "ran": True,
-        "statements": statements,
+        "statements": [
+            {
+                **statement_document(statement, conclusion),
+                **series_document(statement, its, plan.case),
+            }
+            for statement, conclusion, its in statements
+        ],
         "metrics": repeats[0] if repeats else {},
         "repeats": repeats,
         "delays": histogram_documents(plan.case.statements, readings),
@@ -181,14 +181,9 @@ def _losses(repeats: Sequence[Readings]) -> list[Document]:
     ]
 
 
-def _measures(statements: Iterable[Statement]) -> bool:
-    """Return whether any criterion measures something; constants say nothing about a device."""
-    return any(s.judges and is_measured(s.expression) for s in statements)
-
-
 def _why_unjudged(case: Case) -> Iterator[str]:
     """Yield why nothing was judged and what to do about it, if nothing was."""
-    if _measures(case.statements) or is_report_only([case]):
+    if has_measuring_criterion(case.statements) or is_report_only([case]):
         return
     if case.parameters and any(each.kind in JUDGED and each.idle for each in case.statements):
         yield NOTHING_MEASURED

@@ -1,7 +1,7 @@
 """Statements in the outcome: the verdict, what was measured and needed, and notes.
 
-A confidence interval is shown only as far as values are possible; a criterion that joins several
-has terms, each with what it measured; and claims about a publication are counted by kind.
+A confidence interval is shown only as far as values are possible, and claims about a publication
+are counted by kind.
 """
 
 from __future__ import annotations
@@ -9,20 +9,12 @@ from __future__ import annotations
 from collections import Counter
 from dataclasses import replace
 from fractions import Fraction
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
-from qospec.judge.confidence import (
-    incomplete_note,
-    judge_repeats,
-    mean_over_repeats,
-    with_limits,
-)
-from qospec.judge.evidence import caution
-from qospec.judge.found import decided
-from qospec.judge.losses import DEFAULT_CONFIDENCE, compared_count, losses, percent
-from qospec.judge.verdict import NOT_APPLICABLE, WHEN_FALSE, deciding, with_sides, worst
+from qospec.judge.losses import percent
+from qospec.judge.verdict import NOT_APPLICABLE
 from qospec.model.bounds import ANYTHING, bound_expression
-from qospec.model.expression import Attribute, Constant, Operation, is_measured
+from qospec.model.expression import Operation, is_measured
 from qospec.model.suite import CLAIMS, JUDGED
 from qospec.record.histograms import single_measurement
 from qospec.record.quantity import limits_of, quantity, told_apart
@@ -32,109 +24,40 @@ if TYPE_CHECKING:
     from typing import Any
 
     from qospec.document import Document
-    from qospec.judge.repeats import RepeatReadings
-    from qospec.judge.result import Judged
-    from qospec.judge.verdict import Interval, Judgement, Side, Verdict
+    from qospec.judge.conclusions import Conclusion
+    from qospec.judge.verdict import Interval, Judgement, Side
     from qospec.model.bounds import Bounds
-    from qospec.model.expression import Expression, Reader
     from qospec.model.suite import Statement
 
-AT_MOST = ("==", "<=", "<")
 
-
-def statement_document(
-    statement: Statement, judged: Sequence[Judged], planned: int, *, errors: bool = False
-) -> Document:
-    """Return the document of a statement that was judged in some of the `planned` repeats."""
-    if statement.idle:
-        return _document(statement, NOT_APPLICABLE, None, statement.idle)
-    seen = [each.readings for each in judged if each.readings is not None]
-    judgements = [each.judgement for each in judged]
-    if statement.confidence is not None and len(seen) == len(judged):
-        return _judged_together(statement, seen, planned)
-    if statement.kind == "report" and (mean := _mean(judgements)) is not None:
-        return _document(
-            statement, "", with_limits(mean, [j.measured for j in judgements]), mean.note
-        )
-    verdicts = [j.verdict for j in judgements if j.verdict is not None]
-    verdict = worst(verdicts) if statement.kind != "report" else ""
-    alike = [number for number, j in enumerate(judgements) if j.verdict == (verdict or None)]
-    number = alike[deciding([judgements[each] for each in alike])] if alike else 0
-    shown = judgements[number] if alike else None
-    note = shown.note if shown is not None else "" if errors else "not reached"
-    parts = _terms(statement, seen, number) if shown is not None and seen else {}
-    if statement.kind == "report" and shown is not None:
-        shown = with_limits(shown, [j.measured for j in judgements])
-    if verdict != "pass":
-        return {**_document(statement, verdict, shown, note), **parts}
-    if len(judged) < planned:
-        missing = incomplete_note(len(judged), planned)
-        return _document(statement, "inconclusive", shown, missing)
-    notes = filter(None, (note, *_zero_notes(statement.expression, seen)))
-    caution_text = caution(statement, seen) if seen else ""
-    note = "; ".join(dict.fromkeys(notes))
-    return {**_document(statement, verdict, shown, note, caution_text), **parts}
-
-
-def _judged_together(
-    statement: Statement, seen: Sequence[RepeatReadings], planned: int
-) -> Document:
-    decided = judge_repeats(statement, seen, planned)
-    caution_text = ""
-    if decided.verdict == "pass" and decided.interval is None:  # nothing was drawn
-        caution_text = caution(replace(statement, confidence=None), seen[:1])
-    return _document(statement, decided.verdict or "", decided, decided.note, caution_text)
-
-
-def _terms(statement: Statement, seen: Sequence[RepeatReadings], number: int) -> Document:
-    """Return the terms of a criterion that joins several, in the repeat of that number.
-
-    One that must hold and does in all repeats is shown where it is nearest to failing.
-    """
-    parts = []
-    for its in zip(*(terms(statement, each.read) for each in seen), strict=True):
-        judgements = [each.judgement for each in its]
-        holds = all(each.verdict == "pass" for each in judgements)
-        shown = judgements[deciding(judgements) if holds else number]
-        parts.append(
-            {
-                "text": its[0].text,
-                "verdict": shown.verdict or "",
-                **single_measurement(its[0].expression),
-                **_sides(shown),
-            }
-        )
-    return {"terms": parts} if parts else {}
-
-
-def _mean(judgements: Sequence[Judgement]) -> Judgement | None:
-    """Return the mean of what the repeats reported; None without numbers, or if all are equal."""
-    found = [each.measured for each in judgements if each.measured is not None]
-    return mean_over_repeats(found, DEFAULT_CONFIDENCE) if len(found) == len(judgements) else None
-
-
-def _document(
-    statement: Statement,
-    verdict: str,
-    shown: Judgement | None,
-    note: str,
-    caution_text: str = "",
-) -> Document:
+def statement_document(statement: Statement, conclusion: Conclusion) -> Document:
+    """Return the document of a statement and what it came to."""
+    shown = conclusion.shown
     interval = shown.interval if shown is not None else None
     confidence = statement.confidence if interval is None else interval.confidence
+    terms = [
+        {
+            "text": term.text,
+            "verdict": term.judgement.verdict or "",
+            **single_measurement(term.expression),
+            **_sides(term.judgement),
+        }
+        for term in conclusion.terms
+    ]
     return {
         "label": statement.label,
         "kind": statement.kind,
         "claim": statement.claim,
-        "verdict": verdict,
+        "verdict": conclusion.verdict,
         "text": statement.text,
         "place": statement.span.recorded_place,
         **single_measurement(statement.expression),
         **_sides(shown),
         "confidence": "" if confidence is None else percent(confidence),
         "interval": interval_document(statement, shown),
-        "note": note,
-        "caution": caution_text,
+        "note": conclusion.note,
+        "caution": conclusion.caution,
+        **({"terms": terms} if terms else {}),
     }
 
 
@@ -162,20 +85,6 @@ def _limits_document(name: str, of: Side | None, ends: Sequence[Document | None]
         return {}
     exclusive = of is not None and of.limits is not None and of.limits.exclusive
     return {name: {"lower": lower, "upper": upper, **({"exclusive": True} if exclusive else {})}}
-
-
-def _zero_notes(expression: Expression, repeats: Sequence[RepeatReadings]) -> Iterator[str]:
-    """Yield what a count of zero proves, which depends on how many were sent."""
-    if not isinstance(expression, Operation):
-        return
-    if expression.operator == "and":
-        for part in expression.operands:
-            yield from _zero_notes(part, repeats)
-    leaf = compared_count(expression) if expression.operator in AT_MOST else None
-    drawn = any(repeat.drawn for repeat in repeats)
-    counted = losses(leaf, repeats if drawn else repeats[:1]) if leaf is not None else None
-    if counted is not None and not counted.lost:
-        yield counted.note(DEFAULT_CONFIDENCE)
 
 
 def interval_document(statement: Statement, shown: Judgement | None) -> Document | None:
@@ -290,74 +199,3 @@ def _claim(statement: Mapping[str, Any]) -> str:
     if statement["verdict"] == NOT_APPLICABLE:
         return NOT_APPLICABLE
     return statement.get("claim") or UNCLAIMED
-
-
-JOINS = ("and", "or")
-ARITHMETIC = ("+", "-", "*", "/")
-INFIX = (*ARITHMETIC, "==", "!=", "<", "<=", ">", ">=", "in")
-
-
-class Term(NamedTuple):
-    """A term of a criterion as text, and its judgement."""
-
-    text: str
-    expression: Expression
-    judgement: Judgement
-
-
-def terms(statement: Statement, read: Reader) -> list[Term]:
-    """Return the measured terms of an `and` or `or`; none of other criteria.
-
-    A term of an `or` has no verdict if it does not hold, because another one may.
-    """
-    whole = statement.expression
-    if not isinstance(whole, Operation) or whole.operator not in JOINS:
-        return []
-    return [
-        Term(
-            text_of(each),
-            each,
-            with_sides(_verdict(each, statement, read, binding=binding), each, read),
-        )
-        for each, binding in _joined(whole, binding=True)
-    ]
-
-
-def _joined(expression: Expression, *, binding: bool) -> Iterator[tuple[Expression, bool]]:
-    """Yield the measured terms, each with whether the whole is false if the term is."""
-    if isinstance(expression, Operation) and expression.operator in JOINS:
-        for part in expression.operands:
-            yield from _joined(part, binding=binding and expression.operator == "and")
-    elif is_measured(expression):
-        yield expression, binding
-
-
-def _verdict(
-    term: Expression, statement: Statement, read: Reader, *, binding: bool
-) -> Verdict | None:
-    value = decided(term, read)
-    if value is None:
-        return "inconclusive" if binding else None
-    return "pass" if value is True else WHEN_FALSE[statement.kind] if binding else None
-
-
-def text_of(expression: Expression) -> str:
-    """Return an expression as an author would write it."""
-    if isinstance(expression, Attribute):
-        return expression.name
-    if not isinstance(expression, Operation):
-        known = isinstance(expression, Constant) and not expression.text
-        return str(expression.value) if known else expression.text  # type: ignore[union-attr]
-    parts = [text_of(part) for part in expression.operands]
-    if expression.operator in ARITHMETIC:
-        nested = [isinstance(o, Operation) and o.operator in INFIX for o in expression.operands]
-        parts = [f"({part})" if inner else part for part, inner in zip(parts, nested, strict=True)]
-    if expression.operator in INFIX:
-        return f" {expression.operator} ".join(parts)
-    if expression.operator in ("within", "within share"):
-        value, tolerance, target = parts
-        return f"{value} within {tolerance} of {target}"
-    if expression.operator == "list":
-        return f"[{', '.join(parts)}]"
-    sign = {"negate": "-", "not": "not "}.get(expression.operator)
-    return f"{expression.operator}({', '.join(parts)})" if sign is None else f"{sign}{parts[0]}"

@@ -6,6 +6,7 @@ from types import SimpleNamespace
 import pytest
 
 from qospec.catalogue.kinds import discover
+from qospec.judge.conclusions import conclude
 from qospec.judge.result import Judged
 from qospec.judge.verdict import Judgement
 from qospec.model.expression import Constant, Measured, Operation
@@ -162,7 +163,7 @@ def test_an_interval_goes_below_nothing_where_the_metric_may(least, mirrored, lo
         for value in (0, 0, 0, 5)
     ]
     judged = [Judged(each, Judgement(None, None)) for each in read]
-    found = statement_document(said, judged, 4)["interval"]
+    found = statement_document(said, conclude(said, judged, 4))["interval"]
     lower = Fraction(found["lower"]["value"])
     assert lower == 0 if low == 0 else lower < low
     assert Fraction(found["upper"]["value"]) > 4

@@ -4,9 +4,9 @@ from fractions import Fraction
 
 import pytest
 
+from qospec.judge.conclusions import format_expression, terms
 from qospec.model.expression import Constant, Measured, Operation
 from qospec.model.suite import Statement
-from qospec.record.statements import terms, text_of
 from qospec.source import Source, Span
 from qospec.units import COUNT
 
@@ -73,4 +73,4 @@ def test_a_criterion_of_one_term_has_none_beside_itself():
     ],
 )  # fmt: skip
 def test_a_term_is_written_as_an_author_would(expression, text):
-    assert text_of(expression) == text
+    assert format_expression(expression) == text
