@@ -39,11 +39,12 @@ from qospec.judge.verdict import (
     judge,
     side,
 )
-from qospec.model.bounds import Limits, bound_expression
+from qospec.model.bounds import Limits
 from qospec.model.expression import (
     Counted,
     Measured,
     Operation,
+    bound_expression,
     evaluate,
     is_measured,
     list_measurements,

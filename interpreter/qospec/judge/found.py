@@ -12,8 +12,8 @@ from dataclasses import replace
 from fractions import Fraction
 from typing import TYPE_CHECKING
 
-from qospec.model.bounds import ANYTHING, Bounds, Limits, bound_expression
-from qospec.model.expression import Found, Operation, evaluate
+from qospec.model.bounds import ANYTHING, Bounds, Limits, make_bounds
+from qospec.model.expression import Found, evaluate
 from qospec.model.expression import list_found as found_in
 from qospec.units import format_value
 
@@ -23,11 +23,6 @@ if TYPE_CHECKING:
     from qospec.model.expression import Expression, Leaf, Reader, Value
     from qospec.model.suite import GoalResult
     from qospec.units import Dimension
-
-COMPARISONS = ("==", "!=", "<", "<=", ">", ">=", "within", "within share", "in")
-NEGATIONS = {"!=": "==", ">": "<=", ">=": "<"}
-"""Each comparison that is judged by its negation."""
-
 
 OFFERED = ("offered", "offered.lower", "offered.upper")
 """What flows are to send at a load, and at either bound of it."""
@@ -60,15 +55,8 @@ def loads(expression: Expression) -> list[Found]:
 
 
 def decided(expression: Expression, read: Reader) -> Value:
-    """Return the value of an expression as `evaluate` does, but decide by the bounds of loads."""
-    if not isinstance(expression, Operation) or not loads(expression):
-        return evaluate(expression, read)
-    if expression.operator in ("and", "or", "not"):
-        values = [decided(operand, read) for operand in expression.operands]
-        return _joined(expression.operator, values)
-    if expression.operator not in COMPARISONS:
-        return evaluate(expression, read)
-    return _compared(expression, read)
+    """Return the value of an expression, loads being anywhere between their bounds."""
+    return evaluate(expression, _read_bounds(read))
 
 
 def limits(expression: Expression, read: Reader, *, ended: bool = True) -> Bounds | None:
@@ -76,19 +64,18 @@ def limits(expression: Expression, read: Reader, *, ended: bool = True) -> Bound
 
     Unless `ended`, as if no load had an upper bound.
     """
-    missing = False
+    value = evaluate(expression, _read_bounds(read, ended=ended))
+    return None if value is None else make_bounds(value)
 
-    def of(leaf: Leaf) -> Bounds:
-        nonlocal missing
-        if isinstance(leaf, Found) and leaf.part in INTERVALS:
-            found = limits_of(leaf, read)
-            return found if ended else found._replace(most=None)
-        value = read(leaf)
-        missing = missing or value is None
-        return Bounds(value, value) if isinstance(value, Fraction) else ANYTHING
 
-    found = bound_expression(expression, of)
-    return None if missing else found
+def _read_bounds(read: Reader, *, ended: bool = True) -> Reader:
+    def read_bounds(leaf: Leaf) -> Value:
+        if not isinstance(leaf, Found) or leaf.part not in INTERVALS:
+            return read(leaf)
+        found = limits_of(leaf, read)
+        return found if ended else found._replace(most=None)
+
+    return read_bounds
 
 
 def uncertainty(expression: Expression, read: Reader) -> Limits | None:
@@ -205,67 +192,3 @@ def between(lower: Fraction | None, upper: Fraction | None, dimension: Dimension
     if low and high:
         return f"about {low}" if low == high else f"from {low} to {high}"
     return f"at least {low}" if low else f"below {high}" if high else ""
-
-
-def _joined(operator: str, values: list[Value]) -> Value:
-    """Return what three-valued logic gives."""
-    if operator == "not":
-        return None if values[0] is None else not values[0]
-    decisive = operator == "or"
-    return decisive if decisive in values else None if None in values else not decisive
-
-
-def _compared(comparison: Operation, read: Reader) -> bool | None:
-    operator, operands = comparison.operator, comparison.operands
-    if operator in NEGATIONS:
-        negated = _compared(Operation(NEGATIONS[operator], operands), read)
-        return None if negated is None else not negated
-    if operator == "in":
-        one, among = operands
-        each = among.operands if isinstance(among, Operation) else (among,)
-        equal = [_compared(Operation("==", (one, other)), read) for other in each]
-        return True if True in equal else None if None in equal else False
-    if operator == "==":
-        sides = [limits(side, read) for side in operands]
-        return None if None in sides else _equal(*sides)  # type: ignore[arg-type]
-    above = limits(excess(comparison), read)  # what must be at most 0, or below 0
-    if above is None:
-        return None
-    first, last = operands[0], operands[-1]
-    strict = operator == "<"
-    if above.most is not None:
-        at_most = not strict or _is_below(first, read)
-        if above.most < 0 or (above.most == 0 and at_most):
-            return True
-    beyond = strict or (operator == "<=" and _is_below(last, read))
-    fails = above.least is not None and (above.least > 0 or (above.least == 0 and beyond))
-    return False if fails else None
-
-
-def _is_below(side: Expression, read: Reader) -> bool:
-    """Return whether a side is a load that is below its upper limit, and does not reach it."""
-    return (
-        isinstance(side, Found)
-        and side.part in INTERVALS
-        and not _is_exact(side, *_ends(side, read))
-    )
-
-
-def _equal(one: Bounds, other: Bounds) -> bool | None:
-    exact = None not in (*one, *other) and one.least == one.most and other.least == other.most
-    if exact:
-        return one.least == other.least
-    for low, high in ((one, other), (other, one)):
-        if low.most is not None and high.least is not None and low.most < high.least:
-            return False
-    return None
-
-
-def excess(comparison: Operation) -> Operation:
-    """Return by how much a comparison does not hold."""
-    if not comparison.operator.startswith("within"):
-        return Operation("-", comparison.operands)
-    value, width, target = comparison.operands
-    if comparison.operator == "within share":
-        width = Operation("*", (width, Operation("abs", (target,))))
-    return Operation("-", (Operation("abs", (Operation("-", (value, target)),)), width))

@@ -31,8 +31,14 @@ from qospec.judge.statistics import (
     square_root,
     variance,
 )
-from qospec.model.bounds import ANYTHING, Bounds, bound_expression, find_declared_bounds
-from qospec.model.expression import Counted, Measured, list_observed
+from qospec.model.bounds import ANYTHING, Bounds
+from qospec.model.expression import (
+    Counted,
+    Measured,
+    bound_expression,
+    find_declared_bounds,
+    list_observed,
+)
 from qospec.units import CELLS, PS_PER_S
 
 if TYPE_CHECKING:

@@ -25,8 +25,14 @@ from qospec.judge.distribution import Distribution
 from qospec.judge.repeats import decide, looks_back, markov_share, repeats_to_decide
 from qospec.judge.statistics import binomial_critical_value
 from qospec.judge.verdict import MIRRORED
-from qospec.model.bounds import Bounds, bound_expression
-from qospec.model.expression import Measured, Operation, evaluate, list_measurements
+from qospec.model.bounds import Bounds
+from qospec.model.expression import (
+    Measured,
+    Operation,
+    bound_expression,
+    evaluate,
+    list_measurements,
+)
 from qospec.units import PS_PER_S, format_number
 
 if TYPE_CHECKING:

@@ -1,8 +1,4 @@
-"""Interval bounds of values that are not measured yet.
-
-A constant is its own bounds, a metric's class declares those of the metric, and arithmetic combines
-bounds.
-"""
+"""Intervals of values that are not known, or not yet: arithmetic on them, and comparisons."""
 
 from __future__ import annotations
 
@@ -10,12 +6,8 @@ import math
 from fractions import Fraction
 from typing import TYPE_CHECKING, NamedTuple
 
-from qospec.model.expression import Constant, Counted, Measured, Operation
-
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
-
-    from qospec.model.expression import Expression, Leaf
 
 
 class Bounds(NamedTuple):
@@ -36,36 +28,19 @@ class Limits(NamedTuple):
     exclusive: bool = False
 
 
-COUNTERS = "machine.counter."
-"""How what is observed of a machine's counters begins: they may be set to any number."""
 ANYTHING = Bounds()
 NOTHING = Bounds(Fraction(0), Fraction(0))
 
 
-def find_declared_bounds(leaf: Leaf) -> Bounds:
-    """Return the bounds of a measured value that hold for any measurement."""
-    if isinstance(leaf, Measured):
-        return Bounds(leaf.least, leaf.most)
-    if not isinstance(leaf, Counted) or leaf.observed.startswith(COUNTERS):
-        return ANYTHING
-    return Bounds(Fraction(0), Fraction(1) if leaf.observed == "utilisation" else None)
+def make_bounds(value: object) -> Bounds:
+    """Return a number as an interval of width 0, an interval as it is; of others anything."""
+    if isinstance(value, Bounds):
+        return value
+    return Bounds(value, value) if isinstance(value, Fraction) else ANYTHING
 
 
-def bound_expression(
-    expression: Expression, of: Callable[[Leaf], Bounds] = find_declared_bounds
-) -> Bounds:
-    """Return the bounds of an expression's value; `of` gives those of measured values."""
-    if isinstance(expression, Constant):
-        value = expression.value
-        return Bounds(value, value) if isinstance(value, Fraction) else ANYTHING
-    if not isinstance(expression, Operation):
-        return of(expression)
-    return _combine(
-        expression.operator, [bound_expression(operand, of) for operand in expression.operands]
-    )
-
-
-def _combine(operator: str, parts: Sequence[Bounds]) -> Bounds:  # noqa: PLR0911 -- one each
+def combine(operator: str, parts: Sequence[Bounds]) -> Bounds:  # noqa: PLR0911 -- one each
+    """Return the bounds of what an operator of arithmetic makes of values within bounds."""
     least, most = [part.least for part in parts], [part.most for part in parts]
     known_least = [end for end in least if end is not None]
     known_most = [end for end in most if end is not None]
@@ -137,3 +112,46 @@ def _apply_if_all(
 ) -> Fraction | None:
     known = [end for end in ends if end is not None]
     return Fraction(of(known)) if len(known) == len(ends) else None
+
+
+NEGATIONS = {"!=": "==", ">": "<=", ">=": "<"}
+"""Each comparison that is decided by its negation."""
+
+
+def compare(operator: str, sides: Sequence[Bounds], below: Sequence[bool]) -> bool | None:
+    """Return whether a comparison holds wherever its sides are; None if it depends on that.
+
+    A side that is `below` its upper end does not reach it.
+    """
+    if operator in NEGATIONS:
+        negated = compare(NEGATIONS[operator], sides, below)
+        return None if negated is None else not negated
+    if operator == "==":
+        return _is_equal(*sides)
+    above, strict = find_excess(operator, sides), operator == "<"
+    if above.most is not None:
+        at_most = not strict or below[0]
+        if above.most < 0 or (above.most == 0 and at_most):
+            return True
+    beyond = strict or (operator == "<=" and below[-1])
+    fails = above.least is not None and (above.least > 0 or (above.least == 0 and beyond))
+    return False if fails else None
+
+
+def find_excess(operator: str, sides: Sequence[Bounds]) -> Bounds:
+    """Return by how much an order or a `within` does not hold: it must be at most 0, or below 0."""
+    if not operator.startswith("within"):
+        return combine("-", sides)
+    value, width, target = sides
+    if operator == "within share":
+        width = combine("*", (width, combine("abs", (target,))))
+    return combine("-", (combine("abs", (combine("-", (value, target)),)), width))
+
+
+def _is_equal(one: Bounds, other: Bounds) -> bool | None:
+    if None not in (*one, *other) and one.least == one.most and other.least == other.most:
+        return one.least == other.least
+    for low, high in ((one, other), (other, one)):
+        if low.most is not None and high.least is not None and low.most < high.least:
+            return False
+    return None

@@ -10,9 +10,11 @@ from collections.abc import Callable
 from dataclasses import replace
 from fractions import Fraction
 from functools import cached_property
+from itertools import chain
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from qospec.dataclass import dataclass
+from qospec.model.bounds import ANYTHING, Bounds, combine, compare, make_bounds
 
 if TYPE_CHECKING:
     from qospec.protocol.streams import KindName
@@ -160,6 +162,10 @@ class Operation:
         return sum(map(count_leaves, self.operands))
 
 
+COUNTERS = "machine.counter."
+"""How what is observed of a machine's counters begins: they may be set to any number."""
+COMPARISONS = ("==", "!=", "<", "<=", ">", ">=", "within", "within share")
+
 Expression = Constant | Measured | Counted | Found | Evaluated | Attribute | Operation
 Value = Fraction | bool | str | tuple[Any, ...] | None
 Leaf = Measured | Counted | Found | Evaluated | Attribute
@@ -174,7 +180,9 @@ def count_leaves(expression: Expression) -> int:
 def evaluate(expression: Expression, read: Reader) -> Value:
     """Return the value of an expression; None if it depends on a measurement without data.
 
-    Logic is three-valued: `false and None` is false, `true and None` is None.
+    Logic is three-valued: `false and None` is false, `true and None` is None. What `read` gives as
+    `Bounds` makes others of what is computed, and a comparison is None if it depends on where in
+    its bounds a value is.
     """
     if isinstance(expression, Constant):
         return expression.value
@@ -182,6 +190,22 @@ def evaluate(expression: Expression, read: Reader) -> Value:
         return read(expression)
     values = tuple(evaluate(operand, read) for operand in expression.operands)
     return _operate(expression, values)
+
+
+def find_declared_bounds(leaf: Leaf) -> Bounds:
+    """Return the bounds of a measured value that hold for any measurement."""
+    if isinstance(leaf, Measured):
+        return Bounds(leaf.least, leaf.most)
+    if not isinstance(leaf, Counted) or leaf.observed.startswith(COUNTERS):
+        return ANYTHING
+    return Bounds(Fraction(0), Fraction(1) if leaf.observed == "utilisation" else None)
+
+
+def bound_expression(
+    expression: Expression, of: Callable[[Leaf], Bounds] = find_declared_bounds
+) -> Bounds:
+    """Return the bounds of an expression's value; `of` gives those of measured values."""
+    return make_bounds(evaluate(expression, of))
 
 
 def evaluate_without_readings(expression: Expression) -> Value:
@@ -213,7 +237,33 @@ def _operate(operation: Operation, values: tuple[Value, ...]) -> Value:
         return values
     if None in values:
         return None
+    listed: Any = values[-1] if operator == "in" else ()
+    if Bounds in map(type, chain(values, listed)):
+        return _operate_within(operation, values)
     return _OPERATIONS[operator](*values)
+
+
+def _operate_within(operation: Operation, values: tuple[Value, ...]) -> Value:
+    """Return what an operation makes of values of which some are known within bounds only."""
+    operator = operation.operator
+    if operator == "not":
+        return None
+    if operator == "in":
+        one, among = values
+        equal = [_is_equal(one, other) for other in among]  # type: ignore[union-attr]
+        return True if True in equal else None if None in equal else False
+    sides = [make_bounds(value) for value in values]
+    if operator not in COMPARISONS:
+        return combine(operator, sides)
+    below = [
+        isinstance(operand, Found) and side.least != side.most
+        for operand, side in zip(operation.operands, sides, strict=True)
+    ]
+    return compare(operator, sides, below)
+
+
+def _is_equal(one: Value, other: Value) -> bool | None:
+    return None if other is None else compare("==", (make_bounds(one), make_bounds(other)), ())
 
 
 def _is_among(value: Value, values: tuple[Value, ...]) -> Value:

@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING
 
 from qospec.judge.losses import percent
 from qospec.judge.verdict import NOT_APPLICABLE
-from qospec.model.bounds import ANYTHING, bound_expression
-from qospec.model.expression import Operation, is_measured
+from qospec.model.bounds import ANYTHING
+from qospec.model.expression import Operation, bound_expression, is_measured
 from qospec.model.suite import CLAIMS, JUDGED
 from qospec.record.histograms import single_measurement
 from qospec.record.quantity import limits_of, quantity, told_apart

@@ -12,14 +12,15 @@ from typing import TYPE_CHECKING
 
 from qospec.check.evaluate.context import CheckError, make_error
 from qospec.check.test.applicability import OPPOSITE, group_by_place, is_unmet
-from qospec.model.bounds import bound_expression, find_declared_bounds
 from qospec.model.expression import (
     Attribute,
     Counted,
     Evaluated,
     Measured,
     Operation,
+    bound_expression,
     evaluate_without_readings,
+    find_declared_bounds,
     is_constant,
     is_published,
     list_found,

@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 from qospec.catalogue.kinds import discover
 from qospec.check import check
 from qospec.diagnostics import Problems
-from qospec.model.bounds import ANYTHING, Bounds, find_declared_bounds
-from qospec.model.expression import Counted
+from qospec.model.bounds import ANYTHING, Bounds
+from qospec.model.expression import Counted, find_declared_bounds
 from qospec.units import CELL_RATE, CELLS
 
 

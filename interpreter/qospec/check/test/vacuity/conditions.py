@@ -16,13 +16,15 @@ from qospec.check.evaluate.context import CheckError, LimitReached, make_error
 from qospec.check.evaluate.scope import Binding, Scope
 from qospec.check.evaluate.values import Amount, Boolean, Deferred
 from qospec.check.test import tautologies
-from qospec.model.bounds import Bounds, bound_expression, find_declared_bounds
+from qospec.model.bounds import Bounds
 from qospec.model.expression import (
     Constant,
     Counted,
     Evaluated,
     Operation,
+    bound_expression,
     evaluate_without_readings,
+    find_declared_bounds,
     is_constant,
 )
 from qospec.syntax import ast
