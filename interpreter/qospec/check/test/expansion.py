@@ -10,7 +10,6 @@ from qospec.check.evaluate import context
 from qospec.check.evaluate.context import CheckError, LimitReached, explain_too_deep, make_error
 from qospec.check.evaluate.loops import count_written_values
 from qospec.check.evaluate.values import List, Poison, Text
-from qospec.check.test import applicability, tautologies
 from qospec.check.test.parts import (
     CaseScope,
     collect_parts,
@@ -23,7 +22,7 @@ from qospec.check.test.parts import (
 from qospec.check.test.properties import PoisonError, to_draw, write_value
 from qospec.check.test.sweeps import enumerate_combinations, make_unknown, name_case
 from qospec.check.test.trials import CaseMaker
-from qospec.check.test.vacuity import drawing
+from qospec.check.test.vacuity import applicability, criteria, drawing
 from qospec.model.checked import CheckedSuite
 from qospec.model.expression import is_constant
 from qospec.model.suite import Case, DrawnTest, Search, Suite, Test, is_report_only
@@ -73,7 +72,7 @@ def expand_tests(
                 evaluator.context.report(_explain_unexpected(node, cases))
             if any(map(_is_judged, cases)):
                 for idle in (
-                    *tautologies.warn_of_criteria(cases),
+                    *criteria.warn_of_criteria(cases),
                     *applicability.warn_of_applicability(node, cases),
                 ):
                     evaluator.context.report(idle)

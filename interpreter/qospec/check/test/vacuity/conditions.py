@@ -1,7 +1,7 @@
 """Conditions that cannot be otherwise: of properties, of tests that draw, and of devices.
 
 A condition is opened: whatever is not known where it is declared becomes a leaf, such as what is
-drawn, a parameter, and what a run counts. What `tautologies` says of it then holds for all values.
+drawn, a parameter, and what a run counts. What `criteria` says of it then holds for all values.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from qospec.check.evaluate.context import CheckError, LimitReached, make_error
 from qospec.check.evaluate.scope import Binding, Scope
 from qospec.check.evaluate.values import Amount, Boolean, Deferred
-from qospec.check.test import tautologies
+from qospec.check.test.vacuity import criteria
 from qospec.model.bounds import Bounds
 from qospec.model.expression import (
     Constant,
@@ -106,7 +106,7 @@ def make_bounds(ranges: Mapping[str, Bounds]) -> Callable[[Leaf], Bounds]:
 def explain_idle(place: Span, subject: Subject, *, same: bool = False) -> CheckError:
     """Return the mistake of a condition that does not depend on what it should."""
     message = f"this does not depend on {subject.depends_on}"
-    message += f": {tautologies.SAME}" if same else ""
+    message += f": {criteria.SAME}" if same else ""
     return make_error("E0516", message, place, help=subject.remedy)
 
 
@@ -139,10 +139,10 @@ def examine_criterion(
     One that never fails is warned of, as in a test. One that is false in any case is a mistake.
     `conditions` are those of all iterations of a loop.
     """
-    reasons = [tautologies.explain_always_true(condition, of) for condition in conditions]
+    reasons = [criteria.explain_always_true(condition, of) for condition in conditions]
     same = is_compared_with_itself(node.condition)
     if all(reasons):
-        yield tautologies.warn_of_never_failing(node.kind, reasons[0], node.span, subject.example)
+        yield criteria.warn_of_never_failing(node.kind, reasons[0], node.span, subject.example)
     elif same or all(map(_is_settled, conditions)):
         yield explain_idle(node.condition.span, subject, same=same)
 
@@ -316,7 +316,7 @@ class _Where:
     def _is_refuted(self, box: Mapping[str, Values]) -> bool:
         """Return whether it is evident that no values of a box meet the condition."""
         of = make_bounds({**self._drawn, **{name: values.bounds for name, values in box.items()}})
-        if tautologies.explain_never_true(self._condition, of) or _is_empty(self._condition, of):
+        if criteria.explain_never_true(self._condition, of) or _is_empty(self._condition, of):
             return True
         return (
             all(len(each.points) == 1 for each in box.values())
@@ -351,12 +351,12 @@ def _is_empty(condition: Expression, of: Callable[[Leaf], Bounds]) -> bool:
     """Return whether what is required at once leaves no value of a name: `n < 2 and n > 5`."""
     left: dict[Expression, Bounds] = {}
     for conjunct in _list_conjuncts(condition):
-        if not isinstance(conjunct, Operation) or conjunct.operator not in tautologies.TURNED:
+        if not isinstance(conjunct, Operation) or conjunct.operator not in criteria.TURNED:
             continue
         (one, other), operator = conjunct.operands, conjunct.operator
         for leaf, limit, sign in (
             (one, other, operator),
-            (other, one, tautologies.TURNED[operator]),
+            (other, one, criteria.TURNED[operator]),
         ):
             if isinstance(leaf, Evaluated | Counted):
                 known = left.get(leaf) or of(leaf)

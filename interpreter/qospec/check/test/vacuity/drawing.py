@@ -10,10 +10,9 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from qospec.check.evaluate.context import make_error
 from qospec.check.evaluate.scope import bind_known
-from qospec.check.test import tautologies
 from qospec.check.test.parts import CaseScope, collect_parts, is_continuous
 from qospec.check.test.properties import build_placeholder, enumerate_values, find_ends
-from qospec.check.test.vacuity import conditions
+from qospec.check.test.vacuity import conditions, criteria
 from qospec.model.expression import is_constant
 from qospec.syntax import ast
 
@@ -56,16 +55,16 @@ def verify_criteria(
     """Report what a test that draws says in vain; its cases are those at the ends of its ranges."""
     scope, drawn = draws
     varying, own = _list_varying(node), _list_criteria(node)
-    for statement, why in tautologies.find_unfailing(cases):
+    for statement, why in criteria.find_unfailing(cases):
         asked = own.get(_identify_place(statement.span))
         if asked is None or varying.isdisjoint(asked.condition.names_used()):
-            evaluator.context.report(tautologies.warn_of_unfailing(statement, why, cases[0]))
+            evaluator.context.report(criteria.warn_of_unfailing(statement, why, cases[0]))
         elif is_constant(statement.expression):
             with evaluator.context.check_apart() as problems:
                 condition = conditions.open_condition(asked.condition, scope, evaluator)
-            always = tautologies.explain_always_true(condition, conditions.make_bounds(drawn))
+            always = criteria.explain_always_true(condition, conditions.make_bounds(drawn))
             if always and not problems.errors:
-                evaluator.context.report(tautologies.warn_of_unfailing(statement, always, cases[0]))
+                evaluator.context.report(criteria.warn_of_unfailing(statement, always, cases[0]))
 
 
 def _declare_drawn(node: ast.Test, scope: Scope, evaluator: Evaluator) -> dict[str, Bounds]:

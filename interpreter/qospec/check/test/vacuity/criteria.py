@@ -11,7 +11,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from qospec.check.evaluate.context import CheckError, make_error
-from qospec.check.test.applicability import OPPOSITE, group_by_place, is_unmet
+from qospec.check.test.vacuity.applicability import OPPOSITE, group_by_place, is_unmet
 from qospec.model.expression import (
     Attribute,
     Counted,
