@@ -4,17 +4,17 @@ from __future__ import annotations
 
 import re
 import sys
-import tempfile
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 import click
-from click.shell_completion import CompletionItem
 
 from qospec.cli import exits, loading
 from qospec.cli.output import say
 
 if TYPE_CHECKING:
+    from click.shell_completion import CompletionItem
+
     from qospec.capture.capture import Writer
     from qospec.capture.links import Link
     from qospec.capture.trials import Trial
@@ -29,6 +29,8 @@ def _complete_cases(
     context: click.Context, _parameter: click.Parameter, begun: str
 ) -> list[CompletionItem]:
     """Return the cases of the record that is named, to complete one; none if it is no record."""
+    from click.shell_completion import CompletionItem
+
     from qospec.record.store import Record, RecordError
 
     try:
@@ -187,6 +189,7 @@ def _to_file(path: Path, trial: Trial, link: Link, most: int | None) -> Writer:
 def _to_stdout(trial: Trial, link: Link, most: int | None) -> Writer:
     """Write to stdout, once it is known that the trial came to the recorded result."""
     import shutil
+    import tempfile
 
     from qospec.capture.capture import capture
 

@@ -61,8 +61,7 @@ def run(**asked: Any) -> None:
     if asked["jobs"] > 1:
         from qospec.run import workers
 
-        # before all else, since it takes longer than reading the specification
-        workers.load([str(path) for path in loading.list_files(asked["paths"])])
+        workers.load(loading.list_files(asked["paths"]))  # before all else: it takes long
     from qospec.cli.progress import Progress, measure_workload
     from qospec.cli.terminal import Console, list_cases_in_tables
     from qospec.judge import evidence
@@ -148,7 +147,7 @@ def _make_run_request(
     from qospec.run.runner import RunRequest
 
     return RunRequest(
-        paths=tuple(map(str, loading.list_files(request.paths))),
+        paths=tuple(loading.list_files(request.paths)),
         suite=suite,
         plans=plans,
         seed=request.seed,
@@ -198,7 +197,7 @@ def warm(paths: tuple[str, ...], match: str, jobs: int) -> None:
 
     request = loading.Request(paths, match, "0", options.MAX_CELLS, as_json=False)
     suite, plans = loading.plan_request(request)
-    files = tuple(map(str, loading.list_files(paths)))
+    files = tuple(loading.list_files(paths))
     order = Order(files, digest_sources(suite.sources), request.seed, Bounds(request.max_cells))
     workshop = warming.WarmingWorkshop(order, plans)
     kinds = warming.distinct_jobs(plans, workshop)

@@ -4,6 +4,7 @@ import gc
 import json
 import os
 from contextlib import suppress
+from pathlib import Path
 
 
 def _load() -> None:
@@ -19,7 +20,7 @@ def _load() -> None:
         kernel.load()
     if paths := os.environ.get(PATHS):  # once for all of them
         with suppress(Exception):  # then a worker says what is wrong, or the files are
-            workshop.check_once(tuple(json.loads(paths)))
+            workshop.check_once(tuple(map(Path, json.loads(paths))))
     gc.freeze()  # nor do the copies look
     gc.enable()
 

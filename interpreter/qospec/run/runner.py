@@ -28,6 +28,7 @@ from qospec.run.workshop import Order, Workshop, digest_sources
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Generator, Mapping, Sequence
+    from pathlib import Path
 
     from qospec.document import Document
     from qospec.model.suite import Suite
@@ -79,7 +80,7 @@ class RunRequest:
     commands: dict[str, str]
     bounds: Bounds
     version: str
-    paths: tuple[str, ...] = ()
+    paths: tuple[Path, ...] = ()
     keep_going: bool = False
     part: Part | None = None
     notices: Notices = field(default_factory=dict)

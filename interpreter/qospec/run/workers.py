@@ -28,8 +28,9 @@ from qospec.run.interruption import TERMINAL_SIGNALS, terminal_signals_blocked
 from qospec.run.job import LostJob
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Generator, Iterable, Mapping, Sequence
+    from collections.abc import Callable, Generator, Iterable, Mapping
     from multiprocessing.connection import Connection
+    from pathlib import Path
     from typing import Any
 
     from qospec.run.job import Job, Workshop
@@ -112,7 +113,7 @@ class _Worker:
         return f"its worker process was killed by {signal.Signals(-code).name}{memory}"
 
 
-def load(paths: Sequence[str]) -> None:
+def load(paths: Iterable[Path]) -> None:
     """Begin to load what workers need, in the background, so that they start at once.
 
     The files are checked there: once for all workers.
@@ -120,7 +121,7 @@ def load(paths: Sequence[str]) -> None:
     if _context().get_start_method() == "forkserver":
         from multiprocessing import forkserver
 
-        written = json.dumps(paths)
+        written = json.dumps([*map(str, paths)])
         if len(written) <= LONGEST_VARIABLE:
             os.environ[PATHS] = written
         with terminal_signals_blocked():

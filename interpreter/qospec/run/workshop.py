@@ -9,7 +9,6 @@ from __future__ import annotations
 import hashlib
 from dataclasses import replace
 from functools import cached_property, lru_cache
-from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 from qospec.catalogue.kinds import discover
@@ -31,6 +30,7 @@ from qospec.search.trial import Request
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
     from fractions import Fraction
+    from pathlib import Path
 
     from qospec.diagnostics import Diagnostic
     from qospec.document import Document
@@ -63,7 +63,7 @@ class Order(NamedTuple):
         explains: Whether the document of a case that fails says where its flows waited.
     """
 
-    paths: tuple[str, ...] = ()
+    paths: tuple[Path, ...] = ()
     digest: str = ""
     seed: str = ""
     bounds: Bounds = Bounds()
@@ -171,9 +171,9 @@ class Workshop:
 
 
 @lru_cache(1)
-def check_once(paths: tuple[str, ...]) -> CheckedSuite:
+def check_once(paths: tuple[Path, ...]) -> CheckedSuite:
     """Return the suite of files that were found to be correct, checked once in each process."""
-    return check([Path(path) for path in paths], discover(), Problems())
+    return check(paths, discover(), Problems())
 
 
 def digest_sources(sources: Sequence[Source]) -> str:
