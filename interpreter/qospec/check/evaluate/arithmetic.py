@@ -7,6 +7,7 @@ Also: what can be equal, and tolerances so narrow that they amount to equality.
 from __future__ import annotations
 
 import operator
+import re
 from dataclasses import replace
 from fractions import Fraction
 from typing import TYPE_CHECKING
@@ -20,6 +21,7 @@ from qospec.check.evaluate.dimensions import (
     with_unit,
     write_time_of_cells,
 )
+from qospec.check.evaluate.measurements import DeferredMetric
 from qospec.check.evaluate.values import (
     POISON,
     Amount,
@@ -34,7 +36,18 @@ from qospec.check.evaluate.values import (
 )
 from qospec.model.expression import Constant, Expression, Operation
 from qospec.syntax import ast
-from qospec.units import CELL_RATE, CELLS, PACKET_RATE, RATE, RATIO, TIME, find_base_unit
+from qospec.units import (
+    CELL_RATE,
+    CELLS,
+    PACKET_RATE,
+    RATE,
+    RATIO,
+    TIME,
+    count_decimals,
+    find_base_unit,
+    find_unit,
+    format_number,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -45,6 +58,8 @@ if TYPE_CHECKING:
     from qospec.units import Dimension
 
 VERBS = {"+": "add", "-": "subtract"}
+_WITH_LAYER = re.compile(r"([0-9][0-9_.]*) ?([A-Za-z][A-Za-z/]*) ?@[a-z]+")
+"""An amount as it is written: its number, and its unit."""
 
 
 def apply_operator(node: ast.Binary, left: Value, right: Value, limits: Limits) -> Value:
@@ -280,8 +295,38 @@ def verify_layers(a: Amount | Deferred, b: Amount | Deferred, first: Span, secon
             second,
             label=f"@{b.layer}",
             secondary=(first, f"@{a.layer}"),
-            help="count both at the same layer: no operator converts between layers",
+            help=_convert(a, b, second)
+            or _convert(b, a, first)
+            or "count both at the same layer: no operator converts between layers",
         )
+
+
+def _convert(measured: Amount | Deferred, given: Amount | Deferred, span: Span) -> str:
+    """Return how to write an amount in the layer in which a flow is measured; "" if not known.
+
+    It is exact: of packets of which sizes are drawn, on average.
+    """
+    if not isinstance(measured, DeferredMetric) or not isinstance(given, Amount):
+        return ""
+    flow, wanted = measured.metric.flow, measured.layer
+    lengths = dict(flow.lengths) if flow.part == "user" and flow.place is None else {}
+    written = _WITH_LAYER.fullmatch(span.text)
+    unit = find_unit(written[2]) if written else None
+    if written is None or unit is None or given.value is None:
+        return ""
+    if wanted not in lengths or not lengths.get(given.layer):
+        return ""
+    share = lengths[wanted] / lengths[given.layer]
+    number = given.value * share / unit.factor
+    amount = f"({written[1]} {written[2]} * {share.numerator} / {share.denominator})"
+    if count_decimals(number) is not None:
+        amount = f"{format_number(number, exact=True)} {written[2]}"
+    each = " and ".join(
+        f"{format_number(lengths[layer])} B @{layer}" for layer in (given.layer, wanted)
+    )
+    whole = lengths[wanted].denominator == 1
+    has = f"each item of `{flow.flow}` has {each}" + ("" if whole else ", on average")
+    return f"write `{amount} @{wanted}`: {has}"
 
 
 def _compute(node: ast.Binary, a: Amount, b: Amount, limits: Limits) -> Fraction | None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from fractions import Fraction
 from typing import TYPE_CHECKING
 
 from qospec.check.declarations import find_traffic
@@ -16,6 +17,8 @@ from qospec.check.test import first_hop
 from qospec.check.test.first_hop import Sending
 from qospec.check.test.sources import build_packet_source, build_source, find_own_load
 from qospec.model.suite import Flow
+from qospec.protocol.atm import CELL_BYTES, CELL_PAYLOAD_BYTES
+from qospec.protocol.encapsulation import PACKET_LAYERS
 from qospec.protocol.streams import list_parts
 
 if TYPE_CHECKING:
@@ -54,6 +57,7 @@ def build_flow(
         return None, value
     if sending is None or record is None:
         return None, value
+    value = value and replace(value, lengths=_measure_lengths(sending))
     made = _build_flow(node, name, sending, (starts, stops))
     given = {field: each.value.span for field, each in record.given.items()}
     places = {field: place for field, place in given.items() if place in node.span}
@@ -80,6 +84,24 @@ def _list_measured(record: Record, name: str, many: int | None, evaluator: Evalu
     sending = evaluate_sent(record, evaluator)
     unrated = "" if sending is None else sending.traffic.unrated
     return replace(whole, unrated=unrated, rating_field=kind.build.rating_field)
+
+
+def _measure_lengths(sending: Sending) -> tuple[tuple[str, Fraction], ...]:
+    """Return the mean bytes of what is sent in each layer of its first link."""
+    packets = sending.packets
+    if packets is None:
+        return (("cell", Fraction(CELL_BYTES)), ("payload", Fraction(CELL_PAYLOAD_BYTES)))
+    return tuple(
+        (
+            layer,
+            packets.sizes.mean_of(
+                lambda size, layer=layer: packets.encapsulation.counted(
+                    size, layer, packets.transport_bytes
+                )
+            ),
+        )
+        for layer in PACKET_LAYERS
+    )
 
 
 def _verify(node: ast.Flow, name: str, origin: Ends, target: Ends) -> None:

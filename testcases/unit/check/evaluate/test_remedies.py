@@ -156,7 +156,7 @@ def test_a_mistake_has_a_way_out(checked, text, code, help_):
         (
             "duration = 1 s",
             ["`run` has no field `duration`"],
-            ("fields of run: warmup repeat payload",),
+            ("fields of run: warmup repeat payload promises",),
             "",
         ),
     ],
@@ -207,3 +207,62 @@ def test_a_metric_like_no_other_is_told_so_too(checked):
 def test_no_command_is_named_for_what_none_lists_or_is_nearly_another(checked, text, help_):
     [problem] = checked(text)[1]
     assert (problem.code, problem.help) == ("E0101", help_)
+
+
+LINKS = """
+import std.media
+topology wire {{
+  a, b = host
+  link a -- b via media.{medium}
+}}
+test t on wire {{
+  flow user = {traffic} from a to b
+  run {{ measure = 1 s }}
+  expect {criterion}
+}}
+"""
+THREE_SIZES = "mix { 64 B: 7, 576 B: 4, 1_500 B: 1 } @ip"
+ON_AVERAGE = "each item of `user` has 354.3 B @ip and 392.3 B @line, on average"
+
+
+@pytest.mark.parametrize(
+    ("medium", "traffic", "criterion", "shown"),
+    [
+        # Ethernet has 38 bytes around a packet, of which 18 are in its frame: IEEE 802.3, 3.1.
+        (
+            "fast_ethernet",
+            "packets { rate = 1 Mbit/s @ip, size = 200 B @ip }",
+            "user.bit_rate.ip within 1% of 238 kbit/s @line",
+            "`200 kbit/s @ip`: each item of `user` has 238 B @line and 200 B @ip",
+        ),
+        (
+            "fast_ethernet",
+            "packets { rate = 1 Mbit/s @ip, size = 200 B @ip }",
+            "user.bit_rate.ip within 1% of 80 kbit/s @line",
+            "`(80 kbit/s * 100 / 119) @ip`: each item of `user` has 238 B @line and 200 B @ip",
+        ),
+        # (7 * 64 + 4 * 576 + 1_500) / 12 is 354 1/3, and 38 more on the line
+        (
+            "fast_ethernet",
+            f"packets {{ rate = 1 Mbit/s @ip, size = {THREE_SIZES} }}",
+            "8 Mbit/s @ip < user.bit_rate.line",
+            f"`(8 Mbit/s * 1177 / 1063) @line`: {ON_AVERAGE}",
+        ),
+        (
+            "stm1",
+            "ubr { pcr = 1_000 cell/s }",
+            "user.bit_rate.payload within 1% of 424 kbit/s @cell",
+            "`384 kbit/s @payload`: each item of `user` has 53 B @cell and 48 B @payload",
+        ),
+    ],
+)
+def test_a_rate_in_another_layer_is_given_in_that_of_the_flow(
+    checked, medium, traffic, criterion, shown
+) -> None:
+    text = LINKS.format(medium=medium, traffic=traffic, criterion=criterion)
+    (mistake,) = checked(text)[1]
+    assert (mistake.code, mistake.help) == ("E0212", f"write {shown}")
+    written = shown.split("`")[1]
+    given = " ".join(word for word in criterion.split() if word.startswith("@"))
+    there = mistake.span.text if given in mistake.span.text else criterion.partition(" <")[0]
+    assert "E0212" not in {each.code for each in checked(text.replace(there, written))[1]}
