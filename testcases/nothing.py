@@ -14,17 +14,14 @@ class Nothing(NamedTuple):
         survivors: By file, the criteria that they pass, `test.label`, below the reason for it.
         unclaimed: What those criteria are called that claim nothing, in a suite that makes no
             claims, since it follows no publication; "" where they are left out.
-        left_out: Files whose devices are not replaced, and why.
     """
 
     work: str
     devices: Mapping[str, str]
     survivors: Mapping[str, Mapping[str, tuple[str, ...]]] = {}
     unclaimed: str = ""
-    left_out: Mapping[str, str] = {}
 
 
-MACHINES = "its devices are machines, and what they do is all that is asked"
 NOTHING_LOST = "it says that nothing is lost, or that no more is sent than received"
 LEVEL = "it says that something does not rise, fall or differ, and of this device nothing does"
 WITHOUT = "there is no device: sources and a line are tested"
@@ -143,7 +140,11 @@ NOTHING = [
     ),
     Nothing(
         "signalling",
-        {"std.devices.signalling": "signalling.nothing"},
+        {
+            "std.devices.signalling": "signalling.nothing",
+            "key_agents": "signalling.knows_no_keys",
+            "path_choosers": "signalling.chooses_no_path",
+        },
         {
             "calls.qos": {
                 "the caller and the answerer, which are not replaced, decide it": (
@@ -168,10 +169,17 @@ NOTHING = [
                     "one_call.nothing_odd",
                     "one_call.released",
                 ),
-            }
+            },
+            "paths.qos": {
+                "the path lives, so that there is nothing to notice": (
+                    "a_path_that_lives.all_direct",
+                    "a_path_that_lives.never_down",
+                ),
+                NOTHING_LOST: ("a_path_that_fails.nothing_lost", "a_shortcut.nothing_lost"),
+                "what knows no shortcut goes the long way": ("a_shortcut.the_long_way",),
+            },
         },
         unclaimed="expected",
-        left_out={"keys.qos": MACHINES, "paths.qos": MACHINES},
     ),
     Nothing(
         "unh",
