@@ -157,6 +157,18 @@ def test_ndr_beside_something_without_data_is_undecided() -> None:
     assert decided(Operation(">=", (part, number(1))), reader(delay=Fraction(2))) is True
 
 
+def test_no_data_is_not_an_interval_of_all_numbers() -> None:
+    """What holds for any number holds for a load, wherever it is, and not without a measurement."""
+
+    def never_negative(leaf):
+        return Operation(">=", (Operation("abs", (leaf,), CELL_RATE), number(0)))
+
+    assert decided(never_negative(NDR), reader(ndr=(None, None))) is True
+    assert decided(never_negative(DELAY), reader()) is None
+    least = Operation("min", (DELAY, number(5)), CELL_RATE)
+    assert decided(Operation("<=", (least, number(5))), reader()) is None
+
+
 def statement(expression, kind="expect"):
     return Statement(kind, "", "", expression, SPAN)
 
