@@ -24,7 +24,7 @@ from qospec.engine.experiment import END, Experiment, MeasurementSpec, Node, Sou
 from qospec.engine.graph import emulation
 from qospec.engine.items.contract import Contract
 from qospec.engine.source.sizes import Sizes
-from qospec.protocol.streams import single_flow
+from qospec.protocol.streams import number_flow
 from qospec.traffic.poisson import Poisson
 
 if TYPE_CHECKING:
@@ -65,7 +65,7 @@ def experiment(duration_ms: int) -> Experiment:
     )
     return Experiment(
         (Contract("packets", PACKET_RATE, 0),) * len(FLOWS),
-        single_flow(len(FLOWS)),
+        number_flow(len(FLOWS)),
         sources,
         tuple(nodes),
         (*inside, *outside),

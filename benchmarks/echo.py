@@ -23,7 +23,7 @@ from qospec.engine.endpoint.traffic import Exchange
 from qospec.engine.experiment import END, Experiment, MeasurementSpec, Node, Source, Wire
 from qospec.engine.graph import emulation
 from qospec.engine.line import transmission
-from qospec.protocol.streams import single_flow
+from qospec.protocol.streams import number_flow
 from qospec.traffic.echo import Echo
 from qospec.units import PS_PER_S
 
@@ -125,7 +125,7 @@ def experiment(clients: int, duration_ms: int) -> Experiment:
     rows = tuple(np.repeat(range(3), clients).tolist())
     return Experiment(
         (sent.contract,) * 3 * clients,
-        single_flow(clients, is_answered=True),
+        number_flow(clients, is_answered=True),
         sources,
         nodes,
         tuple(wires),

@@ -24,7 +24,7 @@ from qospec.engine.graph import emulation
 from qospec.engine.items.contract import Contract
 from qospec.engine.source.sizes import CELLS
 from qospec.protocol.atm import CELL_BYTES
-from qospec.protocol.streams import single_flow
+from qospec.protocol.streams import number_flow
 from qospec.traffic.poisson import Poisson
 
 if TYPE_CHECKING:
@@ -60,7 +60,7 @@ def experiment(duration_ms: int) -> Experiment:
         sources.append(Source(name, Poisson(CELL_RATE), n, 1, "random", CELLS, 0, host))
     return Experiment(
         (Contract("cbr", CELL_RATE, 0),) * SWITCHES,
-        single_flow(SWITCHES),
+        number_flow(SWITCHES),
         tuple(sources),
         tuple(nodes),
         tuple(wires),

@@ -31,7 +31,7 @@ from qospec.engine.measure.observation import Observation
 from qospec.engine.random import Draws
 from qospec.engine.source.sizes import CELLS
 from qospec.protocol.atm import CELL_BYTES
-from qospec.protocol.streams import single_flow
+from qospec.protocol.streams import number_flow
 from qospec.traffic.constant import Constant
 
 FLOWS = 4_000
@@ -64,7 +64,7 @@ def experiment(seconds: int, *, queues: bool = False) -> Experiment:
     )
     return Experiment(
         (Contract("cbr", CELL_RATE / FLOWS, 0),) * FLOWS,
-        single_flow(FLOWS),
+        number_flow(FLOWS),
         (Source("flows", arrivals, 0, FLOWS, "random", CELLS, 0, 0),),
         nodes,
         tuple(Wire(n, 0, n + 1 if n < HOPS else END) for n in range(HOPS + 1)),

@@ -38,7 +38,7 @@ from qospec.engine.random import Draws
 from qospec.engine.scheduler.scheduler import Combined
 from qospec.engine.source.sizes import Sizes
 from qospec.protocol.marks import set_marks
-from qospec.protocol.streams import single_flow
+from qospec.protocol.streams import number_flow
 from qospec.traffic.poisson import Poisson
 from qospec.units import PS_PER_S
 
@@ -112,7 +112,7 @@ def experiment(seconds: int, load: Fraction) -> Experiment:
     )
     return Experiment(
         tuple(Contract("packets", rate, 0) for rate in each),
-        single_flow(len(each)),
+        number_flow(len(each)),
         sources,
         nodes,
         (Wire(0, 0, 1), *(Wire(1, n, 2, n) for n in range(len(CLASSES))), Wire(2, 0, END)),

@@ -22,7 +22,7 @@ from qospec.engine.graph import emulation
 from qospec.engine.items.batch import Batch, uninitialised, unsealed
 from qospec.engine.items.contract import Contract
 from qospec.engine.random import Draws
-from qospec.protocol.streams import single_flow
+from qospec.protocol.streams import number_flow
 
 FLOWS = 4_000
 CELLS = 10_000_000
@@ -67,7 +67,7 @@ class Police:
     def __init__(self, batches: list[Batch], tolerance_ps: int) -> None:
         """Take the cells, and the tolerance of all flows."""
         contract = Contract("cbr", CELL_RATE, tolerance_ps)
-        connections = (contract,) * FLOWS, single_flow(FLOWS)
+        connections = (contract,) * FLOWS, number_flow(FLOWS)
         self._element, self._setting = gcra.Gcra(), Setting(*connections, Draws(("w3",)))
         self._batches = batches
         self._inputs = [columns(batch) for batch in batches]

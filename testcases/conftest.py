@@ -64,7 +64,7 @@ def outcome_of(case: CheckedSuite, seed: str = "0") -> Document:
     """Plan and run a case; return its outcome. Any diagnostic of planning is a failure."""
     problems = Problems()
     plans = plan(case, seed, Bounds(), problems)
-    for warning in evidence.warnings(plans):
+    for warning in evidence.warn_of_evidence(plans):
         problems.add(warning)
     assert not problems.all, render_all(problems.all)
     (planned,) = plans

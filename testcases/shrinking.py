@@ -11,7 +11,7 @@ from qospec.run.runner import run_alone
 from qospec.shrink.case import CaseShrinker, Shrunk, Subject
 from qospec.shrink.context import Context
 from qospec.shrink.draft import Draft, without_comments
-from qospec.shrink.trial import Clock, Stopped, failures
+from qospec.shrink.trial import Clock, Stopped, list_failures
 from qospec.shrink.values import Values
 
 VALUES = Values(Checked(None, discover()))
@@ -41,7 +41,7 @@ def shrinker_of(file: Path, case: str, clock: Clock) -> CaseShrinker:
     ((test, found),) = ((t, c) for t in checked.suite.tests for c in t.cases if c.name == case)
     plans = plan(checked.found, "0", Bounds(), Problems())
     (planned,) = (each for each in plans if each.case.name == case)
-    failure = failures(run_alone(planned, Bounds(), lambda: None))[0]
+    failure = list_failures(run_alone(planned, Bounds(), lambda: None))[0]
     (unit,) = (each for each in checked.units if each.named)
     subject = Subject(
         unit, file.with_name("shrunk.qos"), test.name, found.parameters, "0", failure

@@ -17,7 +17,7 @@ from qospec.check import check
 from qospec.diagnostics import Problems
 from qospec.judge.confidence import NOTHING_DRAWN
 from qospec.plan.plan import Bounds, plan
-from qospec.record.outcome import case_document
+from qospec.record.outcome import describe_case
 from qospec.run import trial
 
 NETWORK = """qos 1
@@ -58,7 +58,7 @@ def judged(folder: Path, seeds: range, bound: str, phases: str) -> list[list[tup
     found = []
     for seed in seeds:
         (case,) = plan(suite, str(seed), Bounds(), problems)
-        document = case_document(case, trial.run(case, discover(), lambda _: None))
+        document = describe_case(case, trial.run(case, discover(), lambda _: None))
         found.append([(each["verdict"], each["note"]) for each in document["statements"]])
     assert not problems.all
     return found

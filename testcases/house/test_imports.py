@@ -14,7 +14,7 @@ import pytest
 from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
 
-from qospec.engine.graph.components import components, is_cyclic
+from qospec.engine.graph.components import find_components, is_cyclic
 
 ROOT = Path(__file__).parents[2]
 PACKAGE = ROOT / "interpreter" / "qospec"
@@ -105,7 +105,7 @@ def test_imports_form_no_circle_even_for_types_outside_the_evaluator() -> None:
         }
         for path in MODULES
     ]
-    circles = [each for each in components(onward) if is_cyclic(each, onward)]
+    circles = [each for each in find_components(onward) if is_cyclic(each, onward)]
     rooms = [{MODULES[number].parent for number in circle} for circle in circles]
     assert rooms == [{PACKAGE / "check" / "evaluate"}]
 

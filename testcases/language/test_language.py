@@ -52,7 +52,7 @@ def diagnosed(path: Path) -> list[Diagnostic]:
     problems = Problems()
     suite = check([path], CATALOGUE, problems)
     if not problems.errors:
-        for each in evidence.warnings(verify(suite, problems)):
+        for each in evidence.warn_of_evidence(verify(suite, problems)):
             problems.add(each)
     return list(problems.all)
 

@@ -79,7 +79,7 @@ def planned(tmp_path: Path, problems: Problems) -> Plan:
         if problems.errors:
             return ()
         plans = plan(suite, seed, Bounds(most_items), problems)
-        for warning in evidence.warnings(plans):
+        for warning in evidence.warn_of_evidence(plans):
             problems.add(warning)
         return plans
 

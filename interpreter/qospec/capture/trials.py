@@ -12,7 +12,7 @@ from qospec.judge.phases import TrialResult
 from qospec.judge.readings import Readings
 from qospec.model.suite import GoalResult, Search, list_tested
 from qospec.plan.plan import CasePlan
-from qospec.record.outcome import metrics_document
+from qospec.record.outcome import describe_metrics
 from qospec.run.trial import name_draws
 from qospec.run.workshop import plan_at_load
 from qospec.units import PS_PER_S
@@ -78,7 +78,7 @@ def find_trial(of: Recorded, asked: Asked) -> Trial:
     number = _check_number(asked.trial or 1, len(ran), "trial")
 
     def differs(seen: Observation) -> str:
-        found = metrics_document(Readings(discover(), {asked.control: (planned, seen)}))
+        found = describe_metrics(Readings(discover(), {asked.control: (planned, seen)}))
         return _find_difference(found, ran[number - 1])
 
     words = f"trial {number} of {len(ran)}" + (f" of control {asked.control}" * bool(asked.control))
@@ -109,7 +109,7 @@ def _find_in_phase(of: Recorded, asked: Asked) -> Trial:
 
     def differs(seen: Observation) -> str:
         network = planned.networks[""]
-        made = metrics_document(Readings(discover(), {phase.name: (network, seen)}))
+        made = describe_metrics(Readings(discover(), {phase.name: (network, seen)}))
         return _find_difference(made, of.document["repeats"][ran + number - 1])
 
     names = name_draws(repeat - 1, phase, number - 1)

@@ -60,11 +60,11 @@ def check(paths: tuple[str, ...], *, as_json: bool, max_cells: int, fix: bool) -
 def _verify(checked: CheckedSuite, problems: Problems, max_cells: int) -> None:
     """Report what `qos run` will not carry out of a suite without mistakes."""
     from qospec.judge import evidence
-    from qospec.plan.survey import in_batches, verify
+    from qospec.plan.survey import list_in_batches, verify
 
-    for warning in evidence.warnings(verify(checked, problems, max_cells)):
+    for warning in evidence.warn_of_evidence(verify(checked, problems, max_cells)):
         problems.add(warning)
-    batchwise = in_batches(checked.suite)
+    batchwise = list_in_batches(checked.suite)
     if batchwise and not problems.errors:
         from qospec.plan.plan import Bounds, plan
 

@@ -73,13 +73,15 @@ def fuzz(paths: tuple[str, ...], **asked: Any) -> None:
     targets = _find_targets(paths, as_json=asked["as_json"])
     database, note = None, ""
     if not asked["no_database"]:
-        database, note = campaign.database_folder(loading.find_project_folder(paths, ".qos-fuzz"))
+        database, note = campaign.find_database_folder(
+            loading.find_project_folder(paths, ".qos-fuzz")
+        )
     if note:
         output.say(f"note: {note}", err=True)
     examples, time_s = asked["examples"], asked["time_s"]
     request = campaign.CampaignRequest(
         tuple(dict.fromkeys(path.partition("::")[0] for path in paths)),
-        tuple(campaign.key_of(target) for target in targets),
+        tuple(campaign.make_key(target) for target in targets),
         EXAMPLES if examples is None and time_s is None else examples,
         time_s,
         asked["seed"],
@@ -134,11 +136,11 @@ def _find_targets(paths: tuple[str, ...], *, as_json: bool) -> list[Target]:
     """Return what the user named; ends the command if there is nothing in it."""
     from qospec.catalogue.kinds import discover
     from qospec.check import Checked
-    from qospec.fuzz.targets import targets_of
+    from qospec.fuzz.targets import list_targets
 
     checked = Checked(loading.list_files(paths), discover())
     loading.report(checked.problems, as_json=as_json)
-    found = list(targets_of(checked))
+    found = list(list_targets(checked))
     chosen = loading.select_things(paths, found, "property, device or test with `forall`")
     if not chosen:
         output.say("nothing selected: no property, no device, no test with `forall`", err=True)
@@ -237,7 +239,7 @@ def _describe_report(report: TargetReport, files: dict[Finding, Path | None]) ->
 
 def _show(report: TargetReport, files: dict[Finding, Path | None]) -> None:
     """Print what was found out about a target."""
-    from qospec.fuzz.target import broken
+    from qospec.fuzz.target import describe_broken
 
     what = f"{report.noun} {report.name}"
     if not report.examined:
@@ -248,7 +250,7 @@ def _show(report: TargetReport, files: dict[Finding, Path | None]) -> None:
     elif not report.findings:
         output.say(f"{what}: holds for {report.examined:_} examples")
     for found in report.findings:
-        output.say("", f"{what}: {broken(found.statement, found.reason)}")
+        output.say("", f"{what}: {describe_broken(found.statement, found.reason)}")
         output.say(f"  {found.place}")
         output.say("", *(f"    {line}".rstrip() for line in found.text.splitlines()), "")
         small = "the smallest" if found.shrunk else "the smallest so far"
@@ -276,7 +278,7 @@ def _is_alone(report: TargetReport) -> bool:
 
 def _list_remarks(report: TargetReport, what: str) -> Iterator[str]:
     """Yield what is said of all examples of a target, findings aside."""
-    from qospec.fuzz.coverage import grouped
+    from qospec.fuzz.coverage import group_events
     from qospec.fuzz.target import MISTAKE
 
     for statement in report.hopeless:
@@ -292,7 +294,7 @@ def _list_remarks(report: TargetReport, what: str) -> Iterator[str]:
         every = f"{report.examples:_} examples"
         some = f"only {met:_} of {every} meet" if met else f"none of {every} meets"
         yield f"note: {some} {condition}"
-    for event, names in grouped(report.unreached).items() if report.examined else ():
+    for event, names in group_events(report.unreached).items() if report.examined else ():
         some = ", ".join(names[:MOST_NAMES]) + (", …" if len(names) > MOST_NAMES else "")
         yield f"never in any example: {event} {some}"
     if report.note and report.examined:

@@ -107,7 +107,7 @@ def plan_request(request: Request, *, runs: bool = True) -> tuple[Suite, list[Ca
     whole, suite = found.suite, _select_cases(found.suite, request)
     chosen = found._replace(suite=suite)
     plans = plan(chosen, request.seed, Bounds(request.max_cells), problems)
-    for warning in evidence.warnings(plans):
+    for warning in evidence.warn_of_evidence(plans):
         problems.add(warning)
     report(problems, as_json=request.as_json)
     if runs:

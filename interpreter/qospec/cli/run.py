@@ -92,7 +92,7 @@ def run(**asked: Any) -> None:
     if request.as_json:
         output.say_json(document)
     else:
-        console.print_summary(document, evidence.foreseen(own))
+        console.print_summary(document, evidence.list_foreseen(own))
     has_reports = write_all(kept, document, formats, quiet=request.as_json)
     if not request.as_json and part is not None:
         cases = f"{len(own)} of {loading.count_things(len(plans), 'case')}"
@@ -193,14 +193,14 @@ def warm(paths: tuple[str, ...], match: str, jobs: int) -> None:
     """Compile the kernels that specifications use. No test is run."""
     from qospec.plan.plan import Bounds
     from qospec.run import warming
-    from qospec.run.workshop import Order, digest_sources
+    from qospec.run.workshop import Order, hash_sources
 
     request = loading.Request(paths, match, "0", options.MAX_CELLS, as_json=False)
     suite, plans = loading.plan_request(request)
     files = tuple(loading.list_files(paths))
-    order = Order(files, digest_sources(suite.sources), request.seed, Bounds(request.max_cells))
+    order = Order(files, hash_sources(suite.sources), request.seed, Bounds(request.max_cells))
     workshop = warming.WarmingWorkshop(order, plans)
-    kinds = warming.distinct_jobs(plans, workshop)
+    kinds = warming.select_distinct_jobs(plans, workshop)
     compiling_s = 0.0
     for number, result in enumerate(warming.warm_all(kinds, workshop, jobs), 1):
         compiling_s += result.compiling_s

@@ -184,9 +184,9 @@ def _plan_case(checked: Checked, test: Test, case: Case, asked: dict[str, Any]) 
 
 def _find_failure(document: Document, label: str) -> Failure:
     """Return what fails in a case; ends the command if nothing does."""
-    from qospec.shrink.trial import failures
+    from qospec.shrink.trial import list_failures
 
-    found = failures(document)
+    found = list_failures(document)
     name = document["name"]
     if not found:
         why = f": {document['why'][0]}" if document["why"] else ""
@@ -292,10 +292,10 @@ def _write_command(path: Path, asked: dict[str, Any]) -> str:
 
 
 def _describe_size(plan: CasePlan, found: Shrunk) -> str:
-    from qospec.shrink.case import lines_of, size_in_words
+    from qospec.shrink.case import count_lines, describe_size
 
     text = plan.span.source.text if plan.span else ""
-    return size_in_words(lines_of(text, found.text), plan)
+    return describe_size(count_lines(text, found.text), plan)
 
 
 def _describe_shrunk(found: Shrunk, path: Path, plan: CasePlan, asked: dict[str, Any]) -> Document:

@@ -26,7 +26,7 @@ from qospec.engine.event.transition import (
 from qospec.engine.items.ring import doubled
 from qospec.engine.kernel import kernel, rows
 from qospec.engine.line import transmission
-from qospec.engine.line.guarantee import guaranteed
+from qospec.engine.line.guarantee import guarantee_line
 from qospec.engine.line.transmission import FREE, LEAD, PART, STAMPS, start_of, transmit
 from qospec.protocol.ip import LARGEST_PACKET_BYTES
 from qospec.units import PS_PER_S
@@ -100,7 +100,7 @@ class Codel(Element):
         self, arriving: tuple[Arrival, ...], clock: Clock | None, limits: tuple[Buffer | None, ...]
     ) -> Guarantees:
         # What is lost at the head delays the others less.
-        return guaranteed(clock, arriving[0], self.limit)
+        return guarantee_line(clock, arriving[0], self.limit)
 
     def transition(self, setting: Setting) -> Transition:
         own = [self.limit.amount, self.limit.unit == "byte", self.target, self.interval, self.mtu]

@@ -22,7 +22,7 @@ from qospec.engine.event.transition import (
 from qospec.engine.items.ring import doubled
 from qospec.engine.kernel import kernel, linked, rows
 from qospec.engine.line import tail_drop, transmission
-from qospec.engine.line.guarantee import guaranteed
+from qospec.engine.line.guarantee import guarantee_line
 from qospec.engine.line.transmission import FREE, LEAD, STAMPS, start_of, transmit
 from qospec.engine.queue import admission, drop_policy
 from qospec.engine.queue.admission import (
@@ -33,7 +33,7 @@ from qospec.engine.queue.admission import (
     table_in,
 )
 from qospec.engine.queue.drop_policy import DropPolicy, Waiting
-from qospec.engine.queue.losses import losses_of
+from qospec.engine.queue.losses import list_losses
 
 if TYPE_CHECKING:
     from qospec.calculus.guarantee import Arrival, Guarantees
@@ -134,7 +134,7 @@ class Fifo(Element):
     def guarantees(
         self, arriving: tuple[Arrival, ...], clock: Clock | None, limits: tuple[Buffer | None, ...]
     ) -> Guarantees:
-        return guaranteed(clock, arriving[0], self.limit)
+        return guarantee_line(clock, arriving[0], self.limit)
 
     def start(self, setting: Setting) -> State:
         line, queue = transmission.line_of(setting.clock), Waiting("", self.limit, self.drop)
@@ -186,7 +186,7 @@ class Fifo(Element):
             )
             if done is not None:
                 state.size_bytes = size_bytes
-                return done[0], losses_of(done[1])
+                return done[0], list_losses(done[1])
         if not state.by_item:
             state.by_item = True
             self._fill_ring(state, int(batch.at_ps[0]))
@@ -220,7 +220,7 @@ def _queued_by_item(state: State, batch: Batch) -> tuple[Batch, tuple[Loss, ...]
         state.fields = _replenish(state.drop_state, state.fields, lacking)
     left, lost = tail_drop.split_by_loss(batch, outcome, dropped)
     cause_codes = outcome.lost[outcome.lost != ADMITTED]
-    return left, losses_of(lost, cause_codes)
+    return left, list_losses(lost, cause_codes)
 
 
 def _replenish(drop_state: DropState, fields: Whole, lacking: int) -> Whole:

@@ -13,7 +13,7 @@ from qospec.engine.event.transition import DONE, SENT, SIZE, Transition, send, w
 from qospec.engine.kernel import kernel
 from qospec.engine.line import tail_drop, transmission
 from qospec.engine.line.clock import Clock
-from qospec.engine.line.guarantee import guaranteed
+from qospec.engine.line.guarantee import guarantee_line
 from qospec.engine.line.transmission import (
     BYTE_PART,
     DENOMINATOR,
@@ -160,7 +160,7 @@ class Line(Element):
     def guarantees(
         self, arriving: tuple[Arrival, ...], clock: Clock | None, limits: tuple[Buffer | None, ...]
     ) -> Guarantees:
-        return guaranteed(clock, arriving[0])
+        return guarantee_line(clock, arriving[0])
 
     def start(self, setting: Setting) -> State:
         line = transmission.line_of(setting.clock)

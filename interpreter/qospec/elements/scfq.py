@@ -11,7 +11,7 @@ from qospec.engine.kernel import kernel
 from qospec.engine.scheduler.policy import Policy
 from qospec.engine.scheduler.scheduler import Taken, Weighted, beside
 from qospec.engine.scheduler.tree import FIRST, LAST, SIZE, VIRTUAL, WAITS, input_fields
-from qospec.engine.scheduler.virtual_time import costs_of
+from qospec.engine.scheduler.virtual_time import compute_costs_by_weight
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -84,7 +84,7 @@ class Scfq(Weighted):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        costs_of(self.weights)
+        compute_costs_by_weight(self.weights)
 
     def share(self, number: int, inputs: Sequence[Competitor | None], clock: Clock) -> Share:
         """Return its share by weight; Golestani 1994 bounds what others have beside it.
@@ -101,4 +101,4 @@ class Scfq(Weighted):
         return beside(number, inputs, clock, taken)
 
     def fields(self, clock: Clock) -> Mapping[int, int | tuple[int, ...]]:
-        return {COST: costs_of(self.weights).costs}
+        return {COST: compute_costs_by_weight(self.weights).costs}

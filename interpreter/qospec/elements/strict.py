@@ -12,7 +12,7 @@ from qospec.calculus.service import find_residual
 from qospec.catalogue.kinds import Names, element
 from qospec.dataclass import dataclass
 from qospec.engine.kernel import kernel
-from qospec.engine.line.guarantee import costs_of
+from qospec.engine.line.guarantee import cost_sizes
 from qospec.engine.scheduler.policy import Policy
 from qospec.engine.scheduler.scheduler import Scheduler
 from qospec.engine.scheduler.tree import FIRST, WAITS
@@ -54,7 +54,7 @@ class Strict(Scheduler):
         below = [each.longest_ps for each in inputs[number + 1 :] if each is not None]
         before = functools.reduce(Curve.add, above, NOTHING)
         service = find_residual(before, max(below, default=Fraction(0)))
-        return Share(service, functools.partial(costs_of, clock), always=not above)
+        return Share(service, functools.partial(cost_sizes, clock), always=not above)
 
     policy = Policy("strict", _select, forgets=True)
 

@@ -16,7 +16,7 @@ from qospec.engine.scheduler.virtual_time import (
     WHOLE,
     WORK,
     clock_fields,
-    costs_of,
+    compute_costs_by_weight,
     lost_bytes,
     position,
     record_service,
@@ -117,13 +117,13 @@ class Wf2qPlus(Weighted):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        costs_of(self.weights)
+        compute_costs_by_weight(self.weights)
 
     def share(self, number: int, inputs: Sequence[Competitor | None], clock: Clock) -> Share:
         return fair(number, inputs, self.weights, lost_bytes(self.weights, clock))
 
     def fields(self, clock: Clock) -> Mapping[int, int | tuple[int, ...]]:
-        costs, weights, whole = costs_of(self.weights)
+        costs, weights, whole = compute_costs_by_weight(self.weights)
         own = clock_fields(clock, max(costs) * sum(weights))
         fine = tuple(cost * sum(weights) << own[FINE] for cost in costs)
         return {**own, WHOLE: whole, COST: fine}

@@ -25,7 +25,7 @@ from qospec.engine.scheduler.virtual_time import (
     SEEN,
     WHOLE,
     clock_fields,
-    costs_of,
+    compute_costs_by_weight,
     lost_bytes,
     position,
     record_service,
@@ -145,13 +145,13 @@ class Wfq(Weighted):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        costs_of(self.weights)
+        compute_costs_by_weight(self.weights)
 
     def share(self, number: int, inputs: Sequence[Competitor | None], clock: Clock) -> Share:
         return fair(number, inputs, self.weights, lost_bytes(self.weights, clock))
 
     def fields(self, clock: Clock) -> Mapping[int, int | tuple[int, ...]]:
-        costs, weights, whole = costs_of(self.weights)
+        costs, weights, whole = compute_costs_by_weight(self.weights)
         own = clock_fields(clock, max(costs))
         fine = tuple(cost << own[FINE] for cost in costs)
         return {**own, WHOLE: whole, WEIGHT: weights, COST: fine}

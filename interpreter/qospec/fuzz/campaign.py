@@ -27,7 +27,7 @@ from qospec.engine import kernel
 from qospec.fuzz.aims import closest
 from qospec.fuzz.explore import Block, Explored, explore
 from qospec.fuzz.rounds import Rounds, block_examples
-from qospec.fuzz.targets import targets_of
+from qospec.fuzz.targets import list_targets
 from qospec.run import workers
 from qospec.run.interruption import Interruption
 from qospec.run.job import Job, JobResult, LostJob
@@ -117,7 +117,7 @@ class TargetReport(NamedTuple):
         return tuple((each, self.examples - count) for each, count in blamed if count >= least)
 
 
-def key_of(target: Target) -> tuple[str, str]:
+def make_key(target: Target) -> tuple[str, str]:
     """Return what tells a target from all others."""
     return target.span.source.recorded_name, target.name
 
@@ -125,7 +125,7 @@ def key_of(target: Target) -> tuple[str, str]:
 @lru_cache(maxsize=4)
 def _targets(paths: tuple[str, ...]) -> dict[tuple[str, str], Target]:
     checked = Checked([Path(path) for path in paths], discover())
-    return {key_of(each): each for each in targets_of(checked)}
+    return {make_key(target): target for target in list_targets(checked)}
 
 
 @contextmanager
@@ -247,7 +247,7 @@ class _TargetRun:
         block = Block(number, examples, self._request.seed, self._deadline.left_s())
         # Only one block tries old examples: they need not be tried twice.
         kept = self._request.database if number == 0 else None
-        name = BlockName(key_of(self._target), block, "" if kept is None else str(kept))
+        name = BlockName(make_key(self._target), block, "" if kept is None else str(kept))
         self._blocks.append(examples)
         return Job(place, name)
 
@@ -328,7 +328,7 @@ class Campaign:
     @property
     def examples(self) -> int:
         """Return how many examples have been run, those of unfinished blocks not included."""
-        return sum(each.examples for each in self._runs)
+        return sum(run.examples for run in self._runs)
 
     @property
     def compiling_s(self) -> float:
@@ -368,8 +368,8 @@ class Campaign:
             )
             try:
                 with closing(results):
-                    for each in results:
-                        take(each)
+                    for result in results:
+                        take(result)
                 interruption.check()
             except KeyboardInterrupt:
                 self.interrupted = True
@@ -378,7 +378,7 @@ class Campaign:
         return [reports[place] for place in sorted(reports)]
 
 
-def database_folder(whole: Path) -> tuple[Path | None, str]:
+def find_database_folder(whole: Path) -> tuple[Path | None, str]:
     """Return the part of a folder for failing examples, and a note on those of other versions.
 
     Examples are what Hypothesis drew, which another release of it may not understand. None, with a

@@ -39,13 +39,17 @@ class Aspect(NamedTuple):
 
 def reachable(template: Template) -> frozenset[str]:
     """Return all that may happen in a device."""
-    return frozenset(f"{each.what}: {name}" for each in ASPECTS for name in each.may(template))
+    return frozenset(
+        f"{aspect.what}: {name}" for aspect in ASPECTS for name in aspect.may(template)
+    )
 
 
 def reached(template: Template, case: CasePlan, readings: Readings) -> frozenset[str]:
     """Return what did happen in the devices under test of an example, made from `template`."""
     return frozenset(
-        f"{each.what}: {name}" for each in ASPECTS for name in each.did(template, case, readings)
+        f"{aspect.what}: {name}"
+        for aspect in ASPECTS
+        for name in aspect.did(template, case, readings)
     )
 
 
@@ -57,7 +61,7 @@ def _within(paths: Iterable[str]) -> Iterator[str]:
             yield name
 
 
-def grouped(events: Iterable[str]) -> dict[str, list[str]]:
+def group_events(events: Iterable[str]) -> dict[str, list[str]]:
     """Return the names of events by what happens of them, in order."""
     groups: dict[str, list[str]] = {}
     for event in sorted(events):
@@ -90,7 +94,7 @@ def _may_fill(template: Template) -> Iterator[str]:
 
 def _filled(_: Template, case: CasePlan, readings: Readings) -> Iterator[str]:
     """Yield queues that were full: of one that is limited in bytes, only a loss shows that."""
-    limits = {each.path: each.element.buffer for each in case.case.networks[""].elements}
+    limits = {element.path: element.element.buffer for element in case.case.networks[""].elements}
     for path, most in readings.occupancies.items():
         buffer = limits[path]
         if buffer is not None and buffer.unit != "byte" and most >= buffer.amount:
@@ -173,7 +177,7 @@ def _taken(
 def _entered(template: Template, _: CasePlan, readings: Readings) -> Iterator[str]:
     for path, program, taken in _taken(template, readings):
         never = list_unreached(program, taken).states
-        yield from (f"{path}.{each.name}" for each in program.states if each.name not in never)
+        yield from (f"{path}.{state.name}" for state in program.states if state.name not in never)
 
 
 def _took(template: Template, _: CasePlan, readings: Readings) -> Iterator[str]:

@@ -118,7 +118,7 @@ class Device:
             return ""
         error = problems.errors[0]
         words = [error.message, error.help]
-        return f"no file can import `{self.module}`: {': '.join(each for each in words if each)}"
+        return f"no file can import `{self.module}`: {': '.join(word for word in words if word)}"
 
     @cached_property
     def reachable(self) -> frozenset[str]:
@@ -136,12 +136,12 @@ class Device:
             for part in (template.parts if template else ())
             if part.kind.duty == "machine" and part.element is not None
         ]
-        sent = {name for each in programs for way in each.transitions for _, name in way.send}
+        sent = {name for program in programs for way in program.transitions for _, name in way.send}
         heard = {
             message.name
-            for each in programs
-            for message in each.messages
-            if any(each.waits_for(port, message.name) for port in each.ports)
+            for program in programs
+            for message in program.messages
+            if any(program.waits_for(port, message.name) for port in program.ports)
         }
         return frozenset(sent), frozenset(heard)
 
@@ -306,7 +306,7 @@ class _Uses:
 
     def read(self, node: ast.Node, device: ast.Device, scope: Scope) -> None:
         """Read what is below a node of a device; `scope` has the names of its file."""
-        names = {each.name.text for each in device.parameters}
+        names = {parameter.name.text for parameter in device.parameters}
         if isinstance(node, ast.Record):
             self._of_record(node, names, scope)
         elif isinstance(node, ast.Call):
@@ -318,8 +318,8 @@ class _Uses:
                 self.named.setdefault(mark, set())
         elif isinstance(node, ast.Compare | ast.Member):
             self._of_test(node, device)
-        for each in node.children():
-            self.read(each, device, scope)
+        for child in node.children():
+            self.read(child, device, scope)
 
     def _of_record(self, node: ast.Record, names: set[str], scope: Scope) -> None:
         base = node.base.path if isinstance(node.base, ast.Call) else node.base
@@ -329,10 +329,10 @@ class _Uses:
         )
         if kind is None or scope.find(base.name.text) is not None:
             return
-        for each in node.body.statements:
-            if isinstance(each, ast.Bind):
-                used = _named(each.value, names)
-                parameter = kind.find_parameter(each.names[0].text)
+        for statement in node.body.statements:
+            if isinstance(statement, ast.Bind):
+                used = _named(statement.value, names)
+                parameter = kind.find_parameter(statement.names[0].text)
                 if used and parameter is not None:
                     self.domains.setdefault(used, []).append(parameter.domain)
 
@@ -355,13 +355,15 @@ class _Uses:
     def _of_test(self, node: ast.Compare | ast.Member, device: ast.Device) -> None:
         """Read the numbers that a mark of packets is compared with, by themselves or in a `let`."""
         sides = list(node.children())
-        marks = {mark for each in sides if isinstance(each, ast.Path) for mark in _marks(each)}
+        marks = {mark for side in sides if isinstance(side, ast.Path) for mark in _marks(side)}
         lets = {
-            each.name.text: each for each in device.body.statements if isinstance(each, ast.Let)
+            statement.name.text: statement
+            for statement in device.body.statements
+            if isinstance(statement, ast.Let)
         }
         for mark in marks:
-            for each in sides:
-                used = lets.get(each.name.text, each) if isinstance(each, ast.Path) else each
+            for side in sides:
+                used = lets.get(side.name.text, side) if isinstance(side, ast.Path) else side
                 self.named.setdefault(mark, set()).update(_whole_numbers(used))
 
     def _of_choice(
@@ -398,5 +400,5 @@ def _whole_numbers(node: ast.Node) -> Iterator[int]:
     """Yield the whole numbers in an expression."""
     if isinstance(node, ast.Number) and node.text.isdecimal():
         yield int(node.text)
-    for each in node.children():
-        yield from _whole_numbers(each)
+    for child in node.children():
+        yield from _whole_numbers(child)

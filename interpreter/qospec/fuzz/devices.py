@@ -177,7 +177,7 @@ class DeviceTarget:
         problems = Problems()
         suite = self.checked.check(text, self.device.path, problems)
         plans = () if problems.errors else plan(suite, SEED, Bounds(MOST_ITEMS), problems)
-        if {each.code for each in problems.errors} == {OVERLOAD}:
+        if {error.code for error in problems.errors} == {OVERLOAD}:
             problems = Problems()
             plans = plan(_overloaded(suite), SEED, Bounds(MOST_ITEMS), problems)
         return (
@@ -205,7 +205,7 @@ def _plan_trial(case: CasePlan) -> CasePlan:
     (point,) = case.case.phases
     planned = plan_at_load(case, point, None, {}, Bounds(MOST_ITEMS))
     assert isinstance(planned, CasePlan)  # noqa: S101 -- both ends of the point were planned
-    judged = (each for each in case.case.statements if each.kind != "invariant")
+    judged = (statement for statement in case.case.statements if statement.kind != "invariant")
     here = tuple(
         replace(each, expression=with_leaves(each.expression, _drop_point)) for each in judged
     )
@@ -274,11 +274,11 @@ def reason(statement: Statement, judgement: Judgement) -> str:
 def _rooms(case: CasePlan) -> dict[str, float]:
     """Return the queues of a case's devices, by path, and about how many items each may hold."""
     return {
-        each.path: buffer.amount / (MEAN_BYTES if buffer.unit == "byte" else 1)
-        for each in case.case.networks[""].elements
-        if each.path.partition(".")[0] in TESTED
-        and has_occupancy(each.kind)
-        and (buffer := each.element.buffer) is not None
+        element.path: buffer.amount / (MEAN_BYTES if buffer.unit == "byte" else 1)
+        for element in case.case.networks[""].elements
+        if element.path.partition(".")[0] in TESTED
+        and has_occupancy(element.kind)
+        and (buffer := element.element.buffer) is not None
     }
 
 

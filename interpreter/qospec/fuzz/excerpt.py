@@ -45,15 +45,15 @@ def excerpt(
     source = _as_text(source)
     tree = parse(source, Problems())
     assert tree is not None  # noqa: S101 -- it was checked
-    declared = {each.name.text: each for each in tree.declarations}
+    declared = {declaration.name.text: declaration for declaration in tree.declarations}
     needed = _needed(declared, name)
     imports = [each for each in tree.imports if each.name in needed]
     parts = ["qos 1", "\n".join(f"# {line}" for line in comment.splitlines())]
     parts += [f"import {each.span.text}" for each in imports]
-    for each in tree.declarations:
-        if each.name.text in needed:
-            changes = edits(each) if each.name.text == name else ()
-            parts.append(_changed(each.span, changes))
+    for declaration in tree.declarations:
+        if declaration.name.text in needed:
+            changes = edits(declaration) if declaration.name.text == name else ()
+            parts.append(_changed(declaration.span, changes))
     made = Source(PurePath(source.name).name, "\n\n".join(parts) + "\n")
     return redact(format_text(made, Problems()) or made.text)
 

@@ -302,9 +302,9 @@ class _Hunt:
             target(aims[self._aim].share)
         self.closest = closest([*self.closest.items(), *aims.items()])
         self._judged += 1
-        self._broken.update({each.statement for each in outcome.violations})
-        known = {each.statement for each in self.findings}
-        new = [each for each in outcome.violations if each.statement not in known]
+        self._broken.update({violation.statement for violation in outcome.violations})
+        known = {finding.statement for finding in self.findings}
+        new = [violation for violation in outcome.violations if violation.statement not in known]
         found = next((each for each in new if self._wanted in ("", each.statement)), None)
         if found is None:
             self._drawn += not self._wanted

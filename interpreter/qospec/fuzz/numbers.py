@@ -13,7 +13,7 @@ from typing import NamedTuple
 
 from hypothesis import strategies as st
 
-from qospec.shrink.rounding import exponent, is_multiple
+from qospec.shrink.rounding import find_exponent, is_multiple
 
 DIGITS = 6
 """The most digits that are drawn, but for bounds."""
@@ -72,7 +72,9 @@ def _number(
         side, place = sides[1], place - PLACES * side.decades
     at = side.sign * _at(side, place, fine)
     if kind >= NEAR:
-        step = Fraction(10) ** (finest if finest is not None else exponent(high or -low) - DECADES)
+        step = Fraction(10) ** (
+            finest if finest is not None else find_exponent(high or -low) - DECADES
+        )
         below = max((each for each in near if each <= at), default=min(near))
         return _within(below + STEPS[kind - NEAR] * step, low, high, finest)
     ends = [each for each in (low, high) if is_multiple(each, finest)]
@@ -97,8 +99,8 @@ def _sides(low: Fraction, high: Fraction, finest: int | None) -> tuple[_Side, ..
         least = max(least, step)  # noqa: PLW2901 -- the least that can be drawn
         if most <= 0 or most < least:
             continue
-        top = exponent(most)
-        bottom = top - DECADES if least <= 0 else max(exponent(least), top - DECADES)
+        top = find_exponent(most)
+        bottom = top - DECADES if least <= 0 else max(find_exponent(least), top - DECADES)
         found.append(_Side(sign, least, most, bottom, top - bottom + 1))
     return tuple(found)
 
@@ -112,13 +114,13 @@ def _at(side: _Side, place: int, fine: int) -> Fraction:
 
 def _rounded(value: Fraction, side: _Side, digits: int, finest: int | None) -> Fraction:
     """Return a number close to a value with so many digits, or with as few more as there is one."""
-    power = exponent(value) - digits + 1
+    power = find_exponent(value) - digits + 1
     while True:
         step = Fraction(10) ** (power if finest is None else max(power, finest))
         nearest: Fraction = round(value / step) * step
         for each in (nearest, nearest - step, nearest + step):
             if side.low <= each <= side.high and each > 0:
                 return each
-        if power < exponent(side.high) - DECADES - DIGITS:
+        if power < find_exponent(side.high) - DECADES - DIGITS:
             return value
         power -= 1

@@ -14,12 +14,12 @@ from qospec.check.test.properties import label_criterion, write_value
 from qospec.diagnostics import Diagnostic
 from qospec.fuzz.excerpt import Edit, around, excerpt
 from qospec.fuzz.numbers import numbers
-from qospec.fuzz.target import MISTAKE, Outcome, Smaller, Violation, broken
+from qospec.fuzz.target import MISTAKE, Outcome, Smaller, Violation, describe_broken
 from qospec.judge.verdict import judge
 from qospec.model.expression import Constant
 from qospec.model.suite import Statement
 from qospec.run.functions import FUNCTIONS
-from qospec.shrink.rounding import simpler
+from qospec.shrink.rounding import list_simpler
 from qospec.syntax import ast
 from qospec.units import PS_PER_S, TIME, format_value
 
@@ -183,7 +183,7 @@ class PropertyTarget(ValuesTarget):
                 elif isinstance(each, ast.ForAll):
                     yield Edit(each.values.span, f"[{values[each.name.text]}]")
 
-        comment = broken(violation.statement, violation.reason)
+        comment = describe_broken(violation.statement, violation.reason)
         return excerpt(self.span.source, self.name, comment, edits)
 
 
@@ -274,7 +274,7 @@ def cell_times(most: int, times: tuple[Fraction, ...] = ()) -> st.SearchStrategy
     beyond = {one - other for one in times for other in times if one > other}
     near = (*times, *sorted(beyond))
     distances = numbers(Fraction(0), LONGEST_GAP, PICOSECONDS, near)
-    least = tuple(each for each in LEAST_CELLS if each <= most)
+    least = tuple(cell for cell in LEAST_CELLS if cell <= most)
     return _cell_times(distances, least, most)
 
 
@@ -307,7 +307,7 @@ def _simpler(what: Drawn, value: DrawnValue) -> Iterator[DrawnValue]:
     if isinstance(value, tuple):
         yield from _simpler_times(value)
     elif isinstance(value, Fraction) and what.low is not None and what.high is not None:
-        yield from simpler(value, what.low, what.high, _finest(what))
+        yield from list_simpler(value, what.low, what.high, _finest(what))
     else:
         yield from range(int(value))
 
@@ -320,6 +320,6 @@ def _simpler_times(times_ps: tuple[int, ...]) -> Iterator[tuple[int, ...]]:
         yield tuple(each - times_ps[0] for each in times_ps)
     for place in range(1, len(times_ps)):
         gap = Fraction(times_ps[place] - times_ps[place - 1], PS_PER_S)
-        for each in simpler(gap, Fraction(0), LONGEST_GAP, PICOSECONDS):
+        for each in list_simpler(gap, Fraction(0), LONGEST_GAP, PICOSECONDS):
             more_ps = int((each - gap) * PS_PER_S)
             yield (*times_ps[:place], *(later + more_ps for later in times_ps[place:]))

@@ -140,7 +140,7 @@ class Scenario(NamedTuple):
     @property
     def changes(self) -> bool:
         """Return whether a flow sends more or less once half of the items have been sent."""
-        return any(each.source.later for each in self.flows)
+        return any(flow.source.later for flow in self.flows)
 
     def reorders(self, flow: Sending) -> bool:
         """Return whether items of a flow overtake each other on a link."""
@@ -161,7 +161,7 @@ class Scenario(NamedTuple):
         if self.speakers:
             return self.talk_ps
         seconds = Fraction(self.items) / self.per_second if self.per_second else Fraction(0)
-        last_ps = max((each.last_ps + 1 for each in self.flows if each.last_ps), default=0)
+        last_ps = max((flow.last_ps + 1 for flow in self.flows if flow.last_ps), default=0)
         return math.ceil(rounded(max(seconds, Fraction(last_ps, PS_PER_S)), TIME) * PS_PER_S)
 
     @property
@@ -180,7 +180,7 @@ class Scenario(NamedTuple):
     @property
     def _rates(self) -> tuple[Fraction, Fraction]:
         """Return how many items/s all flows send, before and from the change on."""
-        sums = [(each.per_second, each.later_per_second) for each in self.flows]
+        sums = [(flow.per_second, flow.later_per_second) for flow in self.flows]
         before, later = zip(*sums, strict=True) if sums else ((), ())
         return sum(before, Fraction(0)), sum(later, Fraction(0))
 
@@ -255,8 +255,8 @@ def scenarios(draw: st.DrawFn, device: Device) -> Scenario | str:
         whole = draw(_changing(whole))
     return whole._replace(
         fault=draw(_faults(whole)) if draw(_seldom(6)) else None,
-        restarts=any(each.down_ps for each in elements) and draw(_seldom(4)),
-        payload=any(_encrypts(each) for each in elements) and draw(_seldom(4)),
+        restarts=any(element.down_ps for element in elements) and draw(_seldom(4)),
+        payload=any(_encrypts(element) for element in elements) and draw(_seldom(4)),
         all_promises=draw(_seldom(24)),
     )
 
@@ -281,9 +281,9 @@ def _speakers(device: Device, ports: tuple[Port, ...]) -> Iterator[list[Speaker]
     for port in ports:
         medium = next(iter(MEDIA[framed(device, port)]))
         some = [
-            Speaker(port.name, each, theirs.name, medium)
-            for each in device.speakers
-            for theirs in each.ports
+            Speaker(port.name, speaker, theirs.name, medium)
+            for speaker in device.speakers
+            for theirs in speaker.ports
             if theirs.carries == port.carries
         ]
         if some:
@@ -314,17 +314,17 @@ def _changing(draw: st.DrawFn, whole: Scenario) -> Scenario:
     """
     by, together = draw(_CHANGES), draw(_MOSTLY)
     flows = [
-        each.changed(by) if each.per_second and (together or draw(st.booleans())) else each
-        for each in whole.flows
+        flow.changed(by) if flow.per_second and (together or draw(st.booleans())) else flow
+        for flow in whole.flows
     ]
     asked = dict.fromkeys(range(len(whole.links)), Fraction(0))
-    for each in flows:
-        most = max(each.per_second, each.later_per_second)
-        asked[each.origin] += most / line_rate(whole, each)
+    for flow in flows:
+        most = max(flow.per_second, flow.later_per_second)
+        asked[flow.origin] += most / line_rate(whole, flow)
     return whole._replace(
         flows=tuple(
-            each.scaled(CARRIED / asked[each.origin]) if asked[each.origin] > CARRIED else each
-            for each in flows
+            flow.scaled(CARRIED / asked[flow.origin]) if asked[flow.origin] > CARRIED else flow
+            for flow in flows
         )
     )
 
@@ -335,7 +335,9 @@ def _encrypts(element: object) -> bool:
 
 def _families(elements: Sequence[object]) -> list[str]:
     """Return the versions of IP of which packets are drawn: in transport mode, only its own."""
-    encrypting = [each for each in elements if isinstance(each, Association) and each.encrypts]
+    encrypting = [
+        element for element in elements if isinstance(element, Association) and element.encrypts
+    ]
     kept = {each.family for each in encrypting if each.mode == "transport"}
     return sorted(kept or FAMILIES) if encrypting else ["ipv4"]
 
@@ -371,7 +373,7 @@ def sendings(
     it sends much.
     """
     every = range(len(whole.links))
-    sending = {each.origin for each in whole.flows} if crowd is None else {crowd}
+    sending = {flow.origin for flow in whole.flows} if crowd is None else {crowd}
     origin = draw(st.sampled_from(_weighted(whole, sending)))
     others = [each for each in every if each != origin]
     target = draw(st.sampled_from(others[::-1])) if crowd is None else crowd
@@ -380,8 +382,8 @@ def sendings(
     most = draw(st.sampled_from([min(rates), min(rates), rates[0]]))  # often all that can pass
     codes = _codes(whole.device, framing)
     if crowd is not None:
-        taken = {each.contract.code for each in whole.flows}
-        codes = tuple(each for each in codes if each not in taken) or codes
+        taken = {flow.contract.code for flow in whole.flows}
+        codes = tuple(code for code in codes if code not in taken) or codes
     line = Line(framing, most, tuple(families), codes)
     return Sending(origin, target, *draw(contracts(line, DENSE if dense else ANY)))
 

@@ -99,7 +99,9 @@ class Source(NamedTuple):
         """Return it as a specification writes it; `pace` is the variable of one that changes."""
         if self.kind == "replay":
             instants = (sum(self.gaps_us[1 : n + 1]) for n in range(len(self.gaps_us)))
-            texts = (format_value(Fraction(each, 10**6), TIME, exact=True) for each in instants)
+            texts = (
+                format_value(Fraction(instant, 10**6), TIME, exact=True) for instant in instants
+            )
             return f"replay {{ at = [{', '.join(texts)}] }}"
         pace = pace or self.pace(self.rate, unit)
         if self.kind == "burst":

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, TypeVar
 from qospec.fuzz.scenario import MANY_ITEMS, MOST_ITEMS, Scenario, line_rate
 from qospec.fuzz.sending import SHARES, SIZES, TOLERANCES, Contract, Sending, Source
 from qospec.fuzz.strategies import rounded
-from qospec.shrink.rounding import digits_of
+from qospec.shrink.rounding import count_digits
 from qospec.units import COUNT, PS_PER_S
 
 if TYPE_CHECKING:
@@ -112,10 +112,10 @@ def _without_peer(whole: Scenario) -> Iterator[Scenario]:
     for kept in (range(half), range(half, 2 * half)):
         ends = [whole.place(host) if host in kept else facing for host in range(2 * half)]
         flows = tuple(
-            each._replace(origin=ends[each.origin], target=ends[each.target])
-            for each in whole.flows
+            flow._replace(origin=ends[flow.origin], target=ends[flow.target])
+            for flow in whole.flows
         )
-        if all(each.origin != each.target for each in flows):
+        if all(flow.origin != flow.target for flow in flows):
             yield whole._replace(facing="", flows=flows, fault=None)
 
 
@@ -129,18 +129,18 @@ def _defaults(whole: Scenario) -> Iterator[Scenario]:
 
 def _fewer_hosts(whole: Scenario) -> Iterator[Scenario]:
     """Yield it without a host that neither sends nor receives."""
-    used = {host for each in whole.flows for host in (each.origin, each.target)}
+    used = {host for flow in whole.flows for host in (flow.origin, flow.target)}
     for host in range(len(whole.ends) if not whole.facing and not whole.fault else 0):
         if host not in used and len(whole.ends) + len(whole.speakers) > 1:
             yield whole._replace(
                 ends=_without(whole.ends, host),
                 media=_without(whole.media, host),
                 flows=tuple(
-                    each._replace(
-                        origin=each.origin - (each.origin > host),
-                        target=each.target - (each.target > host),
+                    flow._replace(
+                        origin=flow.origin - (flow.origin > host),
+                        target=flow.target - (flow.target > host),
                     )
-                    for each in whole.flows
+                    for flow in whole.flows
                 ),
             )
 
@@ -187,7 +187,7 @@ def _with_flow(whole: Scenario, place: int, flow: Sending) -> Scenario:
 def _with_fault_of_sender(whole: Scenario) -> Scenario:
     """Return it without a fault of the link of a host that sends nothing."""
     fault = whole.fault
-    silent = fault is not None and fault.host not in (-1, *(each.origin for each in whole.flows))
+    silent = fault is not None and fault.host not in (-1, *(flow.origin for flow in whole.flows))
     return whole._replace(fault=None) if silent else whole
 
 
@@ -312,9 +312,9 @@ def _rounder_rates(rate: Fraction) -> Iterator[Fraction]:
     """Yield numbers near a rate with fewer digits, the roundest first."""
     power = Fraction(10) ** (math.floor(math.log10(rate)))
     near = (power, power * 10, math.floor(rate / power) * power, math.ceil(rate / power) * power)
-    for each in dict.fromkeys(near):
-        if each >= 1 and (digits_of(each), each > rate) < (digits_of(rate), False):
-            yield each
+    for number in dict.fromkeys(near):
+        if number >= 1 and (count_digits(number), number > rate) < (count_digits(rate), False):
+            yield number
 
 
 def _without(some: tuple[T, ...], place: int) -> tuple[T, ...]:

@@ -222,7 +222,7 @@ def numbers(
     else:
         none = Fraction(0)
         least, most = min(wanted, default=none), max(wanted, default=none)
-        wanted += [each for each in bounds if least <= each * WIDEST and each <= most * WIDEST]
+        wanted += [bound for bound in bounds if least <= bound * WIDEST and bound <= most * WIDEST]
     after = f" @{layer}" if layer else ""
     texts = (format_value(each, dimension, exact=True) + after for each in wanted)
     return list(dict.fromkeys(text.replace(" %", "%") for text in texts))

@@ -36,7 +36,7 @@ class Violation(NamedTuple):
     flow: str = ""
 
 
-def broken(statement: str, reason: str) -> str:
+def describe_broken(statement: str, reason: str) -> str:
     """Return in words that an example breaks a promise."""
     if statement == MISTAKE:
         return f"cannot be evaluated with these values: {reason}"

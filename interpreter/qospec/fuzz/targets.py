@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from qospec.fuzz.target import Target
 
 
-def targets_of(checked: Checked) -> Iterator[Target]:
+def list_targets(checked: Checked) -> Iterator[Target]:
     """Yield all targets of the files that were named, in order."""
     found = checked.found
     yield from (PropertyTarget(e, found.examiners[e.name]) for e in found.suite.properties)

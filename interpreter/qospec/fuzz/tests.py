@@ -9,7 +9,7 @@ from qospec.diagnostics import Diagnostic, Problems
 from qospec.fuzz.aims import aims_in, closest
 from qospec.fuzz.excerpt import Edit, excerpt
 from qospec.fuzz.properties import Judged, ValuesTarget, mistaken, refusal
-from qospec.fuzz.target import Violation, broken
+from qospec.fuzz.target import Violation, describe_broken
 from qospec.plan.plan import Bounds, plan
 from qospec.run.runner import run_alone
 from qospec.source import Span
@@ -65,13 +65,13 @@ class TestTarget(ValuesTarget):
         def edits(node: ast.Declaration) -> Iterator[Edit]:
             yield Edit(node.name.span, self._example)
             assert isinstance(node, ast.Test)  # noqa: S101 -- it has the test's name
-            for each in node.statements:
-                if isinstance(each, ast.ForAll):
-                    kind = f": {each.annotation.text}" if each.annotation else ""
-                    value = values[each.name.text]
-                    yield Edit(each.span, f"let {each.name.text}{kind} = {value}")
+            for statement in node.statements:
+                if isinstance(statement, ast.ForAll):
+                    kind = f": {statement.annotation.text}" if statement.annotation else ""
+                    value = values[statement.name.text]
+                    yield Edit(statement.span, f"let {statement.name.text}{kind} = {value}")
 
-        comment = broken(violation.statement, violation.reason)
+        comment = describe_broken(violation.statement, violation.reason)
         return excerpt(self.span.source, self.name, comment, edits)
 
 

@@ -10,23 +10,23 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, NamedTuple
 
 from qospec.judge.confidence import (
-    incomplete_note,
+    compute_mean_over_repeats,
     judge_repeats,
-    mean_over_repeats,
     with_limits,
+    write_incomplete_note,
 )
-from qospec.judge.evidence import caution
-from qospec.judge.found import decided
-from qospec.judge.losses import DEFAULT_CONFIDENCE, compared_count, losses
+from qospec.judge.evidence import explain_caution
+from qospec.judge.found import decide_value
+from qospec.judge.losses import DEFAULT_CONFIDENCE, find_compared_count, pool_losses
 from qospec.judge.verdict import (
     NOT_APPLICABLE,
     VERDICTS,
     WHEN_FALSE,
     Judgement,
     Verdict,
-    deciding,
+    find_deciding,
+    find_worst,
     with_sides,
-    worst,
 )
 from qospec.model.expression import Attribute, Constant, Operation, is_measured
 from qospec.model.suite import is_report_only
@@ -87,7 +87,7 @@ def conclude(
     if statement.kind == "report":
         return _conclude_report(judgements, errors=errors)
     if not judgements:
-        return Conclusion(worst(()), None, _why_missing(errors=errors))
+        return Conclusion(find_worst(()), None, _why_missing(errors=errors))
     return _conclude_worst(statement, seen, judgements, planned)
 
 
@@ -99,7 +99,7 @@ def conclude_case(
     It is at best inconclusive unless it measures something that a criterion applies to, or only
     reports; and unless its searches and points are `complete`.
     """
-    found = {each.verdict for each in conclusions}
+    found = {conclusion.verdict for conclusion in conclusions}
     verdicts: list[Verdict] = [each for each in VERDICTS if each in found]
     if not has_measuring_criterion(case.statements):
         # invariants that hold say nothing about how good a device is
@@ -109,12 +109,12 @@ def conclude_case(
         verdicts.append("error")
     if not complete:
         verdicts.append("inconclusive")
-    return worst(verdicts)
+    return find_worst(verdicts)
 
 
 def has_measuring_criterion(statements: Iterable[Statement]) -> bool:
     """Return whether any criterion measures something; constants say nothing about a device."""
-    return any(each.judges and is_measured(each.expression) for each in statements)
+    return any(statement.judges and is_measured(statement.expression) for statement in statements)
 
 
 def _why_missing(*, errors: bool) -> str:
@@ -127,7 +127,7 @@ def _conclude_together(
     shown = judge_repeats(statement, seen, planned)
     less = ""
     if shown.verdict == "pass" and shown.interval is None:  # nothing was drawn
-        less = caution(replace(statement, confidence=None), seen[:1])
+        less = explain_caution(replace(statement, confidence=None), seen[:1])
     return Conclusion(shown.verdict or "", shown, shown.note, less)
 
 
@@ -135,10 +135,12 @@ def _conclude_report(judgements: Sequence[Judgement], *, errors: bool) -> Conclu
     """Return what a report comes to: the mean of what repeats reported, if that differs."""
     if not judgements:
         return Conclusion("", None, _why_missing(errors=errors))
-    sides = [each.measured for each in judgements]
-    known = [each for each in sides if each is not None]
-    mean = mean_over_repeats(known, DEFAULT_CONFIDENCE) if len(known) == len(sides) else None
-    shown = mean or judgements[deciding(judgements)]
+    sides = [judgement.measured for judgement in judgements]
+    known = [side for side in sides if side is not None]
+    mean = (
+        compute_mean_over_repeats(known, DEFAULT_CONFIDENCE) if len(known) == len(sides) else None
+    )
+    shown = mean or judgements[find_deciding(judgements)]
     return Conclusion("", with_limits(shown, sides), shown.note)
 
 
@@ -149,17 +151,19 @@ def _conclude_worst(
     planned: int,
 ) -> Conclusion:
     """Return the worst that a criterion came to in some repeat, each judged by itself."""
-    verdict = worst(each.verdict for each in judgements if each.verdict is not None)
+    verdict = find_worst(
+        judgement.verdict for judgement in judgements if judgement.verdict is not None
+    )
     alike = [number for number, each in enumerate(judgements) if each.verdict == verdict]
-    number = alike[deciding([judgements[each] for each in alike])]
+    number = alike[find_deciding([judgements[each] for each in alike])]
     shown = judgements[number]
     its_terms = tuple(_decisive_terms(statement, seen, number)) if seen else ()
     if verdict != "pass":
         return Conclusion(verdict, shown, shown.note, terms=its_terms)
     if len(judgements) < planned:
-        return Conclusion("inconclusive", shown, incomplete_note(len(judgements), planned))
+        return Conclusion("inconclusive", shown, write_incomplete_note(len(judgements), planned))
     notes = filter(None, (shown.note, *_zero_notes(statement.expression, seen)))
-    less = caution(statement, seen) if seen else ""
+    less = explain_caution(statement, seen) if seen else ""
     return Conclusion(verdict, shown, "; ".join(dict.fromkeys(notes)), less, its_terms)
 
 
@@ -175,8 +179,8 @@ def _decisive_terms(
     """
     for its in zip(*(terms(statement, each.read) for each in seen), strict=True):
         judgements = [each.judgement for each in its]
-        holds = all(each.verdict == "pass" for each in judgements)
-        yield its[deciding(judgements) if holds else number]
+        holds = all(judgement.verdict == "pass" for judgement in judgements)
+        yield its[find_deciding(judgements) if holds else number]
 
 
 def terms(statement: Statement, read: Reader) -> list[Term]:
@@ -209,7 +213,7 @@ def _joined(expression: Expression, *, binding: bool) -> Iterator[tuple[Expressi
 def _verdict(
     term: Expression, statement: Statement, read: Reader, *, binding: bool
 ) -> Verdict | None:
-    value = decided(term, read)
+    value = decide_value(term, read)
     if value is None:
         return "inconclusive" if binding else None
     return "pass" if value is True else WHEN_FALSE[statement.kind] if binding else None
@@ -244,8 +248,8 @@ def _zero_notes(expression: Expression, repeats: Sequence[RepeatReadings]) -> It
     if expression.operator == "and":
         for part in expression.operands:
             yield from _zero_notes(part, repeats)
-    leaf = compared_count(expression) if expression.operator in AT_MOST else None
+    leaf = find_compared_count(expression) if expression.operator in AT_MOST else None
     drawn = any(repeat.drawn for repeat in repeats)
-    counted = losses(leaf, repeats if drawn else repeats[:1]) if leaf is not None else None
+    counted = pool_losses(leaf, repeats if drawn else repeats[:1]) if leaf is not None else None
     if counted is not None and not counted.lost:
         yield counted.note(DEFAULT_CONFIDENCE)

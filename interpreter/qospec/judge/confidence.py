@@ -17,9 +17,9 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from qospec.catalogue.statistics import is_from_histogram, parse_share
 from qospec.judge import quantiles
-from qospec.judge.found import decided, is_found
+from qospec.judge.found import decide_value, is_found
 from qospec.judge.found_repeats import FoundConstraint, found_constraint, median_interval
-from qospec.judge.losses import as_ratios, compared_count, is_count, losses
+from qospec.judge.losses import as_ratios, find_compared_count, is_count, pool_losses
 from qospec.judge.means import MeanConstraint, could_not_be_better, skewness, skewness_of
 from qospec.judge.quantiles import (
     Quantile,
@@ -35,7 +35,7 @@ from qospec.judge.verdict import (
     Interval,
     Judgement,
     Side,
-    dimension_of,
+    find_dimension,
     judge,
     side,
 )
@@ -91,7 +91,7 @@ def judge_repeats(
     if not isinstance(expression, Operation) or confidence is None:
         raise TypeError("a criterion with a confidence compares")
     if len(repeats) < planned:
-        return Judgement("inconclusive", None, note=incomplete_note(len(repeats), planned))
+        return Judgement("inconclusive", None, note=write_incomplete_note(len(repeats), planned))
     found = is_found(expression)
     rows = [_numbers(expression, repeat) for repeat in repeats]
     if () in rows and not found:  # of what was found, a bound that is missing may not matter
@@ -125,7 +125,7 @@ def _judge_drawn(
     verdict, notes, more = _decide(constraints, statement, confidence)
     notes += [] if found or more is None else _unanimity(expression, repeats)
     few = _too_few_items(expression, estimates, confidence, constraints)
-    notes = [few if few and each == TOO_CLOSE else each for each in notes]
+    notes = [few if few and note == TOO_CLOSE else note for note in notes]
     if counted is not None and len(set(map(tuple, rows))) == 1:
         notes.append(counted.note(confidence))
     notes += _sample_sizes(expression, estimates, confidence)
@@ -145,8 +145,8 @@ class _Evidence(NamedTuple):
 def _gather(expression: Operation, repeats: Sequence[RepeatReadings]) -> _Evidence | None:
     """Return what the repeats show of a criterion; None without data in all of them together."""
     averaged = isinstance(repeats[0], MeanReadings)
-    leaf = None if averaged else compared_count(expression)
-    counted = losses(leaf, repeats) if leaf is not None else None
+    leaf = None if averaged else find_compared_count(expression)
+    counted = pool_losses(leaf, repeats) if leaf is not None else None
     if is_found(expression):
         return _Evidence([found_constraint(expression, repeats)], {}, counted)
     estimates = {} if averaged or leaf is not None else _estimates(expression, repeats)
@@ -198,7 +198,7 @@ def _before_the_last(
 
 def _unanimity(expression: Operation, repeats: Sequence[RepeatReadings]) -> list[str]:
     """Return a note if no repeat meets a criterion that all of them together do not decide."""
-    alone = [decided(expression, repeat.read) for repeat in repeats]
+    alone = [decide_value(expression, repeat.read) for repeat in repeats]
     return [] if any(each is not False for each in alone) else [EACH_FAILS.format(len(repeats))]
 
 
@@ -297,7 +297,7 @@ def _estimate(leaf: Observed, repeats: Sequence[RepeatReadings]) -> Estimate:
     if isinstance(leaf, Measured) and share is not None:
         found = [repeat.delays(leaf) for repeat in repeats]
         return Quantile([delays for delays in found if delays is not None], share)
-    counted = losses(leaf, repeats) if isinstance(leaf, Measured) and is_count(leaf) else None
+    counted = pool_losses(leaf, repeats) if isinstance(leaf, Measured) and is_count(leaf) else None
     if counted is not None:
         return counted
     values, skewed = _values(leaf, repeats), skewness_of(leaf, repeats)
@@ -321,11 +321,11 @@ def _shown_estimates(
 ) -> Judgement:
     """Return what to show: the estimate of one side, or of the difference, and its interval."""
     first, last, comparison = _measured_first(expression)
-    bound = Side(value_of(last, estimates), dimension_of(last))
+    bound = Side(value_of(last, estimates), find_dimension(last))
     if list_measurements(last):
-        first = Operation("-", (first, last), dimension_of(first))
+        first = Operation("-", (first, last), find_dimension(first))
         bound = replace(bound, value=Fraction(0))
-    dimension = dimension_of(first)
+    dimension = find_dimension(first)
     found = interval_of(first, estimates, confidence, repeats)
     lower, upper = (Side(end, dimension) for end in found)
     tolerance = None
@@ -333,7 +333,7 @@ def _shown_estimates(
         middle = expression.operands[1]
         share = comparison == "within share" and bool(list_measurements(last))
         width = Operation("*", (middle, Operation("abs", (last,)))) if share else middle
-        tolerance = Side(value_of(width, estimates), dimension if share else dimension_of(middle))
+        tolerance = Side(value_of(width, estimates), dimension if share else find_dimension(middle))
         comparison = "within"
     measured = Side(value_of(first, estimates), dimension, approximate=True)
     shown = Interval(lower, upper, confidence, repeats)
@@ -351,14 +351,14 @@ def _measured_first(expression: Operation) -> tuple[Expression, Expression, str]
 def _shown_value(expression: Operation) -> Expression:
     """Return the measured side of a comparison; of two measured ones, their difference."""
     first, last, _ = _measured_first(expression)
-    return Operation("-", (first, last), dimension_of(first)) if is_measured(last) else first
+    return Operation("-", (first, last), find_dimension(first)) if is_measured(last) else first
 
 
 def with_limits(shown: Judgement, repeats: Sequence[Side | None]) -> Judgement:
     """Return what is shown of all repeats with limits that hold in each of them."""
     if shown.measured is None:
         return shown
-    limits = _limits([each for each in repeats if each is not None])
+    limits = _limits([repeat for repeat in repeats if repeat is not None])
     return replace(shown, measured=replace(shown.measured, limits=limits))
 
 
@@ -382,7 +382,7 @@ def _exactly(value: Value) -> Limits:
     return Limits(value, value) if isinstance(value, Fraction) else Limits(None, None)
 
 
-def mean_over_repeats(found: Sequence[Side], confidence: Fraction) -> Judgement | None:
+def compute_mean_over_repeats(found: Sequence[Side], confidence: Fraction) -> Judgement | None:
     """Return the mean over the repeats and its two-sided confidence interval.
 
     Repeats without data do not count; the note says how many there are. None if there is no number,
@@ -408,7 +408,7 @@ def mean_over_repeats(found: Sequence[Side], confidence: Fraction) -> Judgement 
     return Judgement(None, middle, interval=interval, note=note)
 
 
-def incomplete_note(run: int, repeats: int) -> str:
+def write_incomplete_note(run: int, repeats: int) -> str:
     """Return the note of a criterion that is undecided because repeats are missing."""
     return f"{run} of {repeats} repeats were run"
 
@@ -480,7 +480,7 @@ def _shown(
     lefts, rights = [row[0] for row in rows], [row[-1] for row in rows]
     if first is not expression.operands[0]:
         lefts, rights = rights, lefts
-    dimension = dimension_of(first)
+    dimension = find_dimension(first)
     approximate = any(is_from_histogram(m.statistic) for m in list_measurements(expression))
     bound = rights[0]
     if is_measured(last):
@@ -526,10 +526,10 @@ def _shown_found(
     places = [(len(repeats) - 1) // 2 - missing, len(repeats) // 2 - missing]
     middle = (values[places[0]] + values[places[1]]) / 2 if places[0] >= 0 else None
     ends = median_interval(first, repeats, confidence)
-    lower, upper = (Side(end, dimension_of(first)) for end in ends)
+    lower, upper = (Side(end, find_dimension(first)) for end in ends)
     shown = replace(
         _shown(expression, rows, confidence, None, repeats),
-        measured=Side(middle, dimension_of(first)),
+        measured=Side(middle, find_dimension(first)),
         interval=Interval(lower, upper, confidence, len(repeats)),
     )
     return with_limits(shown, [side(first, repeat.read) for repeat in repeats])
@@ -540,5 +540,5 @@ def _tolerance(expression: Operation, rows: Sequence[Values], *, measured: bool)
     middle = expression.operands[1]
     if expression.operator == "within share" and measured:
         widths = [row[1] * abs(row[2]) for row in rows]
-        return Side(sum(widths, Fraction(0)) / len(widths), dimension_of(expression.operands[2]))
-    return Side(sum((row[1] for row in rows), Fraction(0)) / len(rows), dimension_of(middle))
+        return Side(sum(widths, Fraction(0)) / len(widths), find_dimension(expression.operands[2]))
+    return Side(sum((row[1] for row in rows), Fraction(0)) / len(rows), find_dimension(middle))

@@ -89,15 +89,15 @@ class Distribution:
 
     @cached_property
     def _rows(self) -> list[TailCounts]:
-        return [TailCounts.of((low, n) for low, _, n in each.buckets) for each in self._repeats]
+        return [TailCounts.of((low, n) for low, _, n in repeat.buckets) for repeat in self._repeats]
 
     @cached_property
     def _lows(self) -> TailCounts:
-        return TailCounts.of((low, n) for each in self._repeats for low, _, n in each.buckets)
+        return TailCounts.of((low, n) for repeat in self._repeats for low, _, n in repeat.buckets)
 
     @cached_property
     def _highs(self) -> TailCounts:
-        return TailCounts.of((high, n) for each in self._repeats for _, high, n in each.buckets)
+        return TailCounts.of((high, n) for repeat in self._repeats for _, high, n in repeat.buckets)
 
     @cached_property
     def identical(self) -> bool:
@@ -156,8 +156,8 @@ class Distribution:
         low, high = self._lows.nth_largest_ps(behind), self._highs.nth_largest_ps(behind)
         if low is None or high is None:
             return None
-        least_ps = min(each.min_ps for each in self._repeats if each.min_ps is not None)
-        most_ps = max(each.max_ps for each in self._repeats if each.max_ps is not None)
+        least_ps = min(repeat.min_ps for repeat in self._repeats if repeat.min_ps is not None)
+        most_ps = max(repeat.max_ps for repeat in self._repeats if repeat.max_ps is not None)
         return max(low, least_ps), min(high, most_ps)
 
     def design_effect(

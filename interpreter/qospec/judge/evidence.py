@@ -13,11 +13,17 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from qospec.catalogue.statistics import parse_bound, parse_share
 from qospec.diagnostics import Diagnostic, Label
-from qospec.judge.losses import DEFAULT_CONFIDENCE, as_ratios, compared_count, counting, item_kinds
+from qospec.judge.losses import (
+    DEFAULT_CONFIDENCE,
+    as_ratios,
+    counting,
+    find_compared_count,
+    item_kinds,
+)
 from qospec.judge.quantiles import bonferroni_level, item_noun, minimum_sample_size, needed_bounds
 from qospec.model.expression import Constant, Operation, list_measurements
 from qospec.model.suite import Point
-from qospec.plan.offered import cell_rate
+from qospec.plan.offered import compute_cell_rate
 from qospec.units import CELLS, PS_PER_S, RATIO, format_number
 
 if TYPE_CHECKING:
@@ -95,7 +101,7 @@ def needs(statement: Statement) -> Iterator[Need]:
                 yield from _needs_of_ratios(part, statement)
 
 
-def warnings(plans: Iterable[CasePlan | Examined]) -> Iterator[Diagnostic]:
+def warn_of_evidence(plans: Iterable[CasePlan | Examined]) -> Iterator[Diagnostic]:
     """Yield a warning for each criterion that some of the cases have too few items to show.
 
     Those of a template that are written alike, one for each of its points, have one warning at each
@@ -116,7 +122,7 @@ def warnings(plans: Iterable[CasePlan | Examined]) -> Iterator[Diagnostic]:
         yield _warning(span, all_short, len(cases_of[span]))
 
 
-def foreseen(plans: Iterable[CasePlan]) -> frozenset[tuple[str, str]]:
+def list_foreseen(plans: Iterable[CasePlan]) -> frozenset[tuple[str, str]]:
     """Return the criteria that have a warning, by their recorded places and labels."""
     return frozenset(
         (statement.span.recorded_place, statement.label)
@@ -201,7 +207,7 @@ def _warning(span: Span, found: Sequence[Shortfall], cases: int) -> Diagnostic:
     )
 
 
-def caution(statement: Statement, repeats: Sequence[RepeatReadings]) -> str:
+def explain_caution(statement: Statement, repeats: Sequence[RepeatReadings]) -> str:
     """Return why a criterion that passed has shown less than it states; "" if it has not."""
     for need in needs(statement) if statement.confidence is None else ():
         items = [_count_items(need.leaf, repeat) for repeat in repeats]
@@ -253,10 +259,10 @@ def _needs_of_quantiles(part: Operation, statement: Statement) -> Iterator[Need]
 
 
 def _needs_of_ratios(part: Operation, statement: Statement) -> Iterator[Need]:
-    leaf = compared_count(part)
+    leaf = find_compared_count(part)
     if leaf is None or leaf.dimension != RATIO:
         return
-    ratios = [each.value for each in part.operands if isinstance(each, Constant)]
+    ratios = [operand.value for operand in part.operands if isinstance(operand, Constant)]
     if len(ratios) != 1 or not isinstance(ratios[0], Fraction) or not 0 < ratios[0] < 1:
         return
     if needed_bounds(part, leaf).upper:
@@ -267,12 +273,12 @@ def _needs_of_ratios(part: Operation, statement: Statement) -> Iterator[Need]:
 def _max_items(flow: Flow, member: int | None, length_ps: int) -> int:
     """Return how many items a flow or a member sends at most; of a random one, almost surely."""
     members = len(flow.origins) if member is None else 1
-    sent = (flow, *(each.flow for each in flow.changes))  # as if each were sent all the time
+    sent = (flow, *(change.flow for change in flow.changes))  # as if each were sent all the time
     most: list[int | None] = [e.arrivals.most_items(e.connections, length_ps) for e in sent]
     known = [each for each in most if each is not None]
     if len(known) == len(most):
         return members * sum(known)
-    mean = members * sum(map(cell_rate, sent)) * length_ps / PS_PER_S
+    mean = members * sum(map(compute_cell_rate, sent)) * length_ps / PS_PER_S
     return math.ceil(mean) + SPREAD * (math.isqrt(math.ceil(mean)) + 1)
 
 

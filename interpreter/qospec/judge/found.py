@@ -54,7 +54,7 @@ def loads(expression: Expression) -> list[Found]:
     return list(dict.fromkeys(leaf for leaf in found_in(expression) if leaf.part in INTERVALS))
 
 
-def decided(expression: Expression, read: Reader) -> Value:
+def decide_value(expression: Expression, read: Reader) -> Value:
     """Return the value of an expression, loads being anywhere between their bounds."""
     return evaluate(expression, _read_bounds(read))
 
@@ -135,7 +135,7 @@ LOWEST_BAD = "the lowest load of the range was bad"
 """Of a loss inversion without a lower bound: higher loads were good."""
 
 
-def inverted(bad: Fraction, good: Fraction, dimension: Dimension) -> str:
+def explain_inversion(bad: Fraction, good: Fraction, dimension: Dimension) -> str:
     """Return that a load was bad, but a higher one good."""
     low, high = format_value(bad, dimension), format_value(good, dimension)
     return f"loss inversion: {low} was bad, but {high} was good"
@@ -150,7 +150,7 @@ def _irregular(leaf: Found, read: Reader) -> str:
         return NONE_BAD_AT_ALL if complete else ENDED_EARLY
     good = _good_above(leaf, read)
     if (complete or lower is None) and good is not None and leaf.load_dimension is not None:
-        return inverted(upper, good, leaf.load_dimension)
+        return explain_inversion(upper, good, leaf.load_dimension)
     return NONE_GOOD_AT_ALL if complete else ENDED_EARLY
 
 
@@ -166,7 +166,7 @@ def _where(leaf: Found, read: Reader, dimension: Dimension) -> str:
     if lower is not None and upper is not None and _is_exact(leaf, lower, upper):
         low, high = format_value(lower, dimension), format_value(upper, dimension)
         return f"{name} is {low}: {high} was bad"
-    interval = between(lower, upper, dimension)
+    interval = describe_bounds(lower, upper, dimension)
     if not interval:
         return f"{name} is unknown"
     if lower is not None and upper is not None:
@@ -183,7 +183,7 @@ def _why_beyond(leaf: Found, read: Reader) -> str:
     return NONE_GOOD_AT_ALL if _good_above(leaf, read) is None else LOWEST_BAD
 
 
-def between(lower: Fraction | None, upper: Fraction | None, dimension: Dimension) -> str:
+def describe_bounds(lower: Fraction | None, upper: Fraction | None, dimension: Dimension) -> str:
     """Return `from 1 Mbit/s to 2 Mbit/s`, `at least` or `below` one of them, "" without bounds.
 
     Bounds that read alike are `about` that.

@@ -13,7 +13,7 @@ import math
 from fractions import Fraction
 from typing import TYPE_CHECKING, NamedTuple
 
-from qospec.judge.found import decided, limits
+from qospec.judge.found import decide_value, limits
 from qospec.judge.repeats import LIKELY, MoreRepeats, first_to_decide
 from qospec.judge.statistics import binomial_critical_value, clopper_pearson
 from qospec.model.bounds import Bounds, find_excess
@@ -82,7 +82,7 @@ class FoundConstraint(NamedTuple):
 
 def found_constraint(expression: Operation, repeats: Sequence[RepeatReadings]) -> FoundConstraint:
     """Return the constraint of a comparison of loads that were found."""
-    verdicts = [decided(expression, repeat.read) for repeat in repeats]
+    verdicts = [decide_value(expression, repeat.read) for repeat in repeats]
     above = [_find_excess(expression, repeat) for repeat in repeats]
     unknown = sum(
         verdict is None and (ends is None or None in ends)
@@ -95,7 +95,7 @@ def found_constraint(expression: Operation, repeats: Sequence[RepeatReadings]) -
 
 def _find_excess(comparison: Operation, repeat: RepeatReadings) -> Bounds | None:
     """Return by how much a comparison does not hold; None if a side has no data."""
-    sides = [ends for each in comparison.operands if (ends := limits(each, repeat.read))]
+    sides = [ends for operand in comparison.operands if (ends := limits(operand, repeat.read))]
     complete = len(sides) == len(comparison.operands)
     return find_excess(comparison.operator, sides) if complete else None
 

@@ -63,7 +63,7 @@ def item_kinds(leaf: Measured) -> frozenset[str]:
     return frozenset() if kind is None else frozenset(kind.carries)
 
 
-def percent(confidence: Fraction) -> str:
+def write_percent(confidence: Fraction) -> str:
     """Return a confidence as text, to its last digit: 99.999 % is not 100 %."""
     return f"{format_number(confidence * 100, exact=True)} %"
 
@@ -186,11 +186,11 @@ class Losses(NamedTuple):
         _, most = self._ratio(confidence, self.repeats)
         return (
             f"{format_number(self.lost)} of {cells} {self.counted}:"
-            f" with {percent(confidence)} confidence the ratio is below {_rounded_up(most)}"
+            f" with {write_percent(confidence)} confidence the ratio is below {_rounded_up(most)}"
         )
 
 
-def losses(leaf: Measured, repeats: Sequence[RepeatReadings]) -> Losses | None:
+def pool_losses(leaf: Measured, repeats: Sequence[RepeatReadings]) -> Losses | None:
     """Return the count that a criterion measures, over all repeats; None if no cell was sent."""
     bound_ps = parse_bound(leaf.statistic)
     if bound_ps is not None:
@@ -220,16 +220,16 @@ def _above_bound(leaf: Measured, bound_ps: int, repeats: Sequence[RepeatReadings
     return Losses(possibly, sum(totals), len(found), (), delays, ABOVE, possibly - surely)
 
 
-def none_lost_note(sent: int) -> str:
+def write_none_lost_note(sent: int) -> str:
     """Return in words what ratio independent losses may have if none of `sent` items was lost."""
     _, most = clopper_pearson(0, sent, 1 - DEFAULT_CONFIDENCE)
     return (
         f"0 of {format_number(sent)} lost: if losses are independent, with"
-        f" {percent(DEFAULT_CONFIDENCE)} confidence the ratio is below {_rounded_up(most)}"
+        f" {write_percent(DEFAULT_CONFIDENCE)} confidence the ratio is below {_rounded_up(most)}"
     )
 
 
-def compared_count(comparison: Operation) -> Measured | None:
+def find_compared_count(comparison: Operation) -> Measured | None:
     """Return the count that a comparison compares with a constant; None if it compares another."""
     leaf, *others = comparison.operands
     if isinstance(leaf, Constant) and len(others) == 1:

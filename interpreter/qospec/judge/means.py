@@ -169,7 +169,7 @@ def skewness_of(leaf: Measured | Counted, repeats: Sequence[RepeatReadings]) -> 
     downwards as well; where they have a limit above, it is that from there. What passes a place,
     maxima, and scores of calls have limits that nobody knows: the ends of what the repeats gave.
     """
-    values = [value for each in repeats if isinstance(value := each.read(leaf), Fraction)]
+    values = [value for repeat in repeats if isinstance(value := repeat.read(leaf), Fraction)]
     mirrored = [-value for value in values]
     metric = _metric(leaf)
     passes = isinstance(leaf, Measured) and leaf.place is not None and not leaf.flow

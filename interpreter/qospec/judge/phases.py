@@ -75,12 +75,12 @@ class TrialResult:
     @property
     def sent(self) -> int:
         """Return how many items the tested flows sent."""
-        return sum(each.sent for each in self.flows if self.tests(each.population))
+        return sum(flow.sent for flow in self.flows if self.tests(flow.population))
 
     @property
     def lost(self) -> int:
         """Return how many of these were lost."""
-        return sum(each.lost for each in self.flows if self.tests(each.population))
+        return sum(flow.lost for flow in self.flows if self.tests(flow.population))
 
     def tests(self, population: str) -> bool:
         """Return whether a population is a tested flow, or a part of one."""
@@ -158,14 +158,14 @@ class PhasesResult:
     @property
     def complete(self) -> bool:
         """Return whether all searches came to their end, and all points were run."""
-        return all(map(_is_complete, (each for phases in self.repeats for each in phases)))
+        return all(map(_is_complete, (phase for phases in self.repeats for phase in phases)))
 
     def readings(self) -> list[Readings]:
         """Return what was measured at points in each trial; one may have fewer than another."""
         readings = []
         for phases in self.repeats:
             points = _points(phases)
-            for number in range(max((len(each.trials) for each in points.values()), default=0)):
+            for number in range(max((len(point.trials) for point in points.values()), default=0)):
                 here = {name: ran for name, ran in points.items() if number < len(ran.trials)}
                 readings.append(self._readings(here, number))
         return readings
@@ -186,7 +186,7 @@ class PhasesResult:
             ]
             if self._is_averaged(statement, names):
                 trials, count = [MeanReadings(trials)], 1
-            repeats += [Judged(each, judge(statement, each.read)) for each in trials]
+            repeats += [Judged(trial, judge(statement, trial.read)) for trial in trials]
             due += count
         return repeats, due + (self.planned - len(self.repeats)) * count
 
@@ -239,19 +239,19 @@ def _trials_of(phase: PhaseResult) -> Iterator[TrialResult]:
     if isinstance(phase, PointResult):
         yield from phase.trials
     else:
-        yield from (each.result for each in phase.trials)
+        yield from (trial.result for trial in phase.trials)
 
 
 def _points(phases: Sequence[PhaseResult]) -> dict[str, PointResult]:
-    return {each.phase.name: each for each in phases if isinstance(each, PointResult)}
+    return {phase.phase.name: phase for phase in phases if isinstance(phase, PointResult)}
 
 
 def _goals(phases: Sequence[PhaseResult]) -> dict[str, GoalResult]:
     return {
         name: result
-        for each in phases
-        if isinstance(each, SearchResult)
-        for name, result in each.goals.items()
+        for phase in phases
+        if isinstance(phase, SearchResult)
+        for name, result in phase.goals.items()
     }
 
 
@@ -261,12 +261,12 @@ def _trials(points: Collection[PointResult]) -> tuple[int, int]:
     The only trial of a point stands beside each trial of another; the others have equally many,
     as was checked, unless the case ended in one. Of a point that was not run, one has no data.
     """
-    if not all(each.trials for each in points):
+    if not all(point.trials for point in points):
         return 1, 1
-    repeated = [each for each in points if each.phase.run.repeat > 1]
+    repeated = [point for point in points if point.phase.run.repeat > 1]
     planned = next((each.phase.run.repeat for each in repeated), 1)
     return planned, min((len(each.trials) for each in repeated), default=1)
 
 
 def _is_drawn(phase: PhaseResult) -> bool:
-    return isinstance(phase, SearchResult) and any(each.result.drawn for each in phase.trials)
+    return isinstance(phase, SearchResult) and any(trial.result.drawn for trial in phase.trials)

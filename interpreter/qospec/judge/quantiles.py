@@ -86,7 +86,9 @@ class Quantile:
 
     def __init__(self, repeats: Sequence[Delays], share: Fraction) -> None:
         """Take the delays of each repeat, and the share of them that the quantile is not below."""
-        self._delays = Distribution(repeats, [each.count for each in repeats], [0] * len(repeats))
+        self._delays = Distribution(
+            repeats, [repeat.count for repeat in repeats], [0] * len(repeats)
+        )
         self._of_repeats = repeats
         self._repeats = len(repeats)
         self._beyond = 1 - share
@@ -204,7 +206,7 @@ class EstimateConstraint(NamedTuple):
     @property
     def identical(self) -> bool:
         """Return whether the repeats do not differ in anything measured."""
-        return all(each.identical for each in self.estimates.values())
+        return all(estimate.identical for estimate in self.estimates.values())
 
     @property
     def mean(self) -> Fraction:
@@ -221,7 +223,7 @@ class EstimateConstraint(NamedTuple):
     def more_repeats(self, levels: ConfidenceLevels) -> MoreRepeats:
         """Return how many more repeats like these would decide."""
         of = levels.passing, self.repeats
-        effect = any(each.design_effect(*of) > 1 for each in self.estimates.values())
+        effect = any(estimate.design_effect(*of) > 1 for estimate in self.estimates.values())
         return repeats_to_decide(
             self._interval, self.mean, levels, self.repeats, alike=self.identical, effect=effect
         )
@@ -301,8 +303,8 @@ def needed_bounds(comparison: Operation, leaf: Measured | Counted) -> NeededBoun
             return of_leaf if other == leaf else Bounds(one, one)
 
         return any(
-            bound_expression(each.expression, known).most is None
-            for each in constraints(comparison, {}, 1)
+            bound_expression(constraint.expression, known).most is None
+            for constraint in constraints(comparison, {}, 1)
         )
 
     return NeededBounds(lower=needed(Bounds(None, one)), upper=needed(Bounds(one, None)))

@@ -18,7 +18,7 @@ from qospec.model.expression import (
     evaluate,
     list_measurements,
 )
-from qospec.protocol.streams import population_name
+from qospec.protocol.streams import name_population
 from qospec.units import (
     CELL_RATE,
     CELLS,
@@ -201,7 +201,7 @@ class Readings:
         if leaf.network not in self._seen:
             return []
         planned, observation = self._seen[leaf.network]
-        name = population_name(leaf.flow, leaf.member, leaf.part)
+        name = name_population(leaf.flow, leaf.member, leaf.part)
         of, tally = planned.populations.get(name), self._tally(leaf)
         if of is None or tally is None or observation.series is None:
             return []
@@ -212,7 +212,7 @@ class Readings:
 
     def _tally(self, leaf: Measured) -> Tally | None:
         prefix = f"{leaf.network}." if leaf.network else ""
-        return self._tallies.get(prefix + population_name(leaf.flow, leaf.member, leaf.part))
+        return self._tallies.get(prefix + name_population(leaf.flow, leaf.member, leaf.part))
 
     def _passed(self, leaf: Measured, place: Place) -> Tally:
         """Return what passed a place: of a flow, or of all."""
@@ -220,7 +220,7 @@ class Readings:
         assert observation.passages is not None  # noqa: S101 -- what was run has them
         part = slice(0, planned.experiment.streams.indices)
         if leaf.flow:
-            of = planned.populations.get(population_name(leaf.flow, leaf.member, leaf.part))
+            of = planned.populations.get(name_population(leaf.flow, leaf.member, leaf.part))
             part = slice(0) if of is None else slice(of.first, of.stop)
         packets = place.carries == "packet"
         return observation.passages.tally(place.name, part, packets=packets)
@@ -236,7 +236,7 @@ class Readings:
         if leaf.causes is None:
             return Fraction(observation.ledger.items(planned.lines.get(leaf.path, "")).left)
         lost = observation.ledger.lost
-        return Fraction(sum(lost.get((leaf.path, each), 0) for each in leaf.causes))
+        return Fraction(sum(lost.get((leaf.path, cause), 0) for cause in leaf.causes))
 
     def _measure(self, metric: str, tally: Tally, statistic: str) -> Fraction | None:
         instance = self._metric(metric)
@@ -274,13 +274,13 @@ class Readings:
         """Yield the delays of flows and the queues that were observed, and what is proved."""
         for network, (planned, observation) in self._seen.items():
             prefix = f"{network}." if network else ""
-            for each in planned.populations.values():
-                delays = self._tallies[prefix + each.name].delays
+            for population in planned.populations.values():
+                delays = self._tallies[prefix + population.name].delays
                 longest_ps, least = delays.max_ps, _seconds(delays.min_ps)
-                if longest_ps is None and each.kind != "user":
+                if longest_ps is None and population.kind != "user":
                     continue
-                most_ps, why, _ = planned.proofs.delay(each.first, each.stop)
-                what = f"delay of {prefix}{each.name}"
+                most_ps, why, _ = planned.proofs.delay(population.first, population.stop)
+                what = f"delay of {prefix}{population.name}"
                 yield Bounded(what, _seconds(most_ps), _seconds(longest_ps), TIME, why, least)
             for path, seen in observation.occupancies.items():
                 waiting = planned.proofs.waiting.get(path)
@@ -296,7 +296,11 @@ class Readings:
         counts = []
         for network, (planned, _) in self._seen.items():
             prefix = f"{network}." if network else ""
-            whole = [each for each in planned.populations.values() if each.member is None]
+            whole = [
+                population
+                for population in planned.populations.values()
+                if population.member is None
+            ]
             answered = {each.flow for each in whole if each.kind == "exchanges"}
             copies = {
                 each.flow: self._tallies[prefix + each.name].received

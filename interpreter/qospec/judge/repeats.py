@@ -69,14 +69,14 @@ class MeanReadings:
     @property
     def drawn(self) -> bool:
         """Return whether anything was drawn at random."""
-        return any(each.drawn for each in self._trials)
+        return any(trial.drawn for trial in self._trials)
 
     def read(self, leaf: Leaf) -> Value:
         """Return the mean of the trials' values; None if one of them has no data.
 
         If one of them is only a lower limit, so is their mean.
         """
-        values = [each.read(leaf) for each in self._trials]
+        values = [trial.read(leaf) for trial in self._trials]
         numbers = [value for value in values if isinstance(value, Fraction)]
         if len(numbers) == len(values):
             return sum(numbers, Fraction(0)) / len(numbers)

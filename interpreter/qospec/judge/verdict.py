@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Literal
 
 from qospec.catalogue.statistics import GOES_ON, is_from_histogram, parse_bound
 from qospec.dataclass import dataclass
-from qospec.judge.found import between, decided, notes, uncertainty
+from qospec.judge.found import decide_value, describe_bounds, notes, uncertainty
 from qospec.model.bounds import Bounds, Limits
 from qospec.model.expression import (
     Attribute,
@@ -56,12 +56,12 @@ A broken invariant is an error of the tester: the emulator owns all devices.
 """
 
 
-def worst(verdicts: Iterable[Verdict]) -> Verdict:
+def find_worst(verdicts: Iterable[Verdict]) -> Verdict:
     """Return the worst of the verdicts; without any, `inconclusive`."""
     return max(verdicts, key=VERDICTS.index, default="inconclusive")
 
 
-def invalidates(judged: Iterable[tuple[Statement, Judgement]]) -> bool:
+def is_invalidated(judged: Iterable[tuple[Statement, Judgement]]) -> bool:
     """Return whether a trial ends its case: something that is required of it failed.
 
     The test is not valid then, and nothing that is measured after it would count. What is required
@@ -128,14 +128,16 @@ class Judgement:
     more: MoreRepeats | None = None
 
 
-def deciding(judgements: Sequence[Judgement]) -> int:
+def find_deciding(judgements: Sequence[Judgement]) -> int:
     """Return which of judgements with the same verdict decided it: the one nearest to failing.
 
     Of those that failed, it is the one that is farthest from holding. The first, if that cannot be
     told: of values that are no numbers, or where another part of a criterion decided.
     """
     comparison = judgements[0].comparison
-    gaps = [_gap(each) if each.comparison == comparison else None for each in judgements]
+    gaps = [
+        _gap(judgement) if judgement.comparison == comparison else None for judgement in judgements
+    ]
     return max(range(len(gaps)), key=lambda number: (gaps[number] or _NO_GAP, -number))
 
 
@@ -197,7 +199,7 @@ def judge(statement: Statement, read: Reader) -> Judgement:
     note = "; ".join(notes(expression, read))
     if statement.kind == "report":
         return Judgement(None, _reported(expression, read), note=note)
-    value = decided(expression, read)
+    value = decide_value(expression, read)
     verdict: Verdict
     if value is None:
         verdict = "inconclusive"
@@ -227,8 +229,8 @@ def _decisive(expression: Expression, read: Reader) -> Expression | None:
     """
     measuring = is_measured(expression)
     while isinstance(expression, Operation) and expression.operator in ("and", "or"):
-        value = decided(expression, read)
-        parts = [part for part in expression.operands if decided(part, read) == value]
+        value = decide_value(expression, read)
+        parts = [part for part in expression.operands if decide_value(part, read) == value]
         expression = next((part for part in parts if is_measured(part)), parts[0])
     return None if measuring and not is_measured(expression) else expression
 
@@ -254,8 +256,10 @@ def with_sides(verdict: Verdict | None, expression: Expression | None, read: Rea
 def side(expression: Expression, read: Reader) -> Side:
     """Return one side of a comparison, or what is reported, for display."""
     if not isinstance(expression, Operation) or expression.operator != "list":
-        approximate = any(_is_approximate(each, read) for each in list_measurements(expression))
-        value, dimension = evaluate(expression, read), dimension_of(expression)
+        approximate = any(
+            _is_approximate(measurement, read) for measurement in list_measurements(expression)
+        )
+        value, dimension = evaluate(expression, read), find_dimension(expression)
         return Side(value, dimension, approximate, uncertainty(expression, read))
     texts = (_item_text(side(part, read)) for part in expression.operands)
     return Side(f"[{', '.join(texts)}]", None)
@@ -264,7 +268,7 @@ def side(expression: Expression, read: Reader) -> Side:
 def _item_text(item: Side) -> str:
     """Return an item of a list as text."""
     if item.dimension is not None and item.limits is not None:
-        return between(item.limits.least, item.limits.most, item.dimension)
+        return describe_bounds(item.limits.least, item.limits.most, item.dimension)
     if item.dimension is not None and isinstance(item.value, Fraction):
         return format_value(item.value, item.dimension)
     return "no data"
@@ -277,6 +281,6 @@ def _is_approximate(leaf: Measured, read: Reader) -> bool:
     return is_from_histogram(leaf.statistic)
 
 
-def dimension_of(expression: Expression) -> Dimension | None:
+def find_dimension(expression: Expression) -> Dimension | None:
     """Return the dimension of an expression's value; None of a Boolean or a word."""
     return None if isinstance(expression, Attribute) else expression.dimension

@@ -11,7 +11,7 @@ from itertools import pairwise
 from typing import TYPE_CHECKING, NamedTuple
 
 from qospec.engine.source.changing import Changing
-from qospec.plan.offered import cell_rate
+from qospec.plan.offered import compute_cell_rate
 from qospec.units import PS_PER_S, TIME, format_value
 
 if TYPE_CHECKING:
@@ -28,8 +28,8 @@ def _changing(flow: Flow, warmup_ps: int) -> Flow:
     """Return a flow of one source; what it declares is that of its highest rate."""
     if not flow.changes:
         return flow
-    later = ((warmup_ps + each.at_ps, each.flow.arrivals) for each in flow.changes)
-    busiest = max((flow, *(each.flow for each in flow.changes)), key=cell_rate)
+    later = ((warmup_ps + change.at_ps, change.flow.arrivals) for change in flow.changes)
+    busiest = max((flow, *(change.flow for change in flow.changes)), key=compute_cell_rate)
     arrivals = Changing(((0, flow.arrivals), *later))
     return replace(busiest, arrivals=arrivals, changes=(), places=flow.places)
 
@@ -83,9 +83,9 @@ def _rate_at(flow: Flow, at_ps: int) -> Fraction:
 def with_restarts(lowered: Lowered, run: Run) -> Lowered:
     """Return a network whose elements know when they restart."""
     found: dict[str, list[int]] = {}
-    for each in run.restarts:
-        for path in each.elements:
-            found.setdefault(path, []).append(run.warmup_ps + each.at_ps)
+    for restart in run.restarts:
+        for path in restart.elements:
+            found.setdefault(path, []).append(run.warmup_ps + restart.at_ps)
     nodes = (
         node._replace(restarts_ps=tuple(found.get(node.path, ()))) if node.element.down_ps else node
         for node in lowered.nodes

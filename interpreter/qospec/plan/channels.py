@@ -140,7 +140,7 @@ def with_machines(lowered: Lowered, members: Sequence[Member], network: Network)
     if not programs:
         return lowered
     by_path = {network.elements[number].path: number for number in programs}
-    sent = [each for each in members if each.channel is not None]
+    sent = [member for member in members if member.channel is not None]
     names = dict.fromkeys(m.name for program in programs.values() for m in program.messages)
     carried = [len(m.values) for program in programs.values() for m in program.messages]
     first = min((each.stream.first for each in sent), default=_beyond(members))
@@ -179,7 +179,7 @@ def _is_permanent(program: Program) -> bool:
 
 def _beyond(members: Sequence[Member]) -> int:
     """Return how many connections flows have."""
-    return sum(each.stream.connections for each in members if each.stream.is_sent)
+    return sum(member.stream.connections for member in members if member.stream.is_sent)
 
 
 def _peers(
@@ -260,8 +260,8 @@ def disagreements(network: Network, survey: Survey) -> Iterator[Diagnostic]:
 
 def _carried(program: Program, name: str) -> Carried:
     message = program.find_message(name)
-    dimensions = {each.name: each.dimension for each in program.values}
-    return tuple((each, dimensions[each]) for each in message.values) if message else ()
+    dimensions = {value.name: value.dimension for value in program.values}
+    return tuple((value, dimensions[value]) for value in message.values) if message else ()
 
 
 def _disagreement(name: str, here: _Declared, there: _Declared) -> Diagnostic:

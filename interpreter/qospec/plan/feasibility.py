@@ -62,7 +62,7 @@ def overloads(
                 shares[flow] = shares.get(flow, Fraction(0)) + asked_bps[number]
             line = draft.line or draft.instance.path
             carries = f"`{line}` carries {format_value(clock.bit_rate, RATE)} @{layer}"
-            span = next(each.span for each in network.elements if each.path == line)
+            span = next(element.span for element in network.elements if element.path == line)
             place = (
                 f" ({span.source.name}:{span.source.find_position(span.start)[0]})" if span else ""
             )
@@ -315,9 +315,11 @@ def _repeated(encryption: Encryption) -> tuple[str, str]:
 
 def latencies_asked(case: Case, name: str) -> frozenset[str]:
     """Return the flows of which statements use latencies on a network."""
-    leaves = (each for s in case.statements for each in list_measurements(s.expression))
+    leaves = (
+        measurement for s in case.statements for measurement in list_measurements(s.expression)
+    )
     return frozenset(
-        each.flow for each in leaves if each.network == name and "latencies" in each.needs
+        leaf.flow for leaf in leaves if leaf.network == name and "latencies" in leaf.needs
     )
 
 
@@ -468,12 +470,14 @@ def _reads(draft: Draft, name: str) -> bool:
 
 def _readers(draft: Draft, name: str) -> Iterator[tuple[Instance, tuple[str, str]]]:
     """Yield what reads a mark here, with the verbs of the message; queues of a scheduler too."""
-    if any(name in predicates.list_attributes(each) for each in draft.instance.predicates):
+    if any(
+        name in predicates.list_attributes(predicate) for predicate in draft.instance.predicates
+    ):
         yield draft.instance, READING
-    for each in (draft.instance, *draft.queues):
-        policy = None if each is None else each.element.drop_policy
-        if each is not None and policy is not None and policy.mark == name:
-            yield each, DROPPING
+    for queue in (draft.instance, *draft.queues):
+        policy = None if queue is None else queue.element.drop_policy
+        if queue is not None and policy is not None and policy.mark == name:
+            yield queue, DROPPING
 
 
 def _lines(ends: set[int], drafts: Drafts) -> list[str]:

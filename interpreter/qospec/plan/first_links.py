@@ -46,7 +46,7 @@ class Overload(NamedTuple):
         return f"`{self.line.path}` carries {format_value(self.most_bps, RATE)} @{self.layer}"
 
 
-def overloads(case: Case) -> Iterator[Overload]:
+def list_overloads(case: Case) -> Iterator[Overload]:
     """Yield each first link that is offered more than it carries, with the first time when."""
     found: dict[int, Overload] = {}
     for change, flows in enumerate(_over_time(case)):
@@ -55,7 +55,7 @@ def overloads(case: Case) -> Iterator[Overload]:
             clock = instance.element.clock(stamps=False)
             total = sum(shares.values(), Fraction(0))
             if total > clock.bit_rate and line not in found:
-                names = tuple(flows[each].name for each in sorted(shares))
+                names = tuple(flows[share].name for share in sorted(shares))
                 layer = "cell" if clock.encapsulation is None else "line"
                 most = Fraction(clock.bit_rate)
                 found[line] = Overload(instance, names, total, most, layer, change)
@@ -71,7 +71,7 @@ def offered_bps(case: Case, line: Instance, change: int) -> Fraction:
     return sum((share for shares in its for share in shares.values()), Fraction(0))
 
 
-def grows(lower: Case, higher: Case, overload: Overload) -> bool:
+def is_growing(lower: Case, higher: Case, overload: Overload) -> bool:
     """Return whether one trial offers an overloaded line less than another, at a higher load."""
     line, change = overload.line, overload.change
     return offered_bps(lower, line, change) < offered_bps(higher, line, change)
@@ -86,7 +86,7 @@ def _over_time(case: Case) -> Iterator[tuple[Flow, ...]]:
 
 def _at(flow: Flow, at_ps: int) -> Flow:
     """Return a flow as it is at a time of the measurement."""
-    return next((each.flow for each in reversed(flow.changes) if each.at_ps <= at_ps), flow)
+    return next((change.flow for change in reversed(flow.changes) if change.at_ps <= at_ps), flow)
 
 
 def _asked(case: Case, flows: Sequence[Flow]) -> dict[int, dict[int, Fraction]]:

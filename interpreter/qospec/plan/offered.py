@@ -12,7 +12,7 @@ from qospec.plan.channels import message_members
 from qospec.plan.tables import Member
 from qospec.protocol.atm import CELL_BYTES
 from qospec.protocol.marks import set_marks
-from qospec.protocol.streams import Stream, number_streams, population_name
+from qospec.protocol.streams import Stream, name_population, number_streams
 from qospec.units import PS_PER_S
 
 if TYPE_CHECKING:
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from qospec.protocol.streams import KindName
 
 
-def cell_rate(flow: Flow) -> Fraction:
+def compute_cell_rate(flow: Flow) -> Fraction:
     """Return the cells/s of one member of a flow."""
     return Fraction(flow.arrivals.mean_rate(flow.connections))
 
@@ -51,7 +51,7 @@ def _count_sent(flow: Flow, length_ps: int) -> tuple[Fraction, bool]:
     elif isinstance(flow.arrivals, Changing):
         each = flow.arrivals.mean_items(flow.connections, length_ps)
     else:
-        each = cell_rate(flow) * length_ps / PS_PER_S
+        each = compute_cell_rate(flow) * length_ps / PS_PER_S
     if flow.packets is not None and flow.packets.answers is not None:
         each *= 2  # an answer to each
     return len(flow.origins) * each, most is not None
@@ -59,7 +59,7 @@ def _count_sent(flow: Flow, length_ps: int) -> tuple[Fraction, bool]:
 
 def asked_bps(flow: Flow, form: Form, clock: Clock) -> Fraction:
     """Return what a member of a flow asks of a line, as the line counts bits."""
-    return cell_rate(flow) * 8 * _line_bytes(form, clock.encapsulation)
+    return compute_cell_rate(flow) * 8 * _line_bytes(form, clock.encapsulation)
 
 
 @functools.cache
@@ -92,7 +92,7 @@ def _members(number: int, flow: Flow, network: Network) -> Iterator[Member]:
         for turn, ends in enumerate(zip(flow.origins, flow.targets, strict=True)):
             origin, target = map(network.find_host, ends[::-1] if kind == "answers" else ends)
             member = None if len(flow.origins) == 1 else turn
-            name = population_name(flow.name, member, kind)
+            name = name_population(flow.name, member, kind)
             stream = Stream(number, kind, flow.connections)
             yield Member(name, origin, target, stream, contract, marks, asked, sent)
 

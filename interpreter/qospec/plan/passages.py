@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from qospec.diagnostics import Diagnostic
 from qospec.model.expression import list_measurements
 from qospec.plan.tables import list_members, members_using
-from qospec.protocol.streams import INSERTED, NO_FLOW, population_name
+from qospec.protocol.streams import INSERTED, NO_FLOW, name_population
 from qospec.source import Span
 
 if TYPE_CHECKING:
@@ -80,14 +80,14 @@ def _path(member: int, routes: Routes) -> str:
     hops, ends = routes.reach.hops.get(member, []), routes.reach.ends.get(member, ())
     passed = dict.fromkeys([*(hop.before.element for hop in hops), *(end.element for end in ends)])
     drafts = (routes.drafts[index] for index in passed)
-    lines = [each.line or each.instance.path for each in drafts if each.clock is not None]
+    lines = [draft.line or draft.instance.path for draft in drafts if draft.clock is not None]
     more = len(lines) - MOST_LINES
     return ", ".join(lines[:MOST_LINES] + [f"{more} more"] * (more > 0))
 
 
 def _missed(leaf: Measured, place: Place, span: Span, taken: Sequence[str]) -> Diagnostic:
     """Return the warning, at the place where it is written out."""
-    flow = leaf.flow and population_name(leaf.flow, leaf.member, leaf.part)
+    flow = leaf.flow and name_population(leaf.flow, leaf.member, leaf.part)
     begin = span.text.find(place.name)
     start = span.start + begin
     return Diagnostic(

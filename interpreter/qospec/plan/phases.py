@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, NamedTuple
 from qospec.dataclass import dataclass
 from qospec.diagnostics import Diagnostic, Label
 from qospec.model.suite import WIDEST, Case, GoalResult, Point, Search, list_tested
-from qospec.plan.first_links import grows, offered_bps, overloads
-from qospec.plan.offered import cell_rate
+from qospec.plan.first_links import is_growing, list_overloads, offered_bps
+from qospec.plan.offered import compute_cell_rate
 from qospec.units import PS_PER_S, RATIO, TIME, format_number, format_value
 
 if TYPE_CHECKING:
@@ -62,8 +62,8 @@ def checked_ends(maker: CaseMaker, phase: Phase, problems: Problems) -> Ends | N
     mistakes = [each for each in made if isinstance(each, Diagnostic)]
     cases = [each for each in made if isinstance(each, Case)]
     if mistakes:
-        for each in mistakes:
-            problems.add(each)
+        for mistake in mistakes:
+            problems.add(mistake)
         return None
     ends = Ends(*cases)
     unfit = list(_unfit(maker, phase, ends))
@@ -158,10 +158,12 @@ def _loads_between(search: Search) -> Iterator[Fraction]:
 
 def _found(case: Case, end: str) -> dict[str, GoalResult]:
     """Return what all searches find if they end at the lowest or the highest load."""
-    searches = [each for each in case.phases if isinstance(each, Search)]
-    loads = {each: getattr(each, end) for each in searches}
+    searches = [phase for phase in case.phases if isinstance(phase, Search)]
+    loads = {search: getattr(search, end) for search in searches}
     return {
-        goal.name: GoalResult(loads[each], loads[each]) for each in searches for goal in each.goals
+        goal.name: GoalResult(loads[search], loads[search])
+        for search in searches
+        for goal in search.goals
     }
 
 
@@ -201,25 +203,25 @@ def _always_above(maker: CaseMaker, search: Search, ends: Ends) -> Iterator[Diag
 
     Whether they can carry more than that is known once those have found something.
     """
-    if not any(overloads(ends.high)):
+    if not any(list_overloads(ends.high)):
         return
     found = _found(maker.case, "low")
     highest = maker(search, search.high, found)
     if isinstance(highest, Diagnostic):
         yield highest
         return
-    for each in overloads(highest):
-        yield _above(maker, search, highest, each, found, ends.low)
+    for overload in list_overloads(highest):
+        yield _above(maker, search, highest, overload, found, ends.low)
 
 
 def _point_above(maker: CaseMaker, point: Point, trial: Case) -> Iterator[Diagnostic]:
     """Yield what the first links cannot carry even if all searches find their lowest loads."""
     found, lower = _found(maker.case, "low"), None
-    for each in overloads(trial):
+    for overload in list_overloads(trial):
         if point.load is not None and not point.uses_goals and lower is None:
             halved = maker(point, point.load.value / 2, found)
             lower = halved if isinstance(halved, Case) else None
-        yield _above(maker, point, trial, each, found, lower)
+        yield _above(maker, point, trial, overload, found, lower)
 
 
 def _load(value: Fraction, phase: Phase) -> str:
@@ -254,7 +256,7 @@ def _items(phase: Phase, trial: Case, *, rounded: bool = False) -> Fraction:
 
 
 def _items_of(flow: Flow, length_ps: int) -> Fraction:
-    mean = cell_rate(flow) * length_ps / PS_PER_S
+    mean = compute_cell_rate(flow) * length_ps / PS_PER_S
     if not mean:  # it sends a number of items, at no rate
         mean = Fraction(flow.arrivals.most_items(flow.connections, length_ps) or 0)
     return len(flow.origins) * mean
@@ -390,10 +392,10 @@ def _above(
         place = phase.run.changes[overload.change - 1].span
     elif phase.load is not None:
         place = phase.load.span
-    depends = lower is None or grows(lower, trial, overload)
+    depends = lower is None or is_growing(lower, trial, overload)
     return Diagnostic(
         "E0305",
-        too_much(phase, overload, depends=depends),
+        explain_too_much(phase, overload, depends=depends),
         place if depends else phase.span,
         label=overload.offered,
         secondary=() if overload.line.span is None else (Label(overload.line.span, "linked here"),),
@@ -402,7 +404,7 @@ def _above(
     )
 
 
-def too_much(phase: Phase, overload: Overload, *, depends: bool = True) -> str:
+def explain_too_much(phase: Phase, overload: Overload, *, depends: bool = True) -> str:
     """Return that a phase offers more than a first link carries; what of a search `depends` on."""
     load = f"the load of `{phase.name}`"
     if isinstance(phase, Search) and depends:
@@ -424,7 +426,7 @@ def _less(
     load = phase.high if isinstance(phase, Search) else phase.load and phase.load.value
     if lower is None or not load or overload.change:
         return "send less"
-    if not grows(lower, trial, overload):
+    if not is_growing(lower, trial, overload):
         return f"lower the load, or what it follows from: it does not depend on `{phase.name}`"
     low = phase.low if isinstance(phase, Search) else load / 2
     at_low, at_load = (offered_bps(each, overload.line, 0) for each in (lower, trial))
@@ -437,7 +439,7 @@ def _less(
     least = phase.low if isinstance(phase, Search) else 0
     shown = _load(most, phase)
     tried = maker(phase, most, found) if most > least else None
-    if not isinstance(tried, Case) or any(overloads(tried)):
+    if not isinstance(tried, Case) or any(list_overloads(tried)):
         return f"search below {shown}, which the link carries" if 0 < most <= least else "send less"
     if parameter:
         return f"give `{parameter}` at most {shown}"

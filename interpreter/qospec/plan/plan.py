@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from qospec.dataclass import dataclass
 from qospec.diagnostics import Problems
 from qospec.engine.experiment import Experiment, Intervals, MeasurementSpec, Source, Tap
-from qospec.engine.graph.components import cycle_in_batches, zero_delay_cycle
+from qospec.engine.graph.components import find_cycle_in_batches, find_zero_delay_cycle
 from qospec.engine.measure.occupancy import find_silent
 from qospec.engine.queue import drop_policy
 from qospec.engine.source.sizes import CELLS
@@ -121,8 +121,8 @@ class CasePlan:
     def cost(self) -> Cost:
         """Return how many trials the case takes, and how much emulated time; a search, at most."""
         if self.case.phases and self.networks:
-            costs = [each.cost for each in self.phases]
-            return Cost(sum(each.trials for each in costs), sum(c.emulated_ps for c in costs))
+            costs = [phase.cost for phase in self.phases]
+            return Cost(sum(cost.trials for cost in costs), sum(c.emulated_ps for c in costs))
         run = self.case.run
         trials = len(self.networks) * run.repeat
         return Cost(trials, trials * (run.warmup_ps + run.measure_ps))
@@ -165,7 +165,7 @@ def plan_trial(
     return planned or problems.errors
 
 
-def outline(checked: CheckedSuite, test: Test, case: Case, seed: str) -> CasePlan:
+def outline_plan(checked: CheckedSuite, test: Test, case: Case, seed: str) -> CasePlan:
     """Return of a case with phases what the plans of its trials need, and no plan of its own."""
     draws = test.name if case.run.common_draws else case.name
     maker = checked.makers[case.name]
@@ -179,7 +179,7 @@ def _case(
         examiner = checked.examiners[test.name]
         return CasePlan(test.name, case, {}, 0, span=test.span, examiner=examiner)
     if case.phases:
-        unfit, whole = Problems(), outline(checked, test, case, seed)
+        unfit, whole = Problems(), outline_plan(checked, test, case, seed)
         found = _phased(whole, checked.makers[case.name], bounds, unfit)
         for each in at_use(unfit.all, checked.makers[case.name]):
             problems.add(each)
@@ -247,8 +247,8 @@ def _network(
     places = _places(case, name)
     lowered = _lowered(case, network, survey, streams, frozenset(p.path for p in places))
     for find, refuse in (
-        (zero_delay_cycle, feasibility.loop_without_time),
-        (cycle_in_batches, feasibility.loop_in_batches),
+        (find_zero_delay_cycle, feasibility.loop_without_time),
+        (find_cycle_in_batches, feasibility.loop_in_batches),
     ):
         loop = find(lowered.nodes, lowered.wires)
         if loop is not None:
@@ -303,7 +303,7 @@ def _lowered(
 
 def _streams(case: Case, network: Network, members: tuple[Member, ...]) -> Streams:
     """Return the streams of a trial: of its members, and of what elements insert into them."""
-    inserted = {kind for each in network.elements for kind in each.element.inserts}
+    inserted = {kind for element in network.elements for kind in element.element.inserts}
     return Streams(
         tuple(flow.name for flow in case.flows),
         tuple(member.stream for member in members),
@@ -379,9 +379,9 @@ def _series(case: Case, network: str, streams: Streams) -> set[Intervals]:
 def _measured(case: Case, network: str) -> Iterator[Measured]:
     """Yield what statements measure on a network."""
     for statement in case.statements:
-        for each in list_measurements(statement.expression):
-            if each.network == network:
-                yield each
+        for measurement in list_measurements(statement.expression):
+            if measurement.network == network:
+                yield measurement
 
 
 def _observed(case: Case, network: str, what: str) -> set[str]:

@@ -33,7 +33,7 @@ class FieldValue(NamedTuple):
     usual: bool
 
 
-def settings(kind: Kind, made: Any, *, packets: bool) -> Mapping[str, FieldValue]:
+def list_settings(kind: Kind, made: Any, *, packets: bool) -> Mapping[str, FieldValue]:
     """Return the fields that have a value, by their usual names.
 
     Args:
@@ -60,7 +60,7 @@ def _number(value: Any) -> Fraction | None:
     return Fraction(value) if plain else None
 
 
-def arrivals_kind(arrivals: Any) -> Kind:
+def find_arrivals_kind(arrivals: Any) -> Kind:
     """Return the kind of an arrival process that was built."""
     return next(
         kind for kind in discover().select_role("arrivals").values() if kind.build is type(arrivals)

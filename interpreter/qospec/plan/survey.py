@@ -14,7 +14,7 @@ from qospec.plan import channels, feasibility, round_trips, tolerances, warnings
 from qospec.plan.assembly import assemble
 from qospec.plan.changes import stages, with_changes
 from qospec.plan.forms import FormError, Forms, Survey, form_sent
-from qospec.plan.offered import MOST_ITEMS, asked_bps, cell_rate, items_sent, members_of
+from qospec.plan.offered import MOST_ITEMS, asked_bps, compute_cell_rate, items_sent, members_of
 from qospec.plan.passages import Passages
 from qospec.plan.paths import route_members
 from qospec.plan.phases import Examined, ExaminedPhase, at_use, between_ends, checked_ends
@@ -72,7 +72,7 @@ def verify(
                 s and (s.sizes, s.header_fields["family"], s.encapsulation, s.loop)
                 for s in (m.packets for m in members)
             )
-            rates = () if case.run.overload else tuple(map(cell_rate, case.flows))
+            rates = () if case.run.overload else tuple(map(compute_cell_rate, case.flows))
             contracts = tuple(member.contract for member in members)
             latencies = feasibility.latencies_asked(case, name)
             load = (key, sent, rates, contracts, latencies, _uses(case, routes))
@@ -86,7 +86,7 @@ def verify(
     return examined
 
 
-def in_batches(suite: Suite) -> list[Test]:
+def list_in_batches(suite: Suite) -> list[Test]:
     """Return the tests that have elements without a `transition`, which no loop may have.
 
     Whether one does is known once it is planned. Elements of the package may be in any loop.
@@ -95,10 +95,10 @@ def in_batches(suite: Suite) -> list[Test]:
         test
         for test in suite.tests
         if any(
-            each.element.transition is None
+            element.element.transition is None
             for case in test.cases
             for network in case.networks.values()
-            for each in network.elements
+            for element in network.elements
         )
     ]
 
@@ -185,7 +185,7 @@ def _route_of(member: Member) -> Hashable:
 def _uses(case: Case, routes: Routes | None) -> Hashable:
     """Return what the use of associations that end may depend on, if there are such."""
     drafts = () if routes is None else routes.drafts.values()
-    return any(each.element.rekeying for each in drafts) and tuple(stages(case))
+    return any(draft.element.rekeying for draft in drafts) and tuple(stages(case))
 
 
 def _fits(case: Case, name: str, survey: Survey, problems: Problems) -> bool:

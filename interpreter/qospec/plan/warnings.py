@@ -58,7 +58,7 @@ def largest_arrivals(survey: Survey) -> dict[tuple[int, int], int]:
     """Return the largest size in bytes of arrivals, by element and number of its input."""
     found = {}
     for place, members in survey.reach.inputs.items():
-        forms = (form for each in members for form in survey.forms.at_input(*place, each))
+        forms = (form for member in members for form in survey.forms.at_input(*place, member))
         found[place] = max(form.largest_bytes for form in forms)
     return found
 
@@ -82,7 +82,7 @@ def _short_quantum(
     """Yield one warning for a round robin: its short inputs, and the quantum that suffices."""
     if scheduler.quanta is None:
         return
-    place = next(each.span for each in network.elements if each.element is scheduler)
+    place = next(element.span for element in network.elements if element.element is scheduler)
     turns = zip(scheduler.inputs, scheduler.quanta.each, largest, strict=True)
     short = [(name, quantum, packet) for name, quantum, packet in turns if quantum < packet]
     if not short or place is None:
@@ -301,7 +301,7 @@ def missing_headers(case: Case, survey: Survey) -> Iterator[Diagnostic]:
 def _missing_header(
     instance: Instance, flow: Flow, form: Form, taken_bytes: int, *, answers: bool
 ) -> Diagnostic:
-    around = " ".join(f"{each} B" for each in form.headers) or "none"
+    around = " ".join(f"{header} B" for header in form.headers) or "none"
     return Diagnostic(
         "W0616",
         f"{'answers' if answers else 'packets'} of `{flow.name}` reach `{instance.path}` without"

@@ -117,7 +117,7 @@ def _first_rest(node: Node, conduct: Conduct) -> tuple[int, int] | None:
 
 def _times(batches: Sequence[Batch]) -> Times:
     """Return the times of some batches, in order."""
-    return np.sort(np.concatenate([np.empty(0, np.int64), *(each.at_ps for each in batches)]))
+    return np.sort(np.concatenate([np.empty(0, np.int64), *(batch.at_ps for batch in batches)]))
 
 
 def _time(time_ps: int) -> str:

@@ -95,7 +95,7 @@ def describe_items(population: str, carries: str) -> tuple[str, str]:
     return (one, flow) if one else (carries, population)
 
 
-def population_name(flow: str, member: int | None, kind: KindName) -> str:
+def name_population(flow: str, member: int | None, kind: KindName) -> str:
     """Return how an author names a flow, a member of it, or a stream of it, as its OAM cells."""
     index = "" if member is None else f"[{member}]"
     return f"{flow}{index}{'' if kind == 'user' else f'.{kind}'}"
@@ -159,7 +159,7 @@ class Population(NamedTuple):
     @property
     def name(self) -> str:
         """Return how an author names it."""
-        return population_name(self.flow, self.member, self.kind)
+        return name_population(self.flow, self.member, self.kind)
 
 
 @dataclass(frozen=True)
@@ -272,7 +272,7 @@ def number_streams(streams: Iterable[Stream]) -> Iterator[Stream]:
         first += stream.connections
 
 
-def single_flow(
+def number_flow(
     connections: int, inserted: tuple[KindName, ...] = (), *, is_answered: bool = False
 ) -> Streams:
     """Return the streams of one flow with one member."""

@@ -22,7 +22,7 @@ def bin_of(delay_ps: int, per_octave: int) -> int:
     return octave * per_octave + (delay_ps * per_octave >> octave) - per_octave + 1
 
 
-def bin_start_ps(number: int, per_octave: int) -> Fraction:
+def find_bin_start_ps(number: int, per_octave: int) -> Fraction:
     """Return where a bin begins, in ps; bin 0 contains only delays of 0."""
     if number <= 0:
         return Fraction(0)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from fractions import Fraction
 from typing import TYPE_CHECKING
 
-from qospec.record.quantity import quantity
+from qospec.record.quantity import describe_quantity
 from qospec.units import RATIO
 
 if TYPE_CHECKING:
@@ -20,10 +20,10 @@ def bound_documents(repeats: Sequence[Readings]) -> list[Document]:
     measured: dict[str, Fraction] = {}
     found: dict[str, Bounded] = {}
     for readings in repeats:
-        for each in readings.bounds():
-            found[each.what] = each
-            if each.measured is not None:
-                measured[each.what] = max(each.measured, measured.get(each.what, each.measured))
+        for bound in readings.bounds():
+            found[bound.what] = bound
+            if bound.measured is not None:
+                measured[bound.what] = max(bound.measured, measured.get(bound.what, bound.measured))
     return [_document(each, measured.get(what)) for what, each in found.items()]
 
 
@@ -31,8 +31,8 @@ def _document(of: Bounded, measured: Fraction | None) -> Document:
     share = None if measured is None or not of.most else measured / of.most
     return {
         "what": of.what,
-        "most": quantity(of.most, of.dimension),
-        "measured": quantity(measured, of.dimension),
-        "share": quantity(share, RATIO, digits=3),
+        "most": describe_quantity(of.most, of.dimension),
+        "measured": describe_quantity(measured, of.dimension),
+        "share": describe_quantity(share, RATIO, digits=3),
         "why": of.why,
     }

@@ -14,9 +14,9 @@ from typing import TYPE_CHECKING
 from qospec.catalogue.kinds import discover
 from qospec.catalogue.statistics import parse_packet_number
 from qospec.model.expression import Measured, Operation, is_measured, list_measurements
-from qospec.protocol.streams import population_name
+from qospec.protocol.streams import name_population
 from qospec.record.bins import FINEST, bin_of
-from qospec.record.quantity import quantity
+from qospec.record.quantity import describe_quantity
 from qospec.units import PS_PER_S, TIME
 
 if TYPE_CHECKING:
@@ -79,7 +79,7 @@ def _of_delays(statements: Iterable[Statement]) -> Iterator[Measured]:
 
 def _flow(leaf: Measured) -> str:
     prefix = f"{leaf.network}." if leaf.network else ""
-    return prefix + population_name(leaf.flow, leaf.member, leaf.part)
+    return prefix + name_population(leaf.flow, leaf.member, leaf.part)
 
 
 def histogram(repeats: Sequence[Delays]) -> Document:
@@ -88,20 +88,20 @@ def histogram(repeats: Sequence[Delays]) -> Document:
     A bucket counts in the bin in which it begins. That contains all of it, except for delays above
     the least: there a bucket, 0.2 % wide, may reach into the next bin.
     """
-    least_ps = min(each.min_ps or 0 for each in repeats)
-    largest_ps = max(each.max_ps or 0 for each in repeats)
+    least_ps = min(repeat.min_ps or 0 for repeat in repeats)
+    largest_ps = max(repeat.max_ps or 0 for repeat in repeats)
     lowest_ps = max(least_ps, largest_ps >> OCTAVES)
     per_octave = FINEST
     while bin_of(largest_ps, per_octave) - bin_of(lowest_ps, per_octave) >= MAX_BINS:
         per_octave //= 2
     counts: Counter[int] = Counter()
-    for each in repeats:
-        for low_ps, _, items in each.buckets:
-            counts[bin_of(max(low_ps, each.min_ps or 0, lowest_ps), per_octave)] += items
+    for repeat in repeats:
+        for low_ps, _, items in repeat.buckets:
+            counts[bin_of(max(low_ps, repeat.min_ps or 0, lowest_ps), per_octave)] += items
     first, last = bin_of(lowest_ps, per_octave), bin_of(largest_ps, per_octave)
     return {
-        "least": quantity(Fraction(least_ps, PS_PER_S), TIME),
-        "greatest": quantity(Fraction(largest_ps, PS_PER_S), TIME),
+        "least": describe_quantity(Fraction(least_ps, PS_PER_S), TIME),
+        "greatest": describe_quantity(Fraction(largest_ps, PS_PER_S), TIME),
         "per_octave": per_octave,
         "first": first,
         "counts": " ".join(str(counts[number]) for number in range(first, last + 1)),

@@ -6,7 +6,7 @@ from collections import Counter
 from typing import TYPE_CHECKING, Any
 
 from qospec.dataclass import dataclass
-from qospec.record.outcome import completed
+from qospec.record.outcome import complete_outcome
 from qospec.record.parts import Part, part_of
 from qospec.record.store import REMEDY, Record, RecordError
 
@@ -71,7 +71,7 @@ def merge(records: Sequence[Record]) -> MergedRun:
     timings = [_read_timing(record) for record in records]
     planned = whole["planned"]
     return MergedRun(
-        frame, planned, completed(frame, planned, done), _merge_timings(timings, planned)
+        frame, planned, complete_outcome(frame, planned, done), _merge_timings(timings, planned)
     )
 
 

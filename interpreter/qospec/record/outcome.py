@@ -15,17 +15,17 @@ from qospec.catalogue.kinds import discover
 from qospec.catalogue.statistics import describe_cause, name_cause
 from qospec.judge.conclusions import conclude, conclude_case, has_measuring_criterion
 from qospec.judge.readings import QUANTILES
-from qospec.judge.verdict import PROBLEMS, VERDICTS, Verdict, worst
+from qospec.judge.verdict import PROBLEMS, VERDICTS, Verdict, find_worst
 from qospec.model.expression import list_found as found_in
 from qospec.model.expression import list_measurements
 from qospec.model.suite import JUDGED, Search, is_report_only
-from qospec.plan.settings import FieldValue, arrivals_kind, settings
+from qospec.plan.settings import FieldValue, find_arrivals_kind, list_settings
 from qospec.protocol.streams import describe_items
 from qospec.record.bounds import bound_documents
 from qospec.record.histograms import histogram_documents
 from qospec.record.parts import part_of
 from qospec.record.phases import phase_documents, why_of_phases
-from qospec.record.quantity import HISTOGRAM_ERROR, quantity
+from qospec.record.quantity import HISTOGRAM_ERROR, describe_quantity
 from qospec.record.series import series_document
 from qospec.record.statements import count_by_claim, count_statements, statement_document
 from qospec.units import CELL_RATE, PACKET_RATE, PS_PER_S, TIME, format_value
@@ -52,10 +52,10 @@ NOTHING_MEASURED = (
 _SKIPPED: Document = {"verdict": "skip", "ran": True, "errors": []}
 
 
-def case_document(plan: CasePlan, result: Result) -> Document:
+def describe_case(plan: CasePlan, result: Result) -> Document:
     """Return the document of a case, as of `not_run`."""
     if plan.case.skip:
-        return {**not_run(plan), **_SKIPPED, "why": [plan.case.skip]}
+        return {**describe_not_run(plan), **_SKIPPED, "why": [plan.case.skip]}
     errors = bool(result.errors)
     judged = [result.of(number) for number, _ in enumerate(plan.case.statements)]
     conclusions = [
@@ -72,7 +72,7 @@ def case_document(plan: CasePlan, result: Result) -> Document:
     }
 
 
-def phases_document(plan: CasePlan, result: PhasesResult) -> Document:
+def describe_phases(plan: CasePlan, result: PhasesResult) -> Document:
     """Return the document of a case with phases, as of `not_run`."""
     errors = bool(result.errors)
     judged = [result.of(statement) for statement in plan.case.statements]
@@ -108,10 +108,10 @@ def _ran(
     readings: Sequence[Readings],
 ) -> Document:
     """Return what all documents of cases that ran have, but for reasons."""
-    repeats = [metrics_document(each) for each in readings]
+    repeats = [describe_metrics(reading) for reading in readings]
     statements = zip(plan.case.statements, conclusions, judged, strict=True)
     return {
-        **not_run(plan),
+        **describe_not_run(plan),
         "verdict": verdict,
         "ran": True,
         "statements": [
@@ -128,7 +128,7 @@ def _ran(
     }
 
 
-def not_run(plan: CasePlan, command: str = "") -> Document:
+def describe_not_run(plan: CasePlan, command: str = "") -> Document:
     """Return the document of a case that has not ended: nothing is decided.
 
     The `command` that runs it alone is known where all of the run is.
@@ -143,8 +143,8 @@ def not_run(plan: CasePlan, command: str = "") -> Document:
         "ran": False,
         "links": _links(plan.case.networks[""]),
         "run": {
-            "warmup": quantity(Fraction(run.warmup_ps, PS_PER_S), TIME),
-            "measure": quantity(Fraction(measure_ps, PS_PER_S), TIME),
+            "warmup": describe_quantity(Fraction(run.warmup_ps, PS_PER_S), TIME),
+            "measure": describe_quantity(Fraction(measure_ps, PS_PER_S), TIME),
             "repeat": run.repeat,
             **({"common_draws": True} if run.common_draws else {}),
             **({"payload": True} if run.payload else {}),
@@ -160,7 +160,7 @@ def not_run(plan: CasePlan, command: str = "") -> Document:
     }
 
 
-def interrupted(document: Document) -> Document:
+def describe_interrupted(document: Document) -> Document:
     """Return the document of a case with phases of which only some trials have ended."""
     errors = [INTERRUPTED, *document["errors"]]
     return {**document, "verdict": "inconclusive", "ran": False, "errors": errors}
@@ -185,17 +185,19 @@ def _why_unjudged(case: Case) -> Iterator[str]:
     """Yield why nothing was judged and what to do about it, if nothing was."""
     if has_measuring_criterion(case.statements) or is_report_only([case]):
         return
-    if case.parameters and any(each.kind in JUDGED and each.idle for each in case.statements):
+    if case.parameters and any(
+        statement.kind in JUDGED and statement.idle for statement in case.statements
+    ):
         yield NOTHING_MEASURED
     else:
         yield "no criterion measures anything"
 
 
-def metrics_document(readings: Readings) -> Document:
+def describe_metrics(readings: Readings) -> Document:
     """Return the values of all metrics in one trial, by population."""
     metrics: Document = {}
     for population, metric, value, dimension in readings.all():
-        shown = quantity(value, dimension)
+        shown = describe_quantity(value, dimension)
         if shown is not None and metric.rpartition(".")[2] in QUANTILES:
             shown["error"] = HISTOGRAM_ERROR
         metrics.setdefault(population, {})[metric] = shown
@@ -209,7 +211,7 @@ def _why(plan: CasePlan, repeats: Sequence[Readings], *, erroneous: bool) -> lis
     """
     lines = list(_why_unjudged(plan.case))
     lines += [words for readings in repeats for words in readings.silent_flows()]
-    lines += map(loss_sentence, _losses(repeats))
+    lines += map(describe_loss, _losses(repeats))
     if lines or erroneous or plan.case.chosen is not None:
         return list(dict.fromkeys(lines))
     return [_nothing_discarded(plan, repeats)]
@@ -243,10 +245,12 @@ def _nothing_discarded(plan: CasePlan, repeats: Sequence[Readings]) -> str:
     return f"{nothing}: {named}" if named else nothing
 
 
-def frame(suite: Suite, plans: Sequence[CasePlan], seed: str, provenance: Document) -> Document:
+def describe_frame(
+    suite: Suite, plans: Sequence[CasePlan], seed: str, provenance: Document
+) -> Document:
     """Return what is known of the outcome before the run, whose plans are these."""
     in_phases = {
-        id(plan.case): [flow for each in plan.phases for flow in each.flows]
+        id(plan.case): [flow for phase in plan.phases for flow in phase.flows]
         for plan in plans
         if plan.phases
     }
@@ -269,7 +273,9 @@ def frame(suite: Suite, plans: Sequence[CasePlan], seed: str, provenance: Docume
     }
 
 
-def completed(frame: Document, planned: Sequence[Document], done: Sequence[Document]) -> Document:
+def complete_outcome(
+    frame: Document, planned: Sequence[Document], done: Sequence[Document]
+) -> Document:
     """Return the outcome: the cases that have ended, and the others as not run.
 
     Of a part of a run it has the cases of that part; `planned` are all.
@@ -284,7 +290,7 @@ def completed(frame: Document, planned: Sequence[Document], done: Sequence[Docum
     return {
         **frame,
         "state": "complete" if all(map(_is_finished, cases)) else "interrupted",
-        "verdict": worst(verdicts),
+        "verdict": find_worst(verdicts),
         "summary": {
             **{verdict: seen.count(verdict) for verdict in VERDICTS},
             **({"not run": left} if left else {}),
@@ -327,8 +333,8 @@ def _definitions(suite: Suite) -> list[Document]:
         for kind in (
             *(instance.kind for network in case.networks.values() for instance in network.elements),
             *(flow.kind for flow in case.flows),
-            *(arrivals_kind(flow.arrivals) for flow in case.flows if not _is_answered(flow)),
-            *(methods[each.method] for each in case.phases if isinstance(each, Search)),
+            *(find_arrivals_kind(flow.arrivals) for flow in case.flows if not _is_answered(flow)),
+            *(methods[phase.method] for phase in case.phases if isinstance(phase, Search)),
         )
     }
     named = {
@@ -363,7 +369,7 @@ def _links(network: Network) -> list[list[str]]:
     return links
 
 
-def loss_sentence(loss: Mapping[str, Any]) -> str:
+def describe_loss(loss: Mapping[str, Any]) -> str:
     """Return the sentence of a loss in one repeat."""
     return discard_sentence({**loss, "least": loss["cells"], "most": loss["cells"], "when": ""})
 
@@ -413,8 +419,8 @@ def _source(flows: Sequence[Flow]) -> str:
         if _is_answered(flow):
             found.setdefault("as answers arrive", [])
             continue
-        kind = arrivals_kind(flow.arrivals)
-        fields = settings(kind, flow.arrivals, packets=flow.packets is not None)
+        kind = find_arrivals_kind(flow.arrivals)
+        fields = list_settings(kind, flow.arrivals, packets=flow.packets is not None)
         found.setdefault(kind.name, []).append(fields)
     return _alternatives(
         ", ".join([name, *(f"{field} {text}" for field, text in _ranges(its))])
@@ -423,7 +429,7 @@ def _source(flows: Sequence[Flow]) -> str:
 
 
 def _contract(flow: Flow) -> Mapping[str, FieldValue]:
-    return settings(flow.kind, flow.traffic, packets=flow.packets is not None)
+    return list_settings(flow.kind, flow.traffic, packets=flow.packets is not None)
 
 
 def _ranges(cases: Sequence[Mapping[str, FieldValue]]) -> list[list[str]]:

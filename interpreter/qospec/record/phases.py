@@ -11,13 +11,13 @@ from qospec.judge.found import (
     LOWEST_BAD,
     NONE_BAD_AT_ALL,
     NONE_GOOD_AT_ALL,
-    between,
-    inverted,
+    describe_bounds,
+    explain_inversion,
 )
-from qospec.judge.losses import none_lost_note
+from qospec.judge.losses import write_none_lost_note
 from qospec.judge.phases import PointResult, SearchResult
 from qospec.protocol.streams import describe_items
-from qospec.record.quantity import quantity
+from qospec.record.quantity import describe_quantity
 from qospec.search.classification import is_counted, is_good
 from qospec.search.method import count_trials_of_load
 from qospec.units import PS_PER_S, RATIO, TIME, format_value
@@ -37,9 +37,9 @@ MAX_CAUSES = 3
 def phase_documents(result: PhasesResult) -> list[Document]:
     """Return the documents of all phases that were begun, repeat by repeat."""
     return [
-        {"name": each.phase.name, "repeat": number, **_phase(each)}
+        {"name": phase.phase.name, "repeat": number, **_phase(phase)}
         for number, phases in enumerate(result.repeats, 1)
-        for each in phases
+        for phase in phases
     ]
 
 
@@ -58,7 +58,7 @@ def _phase(result: PhaseResult) -> Document:
 
 def _lost(result: PointResult) -> str:
     """Return how many items were lost at a point, of how many; "" if none were."""
-    flows = [flow for each in result.trials for flow in each.flows]
+    flows = [flow for trial in result.trials for flow in trial.flows]
     lost, sent = (sum(getattr(each, of) for each in flows) for of in ("lost", "sent"))
     if not lost:
         return ""
@@ -79,11 +79,11 @@ def _search(result: SearchResult) -> Document:
         "kind": "search",
         "variable": search.name,
         "method": search.method,
-        "low": quantity(search.low, dimension),
-        "high": quantity(search.high, dimension),
-        "step": quantity(search.step, dimension),
+        "low": describe_quantity(search.low, dimension),
+        "high": describe_quantity(search.high, dimension),
+        "step": describe_quantity(search.step, dimension),
         "goals": [_goal(goal, result) for goal in search.goals],
-        "trials": [_trial(each, search) for each in result.trials],
+        "trials": [_trial(trial, search) for trial in result.trials],
         "emulated": _time(result.emulated_ps),
     }
 
@@ -92,18 +92,18 @@ def _goal(goal: Goal, result: SearchResult) -> Document:
     dimension, found = result.phase.dimension, result.goals[goal.name]
     return {
         "name": goal.name,
-        "loss": quantity(goal.loss, RATIO),
+        "loss": describe_quantity(goal.loss, RATIO),
         "trial": _time(goal.trial_ps),
         "total": _time(goal.total_ps),
-        "exceed": quantity(goal.exceed, RATIO),
-        "width": quantity(goal.width, dimension if goal.absolute else RATIO),
+        "exceed": describe_quantity(goal.exceed, RATIO),
+        "width": describe_quantity(goal.width, dimension if goal.absolute else RATIO),
         **({"varies": True} if goal.varies else {}),
         "defaults": list(goal.defaults),
-        "lower": quantity(found.lower, dimension),
-        "upper": quantity(found.upper, dimension),
+        "lower": describe_quantity(found.lower, dimension),
+        "upper": describe_quantity(found.upper, dimension),
         "regular": found.regular,
         "complete": found.complete,
-        "throughput": quantity(found.throughput, dimension),
+        "throughput": describe_quantity(found.throughput, dimension),
         "evidence": _evidence(goal, result),
         "notes": list(_notes(goal, result)),
         "why": list(_causes(goal, found, result)),
@@ -115,13 +115,13 @@ def _trial(each: SearchTrial, search: Search) -> Document:
     of = [goal for goal in search.goals if is_counted(goal, trial)]
     stands_for = 1 if trial.drawn else max(map(count_trials_of_load, of))
     return {
-        "load": quantity(trial.load, search.dimension),
+        "load": describe_quantity(trial.load, search.dimension),
         "number": trial.number,
         "length": _time(trial.length_ps),
         **({"stands_for": stands_for} if stands_for > 1 else {}),
         "sent": trial.sent,
         "lost": trial.lost,
-        "loss": quantity(Fraction(trial.lost, trial.sent), RATIO),
+        "loss": describe_quantity(Fraction(trial.lost, trial.sent), RATIO),
         "verdicts": {goal.name: "good" if is_good(goal, trial) else "bad" for goal in of},
     }
 
@@ -142,7 +142,7 @@ def _notes(goal: Goal, result: SearchResult) -> Iterator[str]:
         width = format_value(goal.width, search.dimension if goal.absolute else RATIO)
         yield f"{_why_ended(found, result)} before the bounds were as close as {width}"
     if found.inversion is not None:
-        yield inverted(*found.inversion, search.dimension)
+        yield explain_inversion(*found.inversion, search.dimension)
     yield from _hidden_losses(goal, result)
     yield from _copies(goal, result)
 
@@ -153,10 +153,10 @@ def _hidden_losses(goal: Goal, result: SearchResult) -> Iterator[str]:
     That is in the good trials at the lower bound: the tested flows are pooled, and what others
     lose does not count.
     """
-    for each in _flows_at_lower(goal, result):
-        if each.sent and Fraction(each.lost, each.sent) > goal.loss:
-            item, name = describe_items(each.population, each.carries)
-            share = format_value(Fraction(each.lost, each.sent), RATIO)
+    for flow in _flows_at_lower(goal, result):
+        if flow.sent and Fraction(flow.lost, flow.sent) > goal.loss:
+            item, name = describe_items(flow.population, flow.carries)
+            share = format_value(Fraction(flow.lost, flow.sent), RATIO)
             yield f"`{name}` lost {share} of its {item}s at the load found"
 
 
@@ -165,11 +165,11 @@ def _copies(goal: Goal, result: SearchResult) -> Iterator[str]:
 
     A tester that only counts what arrives would take them for items that were lost.
     """
-    for each in _flows_at_lower(goal, result):
-        if each.copies:
-            item, name = describe_items(each.population, each.carries)
-            sent = f"{each.sent:_} {item}s of `{name}`"
-            yield f"beside {sent}, {each.copies:_} copies arrived at the load found"
+    for flow in _flows_at_lower(goal, result):
+        if flow.copies:
+            item, name = describe_items(flow.population, flow.carries)
+            sent = f"{flow.sent:_} {item}s of `{name}`"
+            yield f"beside {sent}, {flow.copies:_} copies arrived at the load found"
 
 
 def _flows_at_lower(goal: Goal, result: SearchResult) -> list[FlowCount]:
@@ -186,9 +186,9 @@ def _evidence(goal: Goal, result: SearchResult) -> str:
     """Return what the trials at the lower bound prove if they lost nothing, but may have."""
     lower = result.goals[goal.name].lower
     trials = [each.trial for each in _at(lower, goal, result)]
-    if not any(each.drawn for each in trials) or any(each.lost for each in trials):
+    if not any(trial.drawn for trial in trials) or any(trial.lost for trial in trials):
         return ""
-    return none_lost_note(sum(each.sent for each in trials))
+    return write_none_lost_note(sum(trial.sent for trial in trials))
 
 
 def _causes(goal: Goal, found: GoalResult, result: SearchResult) -> Iterator[str]:
@@ -224,9 +224,9 @@ def _losses_above(goal: Goal, found: GoalResult, result: SearchResult) -> Iterat
 
 def _at(load: Fraction | None, goal: Goal, result: SearchResult) -> Iterator[SearchTrial]:
     """Yield the trials at a load that count for a goal."""
-    for each in result.trials:
-        if each.trial.load == load and is_counted(goal, each.trial):
-            yield each
+    for trial in result.trials:
+        if trial.trial.load == load and is_counted(goal, trial.trial):
+            yield trial
 
 
 def why_of_phases(
@@ -241,7 +241,7 @@ def why_of_phases(
     found: dict[str, list[int]] = {}
     for number, phases in enumerate(result.repeats, 1):
         named = unmet or _goals_before(phases, points)
-        lines = (line for each in phases for line in _why_of_phase(each, named, unmet))
+        lines = (line for phase in phases for line in _why_of_phase(phase, named, unmet))
         for line in dict.fromkeys(lines):
             found.setdefault(line, []).append(number)
     return [
@@ -285,7 +285,7 @@ def _why_of_search(
         found = result.goals[goal.name]
         if not found.complete:
             why = _why_ended(found, result)
-            interval = between(found.lower, found.upper, search.dimension) or "in the range"
+            interval = describe_bounds(found.lower, found.upper, search.dimension) or "in the range"
             yield f"`{goal.name}` is known only to be {interval}: {why}"
         if found.upper is not None and goal.name in named:
             at = format_value(found.upper, search.dimension)
@@ -305,4 +305,4 @@ def _why_ended(found: GoalResult, result: SearchResult) -> str:
 
 
 def _time(length_ps: int) -> Document | None:
-    return quantity(Fraction(length_ps, PS_PER_S), TIME)
+    return describe_quantity(Fraction(length_ps, PS_PER_S), TIME)

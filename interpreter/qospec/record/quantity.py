@@ -25,12 +25,14 @@ HISTOGRAM_ERROR = "1/1024"
 """The relative error of a quantile: it is the middle of a bucket that is 1/512 wide."""
 
 
-def number_of(text: str) -> Fraction | None:
+def read_number(text: str) -> Fraction | None:
     """Return an exact number as a record has it; None of any other text."""
     return Fraction(text) if re.fullmatch(EXACT, text) else None
 
 
-def quantity(value: object, dimension: Dimension | None, digits: int = DIGITS) -> Document | None:
+def describe_quantity(
+    value: object, dimension: Dimension | None, digits: int = DIGITS
+) -> Document | None:
     """Return a value as a document has it; None without data."""
     if value is None:
         return None
@@ -43,11 +45,11 @@ def quantity(value: object, dimension: Dimension | None, digits: int = DIGITS) -
 
 def told_apart(*sides: Side | None) -> list[Document | None]:
     """Return the documents of sides, with enough digits to tell unequal values apart."""
-    values = {each.value for each in sides if each is not None and each.value is not None}
+    values = {side.value for side in sides if side is not None and side.value is not None}
     digits = DIGITS
     while True:
-        documents = [shown(each, digits) for each in sides]
-        texts = {each["text"] for each in documents if each is not None}
+        documents = [shown(side, digits) for side in sides]
+        texts = {document["text"] for document in documents if document is not None}
         if len(texts) >= len(values) or digits >= MOST_DIGITS:
             return documents
         digits += 2
@@ -62,7 +64,7 @@ def limits_of(side: Side | None) -> tuple[Side | None, Side | None]:
 
 def shown(side: Side | None, digits: int = DIGITS) -> Document | None:
     """Return one side of a comparison, with its error if it was read from a histogram."""
-    document = None if side is None else quantity(side.value, side.dimension, digits)
+    document = None if side is None else describe_quantity(side.value, side.dimension, digits)
     if document is not None and side is not None and side.approximate:
         document["error"] = HISTOGRAM_ERROR
     return document

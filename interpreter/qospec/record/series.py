@@ -5,10 +5,10 @@ from __future__ import annotations
 from fractions import Fraction
 from typing import TYPE_CHECKING
 
-from qospec.judge.verdict import dimension_of
+from qospec.judge.verdict import find_dimension
 from qospec.model.expression import list_observed
 from qospec.model.suite import Point
-from qospec.record.quantity import quantity
+from qospec.record.quantity import describe_quantity
 from qospec.units import PS_PER_S, TIME, find_base_unit
 
 if TYPE_CHECKING:
@@ -23,7 +23,7 @@ NO_DATA = "-"
 
 def series_document(statement: Statement, judged: Sequence[Judged], case: Case) -> Document:
     """Return as `series` the values by interval of a report, of the first repeat; else nothing."""
-    dimension = dimension_of(statement.expression)
+    dimension = find_dimension(statement.expression)
     first = judged[0].readings if judged else None
     if statement.every_ps is None or first is None or dimension is None:
         return {}
@@ -33,7 +33,7 @@ def series_document(statement: Statement, judged: Sequence[Judged], case: Case) 
     shown = (NO_DATA if value is None else str(value) for value in values)
     return {
         "series": {
-            "every": quantity(Fraction(statement.every_ps, PS_PER_S), TIME),
+            "every": describe_quantity(Fraction(statement.every_ps, PS_PER_S), TIME),
             "unit": find_base_unit(dimension),
             "values": " ".join(shown),
             **_changes(statement, case),
@@ -43,7 +43,7 @@ def series_document(statement: Statement, judged: Sequence[Judged], case: Case) 
 
 def _changes(statement: Statement, case: Case) -> Document:
     """Return what changes during the trials that a report is of, at a point or not, and when."""
-    runs = {each.name: each.run for each in case.phases if isinstance(each, Point)}
+    runs = {phase.name: phase.run for phase in case.phases if isinstance(phase, Point)}
     places = {leaf.network for leaf in list_observed(statement.expression)}
     found = dict.fromkeys(
         (at_ps, change.text)
@@ -51,7 +51,7 @@ def _changes(statement: Statement, case: Case) -> Document:
         for at_ps, change in zip(run.changes_ps, run.changes, strict=True)
     )
     shown = [
-        {"at": quantity(Fraction(at_ps, PS_PER_S), TIME), "what": text}
+        {"at": describe_quantity(Fraction(at_ps, PS_PER_S), TIME), "what": text}
         for at_ps, text in sorted(found)
     ]
     return {"changes": shown} if shown else {}

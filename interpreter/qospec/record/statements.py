@@ -11,13 +11,13 @@ from dataclasses import replace
 from fractions import Fraction
 from typing import TYPE_CHECKING
 
-from qospec.judge.losses import percent
+from qospec.judge.losses import write_percent
 from qospec.judge.verdict import NOT_APPLICABLE
 from qospec.model.bounds import ANYTHING
 from qospec.model.expression import Operation, bound_expression, is_measured
 from qospec.model.suite import CLAIMS, JUDGED
 from qospec.record.histograms import single_measurement
-from qospec.record.quantity import limits_of, quantity, told_apart
+from qospec.record.quantity import describe_quantity, limits_of, told_apart
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -53,7 +53,7 @@ def statement_document(statement: Statement, conclusion: Conclusion) -> Document
         "place": statement.span.recorded_place,
         **single_measurement(statement.expression),
         **_sides(shown),
-        "confidence": "" if confidence is None else percent(confidence),
+        "confidence": "" if confidence is None else write_percent(confidence),
         "interval": interval_document(statement, shown),
         "note": conclusion.note,
         "caution": conclusion.caution,
@@ -74,7 +74,7 @@ def _sides(shown: Judgement | None) -> Document:
         "comparison": shown.comparison,
         "bound": bound,
         **_limits_document("bound_limits", shown.bound, ends[2:]),
-        "tolerance": None if width is None else quantity(width.value, width.dimension),
+        "tolerance": None if width is None else describe_quantity(width.value, width.dimension),
     }
 
 

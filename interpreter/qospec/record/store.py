@@ -19,7 +19,7 @@ from typing import Any, NoReturn
 
 from qospec.dataclass import dataclass
 from qospec.document import Document
-from qospec.record.outcome import SCHEMA, completed
+from qospec.record.outcome import SCHEMA, complete_outcome
 from qospec.record.schema import CASE, OUTCOME, PLAN, TIMING, Shape, violations
 from qospec.writing import WriteError, explain_failure, write_whole
 
@@ -80,7 +80,7 @@ class Record:
             many = f"{len(names)} cases, and {len(planned)} were planned"
             raise RecordError(f"`{self.folder}` is damaged: it holds {many}; {REMEDY}")
         room = _Room()
-        return completed(frame, planned, [self._checked(name, CASE, room) for name in names])
+        return complete_outcome(frame, planned, [self._checked(name, CASE, room) for name in names])
 
     def timing(self) -> Document:
         """Return the timing; of a run that was killed, nothing."""

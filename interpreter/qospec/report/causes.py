@@ -14,7 +14,7 @@ from typing import Any
 from qospec.catalogue.statistics import describe_cause
 from qospec.judge.verdict import PROBLEMS
 from qospec.protocol.streams import PARTS
-from qospec.record.outcome import discard_sentence, loss_sentence
+from qospec.record.outcome import describe_loss, discard_sentence
 from qospec.report.charts.axis import write_number
 from qospec.units import RATIO, format_value
 
@@ -64,7 +64,7 @@ def list_reasons(case: Record) -> list[str]:
     """
     if any("carries" not in loss for loss in case["losses"]):
         return list(case["why"])
-    known = {loss_sentence(loss) for loss in case["losses"]}
+    known = {describe_loss(loss) for loss in case["losses"]}
     others = dict.fromkeys(line for line in case["why"] if line not in known)
     named, found = _list_named(case), list_concerned(case)
     if found and named and find_flow(found[0]["flow"]) not in named:

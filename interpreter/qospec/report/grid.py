@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from qospec.judge.verdict import NOT_APPLICABLE, PROBLEMS, VERDICTS
-from qospec.record.quantity import quantity
+from qospec.record.quantity import describe_quantity
 from qospec.report.charts.parameter import find_scale
 from qospec.report.charts.plot import list_varying, point
 from qospec.report.figures import NO_DATA, align_figures, align_intervals
@@ -215,7 +215,7 @@ def _build_loss_curve(curve: LossCurve, cases: Sequence[Record], room: int) -> l
     of = f"{', '.join(curve.names)}: loss in % at each {curve.variable}"
     title = f"{of} in {unit}" if unit else of
     shares = [loss for losses in curve.losses for loss in losses]
-    texts = iter(align_figures([quantity(loss, RATIO) for loss in shares]).texts)
+    texts = iter(align_figures([describe_quantity(loss, RATIO) for loss in shares]).texts)
     cells = [
         [text if loss is not None else "" for loss, text in zip(each, texts, strict=False)]
         for each in curve.losses

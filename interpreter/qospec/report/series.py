@@ -7,7 +7,7 @@ from decimal import Context, Decimal
 from fractions import Fraction
 from typing import Any
 
-from qospec.record.quantity import number_of
+from qospec.record.quantity import read_number
 
 Record = Mapping[str, Any]
 
@@ -42,7 +42,7 @@ def list_intervals(statement: Record) -> list[dict[str, str]]:
 
 def write_decimal(value: object) -> str:
     """Return an exact number as a decimal of at most 12 digits; any other text as it is."""
-    exact = number_of(str(value))
+    exact = read_number(str(value))
     if exact is None:
         return str(value)
     quotient = DIGITS.divide(Decimal(exact.numerator), Decimal(exact.denominator))

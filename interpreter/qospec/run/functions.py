@@ -16,7 +16,7 @@ from qospec.engine.items.batch import FOREVER_PS, Batch
 from qospec.engine.items.contract import Contract
 from qospec.engine.random import Draws
 from qospec.protocol.atm import CELL_BYTES
-from qospec.protocol.streams import single_flow
+from qospec.protocol.streams import number_flow
 from qospec.units import PS_PER_S
 
 if TYPE_CHECKING:
@@ -95,7 +95,7 @@ def _element(name: str, **fields: Any) -> Element:
 
 def _passed(element: Element, contract: Contract, arrivals: Batch) -> Batch:
     """Return what leaves an element with one output."""
-    setting = Setting((contract,), single_flow(1), Draws(("property",)))
+    setting = Setting((contract,), number_flow(1), Draws(("property",)))
     process = element.process
     assert process is not None  # noqa: S101 -- those above have it
     step = process(element.start(setting), (arrivals,), FOREVER_PS)

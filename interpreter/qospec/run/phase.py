@@ -5,7 +5,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from typing import TYPE_CHECKING, Any
 
-from qospec.judge.verdict import invalidates
+from qospec.judge.verdict import is_invalidated
 
 if TYPE_CHECKING:
     from qospec.judge.phases import PhaseResult, TrialResult
@@ -84,7 +84,7 @@ class PhaseRun(ABC):
             for statement in self._plan.case.statements
             if statement.label in result.judgements
         )
-        return not self._keep_going and invalidates(judged)
+        return not self._keep_going and is_invalidated(judged)
 
     def _end(self, error: str = "", *, invalid: bool = False) -> None:
         self.ended, self.invalid, self.error = True, invalid or bool(error), error

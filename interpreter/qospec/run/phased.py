@@ -81,7 +81,7 @@ class _Sequence:
 
     def share(self) -> float:
         """Return about which share of the emulated time is over."""
-        costs = [each.cost.emulated_ps for each in self._plan.phases]
+        costs = [phase.cost.emulated_ps for phase in self._plan.phases]
         done = sum(costs[: len(self.results)])
         if self._now is not None and not self.ended:
             done += int(costs[len(self.results)] * self._now.share())
@@ -126,7 +126,7 @@ class PhasedRun:
 
     def progress(self, job: Job, share: float) -> float:  # noqa: ARG002
         """Return the share of the case that is done."""
-        return sum(each.share() for each in self._repeats) / len(self._repeats)
+        return sum(repeat.share() for repeat in self._repeats) / len(self._repeats)
 
     def take(self, job: Job, result: TimedResult | LostJob) -> None:
         """Take the result of a job."""
@@ -150,11 +150,11 @@ class PhasedRun:
 
     def cut(self) -> JobResult | None:
         """End where it is, and return what its finished trials gave; None if there are none."""
-        for each in self._repeats:
-            each.cut()
+        for repeat in self._repeats:
+            repeat.cut()
         if not any(each.results for each in self._counted()):
             return None
-        document = outcome.interrupted(self._whole.document)
+        document = outcome.describe_interrupted(self._whole.document)
         return self._whole._replace(document=document)
 
     def _counted(self) -> list[_Sequence]:
@@ -163,9 +163,9 @@ class PhasedRun:
         return self._repeats[: None if last is None else last + 1]
 
     def _ended(self) -> bool:
-        for each in self._repeats:
-            if each.invalid or not each.ended:
-                return each.invalid
+        for repeat in self._repeats:
+            if repeat.invalid or not repeat.ended:
+                return repeat.invalid
         return True
 
     @cached_property
@@ -174,5 +174,5 @@ class PhasedRun:
         results = tuple(tuple(each.results) for each in counted)
         errors = tuple(each.error for each in counted if each.error)
         found = PhasesResult(discover(), results, len(self._repeats), errors)
-        document = outcome.phases_document(self._plan, found)
+        document = outcome.describe_phases(self._plan, found)
         return JobResult(document, self._seconds, self._compiling_s)

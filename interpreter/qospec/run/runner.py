@@ -24,7 +24,7 @@ from qospec.run.interruption import Interruption
 from qospec.run.job import JobName, JobResult, lost_twice
 from qospec.run.phased import PhasedRun
 from qospec.run.schedule import PlainRun, Schedule, run_here
-from qospec.run.workshop import Order, Workshop, digest_sources
+from qospec.run.workshop import Order, Workshop, hash_sources
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Generator, Mapping, Sequence
@@ -88,7 +88,7 @@ class RunRequest:
     @property
     def order(self) -> Order:
         """Return what all of its jobs have in common."""
-        digest = digest_sources(self.suite.sources)
+        digest = hash_sources(self.suite.sources)
         return Order(self.paths, digest, self.seed, self.bounds, self.keep_going, explains=True)
 
     def select_own(self, things: Sequence[Thing]) -> Sequence[Thing]:
@@ -98,11 +98,11 @@ class RunRequest:
 
 def execute(request: RunRequest, record: Record, listener: ProgressListener) -> Document:
     """Run all cases, write the record, and return the outcome, which may be interrupted."""
-    frame = outcome.frame(request.suite, request.plans, request.seed, provenance(request))
+    frame = outcome.describe_frame(request.suite, request.plans, request.seed, provenance(request))
     if request.part is not None:
         frame = {**frame, "part": request.part.document()}
     numbers = request.select_own(range(1, len(request.plans) + 1))
-    planned = [outcome.not_run(p, request.commands[p.case.name]) for p in request.plans]
+    planned = [outcome.describe_not_run(p, request.commands[p.case.name]) for p in request.plans]
     started = datetime.now(UTC)
     record.begin(frame, planned)
     done: list[JobResult] = []
@@ -120,12 +120,12 @@ def execute(request: RunRequest, record: Record, listener: ProgressListener) -> 
         schedule = Schedule(runs, listener.progressed)
         results = _results(schedule, request, listener, interruption)
         with suppress(KeyboardInterrupt), closing(results):
-            for each in results:
-                take(each)
+            for result in results:
+                take(result)
                 interruption.check()
         for each in schedule.cut():
             take(each)
-        whole = outcome.completed(frame, planned, [each.document for each in done])
+        whole = outcome.complete_outcome(frame, planned, [each.document for each in done])
         times = {
             "started": _timestamp(started),
             "finished": _timestamp(datetime.now(UTC)),
@@ -180,7 +180,7 @@ def run_alone(plan: CasePlan, bounds: Bounds, on_wait: Callable[[], None]) -> Do
 def _result_of_lost(plan: CasePlan, lost: LostJob) -> JobResult:
     """Return the result of a case whose workers died: an error."""
     result = Result((), (lost_twice(lost),))
-    return JobResult(outcome.case_document(plan, result), 0.0, 0.0)
+    return JobResult(outcome.describe_case(plan, result), 0.0, 0.0)
 
 
 def provenance(request: RunRequest) -> Document:

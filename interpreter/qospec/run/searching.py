@@ -42,7 +42,7 @@ class SearchRun(PhaseRun):
     def result(self) -> SearchResult:
         """Return what it has come to so far."""
         warmup_ps = self._search.find_warmup_ps(self._plan.case.run)
-        emulated_ps = sum(warmup_ps + each.trial.length_ps for each in self._trials)
+        emulated_ps = sum(warmup_ps + trial.trial.length_ps for trial in self._trials)
         goals = {
             name: each._replace(offered=(self._rates.get(each.lower), self._rates.get(each.upper)))
             for name, each in find_outcome(self._progress).items()
@@ -65,7 +65,7 @@ class SearchRun(PhaseRun):
 
     def _next(self, *, ahead: bool) -> Request | None:
         candidates = self._ahead() if ahead else iter((self._wanted,))
-        return next((each for each in candidates if each not in self._given), None)
+        return next((candidate for candidate in candidates if candidate not in self._given), None)
 
     def _may_need(self, part: Request) -> bool:
         return part == self._wanted or any(part == each for each in self._ahead())

@@ -9,7 +9,7 @@ from qospec.engine.graph import emulation
 from qospec.judge.phases import TrialResult
 from qospec.judge.readings import Readings
 from qospec.judge.result import Repeat, Result
-from qospec.judge.verdict import invalidates, judge
+from qospec.judge.verdict import is_invalidated, judge
 from qospec.model.suite import Search, list_tested, sum_offered_rate
 from qospec.promises.promise import Trial, hold
 
@@ -52,7 +52,7 @@ def run(
         judgements = tuple(judge(statement, readings.read) for statement in case.case.statements)
         repeats.append(Repeat(readings, judgements))
         judged = zip(case.case.statements, judgements, strict=True)
-        if not keep_going and invalidates(judged):
+        if not keep_going and is_invalidated(judged):
             break
     return Result(tuple(repeats))
 
@@ -179,9 +179,9 @@ def run_one(
         tested=frozenset(each.name for each in list_tested(flows)),
         drawn=readings.drawn,
         judgements={
-            each.label: judge(each, readings.read)
-            for each in case.case.statements
-            if each.kind != "report"
+            statement.label: judge(statement, readings.read)
+            for statement in case.case.statements
+            if statement.kind != "report"
         },
         losses=tuple(readings.losses()),
         seen=(planned, observation) if keeps else None,

@@ -15,7 +15,7 @@ from qospec.engine.graph import emulation
 from qospec.engine.measure.occupancy import list_silent
 from qospec.judge.verdict import PROBLEMS
 from qospec.model.expression import list_measurements
-from qospec.record.quantity import quantity
+from qospec.record.quantity import describe_quantity
 from qospec.run.trial import seed_repeat
 from qospec.units import CELLS, PACKETS
 
@@ -146,8 +146,8 @@ def _describe(
         "places": [
             {
                 "element": prefix + place,
-                "mean": quantity(Fraction(waited[place].waited_ps, window_ps), dimension),
-                "most": quantity(waited[place].most, dimension),
+                "mean": describe_quantity(Fraction(waited[place].waited_ps, window_ps), dimension),
+                "most": describe_quantity(waited[place].most, dimension),
             }
             for place in longest[:MOST_PLACES]
         ],

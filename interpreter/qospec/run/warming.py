@@ -35,12 +35,12 @@ class WarmingWorkshop(Workshop):
         """Run the beginning of a case or a trial; only the times of the result are of use."""
         stopwatch = Stopwatch()
         planned = self.plan(name)
-        assert isinstance(planned, CasePlan)  # noqa: S101 -- `distinct_jobs` names no other
+        assert isinstance(planned, CasePlan)  # noqa: S101 -- `select_distinct_jobs` names no other
         warm(planned, on_progress)
         return JobResult({"name": name.case}, *stopwatch.read())
 
 
-def distinct_jobs(plans: Iterable[CasePlan], workshop: Workshop) -> list[JobName]:
+def select_distinct_jobs(plans: Iterable[CasePlan], workshop: Workshop) -> list[JobName]:
     """Return the first of all cases and trials that differ only in numbers."""
     found: dict[object, JobName] = {}
     for plan in plans:
@@ -86,7 +86,7 @@ def warm_all(names: Sequence[JobName], workshop: Workshop, jobs: int) -> Generat
 
         results = workers.run(schedule, workers.Pool(jobs, workshop), {}, _ignore)
     with closing(results):
-        yield from (each.result for each in results)
+        yield from (result.result for result in results)
 
 
 def _lost(_: LostJob) -> JobResult:
@@ -114,7 +114,7 @@ def _shortened(planned: Planned) -> Planned:
 
 def shortened(experiment: Experiment) -> Experiment:
     """Return the beginning of an experiment, in which about `ITEMS` items are sent."""
-    rates = [each.arrivals.highest_rate(each.connections) for each in experiment.sources]
+    rates = [source.arrivals.highest_rate(source.connections) for source in experiment.sources]
     rate, measurement = sum(rates), experiment.measurement
     stop_ps = (
         min(measurement.stop_ps, int(ITEMS * PS_PER_S / rate)) if rate else measurement.stop_ps

@@ -227,7 +227,7 @@ class Pool:
         return worker
 
     def _idle(self) -> _Worker | None:
-        return next((each for each in self.workers.values() if each.job is None), None)
+        return next((worker for worker in self.workers.values() if worker.job is None), None)
 
     def _remove(self, worker: _Worker) -> None:
         self.workers.pop(worker.channel).end()

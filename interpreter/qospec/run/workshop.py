@@ -17,9 +17,9 @@ from qospec.diagnostics import Problems
 from qospec.judge.phases import Refusal, TrialResult
 from qospec.judge.verdict import PROBLEMS
 from qospec.model.suite import Case, Search
-from qospec.plan.first_links import grows, overloads
-from qospec.plan.phases import too_much
-from qospec.plan.plan import Bounds, CasePlan, outline, plan, plan_trial
+from qospec.plan.first_links import is_growing, list_overloads
+from qospec.plan.phases import explain_too_much
+from qospec.plan.plan import Bounds, CasePlan, outline_plan, plan, plan_trial
 from qospec.record import outcome
 from qospec.run import trial
 from qospec.run.job import JobResult, Stopwatch
@@ -56,7 +56,7 @@ class Order(NamedTuple):
 
     Attributes:
         paths: The files and folders that were named.
-        digest: Of all files that were read, as of `digest_sources`.
+        digest: Of all files that were read, as of `hash_sources`.
         seed: The root of all random streams.
         bounds: What a trial may cost.
         keep_going: Whether repeats go on after a failed `require`.
@@ -124,7 +124,7 @@ class Workshop:
             return known
         test, found = self._cases[case]
         if found.phases:
-            return outline(self._checked, test, found, self._order.seed)
+            return outline_plan(self._checked, test, found, self._order.seed)
         chosen = self._checked.select([replace(test, cases=(found,))])
         (planned,) = plan(chosen, self._order.seed, self._order.bounds, Problems())
         return planned
@@ -132,7 +132,7 @@ class Workshop:
     @cached_property
     def _checked(self) -> CheckedSuite:
         checked = check_once(self._order.paths)
-        if digest_sources(checked.suite.sources) != self._order.digest:
+        if hash_sources(checked.suite.sources) != self._order.digest:
             raise StaleError("files were changed while the run began: run it again")
         return checked
 
@@ -160,9 +160,9 @@ class Workshop:
 
     def _run_case(self, planned: CasePlan, on_progress: Callable[[float], None]) -> Document:
         if planned.examiner is not None:
-            return outcome.case_document(planned, evaluate_property(planned, planned.examiner))
+            return outcome.describe_case(planned, evaluate_property(planned, planned.examiner))
         result = trial.run(planned, discover(), on_progress, keep_going=self._order.keep_going)
-        document = outcome.case_document(planned, result)
+        document = outcome.describe_case(planned, result)
         if self._order.explains and document["verdict"] in PROBLEMS and not document["errors"]:
             waits = explain_delays(planned, document["statements"], discover(), on_progress)
             document |= {"waits": waits.documents} if waits.documents else {}
@@ -176,7 +176,7 @@ def check_once(paths: tuple[Path, ...]) -> CheckedSuite:
     return check(paths, discover(), Problems())
 
 
-def digest_sources(sources: Sequence[Source]) -> str:
+def hash_sources(sources: Sequence[Source]) -> str:
     """Return the SHA-256 of the names and texts of files, in hexadecimal digits."""
     texts = [(source.recorded_name, source.text) for source in sources]
     return hashlib.sha256(repr(texts).encode()).hexdigest()
@@ -222,12 +222,12 @@ def _refuse_range(
 
 def _refuse_overload(phase: Phase, case: Case, lowest: Case | None = None) -> Refusal | None:
     """Return that what a trial offers is more than a first link carries; None if it is not."""
-    overload = next(overloads(case), None)
+    overload = next(list_overloads(case), None)
     if overload is None:
         return None
-    depends = lowest is None or grows(lowest, case, overload)
+    depends = lowest is None or is_growing(lowest, case, overload)
     carries = f"{overload.offered}; {overload.carried}"
-    return Refusal(f"{too_much(phase, overload, depends=depends)} ({carries})")
+    return Refusal(f"{explain_too_much(phase, overload, depends=depends)} ({carries})")
 
 
 def _refuse(mistake: Diagnostic) -> Refusal:

@@ -131,8 +131,8 @@ class CaseShrinker:
         failure = shrinker.wanted._replace(label=self._subject.failure.label)
         # It is printed and kept, and other keys are as good: times do not depend on them.
         text = redact(self._laid_out(shrinker.draft, failure.sentence))
-        mends = tuple(each.shown for each in shrinker.cures)
-        size = size_in_words(len(text.splitlines()), shrinker.plan)
+        mends = tuple(cure.shown for cure in shrinker.cures)
+        size = describe_size(len(text.splitlines()), shrinker.plan)
         return Shrunk(
             text,
             size,
@@ -151,7 +151,7 @@ class CaseShrinker:
         are laid out is compared as it would be in that layout.
         """
         said, bare = laid_out(draft, sentence), laid_out(draft, "")
-        most = lines_of(self._subject.unit.source.text, bare)
+        most = count_lines(self._subject.unit.source.text, bare)
         return said if len(said.splitlines()) <= most else bare
 
     @property
@@ -197,7 +197,7 @@ class CaseShrinker:
                     yield named, name
 
 
-def lines_of(case: str, shrunk: str) -> int:
+def count_lines(case: str, shrunk: str) -> int:
     """Return how many lines the file of a case has to compare with what came of it.
 
     If it has fewer, it is written more densely: then it is counted in the one layout.
@@ -208,7 +208,7 @@ def lines_of(case: str, shrunk: str) -> int:
     return len((format_text(Source("", case), Problems()) or case).splitlines())
 
 
-def size_in_words(lines: int, plan: CasePlan) -> str:
+def describe_size(lines: int, plan: CasePlan) -> str:
     """Return in words how large a case of so many lines is: `21 lines, 1 flow, 12 ms`."""
     flows = len(plan.case.flows)
     parts = [f"{lines:_} line{'s' * (lines != 1)}"]

@@ -120,16 +120,16 @@ def _below(
 ) -> Iterator[tuple[ast.Node, tuple[ast.Node, ...]]]:
     yield node, above
     inside = (*above, node)
-    for each in node.children():
-        yield from _below(each, inside)
+    for child in node.children():
+        yield from _below(child, inside)
 
 
 def paths_in(node: ast.Node) -> Iterator[ast.Path]:
     """Yield all paths in a node."""
     if isinstance(node, ast.Path):
         yield node
-    for each in node.children():
-        yield from paths_in(each)
+    for child in node.children():
+        yield from paths_in(child)
 
 
 def without_comments(text: str) -> str:

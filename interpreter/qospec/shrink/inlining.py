@@ -40,8 +40,12 @@ def inlined(context: Context) -> Iterator[Sequence[Change]]:
 
 def _applied(draft: Draft, node: ast.Traffic, call: ast.Call) -> str | None:
     """Return what traffic is with arguments; None if one is missing."""
-    given = {each.name.text: each.value for each in call.arguments if each.name is not None}
-    in_order = [each.value for each in call.arguments if each.name is None]
+    given = {
+        argument.name.text: argument.value
+        for argument in call.arguments
+        if argument.name is not None
+    }
+    in_order = [argument.value for argument in call.arguments if argument.name is None]
     values: dict[str, ast.Node] = {}
     for place, each in enumerate(node.parameters):
         value = in_order[place] if place < len(in_order) else given.get(each.name.text)

@@ -29,7 +29,7 @@ def laid_out(draft: Draft, comment: str) -> str:
     imports = ", ".join(draft.raw(each) for each in draft.tree.imports)
     head = "qos 1\n" + "".join(f"# {line}\n" for line in comment.splitlines())
     head += f"import {imports}\n" if imports else ""
-    text = head + "\n" + "\n\n".join(draft.raw(each) for each in parts) + "\n"
+    text = head + "\n" + "\n\n".join(draft.raw(part) for part in parts) + "\n"
     return format_text(Source(NAME, text), Problems()) or text
 
 

@@ -61,43 +61,45 @@ def written_out(
 def _names_in(draft: Draft, values: ast.Expression, within: ast.Node) -> list[str] | None:
     """Return what a loop goes over that has names: what is listed, or the flows of a point."""
     if isinstance(values, ast.ListLiteral) and all(isinstance(e, ast.Path) for e in values.items):
-        return [draft.raw(each) for each in values.items]
+        return [draft.raw(item) for item in values.items]
     last = values.trail[-1] if isinstance(values, ast.Path) and values.trail else None
     if not isinstance(last, ast.Name) or last.text not in FLOWS or not isinstance(within, ast.Test):
         return None
     flows = _flows_of(within, tested=last.text == "test_flows")
     point = draft.raw(values).removesuffix(f".{last.text}")
-    return None if flows is None else [f"{point}.{each}" for each in flows]
+    return None if flows is None else [f"{point}.{flow}" for flow in flows]
 
 
 def _flows_of(test: ast.Test, *, tested: bool) -> list[str] | None:
     """Return the flows of a test, or those that use a variable of a phase; None if in a loop."""
     statements = () if test.body is None else test.body.statements
-    flows = [each for each in statements if isinstance(each, ast.Flow)]
-    phases = [each for each in statements if isinstance(each, ast.Search | ast.Point)]
-    loops = [each for each in statements if isinstance(each, ast.Loop)]
-    if any(isinstance(inner, ast.Flow) for each in loops for inner in each.body.statements):
+    flows = [statement for statement in statements if isinstance(statement, ast.Flow)]
+    phases = [
+        statement for statement in statements if isinstance(statement, ast.Search | ast.Point)
+    ]
+    loops = [statement for statement in statements if isinstance(statement, ast.Loop)]
+    if any(isinstance(inner, ast.Flow) for loop in loops for inner in loop.body.statements):
         return None
-    variables = {each.name.text for each in phases if isinstance(each, ast.Search)} | {
+    variables = {phase.name.text for phase in phases if isinstance(phase, ast.Search)} | {
         name.text
-        for each in phases
-        for bind in each.body.statements
+        for phase in phases
+        for bind in phase.body.statements
         if isinstance(bind, ast.Bind)
         for name in bind.names
     }
     using = [e for e in flows if any(path.name.text in variables for path in paths_in(e))]
-    return [each.name.text for each in (using if tested and using else flows)]
+    return [flow.name.text for flow in (using if tested and using else flows)]
 
 
 def _made(body: ast.Body) -> Iterator[ast.Name]:
     """Yield the names of what a loop makes: flows, nodes, values."""
-    for each in body.statements:
-        if isinstance(each, ast.Flow | ast.Let):
-            yield each.name
-        elif isinstance(each, ast.Bind):
-            yield from each.names
-        elif isinstance(each, ast.Loop):
-            yield from _made(each.body)
+    for statement in body.statements:
+        if isinstance(statement, ast.Flow | ast.Let):
+            yield statement.name
+        elif isinstance(statement, ast.Bind):
+            yield from statement.names
+        elif isinstance(statement, ast.Loop):
+            yield from _made(statement.body)
 
 
 def _iteration(draft: Draft, loop: ast.Loop, item: str, new: dict[str, str]) -> list[str]:
@@ -109,15 +111,19 @@ def _iteration(draft: Draft, loop: ast.Loop, item: str, new: dict[str, str]) -> 
         elif path.name.text in new and not (path.trail and isinstance(path.trail[0], ast.Index)):
             edits.append(draft.replaced(path.name, new[path.name.text]))
     edits += [draft.replaced(each, new[each.text]) for each in _made(loop.body)]
-    for each in loop.body.statements:
-        if isinstance(each, ast.Criterion) and each.kind == "require" and each.label is not None:
-            label = draft.between(each.label.span.start, each.condition.span.start)
+    for statement in loop.body.statements:
+        if (
+            isinstance(statement, ast.Criterion)
+            and statement.kind == "require"
+            and statement.label is not None
+        ):
+            label = draft.between(statement.label.span.start, statement.condition.span.start)
             edits.append(Edit(label, ""))
     found = []
-    for each in loop.body.statements:
-        offset = each.span.start
-        inside = [edit for edit in edits if edit.span in each.span]
-        text = draft.raw(each)
+    for statement in loop.body.statements:
+        offset = statement.span.start
+        inside = [edit for edit in edits if edit.span in statement.span]
+        text = draft.raw(statement)
         for edit in sorted(inside, key=lambda edit: -edit.span.start):
             start, end = edit.span.start - offset, edit.span.end - offset
             text = text[:start] + edit.text + text[end:]

@@ -15,7 +15,7 @@ from qospec.diagnostics import Edit
 from qospec.shrink.draft import Draft, paths_in
 from qospec.shrink.modules import declared, draft_of
 from qospec.shrink.places import Mend, Place, places_in
-from qospec.shrink.rounding import simpler, value_of, with_value, written
+from qospec.shrink.rounding import list_simpler, value_of, with_value, written
 from qospec.syntax import ast
 
 if TYPE_CHECKING:
@@ -60,7 +60,7 @@ class Cure(NamedTuple):
     @property
     def shown(self) -> str:
         """Return it in words."""
-        ends = [each.new for each in self.mends]
+        ends = [mend.new for mend in self.mends]
         between = " to ".join(reversed(ends) if self.falls else ends)
         return f"{self.near.place.shown} = {between} instead of {self.near.old}"
 
@@ -81,9 +81,9 @@ def devices_of(draft: Draft, modules: Modules) -> Iterator[tuple[Unit | None, as
     Before them come its topologies, which give devices other values than their defaults.
     """
     for kind in (ast.Topology, ast.Device):
-        for each in draft.tree.declarations:
-            if isinstance(each, kind):
-                yield None, each
+        for declaration in draft.tree.declarations:
+            if isinstance(declaration, kind):
+                yield None, declaration
     seen: set[tuple[str, str]] = set()
     waiting = list(_imported(draft.tree, modules.unit))
     while waiting:
@@ -164,7 +164,7 @@ class _Search:
             return Cure(mend, mend, 0.0) if self._tried(mend).passes else None
         if self._mend(Fraction(2)).new == self._old:
             return None
-        known = {each: self._tried(self._mend(each)) for each in FACTORS}
+        known = {factor: self._tried(self._mend(factor)) for factor in FACTORS}
         known[Fraction(1)] = Seen(passes=False, side=side)
         found = self._passing(known)
         if found is None:
@@ -232,7 +232,7 @@ class _Search:
         old = value_of(self._node)
         low, high = sorted((old * near, old * far))
         whole = isinstance(self._node, ast.Number) and old.denominator == 1
-        for each in simpler(old * near, low, high, 0 if whole else None):
+        for each in list_simpler(old * near, low, high, 0 if whole else None):
             mend = Mend(self._place, self._old, with_value(self._node, each))
             if self._tried(mend).passes:
                 return mend
@@ -244,7 +244,7 @@ def _opposite(node: ast.Node) -> str:
     if isinstance(node, ast.Boolean):
         return "false" if node.value else "true"
     if isinstance(node, ast.ListLiteral):
-        return f"[{', '.join(each.span.text for each in reversed(node.items))}]"
+        return f"[{', '.join(item.span.text for item in reversed(node.items))}]"
     return ""
 
 

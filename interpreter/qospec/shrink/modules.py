@@ -115,7 +115,7 @@ class Modules:
         """Return a declaration as it is in the draft, its name there, and imports that it needs."""
         unit = self._imports[alias]
         module = draft_of(unit)
-        own = {each.name.text for each in module.tree.declarations}
+        own = {declaration.name.text for declaration in module.tree.declarations}
         name = node.name.text
         if name in draft.names | self._inner:
             name = draft.free(f"{alias}_{name}")
@@ -154,7 +154,9 @@ class Modules:
 def declared(unit: Unit, name: str) -> ast.Declaration | None:
     """Return what a file declares by a name; None if it declares nothing by it."""
     tree = draft_of(unit).tree
-    return next((each for each in tree.declarations if each.name.text == name), None)
+    return next(
+        (declaration for declaration in tree.declarations if declaration.name.text == name), None
+    )
 
 
 def _first(path: ast.Path) -> str:
@@ -170,4 +172,4 @@ def _is_library(unit: Unit) -> bool:
 def _inner_names(unit: Unit) -> frozenset[str]:
     """Return the names of what is declared within declarations: nothing else may have them."""
     draft = draft_of(unit)
-    return draft.names - {each.name.text for each in draft.tree.declarations}
+    return draft.names - {declaration.name.text for declaration in draft.tree.declarations}

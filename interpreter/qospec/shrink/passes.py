@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 from qospec.diagnostics import Edit
 from qospec.shrink.devices import is_listed_number
 from qospec.shrink.draft import paths_in
-from qospec.shrink.rounding import digits_of, exponent, simpler, value_of, with_value
+from qospec.shrink.rounding import count_digits, find_exponent, list_simpler, value_of, with_value
 from qospec.syntax import ast
 from qospec.units import TIME, find_unit
 
@@ -47,7 +47,7 @@ def removals(context: Context) -> Iterator[Sequence[Change]]:
         elif isinstance(around, ast.Body) and not isinstance(node, ast.Port):
             yield from _statement(draft, node, around)
         elif isinstance(around, ast.Call | ast.ListLiteral | ast.MapLiteral):
-            items = [each for each in around.children() if type(each) is type(node)]
+            items = [child for child in around.children() if type(child) is type(node)]
             fixed = context.is_of_device(node, above) and is_listed_number(node, above)
             if not fixed and (isinstance(around, ast.Call) or len(items) > 1):
                 yield [(draft.removed(node),)]
@@ -80,15 +80,17 @@ def _statement(draft: Draft, node: ast.Node, body: ast.Body) -> Iterator[Sequenc
 
 def _has_phases(body: ast.Node) -> bool:
     """Return whether statements are those of a test that needs no `run`."""
-    return any(isinstance(each, ast.Search | ast.Point) for each in body.children())
+    return any(isinstance(child, ast.Search | ast.Point) for child in body.children())
 
 
 def _users(draft: Draft, made: set[str], node: ast.Node, body: ast.Body) -> Iterator[Edit]:
-    for each in body.statements:
-        if each is not node and not (isinstance(each, ast.Criterion) and each.kind != "require"):
-            words = {word for path in paths_in(each) for word in _words(path)}
+    for statement in body.statements:
+        if statement is not node and not (
+            isinstance(statement, ast.Criterion) and statement.kind != "require"
+        ):
+            words = {word for path in paths_in(statement) for word in _words(path)}
             if words & made:
-                yield draft.removed(each)
+                yield draft.removed(statement)
 
 
 def _words(path: ast.Path) -> Iterator[str]:
@@ -150,7 +152,7 @@ def _is_of_both(name: str, scope: ast.Node) -> bool:
 
     Where no change of a device tells what still counts, these must not part.
     """
-    used = [any(path.name.text == name for path in paths_in(each)) for each in scope.children()]
+    used = [any(path.name.text == name for path in paths_in(child)) for child in scope.children()]
     expected = [isinstance(e, ast.Criterion) and e.kind == "expect" for e in scope.children()]
     of = {is_expected for is_expected, is_used in zip(expected, used, strict=True) if is_used}
     return len(of) > 1
@@ -181,7 +183,7 @@ def _item(draft: Draft, value: ast.Node, trail: Sequence[ast.Node]) -> str | Non
         return None
     wanted = draft.raw(index.value)
     if isinstance(value, ast.MapLiteral):
-        found = (each.value for each in value.pairs if draft.raw(each.key) == wanted)
+        found = (pair.value for pair in value.pairs if draft.raw(pair.key) == wanted)
         item = next(found, None)
         return None if item is None else draft.atom(item)
     if isinstance(value, ast.ListLiteral) and wanted.isdigit() and int(wanted) < len(value.items):
@@ -192,9 +194,9 @@ def _item(draft: Draft, value: ast.Node, trail: Sequence[ast.Node]) -> str | Non
 def _reference(draft: Draft, node: ast.Reference) -> Iterator[Sequence[Change]]:
     """Yield the published numbers that can stand where they are used, with the whole reference."""
     fields = {
-        each.names[0].text: each.value
-        for each in node.body.statements
-        if isinstance(each, ast.Bind)
+        statement.names[0].text: statement.value
+        for statement in node.body.statements
+        if isinstance(statement, ast.Bind)
     }
     edits: list[Edit] = []
     for path in paths_in(draft.tree):
@@ -229,10 +231,10 @@ def _parameter(
         found = found or [a for a in call.arguments[place : place + 1] if a.name is None]
         given += found or [None]
     values = [parameter.default if each is None else each.value for each in given]
-    known = [each for each in values if each is not None]
+    known = [value for value in values if value is not None]
     if not known or len(known) < len(values) or len({draft.raw(each) for each in known}) > 1:
         return
-    if any(each.name.text not in _outside(draft) for each in paths_in(known[0])):
+    if any(path.name.text not in _outside(draft) for path in paths_in(known[0])):
         return
     change = in_place(draft, name, known[0], node)
     if change is not None:
@@ -242,7 +244,7 @@ def _parameter(
 
 def _outside(draft: Draft) -> frozenset[str]:
     """Return the names that are known everywhere in a draft."""
-    declared = (each.name.text for each in draft.tree.declarations)
+    declared = (declaration.name.text for declaration in draft.tree.declarations)
     return frozenset(declared) | {each.name for each in draft.tree.imports}
 
 
@@ -265,10 +267,14 @@ def _with_fields(draft: Draft, value: ast.Expression, body: ast.Body | None) -> 
     """Return a record with other fields."""
     if body is None:
         return draft.raw(value)
-    changed = {_field(each) for each in body.statements}
+    changed = {_field(statement) for statement in body.statements}
     base, own = (value.base, value.body) if isinstance(value, ast.Record) else (value, None)
-    kept = [each for each in (own.statements if own else ()) if _field(each) not in changed]
-    fields = ", ".join(draft.raw(each) for each in (*kept, *body.statements))
+    kept = [
+        statement
+        for statement in (own.statements if own else ())
+        if _field(statement) not in changed
+    ]
+    fields = ", ".join(draft.raw(statement) for statement in (*kept, *body.statements))
     return f"{draft.raw(base)} {{ {fields} }}"
 
 
@@ -348,7 +354,7 @@ def lengths(context: Context) -> Iterator[Sequence[Change]]:
             yield [(draft.replaced(node, with_value(node, each)),) for each in _fewer(value)]
         elif isinstance(node, ast.Quantity) and value > 0 and _is_time(node):
             texts = dict.fromkeys(_rescaled(node, value * share) for share in SHARES)
-            yield [(draft.replaced(node, each),) for each in texts if each != draft.raw(node)]
+            yield [(draft.replaced(node, text),) for text in texts if text != draft.raw(node)]
 
 
 def _is_time(node: ast.Quantity) -> bool:
@@ -374,7 +380,7 @@ def _rescaled(node: ast.Quantity, value: Fraction) -> str:
     while value < 1 and name in _FINER:
         value *= _STEP.get(name, 1000)
         name = _FINER[name]
-    if digits_of(value) > 1:
+    if count_digits(value) > 1:
         power = Fraction(10) ** (len(str(int(value))) - 1) if value >= 1 else Fraction(1, 10)
         value = -(-value // power) * power
     return with_value(ast.Quantity(number="1", unit=name, span=node.span), value)
@@ -390,9 +396,11 @@ def rounder(context: Context) -> Iterator[Sequence[Change]]:
             continue
         value = value_of(node)
         whole = isinstance(node, ast.Number) and value.denominator == 1
-        some = list(simpler(value, Fraction(0), 10 * value, 0 if whole else None))
-        if digits_of(value) > 1 and value > 0:
-            some.insert(2, 10 * Fraction(10) ** exponent(value))  # a full line: others can go then
+        some = list(list_simpler(value, Fraction(0), 10 * value, 0 if whole else None))
+        if count_digits(value) > 1 and value > 0:
+            some.insert(
+                2, 10 * Fraction(10) ** find_exponent(value)
+            )  # a full line: others can go then
         if some:
             yield [(draft.replaced(node, with_value(node, each)),) for each in some]
 
@@ -414,7 +422,7 @@ def subscripts(context: Context) -> Iterator[Sequence[Change]]:
         for text, places in found.items():
             lower = [str(each) for each in range(int(text)) if str(each) not in found]
             if lower:
-                yield [tuple(draft.replaced(each, new) for each in places) for new in lower]
+                yield [tuple(draft.replaced(place, new) for place in places) for new in lower]
 
 
 def arrays(context: Context) -> Iterator[Sequence[Change]]:
@@ -429,17 +437,17 @@ def arrays(context: Context) -> Iterator[Sequence[Change]]:
             if isinstance(each, ast.Number) and topology in above and each.text.isdigit()
         ]
         counts = [each for each, above in numbers if _named(above) == "count"]
-        for length in sorted({int(each.text) for each in counts}):
+        for length in sorted({int(count.text) for count in counts}):
             ends = [
                 each
                 for each, above in numbers
                 if isinstance(above[-1], ast.Range) and int(each.text) == length - 1 > 0
             ]
-            same = [each for each in counts if int(each.text) == length]
+            same = [count for count in counts if int(count.text) == length]
             yield [
                 (
                     *(draft.replaced(each, str(new)) for each in same),
-                    *(draft.replaced(each, str(new - 1)) for each in ends),
+                    *(draft.replaced(end, str(new - 1)) for end in ends),
                 )
                 for new in range(1, length)
             ]
@@ -465,7 +473,7 @@ def singles(context: Context) -> Iterator[Sequence[Change]]:
             one = _one(draft, node) if isinstance(node, ast.Bind) else None
             if one is None or not isinstance(node, ast.Bind):
                 continue
-            names = {each.text for each in node.names}
+            names = {name.text for name in node.names}
             subscripts = (
                 path.trail[0]
                 for path in paths_in(draft.tree)
@@ -477,9 +485,13 @@ def singles(context: Context) -> Iterator[Sequence[Change]]:
 
 def _one(draft: Draft, node: ast.Bind) -> Edit | None:
     """Return the change that takes away `count = 1`."""
-    for each in node.value.arguments if isinstance(node.value, ast.Call) else ():
-        if each.name is not None and each.name.text == "count" and draft.raw(each.value) == "1":
-            return draft.removed(each)
+    for argument in node.value.arguments if isinstance(node.value, ast.Call) else ():
+        if (
+            argument.name is not None
+            and argument.name.text == "count"
+            and draft.raw(argument.value) == "1"
+        ):
+            return draft.removed(argument)
     return None
 
 
@@ -504,9 +516,13 @@ def merged_flows(context: Context) -> Iterator[Sequence[Change]]:
 
 def _rate(flow: ast.Flow) -> ast.Quantity | None:
     """Return the rate of a flow, if it is written as a quantity."""
-    for each in flow.body.statements if flow.body is not None else ():
-        if isinstance(each, ast.Bind) and each.names[0].text in ("rate", "pcr"):
-            value = each.value.value if isinstance(each.value, ast.Layered) else each.value
+    for statement in flow.body.statements if flow.body is not None else ():
+        if isinstance(statement, ast.Bind) and statement.names[0].text in ("rate", "pcr"):
+            value = (
+                statement.value.value
+                if isinstance(statement.value, ast.Layered)
+                else statement.value
+            )
             return value if isinstance(value, ast.Quantity) else None
     return None
 
@@ -517,10 +533,12 @@ def bypasses(context: Context) -> Iterator[Sequence[Change]]:
     for topology in draft.tree.declarations:
         if not isinstance(topology, ast.Topology):
             continue
-        links = [each for each in topology.body.statements if isinstance(each, ast.Link)]
+        links = [
+            statement for statement in topology.body.statements if isinstance(statement, ast.Link)
+        ]
         for node in topology.body.statements:
             for name in node.names if isinstance(node, ast.Bind) else ():
-                at = [each for each in links if name.text in _ends(each)]
+                at = [link for link in links if name.text in _ends(link)]
                 if len(at) == 2 and _ends(at[0]) != _ends(at[1]):  # noqa: PLR2004 -- one each side
                     yield [_bypass(draft, topology, node, name, at)]
 

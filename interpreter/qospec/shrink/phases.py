@@ -10,7 +10,7 @@ from qospec.diagnostics import Edit
 from qospec.model.suite import Search
 from qospec.shrink.draft import paths_in
 from qospec.shrink.passes import SHARES, in_place
-from qospec.shrink.rounding import exponent
+from qospec.shrink.rounding import find_exponent
 from qospec.shrink.values import literal
 from qospec.syntax import ast
 from qospec.units import PS_PER_S, TIME, format_value
@@ -39,12 +39,12 @@ def unused(context: Context) -> Iterator[Sequence[Change]]:
     for test in draft.tree.declarations:
         for phase in _phases_of(test):
             goals = _goals(phase) if isinstance(phase, ast.Search) else [phase]
-            names, gone = {each.name.text for each in goals}, [draft.removed(phase)]
-            for each in _statements_of(test):
-                used = {path.name.text for path in paths_in(each)}
-                if isinstance(each, ast.Let) and used & names:
-                    names.add(each.name.text)
-                    gone.append(draft.removed(each))
+            names, gone = {goal.name.text for goal in goals}, [draft.removed(phase)]
+            for statement in _statements_of(test):
+                used = {path.name.text for path in paths_in(statement)}
+                if isinstance(statement, ast.Let) and used & names:
+                    names.add(statement.name.text)
+                    gone.append(draft.removed(statement))
             yield [tuple(gone)]
 
 
@@ -54,7 +54,11 @@ def _statements_of(test: ast.Declaration) -> tuple[ast.Statement, ...]:
 
 
 def _phases_of(test: ast.Declaration) -> list[ast.Search | ast.Point]:
-    return [each for each in _statements_of(test) if isinstance(each, ast.Search | ast.Point)]
+    return [
+        statement
+        for statement in _statements_of(test)
+        if isinstance(statement, ast.Search | ast.Point)
+    ]
 
 
 # ---- trials of a search
@@ -63,7 +67,7 @@ def _phases_of(test: ast.Declaration) -> list[ast.Search | ast.Point]:
 def single(context: Context) -> Iterator[Sequence[Change]]:
     """Yield searches with one trial at each load, which lasts as long as before."""
     for node, search in _searches(context):
-        times = {each.name: (each.trial_ps, each.trial_ps) for each in search.goals}
+        times = {goal.name: (goal.trial_ps, goal.trial_ps) for goal in search.goals}
         if times != _times(search):
             yield [_with_times(context.draft, node, times, once=_is_once(search))]
 
@@ -78,7 +82,7 @@ def trials(context: Context) -> Iterator[Sequence[Change]]:
         found: dict[str, Change] = {}
         for share in SHARES:
             for alone in (True, False):
-                times = {each.name: _shorter(each, share, alone=alone) for each in search.goals}
+                times = {goal.name: _shorter(goal, share, alone=alone) for goal in search.goals}
                 if all(times[name] < known[name] for name in times):
                     change = _with_times(context.draft, node, times, once=_is_once(search))
                     found.setdefault(str([edit.text for edit in change]), change)
@@ -89,16 +93,16 @@ def trials(context: Context) -> Iterator[Sequence[Change]]:
 def methods(context: Context) -> Iterator[Sequence[Change]]:
     """Yield searches by the default method, with one trial at each load."""
     for node, search in _searches(context):
-        own = [each for each in node.body.statements if _is_field(each, _OF_METHODS)]
+        own = [statement for statement in node.body.statements if _is_field(statement, _OF_METHODS)]
         if own:
-            times = {each.name: (each.trial_ps, each.trial_ps) for each in search.goals}
+            times = {goal.name: (goal.trial_ps, goal.trial_ps) for goal in search.goals}
             change = _with_times(context.draft, node, times, once=False)
             yield [(*change, *map(context.draft.removed, own))]
 
 
 def _searches(context: Context) -> Iterator[tuple[ast.Search, Search]]:
     """Yield the searches whose trials have lengths of their own: none that depends on the load."""
-    by_goal = {goal.name: each for each in _models(context) for goal in each.goals}
+    by_goal = {goal.name: model for model in _models(context) for goal in model.goals}
     for node, _ in context.draft.nodes:
         if not isinstance(node, ast.Search):
             continue
@@ -113,21 +117,21 @@ def _searches(context: Context) -> Iterator[tuple[ast.Search, Search]]:
 def _models(context: Context) -> list[Search]:
     """Return the searches of the draft as they were planned."""
     phases = () if context.tried is None else context.tried.plan.case.phases
-    return [each for each in phases if isinstance(each, Search)]
+    return [phase for phase in phases if isinstance(phase, Search)]
 
 
 def _goals(node: ast.Search) -> list[ast.Goal]:
-    return [each for each in node.body.statements if isinstance(each, ast.Goal)]
+    return [statement for statement in node.body.statements if isinstance(statement, ast.Goal)]
 
 
 def _times(search: Search) -> Times:
-    return {each.name: (each.trial_ps, each.total_ps) for each in search.goals}
+    return {goal.name: (goal.trial_ps, goal.total_ps) for goal in search.goals}
 
 
 def _shorter(goal: Goal, share: Fraction, *, alone: bool) -> tuple[int, int]:
     """Return a part of a goal's times: of its trial, in one digit, and of all of a load."""
     least = max(goal.trial_ps * share, Fraction(1))
-    step = Fraction(10) ** exponent(least)
+    step = Fraction(10) ** find_exponent(least)
     trial_ps = int(-(-least // step) * step)
     return trial_ps, trial_ps if alone else goal.total_ps * trial_ps // goal.trial_ps
 
@@ -142,15 +146,15 @@ def _with_times(draft: Draft, node: ast.Search, times: Times, *, once: bool) -> 
 
     All of a load last as long as one by default if the method has them `once`.
     """
-    around = [each for each in node.body.statements if _is_field(each, _TIMES)]
+    around = [statement for statement in node.body.statements if _is_field(statement, _TIMES)]
     edits = [draft.removed(each) for each in around]
-    for each in _goals(node):
-        trial_ps, total_ps = times[each.name.text]
-        kept = [draft.raw(field) for field in each.body.statements if not _is_field(field, _TIMES)]
+    for goal in _goals(node):
+        trial_ps, total_ps = times[goal.name.text]
+        kept = [draft.raw(field) for field in goal.body.statements if not _is_field(field, _TIMES)]
         kept.append(f"trial = {_text(trial_ps)}")
         if not once or total_ps > trial_ps:
             kept.append(f"total = {_text(total_ps)}")
-        edits.append(draft.replaced(each.body, f"{{ {', '.join(kept)} }}"))
+        edits.append(draft.replaced(goal.body, f"{{ {', '.join(kept)} }}"))
     return tuple(edits)
 
 
@@ -198,7 +202,7 @@ def _results(context: Context) -> Iterator[tuple[Search, dict[str, Any]]]:
         for each in phase.get("goals", ())
     }
     for search in _models(context):
-        yield from ((search, results[each.name]) for each in search.goals if each.name in results)
+        yield from ((search, results[goal.name]) for goal in search.goals if goal.name in results)
 
 
 def _of_phases(draft: Draft) -> Iterator[ast.Path]:
@@ -212,24 +216,24 @@ def variables(context: Context) -> Iterator[Sequence[Change]]:
     draft = context.draft
     for test in draft.tree.declarations:
         for name, binds in _bound(_phases_of(test)).items():
-            same = len({draft.raw(each.value) for each in binds}) == 1
+            same = len({draft.raw(bind.value) for bind in binds}) == 1
             change = in_place(draft, name, binds[0].value, test) if same else None
             if change:
-                yield [(*change, *(draft.removed(each) for each in binds))]
+                yield [(*change, *(draft.removed(bind) for bind in binds))]
 
 
 def _bound(phases: list[ast.Search | ast.Point]) -> dict[str, list[ast.Bind]]:
     """Return the bindings by their names, of those that each phase has and none changes."""
     found: dict[str, list[ast.Bind]] = {}
     for phase in phases:
-        for each in phase.body.statements:
-            if isinstance(each, ast.Bind) and len(each.names) == 1:
-                found.setdefault(each.names[0].text, []).append(each)
+        for statement in phase.body.statements:
+            if isinstance(statement, ast.Bind) and len(statement.names) == 1:
+                found.setdefault(statement.names[0].text, []).append(statement)
     changes = [e for phase in phases for e in phase.body.statements if isinstance(e, ast.At)]
     changed = {
         name.text
-        for each in changes
-        for bind in each.body.statements
+        for change in changes
+        for bind in change.body.statements
         if isinstance(bind, ast.Bind)
         for name in bind.names
     } | {each.name.text for each in phases if isinstance(each, ast.Search)}

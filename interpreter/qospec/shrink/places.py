@@ -70,13 +70,13 @@ def _handed_on(topology: ast.Topology) -> Iterator[tuple[ast.Node, tuple[str, ..
 
 def _arguments(body: ast.Body) -> Iterator[tuple[str, ast.Argument]]:
     """Yield what devices are made with, each with the name of the first that is."""
-    for each in body.statements:
-        if isinstance(each, ast.Loop):
-            yield from _arguments(each.body)
-        elif isinstance(each, ast.Bind) and isinstance(each.value, ast.Call):
-            for argument in each.value.arguments if is_of_devices(each.value) else ():
+    for statement in body.statements:
+        if isinstance(statement, ast.Loop):
+            yield from _arguments(statement.body)
+        elif isinstance(statement, ast.Bind) and isinstance(statement.value, ast.Call):
+            for argument in statement.value.arguments if is_of_devices(statement.value) else ():
                 if argument.name is None or argument.name.text != HOW_MANY:
-                    yield each.names[0].text, argument
+                    yield statement.names[0].text, argument
 
 
 def _values(node: ast.Node, trail: tuple[str, ...]) -> Iterator[tuple[ast.Node, tuple[str, ...]]]:
@@ -92,8 +92,8 @@ def _values(node: ast.Node, trail: tuple[str, ...]) -> Iterator[tuple[ast.Node, 
         trail = (*trail, node.names[0].text)
     elif isinstance(node, ast.Let | ast.Parameter | ast.Argument) and node.name is not None:
         trail = (*trail, node.name.text)
-    for each in children:
-        yield from _values(each, trail)
+    for child in children:
+        yield from _values(child, trail)
 
 
 def is_order(node: ast.Node) -> bool:
@@ -101,5 +101,5 @@ def is_order(node: ast.Node) -> bool:
     return (
         isinstance(node, ast.ListLiteral)
         and len(node.items) > 1
-        and all(isinstance(each, ast.Path) for each in node.items)
+        and all(isinstance(item, ast.Path) for item in node.items)
     )

@@ -18,7 +18,7 @@ MOST = 100
 
 def pruned(draft: Draft, name: str) -> Draft:
     """Return a draft with what the declaration of that name needs, itself included."""
-    declared = {each.name.text: each for each in draft.tree.declarations}
+    declared = {declaration.name.text: declaration for declaration in draft.tree.declarations}
     needed, waiting = {name}, [name]
     while waiting:
         node = declared.get(waiting.pop())
@@ -26,7 +26,9 @@ def pruned(draft: Draft, name: str) -> Draft:
         waiting += used - needed
         needed |= used
     edits = [
-        draft.removed(each) for each in draft.tree.declarations if each.name.text not in needed
+        draft.removed(declaration)
+        for declaration in draft.tree.declarations
+        if declaration.name.text not in needed
     ]
     kept = [each for each in draft.tree.imports if each.name in needed]
     lines = "".join(f"import {draft.raw(each)}\n" for each in kept)

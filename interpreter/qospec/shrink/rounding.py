@@ -45,15 +45,15 @@ def written(node: ast.Node, factor: Fraction) -> str:
     return with_value(node, Fraction(f"{float(new):.{SHOWN}g}"))
 
 
-def simpler(
+def list_simpler(
     value: Fraction, low: Fraction, high: Fraction, finest: int | None
 ) -> Iterator[Fraction]:
     """Yield numbers between two that are simpler than a value, the simplest first."""
     if value <= 0:
         yield from [Fraction(0)] * (value < 0 <= high)
         return
-    own = digits_of(value)
-    power = exponent(value)
+    own = count_digits(value)
+    power = find_exponent(value)
     for digits in range(own + 1):
         if digits == 0:
             found = [Fraction(0)] * (low <= 0)
@@ -62,7 +62,7 @@ def simpler(
             below = value // step * step
             found = [Fraction(10) ** power] * (digits == 1) + [below, below + step, 10 * below]
         for each in found:
-            fewer = (digits_of(each), each) < (own, value)
+            fewer = (count_digits(each), each) < (own, value)
             if low <= each <= high and fewer and is_multiple(each, finest):
                 yield each
 
@@ -72,11 +72,11 @@ def is_multiple(value: Fraction, finest: int | None) -> bool:
     return finest is None or (value / Fraction(10) ** finest).denominator == 1
 
 
-def digits_of(value: Fraction) -> int:
+def count_digits(value: Fraction) -> int:
     """Return the number of significant digits; of what has no end of them, a large one."""
     if value == 0:
         return 0
-    scaled = value / Fraction(10) ** exponent(value)
+    scaled = value / Fraction(10) ** find_exponent(value)
     for digits in range(1, 2 * DIGITS):
         if scaled.denominator == 1:
             return digits
@@ -84,7 +84,7 @@ def digits_of(value: Fraction) -> int:
     return 2 * DIGITS
 
 
-def exponent(value: Fraction) -> int:
+def find_exponent(value: Fraction) -> int:
     """Return the greatest power of ten that is not above a value, which is above 0."""
     power = len(str(value.numerator)) - len(str(value.denominator))
     return power if Fraction(10) ** power <= value else power - 1

@@ -211,7 +211,7 @@ class Shrinker:
         Nothing that is unused has an effect on what mends the case, so it is not run with that.
         """
         draft = without_unused(self.draft, self._name, bench.suite)
-        some = [each for cure in self.cures for each in cure.mends if each.place.path is None]
+        some = [mend for cure in self.cures for mend in cure.mends if mend.place.path is None]
         if draft.text == self.draft.text or None in [mends.mended(draft, each) for each in some]:
             return
         tried = bench.run(draft.text)
@@ -241,7 +241,7 @@ class Shrinker:
         """Make the changes of a pass that can be made; return whether there was one."""
         base, all_places = self.draft, list(places)
         kept: list[Edit] = []
-        single = [each[0] for each in all_places if len(each) == 1]
+        single = [place[0] for place in all_places if len(place) == 1]
         size = len(single)
         while size >= 1:  # all at once, then halves, and so on down to each alone
             rest: list[Change] = []
@@ -254,9 +254,9 @@ class Shrinker:
                     rest += some
             single = rest
             size = min(size, len(single) + 1) // 2
-        for each in all_places:
-            if len(each) > 1:
-                found = next((c for c in each if self._takes(base, [*kept, *c])), ())
+        for place in all_places:
+            if len(place) > 1:
+                found = next((c for c in place if self._takes(base, [*kept, *c])), ())
                 kept += found
         return bool(kept)
 
@@ -273,10 +273,10 @@ class Shrinker:
     def _unrolled(self) -> bool:
         """Write out a loop of a topology where that is no longer; return whether there was one."""
         for node in self.draft.tree.declarations:
-            for each in node.body.statements if isinstance(node, ast.Topology) else ():
-                if not isinstance(each, ast.Loop):
+            for statement in node.body.statements if isinstance(node, ast.Topology) else ():
+                if not isinstance(statement, ast.Loop):
                     continue
-                found = written_out(self.draft, self._values, each, node, [])
+                found = written_out(self.draft, self._values, statement, node, [])
                 longer = found is None or len(found.text) > len(self.draft.text)
                 if not longer and self._holds(found):
                     assert found is not None  # noqa: S101 -- it holds

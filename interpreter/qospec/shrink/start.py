@@ -72,8 +72,10 @@ def _clashes(draft: Draft, test: ast.Test, base: ast.Test) -> list[Edit]:
 def _arguments(draft: Draft, written: ast.Path | ast.Call, base: ast.Test) -> Iterator[str]:
     """Yield the parameters of what a test is built on, as values."""
     arguments = written.arguments if isinstance(written, ast.Call) else ()
-    given = {each.name.text: each.value for each in arguments if each.name is not None}
-    in_order = [each.value for each in arguments if each.name is None]
+    given = {
+        argument.name.text: argument.value for argument in arguments if argument.name is not None
+    }
+    in_order = [argument.value for argument in arguments if argument.name is None]
     for place, each in enumerate(base.parameters):
         value = given.get(each.name.text) or each.default
         if place < len(in_order):
@@ -84,9 +86,9 @@ def _arguments(draft: Draft, written: ast.Path | ast.Call, base: ast.Test) -> It
 
 def test_of(draft: Draft, name: str) -> ast.Test | ast.Property | None:
     """Return the test or property of a name."""
-    for each in draft.tree.declarations:
-        if isinstance(each, ast.Test | ast.Property) and each.name.text == name:
-            return each
+    for declaration in draft.tree.declarations:
+        if isinstance(declaration, ast.Test | ast.Property) and declaration.name.text == name:
+            return declaration
     return None
 
 
@@ -104,20 +106,20 @@ def fixed(draft: Draft, name: str, values: Mapping[str, str], *, swept: bool) ->
     if test is None:
         return None
     edits: list[Edit] = []
-    for each in statements_of(test):
-        if isinstance(each, ast.Sweep | ast.ForAll) and not _is_cells(each):
-            names = each.names if isinstance(each, ast.Sweep) else (each.name,)
+    for statement in statements_of(test):
+        if isinstance(statement, ast.Sweep | ast.ForAll) and not _is_cells(statement):
+            names = statement.names if isinstance(statement, ast.Sweep) else (statement.name,)
             if not all(name.text in values for name in names):
                 continue  # of one value, which no name of a case shows
-            texts = _texts(draft, each, [values[name.text] for name in names])
+            texts = _texts(draft, statement, [values[name.text] for name in names])
             if swept or isinstance(test, ast.Property):
                 row = texts[0] if len(texts) == 1 else f"({', '.join(texts)})"
-                edits.append(draft.replaced(each.values, f"[{row}]"))
+                edits.append(draft.replaced(statement.values, f"[{row}]"))
             else:
                 pairs = [(name.text, text) for name, text in zip(names, texts, strict=True)]
                 words = {name: text for name, text in pairs if _is_word(draft, text)}
                 lets = [f"let {name} = {text}" for name, text in pairs if name not in words]
-                edits.append(draft.replaced(each, "\n".join(lets)))
+                edits.append(draft.replaced(statement, "\n".join(lets)))
                 edits += [
                     draft.replaced(path, words[path.name.text])
                     for path in paths_in(test)
@@ -128,7 +130,7 @@ def fixed(draft: Draft, name: str, values: Mapping[str, str], *, swept: bool) ->
 
 def _is_word(draft: Draft, text: str) -> bool:
     """Return whether a value stands for itself, as an argument only: it cannot be a `let`."""
-    known = {each.name.text for each in draft.tree.declarations}
+    known = {declaration.name.text for declaration in draft.tree.declarations}
     return text.isidentifier() and text not in {"true", "false", *known}
 
 
@@ -155,8 +157,8 @@ def _texts(draft: Draft, node: ast.Sweep | ast.ForAll, shown: list[str]) -> list
     for row in rows:
         nested = isinstance(row, ast.TupleLiteral | ast.ListLiteral) and len(shown) > 1
         items = row.items if nested else (row,)  # type: ignore[union-attr]
-        if [escape_for_shell(each.span.text) for each in items] == shown:
-            return [draft.raw(each) for each in items]
+        if [escape_for_shell(item.span.text) for item in items] == shown:
+            return [draft.raw(item) for item in items]
     return [_written(each) for each in shown]
 
 
@@ -174,8 +176,8 @@ def without_loops(draft: Draft, values: Values, name: str) -> Draft:
     known: list[Renamed] = []
     while True:
         test = test_of(draft, name)
-        loops = (each for each in statements_of(test) if isinstance(each, ast.Loop))
-        made = (written_out(draft, values, each, test, known) for each in loops if test)
+        loops = (statement for statement in statements_of(test) if isinstance(statement, ast.Loop))
+        made = (written_out(draft, values, loop, test, known) for loop in loops if test)
         found = next((each for each in made if each is not None), None)
         if found is None:
             return draft
@@ -186,18 +188,22 @@ def alone(draft: Draft, name: str, wanted: Failure) -> Iterator[Draft]:
     """Yield drafts with one of the criteria that may be what fails, and without other tests."""
     test = test_of(draft, name)
     others = [
-        draft.removed(each)
-        for each in draft.tree.declarations
-        if isinstance(each, ast.Test | ast.Property) and each is not test
+        draft.removed(declaration)
+        for declaration in draft.tree.declarations
+        if isinstance(declaration, ast.Test | ast.Property) and declaration is not test
     ]
     statements = statements_of(test)
-    dropped = [draft.removed(each) for each in statements if isinstance(each, _DROPPED)]
+    dropped = [
+        draft.removed(statement) for statement in statements if isinstance(statement, _DROPPED)
+    ]
     criteria = [
-        each for each in statements if isinstance(each, ast.Criterion) and each.kind == "expect"
+        statement
+        for statement in statements
+        if isinstance(statement, ast.Criterion) and statement.kind == "expect"
     ]
     # A test can do without criteria if something else fails, a property cannot.
     for kept in _alike(draft, criteria, wanted) if wanted.kind == "expect" else [None, *criteria]:
-        gone = [draft.removed(each) for each in criteria if each is not kept]
+        gone = [draft.removed(criterion) for criterion in criteria if criterion is not kept]
         claims = [_claim(draft, kept)] if kept is not None and kept.claim is not None else []
         found = Draft.read(draft.changed([*others, *dropped, *gone, *claims]))
         if found is not None:
@@ -206,8 +212,12 @@ def alone(draft: Draft, name: str, wanted: Failure) -> Iterator[Draft]:
 
 def _alike(draft: Draft, criteria: list[ast.Criterion], wanted: Failure) -> list[ast.Criterion]:
     """Return the criteria that may be what fails: one of a loop is there once an iteration."""
-    labelled = [each for each in criteria if each.label and each.label.text == wanted.label]
-    others = [each for each in criteria if each.label is None]
+    labelled = [
+        criterion
+        for criterion in criteria
+        if criterion.label and criterion.label.text == wanted.label
+    ]
+    others = [criterion for criterion in criteria if criterion.label is None]
     same = [each for each in others if " ".join(draft.raw(each.condition).split()) == wanted.text]
     return labelled or same or others
 

@@ -131,20 +131,20 @@ class Bench:
         self.clock.check()
         problems = Problems()
         suite = self.suite(text, problems)
-        if problems.errors or sum(len(each.cases) for each in suite.suite.tests) != 1:
+        if problems.errors or sum(len(test.cases) for test in suite.suite.tests) != 1:
             return None
         plans = plan(suite, self._seed, self.bounds, problems)
         if problems.errors or not plans or plans[0].case.skip:
             return None
         if most is not None and any(map(operator.gt, plans[0].cost, most)):
             return None
-        warnings = {each.code for each in (*problems.all, *evidence.warnings(plans))}
+        warnings = {each.code for each in (*problems.all, *evidence.warn_of_evidence(plans))}
         self.tried += 1
         document = run_alone(plans[0], self.bounds, self.clock.check)
         return Tried(document, frozenset(warnings - UNUSED), plans[0])
 
 
-def failures(document: Document) -> list[Failure]:
+def list_failures(document: Document) -> list[Failure]:
     """Return what fails in a case, criteria first."""
     found = [Failure("error", _without_numbers(each), each, "") for each in document["errors"]]
     judged = [
@@ -168,7 +168,7 @@ def fails_alike(document: Document, wanted: Failure) -> Failure | None:
     """Return how the same fails in a case; None if it does not, or if the test is not valid."""
     if not is_valid(document) or (document["errors"] and wanted.kind != "error"):
         return None
-    return next((each for each in failures(document) if is_same(each, wanted)), None)
+    return next((failure for failure in list_failures(document) if is_same(failure, wanted)), None)
 
 
 def passes(document: Document, wanted: Failure) -> bool:

@@ -31,7 +31,7 @@ class Values:
         value = self._value(node)
         if not isinstance(value, List):
             return None
-        found = [literal(each) for each in value.items]
+        found = [literal(item) for item in value.items]
         return [each for each in found if each is not None] if None not in found else None
 
     def _value(self, node: ast.Expression) -> Value | None:

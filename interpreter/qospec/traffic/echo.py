@@ -43,7 +43,7 @@ from qospec.engine.source.headers import (
     Protocol,
     TrafficClass,
     WithHeaders,
-    sizes_on,
+    convert_sizes,
 )
 from qospec.engine.source.traffic import SentPackets
 from qospec.units import PS_PER_S
@@ -153,7 +153,7 @@ class Echo(WithHeaders, ExchangeTraffic):
         """Return packets of one size on a link, as often as they fit."""
         link, headers = clock.encapsulation, self._headers
         assert link is not None  # noqa: S101 -- the checker knows it for a link of packets
-        sizes = sizes_on(link, size, headers.transport_bytes, field)
+        sizes = convert_sizes(link, size, headers.transport_bytes, field)
         rate = Fraction(clock.bit_rate) / (8 * link.line_bytes(sizes.size_bytes[0]))
         return SentPackets(
             Contract("packets", rate, 0),

@@ -9,7 +9,7 @@ from qospec.catalogue.kinds import Domain, Duration, Ratio, arrivals
 from qospec.dataclass import dataclass
 from qospec.engine.random import NEVER
 from qospec.engine.source.arrivals import Arrivals
-from qospec.engine.source.two_state import LONGEST_STAY_PS, Gaps, check_state, two_state
+from qospec.engine.source.two_state import LONGEST_STAY_PS, Gaps, check_state, make_two_state
 from qospec.units import PS_PER_S
 
 if TYPE_CHECKING:
@@ -63,7 +63,7 @@ class Mmpp(Arrivals):
         stays = Duration(self.calm, "exponential"), Duration(self.busy, "exponential")
         calm_ps, busy_ps = (float(PS_PER_S / rate) if rate else NEVER for rate in self.rates)
         gaps = Gaps(means_ps=(calm_ps, busy_ps))
-        return two_state(stays, gaps, connections, "random", draws)
+        return make_two_state(stays, gaps, connections, "random", draws)
 
     def emit(self, state: TwoState, until_ps: int) -> tuple[Times, Indices]:
         return state.before(until_ps)

@@ -9,7 +9,7 @@ from qospec.calculus.curve import bound_bursts
 from qospec.catalogue.kinds import CellRate, Domain, Duration, arrivals
 from qospec.dataclass import dataclass
 from qospec.engine.source.arrivals import Arrivals
-from qospec.engine.source.two_state import LONGEST_STAY_PS, Gaps, check_state, two_state
+from qospec.engine.source.two_state import LONGEST_STAY_PS, Gaps, check_state, make_two_state
 from qospec.units import PS_PER_S
 
 if TYPE_CHECKING:
@@ -58,7 +58,7 @@ class OnOff(Arrivals):
 
     def start(self, connections: int, phases: str, draws: Draws) -> TwoState:
         gaps = Gaps(constant_ps=PS_PER_S / Fraction(self.at))
-        return two_state((self.off, self.on), gaps, connections, phases, draws)
+        return make_two_state((self.off, self.on), gaps, connections, phases, draws)
 
     def emit(self, state: TwoState, until_ps: int) -> tuple[Times, Indices]:
         return state.before(until_ps)

@@ -18,9 +18,9 @@ from qospec.engine.source.headers import (
     Protocol,
     TrafficClass,
     WithHeaders,
-    sizes_on,
+    convert_sizes,
 )
-from qospec.engine.source.sizes import LARGEST_WEIGHT, mean_bytes
+from qospec.engine.source.sizes import LARGEST_WEIGHT, compute_mean_bytes
 from qospec.engine.source.traffic import PacketTraffic, SentPackets
 
 if TYPE_CHECKING:
@@ -100,10 +100,10 @@ class Packets(WithHeaders, PacketTraffic):
             raise ValueError("rate: missing, and no source gives one")
         headers = self._headers
         transport_bytes = headers.transport_bytes
-        sizes = sizes_on(link, self.size, transport_bytes)
+        sizes = convert_sizes(link, self.size, transport_bytes)
         packet_rate = Fraction(self.rate.amount)
         if self.rate.layer:
-            packet_rate /= 8 * mean_bytes(sizes, link, self.rate.layer, transport_bytes)
+            packet_rate /= 8 * compute_mean_bytes(sizes, link, self.rate.layer, transport_bytes)
         if not LOWEST_PACKET_RATE <= packet_rate <= HIGHEST_PACKET_RATE:
             raise ValueError("rate: expected between one packet in 1000 s and 100 Gpkt/s")
         check_exact("rate", packet_rate, self.connections)

@@ -17,7 +17,7 @@ from qospec.engine.source.headers import (
     PriorityCode,
     TrafficClass,
     WithHeaders,
-    sizes_on,
+    convert_sizes,
 )
 from qospec.engine.source.traffic import PacketTraffic, SentPackets
 from qospec.protocol.ip import IPV4_HEADER_BYTES
@@ -153,7 +153,7 @@ class Voice(WithHeaders, PacketTraffic):
         frames = self._packet_ps // codec.frame_ps
         mix = SizeMix(((RTP_HEADER_BYTES + frames * codec.frame_bytes, 1),), "payload")
         try:
-            return sizes_on(link, mix, transport_bytes, "packet_time")
+            return convert_sizes(link, mix, transport_bytes, "packet_time")
         except UnfitError as cause:
             room = link.largest_bytes - IPV4_HEADER_BYTES - transport_bytes - RTP_HEADER_BYTES
             most = _write_ms(room // codec.frame_bytes * codec.frame_ps)

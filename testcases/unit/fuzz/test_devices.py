@@ -14,7 +14,7 @@ from qospec.engine.machine import state
 from qospec.fuzz.devices import SPEAKER
 from qospec.fuzz.explore import Block, explore
 from qospec.fuzz.target import Violation
-from qospec.fuzz.targets import targets_of
+from qospec.fuzz.targets import list_targets
 from qospec.plan.plan import Bounds, plan
 from qospec.resources import STDLIB
 from qospec.run.runner import run_alone
@@ -34,7 +34,7 @@ def target(text: str, folder: Path):
     (folder / "switches.qos").write_text(text, encoding="utf-8")
     checked = Checked([folder / "switches.qos"], discover())
     assert not checked.problems.errors
-    (only,) = targets_of(checked)
+    (only,) = list_targets(checked)
     return only
 
 
@@ -210,7 +210,7 @@ device replier {
 def test_a_device_speaks_with_another_of_its_file(tmp_path):
     (tmp_path / "talk.qos").write_text(TALK + ANSWERER, encoding="utf-8")
     checked = Checked([tmp_path / "talk.qos"], discover())
-    asker, replier = targets_of(checked)
+    asker, replier = list_targets(checked)
     explored = explore(asker, Block(0, 3, "0"))
     (finding,) = explored.findings
     assert finding.statement == "unanswered"
@@ -242,7 +242,7 @@ def test_equal_seeds_find_the_same(tmp_path):
 def test_a_fault_is_found_that_only_a_falling_load_shows(tmp_path):
     (folder := tmp_path / "found").mkdir()
     checked = Checked([STDLIB / "devices" / "broken" / "meters.qos"], discover())
-    (subject,) = (each for each in targets_of(checked) if each.name == "flood_guard")
+    (subject,) = (each for each in list_targets(checked) if each.name == "flood_guard")
     (finding,) = explore(subject, Block(0, 100, "0")).findings
     assert finding.statement == "opens"
     assert re.search(
@@ -259,7 +259,7 @@ def test_a_fault_is_found_that_only_a_falling_load_shows(tmp_path):
 def test_each_broken_device_says_how_to_mend_it():
     checked = Checked([STDLIB / "devices" / "broken"], discover())
     assert not checked.problems.all
-    subjects = list(targets_of(checked))
+    subjects = list(list_targets(checked))
     assert len(subjects) == 14
     assert all(each.device.choices["fault"] == ["", "false"] for each in subjects)
     assert all(each.device.template((("fault", "false"),)) is not None for each in subjects)

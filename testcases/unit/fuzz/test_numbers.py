@@ -7,7 +7,7 @@ from hypothesis import find, given, settings
 from hypothesis import strategies as st
 
 from qospec.fuzz.numbers import numbers
-from qospec.shrink.rounding import simpler
+from qospec.shrink.rounding import list_simpler
 
 FEW = settings(max_examples=200, derandomize=True, database=None)
 
@@ -66,4 +66,4 @@ def test_a_number_that_is_near_and_those_beside_it_are_drawn() -> None:
     ],
 )
 def test_simpler_numbers_have_fewer_digits_or_are_smaller(value, found) -> None:
-    assert list(simpler(value, Fraction(0), Fraction(100), None))[: len(found)] == found
+    assert list(list_simpler(value, Fraction(0), Fraction(100), None))[: len(found)] == found

@@ -6,7 +6,7 @@ import pytest
 
 from qospec.catalogue.kinds import discover
 from qospec.engine.measure.tally import Delays
-from qospec.record.outcome import case_document
+from qospec.record.outcome import describe_case
 from qospec.run import trial
 
 BENCH = """
@@ -29,7 +29,7 @@ RUN = "  run { measure = 20 ms, repeat = 10 }\n"
 def judged(planned, *statements: str, run: str = RUN) -> list[dict]:
     text = BENCH.replace("\nimport", "import", 1) + run + "\n".join(statements) + "\n}\n"
     (case,) = planned(text)
-    return case_document(case, trial.run(case, discover(), lambda _: None))["statements"]
+    return describe_case(case, trial.run(case, discover(), lambda _: None))["statements"]
 
 
 @pytest.mark.parametrize(

@@ -14,8 +14,8 @@ from qospec.judge.confidence import (
     NOTHING_DRAWN,
     UNBOUNDED,
     UNTOLD,
+    compute_mean_over_repeats,
     judge_repeats,
-    mean_over_repeats,
     with_limits,
 )
 from qospec.judge.statistics import RESOLUTION
@@ -560,7 +560,9 @@ def test_values_stay_short_however_many_there_are() -> None:
 
 
 def test_what_is_reported_is_the_mean_of_the_repeats_with_its_interval() -> None:
-    shown = mean_over_repeats([Side(Fraction(value), CELLS) for value in SPREAD], Fraction("0.95"))
+    shown = compute_mean_over_repeats(
+        [Side(Fraction(value), CELLS) for value in SPREAD], Fraction("0.95")
+    )
     # to both sides together: t(0.975, 4) = 2.776445
     assert (shown.verdict, shown.measured.value, shown.note) == (None, 10, "mean of 5 repeats")
     assert float(shown.interval.upper.value) == pytest.approx(10 + 2.776445 * 0.5**0.5)
@@ -579,15 +581,15 @@ def test_what_is_reported_of_repeats_without_data_is_the_mean_of_the_others(
     values, mean, note
 ) -> None:
     found = [Side(v if v is None else Fraction(v), CELLS) for v in values]
-    shown = mean_over_repeats(found, Fraction("0.95"))
+    shown = compute_mean_over_repeats(found, Fraction("0.95"))
     assert (shown.measured.value, shown.note) == (mean, note)
     read = [replace(found[0], approximate=True), *found[1:]]
     assert not shown.measured.approximate
-    assert mean_over_repeats(read[::-1], Fraction("0.95")).measured.approximate
+    assert compute_mean_over_repeats(read[::-1], Fraction("0.95")).measured.approximate
     assert (shown.interval is None) == (len(set(values)) == 2)
 
 
 @pytest.mark.parametrize("values", [(1, 1, 1), ("a", "b"), ("a", None), (None, None), (1,)])
 def test_of_words_and_of_equal_numbers_there_is_no_mean(values) -> None:
     found = [Side(Fraction(v) if isinstance(v, int) else v, CELLS) for v in values]
-    assert mean_over_repeats(found, Fraction("0.95")) is None
+    assert compute_mean_over_repeats(found, Fraction("0.95")) is None

@@ -121,7 +121,7 @@ def test_of_a_source_that_draws_it_warns_only_if_hardly_any_draw_had_enough(
 
 def test_what_passes_on_too_few_says_so(planned) -> None:
     (case,) = planned(text("f.clr < 0.0001% and f.delay.p50 < 1 ms", repeats=5))
-    document = outcome.case_document(case, trial.run(case, discover(), lambda _: None))
+    document = outcome.describe_case(case, trial.run(case, discover(), lambda _: None))
     (statement,) = document["statements"]
     assert statement["verdict"] == "pass"
     cannot = "100 cells cannot show `f.clr < 0.0001% and f.delay.p50 < 1 ms`"
@@ -137,14 +137,14 @@ def test_a_single_item_is_one_cell(planned, problems) -> None:
 @pytest.mark.parametrize("criterion", ["f.clr < 3%", "f.delay.p95 < 1 ms"])
 def test_what_passes_on_enough_has_no_caution(planned, criterion) -> None:
     (case,) = planned(text(criterion, repeats=5))
-    document = outcome.case_document(case, trial.run(case, discover(), lambda _: None))
+    document = outcome.describe_case(case, trial.run(case, discover(), lambda _: None))
     assert [(s["verdict"], s["caution"]) for s in document["statements"]] == [("pass", "")]
 
 
 def test_what_is_not_decided_has_no_caution(planned) -> None:
     test = text("f.clr < 1%", repeats=5).replace("expect", "require f.sent > 20 cell\n  expect")
     (case,) = planned(test)
-    document = outcome.case_document(case, trial.run(case, discover(), lambda _: None))
+    document = outcome.describe_case(case, trial.run(case, discover(), lambda _: None))
     _, statement = document["statements"]
     assert (statement["verdict"], statement["caution"]) == ("inconclusive", "")
 
@@ -179,7 +179,7 @@ def test_the_repeat_with_the_fewest_items_decides_whether_a_pass_has_a_caution(p
     """About 20 arrive in each of ten, and p95 needs 20."""
     (case,) = planned(text("f.delay.p95 < 1 ms", RANDOM, repeats=10))
     ran = trial.run(case, discover(), lambda _: None)
-    (statement,) = outcome.case_document(case, ran)["statements"]
+    (statement,) = outcome.describe_case(case, ran)["statements"]
     assert statement["verdict"] == "pass"
     assert "`f.delay.p95` is the longest: of 20, one is expected beyond it" in statement["caution"]
 
@@ -187,7 +187,7 @@ def test_the_repeat_with_the_fewest_items_decides_whether_a_pass_has_a_caution(p
 def test_where_nothing_is_drawn_a_pass_on_too_few_says_so(planned) -> None:
     even = STEADY.replace("cdvt", "phases = even, cdvt")
     (case,) = planned(text(f"f.clr < 1%{SURELY}", even, repeats=5))
-    document = outcome.case_document(case, trial.run(case, discover(), lambda _: None))
+    document = outcome.describe_case(case, trial.run(case, discover(), lambda _: None))
     (statement,) = document["statements"]
     assert (statement["verdict"], statement["note"]) == ("pass", NOTHING_DRAWN)
     # five times the same 20 cells are 20 cells
@@ -301,7 +301,7 @@ test t on bench {
 def test_a_check_warns_of_the_same_as_a_plan(planned, problems, tmp_path, test) -> None:
     planned(test)
     suite = check([tmp_path / "a.qos"], discover(), Problems())
-    (found,) = evidence.warnings(verify(suite, Problems()))
+    (found,) = evidence.warn_of_evidence(verify(suite, Problems()))
     (warned,) = problems.all
     assert (found.code, found.message, found.notes) == ("W0611", warned.message, warned.notes)
 
@@ -357,9 +357,9 @@ def test_criteria_that_a_plan_warns_of_are_known_by_their_places_and_labels(plan
     asked = asked.replace("expect e:", "expect shown: f.delay.p95 < 1 ms\n  expect e:")
     (case,) = planned(asked)
     _, unshown = case.case.statements
-    assert evidence.foreseen([case]) == {(unshown.span.recorded_place, "e")}
+    assert evidence.list_foreseen([case]) == {(unshown.span.recorded_place, "e")}
     skipped = replace(case, case=replace(case.case, skip="it is wet"))
-    assert evidence.foreseen([skipped]) == frozenset()
+    assert evidence.list_foreseen([skipped]) == frozenset()
 
 
 # ---- statements on their own
@@ -413,7 +413,7 @@ class Nothing:
     ],
 )
 def test_what_was_not_measured_has_no_items(statement, words) -> None:
-    assert evidence.caution(statement, [Nothing()]) == words
+    assert evidence.explain_caution(statement, [Nothing()]) == words
 
 
 @pytest.mark.parametrize(("items", "ratio"), [(0, 299), (1, 299), (2, Fraction(299, 2))])

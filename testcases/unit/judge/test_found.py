@@ -4,7 +4,7 @@ from fractions import Fraction
 
 import pytest
 
-from qospec.judge.found import between, decided, limits, notes, value_of
+from qospec.judge.found import decide_value, describe_bounds, limits, notes, value_of
 from qospec.judge.verdict import judge
 from qospec.model.bounds import Bounds
 from qospec.model.expression import Constant, Found, Measured, Operation
@@ -62,12 +62,12 @@ def fraction(end):
     ],
 )
 def test_ndr_is_compared_by_both_of_its_bounds(operator, bound, expected) -> None:
-    assert decided(Operation(operator, (NDR, number(bound))), reader()) is expected
+    assert decide_value(Operation(operator, (NDR, number(bound))), reader()) is expected
     turned = {"<": ">", "<=": ">=", ">": "<", ">=": "<="}.get(operator, operator)
-    assert decided(Operation(turned, (number(bound), NDR)), reader()) is expected
-    assert decided(Operation("not", (Operation(operator, (NDR, number(bound))),)), reader()) is (
-        None if expected is None else not expected
-    )
+    assert decide_value(Operation(turned, (number(bound), NDR)), reader()) is expected
+    assert decide_value(
+        Operation("not", (Operation(operator, (NDR, number(bound))),)), reader()
+    ) is (None if expected is None else not expected)
 
 
 @pytest.mark.parametrize(
@@ -81,13 +81,13 @@ def test_ndr_is_compared_by_both_of_its_bounds(operator, bound, expected) -> Non
     ],
 )
 def test_an_irregular_ndr_is_judged_by_the_bound_that_exists(ndr, bound, expected) -> None:
-    assert decided(Operation(">=", (NDR, number(bound))), reader(ndr)) is expected
+    assert decide_value(Operation(">=", (NDR, number(bound))), reader(ndr)) is expected
 
 
 def test_an_ndr_whose_search_did_not_end_may_be_anything_above_its_lower_bound() -> None:
     read = reader((100, None), ended=False)
-    assert decided(Operation(">=", (NDR, number(101))), read) is None
-    assert decided(Operation(">=", (NDR, number(100))), read) is True
+    assert decide_value(Operation(">=", (NDR, number(101))), read) is None
+    assert decide_value(Operation(">=", (NDR, number(100))), read) is True
     assert limits(NDR, read) == Bounds(Fraction(100), None)
 
 
@@ -97,7 +97,7 @@ def test_an_ndr_whose_search_did_not_end_may_be_anything_above_its_lower_bound()
 )
 def test_arithmetic_with_ndr_is_that_of_intervals(factor, expected) -> None:
     greater = Operation("*", (Constant(Fraction(factor), RATIO), NDR), CELL_RATE)
-    assert decided(Operation("<=", (PDR, greater)), reader()) is expected
+    assert decide_value(Operation("<=", (PDR, greater)), reader()) is expected
 
 
 @pytest.mark.parametrize(
@@ -105,25 +105,25 @@ def test_arithmetic_with_ndr_is_that_of_intervals(factor, expected) -> None:
 )
 def test_ndr_within_a_width_of_a_number(width, expected) -> None:
     comparison = Operation("within", (NDR, number(width), number(105)))
-    assert decided(comparison, reader()) is (True if width in (15, 10, 5) else expected)
+    assert decide_value(comparison, reader()) is (True if width in (15, 10, 5) else expected)
     far = Operation("within", (NDR, number(width), number(200)))
-    assert decided(far, reader()) is False
+    assert decide_value(far, reader()) is False
 
 
 def test_ndr_within_a_share_of_another_result() -> None:
     share = Constant(Fraction(1, 5), RATIO)
-    assert decided(Operation("within share", (NDR, share, PDR)), reader()) is None
+    assert decide_value(Operation("within share", (NDR, share, PDR)), reader()) is None
     half = Constant(Fraction(1, 2), RATIO)
-    assert decided(Operation("within share", (NDR, half, PDR)), reader()) is True
+    assert decide_value(Operation("within share", (NDR, half, PDR)), reader()) is True
 
 
 def test_bounds_of_ndr_are_numbers_and_regular_is_a_truth() -> None:
     read = reader()
-    assert decided(Operation("==", (LOWER, number(100))), read) is True
-    assert decided(Operation("<", (UPPER, number(110))), read) is False
-    assert decided(REGULAR, read) is True
-    assert decided(REGULAR, reader((100, None))) is False
-    assert decided(Operation("<", (UPPER, number(110))), reader((100, None))) is None
+    assert decide_value(Operation("==", (LOWER, number(100))), read) is True
+    assert decide_value(Operation("<", (UPPER, number(110))), read) is False
+    assert decide_value(REGULAR, read) is True
+    assert decide_value(REGULAR, reader((100, None))) is False
+    assert decide_value(Operation("<", (UPPER, number(110))), reader((100, None))) is None
     assert list(notes(LOWER, read)) == []
 
 
@@ -138,23 +138,23 @@ def test_an_undecided_ndr_in_a_condition_of_several() -> None:
         ("or", (unknown, false), None),
         ("or", (false, false), False),
     ]:
-        assert decided(Operation(operator, parts), reader()) is expected
+        assert decide_value(Operation(operator, parts), reader()) is expected
 
 
 def test_ndr_in_a_list_of_numbers() -> None:
     def among(*values):
         return Operation("in", (NDR, Operation("list", tuple(map(number, values)))))
 
-    assert decided(among(1, 2), reader()) is False
-    assert decided(among(1, 105), reader()) is None
-    assert decided(among(1, 100), reader((100, 100))) is True
+    assert decide_value(among(1, 2), reader()) is False
+    assert decide_value(among(1, 105), reader()) is None
+    assert decide_value(among(1, 100), reader((100, 100))) is True
 
 
 def test_ndr_beside_something_without_data_is_undecided() -> None:
     part = Operation("*", (DELAY, NDR), CELL_RATE)
     assert limits(part, reader()) is None
-    assert decided(Operation(">=", (part, number(1))), reader()) is None
-    assert decided(Operation(">=", (part, number(1))), reader(delay=Fraction(2))) is True
+    assert decide_value(Operation(">=", (part, number(1))), reader()) is None
+    assert decide_value(Operation(">=", (part, number(1))), reader(delay=Fraction(2))) is True
 
 
 def test_no_data_is_not_an_interval_of_all_numbers() -> None:
@@ -163,10 +163,10 @@ def test_no_data_is_not_an_interval_of_all_numbers() -> None:
     def never_negative(leaf):
         return Operation(">=", (Operation("abs", (leaf,), CELL_RATE), number(0)))
 
-    assert decided(never_negative(NDR), reader(ndr=(None, None))) is True
-    assert decided(never_negative(DELAY), reader()) is None
+    assert decide_value(never_negative(NDR), reader(ndr=(None, None))) is True
+    assert decide_value(never_negative(DELAY), reader()) is None
     least = Operation("min", (DELAY, number(5)), CELL_RATE)
-    assert decided(Operation("<=", (least, number(5))), reader()) is None
+    assert decide_value(Operation("<=", (least, number(5))), reader()) is None
 
 
 def statement(expression, kind="expect"):
@@ -265,12 +265,12 @@ def test_words_for_an_irregular_ndr(ndr, more, words) -> None:
 
 @pytest.mark.parametrize(("operator", "bound"), [("<", 200), ("<=", 100), ("==", 100), (">", 100)])
 def test_nothing_is_known_above_a_range_in_which_no_load_was_bad(operator, bound) -> None:
-    assert decided(Operation(operator, (NDR, number(bound))), reader((100, None))) is None
+    assert decide_value(Operation(operator, (NDR, number(bound))), reader((100, None))) is None
 
 
 @pytest.mark.parametrize(("operator", "bound"), [(">=", 1), (">", 9), ("==", 5), ("<", 9)])
 def test_nothing_is_known_below_a_range_in_which_no_load_was_good(operator, bound) -> None:
-    assert decided(Operation(operator, (NDR, number(bound))), reader((None, 10))) is None
+    assert decide_value(Operation(operator, (NDR, number(bound))), reader((None, 10))) is None
 
 
 @pytest.mark.parametrize(
@@ -286,15 +286,15 @@ def test_nothing_is_known_below_a_range_in_which_no_load_was_good(operator, boun
 def test_bounds_one_apart_give_a_whole_number_exactly(operator, bound, expected) -> None:
     calls = Found("ndr", "load", CALLS, "ndr.n", whole=True)
     comparison = Operation(operator, (calls, number(bound)))
-    assert decided(comparison, reader((470, 471))) is expected
+    assert decide_value(comparison, reader((470, 471))) is expected
     assert list(notes(comparison, reader((470, 471)))) == ["`ndr.n` is 470 call: 471 call was bad"]
     apart = Operation("==", (calls, number(470)))
-    assert decided(apart, reader((470, 472))) is None
+    assert decide_value(apart, reader((470, 472))) is None
 
 
 def test_a_rate_between_two_steps_was_not_tried() -> None:
     at_least = Operation(">=", (NDR, number(Fraction("26.6"))))
-    assert decided(at_least, reader((Fraction("26.5"), 27))) is None
+    assert decide_value(at_least, reader((Fraction("26.5"), 27))) is None
 
 
 @pytest.mark.parametrize(
@@ -335,8 +335,8 @@ def test_a_goal_that_was_not_searched_has_no_value() -> None:
 
 
 def test_an_ndr_that_is_not_as_close_as_asked_is_not_regular() -> None:
-    assert decided(REGULAR, reader(ended=False)) is False
-    assert decided(Operation(">=", (NDR, number(100))), reader(ended=False)) is True
+    assert decide_value(REGULAR, reader(ended=False)) is False
+    assert decide_value(Operation(">=", (NDR, number(100))), reader(ended=False)) is True
 
 
 @pytest.mark.parametrize(
@@ -351,4 +351,4 @@ def test_an_ndr_that_is_not_as_close_as_asked_is_not_regular() -> None:
 )
 def test_an_interval_in_words(lower, upper, words):
     ends = (None if each is None else Fraction(str(each)) for each in (lower, upper))
-    assert between(*ends, CELL_RATE) == words
+    assert describe_bounds(*ends, CELL_RATE) == words

@@ -7,7 +7,13 @@ import pytest
 
 from qospec.engine.measure.tally import Delays
 from qospec.judge.distribution import Distribution
-from qospec.judge.losses import Losses, compared_count, losses, none_lost_note, percent
+from qospec.judge.losses import (
+    Losses,
+    find_compared_count,
+    pool_losses,
+    write_none_lost_note,
+    write_percent,
+)
 from qospec.judge.statistics import assumed_skewness, clopper_pearson, half_width
 from qospec.model.expression import Constant, Measured, Operation
 from qospec.units import CELLS, RATIO
@@ -20,7 +26,7 @@ ONE = Constant(Fraction(1), CELLS)
 
 
 def test_a_confidence_keeps_its_last_digit():
-    assert percent(Fraction("0.99999999")) == "99.999999 %"
+    assert write_percent(Fraction("0.99999999")) == "99.999999 %"
 
 
 @pytest.mark.parametrize(
@@ -38,20 +44,20 @@ def test_a_confidence_keeps_its_last_digit():
 )
 def test_where_none_was_lost_a_ratio_remains_possible(sent, words, ratio):
     """The one at which none is lost with 5 %: 1 - 0.05 ** (1 / n)."""
-    assert none_lost_note(sent) == (
+    assert write_none_lost_note(sent) == (
         f"0 of {words} lost: if losses are independent, with 95 % confidence the ratio is below"
         f" {ratio}"
     )
 
 
 def test_a_count_is_compared_with_constants():
-    assert compared_count(Operation("<", (LOST, ONE))) == LOST
-    assert compared_count(Operation(">", (ONE, LOST))) == LOST
-    assert compared_count(Operation("within", (LOST, ONE, ONE))) == LOST
-    assert compared_count(Operation("within", (LOST, DELAY, ONE))) is None
-    assert compared_count(Operation("within", (LOST, ONE, DELAY))) is None
-    assert compared_count(Operation("within", (ONE, ONE, LOST))) is None
-    assert compared_count(Operation("<", (DELAY, ONE))) is None
+    assert find_compared_count(Operation("<", (LOST, ONE))) == LOST
+    assert find_compared_count(Operation(">", (ONE, LOST))) == LOST
+    assert find_compared_count(Operation("within", (LOST, ONE, ONE))) == LOST
+    assert find_compared_count(Operation("within", (LOST, DELAY, ONE))) is None
+    assert find_compared_count(Operation("within", (LOST, ONE, DELAY))) is None
+    assert find_compared_count(Operation("within", (ONE, ONE, LOST))) is None
+    assert find_compared_count(Operation("<", (DELAY, ONE))) is None
 
 
 CONFIDENCE, HALF_THE_DOUBT = Fraction(95, 100), Fraction(975, 1_000)
@@ -135,13 +141,13 @@ class Repeat:
 
 
 def test_a_repeat_without_data_counts_nothing():
-    found = losses(LOST, [Repeat({"sent": Fraction(10), "lost": Fraction(3)}), Repeat({})])
+    found = pool_losses(LOST, [Repeat({"sent": Fraction(10), "lost": Fraction(3)}), Repeat({})])
     assert (found.lost, found.sent, found.sent_by_repeat) == (3, 10, (10, 0))
 
 
 def test_what_is_above_a_bound_is_not_lost():
     above = replace(DELAY, statistic="above_15", dimension=RATIO)
     delays = Delays(10, min_ps=10, max_ps=29, buckets=((10, 12, 4), (20, 30, 6)))
-    found = losses(above, [Repeat({}, delays), Repeat({}, delays)])
+    found = pool_losses(above, [Repeat({}, delays), Repeat({}, delays)])
     assert (found.lost, found.sent, found.uncertain) == (12, 20, 0)
     assert found.delays.nth_longest_ps(1) == (20, 29)

@@ -6,7 +6,7 @@ from itertools import permutations
 
 import pytest
 
-from qospec.judge.verdict import VERDICTS, Judgement, Side, deciding, judge, worst
+from qospec.judge.verdict import VERDICTS, Judgement, Side, find_deciding, find_worst, judge
 from qospec.model.bounds import Limits
 from qospec.model.expression import Constant, Expression, Measured, Operation
 from qospec.model.suite import Statement
@@ -39,13 +39,13 @@ def judged(expression: Expression, kind: str = "expect", **read: int | None) -> 
 
 def test_the_worst_verdict_wins_in_any_order() -> None:
     for order in permutations(VERDICTS):
-        assert worst(order) == "error"
-    assert worst(["pass", "inconclusive", "pass"]) == "inconclusive"
-    assert worst(["inconclusive", "fail"]) == "fail"
+        assert find_worst(order) == "error"
+    assert find_worst(["pass", "inconclusive", "pass"]) == "inconclusive"
+    assert find_worst(["inconclusive", "fail"]) == "fail"
 
 
 def test_nothing_judged_is_not_a_pass() -> None:
-    assert worst([]) == "inconclusive"
+    assert find_worst([]) == "inconclusive"
 
 
 @pytest.mark.parametrize(
@@ -194,7 +194,7 @@ def compared(value, comparison, limits=None, tolerance=None) -> Judgement:
     ],
 )
 def test_of_repeats_the_one_nearest_to_failing_decides(comparison, values, number) -> None:
-    assert deciding([compared(each, comparison) for each in values]) == number
+    assert find_deciding([compared(each, comparison) for each in values]) == number
 
 
 @pytest.mark.parametrize(
@@ -215,26 +215,26 @@ def test_of_tolerances_what_is_nearest_to_exceeding_its_own_decides(
         compared(value, "within", tolerance=width)
         for value, width in zip(values, widths, strict=True)
     ]
-    assert deciding(judgements) == number
+    assert find_deciding(judgements) == number
 
 
 def test_a_share_of_an_unknown_target_does_not_tell_how_near_it_is() -> None:
     share = Side(Fraction(1, 10), RATIO)
     unknown = Side(None, CELLS, limits=Limits(None, Fraction(10)))
     without = replace(compared(12, "within", tolerance=share), bound=unknown)
-    assert deciding([without, compared(10, "within", tolerance=share)]) == 1
+    assert find_deciding([without, compared(10, "within", tolerance=share)]) == 1
 
 
 def test_of_intervals_the_end_nearest_to_failing_decides() -> None:
     its = [Limits(*map(Fraction, ends)) for ends in ((12, 15), (11, 30), (11, 12))]
-    assert deciding([compared(each.least, ">=", each) for each in its]) == 1
-    assert deciding([compared(each.least, "<=", each) for each in its]) == 1
+    assert find_deciding([compared(each.least, ">=", each) for each in its]) == 1
+    assert find_deciding([compared(each.least, "<=", each) for each in its]) == 1
     open_ended = [*its, Limits(Fraction(11), None)]
-    assert deciding([compared(each.least, "<=", each) for each in open_ended]) == 3
+    assert find_deciding([compared(each.least, "<=", each) for each in open_ended]) == 3
 
 
 def test_what_has_no_data_does_not_decide_before_what_has() -> None:
-    assert deciding([compared(None, "<"), compared(5, "<")]) == 1
+    assert find_deciding([compared(None, "<"), compared(5, "<")]) == 1
 
 
 def test_what_is_read_from_a_histogram_in_part_is_approximate() -> None:

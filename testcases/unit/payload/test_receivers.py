@@ -4,9 +4,9 @@ import numpy as np
 
 from qospec.engine.security.state_vector import positions
 from qospec.payload import receivers
-from qospec.protocol.streams import single_flow
+from qospec.protocol.streams import number_flow
 
-STREAMS = single_flow(2, ("oam", "fragments"))
+STREAMS = number_flow(2, ("oam", "fragments"))
 
 
 def test_only_the_oam_cell_of_a_vc_that_has_a_position_brings_it() -> None:

@@ -2,7 +2,7 @@
 
 import pytest
 
-from qospec.record.outcome import discard_sentence, loss_sentence
+from qospec.record.outcome import describe_loss, discard_sentence
 
 LOSS = {"repeat": 1, "flow": "f", "element": "dut.q", "cause": "early", "carries": "cell"}
 
@@ -12,7 +12,7 @@ LOSS = {"repeat": 1, "flow": "f", "element": "dut.q", "cause": "early", "carries
     [(1, "1 cell of f: dut.q (early)"), (1_739, "1_739 cells of f: dut.q (early)")],
 )
 def test_a_loss_of_one_repeat_is_a_sentence(cells, said) -> None:
-    assert loss_sentence({**LOSS, "cells": cells}) == said
+    assert describe_loss({**LOSS, "cells": cells}) == said
 
 
 @pytest.mark.parametrize(

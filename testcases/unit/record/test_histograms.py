@@ -10,9 +10,9 @@ from hypothesis import strategies as st
 from qospec.catalogue.kinds import discover
 from qospec.engine.arrays import np
 from qospec.engine.measure import delays as kept
-from qospec.record.bins import FINEST, HIGHEST, bin_of, bin_start_ps
+from qospec.record.bins import FINEST, HIGHEST, bin_of, find_bin_start_ps
 from qospec.record.histograms import MAX_BINS, MAX_HISTOGRAMS, histogram
-from qospec.record.outcome import case_document
+from qospec.record.outcome import describe_case
 from qospec.run import trial
 
 TIMES = st.one_of(st.integers(0, 5_000), st.integers(0, 2**44))
@@ -34,7 +34,7 @@ def counts(document):
 @given(st.integers(0, 2**62), st.sampled_from([1, 2, 8, 64, 512]))
 def test_a_delay_lies_in_its_step(delay_ps, per_octave):
     step = bin_of(delay_ps, per_octave)
-    assert bin_start_ps(step, per_octave) <= delay_ps < bin_start_ps(step + 1, per_octave)
+    assert find_bin_start_ps(step, per_octave) <= delay_ps < find_bin_start_ps(step + 1, per_octave)
     assert 0 <= step <= HIGHEST
 
 
@@ -88,7 +88,7 @@ test t on bench {
 
 def case(planned, *statements):
     (plan,) = planned(BENCH + "\n".join(statements) + "\n}\n")
-    return case_document(plan, trial.run(plan, discover(), lambda _: None))
+    return describe_case(plan, trial.run(plan, discover(), lambda _: None))
 
 
 @pytest.mark.parametrize(
@@ -139,5 +139,5 @@ def test_thousands_of_flows_do_not_fill_a_record(planned):
     asked = "\n".join(f"report h{n}.delay.max" for n in range(MAX_HISTOGRAMS + 5))
     text = BENCH.replace("test t", "traffic one = cbr { pcr = 1_000 cell/s, cdvt = 1 ms }\ntest t")
     (plan,) = planned(f"{text}{flows}\n{asked}\n}}\n")
-    found = case_document(plan, trial.run(plan, discover(), lambda _: None))
+    found = describe_case(plan, trial.run(plan, discover(), lambda _: None))
     assert len(found["delays"]) == MAX_HISTOGRAMS

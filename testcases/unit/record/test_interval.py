@@ -6,7 +6,7 @@ import pytest
 
 from qospec.catalogue.kinds import discover
 from qospec.engine.measure.tally import Delays
-from qospec.judge.confidence import judge_repeats, mean_over_repeats
+from qospec.judge.confidence import compute_mean_over_repeats, judge_repeats
 from qospec.judge.verdict import Side
 from qospec.model.expression import Constant, Measured, Operation
 from qospec.model.suite import Statement
@@ -131,7 +131,7 @@ def test_a_difference_stays() -> None:
 )
 def test_of_a_report_what_is_known_of_the_value_counts(expression, lower) -> None:
     statement = Statement("report", "", "", expression, SPAN, None)
-    shown_one = mean_over_repeats(
+    shown_one = compute_mean_over_repeats(
         [Side(Fraction(value), COUNT) for value in RARE], Fraction("0.95")
     )
     found = interval_document(statement, shown_one)

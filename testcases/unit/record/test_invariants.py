@@ -1,7 +1,7 @@
 """Invariants of devices: what they count, for each device, and what comes of one that is broken."""
 
 from qospec.catalogue.kinds import discover
-from qospec.record.outcome import case_document
+from qospec.record.outcome import describe_case
 from qospec.run import trial
 
 DEVICES = """
@@ -39,7 +39,7 @@ test t on bench(room = 4 cell) {
 
 def test_each_device_in_its_place_has_its_invariants(planned) -> None:
     (case,) = planned(DEVICES)
-    found = case_document(case, trial.run(case, discover(), lambda _: None))
+    found = describe_case(case, trial.run(case, discover(), lambda _: None))
     held = {s["label"]: s["verdict"] for s in found["statements"] if s["kind"] == "invariant"}
     assert held == {
         f"{where}{device}: {label}": "pass"
@@ -66,7 +66,7 @@ def test_what_is_discarded_outside_the_measurement_is_a_reason_too(planned) -> N
     text = DEVICES.replace("warmup = 3 ms, measure = 7 ms", "warmup = 1 ms, measure = 6 us")
     text = text.replace("every = 1 ms }", "every = 1 ms }, phases = even")
     (case,) = planned(text.replace("control wide = bench(room = 100 cell)", ""))
-    found = case_document(case, trial.run(case, discover(), lambda _: None))
+    found = describe_case(case, trial.run(case, discover(), lambda _: None))
     (why,) = found["why"]
     assert why.startswith("no cell was discarded that was sent during the measurement; others")
     assert why.endswith(" were: x.there (28 overflow)")
@@ -75,5 +75,5 @@ def test_what_is_discarded_outside_the_measurement_is_a_reason_too(planned) -> N
 def test_an_invariant_is_no_criterion(planned) -> None:
     text = DEVICES.replace("expect f.received > 0", "report f.received")
     (case,) = planned(text.replace("room = 4 cell", "room = 100 cell"))
-    found = case_document(case, trial.run(case, discover(), lambda _: None))
+    found = describe_case(case, trial.run(case, discover(), lambda _: None))
     assert found["verdict"] == "measured"

@@ -5,7 +5,7 @@ from dataclasses import replace
 import pytest
 
 from qospec.catalogue.kinds import discover
-from qospec.record.outcome import case_document, completed
+from qospec.record.outcome import complete_outcome, describe_case
 from qospec.record.statements import count_statements
 from qospec.run import trial
 
@@ -25,7 +25,7 @@ test t on bench {
 
 def document(planned, *statements: str):
     (case,) = planned(BENCH + "\n".join(statements) + "\n}\n")
-    return case_document(case, trial.run(case, discover(), lambda _: None))
+    return describe_case(case, trial.run(case, discover(), lambda _: None))
 
 
 @pytest.mark.parametrize(
@@ -72,7 +72,7 @@ def swept(planned):
     def swept(*statements: str):
         text = BENCH.replace("  run { measure = 1 ms }\n", "") + "\n".join((*SWEPT, *statements))
         cases = planned(text + "\n}\n")
-        return [case_document(c, trial.run(c, discover(), lambda _: None)) for c in cases]
+        return [describe_case(c, trial.run(c, discover(), lambda _: None)) for c in cases]
 
     return swept
 
@@ -124,7 +124,7 @@ def test_criteria_are_counted_by_what_they_claim(swept) -> None:
     assert [each["claim"] for each in cases[0]["statements"]] == [
         "exact", "shape", "calibrated", "", ""
     ]  # fmt: skip
-    summary = completed({"tests": [], "cases": []}, cases, cases)["summary"]
+    summary = complete_outcome({"tests": [], "cases": []}, cases, cases)["summary"]
     assert summary["pass"] == 2
     assert summary["criteria"] == {
         "exact": 2, "range": 0, "shape": 1, "calibrated": 2, "consistent": 0, "none": 2,
@@ -168,7 +168,7 @@ def test_the_metrics_of_a_case_are_those_of_its_first_repeat(planned) -> None:
     ).replace("measure = 1 ms", "measure = 1 ms, repeat = 3")
     (case,) = planned(random + "report f.sent\n}\n")
     ran = trial.run(case, discover(), lambda _: None)
-    found = case_document(case, ran)
+    found = describe_case(case, ran)
     sent = [int(each["f"]["sent"]["value"]) for each in found["repeats"]]
     assert len(set(sent)) == 3
     assert found["metrics"] == found["repeats"][0]
@@ -244,7 +244,7 @@ def test_nothing_lost_before_a_scheduler_names_its_queues(planned) -> None:
     text = PACKETS.replace("q = fifo { limit = 2 pkt }\n  west.rx -> q -> east.tx", queues)
     also = "flow g = packets { rate = 90 pkt/s, size = 1_000 B @ip, dscp = 46 } from a to b\n  run"
     (case,) = planned(text.replace("RATE", "100 pkt/s").replace("run", also, 1))
-    found = case_document(case, trial.run(case, discover(), lambda _: None))
+    found = describe_case(case, trial.run(case, discover(), lambda _: None))
     why = "no packet was discarded: dut.voice (0 overflow), dut.rest (0 overflow or early)"
     assert found["why"] == [why]
 
@@ -252,7 +252,7 @@ def test_nothing_lost_before_a_scheduler_names_its_queues(planned) -> None:
 def test_after_an_error_nothing_is_said_of_what_could_have_been_lost(planned) -> None:
     (case,) = planned(PACKETS.replace("RATE", "100 pkt/s"))
     result = trial.run(case, discover(), lambda _: None)
-    found = case_document(case, replace(result, errors=("it broke",)))
+    found = describe_case(case, replace(result, errors=("it broke",)))
     assert (found["verdict"], found["why"]) == ("error", [])
 
 
@@ -266,7 +266,7 @@ def test_after_an_error_nothing_is_said_of_what_could_have_been_lost(planned) ->
 )
 def test_why_counts_packets(planned, rate, why, lost) -> None:
     (case,) = planned(PACKETS.replace("RATE", rate))
-    found = case_document(case, trial.run(case, discover(), lambda _: None))
+    found = describe_case(case, trial.run(case, discover(), lambda _: None))
     (line,) = found["why"]
     assert line.endswith(why)
     assert {loss["carries"] for loss in found["losses"]} == lost
@@ -289,7 +289,7 @@ device box {
     run = "run { measure = 1 ms, repeat = 7 }"
     text = box + text.replace("run { measure = 1 ms }", run)
     (case,) = planned(text + f"  expect {asked} with 95% confidence\n}}\n")
-    found = case_document(case, trial.run(case, discover(), lambda _: None))
+    found = describe_case(case, trial.run(case, discover(), lambda _: None))
     assert found["statements"][0]["verdict"] == "pass"
 
 
@@ -300,7 +300,7 @@ def test_cases_share_their_draws_if_asked_to(planned, field: str, *, alike: bool
     )
     cases = planned(text + "sweep _n in [1, 2]\nexpect f.lost == 0\nreport f.delay.mean\n}\n")
     first, second = (
-        case_document(case, trial.run(case, discover(), lambda _: None)) for case in cases
+        describe_case(case, trial.run(case, discover(), lambda _: None)) for case in cases
     )
     assert (first["metrics"] == second["metrics"]) == alike
     assert first["run"].get("common_draws", False) == alike

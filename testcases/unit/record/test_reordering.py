@@ -9,7 +9,7 @@ from qospec.engine.graph import emulation
 from qospec.metrics.reordered import Reordered
 from qospec.metrics.reordered_ratio import ReorderedRatio
 from qospec.metrics.reordering_extent import ReorderingExtent
-from qospec.record.outcome import case_document
+from qospec.record.outcome import describe_case
 from qospec.run.trial import run
 
 BENCH = """
@@ -91,7 +91,7 @@ def test_a_criterion_says_of_how_many_and_with_what_confidence(planned):
         )
     )
     result = run(case, discover(), lambda _: None)
-    some, none, fewer, counted, rare, close = case_document(case, result)["statements"]
+    some, none, fewer, counted, rare, close = describe_case(case, result)["statements"]
     assert (some["verdict"], none["verdict"], counted["verdict"]) == ("pass",) * 3
     assert "0 of 4176 reordered: with 95 % confidence the ratio is below" in counted["note"]
     assert rare["caution"].startswith("4176 packets cannot show")

@@ -8,7 +8,7 @@ from qospec.catalogue.kinds import discover
 from qospec.check import check
 from qospec.diagnostics import Problems
 from qospec.plan.plan import Bounds, plan
-from qospec.record.outcome import flow_documents, frame
+from qospec.record.outcome import describe_frame, flow_documents
 
 BENCH = """qos 1
 import std.media
@@ -141,6 +141,6 @@ def test_a_flow_of_phases_is_shown_from_its_lowest_load_to_its_highest(tmp_path:
     suite = check([path], discover(), problems)
     plans = plan(suite, "0", Bounds(), problems)
     assert not problems.errors, problems.errors
-    (shown,) = frame(suite.suite, plans, "0", {"qospec": "1"})["tests"][0]["flows"]
+    (shown,) = describe_frame(suite.suite, plans, "0", {"qospec": "1"})["tests"][0]["flows"]
     assert shown["traffic"] == "ubr, 500 cell/s to 100_000 cell/s"
     assert shown["contract"] == [["pcr", "500 cell/s to 100_000 cell/s"]]

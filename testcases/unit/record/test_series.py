@@ -6,7 +6,7 @@ import pytest
 
 from qospec.catalogue.kinds import discover
 from qospec.plan.plan import Bounds
-from qospec.record.outcome import case_document
+from qospec.record.outcome import describe_case
 from qospec.record.schema import CASE, violations
 from qospec.run import trial
 from qospec.run.runner import run_alone
@@ -43,7 +43,7 @@ def case(planned, text, *statements):
     (plan,) = planned("\n".join((text, *statements, "}")))
     result = trial.run(plan, discover(), lambda _: None)
     assert result.errors == ()
-    return case_document(plan, result)
+    return describe_case(plan, result)
 
 
 def series(planned, text, metric, every="2 ms"):
@@ -115,7 +115,7 @@ def test_only_what_is_requested_is_counted(planned):
     (plan,) = planned(CELLS + "report f.lost\nreport f.sent every 1 ms when 1 > 2\n}\n")
     assert plan.networks[""].experiment.measurement.series == ()
     result = trial.run(plan, discover(), lambda _: None)
-    assert all("series" not in each for each in case_document(plan, result)["statements"])
+    assert all("series" not in each for each in describe_case(plan, result)["statements"])
 
 
 @pytest.mark.parametrize(

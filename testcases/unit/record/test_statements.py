@@ -11,7 +11,7 @@ from qospec.judge.result import Judged
 from qospec.judge.verdict import Judgement
 from qospec.model.expression import Constant, Measured, Operation
 from qospec.model.suite import Statement
-from qospec.record.outcome import case_document
+from qospec.record.outcome import describe_case
 from qospec.record.statements import statement_document
 from qospec.run import trial
 from qospec.source import Source, Span
@@ -35,7 +35,7 @@ test t on bench {
 def document(planned, *statements: str, **options):
     (case,) = planned(BENCH + "\n".join(statements) + "\n}\n")
     result = trial.run(case, discover(), lambda _: None, **options)
-    return case_document(case, result)
+    return describe_case(case, result)
 
 
 RUN = "run { measure = 1 ms, repeat = 6 }"

@@ -19,7 +19,7 @@ from qospec.run.job import LostJob
 from qospec.run.phased import PhasedRun
 from qospec.run.schedule import Schedule, run_here
 from qospec.run.trial import run_one
-from qospec.run.workshop import Order, Workshop, digest_sources
+from qospec.run.workshop import Order, Workshop, hash_sources
 
 TEXT = """
 device narrow {
@@ -169,7 +169,7 @@ def test_a_trial_follows_from_its_name_and_the_files(tmp_path: Path, planned) ->
     (plan,) = planned(TEXT.replace("REPEAT", "repeat = 2"))
     path = tmp_path / "a.qos"
     suite = check([path], discover(), Problems()).suite
-    order = Order((path,), digest_sources(suite.sources), seed="0")
+    order = Order((path,), hash_sources(suite.sources), seed="0")
     here, there = Workshop(order, [plan]), pickle.loads(pickle.dumps(Workshop(order, [plan])))  # noqa: S301 -- our own bytes
     run = PhasedRun(plan)
     schedule, names = Schedule([run]), set()
@@ -187,7 +187,7 @@ def test_files_that_were_changed_are_not_run(tmp_path: Path, planned) -> None:
     (plan,) = planned(TEXT.replace("REPEAT", "repeat = 1"))
     path = tmp_path / "a.qos"
     suite = check([path], discover(), Problems()).suite
-    order = Order((path,), digest_sources(suite.sources), seed="0")
+    order = Order((path,), hash_sources(suite.sources), seed="0")
     path.write_text(path.read_text(encoding="utf-8").replace("limit = 4", "limit = 5"))
     job = PhasedRun(plan).next_job(0, ahead=False)
     workshop.check_once.cache_clear()

@@ -35,7 +35,7 @@ test skipped on wire {
 def jobs(plans):
     """Return the jobs of plans, and where they are done."""
     workshop = warming.WarmingWorkshop(Order(), plans)
-    return warming.distinct_jobs(plans, workshop), workshop
+    return warming.select_distinct_jobs(plans, workshop), workshop
 
 
 def test_of_cases_that_differ_in_numbers_only_one_is_run(planned) -> None:

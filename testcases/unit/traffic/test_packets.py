@@ -7,7 +7,7 @@ import pytest
 
 from qospec.catalogue.kinds import Load, SizeMix
 from qospec.elements.line import Line
-from qospec.engine.source.sizes import Sizes, mean_bytes
+from qospec.engine.source.sizes import Sizes, compute_mean_bytes
 from qospec.protocol.encapsulation import Encapsulation
 from qospec.protocol.marks import MARKS
 from qospec.traffic.packets import Packets
@@ -58,14 +58,14 @@ def test_short_frames_are_filled_up_and_still_differ():
     mix = SizeMix(((58, 55), (62, 2)), "frame")
     stream = replace(SOME, size=mix, protocol="none").packets(ETHERNET)
     assert stream.sizes == Sizes((40, 44), (55, 2))
-    assert mean_bytes(stream.sizes, ETHERNET, "frame", 0) == 64
+    assert compute_mean_bytes(stream.sizes, ETHERNET, "frame", 0) == 64
 
 
 def test_an_order_stays_though_sizes_become_those_of_the_link():
     order = SizeMix(((64, 1), (1_518, 1), (64, 1), (62, 2)), "frame", in_order=True)
     stream = replace(SOME, size=order, protocol="none").packets(ETHERNET)
     assert stream.sizes == Sizes((46, 1_500, 46, 44), (1, 1, 1, 2), in_order=True)
-    assert mean_bytes(stream.sizes, ETHERNET, "frame", 0) == Fraction(4 * 64 + 1_518, 5)
+    assert compute_mean_bytes(stream.sizes, ETHERNET, "frame", 0) == Fraction(4 * 64 + 1_518, 5)
 
 
 @pytest.mark.parametrize(

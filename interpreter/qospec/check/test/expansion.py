@@ -355,7 +355,7 @@ class _Expansion:
             if case is not None and self._context.mistakes == before:
                 built[name] = case
                 self.makers |= {name: maker} if case.phases else {}
-            elif not any(each.binding.argument for each in points):
+            elif not any(point.binding.argument for point in points):
                 return ()
             else:  # each value of an argument may be wrong for itself
                 sound = False

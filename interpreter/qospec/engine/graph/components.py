@@ -59,20 +59,20 @@ class Budget:
                 raise BudgetError(path, self._items)
 
 
-def zero_delay_cycle(nodes: Sequence[Node], wires: Sequence[Wire]) -> tuple[str, ...] | None:
+def find_zero_delay_cycle(nodes: Sequence[Node], wires: Sequence[Wire]) -> tuple[str, ...] | None:
     """Return the paths of a cycle of nodes without lookahead, in order, if there is one."""
     instant = {i for i, node in enumerate(nodes) if not node.element.lookahead_ps(node.clock)}
     onward: list[list[int]] = [[] for _ in nodes]
     for wire in wires:
         if wire.node in instant and wire.to in instant:
             onward[wire.node].append(wire.to)
-    for component in components(onward):
+    for component in find_components(onward):
         if is_cyclic(component, onward):
             return tuple(nodes[i].path for i in _find_cycle(component, onward))
     return None
 
 
-def cycle_in_batches(nodes: Sequence[Node], wires: Sequence[Wire]) -> tuple[str, ...] | None:
+def find_cycle_in_batches(nodes: Sequence[Node], wires: Sequence[Wire]) -> tuple[str, ...] | None:
     """Return the paths of a cycle, in order, if one begins with an element without `transition`."""
     onward = onward_of(nodes, wires)
     for number, node in enumerate(nodes):
@@ -99,7 +99,7 @@ def onward_of(nodes: Sequence[Node], wires: Sequence[Wire]) -> list[list[int]]:
     return onward
 
 
-def components(onward: Sequence[Iterable[int]]) -> list[list[int]]:
+def find_components(onward: Sequence[Iterable[int]]) -> list[list[int]]:
     """Return the strongly connected components in topological order, each in its order of work.
 
     Args:

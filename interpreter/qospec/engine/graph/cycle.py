@@ -23,7 +23,7 @@ from qospec.engine.event.component import (
     Member,
     rows_as_batch,
 )
-from qospec.engine.graph.components import components
+from qospec.engine.graph.components import find_components
 from qospec.engine.graph.node import Link
 from qospec.engine.graph.promises import Conduct, copied
 from qospec.engine.items.batch import FOREVER_PS, Batch, joined
@@ -215,4 +215,4 @@ def _order_of_work(runtimes: Sequence[NodeRuntime], members: Sequence[Member]) -
             for origin in origins:
                 if origin is not None and not runtimes[origin[0]].lookahead_ps:
                     onward[origin[0]].append(number)
-    return [number for (number,) in components(onward)]
+    return [number for (number,) in find_components(onward)]

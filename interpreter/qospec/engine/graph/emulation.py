@@ -21,10 +21,10 @@ from qospec.engine.experiment import DISCARD, END
 from qospec.engine.graph.components import (
     Budget,
     ZeroDelayError,
-    components,
+    find_components,
+    find_zero_delay_cycle,
     is_cyclic,
     onward_of,
-    zero_delay_cycle,
 )
 from qospec.engine.graph.cycle import Cycle
 from qospec.engine.graph.fusion import fuse_classifiers
@@ -195,7 +195,7 @@ class _Network:
         answering: frozenset[int],
         conducts: list[tuple[Node, Conduct]] | None,
     ) -> None:
-        cycle = zero_delay_cycle(experiment.nodes, experiment.wires)
+        cycle = find_zero_delay_cycle(experiment.nodes, experiment.wires)
         if cycle is not None:
             raise ZeroDelayError(cycle)
         self._recorder = recorder
@@ -255,7 +255,7 @@ class _Network:
     def _parts(self, experiment: Experiment, answering: frozenset[int]) -> list[_Runnable]:
         parts: list[_Runnable] = []
         budget = _budget(experiment)
-        in_order = components(_onward(experiment))
+        in_order = find_components(_onward(experiment))
         if len(answering) == len(experiment.nodes):
             in_order = [[node for component in in_order for node in component]]
         for component in in_order:
@@ -299,7 +299,7 @@ def _onward(experiment: Experiment) -> list[list[int]]:
 def on_cycles(experiment: Experiment) -> frozenset[int]:
     """Return the nodes that are on cycles."""
     onward = _onward(experiment)
-    cycles = (component for component in components(onward) if is_cyclic(component, onward))
+    cycles = (component for component in find_components(onward) if is_cyclic(component, onward))
     return frozenset(node for component in cycles for node in component)
 
 

@@ -36,7 +36,7 @@ if TYPE_CHECKING:
 
 
 @functools.lru_cache(maxsize=1024)
-def costs_of(clock: Clock, sizes: tuple[int, ...]) -> Costs:
+def cost_sizes(clock: Clock, sizes: tuple[int, ...]) -> Costs:
     """Return the time that items of some sizes take of a line; mixes of packets have hundreds."""
     framed = clock.encapsulation
     if framed is None:
@@ -54,9 +54,9 @@ def whole_ps(clock: Clock, time_ps: Fraction) -> int:
     return ceil(time_ps) if clock.slotted else floor(time_ps)
 
 
-def sent_ps(clock: Clock, arriving: Arrival) -> int:
+def bound_sending_ps(clock: Clock, arriving: Arrival) -> int:
     """Return the longest time from the first bit of an item sent to its last at the far end."""
-    return ceil(costs_of(clock, arriving.sizes).longest_ps) + clock.arrival_ps - clock.lead_ps
+    return ceil(cost_sizes(clock, arriving.sizes).longest_ps) + clock.arrival_ps - clock.lead_ps
 
 
 def full_ps(clock: Clock, arriving: Arrival, limit: Buffer | None) -> int | None:
@@ -65,7 +65,7 @@ def full_ps(clock: Clock, arriving: Arrival, limit: Buffer | None) -> int | None
     That is what the limit lets wait, and the item that is being sent, which may have begun within
     the ps in which this one arrives; None without a limit.
     """
-    return None if limit is None else _full_ps(costs_of(clock, arriving.sizes), limit)
+    return None if limit is None else _full_ps(cost_sizes(clock, arriving.sizes), limit)
 
 
 def _full_ps(each: Costs, limit: Buffer) -> int:
@@ -87,7 +87,7 @@ def served_in_order(
     """Return what a line guarantees of what arrives and waits in order, within a limit."""
     if not arriving.sizes:
         return (Guarantee(0, 0),)
-    of = functools.partial(costs_of, clock)
+    of = functools.partial(cost_sizes, clock)
     longest_ps, waits_ps = of(arriving.sizes).longest_ps, latency_ps(clock)
     service = delay_service(WHOLE, waits_ps)
     most = find_least_known(
@@ -108,7 +108,7 @@ def come_within(clock: Clock, arriving: Arrival, most_ps: Fraction | int | None)
     """
     if most_ps is None:
         return None
-    shortest_ps = costs_of(clock, arriving.sizes).shortest_ps
+    shortest_ps = cost_sizes(clock, arriving.sizes).shortest_ps
     came = arriving.items.count_within(max(Fraction(most_ps) - shortest_ps, Fraction(0)))
     return None if came is None else floor(came)
 
@@ -133,7 +133,7 @@ def _bounded(
 
     A bucket that is smaller than an item lets none pass, and its curve gives less than no time.
     """
-    least_ps = floor(costs_of(clock, arriving.sizes).shortest_ps) + clock.arrival_ps
+    least_ps = floor(cost_sizes(clock, arriving.sizes).shortest_ps) + clock.arrival_ps
     if most is None:
         return Guarantee(least_ps, None, why=TOO_MUCH if arriving.items.is_bounded else UNKNOWN)
     most_ps = whole_ps(clock, Fraction(most)) + clock.arrival_ps
@@ -151,7 +151,7 @@ def sent(clock: Clock, arriving: Arrival) -> Arrival | None:
     """
     if not arriving.sizes:
         return None
-    each, waits_ps = costs_of(clock, arriving.sizes), latency_ps(clock)
+    each, waits_ps = cost_sizes(clock, arriving.sizes), latency_ps(clock)
     slack_ps = int(not each.whole)
     spaced = Arrival(
         Curve.from_lines([(1, 1 / each.shortest_ps)]).widen(slack_ps),
@@ -165,7 +165,9 @@ def sent(clock: Clock, arriving: Arrival) -> Arrival | None:
     )
 
 
-def guaranteed(clock: Clock | None, arriving: Arrival, limit: Buffer | None = None) -> Guarantees:
+def guarantee_line(
+    clock: Clock | None, arriving: Arrival, limit: Buffer | None = None
+) -> Guarantees:
     """Return what a line, or a queue that it serves, guarantees."""
     if clock is None:
         raise ValueError("no line serves this element")

@@ -13,7 +13,9 @@ if TYPE_CHECKING:
     from qospec.engine.items.batch import Batch
 
 
-def losses_of(lost: Batch, cause_codes: Marks | None = None, element: str = "") -> tuple[Loss, ...]:
+def list_losses(
+    lost: Batch, cause_codes: Marks | None = None, element: str = ""
+) -> tuple[Loss, ...]:
     """Return the entries for items that were lost at a queue, cause by cause.
 
     Args:

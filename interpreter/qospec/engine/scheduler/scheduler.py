@@ -33,11 +33,11 @@ from qospec.engine.element import Element, Loss, Step
 from qospec.engine.event.transition import Transition
 from qospec.engine.items.batch import FOREVER_PS, Batch, empty, joined, uninitialised
 from qospec.engine.line import tail_drop, transmission
-from qospec.engine.line.guarantee import costs_of, sent, share_of
+from qospec.engine.line.guarantee import cost_sizes, sent, share_of
 from qospec.engine.line.transmission import FREE
 from qospec.engine.queue.admission import CAUSES
 from qospec.engine.queue.drop_policy import Waiting, initial_drop_state
-from qospec.engine.queue.losses import losses_of
+from qospec.engine.queue.losses import list_losses
 from qospec.engine.scheduler.arrivals import by_input, in_arrival_order
 from qospec.engine.scheduler.policy import Policy, scheduling_loop, transition_kernels
 from qospec.engine.scheduler.serve import Held, Service, nothing_held
@@ -169,7 +169,7 @@ class Scheduler(Element):
             inputs: What arrives at each; None: nothing does.
             clock: Of the line.
         """
-        return Share((), functools.partial(costs_of, clock))
+        return Share((), functools.partial(cost_sizes, clock))
 
     def guarantees(
         self, arriving: tuple[Arrival, ...], clock: Clock | None, limits: tuple[Buffer | None, ...]
@@ -189,7 +189,7 @@ class Scheduler(Element):
             limit = limits[number] if limits else None
             others = (one.work for n, one in enumerate(inputs) if one and n != number)
             left = find_residual(functools.reduce(Curve.add, others, NOTHING), Fraction(0))
-            rest = Share(left, functools.partial(costs_of, clock))
+            rest = Share(left, functools.partial(cost_sizes, clock))
             shares = (self.share(number, inputs, clock), rest)
             found.append(choose_best(share_of(clock, each, share, limit) for share in shares))
         together = functools.reduce(Arrival.add, arriving)
@@ -253,8 +253,8 @@ def _competitor(clock: Clock, arriving: Arrival) -> Competitor | None:
     """Return what arrives at an input, as the line sees it; None: nothing does."""
     if not arriving.sizes:
         return None
-    each = costs_of(clock, arriving.sizes)
-    work = arriving.measure_work(functools.partial(costs_of, clock))
+    each = cost_sizes(clock, arriving.sizes)
+    work = arriving.measure_work(functools.partial(cost_sizes, clock))
     sizes = arriving.sizes
     return Competitor(work, each.longest_ps, sizes[0], sizes[-1], each.dearest_ps)
 
@@ -308,7 +308,7 @@ def _costs_beside(
     clock: Clock, item_ps: Fraction, byte_ps: Fraction, sizes: tuple[int, ...]
 ) -> Costs:
     def cost_ps(size_bytes: int) -> Fraction:
-        return costs_of(clock, (size_bytes,)).longest_ps + item_ps + size_bytes * byte_ps
+        return cost_sizes(clock, (size_bytes,)).longest_ps + item_ps + size_bytes * byte_ps
 
     return compute_costs(sizes, cost_ps, Fraction(1))
 
@@ -438,7 +438,7 @@ def _serve_one(state: State, number: int, batch: Batch, until_ps: int) -> Served
     state.held = Held(
         kept.moved(np.full(count, until_ps, np.int64)), counts, state.held.arrival_tags
     )
-    losses = losses_of(lost, None, state.queues[number].element)
+    losses = list_losses(lost, None, state.queues[number].element)
     return sent.part(0, sent.count - count), losses
 
 
@@ -480,7 +480,7 @@ def _serve_all(state: State, incoming: Incoming, until_ps: int) -> Served:
         cause_codes = (
             service.lost[service.queue[tail:behind][::-1]] if state.drop_state.selective else None
         )
-        losses += losses_of(lost, cause_codes, queue.element)
+        losses += list_losses(lost, cause_codes, queue.element)
     return service.left.part(0, sent), losses
 
 

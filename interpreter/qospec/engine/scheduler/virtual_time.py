@@ -54,7 +54,7 @@ class Costs(NamedTuple):
     whole: int
 
 
-def costs_of(weights: Sequence[tuple[str, Fraction]]) -> Costs:
+def compute_costs_by_weight(weights: Sequence[tuple[str, Fraction]]) -> Costs:
     """Return the costs of inputs by weight; raises ValueError in the author's words."""
     scale = math.lcm(*(Fraction(weight).denominator for _, weight in weights))
     numbers = [int(weight * scale) for _, weight in weights]
@@ -82,7 +82,7 @@ def clock_fields(clock: Clock, largest_cost: int) -> Mapping[int, int]:
 
 def lost_bytes(weights: Sequence[tuple[str, Fraction]], clock: Clock) -> Fraction:
     """Return what rounding costs at most when an input begins to be served; see `fair`."""
-    found = costs_of(weights)
+    found = compute_costs_by_weight(weights)
     fine: int = clock_fields(clock, max(found.costs) * sum(found.weights))[FINE]
     return max(Fraction(1), Fraction(sum(found.weights), found.whole)) / (1 << fine)
 

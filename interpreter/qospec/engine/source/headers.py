@@ -123,7 +123,9 @@ class WithHeaders:
         )
 
 
-def sizes_on(link: Encapsulation, mix: SizeMix, transport_bytes: int, field: str = "size") -> Sizes:
+def convert_sizes(
+    link: Encapsulation, mix: SizeMix, transport_bytes: int, field: str = "size"
+) -> Sizes:
     """Return the sizes of IP packets on a link, from those that an author wrote.
 
     Raises:

@@ -60,7 +60,9 @@ class Sizes:
 
 
 @functools.cache
-def mean_bytes(sizes: Sizes, link: Encapsulation, layer: str, transport_bytes: int) -> Fraction:
+def compute_mean_bytes(
+    sizes: Sizes, link: Encapsulation, layer: str, transport_bytes: int
+) -> Fraction:
     """Return the mean length of packets of these sizes in a layer of a link."""
     # Cached: the cases of a sweep use the same few means, of mixes of up to hundreds of sizes.
     return sizes.mean_of(lambda packet: link.counted(packet, layer, transport_bytes))

@@ -138,7 +138,7 @@ def check_state(
         )
 
 
-def two_state(
+def make_two_state(
     stays: tuple[Duration, Duration], gaps: Gaps, connections: int, phases: str, draws: Draws
 ) -> TwoState:
     """Return a source of identical connections.

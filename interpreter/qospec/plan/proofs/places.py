@@ -57,5 +57,5 @@ def joined(groups: Sequence[Group], leaves: Arrival) -> Group:
         for key, arrival in group.parts.items():
             parts[key] = parts[key].add(arrival) if key in parts else arrival
     total = functools.reduce(Arrival.add, (group.total() for group in groups))
-    sizes = tuple(sorted({size for each in parts.values() for size in each.sizes}))
+    sizes = tuple(sorted({size for part in parts.values() for size in part.sizes}))
     return Group(parts, total.intersect(leaves)._replace(sizes=sizes))

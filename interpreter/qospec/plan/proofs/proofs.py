@@ -25,9 +25,9 @@ from qospec.calculus.guarantee import (
     describe_unbounded,
 )
 from qospec.dataclass import dataclass
-from qospec.engine.graph.components import components, is_cyclic
+from qospec.engine.graph.components import find_components, is_cyclic
 from qospec.engine.items.partition import MAX_OUTPUTS
-from qospec.engine.line.guarantee import sent_ps
+from qospec.engine.line.guarantee import bound_sending_ps
 from qospec.plan.forms import form_of
 from qospec.plan.proofs.chains import Chains
 from qospec.plan.proofs.places import Group, Key, Place, alone, joined
@@ -145,7 +145,7 @@ class _Analysis:
         onward: list[set[int]] = [set() for _ in self._nodes]
         for (number, _), ends in self._wires.items():
             onward[number] |= {to.node for to in ends if to.node >= 0}
-        for component in components(onward):
+        for component in find_components(onward):
             for _ in range(ROUNDS if is_cyclic(component, onward) else 1):
                 for number in component:
                     self._pass(number)
@@ -256,7 +256,7 @@ class _Analysis:
             for kind in node.element.inserts if key.kind == "user" else ():
                 made = node.element.inserted(passing)
                 parts[Key(key.source, kind)] = made or describe_unbounded(passing.sizes)
-        sizes = tuple(sorted({size for each in parts.values() for size in each.sizes}))
+        sizes = tuple(sorted({size for part in parts.values() for size in part.sizes}))
         if node.element.inserts:
             return Group(parts, describe_unbounded(sizes))
         together = self._delayed(group.together, guarantee)
@@ -318,7 +318,7 @@ class _Analysis:
         number = {place: n for n, place in enumerate(places)}
         onward = [[number[to] for to in self._following(place, key)] for place in places]
         known: dict[int, Proof] = {}
-        for component in reversed(components(onward)):
+        for component in reversed(find_components(onward)):
             first = component[0]
             if is_cyclic(component, onward):
                 found = Proof(None, f"it may come round to {self._nodes[places[first].node].path}")
@@ -341,7 +341,7 @@ class _Analysis:
         node, found = self._nodes[place.node], self._found.get(place.node)
         if node.clock is not None and node.clock.stamps:
             forms = self._routes.arriving[place][key]
-            most_ps = sent_ps(node.clock, describe_unbounded(_sizes(forms)))
+            most_ps = bound_sending_ps(node.clock, describe_unbounded(_sizes(forms)))
             return Proof(most_ps, path=((node.path, most_ps),))
         if found is None:
             return Proof(None, NOTHING_KNOWN.format(node.path))

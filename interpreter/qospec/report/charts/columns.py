@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
-from qospec.record.quantity import quantity
+from qospec.record.quantity import describe_quantity
 from qospec.report.searches import (
     Goal,
     LossCurve,
@@ -106,7 +106,7 @@ def _list_tried(
     for case, losses in zip(cases, curve.losses, strict=True):
         for load, loss in zip(curve.loads, losses, strict=True):
             if loss is not None:
-                measured = quantity(loss, RATIO)
+                measured = describe_quantity(loss, RATIO)
                 statement = {**_make_unjudged(""), "measured": measured, "interval": None}
                 yield statement, _add_parameter(case, curve.variable, load["text"])
 

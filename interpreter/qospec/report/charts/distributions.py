@@ -14,7 +14,7 @@ from itertools import accumulate, pairwise
 from typing import Any, NamedTuple
 
 from qospec.judge.verdict import VERDICTS
-from qospec.record.bins import bin_start_ps
+from qospec.record.bins import find_bin_start_ps
 from qospec.report.charts.axis import Axis, find_decade, make_axis_between, write_number
 from qospec.report.charts.corners import Corner, list_corners
 from qospec.report.charts.curves import build_path, thin_labels
@@ -140,7 +140,7 @@ def _select_measuring(case: Record, flow: str, metric: str) -> Iterator[Record]:
 def _build_histogram(case: Record, statements: tuple[Record, ...], kept: Record) -> _Histogram:
     counts = tuple(map(int, kept["counts"].split()))
     first, fine = kept["first"], kept["per_octave"]
-    starts = tuple(bin_start_ps(first + n, fine) / PS_PER_S for n in range(len(counts) + 1))
+    starts = tuple(find_bin_start_ps(first + n, fine) / PS_PER_S for n in range(len(counts) + 1))
     least, greatest = (read_exact(kept[name]) or Fraction(0) for name in ("least", "greatest"))
     return _Histogram(case, statements, starts, counts, least, greatest)
 

@@ -7,7 +7,7 @@ from fractions import Fraction
 from typing import Any
 
 from qospec.dataclass import dataclass
-from qospec.record.quantity import number_of
+from qospec.record.quantity import read_number
 from qospec.report.words import describe_needed, describe_value
 
 Record = Mapping[str, Any]
@@ -15,7 +15,7 @@ Record = Mapping[str, Any]
 
 def read_exact(quantity: Record | None) -> Fraction | None:
     """Return a quantity's value in its base unit; None without data, and if it is not a number."""
-    return None if quantity is None else number_of(quantity["value"])
+    return None if quantity is None else read_number(quantity["value"])
 
 
 @dataclass(frozen=True)

@@ -25,10 +25,10 @@ from qospec.engine.event.transition import (
 )
 from qospec.engine.items.batch import FOREVER_PS, Batch, unsealed
 from qospec.engine.kernel import kernel
-from qospec.protocol.streams import single_flow
+from qospec.protocol.streams import number_flow
 
 AT_PS = 1_000
-ONE = single_flow(1)
+ONE = number_flow(1)
 
 
 @kernel

@@ -20,9 +20,9 @@ from qospec.engine.event.transition import (
 from qospec.engine.items.batch import FOREVER_PS, empty
 from qospec.engine.items.totals import CAME, ENTRIES, LEFT
 from qospec.engine.kernel import kernel, uncompiled
-from qospec.protocol.streams import single_flow
+from qospec.protocol.streams import number_flow
 
-ONE = single_flow(1)
+ONE = number_flow(1)
 KERNEL = 1
 """Anything but NO_KERNEL."""
 

@@ -5,7 +5,7 @@ from typing import NamedTuple
 import pytest
 
 from qospec.engine.experiment import END, Node, Wire
-from qospec.engine.graph.components import components, is_cyclic, zero_delay_cycle
+from qospec.engine.graph.components import find_components, find_zero_delay_cycle, is_cyclic
 from qospec.engine.line.clock import Clock
 
 
@@ -28,22 +28,22 @@ def graph(delays_ps: dict[str, int], wires: str) -> tuple[list[Node], list[Wire]
 
 
 def test_a_chain_is_visited_along_its_way() -> None:
-    assert components([[2], [], [1]]) == [[0], [2], [1]]
+    assert find_components([[2], [], [1]]) == [[0], [2], [1]]
 
 
 def test_a_cycle_is_one_component_between_what_is_before_and_behind() -> None:
     #  0 -> 1 -> 2 -> 3 -> 1,  3 -> 4
-    order = components([[1], [2], [3], [1, 4], []])
+    order = find_components([[1], [2], [3], [1, 4], []])
     assert order == [[0], [1, 2, 3], [4]]
 
 
 def test_two_cycles_with_one_node_in_common_are_one_component() -> None:
-    (component,) = components([[1], [0, 2], [1]])
+    (component,) = find_components([[1], [0, 2], [1]])
     assert sorted(component) == [0, 1, 2]
 
 
 def test_two_cycles_with_a_wire_between_are_two_components() -> None:
-    assert [sorted(component) for component in components([[1], [0, 2], [3], [2]])] == [
+    assert [sorted(component) for component in find_components([[1], [0, 2], [3], [2]])] == [
         [0, 1],
         [2, 3],
     ]
@@ -51,41 +51,41 @@ def test_two_cycles_with_a_wire_between_are_two_components() -> None:
 
 def test_every_feeder_comes_before_what_it_feeds() -> None:
     onward = [[3], [3, 4], [], [2], [2]]
-    place = {node: n for n, (node,) in enumerate(components(onward))}
+    place = {node: n for n, (node,) in enumerate(find_components(onward))}
     assert all(place[node] < place[following] for node in place for following in onward[node])
 
 
 def test_a_long_chain_needs_no_deep_recursion() -> None:
     count = 20_000
     onward = [[node + 1] for node in range(count - 1)] + [[]]
-    assert components(onward) == [[node] for node in range(count)]
+    assert find_components(onward) == [[node] for node in range(count)]
 
 
 def test_a_node_that_feeds_itself_is_cyclic() -> None:
     onward: list[list[int]] = [[0], []]
-    assert [is_cyclic(component, onward) for component in components(onward)] == [False, True]
+    assert [is_cyclic(component, onward) for component in find_components(onward)] == [False, True]
 
 
 @pytest.mark.parametrize("delayed", ["a", "b", "c"])
 def test_one_delay_on_the_way_round_is_enough(delayed: str) -> None:
     delays_ps = {path: int(path == delayed) for path in "abc"}
-    assert zero_delay_cycle(*graph(delays_ps, "ab bc ca")) is None
+    assert find_zero_delay_cycle(*graph(delays_ps, "ab bc ca")) is None
 
 
 def test_a_cycle_without_delay_is_named_in_order() -> None:
     delays_ps = {"in": 0, "a": 0, "b": 0, "c": 0, "d": 5}
     nodes, wires = graph({k[0]: v for k, v in delays_ps.items()}, "ia ab bc ca cd d.")
-    cycle = zero_delay_cycle(nodes, wires)
+    cycle = find_zero_delay_cycle(nodes, wires)
     assert cycle is not None
     assert "".join(cycle) in {"abc", "bca", "cab"}
 
 
 def test_the_cycle_without_delay_is_found_beside_one_with() -> None:
     nodes, wires = graph({"a": 7, "b": 0, "c": 0}, "ab ba bc cb")
-    cycle = zero_delay_cycle(nodes, wires)
+    cycle = find_zero_delay_cycle(nodes, wires)
     assert cycle is not None
     assert sorted(cycle) == ["b", "c"]
 
 
 def test_a_graph_without_cycle_has_none() -> None:
-    assert zero_delay_cycle(*graph({"a": 0, "b": 0, "c": 0}, "ab ac bc c.")) is None
+    assert find_zero_delay_cycle(*graph({"a": 0, "b": 0, "c": 0}, "ab ac bc c.")) is None

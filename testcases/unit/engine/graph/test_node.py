@@ -9,7 +9,7 @@ from qospec.engine.graph.node import Link, NodeRuntime, Unconnected
 from qospec.engine.items.batch import FOREVER_PS, Batch
 from qospec.engine.items.totals import Totals
 from qospec.engine.measure.observation import Recorder
-from qospec.protocol.streams import single_flow
+from qospec.protocol.streams import number_flow
 
 Maker = Callable[..., Batch]
 
@@ -19,7 +19,7 @@ class Unused(Recorder):
 
     def __init__(self) -> None:
         """Record nothing."""
-        self.totals = Totals(single_flow(1))
+        self.totals = Totals(number_flow(1))
 
 
 def runtime(

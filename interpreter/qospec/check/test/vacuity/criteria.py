@@ -68,13 +68,17 @@ def warn_of_unfailing(statement: Statement, why: str, case: Case) -> CheckError:
 
 def _example(statement: Statement, case: Case) -> str:
     """Return a criterion that can fail, of a flow that a statement measures, or of any."""
-    flows = [each.flow for each in list_measurements(statement.expression) if each.flow]
-    flows += [each.name for each in case.flows]
+    flows = [
+        measurement.flow
+        for measurement in list_measurements(statement.expression)
+        if measurement.flow
+    ]
+    flows += [flow.name for flow in case.flows]
     if not flows:
         return ""
-    points = [each.name for each in case.phases if isinstance(each, Point)]
+    points = [phase.name for phase in case.phases if isinstance(phase, Point)]
     if case.phases and statement.kind == "expect" and not points:
-        (search, *_) = (each for each in case.phases if isinstance(each, Search))
+        (search, *_) = (phase for phase in case.phases if isinstance(phase, Search))
         layer = f" @{search.layer}" if search.layer else ""
         highest = format_value(search.high, search.dimension, exact=True)
         return f"{search.goals[0].name}.{search.name} >= {highest}{layer}"
