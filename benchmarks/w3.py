@@ -19,7 +19,7 @@ from figures import Figure, MismatchError
 from qospec.elements import gcra
 from qospec.engine.element import Setting
 from qospec.engine.graph import emulation
-from qospec.engine.items.batch import Batch, uninitialised, unsealed
+from qospec.engine.items.batch import Batch, plain, uninitialised
 from qospec.engine.items.contract import Contract
 from qospec.engine.random import Draws
 from qospec.protocol.streams import number_flow
@@ -44,7 +44,7 @@ def cells() -> list[Batch]:
         now_ps = int(at_ps[-1])
         flow = draws.integers(0, FLOWS, count).astype(np.int32)
         batches.append(
-            unsealed(
+            plain(
                 at_ps=at_ps,
                 sent_ps=at_ps,
                 connection=flow,

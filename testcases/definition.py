@@ -52,7 +52,7 @@ class ReferenceComponent(Component):
         for number, each in enumerate(self._transitions):
             if each.first_alarm_ps is not None:
                 self.set_alarm(number, each.first_alarm_ps)
-        self.items = np.zeros((PLENTY, transition.COLUMNS), np.int64)
+        self.items = np.zeros((PLENTY, self._working.items.shape[1]), np.int64)
         self.items[:, transition.NEXT] = range(1, PLENTY + 1)
         self.items[0, transition.FREE], self.items[0, transition.SPARE] = 1, PLENTY - 1
         self.out = np.zeros((transition.SAID_OF_ITEM * PLENTY, 4), np.int64)
@@ -79,10 +79,12 @@ class ReferenceComponent(Component):
         self, arrivals: Sequence[Batch], until_ps: int, deliver: Callable[[int, Any], None]
     ) -> None:
         for place, batch in zip(self._outside, arrivals, strict=True):
-            seal = batch.sealed().seal
-            columns = (batch.connection, batch.size_bytes, batch.marks, seal, batch.sent_ps)
-            for at_ps, *each in zip(batch.at_ps.tolist(), *columns, strict=True):
+            columns = (batch.connection, batch.size_bytes, batch.marks, batch.sent_ps)
+            rows = zip(batch.at_ps.tolist(), *columns, strict=True)
+            for number, (at_ps, *each) in enumerate(rows):
                 item = transition.acquire(self.items, *each)
+                noted = batch.more[number] if batch.width else ()
+                self.items[item, transition.MORE : transition.MORE + batch.width] = noted
                 self.schedule(at_ps, place, int(item))
         self.gone: dict[int, list[list[int]]] = {}
         while self.events and self.events[0][0] < until_ps:
@@ -155,6 +157,6 @@ class ReferenceComponent(Component):
         transition.release(self.items, item)
 
     def put_out(self, outlet: int, sent_ps: int, at_ps: int, item: int) -> None:
-        columns = (transition.CONNECTION, transition.SIZE, transition.MARKS, transition.SEAL)
-        rest = (int(self.items[item, column]) for column in columns)
+        columns = (transition.CONNECTION, transition.SIZE, transition.MARKS)
+        rest = self.items[item, [*columns, *range(transition.MORE, self.items.shape[1])]].tolist()
         self.gone.setdefault(int(outlet), []).append([int(outlet), at_ps, sent_ps, *rest])

@@ -18,7 +18,7 @@ from qospec.catalogue.kinds import discover
 from qospec.engine.element import Loss
 from qospec.engine.experiment import Experiment
 from qospec.engine.graph import cycle, emulation
-from qospec.engine.items.batch import Batch
+from qospec.engine.items.batch import COLUMNS, Batch
 from qospec.engine.measure.ledger import Ledger
 from qospec.engine.measure.observation import Recorder
 
@@ -96,7 +96,8 @@ def seen(experiment: Experiment, chunk: int, *, by_events: bool) -> Seen:
 
 
 def rows(batch: Batch) -> list[tuple[int, ...]]:
-    return list(zip(*(column.tolist() for column in batch.sealed()), strict=True))
+    columns = (*batch[:5], *(batch.column(name) for name in COLUMNS))
+    return list(zip(*(column.tolist() for column in columns), strict=True))
 
 
 def by_definition(experiment: Experiment) -> Seen:

@@ -20,7 +20,7 @@ from qospec.engine.arrays import np
 from qospec.engine.element import Element, Setting
 from qospec.engine.endpoint.traffic import ExchangeTraffic
 from qospec.engine.event.process import EventProcess, process_of
-from qospec.engine.items.batch import FOREVER_PS, unsealed
+from qospec.engine.items.batch import FOREVER_PS, plain
 from qospec.engine.items.contract import Contract
 from qospec.engine.line.clock import Clock
 from qospec.engine.measure.metric import Metric
@@ -172,7 +172,7 @@ def test_the_documented_element_does_what_it_says(
     for first in (0, 4):  # in two batches, so that the state is carried
         at_ps = np.arange(first, first + 4, dtype=np.int64)
         like = np.zeros(4, np.int32)
-        cells = unsealed(
+        cells = plain(
             at_ps=at_ps,
             sent_ps=at_ps,
             connection=like,
@@ -197,7 +197,7 @@ def test_the_documented_scheduler_serves_the_longest_queue(examples: Catalogue) 
         columns = {"size_bytes": (same + 1_500).astype(np.int32), "marks": same.astype(np.uint32)}
         sent_ps = np.arange(count) + 10 * len(packets)
         connection = same.astype(np.int32)
-        packets.append(unsealed(at_ps=same, sent_ps=sent_ps, connection=connection, **columns))
+        packets.append(plain(at_ps=same, sent_ps=sent_ps, connection=connection, **columns))
     step = element.process(state, tuple(packets), FOREVER_PS)
     assert step.departures[0].sent_ps.tolist() == [0, 10, 11, 12, 1, 13]
 

@@ -26,7 +26,7 @@ from qospec.elements.fragment import Fragment
 from qospec.elements.reassemble import Reassemble
 from qospec.engine.element import Setting
 from qospec.engine.event.process import process_of
-from qospec.engine.items.batch import FOREVER_PS, Batch
+from qospec.engine.items.batch import FOREVER_PS, Batch, plain
 from qospec.engine.items.contract import Contract
 from qospec.engine.line.clock import Clock
 from qospec.engine.queue.drop_policy import Waiting
@@ -145,14 +145,13 @@ def coming(
     alike = draw(st.booleans()) or (clock is not None and clock.slotted)
     small = 53 if clock is None else clock.smallest_bytes
     sizes = np.full(count, 53) if alike else draw(_column([53, 53, small, 64, 1_500], count))
-    return Batch(
+    return plain(
         at_ps=at_ps,
         sent_ps=np.arange(first, first + count),
         connection=np.array(draw(_column(range(indices), count)), np.int32),
         size_bytes=np.array(sizes, np.int32),
         marks=np.array(draw(_column(marks, count)), np.uint32),
-        seal=np.arange(first, first + count) % 3,
-    )
+    ).with_column("seal", np.arange(first, first + count) % 3)
 
 
 def encrypted(element: EspDecrypt, setting: Setting, batch: Batch, order: list[int]) -> Batch:
@@ -168,12 +167,14 @@ def encrypted(element: EspDecrypt, setting: Setting, batch: Batch, order: list[i
         sender = EspEncrypt(**agreed | {"spi": spi})
         (left,) = sender.process(sender.start(setting), (batch,), FOREVER_PS).departures
         made.append(left)
-    seal, again = _rekeyed(element, made[0].seal), np.arange(batch.count) % 7 == 6
-    seal = np.where(np.arange(batch.count) % 4 == 3, made[1].seal, np.where(again, seal[:1], seal))
+    seal, again = _rekeyed(element, made[0].column("seal")), np.arange(batch.count) % 7 == 6
+    seal = np.where(
+        np.arange(batch.count) % 4 == 3, made[1].column("seal"), np.where(again, seal[:1], seal)
+    )
     size_bytes = np.where(again, made[0].size_bytes[:1], made[0].size_bytes)
-    batch = batch.with_seals(seal[order]).with_sizes(size_bytes[order].astype(np.int32))
+    batch = batch.with_column("seal", seal[order]).with_sizes(size_bytes[order].astype(np.int32))
     clear = np.arange(batch.count) % 5 == 4
-    return batch.with_seals(np.where(clear, 0, batch.seal))
+    return batch.with_column("seal", np.where(clear, 0, batch.column("seal")))
 
 
 def fragmented(setting: Setting, batch: Batch, order: list[int]) -> Batch:
@@ -203,7 +204,7 @@ def encrypted_cells(setting: Setting, batch: Batch, sent: list[int]) -> Batch:
     """Return cells as they arrive from the other end: of each `sent` ones like it, the last."""
     sender, all_sent = CellEncrypt(), batch.select(np.repeat(np.arange(batch.count), sent))
     (left,) = sender.process(sender.start(setting), (all_sent,), FOREVER_PS).departures
-    return batch.with_seals(left.seal[np.cumsum(sent, dtype=np.int64) - 1])
+    return batch.with_column("seal", left.column("seal")[np.cumsum(sent, dtype=np.int64) - 1])
 
 
 def _column(among: Any, count: int) -> st.SearchStrategy[list[int]]:

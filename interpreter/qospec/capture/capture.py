@@ -88,7 +88,7 @@ class Writer:
             self._file.write(pcapng.build_packets(part.batch.at_ps, self._bytes(part), comments))
         self.written += items.total
         if self.encryption is None:
-            self.indices.update(map(index_in, items.batch.sealed().seal.tolist()))
+            self.indices.update(map(index_in, items.batch.column("seal").tolist()))
 
     def _refuse_copies(self, items: Items) -> None:
         """Raise CaptureError if packets come twice here: a copy does not tell its packet."""

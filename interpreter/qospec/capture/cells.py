@@ -97,7 +97,7 @@ def build_cells(
         which, announced = encryption.find_announced(items.where(mine))
         for cell, content in zip(mine[which].tolist(), announced, strict=True):
             body[cell] = np.frombuffer(build_security_payload(content.tobytes()), np.uint8)
-    body[:] = tamper_rows(body, items.batch.sealed().seal < 0, CELL_PAYLOAD_BYTES // 2)
+    body[:] = tamper_rows(body, items.batch.column("seal") < 0, CELL_PAYLOAD_BYTES // 2)
     return iterate_rows(made)
 
 

@@ -90,7 +90,7 @@ def build_frames(
     items = _as_packets(items, cutting.indices)
     found: list[bytes] = [b""] * items.total
     flow_of = np.searchsorted([each.stop for each in flows], items.batch.connection, "right")
-    seal = items.batch.sealed().seal
+    seal = items.batch.column("seal")
     within = seal & ((1 << INDEX_BITS + SIZE_BITS) - 1)  # all but the number
     more = items.batch.marks & MORE_FRAGMENTS
     sizes = items.sent_bytes, items.batch.size_bytes
@@ -130,7 +130,7 @@ def _as_packets(items: Items, fragments: range) -> Items:
 def _cut_part(items: Items, packets: Bytes, wrap: Wrap, cutting: Cutting) -> Bytes:
     """Return the same fragment of packets of one size, cut before encryption or after it."""
     seal, size_bytes = (
-        int(items.batch.sealed().seal[0] & UNTAMPERED),
+        int(items.batch.column("seal")[0] & UNTAMPERED),
         int(items.batch.size_bytes[0]),
     )
     sealed_bytes = cutting.sealed_bytes(seal) if seal else 0

@@ -80,10 +80,11 @@ class CellDecrypt(SecurityEnd):
         return Transition(self.start(setting), _arrive, losses=(("", "undecipherable"),))
 
     def process(self, state: Whole, arrivals: tuple[Batch, ...], until_ps: int) -> Step:
-        batch = arrivals[0].sealed()
+        (batch,) = arrivals
+        seal = batch.column("seal")
         garbled = np.empty(batch.count, np.uint8)
-        count = _decrypt(batch.connection, batch.seal, state, garbled)
-        opened = batch.with_seals(batch.seal & TAMPERED)
+        count = _decrypt(batch.connection, seal, state, garbled)
+        opened = batch.with_column("seal", seal & TAMPERED)
         kept, lost = split(opened, garbled, count)
         return Step((kept,), (until_ps,), (Loss("undecipherable", lost),) if count else ())
 

@@ -85,7 +85,7 @@ class CellEncrypt(SecurityEnd):
         (batch,) = arrivals
         seal = np.empty(batch.count, np.int64)
         _encrypt(batch.connection, state, seal)
-        return Step((batch.with_seals(seal),), (until_ps,))
+        return Step((batch.with_column("seal", seal),), (until_ps,))
 
 
 @kernel

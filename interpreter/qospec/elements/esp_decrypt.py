@@ -95,10 +95,11 @@ class EspDecrypt(Association):
         return Transition(self.start(setting), _arrive, losses=losses)
 
     def process(self, state: Whole, arrivals: tuple[Batch, ...], until_ps: int) -> Step:
-        batch = arrivals[0].sealed()
+        (batch,) = arrivals
+        seal = batch.column("seal")
         outcome, size_bytes = np.empty(batch.count, np.uint8), np.empty_like(batch.size_bytes)
-        refused = _decrypt(batch.at_ps, batch.seal, state, outcome, size_bytes)
-        unprotected = batch.with_seals(batch.seal & TAMPERED)
+        refused = _decrypt(batch.at_ps, seal, state, outcome, size_bytes)
+        unprotected = batch.with_column("seal", seal & TAMPERED)
         came, lost = split(batch, outcome, refused)
         opened, _ = split(unprotected.with_sizes(size_bytes), outcome, refused)
         causes = outcome[outcome != ACCEPTED]

@@ -125,7 +125,7 @@ class EspEncrypt(Association):
         is_expired = np.empty(batch.count, np.uint8)
         count = _encrypt(batch.at_ps, batch.size_bytes, state, size_bytes, seal, is_expired)
         before, expired = split(batch, is_expired, count)
-        left, _ = split(batch.with_sizes(size_bytes).with_seals(seal), is_expired, count)
+        left, _ = split(batch.with_sizes(size_bytes).with_column("seal", seal), is_expired, count)
         losses = (Loss("expired", expired),) if count else ()
         return Step((left,), (until_ps,), losses, resized=((before, left),))
 

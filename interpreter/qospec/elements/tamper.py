@@ -42,9 +42,9 @@ class Tamper(Fault):
 
     def process(self, state: Whole, arrivals: tuple[Batch, ...], until_ps: int) -> Step:
         (batch,) = arrivals
-        seal = batch.sealed().seal.copy()
+        seal = batch.column("seal").copy()
         changed = _change(batch.connection, state, seal)
-        return Step((batch.with_seals(seal) if changed else batch,), (until_ps,))
+        return Step((batch.with_column("seal", seal) if changed else batch,), (until_ps,))
 
 
 @kernel

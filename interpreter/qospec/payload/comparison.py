@@ -105,8 +105,9 @@ class Comparison:
         self._ended.append(seen)
         if not how:
             self._arrived.append(seen)
-            if batch.is_sealed:
-                self._spoilt.append(_Seen.of(batch, batch.seal != 0))
+            is_sealed = batch.column("seal") != 0
+            if is_sealed.any():
+                self._spoilt.append(_Seen.of(batch, is_sealed))
 
     def advanced(self) -> None:
         """Decrypt what came, compare it, and count what has arrived."""

@@ -56,7 +56,7 @@ class PacketReceiver:
         found = np.zeros(items.total, np.bool_)
         for mine, flow in self._alike(items, sender):
             alike = items.where(mine)
-            seal = alike.batch.seal
+            seal = alike.batch.column("seal")
             association = self._associations(int(sender[mine[0]]))[index_in(int(seal[0]))]
             plain = self._plain(alike, flow, size_in(int(seal[0])))
             sealed = association.sealed(seal >> INDEX_BITS + SIZE_BITS & LARGEST_NUMBER, plain)
@@ -68,7 +68,7 @@ class PacketReceiver:
 
     def _alike(self, items: Items, sender: Whole) -> Iterator[tuple[Whole, Flow]]:
         """Yield where encrypted packets of one form are, not too many at once, and their flow."""
-        seal = items.batch.sealed().seal
+        seal = items.batch.column("seal")
         flow_of = np.searchsorted(self._stops, items.batch.connection, "right")
         inside = seal & ((1 << INDEX_BITS + SIZE_BITS) - 1)  # all but the number
         kinds = np.stack([flow_of, items.sent_bytes, inside, sender], axis=1)
@@ -105,7 +105,7 @@ class CellReceiver:
 
     def errored(self, items: Items, sender: Whole) -> Truths:
         """Return (n,) which user cells are not what was encrypted."""
-        connection, seal = items.batch.connection, items.batch.sealed().seal
+        connection, seal = items.batch.connection, items.batch.column("seal")
         here = np.zeros(items.total, np.int64)
         _follow(connection, seal, self._positions, here)
         found = connection < self._count

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 from qospec.catalogue.kinds import Buffer, discover
 from qospec.engine.arrays import np
 from qospec.engine.element import Setting
-from qospec.engine.items.batch import FOREVER_PS, Batch
+from qospec.engine.items.batch import FOREVER_PS, Batch, plain
 from qospec.engine.items.contract import Contract
 from qospec.engine.random import Draws
 from qospec.protocol.atm import CELL_BYTES
@@ -33,13 +33,12 @@ def cells(times_ps: tuple[int, ...]) -> Batch:
     if times_ps and times_ps[-1] > BEFORE_PS:
         raise ValueError(f"cells come within {BEFORE_PS // PS_PER_S:_} s")
     at_ps, count = np.array(times_ps, np.int64), len(times_ps)
-    return Batch(
+    return plain(
         at_ps=at_ps,
         sent_ps=at_ps,
         connection=np.zeros(count, np.int32),
         size_bytes=np.full(count, CELL_BYTES, np.int32),
         marks=np.zeros(count, np.uint32),
-        seal=np.zeros(0, np.int64),
     )
 
 

@@ -99,7 +99,7 @@ def test_the_time_of_a_record_is_in_units_of_two_to_the_minus_32(at_ps: int) -> 
 def test_what_was_changed_on_the_way_is_another_payload() -> None:
     addresses = Addresses(np.array([0, 0]), np.array([32, 32]), np.array([0, 1]), ("user", "oam"))
     sent = items([0, 1])
-    changed = sent._replace(batch=sent.batch.with_seals(np.full(2, TAMPERED)))
+    changed = sent._replace(batch=sent.batch.with_column("seal", np.full(2, TAMPERED)))
     whole, other = (build_cells(each, addresses, Fill(0), IN_THE_CLEAR) for each in (sent, changed))
     for before, after in zip(whole, other, strict=True):
         differs = int.from_bytes(before, "big") ^ int.from_bytes(after, "big")

@@ -75,13 +75,16 @@ def items(size_bytes: int, count: int = 3) -> Items:
     """Return packets of which the first is not encrypted; the others have numbers 8, 9 …"""
     number = np.arange(count) + 7
     seal = np.where(number == 7, 0, (number << 15 | 300) << 16 | PACKET_BYTES)
-    batch = uninitialised(count)._replace(
-        at_ps=np.arange(count),
-        sent_ps=np.arange(count),
-        connection=np.zeros(count, np.int32),
-        size_bytes=np.full(count, size_bytes, np.int32),
-        marks=np.zeros(count, np.uint32),
-        seal=seal,
+    batch = (
+        uninitialised(count)
+        ._replace(
+            at_ps=np.arange(count),
+            sent_ps=np.arange(count),
+            connection=np.zeros(count, np.int32),
+            size_bytes=np.full(count, size_bytes, np.int32),
+            marks=np.zeros(count, np.uint32),
+        )
+        .with_column("seal", seal)
     )
     sent = np.full(count, PACKET_BYTES, np.int32)
     return Items(batch, np.arange(count), sent, *[np.zeros(count, np.int64)] * 2)
@@ -110,7 +113,7 @@ def test_headers_may_be_inside_and_outside(inside: int, outside: int) -> None:
     size = of.esp.size_of(PACKET_BYTES + inside)
     seal = (8 << 15 | 300) << 16 | PACKET_BYTES + inside
     passed = items(size + outside, 1)
-    passed.batch.seal[:] = seal
+    passed = passed._replace(batch=passed.batch.with_column("seal", np.array([seal])))
     (found,) = build_frames(passed, ETHERNET, [FLOW], Fill(1), make_wrap({300: of}))
     outer = IP(bytes(Ether(found[:-4])[IP])[outside:])
     assert (outer.len, outer[ESP_LAYER].spi) == (size, 0x5678)
@@ -199,7 +202,8 @@ def test_each_successor_of_an_association_has_keys_of_its_own() -> None:
 
 def test_a_packet_that_was_changed_fails_the_check_of_a_decoder() -> None:
     of, passed = secured("gcm"), items(secured("gcm").esp.size_of(PACKET_BYTES))
-    passed.batch.seal[2] |= TAMPERED
+    seal = passed.batch.column("seal") | np.array([0, 0, TAMPERED])
+    passed = passed._replace(batch=passed.batch.with_column("seal", seal))
     _, genuine, changed = build_frames(passed, ETHERNET, [FLOW], Fill(1), make_wrap({300: of}))
     assert IP(bytes(peer_of("gcm").decrypt(Ether(genuine[:-4])[IP]))).len == PACKET_BYTES
     with pytest.raises(IPSecIntegrityError):

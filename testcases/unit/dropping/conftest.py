@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from qospec.catalogue.kinds import Buffer
 from qospec.elements.fifo import Fifo
 from qospec.engine.element import Setting
-from qospec.engine.items.batch import FOREVER_PS, empty, joined, unsealed
+from qospec.engine.items.batch import FOREVER_PS, empty, joined, plain
 from qospec.engine.items.contract import Contract
 from qospec.engine.line.clock import Clock
 from qospec.engine.random import Draws
@@ -258,7 +258,7 @@ class Bench:
         """Return (departure by number, (cause, number) of the lost)."""
         at_ps, sizes, marks = zip(*traffic.items, strict=True)
         count = len(at_ps)
-        batch = unsealed(
+        batch = plain(
             at_ps=np.array(at_ps, np.int64),
             sent_ps=np.arange(count),
             connection=np.zeros(count, np.int32),

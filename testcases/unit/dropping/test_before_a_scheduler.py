@@ -18,7 +18,7 @@ from qospec.elements.drr import Drr
 from qospec.elements.scfq import Scfq
 from qospec.elements.strict import Strict
 from qospec.engine.element import Setting
-from qospec.engine.items.batch import FOREVER_PS, empty, joined, unsealed
+from qospec.engine.items.batch import FOREVER_PS, empty, joined, plain
 from qospec.engine.items.contract import Contract
 from qospec.engine.queue.drop_policy import Waiting
 from qospec.engine.random import Draws
@@ -149,7 +149,7 @@ def carried(scheduler, inputs, kept, cuts):
 
 def batch_of(items, k):
     at_ps, sizes, marks = zip(*items, strict=True)
-    return unsealed(
+    return plain(
         at_ps=np.array(at_ps, np.int64),
         sent_ps=np.arange(len(items)) + 1_000 * k,
         connection=np.zeros(len(items), np.int32),

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from qospec.catalogue.kinds import Buffer
 from qospec.engine.element import Setting
 from qospec.engine.event.process import EventProcess, process_of
-from qospec.engine.items.batch import FOREVER_PS, Batch, empty, joined, unsealed
+from qospec.engine.items.batch import COLUMNS, FOREVER_PS, Batch, empty, joined, plain
 from qospec.engine.items.contract import Contract
 from qospec.engine.line.clock import Clock
 from qospec.engine.queue.drop_policy import Waiting
@@ -44,7 +44,9 @@ class Outcome(NamedTuple):
 
     def rows(self) -> tuple[list[Any], ...]:
         """Return all as rows, where their order says nothing in order."""
-        left = [[column.tolist() for column in each.sealed()] for each in self.departures]
+        left = [
+            [column.tolist() for column in each.widened(len(COLUMNS))] for each in self.departures
+        ]
         return left, sorted(self.lost), sorted(self.waits), sorted(self.services)
 
 
@@ -59,7 +61,7 @@ class Lab:
         def column(name: str, usual: Any, dtype: Any) -> Any:
             return np.broadcast_to(np.array(columns.get(name, usual), dtype), count).copy()
 
-        return unsealed(
+        return plain(
             at_ps=np.array(at_ps, np.int64),
             sent_ps=column("sent_ps", range(count), np.int64),
             connection=column("connection", 0, np.int32),

@@ -45,7 +45,7 @@ def test_cell_encryption_garbles_until_it_is_synchronous_again(
     assert [item for *_, item in outcome.lost] == [*garbled]
     assert {cause for cause, *_ in outcome.lost} <= {"undecipherable"}
     assert outcome.departures[0].count == 33 - len(gone) - len(garbled)
-    assert not outcome.departures[0].sealed().seal.any()
+    assert not outcome.departures[0].column("seal").any()
 
 
 def test_a_cell_that_was_inserted_on_the_way_garbles_what_follows(lab, two_vcs, encrypted):
@@ -88,7 +88,9 @@ def test_cell_encryption_of_one_vc_does_not_concern_another(lab, two_vcs):
 
 
 def test_an_oam_cell_that_brings_nothing_changes_nothing(lab, two_vcs, encrypted):
-    arrived = encrypted.with_seals(np.where(np.arange(33) == 11, 0, encrypted.seal))
+    arrived = encrypted.with_column(
+        "seal", np.where(np.arange(33) == 11, 0, encrypted.column("seal"))
+    )
     outcome = lab.carry(CellDecrypt(), two_vcs, arrived)
     assert [item for *_, item in outcome.lost] == [*range(12, 22)]  # the jump was missed
     of_others = lab.cells([5], connection=OAM, sent_ps=99)

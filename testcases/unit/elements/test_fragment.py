@@ -53,8 +53,8 @@ def test_packets_that_may_not_be_cut_are_lost(lab, setting):
 
 def test_fragments_of_an_encrypted_packet_have_its_seal(lab, setting):
     sealed = lab.cells([0], size_bytes=2_000)
-    left, _ = cut(setting, sealed.with_seals(sealed.at_ps + 77), mtu=1_000)
-    assert left.seal.tolist() == [77] * 3
+    left, _ = cut(setting, sealed.with_column("seal", sealed.at_ps + 77), mtu=1_000)
+    assert left.column("seal").tolist() == [77] * 3
 
 
 def test_forms_of_fragments():

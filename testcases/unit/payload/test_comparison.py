@@ -69,7 +69,7 @@ class Careless(CellDecrypt):
 
     def process(self, state, arrivals, until_ps):  # noqa: ARG002
         batch = arrivals[0]
-        opened = batch.with_seals(np.zeros(batch.count, np.int64))
+        opened = batch.with_column("seal", np.zeros(batch.count, np.int64))
         return Step((opened,), (until_ps,))
 
 
@@ -179,7 +179,7 @@ class Credulous(EspDecrypt):
     def process(self, state, arrivals, until_ps):
         step = super().process(state, arrivals, until_ps)
         (left,) = step.departures
-        return step._replace(departures=(left.with_seals(np.zeros(left.count, np.int64)),))
+        return step._replace(departures=(left.with_column("seal", np.zeros(left.count, np.int64)),))
 
 
 @pytest.mark.parametrize("of", [GCM, CBC])

@@ -2,13 +2,13 @@
 
 import numpy as np
 
-from qospec.engine.items.batch import Batch, unsealed
+from qospec.engine.items.batch import Batch, plain
 from qospec.payload.flight import Flight
 
 
 def items(connection: list[int], sent_ps: list[int], size_bytes: int = 1_500) -> Batch:
     count = len(sent_ps)
-    return unsealed(
+    return plain(
         at_ps=np.arange(count),
         sent_ps=np.array(sent_ps, np.int64),
         connection=np.array(connection, np.int32),

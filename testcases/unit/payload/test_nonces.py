@@ -29,10 +29,13 @@ def nonces(*elements: object) -> Nonces:
 
 def sealed(seals: list[int], at_ps: int = 0, connection: list[int] | None = None) -> Batch:
     count = len(seals)
-    return uninitialised(count)._replace(
-        at_ps=np.arange(count) * 10**6 + at_ps,
-        connection=np.array(connection or [0] * count, np.int32),
-        seal=np.array(seals, np.int64),
+    return (
+        uninitialised(count)
+        ._replace(
+            at_ps=np.arange(count) * 10**6 + at_ps,
+            connection=np.array(connection or [0] * count, np.int32),
+        )
+        .with_column("seal", np.array(seals, np.int64))
     )
 
 

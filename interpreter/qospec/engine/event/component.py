@@ -14,14 +14,15 @@ from qospec.engine.element import BrokenPromiseError, TooLateError
 from qospec.engine.event import drive as events
 from qospec.engine.event.places import DUE_PS, Places, schedule
 from qospec.engine.event.transition import (
-    COLUMNS,
     DONE,
     FREE,
+    MORE,
     MOST_MADE,
     NEXT,
     NO_ITEMS,
     SAID_OF_ITEM,
     SPARE,
+    WIDTH,
 )
 from qospec.engine.items.batch import FOREVER_PS, Batch, empty, joined
 from qospec.engine.items.totals import (
@@ -173,8 +174,8 @@ class Component:
         self._totals, self._kinds = Totals(streams), len(streams.kinds)
         self._wiring = self._wired(members, found, streams.count)
         self._places = _no_events(found)
-        columns = COLUMNS + max((each.columns for each in self._transitions), default=0)
-        self._working = _nothing_done(len(self._wiring.to) * self._kinds, columns)
+        width = WIDTH + max((each.columns for each in self._transitions), default=0)
+        self._working = _nothing_done(len(self._wiring.to) * self._kinds, width)
         self._gone = np.zeros(len(self.outlets) * self._kinds * len(UNITS), np.int64)
         self._entries = np.array([self._totals.no_entries() for _ in members])
         self._elements = self._tables(found)
@@ -353,7 +354,18 @@ class Component:
             start += batch.count
             if batch.count:
                 schedule(self._places, place, int(batch.at_ps[0]))
-        return joined(*arrivals) if arrivals else empty()
+        feed = joined(*arrivals) if arrivals else empty()
+        self._widen(MORE + feed.width)
+        return feed
+
+    def _widen(self, width: int) -> None:
+        """Make room for what is noted of items that come from outside."""
+        items, outbox = self._working.items, self._working.outbox
+        lacking = width - items.shape[1]
+        if lacking > 0:
+            sides = ((0, 0), (0, lacking))
+            items, outbox = np.pad(items, sides), np.pad(outbox, sides)
+            self._working = self._working._replace(items=items, outbox=outbox)
 
     def _deliver(self, deliver: Callable[[int, Whole], None]) -> int:
         """Empty the outbox; return how many items have gone for good, less those that were made."""
@@ -362,7 +374,7 @@ class Component:
         if not count:
             return 0
         stops = np.zeros(len(self.outlets) + 1, np.int64)
-        columns = np.empty((events.OUTBOX_COLUMNS, count), np.int64)
+        columns = np.empty((outbox.shape[1], count), np.int64)
         events.put_in_order(self._wiring, outbox, stops, columns, self._gone)
         outbox[0, 0], start, gone = 0, 0, 0
         for number in np.flatnonzero(np.diff(stops[:-1], prepend=0)).tolist():
@@ -430,12 +442,12 @@ def _no_events(found: Sequence[Place]) -> Places:
     return Places(due, row, first, last, node, port, fed)
 
 
-def _nothing_done(sums: int, columns: int) -> events.Working:
-    pool = _with_more_rows(np.zeros((1, columns), np.int64), POOL_ROWS)
+def _nothing_done(sums: int, width: int) -> events.Working:
+    pool = _with_more_rows(np.zeros((1, width), np.int64), POOL_ROWS)
     return events.Working(
         pool,
         _no_answers(pool),
-        np.zeros((OUTBOX_ROWS, events.OUTBOX_COLUMNS), np.int64),
+        np.zeros((OUTBOX_ROWS, events.NOTED + width - MORE), np.int64),
         np.zeros(sums * len(UNITS), np.int64),
         np.zeros(4, np.int64),
     )
@@ -459,15 +471,16 @@ def _with_more_rows(pool: Whole, rows: int = 0) -> Whole:
 
 
 def rows_as_batch(rows: Whole) -> Batch:
-    """Return rows of the outbox as items."""
-    form, seal = empty(), rows[:, events.SEALED]
+    """Return rows of the outbox as items, with those columns of `more` in which anything stands."""
+    form, more = empty(), rows[:, events.NOTED :]
+    noted = np.flatnonzero(more.any(axis=0))
     return Batch(
         at_ps=rows[:, events.AT_PS],
         sent_ps=rows[:, events.SENT_PS],
         connection=rows[:, events.OF].astype(form.connection.dtype),
         size_bytes=rows[:, events.SIZED].astype(form.size_bytes.dtype),
         marks=rows[:, events.MARKED].astype(form.marks.dtype),
-        seal=seal if seal.any() else form.seal,
+        more=np.ascontiguousarray(more[:, : noted[-1] + 1]) if len(noted) else form.more,
     )
 
 

@@ -29,10 +29,10 @@ from qospec.engine.event.transition import (
     CONNECTION,
     DONE,
     MARKS,
+    MORE,
     MOST_MADE,
     NEXT,
     PENDING,
-    SEAL,
     SENT,
     SIZE,
     SPARE,
@@ -69,11 +69,10 @@ NOTHING = 0
 ALARM_PORT = -1
 """In place of an input: its alarm."""
 
-OUTLET, AT_PS, SENT_PS, OF, SIZED, MARKED, SEALED = range(7)
+OUTLET, AT_PS, SENT_PS, OF, SIZED, MARKED, NOTED = range(7)
 """The columns of the outbox. For what waited, the second and third are when it came and began; for
-what grew, the third is by how many bytes.
+what grew, the third is by how many bytes. From NOTED on are those of `Batch.more`.
 """
-OUTBOX_COLUMNS = 7
 
 
 class Wiring(NamedTuple):
@@ -110,7 +109,7 @@ class Working(NamedTuple):
         items: The pool; see `engine.event.transition`.
         out: (n, 4) The answer to one event; row 0 holds the number of its rows and, if the outbox
             had no room for them, the first that is PENDING.
-        outbox: (n, OUTBOX_COLUMNS) What goes out; row 0 holds the number of its rows.
+        outbox: (n, NOTED + k) What goes out; row 0 holds the number of its rows.
         passed: (outputs * kinds * 2,) By output and kind, the items and bytes that stay within;
             what goes out is counted there. In one dimension, since that is faster.
         report: (4,) The element of the last event, the reason for which it lacks something, the
@@ -213,9 +212,10 @@ def first_at(places: Places, place: int, feed: Batch, items: Whole) -> int:
             feed.connection[n],
             feed.size_bytes[n],
             feed.marks[n],
-            feed.seal[n] if len(feed.seal) else 0,
             feed.sent_ps[n],
         )
+        for column in range(feed.more.shape[1]):
+            items[item, MORE + column] = feed.more[n, column]
         items[item, NEXT] = NOTHING
         places.first[place] = places.last[place] = item
         places.fed[place, 0] = n + 1
@@ -366,7 +366,9 @@ def _put_out(working: Working, outlet: int, item: int, at_ps: int, sent_ps: int)
     n = outbox[0, 0] + 1
     outbox[n, OUTLET], outbox[n, AT_PS], outbox[n, SENT_PS] = outlet, at_ps, sent_ps
     outbox[n, OF], outbox[n, SIZED] = items[item, CONNECTION], items[item, SIZE]
-    outbox[n, MARKED], outbox[n, SEALED] = items[item, MARKS], items[item, SEAL]
+    outbox[n, MARKED] = items[item, MARKS]
+    for column in range(outbox.shape[1] - NOTED):
+        outbox[n, NOTED + column] = items[item, MORE + column]
     outbox[0, 0] = n
 
 
@@ -378,7 +380,7 @@ def put_in_order(wiring: Wiring, outbox: Whole, stops: Whole, columns: Whole, go
         wiring: Of the network.
         outbox: As of `Working`; not changed.
         stops: (outlets + 1,) Zeros; written: where the rows of each outlet end.
-        columns: (OUTBOX_COLUMNS, rows) Written: the rows, a column each.
+        columns: (NOTED + k, rows) Written: the rows, a column each.
         gone: (outlets * kinds * 2,) Added to: by outlet and kind, the items and bytes.
     """
     count = outbox[0, 0]
@@ -388,7 +390,7 @@ def put_in_order(wiring: Wiring, outbox: Whole, stops: Whole, columns: Whole, go
         stops[outlet] += stops[outlet - 1]
     for n in range(1, count + 1):
         outlet = outbox[n, OUTLET]
-        for column in range(OUTBOX_COLUMNS):
+        for column in range(len(columns)):
             columns[column, stops[outlet]] = outbox[n, column]
         stops[outlet] += 1
         place = _sum_of(wiring.connections, wiring.kinds, outlet, outbox[n, OF])

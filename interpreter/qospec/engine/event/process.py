@@ -95,4 +95,4 @@ class EventProcess:
         self._found.setdefault(outlet, []).append(rows.copy())
 
 
-_NONE = np.zeros((0, events.OUTBOX_COLUMNS), np.int64)
+_NONE = np.zeros((0, events.NOTED), np.int64)

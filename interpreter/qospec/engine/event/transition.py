@@ -24,6 +24,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from qospec.engine.items.batch import COLUMNS
 from qospec.engine.items.totals import CAME, CONSUMED, ENTRIES, GREW, LEFT, LOST, MADE
 from qospec.engine.kernel import kernel
 
@@ -32,12 +33,12 @@ if TYPE_CHECKING:
 
     from qospec.engine.arrays import Whole
 
-SENT, CONNECTION, SIZE, MARKS, SEAL, NUMBER, AT, NEXT = range(8)
-"""The columns of an item: those of a batch; its number within its connection, for endpoints, which
-no batch has, as endpoints and what is between them run event by event; for the driver, its time of
-arrival at the next element, and the item that arrives there after it."""
-COLUMNS = 8
-"""A row of the pool: a line of a usual cache."""
+SENT, CONNECTION, SIZE, MARKS, AT, NEXT, MORE = range(7)
+"""The columns of an item: those of a batch; for the driver, its time of arrival at the next
+element, and the item that arrives there after it; from MORE on, those of `Batch.more`."""
+SEAL, NUMBER = (MORE + COLUMNS.index(name) for name in ("seal", "number"))
+WIDTH = MORE + len(COLUMNS)
+"""Of a row of the pool: a line of a usual cache."""
 FREE, SPARE = 0, 1
 """In row 0 of the pool, which is no item: the first row that is free, and how many are."""
 
@@ -73,7 +74,7 @@ class Transition(NamedTuple):
         first_alarm_ps: When it wakes first; None: an arrival comes first.
         replenish: Given the state and a reason, returns the state, or a larger one to use from now
             on, with what was lacking.
-        columns: How many columns items have for it, behind those above.
+        columns: How many columns items have for it, behind those that have names.
         report: Given the state at the end of the trial, returns what is observed of the element.
     """
 
@@ -130,7 +131,7 @@ def make(items: Any, out: Any, connection: int, size_bytes: int, marks: int, now
     """Return a new item, its number 0; none, 0, if the pool has no row for it."""
     item, n = 0, out[0, 0] + 1 if items[0, SPARE] else len(out)
     if n < len(out):
-        item = acquire(items, connection, size_bytes, marks, 0, now_ps)
+        item = acquire(items, connection, size_bytes, marks, now_ps)
         out[n, 0], out[n, 1], out[n, 2] = MADE, 0, item
     out[0, 0] = n
     return item
@@ -155,16 +156,15 @@ def consume(out: Any, item: int) -> None:
 
 
 @kernel
-def acquire(
-    items: Any, connection: int, size_bytes: int, marks: int, seal: int, sent_ps: int
-) -> int:
+def acquire(items: Any, connection: int, size_bytes: int, marks: int, sent_ps: int) -> int:
     """Return a row of the pool, filled in: the driver's part, as items come from outside."""
     item = items[0, FREE]
     items[0, FREE] = items[item, NEXT]
     items[0, SPARE] -= 1
     items[item, SENT], items[item, CONNECTION] = sent_ps, connection
-    items[item, SIZE], items[item, MARKS], items[item, SEAL] = size_bytes, marks, seal
-    items[item, NUMBER] = 0
+    items[item, SIZE], items[item, MARKS] = size_bytes, marks
+    for column in range(MORE, items.shape[1]):
+        items[item, column] = 0
     return item  # type: ignore[no-any-return]
 
 

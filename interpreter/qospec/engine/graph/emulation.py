@@ -30,7 +30,7 @@ from qospec.engine.graph.cycle import Cycle
 from qospec.engine.graph.fusion import fuse_classifiers
 from qospec.engine.graph.node import Discard, End, Link, NodeRuntime, Sink, Unconnected
 from qospec.engine.graph.promises import Conduct, with_promises_checked
-from qospec.engine.items.batch import FOREVER_PS, unsealed
+from qospec.engine.items.batch import FOREVER_PS, plain
 from qospec.engine.measure.observation import Recorder
 from qospec.engine.random import Draws
 from qospec.engine.source.closed_loop import ClosedLoop
@@ -166,7 +166,7 @@ class _Origin:
             connection = connection + np.int32(self._source.first)
         # Only items that a line will stamp may share columns of times: others may write over them.
         sent_ps = at_ps if self._stamped else at_ps.copy()
-        batch = unsealed(
+        batch = plain(
             at_ps=at_ps,
             sent_ps=sent_ps,
             connection=connection,

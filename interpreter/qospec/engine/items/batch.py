@@ -20,6 +20,10 @@ if TYPE_CHECKING:
 
 FOREVER_PS = 2**62
 """A time that no trial reaches: the watermark at the end."""
+COLUMNS = ("seal", "number")
+"""The columns of `more`, by name: what the device that encrypted an item has noted of it, see
+`engine.security.seal`; its number within its connection, for endpoints. Behind them are what
+messages between machines carry, see `engine.machine.state`. All are 0 until something is noted."""
 
 
 class Batch(NamedTuple):
@@ -32,8 +36,8 @@ class Batch(NamedTuple):
         connection: (n,) The index by which it is known; see `protocol.streams`.
         size_bytes: (n,) Length in its own layer: 53 for a cell, the IP packet's for a packet.
         marks: (n,) Its marks; see `protocol.marks`.
-        seal: (n,) What the device that encrypted it has noted, 0 if none has; see
-            `engine.security.seal`. (0,) if none has encrypted any of these: then it costs nothing.
+        more: (n, k) What elements have noted of it, in the first k of `COLUMNS`; (0, 0) if nothing
+            is noted of any of these: then it costs nothing.
     """
 
     at_ps: Times
@@ -41,7 +45,7 @@ class Batch(NamedTuple):
     connection: Indices
     size_bytes: Sizes
     marks: Bits
-    seal: Whole
+    more: Whole
 
     @property
     def count(self) -> int:  # type: ignore[override]
@@ -50,26 +54,26 @@ class Batch(NamedTuple):
 
     def part(self, start: int, stop: int) -> Batch:
         """Return the items from `start` up to `stop`, as views."""
-        at_ps, sent_ps, connection, size_bytes, marks, seal = self
+        at_ps, sent_ps, connection, size_bytes, marks, more = self
         return Batch(
             at_ps[start:stop],
             sent_ps[start:stop],
             connection[start:stop],
             size_bytes[start:stop],
             marks[start:stop],
-            seal[start:stop],
+            more[start:stop],
         )
 
     def select(self, which: Whole | Rows | Truths) -> Batch:
         """Return the items of an index array or a boolean mask."""
-        at_ps, sent_ps, connection, size_bytes, marks, seal = self
+        at_ps, sent_ps, connection, size_bytes, marks, more = self
         return Batch(
             at_ps[which],
             sent_ps[which],
             connection[which],
             size_bytes[which],
             marks[which],
-            seal[which] if len(seal) else seal,
+            more[which] if len(more) else more,
         )
 
     def moved(self, at_ps: Times, sent_ps: Times | None = None) -> Batch:
@@ -84,22 +88,38 @@ class Batch(NamedTuple):
         """Return the same items with other sizes."""
         return self._replace(size_bytes=size_bytes)
 
-    def with_seals(self, seal: Whole) -> Batch:
-        """Return the same items with other notes of a device that encrypts."""
-        return self._replace(seal=seal)
-
     @property
-    def is_sealed(self) -> bool:
-        """Return whether it has a column of seals."""
-        return len(self.seal) > 0
+    def width(self) -> int:
+        """Return how many columns of `more` it has."""
+        width: int = self.more.shape[1]
+        return width
 
-    def sealed(self) -> Batch:
-        """Return the same items with a column of seals, whether or not there was one."""
-        return self if self.is_sealed else self.with_seals(np.zeros(self.count, np.int64))
+    def widened(self, width: int) -> Batch:
+        """Return the same items with at least so many columns of `more`."""
+        if self.width >= width:
+            return self
+        more = np.zeros((self.count, width), np.int64)
+        if self.width:
+            more[:, : self.width] = self.more
+        return self._replace(more=more)
+
+    def column(self, name: str) -> Whole:
+        """Return (n,) what is noted by a name of `COLUMNS`, which is not to be written to."""
+        place = COLUMNS.index(name)
+        if place >= self.width:
+            return np.zeros(self.count, np.int64)
+        return np.ascontiguousarray(self.more[:, place])
+
+    def with_column(self, name: str, values: Whole) -> Batch:
+        """Return the same items of which something else is noted, by a name of `COLUMNS`."""
+        place = COLUMNS.index(name)
+        more = self.widened(place + 1).more.copy()
+        more[:, place] = values
+        return self._replace(more=more)
 
     def equals(self, other: Batch) -> bool:
         """Return whether both hold the same items, bit for bit."""
-        both = (self.sealed(), other.sealed())
+        both = (self.widened(other.width), other.widened(self.width))
         columns: zip[tuple[NDArray[Any], NDArray[Any]]] = zip(*both, strict=True)
         return all(np.array_equal(mine, its) for mine, its in columns)
 
@@ -110,13 +130,13 @@ def empty() -> Batch:
     return uninitialised(0)
 
 
-def uninitialised(count: int, *, is_unsent: bool = False, is_sealed: bool = False) -> Batch:
+def uninitialised(count: int, *, is_unsent: bool = False, width: int = 0) -> Batch:
     """Return a batch of `count` items, to be written before it is read.
 
     Args:
         count: The number of items.
         is_unsent: Whether a line will stamp the items: `sent_ps` is then `at_ps` itself.
-        is_sealed: Whether it has a column of seals.
+        width: The number of columns of `more`.
     """
     at_ps = np.empty(count, np.int64)
     return Batch(
@@ -125,7 +145,7 @@ def uninitialised(count: int, *, is_unsent: bool = False, is_sealed: bool = Fals
         connection=np.empty(count, np.int32),
         size_bytes=np.empty(count, np.int32),
         marks=np.empty(count, np.uint32),
-        seal=np.empty(count * is_sealed, np.int64),
+        more=np.empty((count if width else 0, width), np.int64),
     )
 
 
@@ -136,17 +156,18 @@ def joined(*batches: Batch) -> Batch:
     """
     filled = [batch for batch in batches if len(batch.at_ps)]
     if len(filled) > 1:
-        if any(batch.is_sealed for batch in filled):
-            filled = [batch.sealed() for batch in filled]
+        width = max(batch.width for batch in filled)
+        if width:
+            filled = [batch.widened(width) for batch in filled]
         return Batch(*(np.concatenate(columns) for columns in zip(*filled, strict=True)))
     return filled[0] if filled else empty()
 
 
-def unsealed(
+def plain(
     at_ps: Times, sent_ps: Times, connection: Indices, size_bytes: Sizes, marks: Bits
 ) -> Batch:
-    """Return items that no device has encrypted, given their other columns."""
-    return Batch(at_ps, sent_ps, connection, size_bytes, marks, np.empty(0, np.int64))
+    """Return items of which no element has noted anything, given their other columns."""
+    return Batch(at_ps, sent_ps, connection, size_bytes, marks, np.empty((0, 0), np.int64))
 
 
 @kernel
@@ -154,11 +175,11 @@ def copy_item(source: Batch, i: int, target: Batch, k: int) -> None:
     """Copy item `i` of a batch into place `k` of another, except for its time there."""
     target.sent_ps[k], target.connection[k] = source.sent_ps[i], source.connection[i]
     target.size_bytes[k], target.marks[k] = source.size_bytes[i], source.marks[i]
-    if len(target.seal):
-        target.seal[k] = source.seal[i] if len(source.seal) else 0
+    for column in range(target.more.shape[1]):
+        target.more[k, column] = source.more[i, column] if column < source.more.shape[1] else 0
 
 
 def well_formed(batch: Batch) -> bool:
     """Return whether columns have one length and times never fall."""
-    lengths = {len(column) for column in batch.sealed()}
+    lengths = {len(column) for column in (batch.widened(1) if not batch.width else batch)}
     return len(lengths) == 1 and bool((batch.at_ps[1:] >= batch.at_ps[:-1]).all())

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from qospec.engine.arrays import np
-from qospec.engine.items.batch import Batch, copy_item, uninitialised, unsealed
+from qospec.engine.items.batch import Batch, copy_item, plain, uninitialised
 from qospec.engine.kernel import kernel
 from qospec.protocol.atm import CELL_BYTES
 
@@ -22,14 +22,14 @@ def inserted(batch: Batch, before: Whole, first: int) -> tuple[Batch, Batch]:
         first: The connection index of new cells of the first VC.
     """
     behind = batch.select(before)
-    new = unsealed(
+    new = plain(
         at_ps=behind.at_ps,
         sent_ps=behind.at_ps,
         connection=behind.connection + np.int32(first),
         size_bytes=np.full(behind.count, CELL_BYTES, np.int32),
         marks=np.zeros(behind.count, np.uint32),
     )
-    both = uninitialised(batch.count + behind.count, is_sealed=batch.is_sealed)
+    both = uninitialised(batch.count + behind.count, width=batch.width)
     _insert(batch, before, new, both)
     return both, new
 
@@ -49,7 +49,7 @@ def _insert(batch: Batch, before: Whole, new: Batch, both: Batch) -> None:
     connection, connection_1 = both.connection, batch.connection
     size, size_1 = both.size_bytes, batch.size_bytes
     marks, marks_1 = both.marks, batch.marks
-    seal, seal_1 = both.seal, batch.seal
+    more, more_1 = both.more, batch.more
     start = 0
     for m in range(len(before) + 1):
         stop = before[m] if m < len(before) else len(at_1)
@@ -58,8 +58,9 @@ def _insert(batch: Batch, before: Whole, new: Batch, both: Batch) -> None:
         connection[start + m : stop + m] = connection_1[start:stop]
         size[start + m : stop + m] = size_1[start:stop]
         marks[start + m : stop + m] = marks_1[start:stop]
-        if len(seal):
-            seal[start + m : stop + m] = seal_1[start:stop]
+        for column in range(more.shape[1]):
+            for i in range(start, stop):
+                more[i + m, column] = more_1[i, column]
         if m < len(before):
             at[stop + m] = new.at_ps[m]
             copy_item(new, m, both, stop + m)

@@ -9,12 +9,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from qospec.engine.items.batch import copy_item, empty, uninitialised
+from qospec.engine.items.batch import empty, uninitialised
 from qospec.engine.kernel import kernel
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
+    from qospec.engine.arrays import Whole
     from qospec.engine.items.batch import Batch
 
 
@@ -34,11 +35,11 @@ def merged(batches: Iterable[Batch]) -> Batch:
 def _merged_pair(first: Batch, second: Batch) -> Batch:
     # Two sources whose line will stamp their items: columns of times are shared.
     shared = first.sent_ps is first.at_ps and second.sent_ps is second.at_ps
-    if first.is_sealed or second.is_sealed:
-        first, second = first.sealed(), second.sealed()
-    count = first.count + second.count
-    both = uninitialised(count, is_unsent=shared, is_sealed=first.is_sealed)
+    width = max(first.width, second.width)
+    both = uninitialised(first.count + second.count, is_unsent=shared, width=width)
     _merge(first, second, both, shared)
+    if width:
+        _merge_more(first.widened(width), second.widened(width), both.more)
     return both
 
 
@@ -58,8 +59,7 @@ def _merge(first: Batch, second: Batch, both: Batch, shared: bool) -> None:  # n
     connection, connection_1, connection_2 = both.connection, first.connection, second.connection
     size, size_1, size_2 = both.size_bytes, first.size_bytes, second.size_bytes
     marks, marks_1, marks_2 = both.marks, first.marks, second.marks
-    seal, seal_1, seal_2 = both.seal, first.seal, second.seal
-    n, m, sealed = len(at_1), len(at_2), len(seal) > 0
+    n, m = len(at_1), len(at_2)
     i = j = k = 0
     while i < n and j < m:
         ahead = at_1[i] <= at_2[j]
@@ -69,18 +69,29 @@ def _merge(first: Batch, second: Batch, both: Batch, shared: bool) -> None:  # n
         connection[k] = connection_1[i] if ahead else connection_2[j]
         size[k] = size_1[i] if ahead else size_2[j]
         marks[k] = marks_1[i] if ahead else marks_2[j]
-        if sealed:
-            seal[k] = seal_1[i] if ahead else seal_2[j]
         i += ahead
         j += not ahead
         k += 1
     while i < n:
-        at[k] = at_1[i]
-        copy_item(first, i, both, k)
+        at[k], sent[k], connection[k] = at_1[i], sent_1[i], connection_1[i]
+        size[k], marks[k] = size_1[i], marks_1[i]
         i += 1
         k += 1
     while j < m:
-        at[k] = at_2[j]
-        copy_item(second, j, both, k)
+        at[k], sent[k], connection[k] = at_2[j], sent_2[j], connection_2[j]
+        size[k], marks[k] = size_2[j], marks_2[j]
         j += 1
         k += 1
+
+
+@kernel
+def _merge_more(first: Batch, second: Batch, more: Whole) -> None:
+    """Merge what is noted of the items, likewise; all have as many columns."""
+    at_1, at_2, more_1, more_2 = first.at_ps, second.at_ps, first.more, second.more
+    i = j = 0
+    for k in range(len(more)):
+        ahead = j == len(at_2) or (i < len(at_1) and at_1[i] <= at_2[j])
+        for column in range(more.shape[1]):
+            more[k, column] = more_1[i, column] if ahead else more_2[j, column]
+        i += ahead
+        j += not ahead

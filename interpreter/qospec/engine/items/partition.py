@@ -104,7 +104,7 @@ def partition(batch: Batch, output: Marks | None, counts: tuple[int, ...]) -> tu
         whole = counts.index(max(counts))
         return tuple([batch if number == whole else empty() for number in range(len(counts))])
     bounds = [0, *itertools.accumulate(counts)]
-    moved = uninitialised(batch.count, is_sealed=batch.is_sealed)
+    moved = uninitialised(batch.count, width=batch.width)
     _partition(batch, output, np.array(bounds[:-1]), moved)
     return tuple([moved.part(start, end) for start, end in itertools.pairwise(bounds)])
 
@@ -115,7 +115,7 @@ def split(batch: Batch, lost: Marks, count: int) -> tuple[Batch, Batch]:
         return batch, empty()
     if count == batch.count:
         return empty(), batch
-    moved = uninitialised(batch.count, is_sealed=batch.is_sealed)
+    moved = uninitialised(batch.count, width=batch.width)
     _split(batch, lost, batch.count - count, moved)
     return moved.part(0, batch.count - count), moved.part(batch.count - count, batch.count)
 

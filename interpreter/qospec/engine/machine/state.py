@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from qospec.catalogue.machine import BEGIN, DEEPEST, ITEM, Counts, StateCount
 from qospec.engine.arrays import np
 from qospec.engine.endpoint.deadlines import DEADLINE, no_deadlines
-from qospec.engine.event.transition import COLUMNS as OF_ITEMS
+from qospec.engine.event.transition import WIDTH as OF_ITEMS
 from qospec.engine.kernel import rows, uncompiled
 from qospec.engine.machine.placement import Placement
 

@@ -496,7 +496,7 @@ def _prepared(state: State, incoming: Incoming, arrivals: Batch) -> Service:
         np.zeros(first, np.uint8),
         np.empty(count, np.uint32),
         np.zeros((count, held.arrival_tags.shape[1]), np.int64),
-        uninitialised(count, is_sealed=arrivals.is_sealed or held.cells.is_sealed),
+        uninitialised(count, width=max(arrivals.width, held.cells.width)),
         leaves,
         np.cumsum(places).astype(np.uint32),
         state.drop_state.table,

@@ -23,7 +23,7 @@ from qospec.engine.event.transition import (
     waited,
     wake_at,
 )
-from qospec.engine.items.batch import FOREVER_PS, Batch, unsealed
+from qospec.engine.items.batch import FOREVER_PS, Batch, plain
 from qospec.engine.kernel import kernel
 from qospec.protocol.streams import number_flow
 
@@ -111,7 +111,7 @@ def note_alarm(state, items, now_ps, out):
 
 def items(*at_ps: int) -> Batch:
     count = len(at_ps)
-    return unsealed(
+    return plain(
         at_ps=np.array(at_ps),
         sent_ps=np.zeros(count, np.int64),
         connection=np.zeros(count, np.int32),

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from qospec.engine.items.arbitration import DRAWN, FIRST, KEY, arbiter, arbitrated
-from qospec.engine.items.batch import Batch, joined, unsealed
+from qospec.engine.items.batch import Batch, joined, plain
 from qospec.engine.random import Draws, threefry
 
 DRAWS = Draws(("test",))
@@ -21,7 +21,7 @@ def batches_of(inputs: list[list[int]]) -> list[Batch]:
     found = []
     for number, at_ps in enumerate(inputs):
         found.append(
-            unsealed(
+            plain(
                 at_ps=np.array(sorted(at_ps), np.int64),
                 sent_ps=np.arange(len(at_ps)),
                 connection=np.full(len(at_ps), number, np.int32),

@@ -3,21 +3,21 @@
 import numpy as np
 import pytest
 
-from qospec.engine.items.batch import Batch, empty, unsealed
+from qospec.engine.items.batch import Batch, empty, plain
 from qospec.engine.items.partition import partition, split
 
 
 def numbered(numbers: list[int], *, sealed: bool = False) -> Batch:
     """Return items of which every column tells the number, each in its own way."""
     n = np.array(numbers, np.int64)
-    batch = unsealed(
+    batch = plain(
         at_ps=10 * n,
         sent_ps=10 * n - 3,
         connection=(n % 4).astype(np.int32),
         size_bytes=(53 + n).astype(np.int32),
         marks=(100 + n).astype(np.uint32),
     )
-    return batch.with_seals(7 * n) if sealed else batch
+    return batch.with_column("seal", 7 * n) if sealed else batch
 
 
 @pytest.mark.parametrize("sealed", [False, True])
@@ -35,7 +35,7 @@ def test_what_goes_on_and_what_is_lost_keep_their_order(lost, stay, go, sealed):
     kept, gone = split(batch, np.array(lost, np.uint8), len(go))
     assert kept.equals(numbered(stay, sealed=sealed))
     assert gone.equals(numbered(go, sealed=sealed))
-    assert kept.is_sealed is gone.is_sealed is sealed
+    assert kept.width == gone.width == sealed
 
 
 def test_a_batch_that_stays_whole_is_not_copied():

@@ -105,7 +105,7 @@ class Alone:
         setting = Setting(*every, Draws(("test",)), stop_ps=stop_ps)
         self.transition = transition_of(self.program, placement, setting)
         self.memory = self.transition.state
-        width = transition.COLUMNS + self.transition.columns
+        width = transition.WIDTH + self.transition.columns
         self.items = np.zeros((POOL, width), np.int64)
         self.items[1:, transition.NEXT] = range(2, POOL + 1)
         self.items[0, [transition.FREE, transition.SPARE]] = 1, POOL - 1
@@ -117,7 +117,7 @@ class Alone:
 
     def item(self, connection: int, message: str = "", **values: Any) -> int:
         """Return a new item: one of a flow, or a part of a message; by default, all of it."""
-        found = int(transition.acquire(self.items, connection, 53, 0, 0, 0))
+        found = int(transition.acquire(self.items, connection, 53, 0, 0))
         row = self.items[found]
         self.serial += 1
         row[columns.KIND] = NAMES.index(message) if message else -1

@@ -21,7 +21,7 @@ from qospec.engine.event.process import EventProcess
 from qospec.engine.event.transition import CONNECTION, DONE, SENT, SIZE, Transition, make, send
 from qospec.engine.experiment import END, Experiment, MeasurementSpec, Node, Source, Wire
 from qospec.engine.graph import emulation
-from qospec.engine.items.batch import FOREVER_PS, Batch, unsealed
+from qospec.engine.items.batch import FOREVER_PS, Batch, plain
 from qospec.engine.items.contract import Contract
 from qospec.engine.kernel import kernel
 from qospec.engine.line.clock import Clock
@@ -51,7 +51,7 @@ def batch(items) -> Batch:
     columns = list(zip(*items, strict=True)) or [(), (), (), ()]
     kinds = (np.int64, np.int64, np.int32, np.int32)
     at, sent, connection, size = (np.array(c, k) for c, k in zip(columns, kinds, strict=True))
-    return unsealed(
+    return plain(
         at_ps=at,
         sent_ps=sent,
         connection=connection,

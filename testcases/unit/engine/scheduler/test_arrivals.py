@@ -4,7 +4,7 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from qospec.engine.items.batch import joined, unsealed
+from qospec.engine.items.batch import joined, plain
 from qospec.engine.items.columns import columns_of
 from qospec.engine.items.partition import RoutingTable
 from qospec.engine.scheduler.arrivals import by_input, by_routes, in_arrival_order
@@ -16,7 +16,7 @@ INPUTS = st.lists(TIMES, min_size=1, max_size=5)
 def batch(at_ps, connection):
     """Return packets of these times; `sent_ps` is the time too."""
     times = np.array(at_ps, np.int64)
-    return unsealed(
+    return plain(
         at_ps=times,
         sent_ps=times.copy(),
         connection=np.full(len(times), connection, np.int32),

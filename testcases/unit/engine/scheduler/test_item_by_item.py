@@ -44,7 +44,7 @@ class Alone:
         setting = Setting(*connections, Draws(("test",)), clock, queues, watched=True)
         self.transition = element.transition(setting)
         self.memory, self.names = self.transition.state, element.inputs
-        self.items = np.zeros((POOL, events.COLUMNS), np.int64)
+        self.items = np.zeros((POOL, events.WIDTH), np.int64)
         self.items[1:, events.NEXT] = range(2, POOL + 1)
         self.items[0, [events.FREE, events.SPARE]] = 1, POOL - 1
         self.out = np.zeros((events.SAID_OF_ITEM * POOL, 4), np.int64)
@@ -52,7 +52,7 @@ class Alone:
 
     def arrive(self, name, now_ps, size_bytes=100, marks=0):
         """Let an item arrive; return its number, and the answers."""
-        item = int(events.acquire(self.items, 0, size_bytes, marks, 0, 0))
+        item = int(events.acquire(self.items, 0, size_bytes, marks, 0))
         port = self.names.index(name)
         self.out[0, 0] = 0
         event = item, port, now_ps, self.out

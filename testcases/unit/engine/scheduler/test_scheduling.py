@@ -16,7 +16,7 @@ from qospec.elements.wf2q_plus import Wf2qPlus
 from qospec.elements.wfq import Wfq
 from qospec.elements.wrr import Wrr
 from qospec.engine.element import Setting
-from qospec.engine.items.batch import FOREVER_PS, empty, joined, unsealed
+from qospec.engine.items.batch import FOREVER_PS, empty, joined, plain
 from qospec.engine.items.contract import Contract
 from qospec.engine.line.clock import Clock
 from qospec.engine.queue.drop_policy import Waiting
@@ -37,7 +37,7 @@ def packets(first, cells):
     """Return a batch of (at_ps, bytes) pairs; the connection is 0, and `sent_ps` a number."""
     at_ps, sizes = zip(*cells, strict=True) if cells else ((), ())
     count = len(cells)
-    return unsealed(
+    return plain(
         at_ps=np.array(at_ps, np.int64),
         sent_ps=np.arange(first, first + count),
         connection=np.zeros(count, np.int32),

@@ -20,7 +20,7 @@ from qospec.elements.wfq import Wfq
 from qospec.elements.wrr import Wrr
 from qospec.engine.element import Setting
 from qospec.engine.event.process import EventProcess
-from qospec.engine.items.batch import FOREVER_PS, empty, joined, unsealed
+from qospec.engine.items.batch import FOREVER_PS, empty, joined, plain
 from qospec.engine.items.contract import Contract
 from qospec.engine.line.clock import Clock
 from qospec.engine.queue.drop_policy import Waiting
@@ -66,7 +66,7 @@ def batch_of(first, arrivals, marks):
     """Return (at_ps, bytes) pairs as a batch; `sent_ps` is the number of each."""
     count = len(arrivals)
     at_ps, sizes = zip(*arrivals, strict=True) if arrivals else ((), ())
-    return unsealed(
+    return plain(
         at_ps=np.array(at_ps, np.int64),
         sent_ps=np.arange(first, first + count),
         connection=np.zeros(count, np.int32),
