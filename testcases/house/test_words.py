@@ -68,7 +68,7 @@ GIVEN = {"dataclass", "fileno", "isatty", "main", "qos", "writable"}
 
 NOT_YET = list_words(
     """
-    capture check/device check/evaluate check/records check/test check/topology ciphers cli
+    capture cli
     dataclass dropping elements engine engine/endpoint engine/event engine/graph engine/items
     engine/line engine/machine engine/measure engine/meter engine/processor engine/queue
     engine/scheduler engine/security engine/source formatting fuzz judge metrics payload plan
@@ -107,7 +107,7 @@ def list_functions(path: Path) -> Iterator[str]:
 
 def is_verb_phrase(name: str) -> bool:
     first, *others = name.strip("_").split("_")
-    if others and others[-1] == "of":
+    if others == ["of"]:
         return False
     return (
         first in VERBS | PREDICATES

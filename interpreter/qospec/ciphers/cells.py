@@ -94,11 +94,11 @@ class CellCipher:
         from cryptography.hazmat.primitives.ciphers import Cipher, modes
         from cryptography.hazmat.primitives.ciphers.algorithms import AES
 
-        def keystream(key: Key) -> CipherContext:
+        def make_keystream(key: Key) -> CipherContext:
             key.check(NAME, *KEY_BYTES)
             return Cipher(AES(key.reveal()), modes.CTR(bytes(BLOCK_BYTES))).encryptor()
 
-        self._keystreams = [keystream(key) for key in keys]
+        self._keystreams = [make_keystream(key) for key in keys]
 
     def xor(self, streams: Numbers, positions: Numbers, payloads: Octets) -> Octets:
         """Return (n, 48) payloads encrypted, or decrypted: each with its part of a keystream added.

@@ -87,12 +87,12 @@ def _repair_files(paths: tuple[str, ...]) -> Repaired:
     from qospec.diagnostics import Problems
     from qospec.repair import repair
 
-    def once() -> Problems:
+    def check_once() -> Problems:
         problems = Problems()
         loading.check_paths(paths, problems)
         return problems
 
-    return repair(once, _drop_cases(paths))
+    return repair(check_once, _drop_cases(paths))
 
 
 def _suggest_fix(problems: Problems, paths: tuple[str, ...]) -> str:

@@ -162,12 +162,12 @@ class FuzzProgress:
     def __call__(self, name: str, share: float) -> None:
         """Show that a target is being searched, and the share of its examples that is done."""
 
-        def line() -> str:
+        def write_line() -> str:
             done = f", {share:.0%} of its examples" if share else ""
             seconds = time.monotonic() - self._began_s
             return f"{self._search.examples:_} examples, {seconds:.0f} s; {name}{done}"
 
-        self._line.show(line)
+        self._line.show(write_line)
 
     def clear(self) -> None:
         """Clear the line."""

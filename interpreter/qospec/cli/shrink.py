@@ -218,11 +218,11 @@ class ShrinkProgress:
     def __call__(self) -> None:
         """Show it, if it is time to."""
 
-        def line() -> str:
+        def write_line() -> str:
             doing = "running the case" if self.shrinker is None else self.shrinker.doing
             return f"{time.monotonic() - self._began_s:.0f} s; {doing}"
 
-        self._line.show(line)
+        self._line.show(write_line)
 
     def clear(self) -> None:
         """Clear the line."""

@@ -169,11 +169,11 @@ class Console:
     def make_notices(self) -> dict[str, Callable[[], None]]:
         """Return the notices about kernels; each clears the progress line first."""
 
-        def printed(say: Callable[[], None]) -> None:
+        def clear_and_say(say: Callable[[], None]) -> None:
             self._progress.clear()
             say()
 
-        return {name: partial(printed, say) for name, say in NOTICES.items()}
+        return {name: partial(clear_and_say, say) for name, say in NOTICES.items()}
 
     def progressed(self, case: str, share: float) -> None:
         """Update the progress line."""

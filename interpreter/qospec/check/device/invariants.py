@@ -107,13 +107,13 @@ def list_device_invariants(
                 name = ports.name if ports.count is None else f"{ports.name}[{index}]"
                 paths[f"{name}.{side}"] = line((ports.name, index), side)
 
-    def whole(leaf: Leaf) -> Expression:
+    def write_whole(leaf: Leaf) -> Expression:
         if not isinstance(leaf, Counted):
             return leaf
         return replace(leaf, path=paths[leaf.path], text=f"{node}.{leaf.text}")
 
     for invariant in template.invariants:
-        expression = with_leaves(invariant.condition, whole)
+        expression = with_leaves(invariant.condition, write_whole)
         yield Statement(
             "invariant", f"{node}: {invariant.label}", invariant.text, expression, invariant.span
         )
@@ -127,11 +127,11 @@ def list_invariants(networks: Mapping[str, Network]) -> Iterator[Statement]:
 
 def _rename_for_control(statements: tuple[Statement, ...], network: str) -> Iterator[Statement]:
 
-    def there(leaf: Leaf) -> Expression:
+    def move_there(leaf: Leaf) -> Expression:
         if not isinstance(leaf, Counted):
             return leaf
         return replace(leaf, network=network, text=f"{network}.{leaf.text}")
 
     for statement in statements:
-        expression = with_leaves(statement.expression, there)
+        expression = with_leaves(statement.expression, move_there)
         yield replace(statement, label=f"{network}.{statement.label}", expression=expression)

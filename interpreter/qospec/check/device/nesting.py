@@ -99,7 +99,7 @@ def _embed(template: Template, design: Template, path: str, span: Span, context:
     own = {part.path for part in design.parts}
     template.parts += [replace(part, path=f"{path}.{part.path}") for part in design.parts]
 
-    def whole(leaf: Leaf) -> Expression:
+    def write_whole(leaf: Leaf) -> Expression:
         if not isinstance(leaf, Counted):
             return leaf
         if leaf.path not in own:
@@ -107,7 +107,7 @@ def _embed(template: Template, design: Template, path: str, span: Span, context:
         return replace(leaf, path=f"{path}.{leaf.path}", text=f"{path}.{leaf.text}")
 
     for invariant in design.invariants:
-        condition = with_leaves(invariant.condition, whole)
+        condition = with_leaves(invariant.condition, write_whole)
         template.invariants.append(
             invariant._replace(label=f"{path}: {invariant.label}", condition=condition)
         )

@@ -190,11 +190,11 @@ def flatten_text(text: str) -> str:
 def replace_names(text: str, values: Mapping[str, str]) -> str:
     """Return a text with other texts in place of names: in parentheses where they are sums."""
 
-    def other(name: re.Match[str]) -> str:
+    def replace_name(name: re.Match[str]) -> str:
         value = values.get(name[0], name[0])
         return f"({value})" if re.search(r" (\+|-|if|of|/|\*) ", value) else value
 
-    return re.sub(r"(?<![\w.@])[A-Za-z_]\w*(?! *=[^=])", other, text)
+    return re.sub(r"(?<![\w.@])[A-Za-z_]\w*(?! *=[^=])", replace_name, text)
 
 
 def _compile_words(*places: Span) -> set[str]:

@@ -212,12 +212,12 @@ def move_to_point(point: str, value: Value) -> Value:
 
 
 def _make_mover(point: str) -> Callable[[Leaf], Expression]:
-    def moved(leaf: Leaf) -> Expression:
+    def move_leaf(leaf: Leaf) -> Expression:
         if not isinstance(leaf, Measured | Counted):
             return leaf
         return replace(leaf, network=point, text=f"{point}.{leaf.text}")
 
-    return moved
+    return move_leaf
 
 
 @dataclass(frozen=True)

@@ -355,13 +355,13 @@ def _map(
     if parameter.domain.name not in BY_MARK and any(not isinstance(k, str) for k in value.entries):
         raise _explain_wrong_type(parameter.name, "a map from names", "a map from numbers", span)
 
-    def converted(key: Fraction | str) -> tuple[str, Any]:
+    def convert_entry(key: Fraction | str) -> tuple[str, Any]:
         entry = replace(parameter, name=f"{parameter.name}[{key}]", alias="", domain=domain)
         pair = value.write_pair(str(key), span)
         place = pair.value.span if pair else span
         return str(key), convert(value.entries[key], entry, kind, place)
 
-    found = make_all(converted, value.entries)
+    found = make_all(convert_entry, value.entries)
     return None if any(amount is None for _, amount in found) else tuple(found)
 
 

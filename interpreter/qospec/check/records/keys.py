@@ -50,11 +50,11 @@ def read_key(value: Value, name: str, span: Span) -> Secret:
 def move_keys(text: str, home: Path, folder: Path) -> str:
     """Return a text of the folder `home` as one of `folder`: it names the same files of keys."""
 
-    def named(found: re.Match[str]) -> str:
+    def name_file(found: re.Match[str]) -> str:
         file = PurePath(os.path.relpath(home / found[2], folder)).as_posix()
         return f"{found[1]}{IN_FILE}{file}{found[1]}"
 
-    return NAMED_FILE.sub(named, text)
+    return NAMED_FILE.sub(name_file, text)
 
 
 def _read_from_file(file: str, home: str, name: str, span: Span) -> Secret:

@@ -47,11 +47,11 @@ class Loops:
             self._opened[key] = ()  # a mistake is reported once
             iterations: list[tuple[int, Value, bool]] = []
 
-            def over() -> Value:
+            def list_values() -> Value:
                 iterations.extend(iterate_loop(node, scope, self._evaluator))
                 return List(tuple(value for _, value, _ in iterations))
 
-            values = Binding(node.name.text, node.name.span, HERE, over)
+            values = Binding(node.name.text, node.name.span, HERE, list_values)
             values.evaluate(self._evaluator.context)
             self._opened[key] = tuple(
                 Iteration(

@@ -89,12 +89,12 @@ class _Flattening:
     def _list_invariants(self, node: Node, template: Template) -> Iterator[Statement]:
         """Return the invariants of a device in the topology, with full paths in what they count."""
 
-        def line(port: Port, side: str) -> str:
+        def find_line(port: Port, side: str) -> str:
             lines = self._leaving if side == "tx" else self._arriving
             number = lines.get((id(node), port))
             return "" if number is None else self._elements[number].path
 
-        return invariants.list_device_invariants(template, node.path, line)
+        return invariants.list_device_invariants(template, node.path, find_line)
 
     def _place_elements(self, node: Node, template: Template) -> None:
         """Number a device's elements, without those that need a line of a port without a link."""

@@ -62,17 +62,17 @@ DEVICE = Subject(
 def open_condition(node: ast.Expression, scope: Scope, evaluator: Evaluator) -> Expression:
     """Return a condition in which what is not known is a leaf; equal leaves are written alike."""
 
-    def inside(sign: str, *nodes: ast.Expression) -> Operation:
+    def join_nodes(sign: str, *nodes: ast.Expression) -> Operation:
         return Operation(sign, tuple(open_condition(node, scope, evaluator) for node in nodes))
 
     if isinstance(node, ast.Compare | ast.Binary):
-        return inside("*" if node.operator == "of" else node.operator, node.left, node.right)
+        return join_nodes("*" if node.operator == "of" else node.operator, node.left, node.right)
     if isinstance(node, ast.Unary):
-        return inside("negate" if node.operator == "-" else "not", node.operand)
+        return join_nodes("negate" if node.operator == "-" else "not", node.operand)
     if isinstance(node, ast.Within):
-        return inside("within", node.value, node.tolerance, node.target)
+        return join_nodes("within", node.value, node.tolerance, node.target)
     if isinstance(node, ast.Member) and isinstance(node.collection, ast.ListLiteral):
-        listed = inside("list", *node.collection.items)
+        listed = join_nodes("list", *node.collection.items)
         return Operation("in", (open_condition(node.item, scope, evaluator), listed))
     return _make_leaf(node, evaluator.evaluate(node, scope))
 
@@ -93,11 +93,11 @@ def _make_leaf(node: ast.Expression, value: Value) -> Expression:
 def make_bounds(ranges: Mapping[str, Bounds]) -> Callable[[Leaf], Bounds]:
     """Return what gives the bounds of leaves, where some are drawn."""
 
-    def of(leaf: Leaf) -> Bounds:
+    def find_bounds(leaf: Leaf) -> Bounds:
         known = ranges.get(leaf.text) if isinstance(leaf, Evaluated) else None
         return known or find_declared_bounds(leaf)
 
-    return of
+    return find_bounds
 
 
 # ---- what depends on nothing
@@ -242,11 +242,11 @@ def verify_where(
     if never:
         evaluator.context.report(explain_never_met(node.span))
         return
-    for equation, forall in _equations(node, {each.name.text: each for each in foralls}):
-        evaluator.context.report(_hardly_met(equation, forall))
+    for equation, forall in _list_equations(node, {each.name.text: each for each in foralls}):
+        evaluator.context.report(_warn_of_hardly_met(equation, forall))
 
 
-def _equations(
+def _list_equations(
     node: ast.Expression, foralls: Mapping[str, ast.ForAll]
 ) -> Iterator[tuple[ast.Compare, ast.ForAll]]:
     """Yield what a condition asks to be equal, with what is drawn as any number in it.
@@ -254,8 +254,8 @@ def _equations(
     That is a range between whole numbers without a type, which may have been meant as one of these.
     """
     if isinstance(node, ast.Binary) and node.operator == "and":
-        yield from _equations(node.left, foralls)
-        yield from _equations(node.right, foralls)
+        yield from _list_equations(node.left, foralls)
+        yield from _list_equations(node.right, foralls)
     if isinstance(node, ast.Compare) and node.operator == "==":
         names = sorted(node.names_used() & foralls.keys())
         loose = (foralls[name] for name in names if _is_loose(foralls[name]))
@@ -268,7 +268,7 @@ def _is_loose(node: ast.ForAll) -> bool:
     return node.annotation is None and bool(whole) and all(whole)
 
 
-def _hardly_met(equation: ast.Compare, forall: ast.ForAll) -> CheckError:
+def _warn_of_hardly_met(equation: ast.Compare, forall: ast.ForAll) -> CheckError:
     """Return the warning that a number that is drawn hardly ever meets an equation."""
     name, values = forall.name.text, " ".join(forall.values.span.text.split())
     return make_error(

@@ -63,10 +63,12 @@ def warn_of_unfailing(statement: Statement, why: str, case: Case) -> CheckError:
     """Return the warning that no device fails a criterion, whose help names a flow of the case."""
     if why == SENT or (is_published(statement.expression) and why == UNMEASURED):
         return _warn_of_no_criterion(statement, why)
-    return warn_of_never_failing(statement.kind, why, statement.span, _example(statement, case))
+    return warn_of_never_failing(
+        statement.kind, why, statement.span, _choose_example(statement, case)
+    )
 
 
-def _example(statement: Statement, case: Case) -> str:
+def _choose_example(statement: Statement, case: Case) -> str:
     """Return a criterion that can fail, of a flow that a statement measures, or of any."""
     flows = [
         measurement.flow
@@ -208,7 +210,7 @@ def _compares_the_same(comparison: Operation) -> bool:
 def _drop_spelling(expression: Expression) -> Expression:
     """Return an expression without how it was written."""
 
-    def unwritten(leaf: Leaf) -> Expression:
+    def drop_text(leaf: Leaf) -> Expression:
         return leaf if isinstance(leaf, Attribute | Evaluated) else replace(leaf, text="")
 
-    return with_leaves(expression, unwritten)
+    return with_leaves(expression, drop_text)
