@@ -16,13 +16,13 @@ from qospec.ciphers import headers
 from qospec.ciphers.fragments import cut_fragment
 from qospec.ciphers.octets import encode_big_endian, iterate_rows, repeat_row
 from qospec.engine.arrays import np
+from qospec.engine.items.fragment import MORE_FOLLOW
 from qospec.engine.security.seal import INDEX_BITS, SIZE_BITS, UNTAMPERED, size_in
 from qospec.payload.fill import tamper_rows
 from qospec.payload.packets import IP_TYPES, build_ip_packets, read_mark
 from qospec.protocol.encapsulation import LABEL_BYTES, TAG_BYTES
 from qospec.protocol.fragments import UNIT_BYTES
 from qospec.protocol.ip import IPV4_HEADER_BYTES
-from qospec.protocol.marks import MORE_FRAGMENTS
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -92,7 +92,7 @@ def build_frames(
     flow_of = np.searchsorted([each.stop for each in flows], items.batch.connection, "right")
     seal = items.batch.column("seal")
     within = seal & ((1 << INDEX_BITS + SIZE_BITS) - 1)  # all but the number
-    more = items.batch.marks & MORE_FRAGMENTS
+    more = items.batch.column("fragment") & MORE_FOLLOW
     sizes = items.sent_bytes, items.batch.size_bytes
     kinds = np.stack([flow_of, *sizes, within, items.fragment, more], axis=1)
     each_kind, kind_of = np.unique(kinds, axis=0, return_inverse=True)
@@ -150,7 +150,8 @@ def _cut(items: Items, packets: Bytes, size_bytes: int) -> Bytes:
     """
     number, carried_bytes = int(items.fragment[0]), size_bytes - IPV4_HEADER_BYTES
     left_bytes = packets.shape[1] - size_bytes
-    start_bytes = number * carried_bytes if items.batch.marks[0] & MORE_FRAGMENTS else left_bytes
+    follow = items.batch.column("fragment")[0] & MORE_FOLLOW
+    start_bytes = number * carried_bytes if follow else left_bytes
     if packets[0, 0] != headers.WITHOUT_OPTIONS:
         raise CaptureError("a capture holds fragments of IPv4 alone")
     if start_bytes % UNIT_BYTES or not 0 <= start_bytes <= left_bytes:

@@ -9,7 +9,7 @@ from fractions import Fraction
 from typing import TYPE_CHECKING, NamedTuple
 
 from qospec.catalogue.kinds import UnfitError
-from qospec.protocol.fragments import MOST_FRAGMENTS, list_fragment_bytes
+from qospec.protocol.fragments import list_fragment_bytes
 from qospec.protocol.ip import IPV4_HEADER_BYTES
 
 if TYPE_CHECKING:
@@ -199,13 +199,7 @@ class Form(NamedTuple):
             )
         counts: dict[int, int] = {}
         for size, count in self.sizes:
-            fragments = list_fragment_bytes(size, mtu_bytes)
-            if len(fragments) > MOST_FRAGMENTS:
-                raise ValueError(
-                    f"{size} B would become {len(fragments)} fragments, and at most"
-                    f" {MOST_FRAGMENTS} are emulated"
-                )
-            for fragment in fragments:
+            for fragment in list_fragment_bytes(size, mtu_bytes):
                 counts[fragment] = counts.get(fragment, 0) + count
         made = self._replace(sizes=tuple(sorted(counts.items())))
         return made._replace(fragmented=(made, self))

@@ -12,11 +12,11 @@ from qospec.engine.event.transition import (
     CONNECTION,
     DONE,
     MARKS,
-    SEAL,
     SENT,
     SIZE,
     Transition,
     make,
+    note_alike,
     send,
 )
 from qospec.engine.fault import Fault, is_hit
@@ -80,7 +80,8 @@ def _arrive(state: Whole, items: Whole, item: int, port: int, now_ps: int, out: 
     if connection < state[len(state) + USERS] and is_hit(state, connection):
         index = state[len(state) + FIRST_COPY] + connection
         copy = make(items, out, index, items[item, SIZE], items[item, MARKS], now_ps)
-        items[copy, SENT], items[copy, SEAL] = items[item, SENT], items[item, SEAL]
+        items[copy, SENT] = items[item, SENT]
+        note_alike(items, item, copy)
         send(out, 0, copy, now_ps)
     return DONE
 

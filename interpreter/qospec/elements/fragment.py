@@ -11,32 +11,37 @@ from qospec.engine.element import Element
 from qospec.engine.event.transition import (
     CONNECTION,
     DONE,
+    FRAGMENT,
     MARKS,
-    SEAL,
+    MORE,
+    MOST_MADE,
+    NO_ITEMS,
     SENT,
     SIZE,
+    SPARE,
     Transition,
     grow,
     lose,
     make,
+    note_alike,
     send,
 )
+from qospec.engine.items.fragment import ELEMENT_BITS, MORE_FOLLOW, note_fragment
 from qospec.engine.kernel import kernel
-from qospec.protocol.fragments import LEAST_MTU_BYTES, MOST_FRAGMENTS, compute_full_payload_bytes
+from qospec.protocol.fragments import LEAST_MTU_BYTES, compute_full_payload_bytes
 from qospec.protocol.ip import IPV4_HEADER_BYTES, LARGEST_PACKET_BYTES
-from qospec.protocol.marks import MORE_FRAGMENTS
 
 if TYPE_CHECKING:
     from qospec.catalogue.form import Form
     from qospec.engine.arrays import Whole
     from qospec.engine.element import Setting
-    from qospec.engine.items.contract import Contract
 
 Mtu = Annotated[int, Domain("data", LEAST_MTU_BYTES, LARGEST_PACKET_BYTES, layers=OF_PACKETS)]
 
-MTU_BYTES, FULL_BYTES, COUNT, FIRST, IS_FORBIDDEN = range(5)
+MTU_BYTES, FULL_BYTES, COUNT, FIRST, IS_FORBIDDEN, ELEMENT, CUT = range(7)
 """The state: the MTU, and what a fragment carries of a packet if it is not the last; the number of
-connections, and the first index of fragments; whether to cut is forbidden."""
+connections, and the first index of fragments; whether to cut is forbidden; the element's number,
+and how many packets it has cut."""
 
 
 @element(source="RFC 791, 3.2 (fragmentation); RFC 1191, 3 (don't fragment)", carries=("packet",))
@@ -50,8 +55,8 @@ class Fragment(Element):
     `fragmentation_needed`.
 
     Not modelled: IPv6, in which only hosts cut packets; that later fragments have no ports by which
-    a classifier could tell them; fragments that are cut again, which is an error, as are more than
-    31 fragments; messages that tell a source the MTU of its path.
+    a classifier could tell them; fragments that are cut again, which is an error; messages that
+    tell a source the MTU of its path.
     """
 
     mtu: Mtu
@@ -67,20 +72,19 @@ class Fragment(Element):
     def discards_for(self) -> tuple[str, ...]:
         return self.causes if self.dont_fragment else ()
 
-    @property
-    def marks_written(self) -> tuple[str, ...]:
-        return ("more_fragments",)
-
-    def marks_after(self, marks: int, contract: Contract) -> tuple[int, ...]:
-        return tuple({marks: None, marks | MORE_FRAGMENTS: None})
-
     def form_after(self, form: Form) -> Form:
         return form.limit_to(self.mtu) if self.dont_fragment else form.cut(self.mtu)
 
     def transition(self, setting: Setting) -> Transition:
         count, first = setting.streams.count, setting.streams.start("fragments")
-        own = [self.mtu, compute_full_payload_bytes(self.mtu), count, first, self.dont_fragment]
-        return Transition(np.array(own, np.int64), _arrive, losses=(("", self.causes[0]),))
+        full_bytes = compute_full_payload_bytes(self.mtu)
+        own = [self.mtu, full_bytes, count, first, self.dont_fragment, setting.number, 0]
+        return Transition(
+            np.array(own, np.int64),
+            _arrive,
+            losses=(("", self.causes[0]),),
+            columns=FRAGMENT + 1 - MORE,
+        )
 
 
 @kernel
@@ -97,23 +101,22 @@ def _arrive(state: Whole, items: Whole, item: int, port: int, now_ps: int, out: 
         send(out, 0, item, now_ps)
         return DONE
     full_bytes, marks = state[FULL_BYTES], items[item, MARKS]
-    items[item, MARKS] = marks | MORE_FRAGMENTS
+    count = -(-(size_bytes - IPV4_HEADER_BYTES) // full_bytes)
+    if count > MOST_MADE and count > items[0, SPARE]:
+        return NO_ITEMS
+    state[CUT] += 1
+    packet = state[CUT] << ELEMENT_BITS | state[ELEMENT]
     grow(out, item, full_bytes + IPV4_HEADER_BYTES - size_bytes)
     send(out, 0, item, now_ps)
-    rest_bytes = size_bytes - IPV4_HEADER_BYTES - full_bytes
-    for number in range(1, MOST_FRAGMENTS):
-        is_last = rest_bytes <= full_bytes
-        payload_bytes = rest_bytes if is_last else full_bytes
-        one = make(
-            items, out, state[FIRST] + connection, payload_bytes + IPV4_HEADER_BYTES, marks, now_ps
-        )
-        # By these times items are known, so no two are equal; they also tell the place of each.
+    for number in range(1, count):
+        is_last = number == count - 1
+        rest_bytes = size_bytes - IPV4_HEADER_BYTES - number * full_bytes
+        one_bytes = IPV4_HEADER_BYTES + (rest_bytes if is_last else full_bytes)
+        one = make(items, out, state[FIRST] + connection, one_bytes, marks, now_ps)
+        note_alike(items, item, one)
+        # They are measured by themselves, and no two items of a connection are sent at once.
         items[one, SENT] = items[item, SENT] + number
-        items[one, SEAL] = items[item, SEAL]
-        if is_last:
-            send(out, 0, one, now_ps)
-            break
-        items[one, MARKS] = marks | MORE_FRAGMENTS
-        rest_bytes -= full_bytes
+        items[one, FRAGMENT] = note_fragment(packet, number, 0 if is_last else MORE_FOLLOW)
         send(out, 0, one, now_ps)
+    items[item, FRAGMENT] = note_fragment(packet, 0, MORE_FOLLOW)
     return DONE

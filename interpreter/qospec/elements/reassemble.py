@@ -11,9 +11,9 @@ from qospec.engine.element import Element
 from qospec.engine.event.transition import (
     CONNECTION,
     DONE,
-    MARKS,
+    FRAGMENT,
+    MORE,
     SEAL,
-    SENT,
     SIZE,
     Transition,
     consume,
@@ -22,18 +22,16 @@ from qospec.engine.event.transition import (
     send,
     wake_at,
 )
+from qospec.engine.items.fragment import MORE_FOLLOW, NUMBER_BITS, number_in, packet_in
 from qospec.engine.kernel import kernel, rows
 from qospec.engine.security.seal import TAMPERED
-from qospec.protocol.fragments import MOST_FRAGMENTS
 from qospec.protocol.ip import IPV4_HEADER_BYTES
-from qospec.protocol.marks import MORE_FRAGMENTS
 from qospec.units import PS_PER_S
 
 if TYPE_CHECKING:
     from qospec.catalogue.form import Form
     from qospec.engine.arrays import Whole
     from qospec.engine.element import Setting
-    from qospec.engine.items.contract import Contract
 
 Timeout = Annotated[int, Domain("time", 1, LONGEST_PS)]
 
@@ -42,16 +40,17 @@ COUNT, FIRST, FIRST_COPY, TIMEOUT_PS, FREE, OLDEST, YOUNGEST, LATEST = range(8)
 that no packet has; the timeout; the first packet in the list of places that are free, the packets
 that were begun first and last. Then comes, for each connection, its packet that was sent last, and
 then a row for each packet."""
-BASE, SEEN, HEAD, HEAD_AT, LAST_AT, BYTES, CHANGED, DUE_PS, OF, BEFORE, BEHIND, OLDER, YOUNGER = (
-    range(13)
+PACKET, SEEN, HEAD, TOTAL, BYTES, CHANGED, DUE_PS, OF, BEFORE, BEHIND, OLDER, YOUNGER, CAME = range(
+    13
 )
-"""The columns of a packet: when its first fragment to come was sent; which have come, a bit for
-each time up to SPAN earlier or later; the item that stays the packet, its bit, and that of the last
-fragment, each and 1; how much they carry, and whether any was changed on the way; when it is given
-up; its connection; the packets of this sent before it and behind it; the packets begun before it
-and after it, of all connections."""
-WIDTH = 13
-SPAN = MOST_FRAGMENTS - 1
+"""The columns of a packet: its number; how many of its fragments have come; the item that stays the
+packet; how many fragments it has, once the last has come; how much these carry, and whether any was
+changed on the way; when it is given up; its connection; the packets of this cut before it and
+behind it; the packets begun before it and after it, of all connections; then which fragments have
+come, a bit for each."""
+BITS = 62
+"""Of a column of those."""
+WIDTH = CAME + -(-(1 << NUMBER_BITS) // BITS)
 NONE = 0
 """No packet; row 0 is none."""
 PLACES = 64
@@ -78,13 +77,6 @@ class Reassemble(Element):
 
     causes = ("reassembly_timeout",)
 
-    @property
-    def marks_written(self) -> tuple[str, ...]:
-        return ("more_fragments",)
-
-    def marks_after(self, marks: int, contract: Contract) -> tuple[int, ...]:
-        return (marks & ~MORE_FRAGMENTS,)
-
     def form_after(self, form: Form) -> Form:
         return form.reassemble()
 
@@ -99,6 +91,7 @@ class Reassemble(Element):
             _wake,
             losses=(("", self.causes[0]),),
             replenish=_with_more_places,
+            columns=FRAGMENT + 1 - MORE,
         )
 
 
@@ -117,38 +110,39 @@ def _with_more_places(state: Whole, _lacking: int) -> Whole:
 @kernel
 def _arrive(state: Whole, items: Whole, item: int, port: int, now_ps: int, out: Whole) -> int:
     """Send a packet on if it is whole, or is so now; see `engine.event.transition`."""
-    connection, marks = items[item, CONNECTION], items[item, MARKS]
+    connection, fragment = items[item, CONNECTION], items[item, FRAGMENT]
     first = _first_index(state, connection)
     of, is_head = connection - first, first != state[FIRST]
-    if of < 0 or of >= state[COUNT] or (is_head and not marks & MORE_FRAGMENTS):
+    if of < 0 or of >= state[COUNT] or not fragment:
         send(out, 0, item, now_ps)
         return DONE
     start = LATEST + state[COUNT]
     packets = rows(state, start, (len(state) - start) // WIDTH, WIDTH)
-    number = _packet_of(state, packets, of, items[item, SENT])
+    number = _packet_of(state, packets, of, packet_in(fragment))
     if number == NONE:
         if state[FREE] == NONE:
             return NO_PLACES
-        number = _begin(state, packets, of, items[item, SENT], now_ps)
+        number = _begin(state, packets, of, packet_in(fragment), now_ps)
         wake_at(out, packets[state[OLDEST], DUE_PS])
-    bit = items[item, SENT] - packets[number, BASE] + SPAN
-    if packets[number, SEEN] >> bit & 1:  # it has come before
+    column, bit = CAME + number_in(fragment) // BITS, number_in(fragment) % BITS
+    if packets[number, column] >> bit & 1:  # it has come before
         if first == 0:  # as a copy that has overtaken it, and it stays the packet
             packets[number, HEAD], item = item, packets[number, HEAD]
         consume(out, item)
         return DONE
-    packets[number, SEEN] |= 1 << bit
+    packets[number, column] |= 1 << bit
+    packets[number, SEEN] += 1
     packets[number, BYTES] += items[item, SIZE] - IPV4_HEADER_BYTES
     packets[number, CHANGED] |= items[item, SEAL] & TAMPERED
     if is_head:
-        packets[number, HEAD], packets[number, HEAD_AT] = item, bit + 1
+        packets[number, HEAD] = item
     else:
-        if not marks & MORE_FRAGMENTS:
-            packets[number, LAST_AT] = bit + 1
+        if not fragment & MORE_FOLLOW:
+            packets[number, TOTAL] = number_in(fragment) + 1
         consume(out, item)
-    if _is_whole(packets, number):
+    if packets[number, SEEN] == packets[number, TOTAL]:
         head = packets[number, HEAD]
-        items[head, MARKS] = items[head, MARKS] & ~MORE_FRAGMENTS
+        items[head, FRAGMENT] = 0
         items[head, SEAL] |= packets[number, CHANGED]
         grow(out, head, packets[number, BYTES] + IPV4_HEADER_BYTES - items[head, SIZE])
         send(out, 0, head, now_ps)
@@ -181,36 +175,25 @@ def _wake(state: Whole, items: Whole, now_ps: int, out: Whole) -> int:
 
 
 @kernel
-def _is_whole(packets: Whole, number: int) -> bool:
-    """Return whether all fragments have come, from the first to the last."""
-    head, last = packets[number, HEAD_AT], packets[number, LAST_AT]
-    if head == 0 or last == 0:
-        return False
-    return packets[number, SEEN] == ((1 << last - head + 1) - 1) << head - 1  # type: ignore[no-any-return]
-
-
-@kernel
-def _packet_of(state: Whole, packets: Whole, of: int, sent_ps: int) -> int:
-    """Return the packet of a fragment that was sent at a time, or NONE if it is the first."""
+def _packet_of(state: Whole, packets: Whole, of: int, packet: int) -> int:
+    """Return the place of a fragment's packet, or NONE if it is the first of it."""
     number = state[LATEST + of]
-    while number != NONE and packets[number, BASE] > sent_ps + SPAN:
+    while number != NONE and packets[number, PACKET] > packet:
         number = packets[number, BEFORE]
-    if number != NONE and packets[number, BASE] < sent_ps - SPAN:
-        return NONE
-    return number  # type: ignore[no-any-return]
+    return number if packets[number, PACKET] == packet else NONE
 
 
 @kernel
-def _begin(state: Whole, packets: Whole, of: int, sent_ps: int, now_ps: int) -> int:
-    """Take a free place for a packet, among those of its connection by when they were sent."""
+def _begin(state: Whole, packets: Whole, of: int, packet: int, now_ps: int) -> int:
+    """Take a free place for a packet, among those of its connection by their numbers."""
     number = state[FREE]
     state[FREE] = packets[number, BEFORE]
     before, behind = state[LATEST + of], NONE
-    while before != NONE and packets[before, BASE] > sent_ps:
+    while before != NONE and packets[before, PACKET] > packet:
         before, behind = packets[before, BEFORE], before
     for column in range(WIDTH):
         packets[number, column] = 0
-    packets[number, BASE], packets[number, OF] = sent_ps, of
+    packets[number, PACKET], packets[number, OF] = packet, of
     packets[number, DUE_PS] = now_ps + state[TIMEOUT_PS]
     packets[number, BEFORE], packets[number, BEHIND] = before, behind
     packets[before, BEHIND] = number  # in row 0 it means nothing

@@ -124,6 +124,7 @@ class Setting(NamedTuple):
         stop_ps: The end of the trial, when sources stop: an endpoint begins nothing then or later.
         restarts_ps: When it is told to restart, in order; only of an element that can.
         path: Its path, for messages.
+        number: Its number among the elements of the trial.
     """
 
     contracts: tuple[Contract, ...]
@@ -139,6 +140,7 @@ class Setting(NamedTuple):
     stop_ps: int = 0
     restarts_ps: tuple[int, ...] = ()
     path: str = "element"
+    number: int = 0
 
 
 class Element(ABC):  # noqa: B024 -- either of `process` and `transition` is needed

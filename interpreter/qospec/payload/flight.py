@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from qospec.engine.arrays import np
 from qospec.engine.items.batch import joined
+from qospec.engine.items.fragment import LARGEST_NUMBER
 from qospec.engine.kernel import kernel
-from qospec.protocol.fragments import MOST_FRAGMENTS
 
 if TYPE_CHECKING:
     from qospec.engine.arrays import Indices, Rows, Sizes, Times, Truths, Whole
@@ -108,17 +108,13 @@ class Flight:
         connection, sent_ps = self._batch.connection, self._batch.sent_ps
         is_part = (connection >= self._cut.start) & (connection < self._cut.stop)
         parts = start + np.flatnonzero(is_part[start:])
+        fragment = self._batch.column("fragment")[parts] >> 1 & LARGEST_NUMBER
+        user = connection[parts] - np.int32(self._cut.start)
+        found = find(connection, sent_ps, user, sent_ps[parts] - fragment)
+        parts, fragment, found = (each[found != UNKNOWN] for each in (parts, fragment, found))
         size_bytes = self._batch.size_bytes.copy()
-        for number in range(1, MOST_FRAGMENTS):
-            user = connection[parts] - np.int32(self._cut.start)
-            found = find(connection, sent_ps, user, sent_ps[parts] - number)
-            known = found != UNKNOWN
-            size_bytes[parts[known]] = size_bytes[found[known]]
-            self._numbers[parts[known]] = self._numbers[found[known]]
-            self._fragment[parts[known]] = number
-            parts = parts[~known]
-            if not len(parts):
-                break
+        size_bytes[parts], self._numbers[parts] = size_bytes[found], self._numbers[found]
+        self._fragment[parts] = fragment
         self._batch = self._batch.with_sizes(size_bytes)
 
     def seen(self, batch: Batch, place: str) -> Items:

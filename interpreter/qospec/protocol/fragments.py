@@ -11,8 +11,6 @@ UNIT_BYTES = 8
 """Offsets count in it, so all fragments but the last carry a multiple. Source: RFC 791, 3.1."""
 LEAST_MTU_BYTES = 68
 """What every link carries. Source: RFC 791, 3.2."""
-MOST_FRAGMENTS = 31
-"""Of a packet, in the emulation: as many as an element may send in one event."""
 
 
 def compute_full_payload_bytes(mtu_bytes: int) -> int:

@@ -70,13 +70,8 @@ MARKS = {
 PARTS = {"precedence": Mark(6, 3, "RFC 791, 3.1 (precedence); RFC 2474, 4.2.2 (class selectors)")}
 """Parts of fields, by names of their own: the precedence is the first half of the DSCP."""
 
-FLAGS = {"more_fragments": Mark(15, 1, "RFC 791, 3.1 (more fragments)")}
-"""What elements note for each other in a header; it is not for authors."""
-MORE_FRAGMENTS = FLAGS["more_fragments"].mask
-"""For kernels: set in all fragments of a packet but the last."""
-
-ALL = {**MARKS, **PARTS, **FLAGS}
-"""All that is in marks: authors ask for all but flags."""
+ALL = {**MARKS, **PARTS}
+"""All that is in marks."""
 
 WITHIN = ("colour",)
 """Marks that stay within a device: no header has a place for them."""

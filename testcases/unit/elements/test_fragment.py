@@ -9,8 +9,8 @@ from qospec.elements.fragment import Fragment
 from qospec.elements.reassemble import Reassemble
 from qospec.engine.event.process import process_of
 from qospec.engine.items.batch import FOREVER_PS
+from qospec.engine.items.fragment import MORE_FOLLOW, number_in, packet_in
 from qospec.protocol.fragments import list_fragment_bytes
-from qospec.protocol.marks import MORE_FRAGMENTS
 
 MIXED = Form("packet", ((100, 2), (1_400, 3), (3_000, 1)), 6)
 
@@ -36,7 +36,12 @@ def test_packets_above_the_mtu_are_cut_and_others_are_not(lab, setting):
     assert left.size_bytes.tolist() == [1_400, *list_fragment_bytes(3_000, 1_400), 576]
     assert left.connection.tolist() == [0, 0, 1, 1, 0]
     assert left.sent_ps.tolist() == [100, 200, 201, 202, 300]
-    assert left.marks.tolist() == [8, *[8 | MORE_FRAGMENTS] * 2, 8, 8]
+    assert left.marks.tolist() == [8] * 5
+    notes = left.column("fragment").tolist()
+    assert [note & MORE_FOLLOW for note in notes] == [0, 1, 1, 0, 0]
+    assert [number_in(note) for note in notes] == [0, 0, 1, 2, 0]
+    assert len({packet_in(note) for note in notes[1:4]}) == 1
+    assert notes[0] == notes[4] == 0
 
 
 def test_a_fragment_is_not_cut_again(lab, setting):
@@ -66,8 +71,8 @@ def test_forms_of_fragments():
     assert Fragment(1_000, dont_fragment=True).form_after(MIXED).sizes == ((100, 2),)
     with pytest.raises(ValueError, match="fragments already"):
         Fragment(1_000).form_after(made)
-    with pytest.raises(ValueError, match="would become 63 fragments"):
-        Fragment(68).form_after(MIXED)
+    longest = Fragment(68).form_after(Form("packet", ((65_535, 1),)))
+    assert longest.sizes == ((63, 1), (68, 1_364))  # 65,515 B, of which 48 in each but the last
 
 
 def test_forms_of_fragments_before_and_after_encryption():

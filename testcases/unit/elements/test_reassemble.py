@@ -9,9 +9,8 @@ from qospec.elements.reassemble import PLACES, Reassemble
 from qospec.engine.event.process import process_of
 from qospec.engine.items.batch import FOREVER_PS, joined
 from qospec.engine.items.contract import Contract
+from qospec.engine.items.fragment import MORE_FOLLOW, note_fragment
 from qospec.engine.security.seal import TAMPERED
-from qospec.protocol.fragments import MOST_FRAGMENTS
-from qospec.protocol.marks import MORE_FRAGMENTS
 
 
 @pytest.fixture
@@ -135,14 +134,22 @@ def test_many_packets_may_wait_for_fragments(setting, fragments):
     assert lost == [(10**6 + n, n) for n in range(count)]
 
 
-def test_a_packet_may_have_as_many_fragments_as_are_emulated(setting, fragments):
-    came = fragments(1, size_bytes=20 + MOST_FRAGMENTS * 48, mtu=68)
-    assert came.count == MOST_FRAGMENTS
-    reverse = came.select(np.arange(MOST_FRAGMENTS)[::-1]).moved(np.arange(MOST_FRAGMENTS))
-    left, *_ = put_together(setting, reverse)
-    assert left == [(MOST_FRAGMENTS - 1, 0, 20 + MOST_FRAGMENTS * 48, 0)]
-    in_order = came.moved(np.arange(MOST_FRAGMENTS))
-    assert put_together(setting, in_order)[0] == left
+@pytest.mark.parametrize(("mtu", "count"), [(68, 1_365), (576, 119), (1_500, 45)])
+def test_the_longest_packet_goes_over_any_mtu(setting, fragments, mtu, count):
+    came = fragments(2, size_bytes=65_535, mtu=mtu)
+    assert came.count == 2 * count
+    orders = {
+        "in order": np.arange(2 * count),
+        "the other way round": np.arange(2 * count)[::-1],
+        "by turns": np.arange(2 * count).reshape(2, count).T.ravel(),
+    }
+    for name, order in orders.items():
+        left, lost, consumed = put_together(
+            setting, came.select(order).moved(np.arange(2 * count)), cuts=[count - 3]
+        )
+        sizes = {number: size_bytes for _, number, size_bytes, _ in left}
+        assert sizes == {0: 65_535, 1: 65_535}, name
+        assert (lost, consumed) == ([], 2 * count - 2), name
 
 
 def test_what_was_not_cut_goes_on_at_once(lab):
@@ -153,7 +160,8 @@ def test_what_was_not_cut_goes_on_at_once(lab):
 
 def test_what_is_of_another_plane_goes_on_at_once(lab):
     setting = lab.setting(inserted=("fragments", "misinserted"))
-    other = lab.cells([5], connection=2, size_bytes=1_500, marks=MORE_FRAGMENTS)
+    other = lab.cells([5], connection=2, size_bytes=1_500)
+    other = other.with_column("fragment", np.array([note_fragment(1, 0, MORE_FOLLOW)]))
     (left,) = process_of(Reassemble(), setting)((other,), FOREVER_PS).departures
     assert left.at_ps.tolist() == [5]
 

@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from qospec.check.device.predicates import ATTRIBUTES, MAX_VALUES, WORDS
-from qospec.protocol.marks import ALL, ALL_BITS, COLOURS, FLAGS, MARKS, set_marks
+from qospec.protocol.marks import ALL, ALL_BITS, COLOURS, MARKS, set_marks
 
 values = st.fixed_dictionaries({name: st.integers(0, mark.highest) for name, mark in MARKS.items()})
 
@@ -31,9 +31,8 @@ def test_a_field_holds_no_more_than_its_bits(value):
 
 
 def test_the_language_asks_for_marks_as_they_are():
-    """It knows no arrays, so it says again what a field holds. Flags are not for authors."""
+    """It knows no arrays, so it says again what a field holds."""
     assert WORDS["colour"][2] == COLOURS
-    asked = {name: mark for name, mark in ALL.items() if name not in FLAGS}
-    assert set(asked) <= set(ATTRIBUTES.values())
-    highest = {name: mark.highest for name, mark in asked.items() if not mark.words}
+    assert set(ALL) <= set(ATTRIBUTES.values())
+    highest = {name: mark.highest for name, mark in ALL.items() if not mark.words}
     assert {name: MAX_VALUES[name] for name in highest} == highest

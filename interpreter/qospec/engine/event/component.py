@@ -22,7 +22,7 @@ from qospec.engine.event.transition import (
     NO_ITEMS,
     SAID_OF_ITEM,
     SPARE,
-    WIDTH,
+    USUAL,
 )
 from qospec.engine.items.batch import FOREVER_PS, Batch, empty, joined
 from qospec.engine.items.totals import (
@@ -174,7 +174,7 @@ class Component:
         self._totals, self._kinds = Totals(streams), len(streams.kinds)
         self._wiring = self._wired(members, found, streams.count)
         self._places = _no_events(found)
-        width = WIDTH + max((each.columns for each in self._transitions), default=0)
+        width = MORE + max(USUAL, *(each.columns for each in self._transitions))
         self._working = _nothing_done(len(self._wiring.to) * self._kinds, width)
         self._gone = np.zeros(len(self.outlets) * self._kinds * len(UNITS), np.int64)
         self._entries = np.array([self._totals.no_entries() for _ in members])

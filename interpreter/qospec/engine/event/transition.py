@@ -36,9 +36,9 @@ if TYPE_CHECKING:
 SENT, CONNECTION, SIZE, MARKS, AT, NEXT, MORE = range(7)
 """The columns of an item: those of a batch; for the driver, its time of arrival at the next
 element, and the item that arrives there after it; from MORE on, those of `Batch.more`."""
-SEAL, NUMBER = (MORE + COLUMNS.index(name) for name in ("seal", "number"))
-WIDTH = MORE + len(COLUMNS)
-"""Of a row of the pool: a line of a usual cache."""
+SEAL, NUMBER, FRAGMENT = (MORE + place for place in range(len(COLUMNS)))
+USUAL = 2
+"""How many of these the pool has in any case, so that a row is a line of a usual cache."""
 FREE, SPARE = 0, 1
 """In row 0 of the pool, which is no item: the first row that is free, and how many are."""
 
@@ -74,7 +74,7 @@ class Transition(NamedTuple):
         first_alarm_ps: When it wakes first; None: an arrival comes first.
         replenish: Given the state and a reason, returns the state, or a larger one to use from now
             on, with what was lacking.
-        columns: How many columns items have for it, behind those that have names.
+        columns: How many columns of `Batch.more` it reads or writes, if more than USUAL.
         report: Given the state at the end of the trial, returns what is observed of the element.
     """
 
@@ -166,6 +166,13 @@ def acquire(items: Any, connection: int, size_bytes: int, marks: int, sent_ps: i
     for column in range(MORE, items.shape[1]):
         items[item, column] = 0
     return item  # type: ignore[no-any-return]
+
+
+@kernel
+def note_alike(items: Any, item: int, other: int) -> None:
+    """Note of another item what is noted of one."""
+    for column in range(MORE, items.shape[1]):
+        items[other, column] = items[item, column]
 
 
 @kernel

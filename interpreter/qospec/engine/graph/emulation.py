@@ -199,7 +199,9 @@ class _Network:
         if cycle is not None:
             raise ZeroDelayError(cycle)
         self._recorder = recorder
-        self._settings = [_setting(node, experiment, recorder, draws) for node in experiment.nodes]
+        self._settings = [
+            _setting(number, experiment, recorder, draws) for number in range(len(experiment.nodes))
+        ]
         if conducts is not None:
             for node, setting in zip(experiment.nodes, self._settings, strict=True):
                 conducts.append((node, Conduct(len(node.element.outputs), setting)))
@@ -309,7 +311,8 @@ def _answering(experiment: Experiment) -> frozenset[int]:
     return on_cycles(experiment) | making
 
 
-def _setting(node: Node, experiment: Experiment, recorder: Recorder, draws: Draws) -> Setting:
+def _setting(number: int, experiment: Experiment, recorder: Recorder, draws: Draws) -> Setting:
+    node = experiment.nodes[number]
     return Setting(
         contracts=experiment.contracts,
         streams=experiment.streams,
@@ -324,6 +327,7 @@ def _setting(node: Node, experiment: Experiment, recorder: Recorder, draws: Draw
         stop_ps=experiment.measurement.stop_ps,
         restarts_ps=node.restarts_ps,
         path=node.path,
+        number=number,
     )
 
 

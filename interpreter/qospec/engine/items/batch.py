@@ -20,9 +20,10 @@ if TYPE_CHECKING:
 
 FOREVER_PS = 2**62
 """A time that no trial reaches: the watermark at the end."""
-COLUMNS = ("seal", "number")
+COLUMNS = ("seal", "number", "fragment")
 """The columns of `more`, by name: what the device that encrypted an item has noted of it, see
-`engine.security.seal`; its number within its connection, for endpoints. Behind them are what
+`engine.security.seal`; its number within its connection, for endpoints; of which packet it is a
+fragment, see `engine.items.fragment`. Behind them are what
 messages between machines carry, see `engine.machine.state`. All are 0 until something is noted."""
 
 

@@ -11,7 +11,8 @@ from typing import TYPE_CHECKING
 from qospec.catalogue.machine import BEGIN, DEEPEST, ITEM, Counts, StateCount
 from qospec.engine.arrays import np
 from qospec.engine.endpoint.deadlines import DEADLINE, no_deadlines
-from qospec.engine.event.transition import WIDTH as OF_ITEMS
+from qospec.engine.event.transition import MORE
+from qospec.engine.items.batch import COLUMNS
 from qospec.engine.kernel import rows, uncompiled
 from qospec.engine.machine.placement import Placement
 
@@ -72,10 +73,11 @@ FIRST_ROOM = 64
 MOST_TRANSITIONS = 10_000_000
 """In a trial, without those that items cause that pass through."""
 
-KIND, REFERRED, NUMBERED, PART, OF_PARTS, CONTENT = range(OF_ITEMS, OF_ITEMS + 6)
+KIND, REFERRED, NUMBERED, PART, OF_PARTS, CONTENT = (
+    MORE + len(COLUMNS) + place for place in range(6)
+)
 """Columns of items that are messages, behind those of all items: the message, the reference of the
 instance that sent it, its number, which part of it this is, and of how many; then its values."""
-OWN_COLUMNS = 5
 
 
 def rows_of(state: Whole, at: int, count: int, width: int) -> Whole:

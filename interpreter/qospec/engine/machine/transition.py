@@ -8,6 +8,7 @@ from qospec.catalogue.machine import BLOCKED
 from qospec.engine.event.transition import (
     CONNECTION,
     DONE,
+    MORE,
     Transition,
     consume,
     lose,
@@ -65,7 +66,6 @@ from qospec.engine.machine.state import (
     NUMBERED,
     OF,
     OF_PARTS,
-    OWN_COLUMNS,
     PART,
     PARTIAL,
     PENDING,
@@ -135,7 +135,7 @@ def transition_of(program: Program, placement: Placement, setting: Setting) -> T
         (("", BLOCKED),),
         first_alarm_ps=0 if program.begins else None,
         replenish=replenish,
-        columns=OWN_COLUMNS + placement.values,
+        columns=CONTENT - MORE + placement.values,
         report=lambda state: counts_of(program, state),
     )
 

@@ -43,7 +43,7 @@ def answered(count):
 
 def pool():
     """Return rows of which 2 is the first that is free, and 5 the next; all else is left over."""
-    items = np.full((8, transition.WIDTH), STALE)
+    items = np.full((8, transition.MORE + transition.USUAL), STALE)
     items[0, [FREE, SPARE]], items[2, NEXT] = (2, 4), 5
     return items
 

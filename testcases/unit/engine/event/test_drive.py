@@ -8,10 +8,11 @@ from qospec.engine.event.component import Component, Member
 from qospec.engine.event.places import Places
 from qospec.engine.event.transition import (
     DONE,
+    MORE,
     MOST_MADE,
     NO_ITEMS,
     SPARE,
-    WIDTH,
+    USUAL,
     Transition,
     make,
     send,
@@ -145,7 +146,7 @@ def test_an_answer_may_be_longer_than_the_outbox_and_make_more_items_than_the_po
 def hindrance(arrive=KERNEL, wake=KERNEL, *, port=0, **at):
     """Return what Python has to do before an event, of which there may be ten in all."""
     places = Places(*np.zeros((7, 2, 2), np.int64))._replace(port=np.array([port]))
-    items = np.zeros((1, WIDTH), np.int64)
+    items = np.zeros((1, MORE + USUAL), np.int64)
     items[0, SPARE] = at.get("spare", 1 + MOST_MADE)
     report = np.zeros(4, np.int64)
     report[[drive.EVENTS, drive.ANSWERED]] = at.get("events", 0), at.get("answered", 0)

@@ -105,7 +105,7 @@ class Alone:
         setting = Setting(*every, Draws(("test",)), stop_ps=stop_ps)
         self.transition = transition_of(self.program, placement, setting)
         self.memory = self.transition.state
-        width = transition.WIDTH + self.transition.columns
+        width = transition.MORE + self.transition.columns
         self.items = np.zeros((POOL, width), np.int64)
         self.items[1:, transition.NEXT] = range(2, POOL + 1)
         self.items[0, [transition.FREE, transition.SPARE]] = 1, POOL - 1

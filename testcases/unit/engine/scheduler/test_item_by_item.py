@@ -44,7 +44,7 @@ class Alone:
         setting = Setting(*connections, Draws(("test",)), clock, queues, watched=True)
         self.transition = element.transition(setting)
         self.memory, self.names = self.transition.state, element.inputs
-        self.items = np.zeros((POOL, events.WIDTH), np.int64)
+        self.items = np.zeros((POOL, events.MORE + events.USUAL), np.int64)
         self.items[1:, events.NEXT] = range(2, POOL + 1)
         self.items[0, [events.FREE, events.SPARE]] = 1, POOL - 1
         self.out = np.zeros((events.SAID_OF_ITEM * POOL, 4), np.int64)
