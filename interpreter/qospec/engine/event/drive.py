@@ -54,12 +54,13 @@ IDLE, BUDGET, OUTBOX, POOL, PYTHON, REPLENISH = range(6)
 """Why the loop stops: no event before the given time; enough events; the outbox is full; the pool
 is empty; the element's transition is not compiled; it lacks something.
 """
-TOO_MANY_ANSWERS, MISROUTED, DISORDER, PAST, TOO_LATE, NO_WAKE, UNSTATED = range(
-    REPLENISH + 1, REPLENISH + 8
+TOO_MANY_ANSWERS, MISROUTED, DISORDER, PAST, TOO_LATE, NO_WAKE, UNSTATED, NOT_AT_ONCE = range(
+    REPLENISH + 1, REPLENISH + 9
 )
 """What is wrong: the element answers too much at once; it sends an item to an output that does not
 exist, or so early that it overtakes; it acts in the past, or beyond all times; it sets an alarm
-without a kernel for it; it names a cause or a queue that it does not state.
+without a kernel for it; it names a cause or a queue that it does not state; it does not say on
+arrival what becomes of an item, though it states that it does.
 """
 NODE, REASON, EVENTS, ANSWERED = range(4)
 """The fields of its report."""
@@ -143,20 +144,26 @@ def drive(
         working: Written.
         limits: Arrivals from outside from this time on are not known yet; how many events at most.
     """
-    due = places.due
-    if working.out[0, PENDING]:
-        code = _carry_out(places, wiring, working)
-        if code != IDLE:
-            return code
+    due, out = places.due, working.out
+    first, node, now_ps = out[0, PENDING], out[0, ANSWERS_OF], out[0, ANSWERED_AT]
+    out[0, PENDING] = 0
     while True:
-        fill_gap(places)
-        if due[0, COUNT] == 0 or due[1, DUE_PS] >= limits[0]:
-            return IDLE
-        code = _hindrance(places, elements, working, limits[1])
-        if code == IDLE:
-            code = _happen(places, wiring, feed, elements, working)
+        if first == 0:
+            fill_gap(places)
+            if due[0, COUNT] == 0 or due[1, DUE_PS] >= limits[0]:
+                return IDLE
+            code = _hindrance(places, elements, working, limits[1])
+            if code != IDLE:
+                return code
+            now_ps, node = due[1, DUE_PS], places.node[due[1, PLACE]]
+            code = _happen(places, feed, elements, working)
+            if code != IDLE:
+                return code
+            first = 1
+        code = _carry_out(places, wiring, working, first, node, now_ps)
         if code != IDLE:
             return code
+        first = 0
 
 
 @kernel
@@ -176,10 +183,8 @@ def _hindrance(
 
 
 @kernel
-def _happen(
-    places: Places, wiring: Wiring, feed: Batch, elements: tuple[Any, Any, Any], working: Working
-) -> int:
-    """Answer the next event; return IDLE, or what is wrong with it."""
+def _happen(places: Places, feed: Batch, elements: tuple[Any, Any, Any], working: Working) -> int:
+    """Answer the next event; return IDLE, or REPLENISH."""
     arrives, wakes, states = elements
     items, out, report = working.items, working.out, working.report
     now_ps, place = places.due[1, DUE_PS], places.due[1, PLACE]
@@ -198,8 +203,7 @@ def _happen(
         return REPLENISH
     report[EVENTS] += 1
     _advance(places, place, feed, items)
-    out[0, PENDING], out[0, ANSWERS_OF], out[0, ANSWERED_AT] = 1, node, now_ps
-    return _carry_out(places, wiring, working)
+    return IDLE
 
 
 @kernel
@@ -240,16 +244,19 @@ def _advance(places: Places, place: int, feed: Batch, items: Whole) -> None:
 
 
 @kernel
-def _carry_out(places: Places, wiring: Wiring, working: Working) -> int:
-    """Do what an element has answered; return IDLE, OUTBOX, or what is wrong with it."""
+def _carry_out(
+    places: Places, wiring: Wiring, working: Working, first: int, node: int, now_ps: int
+) -> int:
+    """Do what an element has answered, from row `first` on; return IDLE, OUTBOX or what is wrong.
+
+    Each row may be two of the outbox. What finds no room there stays PENDING.
+    """
     out, outbox = working.out, working.outbox
-    node, now_ps = out[0, ANSWERS_OF], out[0, ANSWERED_AT]
-    if out[0, 0] >= len(out):
+    count = out[0, 0]
+    if count >= len(out):
         return TOO_MANY_ANSWERS
-    for n in range(out[0, PENDING], out[0, 0] + 1):
-        if outbox[0, 0] + 2 >= len(outbox):  # a row of an answer may be two of the outbox
-            out[0, PENDING] = n
-            return OUTBOX
+    stop = min(count + 1, first + ((len(outbox) - 1 - outbox[0, 0]) >> 1))
+    for n in range(first, stop):
         what, number, item, at_ps = out[n, 0], out[n, 1], out[n, 2], out[n, 3]
         code = IDLE
         if what == LEFT:
@@ -263,8 +270,10 @@ def _carry_out(places: Places, wiring: Wiring, working: Working) -> int:
             code = _account(wiring, working, node, (what, number, item, now_ps))
         if code != IDLE:
             return code
-    out[0, PENDING] = 0
-    return IDLE
+    if stop > count:
+        return IDLE
+    out[0, PENDING], out[0, ANSWERS_OF], out[0, ANSWERED_AT] = stop, node, now_ps
+    return OUTBOX
 
 
 @kernel
